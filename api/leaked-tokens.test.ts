@@ -3,8 +3,11 @@ import { operatorCommand } from "#core/access/actor.ts";
 import { from, lettersTo, organizationOf, outcomes, signedInPerson, type TestPerson } from "#core/accounts/testing/people.ts";
 import { createPersonalAccessToken } from "#core/accounts/tokens/create-personal-access-token.ts";
 import { auditEventTypes } from "#core/audit/event-types.ts";
+import { ENTRIES_ABOUT } from "#core/audit/record-about-somebody.ts";
+import { type NewAuditEvent, recordAuditEvent } from "#core/audit/record-audit-event.ts";
 import { hashToken } from "#core/crypto/token.ts";
 import { db } from "#core/db.ts";
+import { createRepo } from "#core/hub/repos/create-repo.ts";
 import { someRepo } from "#core/hub/testing/repos.ts";
 import { newId } from "#core/ids.ts";
 import { revokeLeakedCredentials } from "#core/oauth/leaks/revoke-leaked-credentials.ts";
@@ -31,6 +34,21 @@ const report = (...credentials: unknown[]) => send("/api/credentials/revoke", { 
 
 const whoami = async (token: string) => fetch(`${world.origin}/api/whoami-v2`, { headers: { authorization: `Bearer ${token}` } });
 const isLive = async (token: string) => (await whoami(token)).status === 200;
+/** As many as are recorded in an hour of what nothing limits. */
+const recordMany = (entry: Pick<NewAuditEvent, "type" | "subjectId" | "orgId">) =>
+  db().$transaction(async (tx) => {
+    for (let each = 0; each < ENTRIES_ABOUT; each++) await recordAuditEvent(tx, entry);
+  });
+
+/** A token of a job for this repository. */
+async function jobToken(repoId: string, description = "run 7") {
+  const publisher = { id: newId(), repoId, preset: "oidc", issuer: "https://ci.example.com", claims: {} };
+  await db().trustedPublisher.create({ data: publisher });
+  const token = `kh_jwt_${newId()}`;
+  const job = { id: newId(), tokenHash: hashToken(token), last4: "aked", publisherId: publisher.id, repoId, description };
+  await db().ciToken.create({ data: { ...job, expiresAt: new Date(Date.now() + 60_000) } });
+  return token;
+}
 const leaks = (clause: object) => db().auditEvent.findMany({ where: clause, orderBy: { createdAt: "asc" } });
 
 describe("POST /api/credentials/revoke (docs/specification/organizations-and-tokens.md#leaked-tokens)", () => {
@@ -125,13 +143,9 @@ describe("POST /api/credentials/revoke (docs/specification/organizations-and-tok
     const { body } = await exchange({ ...at, app }, writer.email);
     await db().oAuthApp.update({ where: { id: app.id }, data: { ownerOrgId: null, ownerUserId: stranger.id } });
     const repo = await someRepo(await signedInPerson());
-    const publisher = { id: newId(), repoId: repo.id, preset: "oidc", issuer: "https://ci.example.com", claims: {} };
-    await db().trustedPublisher.create({ data: publisher });
-    const tokenHash = hashToken("kh_jwt_leaked");
-    const job = { id: newId(), tokenHash, last4: "aked", publisherId: publisher.id, repoId: repo.id, description: "run 7" };
-    await db().ciToken.create({ data: { ...job, expiresAt: new Date(Date.now() + 60_000) } });
+    const job = await jobToken(repo.id);
 
-    for (let each = 0; each < 3; each++) await report(app.secret, body.access_token, "kh_jwt_leaked");
+    for (let each = 0; each < 3; each++) await report(app.secret, body.access_token, job);
 
     const [letter, ...others] = await lettersTo(admin.email);
     expect(letter?.text).toContain("had exchanged for a member of the organization: it is revoked");
@@ -141,6 +155,21 @@ describe("POST /api/credentials/revoke (docs/specification/organizations-and-tok
     expect(await leaks({ orgId, type: "oauth_app.secret_leaked" })).toHaveLength(1);
     const owner = await db().user.findUniqueOrThrow({ where: { id: repo.owner.id } });
     expect((await lettersTo(owner.email))[0]?.text).toContain('the job "run 7"');
+  });
+
+  test("S144 tokens that nothing limits are ended however many, and neither fill a log nor have letters written", async () => {
+    const at = await signIn(world);
+    const type = "credential.revoke_leaked";
+    await recordMany({ type, subjectId: at.person.id });
+    const ada = await signedInPerson();
+    const { id: orgId, name: owner } = await organizationOf(ada);
+    await recordMany({ type, orgId });
+    const job = await jobToken((await createRepo(ada.actor, { type: "model", owner, name: "tide" }, from)).id);
+    expect((await report(at.tokens.access_token, job)).status).toBe(202);
+    expect(await isLive(at.tokens.access_token)).toBe(false);
+    expect((await db().ciToken.findUniqueOrThrow({ where: { tokenHash: hashToken(job) } })).revokedAt).not.toBeNull();
+    expect(await leaks({ type, OR: [{ subjectId: at.person.id }, { orgId }] })).toHaveLength(2 * ENTRIES_ABOUT);
+    expect(await lettersTo(at.person.email)).toEqual([]);
   });
 
   test("S115 is not for searching: 60 requests in ten minutes", async () => {
@@ -228,6 +257,18 @@ describe("POST /api/organizations/{name}/settings/tokens/revoke (docs/specificat
     expect(await restrictionsOf(String(tokens.access_token))).toEqual(["token-revoked"]);
     const { body } = await refresh(at, String(tokens.refresh_token));
     expect(await restrictionsOf(body.access_token)).toEqual(["token-revoked"]);
+  });
+
+  test("S144 cuts off however many, and neither fills a log nor has letters written", async () => {
+    const [bea, before] = [await signedInPerson("bea"), await tokenOf(member.id)];
+    await db().membership.create({ data: { orgId: org.id, userId: bea.id, role: "write" } });
+    const { token } = await tokenOf(bea.id);
+    await recordMany({ type: "organization.revoke_token", subjectId: bea.id });
+    for (const each of [token, before.token]) expect((await revoke(each)).status).toBe(200);
+    expect(await restrictionsOf(token)).toEqual(["token-revoked"]);
+    expect(await leaks({ type: "organization.revoke_token", subjectId: bea.id })).toHaveLength(ENTRIES_ABOUT);
+    expect(await lettersTo(bea.email)).toEqual([]);
+    expect(await leaks({ type: "organization.revoke_token", data: { path: ["tokenId"], equals: before.id } })).toHaveLength(1);
   });
 
   test("S136 is for administrators, and for tokens of members: all else is not found", async () => {

@@ -103,7 +103,7 @@ export const auditEventTypes = {
 
   // ---- OAuth: what users allow
   "oauth_consent.give": { did: "allowed the app {app}", bound: "hour" },
-  "oauth_consent.deny": { did: "refused the app {app}", bound: "hour" },
+  "oauth_consent.deny": { did: "refused the app {app}", bound: "elsewhere" },
   "oauth_consent.revoke": { did: "took back what the app {app} was allowed", bound: "ends" },
   "oauth_consent.give_organization": { did: "let the app {app} in", bound: "hour", isForOrganizations: true },
   "oauth_consent.revoke_organization": {
@@ -112,7 +112,7 @@ export const auditEventTypes = {
     isForOrganizations: true,
   },
   "device.approve": { did: "let a device in for the app {app}", bound: "hour" },
-  "device.deny": { did: "refused a device of the app {app}", bound: "hour" },
+  "device.deny": { did: "refused a device of the app {app}", bound: "elsewhere" },
   "oauth_token.exchange": {
     did: "exchanged an e-mail address for a token of {subject}, by the app {app}",
     bound: "elsewhere",
@@ -194,7 +194,7 @@ export const auditEventTypes = {
   },
   "organization.revoke_token": {
     did: "cut a token of {subject} off from the organization",
-    bound: "ends",
+    bound: "elsewhere",
     isForOrganizations: true,
   },
 
@@ -229,11 +229,11 @@ export const auditEventTypes = {
   "access_request.withdraw": { did: "withdrew their request for {repo}", bound: "ends", isForOrganizations: true },
   "discussion.lock": { did: "locked discussion {num} of {repo}", bound: "hour", isForOrganizations: true },
   "discussion.unlock": { did: "unlocked discussion {num} of {repo}", bound: "hour", isForOrganizations: true },
-  "discussion.delete": { did: "deleted discussion {num} of {repo}", bound: "hour", isForOrganizations: true },
-  "discussion.hide_comment": { did: "hid a comment in discussion {num} of {repo}", bound: "hour", isForOrganizations: true },
+  "discussion.delete": { did: "deleted discussion {num} of {repo}", bound: "ends", isForOrganizations: true },
+  "discussion.hide_comment": { did: "hid a comment in discussion {num} of {repo}", bound: "ends", isForOrganizations: true },
   "discussion.delete_comment": {
     did: "deleted a comment in discussion {num} of {repo}",
-    bound: "hour",
+    bound: "ends",
     isForOrganizations: true,
   },
   "collection.create": { did: "created the collection[ {title}]", bound: "hour", isForOrganizations: true },

@@ -1,26 +1,34 @@
 import type { Db } from "../db.ts";
+import { Prisma } from "../generated/prisma/client.ts";
 import { log } from "../log.ts";
 import { type NewAuditEvent, recordAuditEvent } from "./record-audit-event.ts";
 
-/** Entries of one kind per hour about one user: for one app, and for all apps. So one app cannot use up what is recorded of the others. */
+/** Entries of one kind per hour about one user or organization: for one app, and for all apps. So one app cannot use up what is recorded of the others. */
 export const ENTRIES_ABOUT_IN_APP = 20;
 export const ENTRIES_ABOUT = 200;
 
 /**
- * Records what the service did about a user. No user acted, so no hourly allowance limits these entries, and a user can cause them again
- * and again with an app of their own (S144). The service must still act: beyond the limits, only its own log records it.
+ * Records what happens to a user, or to an organization where no user is concerned, whether or not it is recorded: revoking, refusing. Users
+ * can cause it again and again with an app of their own, and no allowance limited what made it possible (S144). So beyond these limits it is
+ * in the service's log only.
+ * @returns whether the audit log has it
  */
 export async function recordAboutSomebody(
   db: Db,
   event: NewAuditEvent & { subjectId: string | null; clientId: string | null },
-): Promise<void> {
-  const { type, subjectId, clientId } = event;
+): Promise<boolean> {
+  const { type, subjectId, clientId, orgId = null } = event;
+  const isAbout = subjectId ? Prisma.sql`subject_id = ${subjectId}` : Prisma.sql`org_id = ${orgId} AND subject_id IS NULL`;
   const [recorded] = await db.$queryRaw<{ inApp: number; inAll: number }[]>`
     SELECT count(*) FILTER (WHERE client_id = ${clientId})::int AS "inApp", count(*)::int AS "inAll" FROM audit_event
-    WHERE subject_id = ${subjectId} AND type = ${type} AND created_at > now() - interval '1 hour'`;
+    WHERE ${isAbout} AND type = ${type} AND created_at > now() - interval '1 hour'`;
   if (recorded && (recorded.inApp >= ENTRIES_ABOUT_IN_APP || recorded.inAll >= ENTRIES_ABOUT)) {
-    log().warn({ type, subjectId, clientId, data: event.data }, "not recorded in the audit log, as many were in this hour");
-    return;
+    log().warn(
+      { type, subjectId, orgId, clientId, data: event.data },
+      "not recorded in the audit log, as many were in this hour",
+    );
+    return false;
   }
   await recordAuditEvent(db, event);
+  return true;
 }

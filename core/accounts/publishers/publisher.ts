@@ -10,6 +10,8 @@ export type TrustedPublisher = {
   claims: Claims;
   /** Ids of the CI repository that were recorded with the first use (S100). */
   pinned: Claims;
+  /** Who set it up; null when the account is deleted. */
+  createdById: string | null;
   createdAt: Date;
   lastUsedAt: Date | null;
   /** The latest token of the issuer that was refused all the same, and why; null since the last one that was let in. */
@@ -32,13 +34,14 @@ export const publisherColumns = {
 type Row = Prisma.TrustedPublisherGetPayload<{ select: typeof publisherColumns }>;
 
 export function toPublisher(row: Row): TrustedPublisher {
-  const { id, preset, issuer, claims, pinned, createdAt, lastUsedAt, lastRefusal, lastRefusedAt } = row;
+  const { id, preset, issuer, claims, pinned, createdById, createdAt, lastUsedAt, lastRefusal, lastRefusedAt } = row;
   return {
     id,
     preset: isPresetName(preset) ? preset : "oidc",
     issuer,
     claims: claims as Claims,
     pinned: pinned as Claims,
+    createdById,
     createdAt,
     lastUsedAt,
     lastRefusal: lastRefusal !== null && lastRefusedAt ? { at: lastRefusedAt, reason: lastRefusal } : null,

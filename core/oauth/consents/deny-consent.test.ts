@@ -1,4 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { useUpHour } from "#core/accounts/testing/people.ts";
+import { ENTRIES_ABOUT_IN_APP } from "#core/audit/record-about-somebody.ts";
+import { recordAuditEvent } from "#core/audit/record-audit-event.ts";
 import { noOrigin } from "#core/audit/request-origin.ts";
 import { db } from "#core/db.ts";
 import { newId } from "#core/ids.ts";
@@ -49,6 +52,19 @@ test("S18 somebody who will not even sign in can refuse", async () => {
   expect(refused.answer).toMatchObject({ error: "access_denied", state: "a state" });
   // S144: what anybody may do as often as they like is no entry, which nobody could delete.
   expect(await db().auditEvent.count({ where: { type: "oauth_consent.deny", clientId: at.app.clientId } })).toBe(0);
+});
+
+test("S144 a refusal counts however much was recorded, and fills no log", async () => {
+  await useUpHour(at.person.id);
+  const denied = async () => {
+    const question = await openQuestion(at);
+    expect((await resume(at, await denyConsent(question.at, at.session, noOrigin))).answer.error).toBe("access_denied");
+    return db().auditEvent.count({ where: { type: "oauth_consent.deny", clientId: at.app.clientId } });
+  };
+  expect(await denied()).toBe(1);
+  const entry = { type: "oauth_consent.deny", subjectId: at.person.id, clientId: at.app.clientId } as const;
+  for (let each = 1; each < ENTRIES_ABOUT_IN_APP; each++) await recordAuditEvent(db(), entry);
+  expect(await denied()).toBe(ENTRIES_ABOUT_IN_APP);
 });
 
 test("S25 a refusal counts once, from the browser and the account that were asked", async () => {

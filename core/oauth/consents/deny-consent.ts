@@ -1,5 +1,5 @@
 import type { SiteSession } from "#core/accounts/sessions/find-site-session.ts";
-import { recordAuditEvent } from "#core/audit/record-audit-event.ts";
+import { recordAboutSomebody } from "#core/audit/record-about-somebody.ts";
 import type { RequestOrigin } from "#core/audit/request-origin.ts";
 import { db } from "#core/db.ts";
 import { ServiceError } from "#core/errors.ts";
@@ -22,6 +22,8 @@ export async function denyConsent(
   const url = await answerInteraction(at, { error: "access_denied", error_description: "the request was refused by the user" });
   // After the answer, which is possible only once. A denial by nobody is not recorded: strangers could fill the log with them (S144).
   const clientId = String(interaction.params.client_id);
-  if (session) await recordAuditEvent(db(), { type: "oauth_consent.deny", actorId: session.user.id, clientId, from });
+  if (!session) return url;
+  const userId = session.user.id;
+  await recordAboutSomebody(db(), { type: "oauth_consent.deny", actorId: userId, subjectId: userId, clientId, from });
   return url;
 }

@@ -1,5 +1,5 @@
 import type { SiteSession } from "#core/accounts/sessions/find-site-session.ts";
-import { recordAuditEvent } from "#core/audit/record-audit-event.ts";
+import { recordAboutSomebody } from "#core/audit/record-about-somebody.ts";
 import type { RequestOrigin } from "#core/audit/request-origin.ts";
 import { db } from "#core/db.ts";
 import { answerDeviceCode } from "./answer-device-code.ts";
@@ -15,6 +15,6 @@ export async function denyDevice(session: SiteSession, typedCode: string, from: 
   await db().$transaction(async (tx) => {
     // The public hub's clients show this description (docs/specification/oauth.md#device-authorization).
     await answerDeviceCode(tx, { userCode, userId }, { error: "access_denied", errorDescription: "Device code denied" });
-    await recordAuditEvent(tx, { type: "device.deny", actorId: userId, clientId, data: { device }, from });
+    await recordAboutSomebody(tx, { type: "device.deny", actorId: userId, subjectId: userId, clientId, data: { device }, from });
   });
 }

@@ -2,14 +2,14 @@ import { type Actor, actorId } from "#core/access/actor.ts";
 import { endDelegationsOf } from "#core/access/delegation.ts";
 import { requirePermission } from "#core/access/may.ts";
 import { letter } from "#core/accounts/mails/letter.ts";
-import { recordAuditEvent } from "#core/audit/record-audit-event.ts";
+import { recordAboutSomebody } from "#core/audit/record-about-somebody.ts";
 import type { RequestOrigin } from "#core/audit/request-origin.ts";
 import { hashToken } from "#core/crypto/token.ts";
 import { type Db, inTransaction } from "#core/db.ts";
 import { notFound } from "#core/errors.ts";
 import { queueMail } from "#core/mail/queue-mail.ts";
 
-/** A token itself, or the id under which the audit log has it. */
+/** A token itself, or its ID in the audit log. */
 export type TokenReference = { token: string } | { tokenId: string };
 
 type Found = {
@@ -20,10 +20,10 @@ type Found = {
 };
 
 /**
- * Cuts a member's token off from an organization (docs/specification/organizations-and-tokens.md#leaked-tokens). What belongs to the
- * organization alone, an exchanged token or a job's for one of its repositories, is revoked; any other goes on for its person
- * elsewhere, and finds this organization closed (`token-revoked` among its restrictions).
- * @throws ServiceError `not_found` also for a token that is nobody's here; `forbidden`, `insufficient_scope`
+ * Revokes a member's token for one organization (docs/specification/organizations-and-tokens.md#leaked-tokens). A token that belongs to the
+ * organization alone, exchanged or a CI job's for one of its repositories, is revoked. Any other stays valid for its user elsewhere and can
+ * no longer access this organization (`token-revoked` among its restrictions).
+ * @throws ServiceError `not_found` also for a token of nobody here; `forbidden`, `insufficient_scope`
  */
 export async function revokeTokenAtOrganization(
   actor: Actor,
@@ -33,7 +33,7 @@ export async function revokeTokenAtOrganization(
 ): Promise<void> {
   await inTransaction(async (tx) => {
     await requirePermission(actor, "organization.revoke_token", { orgId }, { what: "Organization", tx });
-    // Postgres holds no NUL, so that no id has one.
+    // Postgres cannot store NUL, so no ID contains one.
     const found = "tokenId" in reference && reference.tokenId.includes("\0") ? undefined : await findToken(tx, orgId, reference);
     if (!found) throw notFound("Token");
     const { kind, id, userId, name } = found;
@@ -46,15 +46,10 @@ export async function revokeTokenAtOrganization(
       if (count === 0) return;
     }
     const data = { kind, tokenId: id, ...(name !== null && { name }) };
-    await recordAuditEvent(tx, {
-      type: "organization.revoke_token",
-      actorId: actorId(actor),
-      orgId,
-      subjectId: userId,
-      data,
-      from,
-    });
-    if (userId) await tellOwner(tx, userId, orgId, found);
+    const by = { actorId: actorId(actor), orgId, subjectId: userId, clientId: null };
+    // Members' apps get new tokens without an entry, so that they could be cut off without end (S144).
+    const isRecorded = await recordAboutSomebody(tx, { type: "organization.revoke_token", ...by, data, from });
+    if (userId && isRecorded) await tellOwner(tx, userId, orgId, found);
   });
 }
 
@@ -65,7 +60,7 @@ async function cutOff(
   return tx.organizationRevokedToken.createMany({ data: [row], skipDuplicates: true });
 }
 
-/** A token that reaches this organization, or what it made does: of a member, or of its own. */
+/** A token that reaches this organization, itself or through what it created: of a member, or of the organization. */
 async function findToken(tx: Db, orgId: string, reference: TokenReference): Promise<Found | undefined> {
   const [hash, id] = "token" in reference ? [hashToken(reference.token), null] : [null, reference.tokenId];
   const [found] = await tx.$queryRaw<Found[]>`

@@ -1,7 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
-import { addressKey } from "#core/accounts/address-key.ts";
-import { consumeThrottle, throttleKey } from "#core/accounts/throttle.ts";
+import { consumeAddressThrottle } from "#core/accounts/throttle.ts";
 import { isServiceError } from "#core/errors.ts";
 import { ACCESS_TOKEN_TYPE } from "../exchange/token-exchange.ts";
 import { ProtocolError } from "../protocol-request.ts";
@@ -11,12 +10,12 @@ import { readCiRequest } from "./read-ci-request.ts";
 
 /** Many jobs may come from one address: a provider's runners, or an office's. */
 const OF_ADDRESS = { limit: 300, windowSeconds: 60 };
-/** Longer than any refusal takes that needs nothing from elsewhere, and a step beyond: how far a token came is not to be told from the time. */
+/** Longer than any refusal without outside requests takes, rounded up: timing must not reveal how far a token got. */
 const REFUSAL_MS = 150;
 
 /**
- * The exchange of a CI job's ID token for an access token (docs/specification/organizations-and-tokens.md#trusted-publishers,
- * S98–S100): without a client, for one resource, for an hour, with nothing to renew it.
+ * The exchange of a CI job's ID token for an access token (docs/specification/organizations-and-tokens.md#trusted-publishers, S98–S100):
+ * without a client, for one resource, for one hour, without a refresh token.
  */
 export async function answerCiExchange(
   req: IncomingMessage,
@@ -28,7 +27,7 @@ export async function answerCiExchange(
   const request = readCiRequest(form);
   const from = { ip: clientAddress, userAgent: req.headers["user-agent"] ?? null };
   const outcome = await limited(async () => {
-    await consumeThrottle(throttleKey("ci_exchange", addressKey(clientAddress) ?? "unknown"), OF_ADDRESS);
+    await consumeAddressThrottle("ci_exchange", clientAddress, OF_ADDRESS);
     return exchangeIdToken(request, from);
   });
   if ("refused" in outcome) {
@@ -51,7 +50,7 @@ export async function answerCiExchange(
   res.end(JSON.stringify(body));
 }
 
-/** RFC 6749 has no word for it: the one that all of these endpoints use (failure-throttle.ts). */
+/** RFC 6749 has no code for it: this is the one that all of these endpoints use (failure-throttle.ts). */
 async function limited<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
@@ -61,7 +60,7 @@ async function limited<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** The claims by which providers tell their jobs apart: those a person would compare with the settings. */
+/** The claims by which providers identify their jobs: those that a user would compare with the settings. */
 const TELLING = [
   ...["repository", "repository_id", "repository_owner_id", "workflow_ref", "project_path", "project_id", "namespace_id"],
   ...["ref", "environment", "oidc.circleci.com/project-id", "oidc.circleci.com/vcs-ref", "repositoryUuid", "workspaceUuid"],
@@ -70,8 +69,8 @@ const TELLING = [
 const TOLD_MAX = 8;
 
 /**
- * One answer for what is not there, what trusts nobody, what trusts others and what is somebody's locked account (S136): it has only
- * what the token says of itself, which is what its job's author needs to see beside the settings.
+ * One response for a resource that does not exist, trusts nobody, trusts others, or is a disabled account (S136). It contains only the
+ * token's own claims, which the job's author needs to compare with the settings.
  */
 function notTrusted({ issuer, claims }: UnprovenIdToken): string {
   const told = TELLING.filter((name) => Object.hasOwn(claims, name)).slice(0, TOLD_MAX);

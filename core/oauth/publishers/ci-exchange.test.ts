@@ -12,6 +12,7 @@ import { endByHash } from "../leaks/end-by-hash.ts";
 import { type CiIssuer, startCiIssuer } from "../testing/ci-issuer.ts";
 import { startWorld, type World } from "../testing/world.ts";
 import { answerCiExchange } from "./answer-ci-exchange.ts";
+import { OF_TRUSTER } from "./exchange-id-token.ts";
 
 const GRANT = "urn:ietf:params:oauth:grant-type:token-exchange";
 const ID_TOKEN = "urn:ietf:params:oauth:token-type:id_token";
@@ -445,6 +446,21 @@ describe("the exchange of a CI job's ID token", () => {
     await expect(from("2001:db8:5:5::2")).rejects.toMatchObject({ status: 400 });
     await expect(from("2001:db8:5:5:ffff::3")).rejects.toMatchObject({ status: 429 });
     await expect(from("2001:db8:5:6::1")).rejects.toMatchObject({ status: 400 });
+    await db().throttle.updateMany({ where: { key: throttleKey("ci_exchange", "2001:db8:5::/48") }, data: { count: 3_000 } });
+    await expect(from("2001:db8:5:7::1")).rejects.toMatchObject({ status: 429 });
+  });
+
+  test("S144 all publishers that one person set up have so many tokens in an hour together", async () => {
+    const other = await privateRepo("fill");
+    const ids = await Promise.all([repo.id, other.id].map((repoId) => trust({ repoId }, { claims: { ref: "refs/heads/much" } })));
+    await db().trustedPublisher.updateMany({ where: { id: { in: ids } }, data: { createdById: ada.id } });
+    const key = throttleKey("ci_exchange_truster", ada.id);
+    await db().throttle.create({ data: { key, count: OF_TRUSTER.limit - 1, resetAt: new Date(Date.now() + 60_000) } });
+    const statuses = [];
+    for (const resource of [repo.name, other.name])
+      statuses.push((await exchange(await ci.sign({ ref: "refs/heads/much" }), { resource })).status);
+    expect(statuses).toEqual([200, 429]);
+    await db().trustedPublisher.deleteMany({ where: { id: { in: ids } } });
   });
 
   test("S98 an issuer that nobody trusts is never asked", async () => {

@@ -1,7 +1,8 @@
 import type { JWTPayload } from "jose";
 import { differingClaim, isMetBy } from "#core/accounts/publishers/compare-claims.ts";
 import { publisherColumns, type TrustedPublisher, toPublisher } from "#core/accounts/publishers/publisher.ts";
-import { consumeThrottle, throttleKey } from "#core/accounts/throttle.ts";
+import { consumeThrottles, throttleKey } from "#core/accounts/throttle.ts";
+import { ENTRIES_WITH_TOKENS_PER_HOUR } from "#core/audit/hourly-allowance.ts";
 import type { RequestOrigin } from "#core/audit/request-origin.ts";
 import { hashToken } from "#core/crypto/token.ts";
 import { db } from "#core/db.ts";
@@ -43,7 +44,10 @@ export async function exchangeIdToken(
   if (flaw !== undefined) return refusedWith({ ...refuse(flaw), flaw });
   const trusted = await trustedIn(resource, token);
   if (!("publisher" in trusted)) return refusedWith(trusted);
-  await consumeThrottle(throttleKey("ci_exchange_publisher", trusted.publisher.id), OF_PUBLISHER);
+  await consumeThrottles([
+    [throttleKey("ci_exchange_publisher", trusted.publisher.id), OF_PUBLISHER],
+    [throttleKey("ci_exchange_truster", trusted.publisher.createdById ?? trusted.publisher.id), OF_TRUSTER],
+  ]);
   if (!(await isFirstUseOf(token))) {
     return refusedWith({ ...refuseBy([trusted.publisher], "the token was used before"), flaw: USED });
   }
@@ -58,6 +62,11 @@ export async function exchangeIdToken(
 
 /** More than a matrix of jobs wants. Counted only for tokens that are trusted, so that nobody else can use it up. */
 const OF_PUBLISHER = { limit: 120, windowSeconds: 60 };
+/**
+ * Each exchange is an entry in the audit log, and whoever trusts an issuer of their own has as many tokens as they like. So all publishers
+ * that one person set up have together what the person's own tokens have (S144).
+ */
+export const OF_TRUSTER = { limit: ENTRIES_WITH_TOKENS_PER_HOUR, windowSeconds: 60 * 60 };
 
 const USED = "the token was used before; each can be exchanged once, so ask for a new one";
 
