@@ -23,6 +23,16 @@ describe("updateRepoSettings", () => {
     await expect(set(false)).rejects.toMatchObject({ code: "rate_limited" });
   });
 
+  test("S144 and close a gate, but not with the change that opens something else", async () => {
+    const ada = await signedInPerson();
+    const repo = await someRepo(ada);
+    await useUpHour(ada.id);
+    const set = (settings: object) => updateRepoSettings(ada.actor, nameOf(repo), settings, from);
+    for (const gated of ["auto", "manual"]) expect(await set({ gated })).toMatchObject({ gated });
+    for (const settings of [{ gated: "auto" }, { gated: false, isPrivate: true }])
+      await expect(set(settings)).rejects.toMatchObject({ code: "rate_limited" });
+  });
+
   test("one event names every setting that changed, with its new value; none when nothing did (wire choice 5)", async () => {
     const ada = await signedInPerson();
     const repo = await someRepo(ada, { type: "space", sdk: "static" });

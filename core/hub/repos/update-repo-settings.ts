@@ -1,3 +1,4 @@
+import { gates } from "@keyhook/sdk";
 import { type Actor, actorId, clientIdOf } from "../../access/actor.ts";
 import { recordAuditEvent } from "../../audit/record-audit-event.ts";
 import type { RequestOrigin } from "../../audit/request-origin.ts";
@@ -48,7 +49,7 @@ export async function updateRepoSettings(
         }),
       },
     });
-    await record(tx, actor, repo, settingsToWire(changed), from);
+    await record(tx, actor, { before, repo }, settingsToWire(changed), from);
     // Last, since a file is not taken back with the transaction: what clones check out is what the row says.
     if (changed.defaultBranch !== undefined) await pointHead(repo);
     return repo;
@@ -58,7 +59,7 @@ export async function updateRepoSettings(
 async function record(
   tx: Db,
   actor: Actor,
-  repo: Repo,
+  { before, repo }: { before: Repo; repo: Repo },
   updatedConfig: Record<string, string | boolean | null>,
   from: RequestOrigin,
 ): Promise<void> {
@@ -69,12 +70,18 @@ async function record(
     clientId: clientIdOf(actor),
     data: { repo: repo.fullName, type: repo.type, ...updatedConfig },
     from,
-    isTakingAway: updatedConfig.private === true,
+    isTakingAway: isTakingAway(before, repo),
   });
   await recordEvent(tx, {
     payload: { event: { scope: "repo.config", action: "update" }, repo: repoPayload(repo), updatedConfig },
     actorId: actorId(actor),
   });
+}
+
+/** It becomes private, or its gate lets in fewer. Opening one of the two with the same change counts: otherwise both could alternate. */
+function isTakingAway(before: Repo, now: Repo): boolean {
+  const steps = [Number(now.isPrivate) - Number(before.isPrivate), gates.indexOf(now.gated) - gates.indexOf(before.gated)];
+  return steps.some((step) => step > 0) && steps.every((step) => step >= 0);
 }
 
 /** Reads the card while nothing is locked. Whether there may be such a branch is said later. */

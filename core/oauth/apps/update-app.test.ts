@@ -1,6 +1,7 @@
 import pg from "pg";
 import sharp from "sharp";
 import { describe, expect, test } from "vitest";
+import { useUpHour } from "../../accounts/testing/people.ts";
 import { DATA_MAX_BYTES } from "../../audit/bounded-json.ts";
 import { ENTRIES_PER_HOUR } from "../../audit/hourly-allowance.ts";
 import { noOrigin } from "../../audit/request-origin.ts";
@@ -63,6 +64,16 @@ describe("changing an app", () => {
     await change(2);
     await expect(change(3)).rejects.toMatchObject({ code: "rate_limited", retryAfterSeconds: expect.any(Number) });
     expect((await getApp(person, app.id)).app.redirectUris).toEqual(addresses(2));
+  });
+
+  test("S144 who has changed too much in an hour can still remove a redirect URI, and add none", async () => {
+    const person = await someone();
+    const redirectUris = ["https://app.example.com/cb", "https://thief.example/cb"];
+    const { app } = await someApp(person, { redirectUris });
+    await useUpHour(person.userId);
+    const set = (uris: string[]) => updateApp(person, app.id, { redirectUris: uris }, noOrigin);
+    await expect(set(["https://app.example.com/cb", "https://other.example/cb"])).rejects.toMatchObject({ code: "rate_limited" });
+    expect((await set(["https://app.example.com/cb"])).redirectUris).toEqual(["https://app.example.com/cb"]);
   });
 
   test("to what it is already leaves no trace", async () => {

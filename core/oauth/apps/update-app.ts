@@ -56,7 +56,7 @@ export async function updateApp(actor: Actor, appId: string, changes: AppChanges
   return changeApp(actor, "oauth_app.manage", appId, change, { isByOrganization: isScopesOnly });
 }
 
-type AppEvent = Pick<NewAuditEvent, "type" | "data">;
+type AppEvent = Pick<NewAuditEvent, "type" | "data" | "isTakingAway">;
 
 /** Redirect URIs have their own event, since adding one is how an app is stolen (S116). */
 function auditEvents(app: LockedApp, given: Partial<AppSettings>, changed: readonly Field[], isLogoChanged: boolean): AppEvent[] {
@@ -64,7 +64,12 @@ function auditEvents(app: LockedApp, given: Partial<AppSettings>, changed: reado
   const redirects = changed.filter((field) => redirectFields.includes(field));
   const others = changed.filter((field) => !redirectFields.includes(field));
   const events: AppEvent[] = [];
-  if (redirects.length > 0) events.push({ type: "oauth_app.redirect_change", data: changes(redirects) });
+  if (redirects.length > 0) {
+    const isTakingAway = redirects.every((field) =>
+      (given[field] as string[]).every((uri) => (app[field] as string[]).includes(uri)),
+    );
+    events.push({ type: "oauth_app.redirect_change", data: changes(redirects), isTakingAway });
+  }
   if (others.length > 0 || isLogoChanged) {
     events.push({ type: "oauth_app.update", data: { ...changes(others), ...(isLogoChanged && { logo: "changed" }) } });
   }
