@@ -26,7 +26,8 @@ async function send(
   isSignedIn: boolean,
   type = "application/json",
 ): Promise<{ status: number; cpuMs: number }> {
-  const headers = { "content-type": type, ...(isSignedIn && { authorization: `Bearer ${token}` }) };
+  // A refusal before the body was read ends the connection, so the next request must not use it.
+  const headers = { "content-type": type, connection: "close", ...(isSignedIn && { authorization: `Bearer ${token}` }) };
   const before = process.threadCpuUsage();
   const answer = await fetch(world.origin + path, { method: "POST", headers, body });
   await answer.text();
