@@ -15,7 +15,7 @@ const SHARED_SERVICE = "core/testing/shared-service.ts";
 const DATABASE = /^core\/(db\.ts|postgres\/|testing\/)/;
 /** Programs and threads of its own, and what reaches for the whole process. */
 const OWN_PROCESS =
-  /node:(child_process|worker_threads|cluster)|from "recheck"|process\.(on|once|chdir|kill|emit|umask)\(|import\.meta\.resolve/;
+  /node:(child_process|worker_threads|cluster)|from "(recheck)"|process\.(on|once|chdir|kill|emit|umask)\(|import\.meta\.resolve/;
 
 /**
  * Vitest's own graph would know as much, but only after it has compiled everything: what a file imports says which kind it is, so
