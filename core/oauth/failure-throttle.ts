@@ -3,9 +3,9 @@ import { addressKey } from "#core/accounts/address-key.ts";
 import { ProtocolError } from "./protocol-request.ts";
 
 /**
- * A brake on guessing at the protocol endpoints (S56): failures are counted within this process, by address and client, and by
- * address alone, since whoever guesses may also vary the client; past either limit the address is told to wait. Requests that
- * succeed never count, so that a busy client is never slowed down.
+ * Limits guessing at the protocol endpoints (S56). Failures are counted in this process, by address and client, and by address alone, since
+ * an attacker may also vary the client; beyond either limit the address has to wait. Successful requests never count, so a busy client is
+ * never slowed down.
  */
 const WINDOW_MS = 60_000;
 export const FAILURES_OF_CLIENT = 60;
@@ -19,12 +19,12 @@ type Entry = { count: number; resetAt: number };
 const failures = new Map<string, Entry>();
 const keys = new WeakMap<ServerResponse, string[]>();
 
-/** Refuses the request when this address has failed too often; otherwise its failure will be counted. */
+/** Refuses the request if this address has failed too often; otherwise a failure of it will be counted. */
 export function guardAgainstGuessing(res: ServerResponse, address: string, clientId: string): void {
   const [network, customer] = [addressKey(address) ?? address, addressKey(address, 48) ?? address];
   const limits = new Map([
     [customer, FAILURES_OF_CUSTOMER],
-    // For IPv4 they are the same, and the lower limit holds.
+    // For IPv4 both are the same, and the lower limit applies.
     [network, FAILURES_OF_ADDRESS],
     [`${network} ${clientId.slice(0, 200)}`, FAILURES_OF_CLIENT],
   ]);
@@ -42,7 +42,7 @@ function waitOf(key: string, limit: number): number {
   return entry && entry.count >= limit ? entry.resetAt - Date.now() : 0;
 }
 
-/** Counts the answer as a failed guess: a wrong secret, an unknown code or token. */
+/** Counts the response as a failed guess: a wrong secret, an unknown code or token. */
 export function countFailure(res: ServerResponse): void {
   for (const key of keys.get(res) ?? []) countOne(key, Date.now());
 }

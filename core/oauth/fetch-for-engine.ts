@@ -6,18 +6,17 @@ import { isLoopbackHost } from "./client-identity.ts";
 
 /** A key set of fifty RSA keys has a third of it. */
 const MAX_BODY_BYTES = 64 * 1024;
-/** A person or a program waits meanwhile. */
+/** A user or a program is waiting. */
 const DEADLINE_MS = 2_500;
 
 /**
- * How the engine fetches a client's `jwks_uri`: through the guard, like everything that goes to an address somebody else chose
- * (S77, S78). What it hands over beyond the request itself (a dispatcher, a signal, an empty User-Agent) is for the fetch that
- * it has of its own.
+ * How the engine fetches a client's `jwks_uri`: through the guard, like every request to an address that somebody else chose (S77, S78).
+ * What the engine passes beyond the request itself (a dispatcher, a signal, an empty User-Agent) is meant for its own fetch.
  */
 export const fetchForEngine: typeof fetch = async (input, init) => {
   const request = new Request(input, { method: init?.method, headers: init?.headers, body: init?.body });
   request.headers.delete("user-agent");
-  // On a developer's machine key sets come from plain http and any port, as registration allows it there.
+  // On a developer's machine key sets may come over plain http and from any port, as registration allows there.
   const isLocal = isLoopbackHost(new URL(env().ORIGIN).hostname);
   const result = await sendRequest({
     url: request.url,
@@ -39,7 +38,7 @@ export const fetchForEngine: typeof fetch = async (input, init) => {
   }
   const { status, headers, body } = result;
   const hasBody = ![204, 205, 304].includes(status);
-  // It is decompressed already.
+  // The body is already decompressed.
   const { "content-encoding": _encoding, "content-length": _length, ...rest } = headers;
   return new Response(hasBody ? Buffer.from(body) : null, { status, headers: rest });
 };

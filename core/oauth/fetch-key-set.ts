@@ -5,8 +5,8 @@ import { parseJwks } from "./client-metadata/parse-jwks.ts";
 import { fetchForEngine } from "./fetch-for-engine.ts";
 
 /**
- * Reads a client's key set where it publishes it, the way the engine will when it checks an assertion.
- * @throws ServiceError `invalid_request` with the field `jwksUri` and what went wrong there.
+ * Fetches a client's published key set as the engine will when it checks an assertion.
+ * @throws ServiceError `invalid_request` with the field `jwksUri` and what went wrong.
  */
 export async function fetchKeySet(url: string): Promise<JWKS> {
   const refuse = (reason: string) =>
@@ -30,7 +30,7 @@ function parse(body: Uint8Array, refuse: (reason: string) => ServiceError): JWKS
   try {
     return parseJwks(value);
   } catch (error) {
-    // Its sentence ends with a full stop of its own.
+    // The message already ends with a full stop.
     throw refuse((error as Error).message.replace(/\.$/, ""));
   }
 }

@@ -6,7 +6,7 @@ import { type AccountRow, requestRows } from "./request-rows.ts";
 const FIND = `SELECT id, username, full_name AS "fullName", email, email_verified_at IS NOT NULL AS "isEmailVerified", website
   FROM "user" WHERE id = $1 AND disabled_at IS NULL`;
 
-/** The account behind a token or session; a disabled person is not found, which ends tokens and sessions alike (S49, S112). */
+/** The account of a token or session. Disabled users are not found, which ends tokens and sessions alike (S49, S112). */
 export const findAccount: FindAccount = async (_ctx, id) => {
   const account = requestRows().accounts.get(id) ?? (await readAccount(id));
   return account && toEngineAccount(account);

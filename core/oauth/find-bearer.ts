@@ -11,45 +11,45 @@ import { type AccountRow, type GrantedOrganization, requestRows, withRequestRows
 import { apiAudience } from "./resources/resource-servers.ts";
 import { tokenPrefix } from "./token-prefix.ts";
 
-/** The tokens of people that are good for more than reading, for the audit log. */
+/** Scopes that allow more than reading, for the audit log. */
 const writing: readonly Scope[] = ["contribute-repos", "write-repos", "manage-repos", "write-collections", "write-discussions"];
 
-/** What a token may do at most, in a word (docs/specification/organizations-and-tokens.md#audit-log, `role`). */
+/** The most that a token may do, in one word (docs/specification/organizations-and-tokens.md#audit-log, `role`). */
 const roleOf = (scopes: readonly Scope[]): "read" | "write" =>
   scopes.some((scope) => writing.includes(scope)) ? "write" : "read";
 
-/** Who holds an access token, and what it is good for. */
+/** Who holds an access token, and what it may be used for. */
 export type Bearer = {
   kind: "oauth" | "personal";
   account: AccountRow & { organizations: GrantedOrganization[] };
   scopes: Scope[];
-  /** How the audit log names it. */
+  /** Its form in the audit log. */
   auditToken: AuditToken;
-  /** Unix seconds; null for a personal token without an end. */
+  /** Unix seconds; null for a personal access token that does not expire. */
   expiresAt: number | null;
   issuedAt: number;
   /** Set for `oauth`. */
   clientId?: string;
-  /** Set for a token of the command line that comes with the service. */
+  /** Set for a token of the service's own command line. */
   isFirstParty?: true;
-  /** When the person last proved who they are before they let the client in, where that is on record (S113). */
+  /** When the user last authenticated before allowing the client, if known (S113). */
   authenticatedAt?: Date;
-  /** Set for an exchanged token: the organization that it acts in, and no other. */
+  /** Set for an exchanged token: the only organization in which it acts. */
   boundOrgId?: string;
-  /** Set for an exchanged token that somebody got to act for the account (RFC 8693 §4.1). */
+  /** Set for an exchanged token with which another party acts for the account (RFC 8693 §4.1). */
   act?: ActingParty;
-  /** Set for `personal`: the name its owner gave it. */
+  /** Set for `personal`: the name that its owner gave it. */
   tokenName?: string;
   /**
-   * Set for a CI job that reads as its person: whatever its scopes would allow, it changes nothing
+   * Set for a CI job that reads as its user: whatever its scopes would allow, it changes nothing
    * (docs/specification/organizations-and-tokens.md#trusted-publishers).
    */
   isReadOnly?: true;
 };
 
 /**
- * How a token was presented: as RFC 6750 has it, or with the proof of RFC 9449, which is taken once: for a request that lasts, the token
- * is looked up again without it.
+ * How a token was presented: as in RFC 6750, or with the proof of RFC 9449. A proof is consumed once: during a long request, the token is
+ * looked up again without it.
  */
 export type Presentation =
   | { scheme: "bearer" }
@@ -57,20 +57,20 @@ export type Presentation =
   | ({ scheme: "dpop"; isProven?: undefined } & ProvenRequest);
 
 /**
- * Resolves an access token of any kind. Undefined when it is unknown, expired or revoked, or its person, consent or app is
- * gone, or when it is bound to a key and came without a proof, or the reverse: callers answer all of these the same.
- * @throws InvalidDpopProof for a proof that is not of this request and this token's key.
+ * Resolves an access token of any kind. Undefined if it is unknown, expired or revoked, if its user, consent or app is gone, or if it is
+ * bound to a key and came without a proof, or the reverse: callers respond to all of these alike.
+ * @throws InvalidDpopProof for a proof that does not match this request and this token's key.
  */
 export async function findBearer(token: string, presentation: Presentation): Promise<Bearer | undefined> {
   if (presentation.scheme === "dpop") return findOAuthBearer(token, presentation);
-  // By its looks, so that one statement finds it; one under an earlier TOKEN_PREFIX is of no kind by its looks.
+  // The prefix tells the kind, so that one statement finds the token; a token with an earlier TOKEN_PREFIX shows no kind.
   if (!token.startsWith(tokenPrefix("AccessToken"))) {
     return (await findPersonalBearer(token)) ?? findOAuthBearer(token, presentation);
   }
   return (await findOAuthBearer(token, presentation)) ?? findReadingJob(token);
 }
 
-/** A CI job that reads the gated repositories of a user: in none of their organizations, and with no other scope. */
+/** A CI job that reads a user's gated repositories: in none of their organizations, and with no other scope. */
 async function findReadingJob(token: string): Promise<Bearer | undefined> {
   const found = await findCiToken(token);
   if (!found?.user) return undefined;
@@ -90,14 +90,14 @@ function findOAuthBearer(token: string, presentation: Presentation): Promise<Bea
     const payload = await findArtifact("AccessToken", token);
     const expiresAt = Number(payload?.exp);
     if (!payload || !(expiresAt > Date.now() / 1000)) return undefined;
-    // RFC 8707: a token for another audience is none here.
+    // RFC 8707: a token for another audience is not valid here.
     if (payload.aud !== undefined && payload.aud !== apiAudience()) return undefined;
     const clientId = String(payload.clientId);
     const client = await findClientMetadata(clientId);
     if (!client) return undefined;
     const account = requestRows().accounts.get(String(payload.accountId));
     if (!account) return undefined;
-    // RFC 9449 §7.2: a bound token never passes for a plain one, and no plain one for bound.
+    // RFC 9449 §7.2: a bound token is never accepted as a plain one, and no plain one as bound.
     const keyThumbprint = typeof payload.jkt === "string" ? payload.jkt : undefined;
     if ((presentation.scheme === "dpop") !== (keyThumbprint !== undefined)) return undefined;
     if (presentation.scheme === "dpop" && !presentation.isProven && keyThumbprint) {

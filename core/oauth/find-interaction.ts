@@ -6,9 +6,9 @@ import { findClientMetadata } from "./clients.ts";
 export const RUN_OUT = "This sign-in was finished elsewhere or has run out. Go back to the app and start again.";
 
 /**
- * An authorization request that waits for its person. The engine judges client and redirect URI only as the request comes;
- * a person may take an hour to answer. If the app was removed meanwhile, or no longer receives at that address, the request is
- * over, and neither a code nor a refusal is sent there (S20, S86).
+ * An authorization request that waits for its user. The engine checks client and redirect URI only when the request arrives, but a user may
+ * take an hour to answer. If the app was deleted meanwhile, or no longer has that redirect URI, the request is over, and neither a code nor
+ * an error is sent there (S20, S86).
  */
 export async function findInteraction(id: string): Promise<Payload | undefined> {
   const payload = await findArtifact("Interaction", id);
@@ -21,7 +21,7 @@ export async function findInteraction(id: string): Promise<Payload | undefined> 
   return isRedirectUriAllowed(client.redirect_uris ?? [], String(redirectUri)) ? payload : undefined;
 }
 
-/** Stores a person's answer. The first one counts (S25). @throws ServiceError `gone` for every other */
+/** Stores a user's answer. The first one counts (S25). @throws ServiceError `gone` for all others */
 export async function saveAnswer(id: string, payload: Payload): Promise<void> {
   if (!(await answerArtifact(id, payload))) throw new ServiceError("gone", RUN_OUT);
 }

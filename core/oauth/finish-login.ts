@@ -4,23 +4,23 @@ import { answerInteraction, type Interaction, type InteractionCookies, interacti
 
 /** What has to happen before consent can be asked. */
 export type LoginStep =
-  /** The person must sign in. */
+  /** The user must sign in. */
   | {
       step: "sign-in";
-      /** They are signed in, and have to prove it again: the app asked for it (`prompt=login`, `max_age`). */
+      /** They are signed in and must authenticate again: the app requires it (`prompt=login`, `max_age`). */
       isRepeat: boolean;
-      /** They are signed in with another account than the app's `id_token_hint` names. */
+      /** They are signed in with an account other than the one in the app's `id_token_hint`. */
       isOtherAccount?: boolean;
       loginHint?: string;
     }
-  /** Somebody else has signed in meanwhile: the request starts over with them. */
+  /** Another user has signed in meanwhile: the request starts over with them. */
   | { step: "restart"; url: string }
-  /** Signed in: the browser goes on at this address. */
+  /** Signed in: the browser continues at this URL. */
   | { step: "continue"; url: string }
   /** Nothing: consent can be asked now. */
   | { step: "none" };
 
-/** Decides how a sign-in stands, and tells the engine of one that is good enough (S15, S34). */
+/** Decides the state of a sign-in, and tells the engine about a sufficient one (S15, S34). */
 export async function finishLogin(
   at: InteractionCookies,
   interaction: Interaction,
@@ -44,24 +44,23 @@ export async function finishLogin(
   return { step: "continue", url };
 }
 
-/** Whether the person proved who they are for this very request, or recently enough for it (OIDC Core §3.1.2.1). */
+/** Whether the user authenticated for this very request, or recently enough for it (OIDC Core §3.1.2.1). */
 function isFreshEnough({ params, prompt }: Interaction, session: SiteSession, startedAt: Date): boolean {
   if (session.authenticatedAt >= startedAt) return true;
   if (prompt.reasons.includes("login_prompt")) return false;
   return params.max_age === undefined || Date.now() - session.authenticatedAt.getTime() <= Number(params.max_age) * 1000;
 }
 
-/** The subject of an ID token whose signature the engine has checked when the request came. */
+/** The subject of an ID token whose signature the engine verified when the request arrived. */
 function subjectOf(idToken: unknown): unknown {
   const payload = String(idToken).split(".")[1] ?? "";
   return (JSON.parse(Buffer.from(payload, "base64url").toString()) as { sub?: unknown }).sub;
 }
 
 /**
- * The same authorization request anew, for the person who has signed in since it began. That sign-in is what `prompt=login` and
- * `prompt=select_account` ask for; they are left out, or they would be asked for without end. `max_age` takes the place of the
- * first: the engine then holds the sign-in to be as recent as the request, and puts `auth_time` into the ID token as the app
- * expects (docs/decisions/013).
+ * The same authorization request again, for the user who has signed in since it began. That sign-in satisfies `prompt=login` and
+ * `prompt=select_account`, so they are removed; otherwise they would be asked for endlessly. `max_age` replaces `prompt=login`: the engine
+ * then accepts the sign-in as recent enough, and puts `auth_time` into the ID token as the app expects (docs/decisions/013).
  */
 function restartUrl({ params }: Interaction, session: SiteSession, startedAt: Date): string {
   const parameters = new URLSearchParams();

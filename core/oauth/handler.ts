@@ -42,7 +42,7 @@ function listenerOf(provider: Provider): RequestListener {
 
 /**
  * Door 3: OAuth 2.0 and OpenID Connect, for `server.ts` and for the Next API route alike.
- * @param clientAddress the address that rate limits go by, as the front door worked it out.
+ * @param clientAddress the IP address to which rate limits apply, as determined by the front door.
  */
 export function handleOidc(req: IncomingMessage, res: ServerResponse, clientAddress: string): Promise<void> {
   return withRequestRows(() => answer(req, res, clientAddress));
@@ -85,7 +85,7 @@ async function answer(req: IncomingMessage, res: ServerResponse, clientAddress: 
   }
 }
 
-/** Null when there is none or, which the engine refuses, several. */
+/** Null if there is none, or if there are several, which the engine refuses. */
 function clientIdIn(url = ""): string | null {
   const query = url.includes("?") ? url.slice(url.indexOf("?")) : "";
   const [clientId = null, ...more] = new URLSearchParams(query).getAll("client_id");
@@ -113,13 +113,13 @@ function answerError(res: ServerResponse, path: string, thrown: unknown): void {
   const body = isPage
     ? errorPage({ error: error.error, description: error.message })
     : JSON.stringify({ error: error.error, error_description: printable(error.message) });
-  // What is left of an oversized body is not read: the connection ends with the answer.
+  // The rest of an oversized body is not read: the connection ends with the response.
   if (error.status === 413) res.setHeader("Connection", "close");
   res.writeHead(error.status, {
     "Content-Type": isPage ? "text/html; charset=utf-8" : "application/json; charset=utf-8",
     "Cache-Control": "no-store",
     ...(isPage && pageHeaders),
-    // S53: an answer to a program may be read by any page, which has no credential of ours but what it sent itself.
+    // S53: any page may read a response to a program; it carries no credentials of ours except what the page itself sent.
     ...(!isPage && {
       "Access-Control-Allow-Origin": "*",
       "Access-Control-Expose-Headers": "WWW-Authenticate, Retry-After, X-Request-Id",

@@ -4,8 +4,8 @@ import { findConsent, isConsentEnough } from "./consents/find-consent.ts";
 import { prepareGrant } from "./load-existing-grant.ts";
 
 /**
- * When a person must be asked. The engine's own checks stay; ours are: organizations and changed clients ask again, a client
- * whose identity nothing assures asks always, the consent page is the account chooser too, and a Grant is stored only once
+ * When a user must be asked. The engine's own checks stay. We add: changed clients and further organizations are asked about again, a
+ * client without an assured identity is always asked about, the consent page is also the account chooser, and a Grant is stored only when
  * nothing is left to ask.
  */
 export function buildInteractionPolicy() {
@@ -14,7 +14,7 @@ export function buildInteractionPolicy() {
   const consent = policy.get("consent");
   if (!consent) throw new Error("the engine has no consent prompt");
 
-  // The engine would ask every native client every time; ours is the next check, which knows more.
+  // The engine would ask every time for every native client; the next check replaces that with a more precise one.
   consent.checks.remove("native_client_prompt");
 
   consent.checks.add(
@@ -46,8 +46,8 @@ export function buildInteractionPolicy() {
     ),
   );
 
-  // OIDC Core §3.1.2.1: the consent page names the account and offers another (S26), so it is what `prompt=select_account`
-  // asks for. The engine has to know the value; the page is asked for by the check.
+  // OIDC Core §3.1.2.1: the consent page names the account and offers another (S26), so it satisfies `prompt=select_account`. The engine
+  // has to know the value; the check requests the page.
   const selectAccount = new Prompt({ name: "select_account", requestable: true });
   selectAccount.checks.remove("select_account_prompt");
   policy.add(selectAccount);

@@ -7,19 +7,19 @@ import { RUN_OUT } from "./find-interaction.ts";
 import { currentProvider } from "./provider.ts";
 
 /**
- * The person's side of an authorization request: what the engine asks, and how it is answered. Pages are rendered and
- * submitted outside the engine, so these functions take what is left of a request there: its cookies.
+ * The user's side of an authorization request: what the engine asks, and how it is answered. Pages are rendered and submitted outside the
+ * engine, so these functions take what remains of a request there: its cookies.
  */
 export type InteractionCookies = {
-  /** The `Cookie` header of the page's request. The engine checks the signature of its own among them. */
+  /** The `Cookie` header of the page's request. The engine verifies the signature of its own cookies in it. */
   cookie: string;
-  /** From the page's address; must be the interaction that the cookie names. */
+  /** From the page's URL; must be the interaction that the cookie names. */
   uid: string;
 };
 
 export type Interaction = EngineInteraction;
 
-/** What the engine's public interaction functions read of a request; they answer nothing, so the response only takes notes. */
+/** What the engine's public interaction functions read of a request. They send nothing, so the response is a stub. */
 function shim({ cookie, uid }: InteractionCookies): [IncomingMessage, ServerResponse] {
   const req = { headers: { cookie }, url: `/interaction/${uid}`, method: "GET", socket: {} };
   const res = { getHeader: () => undefined, setHeader: () => undefined };
@@ -29,8 +29,8 @@ function shim({ cookie, uid }: InteractionCookies): [IncomingMessage, ServerResp
 export const ANOTHER_ACCOUNT = "You are signed in with another account by now. Check the page and answer again.";
 
 /**
- * The interaction that this browser is in the middle of.
- * @throws ServiceError `gone` when it has run out, was answered already, or belongs to another browser (S25).
+ * This browser's current interaction.
+ * @throws ServiceError `gone` if it has expired, was already answered, or belongs to another browser (S25).
  */
 export async function readInteraction(at: InteractionCookies): Promise<Interaction> {
   const interaction = await findInteraction(at);
@@ -39,7 +39,7 @@ export async function readInteraction(at: InteractionCookies): Promise<Interacti
 }
 
 /**
- * Where a browser goes on whose answer was taken, but which has not left yet: somebody pressed the button twice. The second
+ * Where a browser continues whose answer was accepted, but which has not left the page yet: the user pressed the button twice. The second
  * answer does not count, and must not strand them either.
  */
 export async function findAnsweredUrl(at: InteractionCookies): Promise<string | undefined> {
@@ -70,8 +70,8 @@ export async function interactionStartedAt({ uid }: InteractionCookies): Promise
 }
 
 /**
- * Answers the interaction; the browser goes on at the returned address, where the engine takes over again.
- * @throws ServiceError `gone` when another answer was first
+ * Answers the interaction; the browser continues at the returned URL, where the engine takes over again.
+ * @throws ServiceError `gone` if another answer was first
  */
 export async function answerInteraction(
   at: InteractionCookies,

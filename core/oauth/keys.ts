@@ -6,18 +6,18 @@ import { seal, unseal } from "#core/crypto/seal.ts";
 import { type Db, db } from "#core/db.ts";
 
 /**
- * The keys that sign ID tokens: one RS256 and one ES256 at work, in Postgres, sealed under SECRET_KEY. A new key is published
- * before it signs, and an old one stays published until the last ID token it signed has expired, so that a rotation needs no
- * downtime and no relying party sees a signature it cannot check (S107).
+ * The keys that sign ID tokens: one active RS256 and one active ES256 key, in Postgres, encrypted under SECRET_KEY. A new key is published
+ * before it signs, and an old one stays published until the last ID token that it signed has expired. So a rotation needs no downtime, and
+ * no relying party gets a signature that it cannot verify (S107).
  */
 const algorithms = ["RS256", "ES256"] as const;
 type Algorithm = (typeof algorithms)[number];
 
 const PURPOSE = "signing keys";
 export const SIGNING_KEYS_CHANNEL = "signing_key";
-/** How long relying parties may keep the key set, as its answer tells them. */
+/** How long relying parties may cache the key set, according to its response. */
 export const KEYS_CACHED_SECONDS = 5 * 60;
-/** How long a new key is only published: three times as long, for those who keep it longer than they are told. */
+/** How long a new key is published before it signs: three times as long, for relying parties that cache it longer. */
 export const PUBLISH_AHEAD_SECONDS = 3 * KEYS_CACHED_SECONDS;
 /** How long an old key stays published: an ID token's hour, and a margin for clocks. */
 const RETIRE_AFTER_SECONDS = 2 * 3600;
@@ -47,8 +47,8 @@ async function createKey(tx: Db, alg: Algorithm, activeAt: Date): Promise<string
 const LOCK = "SELECT pg_advisory_xact_lock(hashtext('keyhook signing keys'))";
 
 /**
- * Every published key with its private part, for each algorithm first the one that signs now. Makes the first pair when there
- * is none; two processes that start together make one pair.
+ * Every published key with its private part; for each algorithm, the active one comes first. Creates the first pair if there is none; two
+ * processes that start together create one pair.
  */
 export async function loadSigningKeys(): Promise<JWK[]> {
   const rows = await db().$transaction(async (tx) => {
@@ -60,7 +60,7 @@ export async function loadSigningKeys(): Promise<JWK[]> {
     return published();
   });
   const now = Date.now();
-  // Newest active first; keys that only wait for their turn come last.
+  // Newest active key first; keys that are not active yet come last.
   const rank = (activeAt: Date): number => (activeAt.getTime() <= now ? now - activeAt.getTime() : Number.MAX_SAFE_INTEGER);
   rows.sort((a, b) => rank(a.activeAt) - rank(b.activeAt));
   return rows.map((row) => JSON.parse(unseal(PURPOSE, row.privateJwk)) as JWK);
@@ -75,9 +75,9 @@ export async function nextKeyChange(): Promise<Date | undefined> {
 }
 
 /**
- * Publishes a new key for each algorithm and lets the present ones go once it has taken over.
- * @param isImmediate for a key that leaked: signs with the new keys at once and withdraws the present ones, since whoever has
- *   one could sign in as anybody for as long as it stays published.
+ * Publishes a new key for each algorithm and retires the current ones once it has taken over.
+ * @param isImmediate for a leaked key: signs with the new keys at once and withdraws the current ones, since whoever has one could sign in
+ * as anyone for as long as it is published.
  */
 export async function rotateSigningKeys(
   { isImmediate = false } = {},

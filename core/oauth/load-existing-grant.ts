@@ -3,8 +3,8 @@ import { type Consent, findConsent } from "./consents/find-consent.ts";
 import { GRANT_REDIRECT_URI } from "./grant-redirect-uri.ts";
 
 /**
- * The Grant an authorization goes by: the one that the person's answer has just made, or one drawn from the standing consent.
- * The latter is stored only when nothing is left to ask (`prepareGrant`), so that an abandoned page leaves nothing behind.
+ * The Grant for an authorization: the one just created from the user's answer, or one derived from the live consent. The latter is stored
+ * only if nothing is left to ask (`prepareGrant`), so that an abandoned page leaves nothing behind.
  */
 export async function loadExistingGrant(ctx: KoaContextWithOIDC): Promise<Grant | undefined> {
   const { provider, client, account, result } = ctx.oidc;
@@ -12,7 +12,7 @@ export async function loadExistingGrant(ctx: KoaContextWithOIDC): Promise<Grant 
   const answered = result?.consent?.grantId;
   if (answered) return provider.Grant.find(answered);
 
-  // A new Grant for each authorization: a replayed code then ends the tokens of that sign-in and of no other.
+  // A new Grant for each authorization: a replayed code then ends the tokens of that sign-in only.
   const consent = await findConsent(ctx, account.accountId, client.clientId);
   return consent && grantFromConsent(ctx, consent);
 }
@@ -24,8 +24,8 @@ function grantFromConsent(ctx: KoaContextWithOIDC, consent: Consent): Grant {
 }
 
 /**
- * Writes a consent's scopes into a Grant: what is ticked as granted, what was unticked as refused.
- * @param redirectUri of the request, by which the Grant ends when the app removes it (S86); a device has none
+ * Writes a consent's scopes into a Grant: ticked ones as granted, unticked ones as refused.
+ * @param redirectUri of the request: the Grant ends when the app removes it (S86); a device has none
  */
 export function fillGrant(
   grant: Grant,
@@ -38,8 +38,8 @@ export function fillGrant(
 }
 
 /**
- * Stores a Grant drawn from the standing consent, once every question is answered.
- * @throws AccessDenied when the consent was revoked or narrowed since this request read it.
+ * Stores a Grant derived from the live consent, once every question is answered.
+ * @throws AccessDenied if the consent was revoked or narrowed since this request read it.
  */
 export async function prepareGrant(ctx: KoaContextWithOIDC): Promise<void> {
   const { grant, session, client, provider } = ctx.oidc;

@@ -7,17 +7,17 @@ import { ProtocolError } from "./protocol-request.ts";
 import { protocolRoutes } from "./protocol-routes.ts";
 import { siteSessionOf } from "./site-session.ts";
 
-/** What RP-initiated logout means here beyond the engine's own session (docs/decisions/020). */
+/** What RP-initiated logout does here beyond ending the engine's own session (docs/decisions/020). */
 
-/** As much as comes back to the app in an address; the engine keeps it in the session until the question is answered (S143). */
+/** The longest `state` that returns to the app in a URL; the engine keeps it in the session until the question is answered (S143). */
 export const STATE_MAX_BYTES = 2048;
 
 type Question = { secret?: string; state?: string; postLogoutRedirectUri?: string };
 
 /**
- * Somebody may be signed in on our pages and unknown to the engine, since they have not used an app in this browser yet. It
- * would sign them out without a question, and so for any site that sends them here (S108). Where nobody is signed in there is nothing to
- * ask or to remember, and the browser goes on at once: the engine would have it post a form, and store a session for that (S143).
+ * A user may be signed in on our pages and unknown to the engine, because they have not used an app in this browser yet. The engine would
+ * sign them out without a question, for any site that sends them here (S108). If nobody is signed in, there is nothing to ask or store, and
+ * the browser continues at once: the engine would make it post a form, and store a session for that (S143).
  */
 export async function askBeforeLogout(ctx: KoaContextWithOIDC, next: () => Promise<void>): Promise<void> {
   if (ctx.path !== protocolRoutes.end_session) return next();
@@ -34,7 +34,7 @@ export async function askBeforeLogout(ctx: KoaContextWithOIDC, next: () => Promi
   ctx.redirect(returnAddress(question));
 }
 
-/** What the app has registered, which the engine has checked, with the `state` that the app sent; or our own last page. */
+/** The app's registered URI, which the engine has checked, with the `state` that the app sent; or our own last page. */
 function returnAddress({ postLogoutRedirectUri, state }: Question): string {
   const url = new URL(postLogoutRedirectUri ?? `${env().ORIGIN}${protocolRoutes.end_session}/success`);
   if (postLogoutRedirectUri && state !== undefined) url.searchParams.set("state", state);
@@ -52,5 +52,5 @@ export async function endSiteSessionWithLogout(ctx: KoaContextWithOIDC, next: ()
   ctx.cookies.set(name, null, { ...options, signed: false, maxAge: undefined });
 }
 
-/** The engine marks a session that a logout has ended; its types do not say so. */
+/** The engine marks a session that a logout has ended; its types lack the property. */
 const isDestroyed = (session: unknown): boolean => (session as { destroyed?: boolean } | undefined)?.destroyed === true;

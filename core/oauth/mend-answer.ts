@@ -15,15 +15,15 @@ import { isRegistrationOn } from "./registration/registration-policy.ts";
 
 type ErrorBody = { error?: string; error_description?: string };
 
-// Longer than reading an unknown client takes, so that the time does not tell it from a wrong secret (S41).
+// Longer than reading an unknown client takes, so that timing does not distinguish it from a wrong secret (S41).
 const FAILED_AUTHENTICATION_MS = 25;
 
-/** The engine's answers, made to fit our contract where they differ from it. */
+/** Corrects the engine's responses where they differ from our contract. */
 export async function mendAnswer(ctx: KoaContextWithOIDC, next: () => Promise<void>): Promise<void> {
   const startedAt = performance.now();
   await next();
   if (ctx.state.isDatabaseDown) answerDatabaseDown(ctx);
-  // In the public hub's spelling (docs/specification/oauth.md#token-endpoint); RFC 6750 §4 compares it without case.
+  // In the public hub's spelling (docs/specification/oauth.md#token-endpoint); RFC 6750 §4 makes it case-insensitive.
   if (isTokenBody(ctx.body) && ctx.body.token_type === "Bearer") ctx.body = { ...ctx.body, token_type: "bearer" };
   if (ctx.status === 200 && isPublicDocument(ctx.path)) ctx.set("Cache-Control", `public, max-age=${KEYS_CACHED_SECONDS}`);
   if (ctx.status === 200 && isMetadata(ctx.path) && (await isRegistrationOn())) {
@@ -50,36 +50,36 @@ function answerDatabaseDown(ctx: KoaContextWithOIDC): void {
   ctx.set("Retry-After", "2");
 }
 
-/** Errors of the endpoints where clients authenticate, as RFC 6749 §5.2 has them where the engine differs. */
+/** Corrects errors of the endpoints with client authentication where the engine differs from RFC 6749 §5.2. */
 async function mendClientError(ctx: KoaContextWithOIDC, body: ErrorBody, startedAt: number): Promise<void> {
   if (body.error === "invalid_grant" && isProofMissing(ctx)) {
-    // RFC 9449 §5. The engine says no more than that the grant is bad, of a code as of the missing proof.
+    // RFC 9449 §5. The engine only says that the grant is invalid, for a code as for a missing proof.
     ctx.body = { error: "invalid_dpop_proof", error_description: "this app gets tokens only with a DPoP proof" };
     return;
   }
   if (body.error === "invalid_client" || body.error === "invalid_grant") countFailure(ctx.res);
   if (body.error === "invalid_client") {
-    // S41: an unknown client and a wrong secret read the same.
+    // S41: an unknown client and a wrong secret get the same response.
     ctx.status = 401;
     ctx.remove("WWW-Authenticate");
     ctx.set(challengeFor(ctx.res));
-    // A client that has proved who it is may read why it is refused all the same (S90).
+    // An authenticated client may still learn why it is refused (S90).
     if (ctx.state.isExplained) return;
     const form = ctx.oidc.params as { grant_type?: string } | undefined;
     ctx.body = { error: body.error, error_description: failedAuthentication(ctx.path, form?.grant_type) };
     await sleep(Math.max(1, FAILED_AUTHENTICATION_MS - (performance.now() - startedAt)));
   } else if (isNotAllowed(body) && ctx.oidc.params?.grant_type === TOKEN_EXCHANGE_GRANT) {
-    // Rule 1 of docs/specification/organizations-and-tokens.md#token-exchange has another code for it than RFC 6749 §5.2 (S90).
+    // Rule 1 of docs/specification/organizations-and-tokens.md#token-exchange uses another code for this than RFC 6749 §5.2 (S90).
     ctx.status = 401;
     ctx.set(challengeFor(ctx.res));
     ctx.body = { error: "invalid_client", error_description: NOT_BOUND };
   } else if (isNotAllowed(body)) {
-    // RFC 6749 §5.2 has a code for it, which the engine does not use (S42, S66).
+    // RFC 6749 §5.2 has a code for this, which the engine does not use (S42, S66).
     ctx.body = { error: "unauthorized_client", error_description: notAllowed(ctx.path, body.error_description ?? "") };
   } else if (body.error === "invalid_scope" && ctx.path === protocolRoutes.device_authorization) {
     ctx.body = { ...body, error_description: `${body.error_description}; the app may ask for ${ctx.oidc.client?.scope}` };
   } else if (body.error === "unsupported_token_type" && ctx.path === protocolRoutes.introspection) {
-    // An ID token, say. RFC 7662 §2.2 has one answer for whatever is not an active token here (S104).
+    // An ID token, for example. RFC 7662 §2.2 has one response for everything that is not an active token here (S104).
     ctx.status = 200;
     ctx.body = { active: false };
   }

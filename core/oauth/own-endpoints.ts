@@ -4,7 +4,7 @@ import { methodsOf, REGISTRATION, RESOURCE_METADATA } from "./protocol-routes.ts
 import { handleRegistration } from "./registration/handle-registration.ts";
 import { resourceMetadata } from "./resources/resource-metadata.ts";
 
-/** What of the protocol the engine has no part in. All of it is for programs, and may be called from any page (S53). */
+/** The protocol endpoints that the engine does not handle. All are for programs and may be called from any page (S53). */
 export type OwnEndpoint = (req: IncomingMessage, res: ServerResponse, clientAddress: string) => Promise<void> | void;
 
 export function findOwnEndpoint(path: string): OwnEndpoint | undefined {

@@ -7,8 +7,8 @@ import { OFFLINE_ACCESS, supportedScopes } from "./scopes.ts";
 import { adoptSiteSession } from "./site-session.ts";
 
 /**
- * What is ours to say of an authorization request once the engine has judged its client, redirect URI and parameters, and
- * before it asks what is left to ask. The engine calls it by way of `extraParams`; what it throws goes to the redirect URI.
+ * Adds our checks to an authorization request after the engine has checked its client, redirect URI and parameters, and before it asks what
+ * is left to ask. The engine calls it through `extraParams`; errors thrown here go to the redirect URI.
  */
 export async function prepareAuthorization(ctx: KoaContextWithOIDC): Promise<void> {
   refuseLength(ctx);
@@ -21,9 +21,9 @@ export async function prepareAuthorization(ctx: KoaContextWithOIDC): Promise<voi
 }
 
 /**
- * What is stored of one request until it is answered, as JSON (S143). Longer ones do not work elsewhere either: 8 KiB is the longest line
- * that nginx and Apache take by default, for the request here and for the `state` on its way back. Whoever asks for much (`claims`, many
- * `orgIds`) stays below 2 KiB.
+ * The most stored of one request until it is answered, as JSON (S143). Longer requests fail elsewhere too: 8 KiB is the longest line that
+ * nginx and Apache accept by default, for the request here and for the `state` on its way back. Large requests (`claims`, many `orgIds`)
+ * stay below 2 KiB.
  */
 export const REQUEST_MAX_BYTES = 8 * 1024;
 
@@ -35,12 +35,12 @@ function refuseLength({ oidc }: KoaContextWithOIDC): void {
   throw Object.assign(error, { allow_redirect: false });
 }
 
-/** A site that has proved who it is pushes for all its visitors from one address; whoever has not is counted (S56). */
+/** An authenticated site pushes for all its visitors from one address; unauthenticated clients are counted (S56). */
 async function countPushedRequest(ctx: KoaContextWithOIDC): Promise<void> {
   if (ctx.oidc.client?.clientAuthMethod === "none") await countStoredRequest(ctx, "pushed-request", "pushed requests");
 }
 
-/** RFC 6749 §3.1: no parameter twice. The engine sees to the ones it knows; this to the others, which are then ignored (S11). */
+/** RFC 6749 §3.1: no parameter twice. The engine checks those it knows; this checks the others, which are then ignored (S11). */
 function refuseRepetition({ oidc, method, query }: KoaContextWithOIDC): void {
   const sent = method === "POST" ? (oidc.body ?? {}) : query;
   const repeated = Object.keys(sent).find((name) => Array.isArray(sent[name]) && !Object.hasOwn(oidc.params ?? {}, name));
@@ -48,8 +48,8 @@ function refuseRepetition({ oidc, method, query }: KoaContextWithOIDC): void {
 }
 
 /**
- * S256 is the only method, and its challenge is a SHA-256 hash in base64url: 43 characters, no more (RFC 7636 §4.2). Anything
- * else is a client's mistake, which would come out only when its code is refused (S10).
+ * S256 is the only method, and its challenge is a SHA-256 hash in base64url: exactly 43 characters (RFC 7636 §4.2). Anything else is a
+ * client's mistake, which would otherwise show only when its code is refused (S10).
  */
 function refuseForeignChallenge({ oidc }: KoaContextWithOIDC): void {
   const challenge = oidc.params?.code_challenge;
@@ -57,20 +57,20 @@ function refuseForeignChallenge({ oidc }: KoaContextWithOIDC): void {
   throw new errors.InvalidRequest("code_challenge must be a SHA-256 hash in base64url, 43 characters long");
 }
 
-/** The scopes as the client asked for them: in the request, or in the one that it pushed before (RFC 9126 §4). */
+/** The scopes as the client requested them: in the request, or in the one that it pushed before (RFC 9126 §4). */
 function sentScope(ctx: KoaContextWithOIDC): string {
   const pushed = ctx.oidc.entities.PushedAuthorizationRequest?.request;
   if (pushed) return String(decodeJwt(pushed).scope ?? "");
   return String((ctx.method === "POST" ? ctx.oidc.body?.scope : ctx.query.scope) || "");
 }
 
-/** Settles which scopes are asked for (S17; docs/decisions/012). */
+/** Determines the requested scopes (S17; docs/decisions/012). */
 function completeScope(ctx: KoaContextWithOIDC): void {
   const { params, client } = ctx.oidc;
   if (!params) return;
   const sent = sentScope(ctx);
   if (sent === "") {
-    // RFC 6749 §3.3: a default that is documented. It is what the app's owner has configured, as with every other grant.
+    // RFC 6749 §3.3: a documented default. As for every other grant, it is what the app's owner configured.
     params.scope = client ? clientExtension(client).defaultScope : "openid profile";
     return;
   }
@@ -78,8 +78,8 @@ function completeScope(ctx: KoaContextWithOIDC): void {
   if (!asked.some((scope) => supportedScopes.includes(scope))) {
     throw new errors.InvalidScope("none of the requested scopes is known here", sent);
   }
-  // The engine drops offline_access unless the request also has prompt=consent. OIDC Core §11 lets a server meet the demand for
-  // consent otherwise: our consent page names lasting access, and remembers the answer.
+  // The engine drops offline_access unless the request also has prompt=consent. OIDC Core §11 lets a server meet the requirement in another
+  // way: our consent page names lasting access, and the answer is remembered.
   if (asked.includes(OFFLINE_ACCESS)) {
     const kept = String(params.scope ?? "").split(" ");
     params.scope = [...new Set([...kept, OFFLINE_ACCESS])].filter(Boolean).join(" ");

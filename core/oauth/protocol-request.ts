@@ -6,11 +6,11 @@ import { joinOrgIds } from "./org-ids.ts";
 import { methodsOf, protocolRoutes } from "./protocol-routes.ts";
 
 /**
- * What happens to a protocol request before the engine sees it: it is made to fit what the engine expects, and what could
- * only end in a server error is refused (S51).
+ * Prepares a protocol request before the engine sees it: adapts it to what the engine expects, and refuses what could only end in a server
+ * error (S51).
  */
 
-/** An answer without the engine: an RFC 6749 error body, or a page where a person waits. */
+/** A response without the engine: an RFC 6749 error body, or a page if a user is waiting. */
 export class ProtocolError extends Error {
   override name = "ProtocolError";
   readonly status: number;
@@ -37,7 +37,7 @@ const JSON_TYPE = "application/json";
 /** Endpoints that take JSON as well as forms (C7, C10 in docs/specification/existing-clients.md). */
 const JSON_PATHS: ReadonlySet<string> = new Set([protocolRoutes.token, protocolRoutes.device_authorization]);
 
-/** Refuses addresses and methods that are not ours, in RFC 9110's words (S37). */
+/** Refuses unknown paths and methods, in RFC 9110's terms (S37). */
 export function checkMethod(method: string | undefined, path: string): void {
   const allowed = methodsOf(path);
   if (!allowed) throw new ProtocolError(404, "not_found", "there is nothing at this address");
@@ -45,7 +45,7 @@ export function checkMethod(method: string | undefined, path: string): void {
   throw new ProtocolError(405, "invalid_request", `this address takes ${allowed.join(", ")}`, { Allow: allowed.join(", ") });
 }
 
-/** Host and scheme as everybody should see them, whatever the request says of itself (S110). */
+/** Sets host and scheme to the canonical ones, whatever the request says (S110). */
 export function pinHost(headers: IncomingMessage["headers"], clientAddress: string): void {
   const { host, protocol } = new URL(env().ORIGIN);
   headers.host = host;
@@ -60,7 +60,7 @@ function checkParameters(encoded: string): void {
   if (problem) throw new ProtocolError(400, "invalid_request", problem);
 }
 
-/** The request's URL, with its query checked and repeated `orgIds` folded into one. */
+/** The request's URL, with its query checked and repeated `orgIds` joined. */
 export function preparedUrl(url: string): string {
   const at = url.indexOf("?");
   if (at === -1) return url;
@@ -71,7 +71,7 @@ export function preparedUrl(url: string): string {
 
 const tooLarge = () => new ProtocolError(413, "invalid_request", `the request body is larger than ${BODY_MAX_BYTES} bytes`);
 
-/** Refuses a body that is announced as too large, before anything is done for the request. */
+/** Refuses a body whose announced length is too large, before any work is done. */
 export function checkLength({ headers }: IncomingMessage): void {
   if (Number(headers["content-length"] ?? 0) > BODY_MAX_BYTES) throw tooLarge();
 }
@@ -84,11 +84,11 @@ function readBody(req: IncomingMessage): Promise<Buffer> {
       received += chunk.length;
       chunks.push(chunk);
       if (received <= BODY_MAX_BYTES) return;
-      // The connection stays open when reading stops, so that the answer reaches the client.
+      // The connection stays open when reading stops, so that the response reaches the client.
       req.off("data", take).pause();
       reject(tooLarge());
     };
-    // A connection that ends before its request does is no fault of ours. It may have ended before anybody came to read.
+    // A connection that ends before its request does is not our fault. It may have ended before reading began.
     const cutOff = () => reject(new ProtocolError(400, "invalid_request", "the request ended before its body did"));
     if (req.errored) return cutOff();
     req.on("data", take).once("end", () => resolve(Buffer.concat(chunks)));
@@ -96,7 +96,7 @@ function readBody(req: IncomingMessage): Promise<Buffer> {
   });
 }
 
-/** The JSON object of a request that takes nothing else (RFC 7591 §3.1). */
+/** The JSON object of a request that accepts nothing else (RFC 7591 §3.1). */
 export async function readJsonObject(req: IncomingMessage): Promise<Record<string, unknown>> {
   const body = await readBody(req);
   if (mediaType(req) !== JSON_TYPE) {
@@ -152,7 +152,7 @@ function decodeUtf8(body: Buffer): string {
   }
 }
 
-/** The same request with another body: the engine reads a request as a stream, and that one has been read. */
+/** The same request with another body: the engine reads a request as a stream, and this one has already been read. */
 export function withForm(req: IncomingMessage, form: URLSearchParams): IncomingMessage {
   const body = Buffer.from(form.toString());
   const replay = new Readable({ read: () => undefined });
@@ -175,8 +175,8 @@ export function withForm(req: IncomingMessage, form: URLSearchParams): IncomingM
 }
 
 /**
- * A form posted by a person's browser, as the GET that it could as well have been (OIDC Core §3.1.2.1 and RP-Initiated Logout
- * §2 have both methods mean the same). The engine would take a POST there only with cookies that every site may send along.
+ * A form posted by a user's browser, turned into the equivalent GET (OIDC Core §3.1.2.1 and RP-Initiated Logout §2 give both methods the
+ * same meaning). The engine would accept a POST there only with cookies that every site may send along.
  */
 export function asGet(req: IncomingMessage, path: string, form: URLSearchParams): IncomingMessage {
   const url = `${path}?${form}`;

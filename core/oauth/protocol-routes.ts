@@ -1,4 +1,4 @@
-/** Where the protocol lives (docs/specification/oauth.md#endpoints) and what each address takes. */
+/** The protocol's paths (docs/specification/oauth.md#endpoints) and the methods that each accepts. */
 export const protocolRoutes = {
   authorization: "/oauth/authorize",
   token: "/oauth/token",
@@ -8,7 +8,7 @@ export const protocolRoutes = {
   introspection: "/oauth/introspect",
   end_session: "/oauth/logout",
   device_authorization: "/oauth/device",
-  /** Where people enter a code: a page of ours, and never the engine's (docs/decisions/025). */
+  /** Where users enter a code: a page of ours, never the engine's (docs/decisions/025). */
   code_verification: "/device",
   pushed_authorization_request: "/oauth/par",
 } as const;
@@ -16,10 +16,10 @@ export const protocolRoutes = {
 /** Dynamic registration (RFC 7591) and its management, `/oauth/register/<client id>` (RFC 7592). Not the engine's. */
 export const REGISTRATION = "/oauth/register";
 
-/** What our API says of itself to clients that have only its address (RFC 9728). Not the engine's. */
+/** What our API says about itself to clients that have only its URL (RFC 9728). Not the engine's. */
 export const RESOURCE_METADATA = "/.well-known/oauth-protected-resource";
 
-/** All there is under `/.well-known/` that is ours (next.config.js has the same list). */
+/** All our paths under `/.well-known/` (next.config.js has the same list). */
 export const wellKnownPaths: readonly string[] = [
   "/.well-known/openid-configuration",
   "/.well-known/oauth-authorization-server",
@@ -38,22 +38,22 @@ const methods: Record<string, readonly string[]> = {
   [protocolRoutes.end_session]: ["GET", "HEAD", "POST"],
   [`${protocolRoutes.end_session}/confirm`]: ["POST"],
   [`${protocolRoutes.end_session}/success`]: ["GET", "HEAD"],
-  // A person who opens the endpoint's address is sent to the page (docs/specification/oauth.md#endpoints).
+  // A user who opens the endpoint's URL is redirected to the page (docs/specification/oauth.md#endpoints).
   [protocolRoutes.device_authorization]: ["GET", "HEAD", "POST", "OPTIONS"],
   [protocolRoutes.pushed_authorization_request]: ["POST", "OPTIONS"],
   [REGISTRATION]: ["POST", "OPTIONS"],
   ...Object.fromEntries(wellKnownPaths.map((path) => [path, DOCUMENT_METHODS])),
 };
 
-/** Where an interrupted authorization goes on: `/oauth/authorize/<uid>`. */
+/** Where an interrupted authorization continues: `/oauth/authorize/<uid>`. */
 const RESUME = /^\/oauth\/authorize\/[\w-]{1,100}$/;
 
-/** Where an app that registered itself is read, changed and deleted: `/oauth/register/<client id>`. */
+/** Where a self-registered app is read, changed and deleted: `/oauth/register/<client id>`. */
 const REGISTERED = /^\/oauth\/register\/[\w-]{1,100}$/;
 
 /**
- * The methods an address takes; undefined for an address that is none of ours. The engine would also answer other spellings
- * (`/OAuth/Token/`), past every check of ours that goes by the path.
+ * The methods that a path accepts; undefined for a path that is not ours. The engine would also respond to other spellings
+ * (`/OAuth/Token/`), past all our checks that depend on the path.
  */
 export function methodsOf(path: string): readonly string[] | undefined {
   if (Object.hasOwn(methods, path)) return methods[path];
@@ -69,18 +69,18 @@ const clientEndpoints: ReadonlySet<string> = new Set([
   protocolRoutes.pushed_authorization_request,
 ]);
 
-/** Endpoints where a client says who it is, and where wrong answers are counted (S56). */
+/** Endpoints with client authentication, where failures are counted (S56). */
 export const isClientEndpoint = (path: string): boolean => clientEndpoints.has(path);
 
-/** Endpoints that a person's browser visits: they answer with pages, and no other site may read them (S53). */
+/** Endpoints that a user's browser visits: they respond with pages, and no other site may read them (S53). */
 export const isPersonEndpoint = (path: string): boolean => /^\/oauth\/(authorize|logout)(\/|$)/.test(path);
 
 /** The authorization server's own metadata (RFC 8414, OpenID Connect Discovery). */
 export const isMetadata = (path: string): boolean => path.startsWith("/.well-known/") && path !== RESOURCE_METADATA;
 
-/** The key set and the metadata: the same for everybody, and worth keeping for a while. */
+/** The key set and the metadata: the same for everyone, and cacheable. */
 export const isPublicDocument = (path: string): boolean => path === protocolRoutes.jwks || path.startsWith("/.well-known/");
 
-/** Endpoints where a form means what the same parameters in the address would. */
+/** Endpoints where a form means the same as the parameters in the URL. */
 export const takesEitherMethod = (path: string): boolean =>
   path === protocolRoutes.authorization || path === protocolRoutes.end_session;

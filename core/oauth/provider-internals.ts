@@ -15,8 +15,8 @@ import { countSecretUse } from "./usage.ts";
 import { verifyRetiredHint } from "./verify-retired-hint.ts";
 
 /**
- * The one place where the engine's classes are changed rather than configured. Each line says which gap it closes; each is a
- * method that the engine calls by its public name, and a test fails when an update of the engine stops calling it.
+ * The only place where the engine's classes are changed rather than configured. Each line says which gap it closes; each is a method that
+ * the engine calls by its public name, and a test fails if an update of the engine stops calling it.
  */
 type ClientPrototype = {
   redirectUris: string[];
@@ -60,9 +60,9 @@ type Internals = {
   ReplayDetection: ReplayDetectionClass;
 };
 
-/** The public keys of a client, as the engine keeps them; those of a `jwks_uri` are read when they are first needed. */
+/** A client's public keys, as the engine keeps them; those of a `jwks_uri` are fetched when first needed. */
 export type ClientKeyStore = {
-  /** False once what was read from a `jwks_uri` has had its time (read-client-keys.ts). */
+  /** False once keys from a `jwks_uri` are stale (read-client-keys.ts). */
   fresh(): boolean;
   refresh(): Promise<void>;
   selectForVerify(wanted: { alg: string; kid?: string }): JWK[];
@@ -78,8 +78,8 @@ export function closeEngineGaps(provider: Provider): void {
   const { ORIGIN } = env();
   const context = { ownOrigin: ORIGIN };
 
-  // S4, S5: any client may use https, a private-use scheme or loopback http on any port. The engine would decide by
-  // application type; ours is one rule, the one that registration applies too.
+  // S4, S5: any client may use https, a private-use scheme or loopback http on any port. The engine would decide by application type; we
+  // use one rule, the same as at registration.
   Client.prototype.redirectUriAllowed = function redirectUriAllowed(value) {
     return isRedirectUriAllowed(this.redirectUris, value, context);
   };
@@ -88,14 +88,14 @@ export function closeEngineGaps(provider: Provider): void {
   };
   Client.Schema.prototype.redirectUris = () => undefined;
 
-  // S41: secrets are hashed, and there may be two of them during a rotation.
+  // S41: secrets are hashed, and during a rotation there may be two.
   Client.prototype.compareClientSecret = function compareClientSecret(presented) {
     const secret = findClientSecret(clientExtension(this).secrets, presented);
     if (secret) countSecretUse(secret.id);
     return secret !== undefined;
   };
 
-  // S109: apps are told of a logout by the worker, which tries again, and not while the person waits for the page.
+  // S109: the worker notifies apps of a logout and retries; the user does not wait for it.
   Client.prototype.backchannelLogout = async function backchannelLogout(userId, sid) {
     await queueLogoutNotices(db(), [{ clientId: this.clientId, userId, sid: sid ?? null }]);
   };
@@ -112,12 +112,12 @@ export function closeEngineGaps(provider: Provider): void {
     }
   };
 
-  // S86: a Grant remembers the redirect URI that its code went to (load-existing-grant.ts).
+  // S86: a Grant remembers the redirect URI to which its code was sent (load-existing-grant.ts).
   const remembered = [...Grant.IN_PAYLOAD, GRANT_REDIRECT_URI];
   Object.defineProperty(Grant, "IN_PAYLOAD", { get: () => remembered });
 
-  // S54: a person allows an app what its scopes say. Naming our API as the token's audience narrows the token; it is no second
-  // set of permissions to ask about.
+  // S54: a user allows an app what its scopes say. Naming our API as the token's audience narrows the token; it is not a second set of
+  // permissions to ask about.
   Grant.prototype.getResourceScope = function getResourceScope() {
     return this.getOIDCScope();
   };
@@ -125,10 +125,10 @@ export function closeEngineGaps(provider: Provider): void {
     return this.getRejectedOIDCScope();
   };
 
-  // RFC 9449 §11.1, RFC 7523 §3: the engine would first look and then write, and take two uses at the same moment for the first.
+  // RFC 9449 §11.1, RFC 7523 §3: the engine would first read and then write, and so accept two simultaneous uses as first.
   ReplayDetection.unique = isFirstUse;
 
-  // S55: secret scanners recognise our tokens by their prefix.
+  // S55: secret scanners recognize our tokens by their prefix.
   addPrefix(AccessToken.prototype, tokenPrefix("AccessToken"));
   addPrefix(RefreshToken.prototype, tokenPrefix("RefreshToken"));
   addPrefix(DeviceCode.prototype, tokenPrefix("DeviceCode"));
@@ -143,7 +143,7 @@ function addPrefix(prototype: TokenPrototype, prefix: string): void {
 
 const LOGOUT_EVENT = "http://schemas.openid.net/event/backchannel-logout";
 
-/** A logout token for one client, good for two minutes (OpenID Connect Back-Channel Logout §2.4), as the engine would sign it. */
+/** A logout token for one client, valid for two minutes (OpenID Connect Back-Channel Logout §2.4), signed as the engine would. */
 export async function issueLogoutToken(
   provider: Provider,
   client: Client,

@@ -9,11 +9,11 @@ import { loadSigningKeys, nextKeyChange, SIGNING_KEYS_CHANNEL } from "./keys.ts"
 import { closeEngineGaps } from "./provider-internals.ts";
 
 /**
- * The engine, one instance a process (ARCHITECTURE.md, Processes). It takes its signing keys when it is made; when they change,
- * a new instance takes over while requests that are under way finish with the old one.
+ * The engine, one instance per process (ARCHITECTURE.md, Processes). It gets its signing keys when it is created; when they change, a new
+ * instance takes over while running requests finish with the old one.
  *
- * It is always made by the module that was loaded first, which is the server's: a bundle of Next that made it would have it find the
- * rows of the request (request-rows.ts) in the bundle's own instance of that module, and the server's requests leave them in another.
+ * The module that was loaded first, the server's, always creates it. If a Next bundle created it, it would look for the request's rows
+ * (request-rows.ts) in the bundle's own instance of that module, while the server's requests put them in another.
  */
 type State = {
   build: () => Promise<Provider>;
@@ -24,13 +24,13 @@ type State = {
 };
 const keeper = globalThis as typeof globalThis & { keyhookProvider?: State };
 keeper.keyhookProvider ??= { build, turn: 0, isWatched: false };
-// Held from here on: what a test file leaves behind does not reach the engine of the next one, which has another address.
+// Referenced from here on, so that the state of one test file does not reach the engine of the next one, which has another URL.
 const state = keeper.keyhookProvider;
 const RETRY_MS = 5_000;
 
 export function currentProvider(): Promise<Provider> {
   state.current ??= state.build().catch((error) => {
-    // A database that is away must not be remembered as the answer.
+    // A failed database connection must not be cached as the result.
     state.current = undefined;
     throw error;
   });
@@ -38,10 +38,10 @@ export function currentProvider(): Promise<Provider> {
 }
 
 async function build(): Promise<Provider> {
-  // First listen, then read: a change in between is heard.
+  // First listen, then read, so that no change in between is missed.
   await watchKeys();
   const provider = new Provider(env().ORIGIN, buildConfiguration(await loadSigningKeys()));
-  // The process's own front door has set Host and X-Forwarded-* from ORIGIN and dropped what came from outside (S110).
+  // The process's own front door has set Host and X-Forwarded-* from ORIGIN and dropped the received values (S110).
   provider.proxy = true;
   closeEngineGaps(provider);
   registerTokenExchange(provider);
@@ -50,7 +50,7 @@ async function build(): Promise<Provider> {
   return provider;
 }
 
-/** Requests are answered by the present instance until the next one is complete; of several under way the last one asked for counts. */
+/** The current instance serves requests until the next one is ready; if several are being created, the last one requested counts. */
 function replace(): void {
   state.turn += 1;
   const { turn } = state;

@@ -8,20 +8,20 @@ import { gather } from "#core/postgres/gather.ts";
 import type { Payload } from "../artifact-store.ts";
 import type { ActingParty } from "./find-acting-party.ts";
 
-/** An exchange that was decided, for the moment at which its token is stored. */
+/** A decided exchange, for the moment at which its token is stored. */
 export type DecidedExchange = {
   orgId: string;
   grantId: string;
   act: ActingParty | undefined;
-  /** What the organization reads of it. */
+  /** What the organization's audit log says about it. */
   data: NonNullable<NewAuditEvent["data"]>;
   from: RequestOrigin;
 };
 
 /**
- * The Grant under which the token lives, the token and the line in the organization's audit log: one statement, so that there is none
- * without the others (S96). What ends the right to exchange ends the Grant (artifact-rows.ts, and triggers of the database). Exchanges
- * that come in one turn of the event loop share it, and its commit (gather.ts).
+ * The token's Grant, the token and the entry in the organization's audit log, in one statement, so that none exists without the others
+ * (S96). Whatever ends the right to exchange ends the Grant (artifact-rows.ts, and triggers of the database). Exchanges of one turn of the
+ * event loop share the statement and its commit (gather.ts).
  */
 const SAVE = `WITH given AS (
     SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::float8[], $9::text[],
@@ -38,7 +38,7 @@ const SAVE = `WITH given AS (
   SELECT event_id, 'oauth_token.exchange', actor_id, org_id, client_id, user_id, data::jsonb, ip, user_agent FROM given`;
 
 type Row = readonly (string | number | null)[];
-/** More would make those wait who came first. */
+/** A larger batch would delay those who came first. */
 const AT_ONCE_MAX = 16;
 const COLUMNS = 13;
 
@@ -48,7 +48,7 @@ const save = gather<Row, undefined>(async (rows) => {
   return rows.map(() => undefined);
 }, AT_ONCE_MAX);
 
-/** @param payload of the access token, as the engine stores it; `idHash` is what it is found by (S55). */
+/** @param payload of the access token, as the engine stores it; it is found by `idHash` (S55). */
 export async function saveExchange(
   idHash: string,
   { jti: _jti, ...payload }: Payload,
@@ -74,12 +74,12 @@ export async function saveExchange(
   ]);
 }
 
-/** Far more than the 20 in ten minutes of which administrators are told. */
+/** Far above the 20 in ten minutes that alert the administrators. */
 export const REFUSALS_OF_CLIENT = 300;
 
 /**
- * A refused exchange is in the organization's audit log like one that was made (S96). Anybody can bind an app of their own to an organization
- * of their own, and have as many refused as they like: so they are counted, apart from those of apps that may exchange (S144).
+ * Records a refused exchange in the organization's audit log, as for a successful one (S96). Anyone can bind their own app to their own
+ * organization and cause any number of refusals, so these are counted, separately from those of apps that may exchange (S144).
  */
 export async function recordRefusal(
   event: Omit<NewAuditEvent, "type"> & { clientId: string; from: RequestOrigin },

@@ -5,18 +5,18 @@ export type LeakedCredential = {
   hash: string;
   /** Of a personal or CI token, of an OAuth token's Grant, or of a client secret. */
   id: string;
-  /** Whom it acted for, or whose repository or app it was for; null where that is an organization's. */
+  /** The user for whom it acted, or who owns its repository or app; null if an organization does. */
   userId: string | null;
   clientId: string | null;
   /** The organization whose administrators should know. */
   orgId: string | null;
-  /** What its owner calls it, or which job it was for. */
+  /** Its owner's name for it, or the job that it was for. */
   name: string | null;
 };
 
 /**
- * Ends what is found by these hashes: a personal or a job's token itself, an OAuth token with all that was issued under its Grant. An
- * app's secret stays, since all its users would be shut out at a stranger's word; those who look after the app are told to rotate it.
+ * Ends the credentials found by these hashes: a personal or CI token itself, an OAuth token with everything issued under its Grant. An
+ * app's secret stays valid, since otherwise any stranger could lock out all its users; the app's managers are told to rotate it.
  * @returns what was live until now; a statement for each kind, whatever was asked
  */
 export async function endByHash(tx: Db, hashes: string[]): Promise<LeakedCredential[]> {
@@ -24,7 +24,7 @@ export async function endByHash(tx: Db, hashes: string[]): Promise<LeakedCredent
     UPDATE personal_access_token SET revoked_at = now()
      WHERE token_hash = ANY (${hashes}) AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > now())
     RETURNING 'personal' AS kind, token_hash AS hash, id, user_id AS "userId", NULL AS "clientId", NULL AS "orgId", name`;
-  // A refresh token that was used before still tells that its family is in other hands (S47); an access token that is over tells nothing.
+  // A used refresh token still proves that its family has leaked (S47); an expired access token proves nothing.
   const oauth = await tx.$queryRaw<LeakedCredential[]>`
     WITH found AS (
       SELECT DISTINCT ON (grant_id) grant_id, id_hash FROM oauth_artifact
@@ -40,7 +40,7 @@ export async function endByHash(tx: Db, hashes: string[]): Promise<LeakedCredent
               coalesce(t.user_id, (SELECT r.owner_id FROM repo r WHERE r.id = t.repo_id AND r.owner_kind = 'user')) AS "userId", NULL AS "clientId",
               (SELECT r.owner_id FROM repo r WHERE r.id = t.repo_id AND r.owner_kind = 'organization') AS "orgId",
               t.description AS name`;
-  // What goes on working could be reported again and again: once a day is told.
+  // A secret that stays valid could be reported again and again: one letter per day is sent.
   const secrets = await tx.$queryRaw<LeakedCredential[]>`
     WITH live AS (
       SELECT 'client_secret' AS kind, s.secret_hash AS hash, s.id, a.owner_user_id AS "userId", a.client_id AS "clientId",

@@ -74,7 +74,7 @@ async function findToken(tx: Db, orgId: string, reference: TokenReference): Prom
               WHERE a.model IN ('AccessToken', 'RefreshToken') AND a.id_hash = ${hash} LIMIT 1))
        AND g.revoked_at IS NULL AND (g.bound_org_id = ${orgId} OR (g.bound_org_id IS NULL AND (g.is_all_orgs OR ${orgId} = ANY (g.org_ids))))
     UNION ALL
-    -- Signed out of, or long expired: what it made may go on.
+    -- A token that was signed out of or expired: what it created may still act.
     SELECT CASE n.kind WHEN 'exchanged' THEN 'exchanged' ELSE 'oauth' END, n.token_id, n.user_id, n.client_id FROM live_delegation n
       JOIN membership m ON m.user_id = n.user_id AND m.org_id = ${orgId}
      WHERE n.client_id IS NOT NULL AND (n.bound_org_id = ${orgId} OR (n.bound_org_id IS NULL AND (n.is_all_orgs OR ${orgId} = ANY (n.org_ids))))

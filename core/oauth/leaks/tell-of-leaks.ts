@@ -4,12 +4,12 @@ import { env } from "#core/env.ts";
 import { queueMail } from "#core/mail/queue-mail.ts";
 import type { LeakedCredential } from "./end-by-hash.ts";
 
-/** Of an organization with many, those who were there first. */
+/** If an organization has many administrators, the longest-serving ones. */
 const ADMINISTRATORS_MAX = 20;
 
 type Reader = { userId: string; username: string; email: string };
 
-/** One letter to each person whose tokens these were, or who looks after what they were for. */
+/** One letter to each user whose tokens these were, or who manages what they were for. */
 export async function tellOfLeaks(tx: Db, leaked: readonly LeakedCredential[]): Promise<void> {
   if (leaked.length === 0) return;
   const [readers, apps] = [await readersOf(tx, leaked), await appNames(tx, leaked)];
@@ -42,8 +42,8 @@ function leakLetter({ username }: Reader, lines: readonly string[]): Letter {
 }
 
 /**
- * The person of a token; of what is an organization's, its administrators: also of the secret of somebody else's app that exchanges
- * tokens for it, which they and not its owner can rotate.
+ * The user of a token. For what belongs to an organization, its administrators, also for the secret of another owner's app that exchanges
+ * tokens for it: they can rotate that secret, and its owner cannot.
  */
 async function readersOf(tx: Db, leaked: readonly LeakedCredential[]): Promise<Map<LeakedCredential, Reader[]>> {
   const userIds = leaked.flatMap(({ userId }) => userId ?? []);

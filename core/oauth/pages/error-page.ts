@@ -12,7 +12,7 @@ import { escapeHtml, htmlPage } from "./layout.ts";
 type Problem = {
   error: string;
   description?: string;
-  /** Only for whoever may know what the app has registered. */
+  /** Only for those who may know what the app has registered. */
   ownerDetail?: string;
 };
 
@@ -57,7 +57,7 @@ const otherwise = {
 
 const RECEIVED_MAX_CHARACTERS = 2000;
 
-/** Status stays with the caller; the page never links to an address that came with the request (S20). */
+/** The caller sets the status; the page never links to a URL from the request (S20). */
 export function errorPage({ error, description, ownerDetail }: Problem): string {
   const { title, text } = sentences.get(error) ?? otherwise;
   const detail = [error, description].filter(Boolean).join(": ");
@@ -69,7 +69,7 @@ export function errorPage({ error, description, ownerDetail }: Problem): string 
   );
 }
 
-/** The engine's `renderError`: for a person a page, for a program the RFC's JSON body. */
+/** The engine's `renderError`: a page for a person, the RFC's JSON body for a program. */
 export async function renderErrorPage(
   ctx: KoaContextWithOIDC,
   out: { error: string; error_description?: string },
@@ -88,14 +88,14 @@ export async function renderErrorPage(
   });
 }
 
-/** The rule that an address breaks whoever registered it; undefined when it is only not the registered one. */
+/** The rule that a URI breaks, whoever registered it; undefined if it is valid and only not registered. */
 function brokenRule({ oidc }: KoaContextWithOIDC): string | undefined {
   return explainRedirectUri(String(oidc.params?.redirect_uri ?? ""), { ownOrigin: env().ORIGIN });
 }
 
 /**
- * The app's owner sees what was received beside what is registered; others only the rule
- * (docs/specification/oauth.md#authorization-request). What a metadata document lists is on the web for everybody.
+ * The app's owner sees the received URI beside the registered ones; others see only the rule
+ * (docs/specification/oauth.md#authorization-request). A metadata document's list is public.
  */
 async function redirectUriDetail(ctx: KoaContextWithOIDC): Promise<string | undefined> {
   const { client, params } = ctx.oidc;
@@ -110,7 +110,7 @@ async function isManager(ctx: KoaContextWithOIDC, clientId: string): Promise<boo
   return app ? may(personActor(session), "oauth_app.read", app) : false;
 }
 
-/** What does not print, or turns text around, would hide the very difference that the owner is looking for. */
+/** Nonprinting characters, or those that reverse text, would hide the very difference that the owner is looking for. */
 function legible(text: string): string {
   return text.slice(0, RECEIVED_MAX_CHARACTERS).replace(/[^\x20-\x7e]/g, "\u{fffd}");
 }

@@ -32,10 +32,9 @@ a{color:inherit;text-underline-offset:4px}
 @media (max-width:22rem){form{grid-template-columns:1fr}}`;
 
 /**
- * What every page of ours says of itself to the browser (S23): nobody frames it, nothing is learnt from it, nothing is kept, and
- * it consists of nothing but what stands in it. `script-src` is empty, and there for the engine, which adds the hash of the one
- * script it writes: the one that submits a form by itself (`response_mode=form_post`). There is no `form-action`, since that form
- * goes to the app.
+ * The browser policy of all our pages (S23): no framing, no referrer, no caching, and no content from elsewhere. `script-src` is empty and
+ * is there for the engine, which adds the hash of the only script it writes: the one that submits a form by itself
+ * (`response_mode=form_post`). There is no `form-action`, since that form goes to the app.
  */
 export const pageHeaders = {
   "Content-Security-Policy": `default-src 'none'; script-src; style-src 'sha256-${hash("sha256", STYLE, "base64")}'; base-uri 'none'; frame-ancestors 'none'`,
@@ -46,11 +45,11 @@ export const pageHeaders = {
 } as const;
 
 /**
- * The few pages that do not come from Next: what the engine itself answers with (an error that must not redirect, the question
- * at sign-out), and what stands in for a page that failed. They are plain HTML without script, so that they work when nothing
- * else does; their look is that of app/globals.css.
- * @param body trusted HTML: whatever came from outside must have gone through `escapeHtml`.
- * @param theme what the person has chosen; the system's without it.
+ * The few pages that do not come from Next: the engine's own (an error that must not redirect, the question at sign-out), and the
+ * replacement for a page that failed. They are plain HTML without script, so that they work when nothing else does, and look like
+ * app/globals.css.
+ * @param body trusted HTML: everything from outside must have gone through `escapeHtml`.
+ * @param theme the user's choice; without it, the system's.
  */
 export function htmlPage(title: string, body: string, theme?: "light" | "dark"): string {
   return `<!doctype html>

@@ -3,15 +3,15 @@ import { env } from "#core/env.ts";
 import { protocolRoutes } from "../protocol-routes.ts";
 import { escapeHtml, htmlPage } from "./layout.ts";
 
-/** The engine's form, for where it would not ask itself. */
+/** The engine's form, for cases in which the engine would not ask. */
 export function logoutForm(secret: string): string {
   const action = `${env().ORIGIN}${protocolRoutes.end_session}/confirm`;
   return `<form id="op.logoutForm" method="post" action="${escapeHtml(action)}"><input type="hidden" name="xsrf" value="${secret}"/></form>`;
 }
 
 /**
- * Asks before signing out, whoever sent the person here: a site that could do it silently could annoy people with it (S108).
- * @param form the engine's form with its cross-site protection; it has the id `op.logoutForm`.
+ * Asks before signing out, whoever sent the user here: a site that could sign users out silently could annoy them with it (S108).
+ * @param form the engine's form with its cross-site protection; its ID is `op.logoutForm`.
  */
 export function renderLogoutPage(ctx: KoaContextWithOIDC, form: string): void {
   const brand = escapeHtml(env().BRAND_NAME);

@@ -10,7 +10,7 @@ import { readCiRequest } from "./read-ci-request.ts";
 
 /** Many jobs may come from one address: a provider's runners, or an office's. */
 const OF_ADDRESS = { limit: 300, windowSeconds: 60 };
-/** Longer than any refusal without outside requests takes, rounded up: timing must not reveal how far a token got. */
+/** Refusals take a multiple of this, which is longer than any without outside requests: timing must not reveal how far a token got. */
 const REFUSAL_MS = 150;
 
 /**
