@@ -243,22 +243,6 @@ describe("S143 pushed requests and device codes", () => {
     expect([left([kept]), left(floods.slice(0, 2)), left(floods.slice(2))]).toEqual([10, 10, 10]);
   });
 
-  test("device codes that somebody has answered take no room from others", async () => {
-    await pool().query("DELETE FROM oauth_artifact WHERE model = 'DeviceCode'");
-    const at = await prepare(world, { isDeviceFlowAllowed: true });
-    expect((await asApp(world, at.app, "/oauth/device", { scope: "openid" })).status).toBe(200);
-    await copyNewest("DeviceCode", 9);
-    await pool().query(
-      `UPDATE oauth_artifact SET account_id = $1 WHERE model = 'DeviceCode' AND created_at >=
-         (SELECT created_at FROM oauth_artifact WHERE model = 'DeviceCode' ORDER BY created_at DESC OFFSET 5 LIMIT 1)`,
-      [at.person.id],
-    );
-    await dropOldest("DeviceCode", { ...ROOMS.DeviceCode, inAll: 5 });
-    expect(await countOf("DeviceCode")).toBe(10);
-    await dropOldest("DeviceCode", { ...ROOMS.DeviceCode, inAll: 3 });
-    expect([await countOf("DeviceCode", "account_id IS NULL"), await countOf("DeviceCode")]).toEqual([3, 9]);
-  });
-
   test("device codes of one address are so many, whatever its apps; S56 and are counted by its /48", async () => {
     const at = await prepare(world, { isDeviceFlowAllowed: true });
     const start = (app = at.app) => asApp(world, app, "/oauth/device", { scope: "openid" });
@@ -274,5 +258,21 @@ describe("S143 pushed requests and device codes", () => {
       statuses.add((await start()).status);
     }
     expect(statuses).toContain(429);
+  });
+
+  test("device codes that somebody has answered take no room from others", async () => {
+    await pool().query("DELETE FROM oauth_artifact WHERE model = 'DeviceCode'");
+    const at = await prepare(world, { isDeviceFlowAllowed: true });
+    expect((await asApp(world, at.app, "/oauth/device", { scope: "openid" })).status).toBe(200);
+    await copyNewest("DeviceCode", 9);
+    await pool().query(
+      `UPDATE oauth_artifact SET account_id = $1 WHERE model = 'DeviceCode' AND created_at >=
+         (SELECT created_at FROM oauth_artifact WHERE model = 'DeviceCode' ORDER BY created_at DESC OFFSET 5 LIMIT 1)`,
+      [at.person.id],
+    );
+    await dropOldest("DeviceCode", { ...ROOMS.DeviceCode, inAll: 5 });
+    expect(await countOf("DeviceCode")).toBe(10);
+    await dropOldest("DeviceCode", { ...ROOMS.DeviceCode, inAll: 3 });
+    expect([await countOf("DeviceCode", "account_id IS NULL"), await countOf("DeviceCode")]).toEqual([3, 9]);
   });
 });

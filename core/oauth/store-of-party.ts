@@ -4,7 +4,10 @@ import { hashToken } from "#core/crypto/token.ts";
 import { pool } from "#core/db.ts";
 import { type Payload, upsertArtifact } from "./artifact-store.ts";
 
-/** How many rows there are of one party (an account, an address, a client, a site session) and of all, and which of them may give way. */
+/**
+ * How many rows are kept of one party (an account, an address, a client, a site session) and of all. `mayGo` says which of them count and may
+ * go. It must not read the payload: each request would read the payloads of all rows of its party.
+ */
 type Room = { ofParty: number; inAll?: number; mayGo: string };
 
 /**
@@ -26,6 +29,8 @@ export const ROOMS = {
 /** Counting all is dearer than counting one party's, and is done so often only. */
 const STORED_BETWEEN_COUNTS = 50;
 let storedSinceCount = 0;
+/** Of one party. Each request stores one row, so there is seldom more than one to delete; no request pays for thousands. */
+const DROPPED_AT_ONCE = 100;
 
 /** Stands in a party's key between who counts in the total and which of theirs it is; in no hash. */
 const WITHIN = ".";
@@ -77,8 +82,9 @@ async function ownerOf(clientId: string): Promise<string | undefined> {
 async function dropOldestOf(model: keyof typeof ROOMS, party: string): Promise<void> {
   const { ofParty, mayGo } = ROOMS[model];
   await pool().query({
-    text: `DELETE FROM oauth_artifact WHERE ${mayGo} AND ctid = ANY (ARRAY (
-      SELECT ctid FROM oauth_artifact WHERE model = $1 AND party = $2 ORDER BY created_at DESC OFFSET $3))`,
+    text: `DELETE FROM oauth_artifact WHERE ctid = ANY (ARRAY (
+      SELECT ctid FROM oauth_artifact WHERE model = $1 AND party = $2 AND ${mayGo}
+      ORDER BY created_at DESC OFFSET $3 LIMIT ${DROPPED_AT_ONCE}))`,
     values: [model, party, ofParty],
   });
 }
@@ -86,12 +92,12 @@ async function dropOldestOf(model: keyof typeof ROOMS, party: string): Promise<v
 /** Of all: the oldest of those who have the most give way first, so that a flood from many addresses displaces itself. */
 export async function dropOldest(model: string, { inAll, mayGo }: { inAll: number; mayGo: string }): Promise<void> {
   await pool().query({
-    text: `DELETE FROM oauth_artifact WHERE ${mayGo} AND ctid = ANY (ARRAY (
+    text: `DELETE FROM oauth_artifact WHERE ctid = ANY (ARRAY (
       SELECT ctid FROM (
         SELECT ctid, created_at, row_number() OVER (PARTITION BY split_part(party, '${WITHIN}', 1) ORDER BY created_at DESC) AS place
-        FROM oauth_artifact WHERE model = $1 AND party IS NOT NULL) AS ranked
+        FROM oauth_artifact WHERE model = $1 AND party IS NOT NULL AND ${mayGo}) AS ranked
       ORDER BY place DESC, created_at
-      LIMIT greatest(0, (SELECT count(*) FROM oauth_artifact WHERE model = $1 AND party IS NOT NULL) - $2)))`,
+      LIMIT greatest(0, (SELECT count(*) FROM oauth_artifact WHERE model = $1 AND party IS NOT NULL AND ${mayGo}) - $2)))`,
     values: [model, inAll],
   });
 }
