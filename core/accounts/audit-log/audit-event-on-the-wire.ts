@@ -3,8 +3,8 @@ import { avatarUrl } from "../avatar-url.ts";
 import type { AuditRow } from "./read-audit-entries.ts";
 
 /**
- * An entry as programs get it (docs/specification/organizations-and-tokens.md#audit-log). What does not apply is null; `subject` and
- * `organization` are additions of ours.
+ * An entry as API clients get it (docs/specification/organizations-and-tokens.md#audit-log). Fields that do not apply are null;
+ * `subject` and `organization` are our additions.
  */
 export type WireAuditEvent = {
   _id: string;
@@ -14,7 +14,7 @@ export type WireAuditEvent = {
   message: string;
   data: unknown;
   ip: string | null;
-  /** Always null: no source of places for addresses is configured, and none is asked over the network. */
+  /** Always null: no geolocation source is configured, and none is queried over the network. */
   location: null;
   userAgent: string | null;
   author: { type: "user"; _id: string; user: string | null; avatarUrl: string | null; deleted: boolean } | { type: "system" };
@@ -59,12 +59,12 @@ export function auditEventOnTheWire(row: AuditRow): WireAuditEvent {
   };
 }
 
-/** Who did it, in words. */
+/** The actor, in words. */
 export function authorOf({ actorId, actorName }: Pick<AuditRow, "actorId" | "actorName">): string {
   return actorId ? (actorName ?? "A deleted user") : "The system";
 }
 
-/** What was done, in words: the rest of the sentence. */
+/** The action, in words: the rest of the sentence. */
 export function messageOf({ type, data, subjectId, subjectName, clientId, clientName }: AuditRow): string {
   return describeAuditEvent(type, {
     data,

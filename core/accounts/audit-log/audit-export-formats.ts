@@ -4,7 +4,7 @@ import type { WireAuditEvent } from "./audit-event-on-the-wire.ts";
 export const auditExportFormats = ["json", "jsonl", "csv"] as const;
 export type AuditExportFormat = (typeof auditExportFormats)[number];
 
-/** What an export is sent as. */
+/** The media type of each export format. */
 export const mediaTypeOf: Record<AuditExportFormat, string> = {
   json: "application/json; charset=utf-8",
   jsonl: "application/jsonl; charset=utf-8",
@@ -13,7 +13,7 @@ export const mediaTypeOf: Record<AuditExportFormat, string> = {
 
 type Place = { isFirst: boolean; isLast: boolean };
 
-/** A batch of entries as a piece of a file: all pieces together are one JSON array, lines of JSON, or one table. */
+/** One batch of entries as part of a file: together, the parts are one JSON array, JSON lines, or one table. */
 export function formatBatch(format: AuditExportFormat, events: WireAuditEvent[], { isFirst, isLast }: Place): string {
   if (format === "csv") return toCsv(events, isFirst);
   const texts = events.map((event) => JSON.stringify(event));
@@ -42,7 +42,7 @@ const columns: Record<string, (event: WireAuditEvent) => string | null> = {
   data: ({ data }) => JSON.stringify(data),
 };
 
-/** RFC 4180. Names of apps and browsers come from strangers: what a spreadsheet would run as a formula is made text. */
+/** RFC 4180. Names of apps and browsers come from strangers: a value that a spreadsheet would run as a formula is turned into text. */
 function toCsv(events: WireAuditEvent[], isFirst: boolean): string {
   const rows = events.map((event) => Object.values(columns).map((read) => read(event)));
   const records = isFirst ? [Object.keys(columns), ...rows] : rows;

@@ -1,9 +1,9 @@
 import type { Actor } from "../../access/actor.ts";
 import { requirePermission } from "../../access/may.ts";
 
-/** Which part of the log. */
+/** A part of the log. */
 export type AuditScope =
-  /** What an organization's administrators read. */
+  /** What an organization's administrators can read. */
   | { kind: "organization"; orgId: string }
   /** What a person did, and what was done to them. */
   | { kind: "person"; userId: string }

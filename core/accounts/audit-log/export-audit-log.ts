@@ -13,25 +13,23 @@ import { type AuditPosition, readAuditEntries } from "./read-audit-entries.ts";
 
 /** docs/specification/organizations-and-tokens.md#audit-log */
 export const AUDIT_EXPORT_MAX_ENTRIES = 100_000;
-/** Read and sent at a time: what an export takes of our memory, however long it is. */
+/** Entries read and sent at a time: this bounds the memory of an export, whatever its length. */
 const BATCH = 1_000;
 
-/** A batch at a time: whoever reads a long export slowly has no place meanwhile. */
+/** The slot is held for one batch at a time: a slow reader of a long export holds none in between. */
 const exports = fairQueue({ name: "audit_exports", places: 4, waitMaxMs: 60_000 });
 
-/**
- * Plans whose organizations may take their log elsewhere (docs/specification/organizations-and-tokens.md#audit-log); reading it here is
- * for all.
- */
+/** Plans whose organizations may export their log (docs/specification/organizations-and-tokens.md#audit-log); all can read it here. */
 const plansWithExport: readonly string[] = ["team", "enterprise", "plus", "academia"];
 
 /**
- * A part of the log as a file, the newest entry first, at most 100,000. The export is in the log itself (S116), and what is recorded
- * after it began is not in the file. Whoever reads slowly may read for hours: the right is asked again before each batch (S114).
- * @param actorNow who asks, looked up anew each time
- * @param q as `parseAuditQuery` has it
- * @returns the text, piece by piece; it throws once the right is gone, so that what is there is not taken for all of it
- * @throws ServiceError `invalid_request`, `forbidden` also for a plan without it, `not_found`: all before the first piece
+ * A part of the log as a file, the newest entry first, at most 100,000. The export itself is logged (S116); entries recorded
+ * after it began are not in the file. A slow reader may take hours: the permission is checked again before each batch (S114).
+ * @param actorNow looks up the caller anew each time
+ * @param q as in `parseAuditQuery`
+ * @returns the text, piece by piece; it throws once the permission is gone, so that a partial file is not taken for the whole
+ * @throws ServiceError `invalid_request`, `forbidden` (also if the plan does not allow it), `not_found`: all before the first
+ * piece
  */
 export async function exportAuditLog(
   actorNow: () => Promise<Actor>,
@@ -90,7 +88,7 @@ async function requirePlan(orgId: string): Promise<void> {
   }
 }
 
-/** Whether an organization's plan lets its log be exported, for the page that offers it. */
+/** Whether an organization's plan allows exporting its log, for the page that offers it. */
 export function mayPlanExport(plan: string | null): boolean {
   return plan !== null && plansWithExport.includes(plan);
 }

@@ -11,20 +11,20 @@ export const AUDIT_PAGE_SIZE = 50;
 
 export type AuditPage = {
   entries: AuditRow[];
-  /** Ids to go on from: `before` for older entries, `after` for newer ones; absent where there are none. */
+  /** Ids to continue from: `olderThan` for older entries, `newerThan` for newer ones; absent if there are none. */
   olderThan?: string;
   newerThan?: string;
-  /** How far a search came that did not look at all entries; what follows is `olderThan` it, or `newerThan`. */
+  /** How far a search got that did not look at all entries; it continues with `olderThan` or `newerThan`. */
   searchedTo?: Date;
 };
 
-/** Nobody's searches take the connections that others need for their pages. */
+/** Limits searches, so that they do not take the connections that pages need. */
 const searches = fairQueue({ name: "audit_searches", places: 2 });
 
 /**
  * One page of a part of the log, the newest first.
- * @param from ids of entries, as an earlier page gave them; what is none begins at the top
- * @throws ServiceError `forbidden`, `not_found`; `unavailable` for a search that found no place in time, or took too long
+ * @param from ids of entries, as given by an earlier page; an invalid one starts at the top
+ * @throws ServiceError `forbidden`, `not_found`; `unavailable` for a search that got no slot in time, or took too long
  */
 export async function listAuditEntries(
   actor: Actor,
@@ -50,13 +50,13 @@ export async function listAuditEntries(
   };
 }
 
-/** One entry of a part of the log. @throws ServiceError `not_found` also for one of another part (S136), `forbidden` */
+/** One entry of a part of the log. @throws ServiceError `not_found`, also for an entry of another part (S136), `forbidden` */
 export async function findAuditEntry(actor: Actor, scope: AuditScope, id: string): Promise<AuditRow> {
   await requireAuditScope(actor, scope);
   const at = await positionOf(id);
   if (!at) throw notFound("Entry");
   const moment = { since: at.createdAt, until: new Date(at.createdAt.getTime() + 1) };
-  // The very entry and nothing else: the one before a place just after it.
+  // Exactly this entry: the one before a position just after it.
   const { rows } = await readAuditEntries(scope, {
     filter: { types: [], words: [], ...moment },
     limit: 1,

@@ -1,17 +1,17 @@
 import { ServiceError } from "../../errors.ts";
 
-/** What a reader of the log looks for; empty where nothing narrows it down. */
+/** What a reader of the log searches for; empty if nothing restricts it. */
 export type AuditFilter = {
   /** A handle, an id, or `system`. */
   author?: string;
   ip?: string;
-  /** Types, `oauth_app.create`, or all of a scope, `oauth_app.*`. */
+  /** Types, `oauth_app.create`, or all types of a scope, `oauth_app.*`. */
   types: string[];
-  /** From this moment on. */
+  /** From this time on. */
   since?: Date;
-  /** Before this moment. */
+  /** Before this time. */
   until?: Date;
-  /** Words that must all occur in it. */
+  /** Words that must all occur in the entry. */
   words: string[];
 };
 
@@ -23,7 +23,7 @@ const TERM = /(?:(author|ip|type|since|until):)?(?:"([^"]*)"|(\S+))/g;
 const TYPE = /^[a-z_]{1,60}(\.([a-z_]{1,60}|\*))?$/;
 
 /**
- * Reads a search such as `author:mara type:oauth_app.* since:2026-11-01 "tide forecasts"`
+ * Parses a search such as `author:mara type:oauth_app.* since:2026-11-01 "tide forecasts"`
  * (docs/specification/organizations-and-tokens.md#audit-log).
  * @throws ServiceError `invalid_request` on `q`
  */
@@ -51,11 +51,11 @@ function parseType(value: string): string {
   return value.includes(".") ? value : `${value}.*`;
 }
 
-/** A day (UTC) or a moment. The end of a range that is a day takes the whole day in. */
+/** A day (UTC) or a time. A range that ends with a day includes the whole day. */
 function parseTime(value: string, name: "since" | "until"): Date {
   const isDay = /^\d{4}-\d{2}-\d{2}$/.test(value);
   const isMoment = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d{1,3})?)?(Z|[+-]\d{2}:\d{2})$/.test(value);
-  // Nothing was recorded before there were such times, and Postgres knows no year 0.
+  // Entries are never that old, and Postgres has no year 0.
   const at = new Date(Math.max(new Date(value).getTime(), 0));
   if ((!isDay && !isMoment) || Number.isNaN(at.getTime()))
     throw invalid(`Give ${name} as a day, such as ${name}:2026-11-21, or a moment, such as ${name}:2026-11-21T09:30Z.`);

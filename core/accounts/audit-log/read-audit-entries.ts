@@ -6,7 +6,7 @@ import { isId } from "../../ids.ts";
 import type { AuditScope } from "./audit-scope.ts";
 import type { AuditFilter } from "./parse-audit-query.ts";
 
-/** An entry with names for what it refers to. */
+/** An entry with names for its references. */
 export type AuditRow = {
   id: string;
   type: string;
@@ -14,7 +14,7 @@ export type AuditRow = {
   ip: string | null;
   userAgent: string | null;
   token: AuditToken | null;
-  /** Whether the token is gone or revoked by now; null where that is not known. */
+  /** Whether the token has since been deleted or revoked; null if that is not known. */
   isTokenGone: boolean | null;
   createdAt: Date;
   actorId: string | null;
@@ -27,39 +27,39 @@ export type AuditRow = {
   orgName: string | null;
 };
 
-/** A place in the order of the log. */
+/** A position in the order of the log. */
 export type AuditPosition = { createdAt: Date; id: string };
 
 export type AuditRead = {
   filter: AuditFilter;
   limit: number;
-  /** Only what is older, or only what is newer, than this entry. */
+  /** Only entries older, or only entries newer, than this one. */
   before?: AuditPosition | undefined;
   after?: AuditPosition | undefined;
 };
 
 export type AuditBatch = {
   rows: AuditRow[];
-  /** Where a search stopped that did not look at all entries. Go on from there when there are fewer rows than asked for. */
+  /** Where a search stopped that did not look at all entries. Continue from there if there are fewer rows than requested. */
   end?: AuditPosition;
 };
 
 /**
- * How many entries one search looks at. No index leads to a word or an address, and without a bound a search that finds nothing would read
- * a year. Words cost more: the text of each entry has to be read for them, up to 4 KiB.
+ * How many entries one search looks at. No index covers a word or an address; without a bound, a search without matches would
+ * read a year. Words cost more: each entry's text, up to 4 KiB, must be read for them.
  */
 const SEARCH_WINDOW = 50_000;
 export const WORD_SEARCH_WINDOW = 5_000;
 const SEARCH_MS = 2_000;
 
-/** Whether a filter takes a search: more than a time. */
+/** Whether a filter requires a search: it restricts more than the time. */
 export const isSearch = ({ author, ip, types, words }: AuditFilter): boolean =>
   author !== undefined || ip !== undefined || types.length > 0 || words.length > 0;
 
 /**
- * Entries of a part of the log, the newest first; with `after`, those next to it. Each part has an index in this order, so that a page
- * costs the same wherever it is and however long the log has become.
- * @throws ServiceError `unavailable` when a search took too long
+ * Entries of a part of the log, the newest first; with `after`, those next to it. Each part has an index in this order, so that
+ * every page costs the same, however long the log is.
+ * @throws ServiceError `unavailable` if a search took too long
  */
 export async function readAuditEntries(scope: AuditScope, read: AuditRead): Promise<AuditBatch> {
   const matching = await conditionsOf(scope, read.filter);
@@ -78,11 +78,11 @@ export async function readAuditEntries(scope: AuditScope, read: AuditRead): Prom
   }
 }
 
-/** The last entry that a search looks at, where there are more behind it. */
+/** The last entry that a search looks at, if there are more beyond it. */
 async function endOfSearch(tx: Db, scope: AuditScope, read: AuditRead): Promise<AuditPosition | undefined> {
   const window = read.filter.words.length > 0 ? WORD_SEARCH_WINDOW : SEARCH_WINDOW;
   const columns = Prisma.sql`e.created_at, e.id`;
-  // An organization's entries of one type have an index too.
+  // An index also covers an organization's entries of one type.
   const [type, ...others] = read.filter.types;
   const indexed =
     scope.kind === "organization" && type && !type.endsWith("*") && others.length === 0 ? [typeCondition([type])] : [];
@@ -120,7 +120,7 @@ function orderOf(read: AuditRead): Prisma.Sql {
 const upTo = ({ createdAt, id }: AuditPosition, read: AuditRead): Prisma.Sql =>
   Prisma.sql`(e.created_at, e.id) ${isForward(read) ? Prisma.sql`<=` : Prisma.sql`>=`} (${createdAt}, ${id})`;
 
-/** Each branch by its own index; together they are few. */
+/** Each branch uses its own index; there are few branches. */
 function branches(scope: AuditScope, columns: Prisma.Sql, read: AuditRead, matching: Prisma.Sql[], limit: number): Prisma.Sql {
   const { filter, before, after } = read;
   const conditions = Prisma.join(
@@ -147,7 +147,7 @@ function branchesOf(scope: AuditScope): Prisma.Sql[] {
 }
 
 async function conditionsOf(scope: AuditScope, { author, ip, types, words }: AuditFilter): Promise<Prisma.Sql[]> {
-  // What `withoutOthers` hides is not found either.
+  // What `withoutOthers` hides cannot be searched either.
   const isShown = scope.kind === "person" ? Prisma.sql`e.actor_id = ${scope.userId}` : Prisma.sql`true`;
   return [
     ...(author === undefined ? [] : [await authorCondition(author)]),
@@ -157,7 +157,7 @@ async function conditionsOf(scope: AuditScope, { author, ip, types, words }: Aud
   ];
 }
 
-/** One expression for all words: an entry is turned into text and into lower case once, and not once for each word. */
+/** One expression for all words: each entry is converted to lower-case text once, not once for each word. */
 function wordsCondition(words: string[], isShown: Prisma.Sql): Prisma.Sql {
   const patterns = words.map((word) => Prisma.sql`lower(${`%${word.replace(/[\\%_]/g, "\\$&")}%`})`);
   const text = Prisma.sql`concat_ws(E'\n', e.data::text, e.type, e.client_id, CASE WHEN ${isShown} THEN e.user_agent END)`;
@@ -167,7 +167,7 @@ function wordsCondition(words: string[], isShown: Prisma.Sql): Prisma.Sql {
 async function authorCondition(author: string): Promise<Prisma.Sql> {
   if (author === "system") return Prisma.sql`e.actor_id IS NULL`;
   const handle = await db().handle.findUnique({ where: { handle: author.toLowerCase() }, select: { userId: true } });
-  // Somebody who is gone is found by the id that their entries show.
+  // A deleted user is found by the id that their entries show.
   const id = handle?.userId ?? (isId(author) ? author : undefined);
   return id ? Prisma.sql`e.actor_id = ${id}` : Prisma.sql`false`;
 }
@@ -182,7 +182,7 @@ function typeCondition(types: string[]): Prisma.Sql {
   return Prisma.sql`(${Prisma.join(parts, " OR ")})`;
 }
 
-/** In a person's own log: where others were when they did something to that person is the others' affair. */
+/** For a person's own log: hides where others were when they did something to that person. */
 function withoutOthers(row: AuditRow, userId: string): AuditRow {
   return row.actorId === userId ? row : { ...row, ip: null, userAgent: null, token: null, isTokenGone: null };
 }

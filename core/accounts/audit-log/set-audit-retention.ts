@@ -7,8 +7,8 @@ import { db } from "../../db.ts";
 import { ServiceError } from "../../errors.ts";
 
 /**
- * Sets for how long the contents of the log are kept: 90 to 3,660 days, or for ever. Housekeeping removes what is older within the hour;
- * places in the chain stay.
+ * Sets how long the contents of the log are kept: 90 to 3,660 days, or forever. Housekeeping removes older ones within the
+ * hour; positions in the chain stay.
  * @throws ServiceError `invalid_request`, `forbidden`, `reauthentication_required` (S113)
  */
 export async function setAuditRetention(actor: Actor, { keepDays }: AuditRetention, from: RequestOrigin): Promise<void> {
