@@ -78,7 +78,7 @@ test("S135 who stops being an administrator while the issuer answers changes not
   await expect(updateIdentityProvider(admin.actor, slug, { name: "Mine" }, from)).rejects.toMatchObject({ code: "forbidden" });
   expect((await db().identityProvider.findUniqueOrThrow({ where: { id } })).name).toBe(name);
 
-  // And what was removed meanwhile is gone.
+  // And a provider that was deleted meanwhile stays deleted.
   whileAsked(() => removeIdentityProvider(owner.actor, slug, from));
   await expect(updateIdentityProvider(owner.actor, slug, { name: "Ours" }, from)).rejects.toMatchObject({ code: "not_found" });
 });

@@ -10,28 +10,28 @@ import { type IdentityProvider, organizationSlug, SECRET_PURPOSE } from "./ident
 import * as parse from "./parse-identity-provider.ts";
 import { requireProviderRight } from "./require-provider-manager.ts";
 
-/** More buttons than that help nobody to sign in. */
+/** More buttons than this help nobody to sign in. */
 export const PROVIDERS_MAX = 20;
 
 export type NewIdentityProvider = {
-  /** The organization whose own it is, which takes its `oidc` issuer only; null for the operator's. */
+  /** The organization that owns it, which may only use an `oidc` issuer; null for the operator's. */
   orgId: string | null;
   kind: string;
-  /** In the address of the redirect URI; an organization's is made from its id. */
+  /** Part of the redirect URI; an organization's is derived from its id. */
   slug?: string;
-  /** On the button; the name of the kind unless given. */
+  /** The button's text; the name of the kind unless given. */
   name?: string;
   issuer?: string;
   clientId: string;
   clientSecret?: string;
   scopes?: readonly string[];
-  /** Never of an organization's: its administrators would vouch for any e-mail address. */
+  /** Never for an organization's: its administrators could vouch for any e-mail address. */
   isSignUpAllowed?: boolean;
 };
 
 /**
- * Sets up a place where people prove who they are: the operator's for signing in, or an organization's own issuer. Its discovery
- * document is read first.
+ * Adds an identity provider: the operator's for signing in, or an organization's own issuer. Its discovery document is read
+ * first.
  * @throws ServiceError `forbidden`, `reauthentication_required`, `invalid_request` or `conflict` with the field
  */
 export async function addIdentityProvider(

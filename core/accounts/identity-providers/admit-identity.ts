@@ -14,13 +14,13 @@ import type { CallbackFailure } from "./receive-callback.ts";
 import type { UpstreamIdentity } from "./upstream-identity.ts";
 import { requireNothingElse, waysIn } from "./ways-in.ts";
 
-/** What an identity that was proved elsewhere leads to. */
+/** The result for an identity that a provider has proved. */
 export type AdmittedIdentity =
-  /** Known: in, or on to the second step. */
+  /** The identity is linked: signed in, or on to the second step. */
   | { step: "enter"; outcome: SignInOutcome; next: string }
-  /** Linked to who is signed in already; its use is noted. */
+  /** Linked to the signed-in user; its use was recorded. */
   | { step: "proved"; next: string }
-  /** Nobody's yet: the token for `pendingIdentityCookie`, and the page that asks what to do. */
+  /** Not linked yet: the token for `pendingIdentityCookie`, and the page that asks what to do. */
   | { step: "pending"; token: string };
 
 type Proved = {
@@ -31,12 +31,12 @@ type Proved = {
   sessionToken: string | undefined;
 };
 
-/** Clocks differ; that much earlier than our question an answer to it may be dated. */
+/** Clocks differ: a response may be dated this much before our request. */
 const CLOCK_SKEW_MILLISECONDS = 60 * 1000;
 
 /**
- * Decides what follows. The identity is known by provider and subject, never by its e-mail address: whoever has an address elsewhere
- * now need not be who had it when an account was made with it here.
+ * Decides what follows. The identity is found by provider and subject, never by its e-mail address: whoever has an address
+ * there now may not be the one for whom an account with it was created here.
  */
 export async function admitIdentity(proved: Proved, from: RequestOrigin): Promise<AdmittedIdentity | CallbackFailure> {
   const { provider, identity, question } = proved;
@@ -63,13 +63,13 @@ export async function admitIdentity(proved: Proved, from: RequestOrigin): Promis
     });
   } catch (error) {
     if (!isServiceError(error)) throw error;
-    // Something changed meanwhile: the account was disabled, its session ended, or it has a better proof by now.
+    // Something changed meanwhile: the account was disabled, its session ended, or it now has a better proof.
     if (error.code === "forbidden" || error.code === "unauthorized") return intent === "sign-in" ? "disabled" : "expired";
     throw error;
   }
 }
 
-/** Whose the identity is; that it was used is what an organization that requires its issuer looks at. */
+/** Finds the identity's user, and records its use, which an organization that requires its issuer checks. */
 async function noteUse(tx: Db, providerId: string, { subject, displayName }: UpstreamIdentity): Promise<string | undefined> {
   const [linked] = await tx.linkedIdentity.updateManyAndReturn({
     where: { providerId, subject },
@@ -104,9 +104,9 @@ function isProvedSince(startedAt: number, { kind }: IdentityProvider, { authenti
 }
 
 /**
- * When somebody who signs in by a provider proved who they are, as far as sensitive changes and the `max_age` of apps go (S113). A
- * browser that is signed in there comes back without a question, at an unlocked machine too: were that as good as proof, it would be
- * the way around what `requireNothingElse` and `isProvedSince` ask for.
+ * When a user who signs in with a provider authenticated, as far as sensitive changes and the `max_age` of apps are concerned
+ * (S113). A browser that is signed in there comes back without a prompt, even on an unlocked machine: if that counted as proof,
+ * it would bypass what `requireNothingElse` and `isProvedSince` require.
  */
 async function provedWhen(tx: Db, userId: string, { kind }: IdentityProvider, identity: UpstreamIdentity): Promise<Date> {
   const now = Date.now();

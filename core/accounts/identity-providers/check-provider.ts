@@ -4,8 +4,9 @@ import { ProviderUnreachable } from "./fetch-from-provider.ts";
 import type { ProviderKind } from "./provider-kinds.ts";
 
 /**
- * Asks an issuer for its discovery document before it is saved, so that a slip is found now and not by the first person who wants in.
- * @returns the issuer exactly as it calls itself, which is what its tokens carry
+ * Requests an issuer's discovery document before the provider is saved, so that a mistake is found now and not by the first
+ * user who signs in.
+ * @returns the issuer exactly as it calls itself, which is what its tokens contain
  * @throws ServiceError `invalid_request` on `issuer`: unreachable, a forbidden address, another issuer, nothing usable
  */
 export async function checkProvider(kind: ProviderKind, issuer: string, orgId: string | null): Promise<string> {

@@ -5,7 +5,8 @@ import { db } from "../../db.ts";
 import { requireProviderManager } from "./require-provider-manager.ts";
 
 /**
- * Lets nobody prove anything by a provider until it is enabled again; who is linked to it stays so. What is so already stays so.
+ * Stops all use of a provider until it is enabled again; linked identities stay linked. One that is already disabled is
+ * unchanged.
  * @throws ServiceError `not_found`, `forbidden`, `reauthentication_required`
  */
 export async function disableIdentityProvider(actor: Actor, slug: string, from: RequestOrigin): Promise<void> {

@@ -2,22 +2,22 @@ import * as oauth from "oauth4webapi";
 import { ServiceError } from "../../errors.ts";
 import { fetchFrom, isLocalInstallation, ProviderUnreachable } from "./fetch-from-provider.ts";
 
-/** Signatures that somebody else can check: with `none` nobody signed, with HS256 the client secret would be the key (S41). */
+/** Signatures that a third party can verify: with `none` nobody signed, with HS256 the client secret would be the key (S41). */
 const ALGORITHMS = ["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA", "Ed25519"];
 
-/** What an issuer publishes changes rarely; its keys are looked for again whenever one is missing. */
+/** An issuer's metadata changes rarely; its keys are fetched again whenever one is missing. */
 const FRESH_MILLISECONDS = 10 * 60 * 1000;
 const CACHE_MAX_ISSUERS = 200;
 
 type Known = { metadata: oauth.AuthorizationServer; keys: oauth.JWKSCacheInput; until: number };
 const known = new Map<string, Known>();
 
-/** An issuer as discovery describes it, and the cache of its keys. */
+/** An issuer's metadata from discovery, and the cache of its keys. */
 export type DiscoveredIssuer = Pick<Known, "metadata" | "keys">;
 
 /**
- * Reads `/.well-known/openid-configuration` of an issuer (OpenID Connect Discovery 1.0 §4) and requires what a sign-in needs of it.
- * @param isFresh asks again whatever is known: when a provider is saved
+ * Reads an issuer's `/.well-known/openid-configuration` (OpenID Connect Discovery 1.0 §4) and requires what a sign-in needs.
+ * @param isFresh ignores the cache: when a provider is saved
  * @throws ServiceError `invalid_request` with the field `issuer` and what is wrong there
  * @throws ProviderUnreachable
  */
@@ -53,7 +53,7 @@ async function readMetadata(issuer: string, orgId: string | null): Promise<oauth
   for (const name of ["authorization_endpoint", "token_endpoint", "jwks_uri"] as const) requireAddress(published, name);
   if (published.userinfo_endpoint !== undefined) requireAddress(published, "userinfo_endpoint");
   const offered = published.id_token_signing_alg_values_supported;
-  // A missing list says nothing; RS256 is what everybody has to offer (OpenID Connect Discovery 1.0 §3).
+  // A missing list says nothing; every issuer must support RS256 (OpenID Connect Discovery 1.0 §3).
   const accepted = (Array.isArray(offered) ? offered : ["RS256"]).filter((algorithm) => ALGORITHMS.includes(algorithm));
   if (accepted.length === 0) throw refuse("it signs ID tokens in no way that can be checked with its published keys");
   const challenges = published.code_challenge_methods_supported;
@@ -63,7 +63,7 @@ async function readMetadata(issuer: string, orgId: string | null): Promise<oauth
 
 type Endpoint = "authorization_endpoint" | "token_endpoint" | "jwks_uri" | "userinfo_endpoint";
 
-/** A browser is sent to the first of them: it must be an address of the web, never `javascript:` or a file. */
+/** A browser is sent to the first of them: it must be a web address, never `javascript:` or a file. */
 function requireAddress(published: oauth.AuthorizationServer, name: Endpoint): void {
   const value = published[name];
   if (typeof value !== "string") throw refuse(`its discovery document names no ${name}`);

@@ -3,27 +3,28 @@ import { log } from "../../log.ts";
 import { loggableAddress } from "../../outbound/loggable-address.ts";
 import { sendRequest } from "../../outbound/send-request.ts";
 
-/** Discovery documents and key sets are a few KiB, a person's addresses at GitHub too. */
+/** Discovery documents and key sets are a few KiB, and so is a user's list of addresses at GitHub. */
 const MAX_BODY_BYTES = 256 * 1024;
-/** A person waits meanwhile, for up to four such requests. */
+/** A user waits meanwhile, for up to four such requests. */
 const DEADLINE_MS = 4_000;
 
-/** A provider could not be asked. The reason is a clause for whoever chose its address. */
+/** A provider could not be reached. The reason is a clause for the person who configured its address. */
 export class ProviderUnreachable extends Error {
   override name = "ProviderUnreachable";
 }
 
 type FetchOptions = { method?: string; headers?: Record<string, string>; body?: URLSearchParams | null | undefined };
 
-/** Whether this is somebody's own machine, where providers may be on plain http and any port, as redirect URIs may. */
+/** Whether this is a local installation, where providers may use plain http and any port, like redirect URIs. */
 export function isLocalInstallation(): boolean {
   const { hostname } = new URL(env().ORIGIN);
   return hostname === "localhost" || hostname.endsWith(".localhost") || hostname.startsWith("127.") || hostname === "[::1]";
 }
 
 /**
- * How identity providers are asked: by core/outbound, since an organization's administrator may name any address (S117). Of theirs
- * only port 443 is dialled; the operator's may be anywhere that the operator allows. Redirects are answers.
+ * Sends requests to identity providers through core/outbound, since an organization's administrator may name any address
+ * (S117). Theirs are contacted only at port 443; the operator's at any address that the operator allows. Redirects are not
+ * followed.
  */
 export function fetchFrom({ orgId }: { orgId: string | null }) {
   return async (url: string, { method, headers = {}, body }: FetchOptions = {}): Promise<Response> => {

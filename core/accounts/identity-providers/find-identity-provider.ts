@@ -2,11 +2,11 @@ import { type Db, db } from "../../db.ts";
 import { notFound } from "../../errors.ts";
 import type { IdentityProvider } from "./identity-provider.ts";
 
-/** In an address, so of few kinds of letters; an organization's are `org-` and its id. */
+/** Part of a URL, hence the few kinds of letters; an organization's are `org-` and its id. */
 export const SLUG = /^[a-z0-9]+(-[a-z0-9]+)*$/;
 export const SLUG_MAX_CHARACTERS = 40;
 
-/** By the slug of its addresses, disabled ones too. */
+/** Finds a provider by the slug in its URLs, even if disabled. */
 export async function findIdentityProvider(slug: string, tx: Db = db()): Promise<IdentityProvider | undefined> {
   if (!SLUG.test(slug) || slug.length > SLUG_MAX_CHARACTERS) return undefined;
   return ((await tx.identityProvider.findUnique({ where: { slug } })) ?? undefined) as IdentityProvider | undefined;

@@ -1,13 +1,13 @@
 import { createHash, createHmac } from "node:crypto";
 
 /**
- * What a sign-in elsewhere keeps to itself: `state` is in addresses and logs, `browser` only in a cookie. The nonce and the PKCE
- * verifier are made from both, so that neither is stored, and an answer that was stolen on its way is worth nothing in another
- * browser, nor to whoever reads the database.
+ * The secrets of a sign-in at a provider: `state` is in URLs and logs, `browser` only in a cookie. The nonce and the PKCE
+ * verifier are derived from both, so neither is stored: a stolen response is useless in another browser, and so is read access
+ * to the database.
  */
 export type Flow = { state: string; browser: string };
 
-/** 43 characters, the length that RFC 7636 §4.1 asks for at least. */
+/** 43 characters, the minimum of RFC 7636 §4.1. */
 export function codeVerifierOf(flow: Flow): string {
   return derive("code verifier", flow);
 }

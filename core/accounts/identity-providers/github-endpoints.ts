@@ -1,6 +1,6 @@
 import type { AuthorizationServer } from "oauth4webapi";
 
-/** Where GitHub is asked; the same software on somebody's own server has its API below `/api/v3`. */
+/** GitHub's endpoints; on a GitHub Enterprise Server the API is below `/api/v3`. */
 export function githubEndpoints(issuer: string) {
   const base = issuer.replace(/\/$/, "");
   const api = base === "https://github.com" ? "https://api.github.com" : `${base}/api/v3`;

@@ -7,9 +7,9 @@ import { UnacceptableAnswer } from "./unacceptable-answer.ts";
 import { shownText, type UpstreamIdentity } from "./upstream-identity.ts";
 
 /**
- * Turns GitHub's authorization response into who it is of. GitHub is plain OAuth 2: there is no ID token, so the code, which only
- * our client with its secret and this browser's verifier can redeem, is what ties the answer to the question. The person is known
- * by the number of their account, since a login can be given up and taken by somebody else.
+ * Turns GitHub's authorization response into an identity. GitHub is plain OAuth 2 without an ID token, so the code ties the
+ * response to the request: only our client with its secret and this browser's verifier can redeem it. The user is identified by
+ * the number of their account, since a login can be given up and taken by somebody else.
  * @throws whatever was wrong: errors of oauth4webapi, UnacceptableAnswer, ProviderUnreachable
  */
 export async function identifyByGithub(

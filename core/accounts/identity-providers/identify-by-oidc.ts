@@ -9,8 +9,8 @@ import { isStorableSubject, shownText, type UpstreamIdentity } from "./upstream-
 const CLOCK_TOLERANCE_SECONDS = 30;
 
 /**
- * Turns an authorization response of an OpenID provider into who it is of: `iss` (RFC 9207) and `state`, the code with its PKCE
- * verifier, then the ID token by OpenID Connect Core §3.1.3.7, its signature included.
+ * Turns an OpenID provider's authorization response into an identity. Checks `iss` (RFC 9207) and `state`, the code with its
+ * PKCE verifier, then the ID token by OpenID Connect Core §3.1.3.7, including its signature.
  * @throws whatever was wrong: errors of oauth4webapi, UnacceptableAnswer, ProviderUnreachable
  */
 export async function identifyByOidc(
@@ -38,13 +38,13 @@ export async function identifyByOidc(
     expectedNonce: nonceOf(flow),
     requireIdToken: true,
   });
-  // Not left to the secure connection alone: what terminates it at the provider is not always what signs.
+  // TLS alone is not enough: what terminates it at the provider is not always what signs.
   await oauth.validateApplicationLevelSignature(metadata, response, { ...options, [oauth.jwksCache]: keys });
   const claims = oauth.getValidatedIdTokenClaims(tokens) as oauth.IDToken;
   if (!isStorableSubject(claims.sub)) throw new UnacceptableAnswer("the sub of the ID token is none");
   return identityOf(claims.email === undefined ? { ...(await userinfo()), ...claims } : claims);
 
-  /** Many issuers keep the e-mail address out of the ID token (OpenID Connect Core §5.4). */
+  /** Many issuers do not put the e-mail address into the ID token (OpenID Connect Core §5.4). */
   async function userinfo(): Promise<Record<string, unknown>> {
     if (metadata.userinfo_endpoint === undefined) return {};
     const answer = await oauth.userInfoRequest(metadata, client, tokens.access_token, options);
@@ -54,7 +54,7 @@ export async function identifyByOidc(
 
 function identityOf(claims: Record<string, unknown>): UpstreamIdentity {
   const { sub, email, email_verified, preferred_username, name, auth_time } = claims;
-  // Strictly true: "true" as a text, which some send, and an absent one say nothing that can be relied on.
+  // Strictly true: a missing value, or the string "true" that some send, cannot be relied on.
   const verified = email_verified === true && typeof email === "string" ? email : null;
   return {
     subject: sub as string,
@@ -66,12 +66,12 @@ function identityOf(claims: Record<string, unknown>): UpstreamIdentity {
   };
 }
 
-/** Whole seconds since 1970 (OpenID Connect Core §2), within what a date can be. */
+/** Whole seconds since 1970 (OpenID Connect Core §2), within the range of a date. */
 const isTime = (value: unknown): value is number => typeof value === "number" && value >= 0 && value < 1e11;
 
 function clientAuthentication(metadata: oauth.AuthorizationServer, secret: string | undefined): oauth.ClientAuth {
   if (secret === undefined) return oauth.None();
-  // client_secret_basic where nothing is said (OpenID Connect Discovery 1.0 §3).
+  // client_secret_basic is the default (OpenID Connect Discovery 1.0 §3).
   const methods = metadata.token_endpoint_auth_methods_supported ?? ["client_secret_basic"];
   return methods.includes("client_secret_basic") ? oauth.ClientSecretBasic(secret) : oauth.ClientSecretPost(secret);
 }

@@ -2,15 +2,15 @@ import { unseal } from "../../crypto/seal.ts";
 import { env } from "../../env.ts";
 import type { ProviderKind } from "./provider-kinds.ts";
 
-/** Where people prove who they are elsewhere. The client secret stays sealed until a request needs it. */
+/** A service at which users prove their identity. The client secret stays sealed until a request needs it. */
 export type IdentityProvider = {
   id: string;
-  /** In the address of its redirect URI. */
+  /** Part of its redirect URI. */
   slug: string;
   /**
-   * The organization whose administrators named it; null for one that the operator trusts. An organization's provider proves
-   * membership to that organization and nothing else: nobody signs in by it, since its administrators could then sign in as
-   * any of their members (decision 042).
+   * The organization whose administrators added it; null for one that the operator trusts. An organization's provider only
+   * proves membership to that organization. Nobody signs in with it: its administrators could otherwise sign in as any of their
+   * members (decision 042).
    */
   orgId: string | null;
   kind: ProviderKind;
@@ -30,12 +30,15 @@ export function clientSecretOf({ sealedClientSecret }: IdentityProvider): string
   return sealedClientSecret ? unseal(SECRET_PURPOSE, sealedClientSecret) : undefined;
 }
 
-/** Where a provider sends the browser back to: one address for each, so that an answer of one is no answer of another (RFC 9700 §4.4.2.2). */
+/**
+ * Where a provider sends the browser back to. Each has its own URL, so that a response of one cannot pass for another's (RFC
+ * 9700 §4.4.2.2).
+ */
 export function redirectUriOf(slug: string): string {
   return `${env().ORIGIN}/login/with/${slug}/callback`;
 }
 
-/** The slug of an organization's provider: known before there is one, since the issuer wants the redirect URI first. */
+/** The slug of an organization's provider. It is known before the provider exists, since the issuer needs the redirect URI first. */
 export function organizationSlug(orgId: string): string {
   return `org-${orgId}`;
 }

@@ -11,15 +11,16 @@ import { linkIsGone } from "../one-time-tokens/one-time-token.ts";
 import { useOneTimeToken } from "../one-time-tokens/use-one-time-token.ts";
 import { lockLiveUser } from "../users/lock-live-user.ts";
 
-/** More accounts elsewhere than that nobody has to prove. */
+/** Nobody needs more linked identities than this. */
 const IDENTITIES_MAX = 30;
 
 /**
- * Links a pending identity to who is signed in, who has confirmed it and proved a short while ago who they are (S113): it is a new
- * way into their account, and they are told so by mail.
+ * Links a pending identity to the signed-in user, who has confirmed it and authenticated recently (S113): it is a new way to
+ * sign in to their account, so they are told by mail.
  * @param token from `pendingIdentityCookie`
  * @returns where they were going
- * @throws ServiceError `reauthentication_required`, `gone`, `not_found` (an organization's issuer, and no member), `conflict`
+ * @throws ServiceError `reauthentication_required`, `gone`, `not_found` (an organization's issuer, and not a member),
+ * `conflict`
  */
 export async function linkIdentity(actor: Person, token: string, from: RequestOrigin): Promise<{ next: string; name: string }> {
   const { userId } = actor;
@@ -62,7 +63,7 @@ export async function requireLiveProvider(tx: Db, id: string) {
 
 type Linkable = { providerId: string; subject: string; displayName: string };
 
-/** @throws ServiceError `conflict` when somebody has it already */
+/** @throws ServiceError `conflict` if it is already linked to a user */
 export async function insertIdentity(tx: Db, userId: string, { providerId, subject, displayName }: Linkable): Promise<void> {
   const { count } = await tx.linkedIdentity.createMany({
     data: [{ id: newId(), userId, providerId, subject, displayName }],

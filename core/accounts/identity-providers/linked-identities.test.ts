@@ -50,7 +50,7 @@ describe("who is not known yet", () => {
     expect(await findPendingIdentity(token, undefined)).toMatchObject({ choice: "sign-in-first", hasAccount: true });
     await expect(signUpWithIdentity(token, { username: freshName("x") }, from)).rejects.toMatchObject({ code: "conflict" });
     expect(await listLinkedIdentities(victim.id)).toEqual([]);
-    // Whoever signed in to it may link it, and is asked.
+    // The signed-in user may link it, and is asked.
     expect(await findPendingIdentity(token, victim.actor)).toMatchObject({ choice: "link" });
     await expect(linkIdentity(longAgo(victim.actor), token, from)).rejects.toMatchObject({ code: "reauthentication_required" });
     await linkIdentity(victim.actor, token, from);
@@ -81,7 +81,7 @@ describe("linking, unlinking and proving anew", () => {
     const owner = await linked(one, "taken");
     const thief = await signedInPerson("thief");
     expect(await goThrough(one, { person: thief, intent: "link" })).toMatchObject({ step: "failed", reason: "of-another" });
-    // Two at the same moment: one of them.
+    // Two at the same time: one succeeds.
     as(freshName("race"));
     const tokens = [
       await pendingToken(one, { person: thief, intent: "link" }),
@@ -184,7 +184,7 @@ describe("linking, unlinking and proving anew", () => {
       return { session, token: entered.outcome.token };
     };
     const now = Math.floor(Date.now() / 1000);
-    // A browser that is signed in there comes back without having been asked anything.
+    // A browser that is signed in there comes back without a prompt.
     for (const told of [undefined, now - 3600, 1e20]) {
       const { session } = await provedFor(told);
       expect([told, isRecentlyAuthenticated(session)]).toEqual([told, false]);
@@ -196,7 +196,7 @@ describe("linking, unlinking and proving anew", () => {
     const again = await provedFor(undefined, old.token);
     expect([again.session.id, isRecentlyAuthenticated(again.session)]).toEqual([old.session.id, false]);
     expect(isRecentlyAuthenticated((await provedFor(now)).session)).toBe(true);
-    // Who has just shown the password goes on having shown it.
+    // A password shown a moment ago still counts.
     const { session } = await provedFor(now - 3600, person.token);
     expect(session).toMatchObject({ id: person.actor.sessionId, methods: ["pwd"] });
     expect(isRecentlyAuthenticated(session)).toBe(true);

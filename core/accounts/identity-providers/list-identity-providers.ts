@@ -7,11 +7,11 @@ import type { ProviderKind } from "./provider-kinds.ts";
 
 export type ListedIdentityProvider = Omit<IdentityProvider, "sealedClientSecret"> & {
   hasSecret: boolean;
-  /** Identities that are linked. */
+  /** Number of linked identities. */
   linked: number;
 };
 
-/** The operator's, in the order of their buttons. @throws ServiceError `forbidden` */
+/** The operator's providers, in the order of their buttons. @throws ServiceError `forbidden` */
 export async function listIdentityProviders(actor: Actor): Promise<ListedIdentityProvider[]> {
   await requirePermission(actor, "installation.operate", null, { what: "Service" });
   const rows = await db().identityProvider.findMany({
@@ -28,10 +28,10 @@ export async function listIdentityProviders(actor: Actor): Promise<ListedIdentit
   }));
 }
 
-/** What a button says. */
+/** The content of a button. */
 export type OfferedProvider = { slug: string; name: string; kind: ProviderKind };
 
-/** Where anybody may sign in: the operator's providers that are enabled. */
+/** The operator's enabled providers, with which anybody may sign in. */
 export async function listOfferedProviders(): Promise<OfferedProvider[]> {
   const rows = await db().identityProvider.findMany({
     where: { orgId: null, disabledAt: null },

@@ -34,7 +34,7 @@ export function parseSlug(value: unknown): string {
       },
     );
   }
-  // An organization's redirect URI must be free when it comes to set its issuer up.
+  // An organization's redirect URI must still be free when it sets up its issuer.
   if (isOrganizationSlug(slug)) {
     throw new ServiceError("invalid_request", "Names that begin with org- are for the issuers of organizations.", {
       field: "slug",
@@ -83,7 +83,7 @@ function credential(field: string, value: unknown, sentence: string): string {
   return text;
 }
 
-/** `openid` is always asked for at an OpenID provider; without any the defaults of the kind. */
+/** OpenID providers always get `openid`; if no scopes are given, the defaults of the kind apply. */
 export function parseProviderScopes(value: readonly string[] | undefined, kind: ProviderKind): string[] {
   if (!value || value.length === 0) return [...kindDefaults[kind].scopes];
   const scopes = [...new Set(kind === "github" ? value : ["openid", ...value])];

@@ -7,19 +7,19 @@ import { parseHandle } from "../handles/parse-handle.ts";
 import { findOneTimeToken } from "../one-time-tokens/find-one-time-token.ts";
 import type { ProviderKind } from "./provider-kinds.ts";
 
-/** An identity that nobody here is linked to, and what can be done about it. */
+/** An identity that is linked to no user yet, and what can be done about it. */
 export type PendingIdentity = {
   provider: { slug: string; name: string; kind: ProviderKind; orgId: string | null };
   displayName: string;
   next: string;
 } & (
   | { choice: "link" }
-  /** An account has the same address: it may be theirs, and then they can sign in to it; it is never linked by the address alone. */
+  /** An account has the same address. If it is theirs, they can sign in to it; it is never linked because of the address alone. */
   | { choice: "sign-in-first"; hasAccount: boolean; email: string | null }
   | { choice: "sign-up"; email: string; username: string; fullName: string }
 );
 
-/** What the page for a pending identity shows; undefined when it is used, too old or of a provider that is gone. */
+/** What the page for a pending identity shows; undefined if it was used, has expired or its provider is gone. */
 export async function findPendingIdentity(token: string, actor: Person | undefined): Promise<PendingIdentity | undefined> {
   const pending = await findOneTimeToken(token, "pending-identity");
   if (!pending) return undefined;
@@ -40,7 +40,7 @@ export async function findPendingIdentity(token: string, actor: Person | undefin
   return { ...shown, choice: "sign-up", email: email.address, username: suggestedUsername(username), fullName: fullName ?? "" };
 }
 
-/** What they are called there, if it can be a name here; whether it is free they learn when they take it. */
+/** Their name there, if it is a valid name here; they learn whether it is free when they take it. */
 function suggestedUsername(username: string | null): string {
   try {
     return parseHandle((username ?? "").replaceAll(/[^A-Za-z0-9._-]/g, ""), "username").spelled;

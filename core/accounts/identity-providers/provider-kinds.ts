@@ -1,15 +1,18 @@
-/** `oidc`: any issuer with discovery (OpenID Connect Discovery 1.0); `google`: that, filled in; `github`: plain OAuth 2 and an API. */
+/**
+ * `oidc`: any issuer with discovery (OpenID Connect Discovery 1.0); `google`: the same with known values; `github`: plain OAuth
+ * 2 and an API.
+ */
 export const providerKinds = ["oidc", "google", "github"] as const;
 export type ProviderKind = (typeof providerKinds)[number];
 
 type KindDefaults = {
   name: string;
-  /** Undefined where it has to be named. */
+  /** Undefined if it must be given. */
   issuer?: string;
   scopes: readonly string[];
   /**
-   * Whether it can be asked to prove anew who somebody is and says when it did (`max_age`, `auth_time`; OpenID Connect Core
-   * §3.1.2.1). The two that cannot only let people choose the account once more.
+   * Whether it can reauthenticate a user on request and says when it did (`max_age`, `auth_time`; OpenID Connect Core
+   * §3.1.2.1). The two that cannot only let users choose the account again.
    */
   provesAnew: boolean;
 };

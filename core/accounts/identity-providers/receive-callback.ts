@@ -21,28 +21,28 @@ export type Callback = {
   parameters: URLSearchParams;
   /** The secret in the browser's cookie. */
   browser: string | undefined;
-  /** Who is signed in. */
+  /** The signed-in user. */
   actor: Person | undefined;
-  /** The session token that the browser brought along. */
+  /** The session token that the browser sent. */
   sessionToken: string | undefined;
 };
 
-/** Why a sign-in elsewhere came to nothing; the page has a sentence for each. */
+/** Why a sign-in at a provider failed; the page has a sentence for each. */
 export type CallbackFailure =
-  /** Not begun in this browser, answered already, or too long ago: all that a forged answer can be. */
+  /** Not begun in this browser, already answered, or expired: a forged response can only lead to this. */
   | "expired"
-  /** The person, or somebody else there, said no. */
+  /** The user, or somebody else there, refused. */
   | "cancelled"
-  /** The provider could not do it. */
+  /** The provider failed. */
   | "failed"
-  /** What came proves nothing. */
+  /** The response proves nothing. */
   | "unacceptable"
   | "unreachable"
   /** The identity is linked to another account here. */
   | "of-another"
-  /** Whoever it is, it is not who is signed in. */
+  /** The identity is not the signed-in user's. */
   | "not-you"
-  /** The provider did not ask anew. */
+  /** The provider did not reauthenticate the user. */
   | "not-anew"
   | "disabled";
 
@@ -51,8 +51,8 @@ export type CallbackOutcome =
   | { step: "failed"; reason: CallbackFailure; slug: string; next: string; isSignIn: boolean };
 
 /**
- * Takes a provider's answer (RFC 6749 §4.1.2). It counts only in the browser that asked, once, within ten minutes, at the address
- * that is this provider's alone; only then is the code redeemed.
+ * Accepts a provider's response (RFC 6749 §4.1.2). It is valid only in the browser that asked, once, within ten minutes, at
+ * this provider's own URL; only then is the code redeemed.
  */
 export async function receiveCallback(callback: Callback, from: RequestOrigin): Promise<CallbackOutcome> {
   const { slug, parameters, browser, actor } = callback;
@@ -74,20 +74,20 @@ export async function receiveCallback(callback: Callback, from: RequestOrigin): 
     const identify = provider.kind === "github" ? identifyByGithub : identifyByOidc;
     identity = await identify(provider, parameters, { state, browser });
   } catch (error) {
-    // Not the error itself: what it carries may be the code, or the tokens.
+    // Not the error itself, which may contain the code or the tokens.
     const { code, message } = error as Error & { code?: string };
     log().info({ provider: slug, code, reason: message }, "a sign-in elsewhere came to nothing");
     return fail(failureOf(error));
   }
-  // Linking and proving anew began with somebody signed in, who still has to be.
+  // Linking and reauthentication began while a user was signed in, who must still be signed in.
   if (intent !== "sign-in" && (!actor || actor.userId !== question.userId)) return fail("not-you");
   const admitted = await admitIdentity({ ...callback, provider, identity, question }, from);
   return typeof admitted === "string" ? fail(admitted) : admitted;
 }
 
 /**
- * The question that an answer belongs to, which is thereby used up. Another browser's answer does not use it up, so that whoever has
- * seen a `state` cannot spoil the sign-in.
+ * Finds the request that a response belongs to, and uses it up. A response in another browser does not use it up, so that
+ * whoever has seen a `state` cannot spoil the sign-in.
  */
 async function takeQuestion(
   state: string,
@@ -97,7 +97,7 @@ async function takeQuestion(
   const question = await findOneTimeToken(state, "sign-in-elsewhere");
   if (!question || !isEqualInConstantTime(question.data.browserHash, hashToken(browser))) return undefined;
   const provider = await findIdentityProvider(slug);
-  // An answer at another provider's address is a mix-up (RFC 9700 §4.4).
+  // A response at another provider's URL is a mix-up (RFC 9700 §4.4).
   if (!provider || provider.disabledAt || provider.id !== question.data.providerId) return undefined;
   const isFirst = await db()
     .$transaction(async (tx) => useOneTimeToken(tx, state, "sign-in-elsewhere"))

@@ -6,14 +6,14 @@ import { ServiceError } from "../../errors.ts";
 import { requireProviderManager } from "./require-provider-manager.ts";
 
 /**
- * Takes a provider out, and with it who was linked to it. Whoever had no other way in chooses a password by mail.
+ * Deletes a provider with its linked identities. Users with no other way to sign in choose a password by mail.
  * @returns how many identities were linked to it
  * @throws ServiceError `not_found`, `forbidden`, `reauthentication_required`; `conflict` while the organization requires it
  */
 export async function removeIdentityProvider(actor: Actor, slug: string, from: RequestOrigin): Promise<{ unlinked: number }> {
   return db().$transaction(async (tx) => {
     const { id, name, orgId } = await requireProviderManager(actor, slug, tx);
-    // No link is added to what is going, and the organization does not come to require it meanwhile.
+    // Prevents new links to it, and the organization from starting to require it meanwhile.
     await tx.$queryRaw`SELECT 1 FROM identity_provider WHERE id = ${id} FOR UPDATE`;
     if (orgId !== null && (await tx.organization.count({ where: { id: orgId, requiredProviderId: id } })) > 0) {
       throw new ServiceError("conflict", "The organization requires this issuer. Take the requirement back first.");

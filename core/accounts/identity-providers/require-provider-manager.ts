@@ -5,9 +5,9 @@ import { requireIdentityProvider } from "./find-identity-provider.ts";
 import type { IdentityProvider } from "./identity-provider.ts";
 
 /**
- * Whether the actor may say where people prove who they are: here, which is the operators' to say, or in an organization, which is its
- * administrators' and the operators'. It is asked before an issuer is asked for its document, and again where the row is written: an
- * issuer may take seconds to answer, and the right may be gone by then (S135).
+ * Requires the right to configure identity providers: here it belongs to operators, in an organization to its administrators
+ * and the operators. It is checked before an issuer's document is requested, and again when the row is written: an issuer may
+ * take seconds to answer, and the right may be gone by then (S135).
  * @throws ServiceError `not_found`, `forbidden`, `reauthentication_required`
  */
 export async function requireProviderRight(actor: Actor, orgId: string | null, tx: Db = db()): Promise<void> {

@@ -14,11 +14,11 @@ import { insertIdentity, requireLiveProvider } from "./link-identity.ts";
 const ADDRESS_LIMIT = { limit: 30, windowSeconds: 60 * 60 };
 
 /**
- * Makes an account for a pending identity whose provider the operator lets people sign up with: its e-mail address is the one that
- * the provider has verified, and it has no password.
+ * Creates an account for a pending identity whose provider allows sign-up: it has the e-mail address that the provider
+ * verified, and no password.
  * @param token from `pendingIdentityCookie`
- * @param replaces the session token that the browser brought along
- * @throws ServiceError `invalid_request` or `conflict` on `username`; `conflict` when the address has an account by now; `gone`,
+ * @param replaces the session token that the browser sent
+ * @throws ServiceError `invalid_request` or `conflict` on `username`; `conflict` if the address has an account by now; `gone`,
  * `forbidden`, `rate_limited`
  */
 export async function signUpWithIdentity(

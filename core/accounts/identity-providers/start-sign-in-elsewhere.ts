@@ -20,34 +20,34 @@ import { requireNothingElse } from "./ways-in.ts";
 
 const START_LIMIT = { limit: 60, windowSeconds: 10 * 60 };
 
-// What `newToken` makes; a cookie with anything else in it is not one of ours.
+// The format of `newToken`; a cookie with anything else is not ours.
 const BROWSER_SECRET = /^[A-Za-z0-9_-]{43}$/;
 
 export type SignInElsewhere = {
   slug: string;
   intent: SignInElsewhereIntent;
-  /** A path of ours to go on to. */
+  /** The path of ours to continue to. */
   next: string;
-  /** What the browser holds already, of an earlier sign-in elsewhere: it may have several under way. */
+  /** What the browser already has from an earlier sign-in at a provider: it may have several under way. */
   browser?: string | undefined;
 };
 
 /**
- * Begins a sign-in at a provider: where to send the browser, and the secret that it keeps. Nothing is decided yet: who somebody else
- * sends here finds the provider's own question, and then ours.
- * @throws ServiceError `not_found` (also for an organization's issuer to those who are not in it), `unauthorized` (nobody is signed
- * in, where somebody has to be), `reauthentication_required`, `rate_limited`, `unavailable`
+ * Begins a sign-in at a provider: returns where to send the browser, and the secret that it keeps. Nothing is decided yet: a
+ * user lured here first sees the provider's prompt, and then ours.
+ * @throws ServiceError `not_found` (also for an organization's issuer to non-members), `unauthorized` (not signed in, where
+ * that is required), `reauthentication_required`, `rate_limited`, `unavailable`
  */
 export async function startSignInElsewhere(
   input: SignInElsewhere,
   actor: Person | undefined,
   from: RequestOrigin,
 ): Promise<{ url: string; browser: string }> {
-  // Whether an organization has an issuer is for its members: who is not signed in is asked to, whatever there is (S136).
+  // Only members learn whether an organization has an issuer: anonymous callers are always asked to sign in (S136).
   if (!actor && isOrganizationSlug(input.slug)) throw new ServiceError("unauthorized", "Sign in here first.");
   const provider = await findIdentityProvider(input.slug);
   if (!provider || provider.disabledAt) throw notFound("Identity provider");
-  // Nobody signs in by an organization's issuer; see `IdentityProvider.orgId`.
+  // Nobody signs in with an organization's issuer; see `IdentityProvider.orgId`.
   const intent = provider.orgId === null ? input.intent : "link";
   if (intent !== "sign-in") await requireEntitled(provider, intent, actor);
   await consumeAddressThrottle("sign-in-elsewhere", from.ip, START_LIMIT);
@@ -57,7 +57,7 @@ export async function startSignInElsewhere(
   const state = await issueOneTimeToken(db(), {
     purpose: "sign-in-elsewhere",
     ...(intent !== "sign-in" && actor ? { userId: actor.userId } : {}),
-    // A subject of its own: several may be under way at once.
+    // A unique subject: several may be under way at once.
     subject: newId(),
     data: {
       providerId: provider.id,
@@ -99,7 +99,7 @@ function authorizationUrl(endpoint: string, provider: IdentityProvider, intent: 
   };
   if (provider.kind !== "github") parameters.nonce = nonceOf(flow);
   if (intent === "reauthenticate") {
-    // OpenID Connect Core §3.1.2.1; the answer's `auth_time` is checked.
+    // OpenID Connect Core §3.1.2.1; the response's `auth_time` is checked.
     if (kindDefaults[provider.kind].provesAnew) Object.assign(parameters, { prompt: "login", max_age: "0" });
     else parameters.prompt = "select_account";
   }

@@ -1,4 +1,4 @@
-/** A provider answered with something that proves nothing. For the log; the person is told only that it did not work. */
+/** A provider's response proves nothing. For the log; the user is told only that it failed. */
 export class UnacceptableAnswer extends Error {
   override name = "UnacceptableAnswer";
 }

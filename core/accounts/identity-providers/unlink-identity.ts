@@ -11,15 +11,15 @@ import { lockLiveUser } from "../users/lock-live-user.ts";
 import { requireWayIn } from "./ways-in.ts";
 
 /**
- * Takes a linked identity away, but not the last way in.
- * @throws ServiceError `reauthentication_required` (S113), `not_found` (another's too), `conflict` for the last way in
+ * Unlinks an identity, unless it is the last way to sign in.
+ * @throws ServiceError `reauthentication_required` (S113), `not_found` (also another user's), `conflict` for the last way in
  */
 export async function unlinkIdentity(actor: Person, identityId: string, from: RequestOrigin): Promise<{ name: string }> {
   const { userId } = actor;
   await requirePermission(actor, "linked_identity.unlink", { userId }, { what: "User" });
   if (!isId(identityId)) throw notFound("Linked account");
   return db().$transaction(async (tx) => {
-    // Two at once would each find the other still there.
+    // Two at once would each find the other still linked.
     await lockLiveUser(tx, userId);
     const identity = await tx.linkedIdentity.findUnique({
       where: { id: identityId, userId },

@@ -9,13 +9,13 @@ import * as parse from "./parse-identity-provider.ts";
 import { requireProviderManager } from "./require-provider-manager.ts";
 
 /**
- * What is absent stays as it is. Slug, kind and issuer are what linked identities rest on, and never change: a `sub` means nothing
+ * Absent values stay unchanged. Linked identities depend on slug, kind and issuer, so these never change: a `sub` means nothing
  * at another issuer.
  */
 export type IdentityProviderChanges = {
   name?: string;
   clientId?: string;
-  /** An empty text keeps the one there is: it cannot be shown, so it cannot be sent back either. */
+  /** An empty text keeps the current one: it is never shown, so it cannot be sent back. */
   clientSecret?: string;
   scopes?: readonly string[];
   isSignUpAllowed?: boolean;

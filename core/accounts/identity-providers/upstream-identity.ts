@@ -1,17 +1,17 @@
 import { isServiceError } from "../../errors.ts";
 import { displayText } from "../display-text.ts";
 
-/** Who somebody is at an identity provider. Only `subject` identifies: names and addresses change hands (OpenID Connect Core §5.7). */
+/** A user's identity at an identity provider. Only `subject` identifies: names and addresses change hands (OpenID Connect Core §5.7). */
 export type UpstreamIdentity = {
   subject: string;
-  /** What the person knows the account there by. */
+  /** The name by which the user knows the account there. */
   displayName: string;
-  /** Only one that the provider has verified. */
+  /** Only if the provider has verified it. */
   email: string | null;
-  /** What they might like to be called here. */
+  /** A suggestion for their username here. */
   username: string | null;
   fullName: string | null;
-  /** When they proved who they are there; null where the provider does not say. */
+  /** When they authenticated there; null if the provider does not say. */
   authenticatedAt: Date | null;
 };
 
@@ -19,12 +19,12 @@ export type UpstreamIdentity = {
 const SUBJECT_MAX_CHARACTERS = 255;
 const SHOWN_MAX_CHARACTERS = 100;
 
-/** Whether a subject can be kept and found again exactly as it is. */
+/** Whether a subject can be stored and found again unchanged. */
 export function isStorableSubject(subject: string): boolean {
   return subject.length > 0 && subject.length <= SUBJECT_MAX_CHARACTERS && subject.isWellFormed() && !subject.includes("\0");
 }
 
-/** A text of the provider's choice as one clean line that can be shown and kept; null when nothing of it can. */
+/** A text from the provider as one clean line that can be shown and stored; null if nothing is left. */
 export function shownText(value: unknown): string | null {
   if (typeof value !== "string") return null;
   try {

@@ -1,11 +1,11 @@
 import { type Db, db } from "../../db.ts";
 import { ServiceError } from "../../errors.ts";
 
-/** By what somebody can sign in. */
+/** The ways in which a user can sign in. */
 export type WaysIn = {
   hasPassword: boolean;
   passkeys: number;
-  /** Identities at the operator's providers that are enabled. An organization's issuer lets nobody in. */
+  /** Identities at the operator's enabled providers. Nobody signs in with an organization's issuer. */
   identities: number;
 };
 
@@ -20,7 +20,7 @@ export async function waysIn(userId: string, tx: Db = db()): Promise<WaysIn> {
 }
 
 /**
- * After something was taken away by which its owner signs in: the last way in stays. The caller has locked the user.
+ * Called after a way to sign in was removed: the last one must stay. The caller has locked the user.
  * @throws ServiceError `conflict`
  */
 export async function requireWayIn(userId: string, tx: Db): Promise<void> {
@@ -30,8 +30,8 @@ export async function requireWayIn(userId: string, tx: Db): Promise<void> {
 }
 
 /**
- * Proving anew by a provider (S113) is for those who have neither password nor passkey: whoever sits at an unlocked machine may well
- * have its owner's sessions elsewhere, so it proves less than these.
+ * Reauthentication with a provider (S113) is for users with neither password nor passkey: a person at an unlocked machine may
+ * well have its owner's sessions there, so it proves less than these.
  * @throws ServiceError `forbidden`
  */
 export async function requireNothingElse(userId: string, tx: Db = db()): Promise<void> {

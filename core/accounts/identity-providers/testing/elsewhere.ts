@@ -10,7 +10,7 @@ import { startHandMadeIssuer } from "./hand-made-issuer.ts";
 type Going = { person?: TestPerson; intent?: SignInElsewhere["intent"]; next?: string };
 type Spoilt = Partial<Callback> & { answer?: Record<string, string | undefined> };
 
-/** An issuer that does what it is told, and the way there and back. */
+/** A controllable issuer, and the way there and back. */
 export async function startElsewhere() {
   const issuer = await startHandMadeIssuer();
 
@@ -19,7 +19,7 @@ export async function startElsewhere() {
     return addIdentityProvider(operatorCommand, { ...input, clientId: "us", clientSecret: "s", ...changes }, from);
   }
 
-  /** From the button to the answer, which `spoilt` may be. */
+  /** From the button to the response, which `spoilt` may alter. */
   async function goThrough(
     { slug }: { slug: string },
     { person, intent = "sign-in", next = "/after" }: Going = {},
@@ -37,11 +37,11 @@ export async function startElsewhere() {
     return outcome.token;
   }
 
-  /** Who is there from now on. */
+  /** Sets who is signed in there from now on. */
   const as = (sub: string, more: Record<string, unknown> = {}) =>
     issuer.behave({ claims: (honest) => ({ ...honest, sub, email: `${sub}@upstream.test`, ...more }) });
 
-  /** Somebody linked to a provider, by its own pages. */
+  /** Somebody linked to a provider through its own pages. */
   async function linked(one: IdentityProvider, sub: string): Promise<TestPerson> {
     as(sub);
     const person = await signedInPerson();

@@ -10,11 +10,11 @@ export type GithubAccount = {
 
 export type GithubStandIn = HttpsSite & {
   credentials: { clientId: string; clientSecret: string };
-  /** What the page at `authorization_endpoint` would send the browser back with, once this person has agreed. */
+  /** What `authorization_endpoint` would send back with the browser once this user has agreed. */
   agree(authorizationUrl: string, account: GithubAccount): URLSearchParams;
 };
 
-/** GitHub's three endpoints as its documentation has them, for a server of one's own: a failed exchange answers 200 with `error`. */
+/** GitHub's three endpoints as documented, for a local server: a failed exchange returns 200 with `error`. */
 export async function startGithubStandIn(): Promise<GithubStandIn> {
   const credentials = { clientId: "Iv1.8a61f9b3a7aba766", clientSecret: "a secret of GitHub's" };
   const codes = new Map<string, { account: GithubAccount; challenge: string; redirectUri: string }>();
@@ -43,7 +43,7 @@ export async function startGithubStandIn(): Promise<GithubStandIn> {
       return json({ access_token: token, scope: "read:user,user:email", token_type: "bearer" });
     }
     const account = tokens.get((req.headers.authorization ?? "").replace(/^Bearer /, ""));
-    // Its API refuses whoever does not say who they are (docs: user agent required).
+    // Its API refuses requests without a user agent (docs: user agent required).
     if (!account || !req.headers["user-agent"]) return json({ message: "Bad credentials" }, 401);
     if (req.url === "/api/v3/user") return json({ id: account.id, login: account.login, name: account.name, email: null });
     if (req.url === "/api/v3/user/emails") return json(account.emails);

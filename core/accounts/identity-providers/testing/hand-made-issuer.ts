@@ -2,20 +2,20 @@ import { once } from "node:events";
 import { exportJWK, generateKeyPair, type JWTPayload, SignJWT } from "jose";
 import { type HttpsSite, startHttpsSite } from "#core/testing/https-site.ts";
 
-/** What it answers next, made from what an honest issuer would say. */
+/** How to alter the next response of an honest issuer. */
 export type Forgery = {
   claims?: (honest: JWTPayload) => JWTPayload;
-  /** In place of the signed token. */
+  /** Replaces the signed token. */
   idToken?: (claims: JWTPayload) => string | Promise<string>;
   discovery?: (honest: Record<string, unknown>) => unknown;
-  /** Milliseconds that the token endpoint takes. */
+  /** How long the token endpoint takes, in milliseconds. */
   delayMs?: number;
 };
 
 export type HandMadeIssuer = HttpsSite & {
-  /** How it behaves from now on. */
+  /** Sets how it behaves from now on. */
   behave(forgery: Forgery): void;
-  /** The authorization response that it would send the browser back with, for the request that this address is. */
+  /** The authorization response that the browser would bring back for this authorization request. */
   respondTo(authorizationUrl: string, changes?: Record<string, string | undefined>): URLSearchParams;
   /** Signs with its own key. */
   sign(claims: JWTPayload): Promise<string>;
@@ -24,8 +24,8 @@ export type HandMadeIssuer = HttpsSite & {
 const user = { sub: "u-1", email: "ada@upstream.test", email_verified: true, preferred_username: "ada", name: "Ada L." };
 
 /**
- * An OpenID provider that does what it is told, for what no honest one would do. It checks nothing that is asked of it but the PKCE
- * challenge, whose absence it would make tests miss.
+ * An OpenID provider for tests that does what no honest one would do. It checks nothing in requests but the PKCE challenge:
+ * tests would otherwise not notice that it is missing.
  */
 export async function startHandMadeIssuer(): Promise<HandMadeIssuer> {
   const { publicKey, privateKey } = await generateKeyPair("RS256");
