@@ -3,8 +3,8 @@ import { ServiceError } from "../../errors.ts";
 import type { HandleName } from "./parse-handle.ts";
 
 /**
- * Takes a handle for a new user or organization, in the transaction that creates it. Of two that want the same at the same
- * moment the second waits for the first's transaction and then loses.
+ * Claims a handle for a new user or organization, in the transaction that creates it. If two want the same handle at the same
+ * time, the second waits for the first's transaction and then fails.
  * @throws ServiceError `conflict`
  */
 export async function claimHandle(

@@ -1,6 +1,6 @@
 import { type Db, db } from "../../db.ts";
 
-/** The public face of a user or an organization: what anybody may see at `/<handle>`. */
+/** The public profile of a user or an organization, visible to everybody at `/<handle>`. */
 export type Owner = {
   kind: "user" | "organization";
   id: string;
@@ -12,7 +12,7 @@ export type Owner = {
   createdAt: Date;
 };
 
-/** Finds whoever a handle belongs to, in any spelling; undefined for unknown ones, deleted ones and disabled users. */
+/** Finds the owner of a handle, in any spelling; undefined for unknown and deleted ones and disabled users. */
 export async function findOwner(handle: string, tx: Db = db()): Promise<Owner | undefined> {
   if (handle.length > 100 || handle.includes("\0")) return undefined;
   const row = await tx.handle.findUnique({ where: { handle: handle.toLowerCase() } });

@@ -6,7 +6,7 @@ import { parseHandle } from "./parse-handle.ts";
 
 const root = join(import.meta.dirname, "../../..");
 
-/** The first segments of the addresses that the files of a folder answer: Next's pages, static files. */
+/** The first segments of the URLs that a folder's files serve: Next's pages, static files. */
 function segmentsOf(folder: string): string[] {
   return readdirSync(join(root, folder), { withFileTypes: true }).flatMap((entry) => {
     if (entry.name.startsWith("_") || entry.name.startsWith("[")) return [];
@@ -15,7 +15,7 @@ function segmentsOf(folder: string): string[] {
   });
 }
 
-/** The first segments of paths that are written out in source. */
+/** The first segments of paths written in source code. */
 function pathsIn(folder: string): string[] {
   const files = readdirSync(join(root, folder), { recursive: true, encoding: "utf8" }).filter((name) =>
     /(?<!\.test)\.ts$/.test(name),
@@ -32,7 +32,7 @@ describe("S139 reserved names", () => {
     expect(() => parseHandle(segment.toUpperCase(), "username")).toThrow();
   });
 
-  // The API's own addresses: api/reserved-names.test.ts.
+  // For the API's own URLs see api/reserved-names.test.ts.
   test("the scan sees the pages and the front door's own addresses", () => {
     expect(segmentsOf("app")).toEqual(expect.arrayContaining(["login", "settings"]));
     expect(pathsIn("server")).toEqual(expect.arrayContaining(["healthz", "readyz"]));

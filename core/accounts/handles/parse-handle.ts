@@ -7,17 +7,17 @@ import { reservedHandles } from "./reserved-handles.ts";
 export const HANDLE_MIN_CHARACTERS = 2;
 export const HANDLE_MAX_CHARACTERS = 39;
 
-// ASCII only: no letter of another script that looks like one of these.
+// ASCII only: excludes look-alike letters of other scripts.
 const SHAPE = /^[A-Za-z0-9]+([._-][A-Za-z0-9]+)*$/;
-// Endings that git, feeds and content negotiation give a meaning to.
+// Endings that mean something to git, feeds and content negotiation.
 const MISLEADING_ENDING = /\.(git|atom|rss|json|html|xml|txt|js|css|map|ico|png|svg|wiki)$/;
 
-/** A handle as its owner spells it, and the lower-case form in which it is unique. */
+/** A handle as its owner spells it, and its lower-case form, which is unique. */
 export type HandleName = { spelled: string; canonical: string };
 
 /**
- * Reads the username of a user or the name of an organization (S139): 2–39 letters and digits, with single `.`, `_` or `-`
- * between them; not reserved, and nothing that could be taken for one of our ids, since some addresses take either (S101).
+ * Parses the username of a user or the name of an organization (S139): 2–39 letters and digits, with single `.`, `_` or `-`
+ * between them; not reserved, and not in the form of our ids, since some URLs accept either (S101).
  * @throws ServiceError `invalid_request`
  */
 export function parseHandle(value: unknown, field: string): HandleName {

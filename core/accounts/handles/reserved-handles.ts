@@ -1,6 +1,6 @@
 /**
- * Names that no user or organization can have (S139), in lower case. First every address of ours, now and planned, since
- * owners live at `/<handle>`; then words with which somebody could pass for the service; then what breaks programs.
+ * Names that no user or organization can have (S139), in lower case. First all our URLs, current and planned, since owners live
+ * at `/<handle>`; then words with which somebody could impersonate the service; then names that break programs.
  */
 const routes = `
   _next accept account accounts activate activity admin administrator api apps assets auth authorize avatars

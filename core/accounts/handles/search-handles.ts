@@ -2,12 +2,12 @@ import { pool } from "../../db.ts";
 import type { Owner } from "./find-owner.ts";
 
 const RESULTS_MAX = 20;
-// A handle has letters, digits and hyphens; longer ones there are none.
+// No handle is longer than this.
 const HANDLE_MAX_CHARACTERS = 100;
 
 /**
- * Users and organizations whose handle begins with a text, in the order of their handles: what anybody may see. Disabled users are left
- * out. The range is what the index answers, under any collation; `starts_with` is what is meant.
+ * Users and organizations whose handle begins with a text, in the order of their handles: public data only. Disabled users are
+ * left out. The index answers the range under any collation; `starts_with` is the exact condition.
  */
 export async function searchHandles(
   prefix: string,

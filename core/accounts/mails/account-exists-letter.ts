@@ -1,7 +1,7 @@
 import { env } from "../../env.ts";
 import { type Letter, letter, link } from "./letter.ts";
 
-/** To the owner of an address with which somebody signs up again; the page told that person nothing (S115). */
+/** To the owner of an address with which somebody tries to sign up again; the page does not reveal this (S115). */
 export function accountExistsLetter({ username }: { username: string }): Letter {
   const { BRAND_NAME } = env();
   return letter(`You already have a ${BRAND_NAME} account`, username, [

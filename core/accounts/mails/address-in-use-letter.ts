@@ -1,7 +1,7 @@
 import { env } from "../../env.ts";
 import { type Letter, letter } from "./letter.ts";
 
-/** To an address that another account wants and that already has one; the page told that person nothing (S115). */
+/** To an address that has an account and that another account wants; the page does not reveal this (S115). */
 export function addressInUseLetter({ username }: { username: string }): Letter {
   const { BRAND_NAME } = env();
   return letter(`Your address cannot be used for another ${BRAND_NAME} account`, username, [

@@ -1,7 +1,7 @@
 import { env } from "../../env.ts";
 import { type Letter, letter, link } from "./letter.ts";
 
-/** To the new address: the link that makes it the account's. */
+/** To the new address: the link that confirms it. */
 export function changeEmailLetter({ username, token }: { username: string; token: string }): Letter {
   const { BRAND_NAME } = env();
   return letter(`Confirm your new e-mail address for ${BRAND_NAME}`, username, [

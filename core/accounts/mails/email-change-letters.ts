@@ -3,7 +3,7 @@ import { type Letter, letter, link } from "./letter.ts";
 
 type Change = { username: string; newEmail: string };
 
-/** To the present address, when a change is asked for: while there is still time to stop it. */
+/** To the present address when a change is requested, while it can still be stopped. */
 export function emailChangeRequestedLetter({ username, newEmail }: Change): Letter {
   return letter(`Your ${env().BRAND_NAME} e-mail address is about to change`, username, [
     `somebody signed in as you asked to change your address to ${newEmail}. It changes once a link sent there is opened.`,

@@ -2,7 +2,7 @@ import { type Letter, letter, link } from "./letter.ts";
 
 type Burst = { appId: string; name: string; issued: number; refused: number; minutes: number };
 
-/** To administrators of an organization: an app of theirs exchanges more than it does otherwise. */
+/** To an organization's administrators: one of their apps exchanges more tokens than usual. */
 export function exchangeBurstLetter(burst: Burst, organization: { name: string; fullName: string }): Letter {
   const { appId, name, issued, refused, minutes } = burst;
   const base = `/organizations/${encodeURIComponent(organization.name)}`;

@@ -3,14 +3,14 @@ import { type Letter, letter, link } from "./letter.ts";
 
 type About = {
   username: string;
-  /** Where it is, and what it is called there. */
+  /** The provider, and the account's name there. */
   provider: string;
   displayName: string;
-  /** Whether one signs in by it; an organization's issuer only proves membership. */
+  /** Whether users sign in with it; an organization's issuer only proves membership. */
   isWayIn: boolean;
 };
 
-/** After every link, so that a way in that somebody else has opened does not go unnoticed. */
+/** Sent after every link, so that the owner notices if somebody else added a way to sign in. */
 export function identityLinkedLetter({ username, provider, displayName, isWayIn }: About): Letter {
   const { BRAND_NAME } = env();
   return letter(`${provider} is linked to your ${BRAND_NAME} account`, username, [

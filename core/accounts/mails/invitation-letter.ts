@@ -4,7 +4,7 @@ import { type Letter, letter, link } from "./letter.ts";
 
 type Invited = { organization: string; invitedBy: string; role: OrganizationRole; token: string };
 
-/** To somebody who may have no account yet, so it greets no name. */
+/** The recipient may have no account yet, so the greeting has no name. */
 export function invitationLetter({ organization, invitedBy, role, token }: Invited): Letter {
   const { BRAND_NAME } = env();
   return letter(`Join ${organization} on ${BRAND_NAME}`, "there", [

@@ -4,11 +4,11 @@ import { type Letter, letter } from "./letter.ts";
 type Deleted = {
   greeted: string;
   organization: string;
-  /** Undefined when the operator's command did it. */
+  /** Undefined if the operator's command did it. */
   by: string | undefined;
 };
 
-/** To those who administered it, so that nobody learns it from what no longer works. */
+/** To its former administrators, so that they do not learn of it from what stops working. */
 export function organizationDeletedLetter({ greeted, organization, by }: Deleted): Letter {
   const { BRAND_NAME } = env();
   return letter(`The organization ${organization} was deleted`, greeted, [

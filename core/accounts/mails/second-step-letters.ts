@@ -1,7 +1,7 @@
 import { env } from "../../env.ts";
 import { type Letter, letter, link } from "./letter.ts";
 
-/** After each change of how somebody signs in, so that one by somebody else does not go unnoticed. */
+/** Sent after each change of how a user signs in, so that they notice one by somebody else. */
 export function secondStepChangedLetter({ username, what }: { username: string; what: string }): Letter {
   return letter(`How you sign in to ${env().BRAND_NAME} has changed`, username, [
     `${what}`,
@@ -9,7 +9,7 @@ export function secondStepChangedLetter({ username, what }: { username: string; 
   ]);
 }
 
-/** When the tries at the second step run out. */
+/** Sent when the attempts at the second step run out. */
 export function secondStepFailedLetter({ username }: { username: string }): Letter {
   return letter(`Somebody could not finish signing in to ${env().BRAND_NAME} as you`, username, [
     "somebody entered your password rightly, and then a wrong code several times. They are not signed in.",
@@ -26,7 +26,7 @@ export function recoveryCodeUsedLetter({ username, left }: { username: string; l
   ]);
 }
 
-/** After an operator has taken the second step away. */
+/** Sent after an operator has removed the second step. */
 export function secondStepResetLetter({ username }: { username: string }): Letter {
   return letter(`Your second step of signing in to ${env().BRAND_NAME} was removed`, username, [
     "an operator of this service has removed your passkeys, your authenticator app and your recovery codes. Your password alone signs you in now.",

@@ -1,7 +1,7 @@
 import { env } from "../../env.ts";
 import { type Letter, letter, link } from "./letter.ts";
 
-/** To a new address: the link that makes the account. */
+/** To a new address: the link that creates the account. */
 export function signUpLetter({ username, token }: { username: string; token: string }): Letter {
   const { BRAND_NAME } = env();
   return letter(`Confirm your e-mail address for ${BRAND_NAME}`, username, [

@@ -3,8 +3,8 @@ import { db } from "../../db.ts";
 import type { OneTimePurpose, OneTimeToken } from "./one-time-token.ts";
 
 /**
- * Looks at a link without using it, for the page that shows what it would do: mail scanners open links, so only a posted form
- * uses one. Undefined when it no longer works.
+ * Looks a link up without using it, for the page that shows what it would do: mail scanners open links, so only a posted form
+ * uses one. Undefined if it no longer works.
  */
 export async function findOneTimeToken<P extends OneTimePurpose>(
   token: string,

@@ -6,11 +6,11 @@ type NewOneTimeToken<P extends OneTimePurpose> = {
   purpose: P;
   data: OneTimeTokenData[P];
   userId?: string;
-  /** What the link is about, when there is no user yet: the canonical e-mail address of a sign-up. */
+  /** The subject of the link if there is no user yet: the canonical e-mail address of a sign-up. */
   subject?: string;
 };
 
-/** Makes a one-time token; earlier ones for the same purpose and the same user or subject stop working. */
+/** Creates a one-time token; earlier ones for the same purpose and the same user or subject stop working. */
 export async function issueOneTimeToken<P extends OneTimePurpose>(
   tx: Db,
   { purpose, data, userId, subject }: NewOneTimeToken<P>,

@@ -1,47 +1,47 @@
 import { ServiceError } from "../../errors.ts";
 import type { AuthenticationMethod } from "../sessions/authentication-method.ts";
 
-/** What each link carries. A one-time token is found by its hash, works once and only until it expires. */
+/** The data of each link. A one-time token is found by its hash, works once and only until it expires. */
 export type OneTimeTokenData = {
-  /** A sign-up that waits for its e-mail address to be confirmed; nothing else exists of it yet. */
+  /** A sign-up whose e-mail address is not confirmed yet; nothing else exists of it. */
   "sign-up": {
     username: string;
     fullName: string;
     email: string;
     passwordHash: string;
-    /** A path of ours to go on to, such as the authorization that brought the person here. */
+    /** A path of ours to continue to, such as the authorization that brought the user here. */
     returnTo: string | null;
   };
   "change-email": { email: string };
   "reset-password": Record<string, never>;
   "operator-setup": Record<string, never>;
-  /** Somebody between the first step of signing in, or of proving it again, and the second; the browser holds it as a cookie. */
+  /** A user between the first and second step of a sign-in or reauthentication; a cookie in the browser holds it. */
   "second-step": {
-    /** What the first step was; empty where there was none to take. */
+    /** The methods of the first step; empty if there was none. */
     methods: AuthenticationMethod[];
-    /** The session that is to be proved again; null for a sign-in, which has none yet. */
+    /** The session to reauthenticate; null for a sign-in, which has none yet. */
     sessionId: string | null;
   };
   /** A WebAuthn challenge. The token is the challenge itself. */
   "passkey-challenge": {
     for: PasskeyUse;
-    /** The session, or the sign-in between its steps, that it was made for; null where the browser's cookie is all there is. */
+    /** The session or pending sign-in for which it was created; null if there is only the browser's cookie. */
     boundTo: string | null;
   };
-  /** The secret of an authenticator app that has not shown a first code; the one in use goes on until it has. */
+  /** The secret of an authenticator app whose first code is still missing; the current app works until then. */
   "totp-enrolment": { sealedSecret: string };
-  /** A sign-in that is under way at an identity provider; the token is its `state`. */
+  /** A sign-in under way at an identity provider; the token is its `state`. */
   "sign-in-elsewhere": {
     providerId: string;
     intent: SignInElsewhereIntent;
-    /** The hash of the secret that the browser which began it holds as a cookie. */
+    /** The hash of the secret in a cookie of the browser that began it. */
     browserHash: string;
-    /** A path of ours to go on to. */
+    /** A path of ours to continue to. */
     next: string;
-    /** When it began, in milliseconds: proving anew has to have happened since (S113). */
+    /** When it began, in milliseconds: reauthentication must be later than this (S113). */
     startedAt: number;
   };
-  /** Somebody who proved who they are at an identity provider, and whom nobody here is linked to yet; a cookie holds the token. */
+  /** A user whose identity at a provider is not linked to an account here yet; a cookie holds the token. */
   "pending-identity": {
     providerId: string;
     subject: string;
@@ -54,7 +54,10 @@ export type OneTimeTokenData = {
   };
 };
 
-/** What somebody is at an identity provider for: to get in, to link their account there with the one in use, or to prove anew who they are. */
+/**
+ * The purpose of signing in at an identity provider: to sign in here, to link the account there with the current one, or to
+ * reauthenticate.
+ */
 export type SignInElsewhereIntent = "sign-in" | "link" | "reauthenticate";
 
 export type PasskeyUse = "register" | "sign-in" | "second-step" | "reauthenticate";
@@ -62,8 +65,8 @@ export type PasskeyUse = "register" | "sign-in" | "second-step" | "reauthenticat
 export type OneTimePurpose = keyof OneTimeTokenData;
 
 /**
- * What a new password ends: links that wait in a mailbox, and what somebody who was in before has begun; an authenticator app's secret
- * too, which they have seen and which would else be shown to the owner as theirs.
+ * What a new password ends: links that wait in a mailbox, and what an intruder may have begun; also the secret of a new
+ * authenticator app, which the intruder has seen and which would otherwise be shown to the owner as theirs.
  */
 export const endedByNewPassword = [
   "reset-password",
@@ -74,7 +77,7 @@ export const endedByNewPassword = [
   "sign-in-elsewhere",
 ] as const satisfies OneTimePurpose[];
 
-/** A token as found, its data typed by its purpose. */
+/** A token as found, with its data typed by purpose. */
 export type OneTimeToken<P extends OneTimePurpose = OneTimePurpose> = {
   [K in P]: { purpose: K; userId: string | null; data: OneTimeTokenData[K]; expiresAt: Date };
 }[P];
@@ -91,11 +94,11 @@ export const oneTimeTokenSeconds: Record<OneTimePurpose, number> = {
   "passkey-challenge": 5 * 60,
   "totp-enrolment": 30 * 60,
   "sign-in-elsewhere": 10 * 60,
-  // Long enough to sign in here first, or to find out what one's password was.
+  // Long enough to sign in here first, or to recover one's password.
   "pending-identity": 60 * 60,
 };
 
-/** The answer to a link that is unknown, used or too old: the same for all three. */
+/** The error for a link that is unknown, used or expired: the same for all three. */
 export function linkIsGone(): ServiceError {
   return new ServiceError("gone", "This link no longer works: it was used, replaced or is too old. Ask for a new one.");
 }

@@ -3,8 +3,8 @@ import type { Db } from "../../db.ts";
 import { linkIsGone, type OneTimePurpose, type OneTimeToken } from "./one-time-token.ts";
 
 /**
- * Uses a link: one conditional update, so that of any number of parallel uses exactly one goes on. It belongs to the caller's
- * transaction: if what the link is for fails, the link still works.
+ * Uses a link with one conditional update, so that exactly one of any parallel uses succeeds. It belongs to the caller's
+ * transaction: if that fails, the link still works.
  * @throws ServiceError `gone`
  */
 export async function useOneTimeToken<P extends OneTimePurpose>(
