@@ -14,21 +14,21 @@ import { insertMembership } from "./insert-membership.ts";
 
 export const ORGANIZATION_NAME_MAX_CHARACTERS = 100;
 
-// Names are for everybody; nobody takes them by the hundred.
+// Names are scarce: this prevents claiming them by the hundred.
 const CREATE_LIMIT = { limit: 20, windowSeconds: 24 * 60 * 60 };
 
 export type NewOrganizationInput = {
-  /** The handle: the name in addresses. */
+  /** The handle: the name in URLs. */
   name: string;
-  /** What people read; the handle when it is empty. */
+  /** The display name; the handle if it is empty. */
   fullName?: string;
   website?: string;
-  /** The first administrator when the operator's command creates it; otherwise the actor is. */
+  /** The first administrator if the operator's command creates it; otherwise the actor. */
   ownerId?: string;
 };
 
 /**
- * Makes an organization, of which the actor becomes administrator.
+ * Creates an organization, with the actor as its administrator.
  * @throws ServiceError `invalid_request`, `conflict`, `rate_limited`
  */
 export async function createOrganization(

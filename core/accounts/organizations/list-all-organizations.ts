@@ -8,7 +8,7 @@ import type { OrganizationPlan } from "./plans.ts";
 export type OrganizationSearch = PageRequest & {
   /** Part of a name. */
   text?: string;
-  /** `none` for those without. */
+  /** `none` for organizations without a plan. */
   plan?: OrganizationPlan | "none";
 };
 
@@ -22,7 +22,7 @@ export type ListedOrganization = {
   memberCount: number;
   /** Apps that may exchange tokens for it. */
   exchangeAppCount: number;
-  /** Whom to write to: the address that it gives, and its first administrator. */
+  /** Contact addresses: the one that it gives, and its first administrator's. */
   email: string | null;
   admin: { username: string; email: string } | null;
 };
@@ -39,7 +39,7 @@ export async function listAllOrganizations(
   const { page, pageSize, skip, take } = pageBounds(request);
   const conditions = [Prisma.sql`TRUE`];
   const words = text.replaceAll("\0", "").trim().toWellFormed().toLowerCase();
-  // Taken literally: in LIKE both % and _ would stand for anything.
+  // Escaped: in LIKE both % and _ are wildcards.
   if (words) conditions.push(Prisma.sql`lower(o.name || ' ' || o.full_name) LIKE ${`%${words.replace(/[\\%_]/g, "\\$&")}%`}`);
   if (plan) conditions.push(plan === "none" ? Prisma.sql`o.plan IS NULL` : Prisma.sql`o.plan = ${plan}`);
   const where = Prisma.join(conditions, " AND ");

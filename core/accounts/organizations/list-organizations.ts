@@ -5,7 +5,7 @@ import { MEMBERSHIPS_MAX_PER_USER } from "./insert-membership.ts";
 
 export type OrganizationOfUser = Organization & { role: OrganizationRole };
 
-/** The organizations that a user is in, with the user's role in each, by name. Whole: a user can be in a bounded number only. */
+/** The organizations of a user with the user's roles, by name. The list is complete: a user can be in a bounded number only. */
 export async function listOrganizations(userId: string, tx: Db = db()): Promise<OrganizationOfUser[]> {
   const memberships = await tx.membership.findMany({
     where: { userId },

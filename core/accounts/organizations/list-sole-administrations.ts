@@ -2,7 +2,7 @@ import { db } from "../../db.ts";
 
 const MAX = 20;
 
-/** The organizations that would be left without an administrator if this user went; by name, the first of them. */
+/** The organizations that would have no administrator without this user; the first of them, by name. */
 export async function listSoleAdministrations(userId: string): Promise<{ name: string; fullName: string }[]> {
   return db().$queryRaw`
     SELECT o.name, o.full_name AS "fullName" FROM membership m JOIN organization o ON o.id = m.org_id

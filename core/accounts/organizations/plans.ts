@@ -1,8 +1,8 @@
-/** What an organization may pay for (docs/specification/organizations-and-tokens.md#organizations); none is null. */
+/** What an organization may pay for (docs/specification/organizations-and-tokens.md#organizations); null for none. */
 export const organizationPlans = ["team", "enterprise", "plus", "academia"] as const;
 export type OrganizationPlan = (typeof organizationPlans)[number];
 
-/** With which token exchange works (docs/specification/organizations-and-tokens.md#organizations): losing them ends it at once. */
+/** The plans with token exchange (docs/specification/organizations-and-tokens.md#organizations): losing them ends it at once. */
 export const exchangePlans: readonly OrganizationPlan[] = ["enterprise", "plus"];
 
 /** Whether token exchange works for an organization with this plan. */

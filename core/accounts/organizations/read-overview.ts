@@ -6,16 +6,16 @@ import { db } from "../../db.ts";
 export type OrganizationOverview = {
   members: Record<OrganizationRole, number>;
   memberCount: number;
-  /** What waits for administrators; null for everybody else. */
+  /** What waits for administrators; null for all others. */
   waiting: { openInvitations: number; expiredInvitations: number; appRequests: number; heldBackMembers: number } | null;
 };
 
-/** Beyond this nobody counts on. */
+/** Counting stops here. */
 const HELD_BACK_MAX = 1000;
 
 /**
- * An organization at a glance.
- * @throws ServiceError `forbidden` for those who are not members
+ * A summary of an organization.
+ * @throws ServiceError `forbidden` for callers who are not members
  */
 export async function readOverview(actor: Actor, orgId: string): Promise<OrganizationOverview> {
   await requirePermission(actor, "organization.read_membership", { orgId }, { what: "Organization" });

@@ -9,17 +9,17 @@ import { queueMail } from "../../mail/queue-mail.ts";
 import { deleteOwnedApps } from "../delete-owned-apps.ts";
 import { organizationDeletedLetter } from "../mails/organization-deleted-letter.ts";
 
-/** Of an organization with many administrators, those who were there first. */
+/** If there are many administrators, the earliest get the letter. */
 const LETTERS_MAX = 20;
 
 /**
- * Deletes an organization for good, with memberships, invitations, its OAuth apps with their tokens, tokens that were exchanged for it,
- * and its place in what people granted to apps. Two things stay: the audit log, and the handle, which nobody can take again, as with
- * accounts (decision 043).
+ * Deletes an organization for good, with memberships, invitations, its OAuth apps with their tokens, tokens exchanged for it,
+ * and its place in what people granted to apps. Two things stay: the audit log, and the handle, which nobody can take again, as
+ * with accounts (decision 043).
  *
- * What it owns elsewhere is `alongside`'s to delete, in the same transaction and while nobody can give it more: doors call
- * `deleteOrganization` of the hub, which brings it.
- * @param alongside answers with the numbers of what it deleted, for the audit log
+ * `alongside` deletes what else it owns, in the same transaction and while nobody can add more: doors call `deleteOrganization`
+ * of the hub, which passes it.
+ * @param alongside returns the numbers of what it deleted, for the audit log
  * @throws ServiceError `not_found`, `forbidden`, `reauthentication_required` (S113)
  */
 export async function removeOrganization(
@@ -32,7 +32,8 @@ export async function removeOrganization(
   if (!isId(orgId)) throw notFound("Organization");
   await inTransaction(
     async (tx) => {
-      // Whoever puts something under its name, or joins, holds a weaker lock of this row: they are waited for, or find nothing.
+      // Joining, or creating something under its name, takes a weaker lock of this row: those who hold it are waited for,
+      // later ones find nothing.
       const locked = await tx.$queryRaw<unknown[]>`SELECT 1 FROM organization WHERE id = ${orgId} FOR UPDATE`;
       if (locked.length === 0) throw notFound("Organization");
       await requirePermission(actor, "organization.delete", { orgId }, { what: "Organization", tx });
@@ -59,10 +60,10 @@ export async function removeOrganization(
   );
 }
 
-/** Many repositories take a while; nothing of it is seen before all of it is done. */
+/** Deleting many repositories takes a while; none of it is visible until all is done. */
 const DELETION_MS = 5 * 60 * 1000;
 
-/** Its own apps go; those of others that act for it lose that; and no consent or Grant names it any more. */
+/** Deletes its own apps, unbinds others' apps that act for it, and removes it from all consents and Grants. */
 async function endApps(tx: Db, orgId: string, by: { actorId: string | null; from: RequestOrigin }): Promise<number> {
   const apps = await deleteOwnedApps(tx, { ownerOrgId: orgId }, by);
   const bound = await tx.oAuthApp.updateManyAndReturn({

@@ -2,7 +2,7 @@ import type { Db } from "../../db.ts";
 import { ServiceError } from "../../errors.ts";
 
 /**
- * An organization always has an administrator, one who is not disabled. Call it after `lockOrganization`, before one loses the role.
+ * An organization always has an administrator who is not disabled. Call it after `lockOrganization`, before one loses the role.
  * @throws ServiceError `conflict`
  */
 export async function requireOtherAdmin(tx: Db, orgId: string, userId: string): Promise<void> {

@@ -8,7 +8,7 @@ import { lockOrganization } from "./lock-organization.ts";
 import { organizationPlans } from "./plans.ts";
 
 /**
- * Sets the plan of an organization, which operators do; null takes it away.
+ * Sets the plan of an organization, as an operator; null removes it.
  * @throws ServiceError `forbidden`, `not_found`, `invalid_request`
  */
 export async function setPlan(actor: Actor, orgId: string, value: string | null, from: RequestOrigin): Promise<void> {

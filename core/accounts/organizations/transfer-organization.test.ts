@@ -33,7 +33,7 @@ describe("transferOrganization", () => {
     const { email } = await db().invitation.findFirstOrThrow({ where: { orgId: id } });
     await transferOrganization(ada.actor, id, { username: bea.username.toUpperCase(), afterwards }, from);
     expect(await rolesIn(id)).toEqual({ [bea.id]: "admin", ...(left && { [ada.id]: left }) });
-    // Who has handed it over must not come back through a letter of their own.
+    // The former administrator must not return with a letter of their own.
     expect(await findInvitation(await linkedToken(email, "invitations"))).toMatchObject({ state: "revoked" });
     expect((await lettersTo(bea.email))[0]?.subject).toContain(`You administer ${name}`);
     expect(await auditTrail({ orgId: id })).toContain("organization.transfer");

@@ -15,15 +15,15 @@ import { warnOfHeldSecrets } from "./warn-of-held-secrets.ts";
 import { withdrawOrganization } from "./withdraw-organization.ts";
 
 export type Transfer = {
-  /** Who takes it over: a member, by username. */
+  /** The new administrator: a member, by username. */
   username: string;
-  /** What becomes of whoever hands it over: a lower role, or `leave`. */
+  /** The former administrator's new state: a lower role, or `leave`. */
   afterwards: string;
 };
 
 /**
- * Hands an organization over: another member becomes its administrator, and whoever did it steps down or leaves, in one step, so that
- * there is never a moment with nobody in charge.
+ * Hands an organization over: another member becomes its administrator, and the caller steps down or leaves, in one
+ * transaction, so that it never lacks an administrator.
  * @throws ServiceError `forbidden`, `reauthentication_required` (S113), `not_found`, `invalid_request`
  */
 export async function transferOrganization(

@@ -11,11 +11,11 @@ import { parseWebsite } from "../parse-website.ts";
 import { ORGANIZATION_NAME_MAX_CHARACTERS } from "./create-organization.ts";
 import { lockOrganization } from "./lock-organization.ts";
 
-/** What is absent stays as it is; an empty website or e-mail address and a null logo are removed. */
+/** Absent values stay unchanged; an empty website or e-mail address and a null logo are removed. */
 export type OrganizationChanges = {
   fullName?: string;
   website?: string;
-  /** The address at which others reach the organization; shown to them, never used to sign in. */
+  /** The organization's contact address; shown to others, never used to sign in. */
   email?: string;
   logo?: Uint8Array | null;
 };

@@ -2,13 +2,13 @@ import type { Db } from "../../db.ts";
 import { queueMail } from "../../mail/queue-mail.ts";
 import { heldSecretLetter } from "../mails/held-secret-letter.ts";
 
-/** Of an organization with many administrators, those who were there first; and no more apps than a person looks at. */
+/** If there are many administrators, the earliest get the letter; and no more apps than a person would look at. */
 const LETTERS_MAX = 20;
 const APPS_MAX = 20;
 
 /**
- * Tells the administrators of an organization that somebody who was one of them owns apps that are bound to it, and knows their
- * secrets: from now on those are an outsider's (decision 044). Call it once the role or the membership is gone.
+ * Tells an organization's administrators that a former administrator owns apps bound to it, and knows their secrets: from now
+ * on an outsider has them (decision 044). Call it once the role or the membership is gone.
  */
 export async function warnOfHeldSecrets(tx: Db, userId: string, orgId: string): Promise<void> {
   const apps = await tx.oAuthApp.findMany({

@@ -8,10 +8,10 @@ import { insertMembership } from "../insert-membership.ts";
 import { parseRole } from "../parse-role.ts";
 
 /**
- * Accepts an invitation as the user who is signed in. The link is the proof: it was sent to the invited mailbox only, as the link
- * that verifies an address is, so the account may have another address. The page shows which account joins, and the audit log
- * has both. One conditional update makes the first of parallel uses the only one.
- * @throws ServiceError `gone`; `conflict` when the user is a member already, which leaves the invitation open
+ * Accepts an invitation as the signed-in user. The link is the proof: like a link that verifies an address, it was sent only to
+ * the invited mailbox, so the account may have another address. The page shows which account joins, and the audit log has both.
+ * One conditional update lets only the first of parallel uses succeed.
+ * @throws ServiceError `gone`; `conflict` if the user is already a member, which leaves the invitation open
  */
 export async function acceptInvitation(
   actor: Person,
@@ -20,7 +20,7 @@ export async function acceptInvitation(
 ): Promise<{ orgId: string; name: string }> {
   return db().$transaction(async (tx) => {
     const now = new Date();
-    // The organization before the invitation, in the order in which a deletion takes them: neither then waits for the other.
+    // Locks the organization before the invitation, in the same order as a deletion, to avoid a deadlock.
     await tx.$queryRaw`SELECT 1 FROM organization
       WHERE id = (SELECT org_id FROM invitation WHERE token_hash = ${hashToken(token)}) FOR KEY SHARE`;
     const [accepted] = await tx.invitation.updateManyAndReturn({

@@ -16,11 +16,11 @@ import { mailInvitation } from "./mail-invitation.ts";
 /** How long an invitation can be accepted: 7 days, in seconds. */
 export const INVITATION_SECONDS = 7 * 24 * 60 * 60;
 
-// Each one is a mail to an address of the sender's choice.
+// Each one sends a mail to an address of the sender's choice.
 const INVITE_LIMIT = { limit: 100, windowSeconds: 24 * 60 * 60 };
 
 /**
- * Invites somebody by e-mail, with or without an account here. A second invitation to one address replaces the first.
+ * Invites a person by e-mail, with or without an account here. A second invitation to one address replaces the first.
  * @throws ServiceError `forbidden`, `invalid_request`, `conflict` (a member has this address), `rate_limited`
  */
 export async function createInvitation(
@@ -36,7 +36,8 @@ export async function createInvitation(
   const id = newId();
   const token = newToken();
   await db().$transaction(async (tx) => {
-    // Asked again under the lock: whoever is just losing the right has their invitations revoked, and must not add one after that.
+    // Checked again under the lock: an administrator who is losing the right gets their invitations revoked, and must not
+    // add one after that.
     await lockOrganization(tx, orgId);
     await requirePermission(actor, "organization.manage", { orgId }, { what: "Organization", tx });
     await refuseMember(tx, orgId, email.canonical);

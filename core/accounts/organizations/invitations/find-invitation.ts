@@ -3,7 +3,7 @@ import { hashToken } from "../../../crypto/token.ts";
 import { db } from "../../../db.ts";
 
 export type Invitation = {
-  /** `open` alone can be accepted. */
+  /** Only `open` ones can be accepted. */
   state: "open" | "expired" | "accepted" | "revoked";
   orgId: string;
   /** Handle and full name of the organization. */
@@ -11,14 +11,14 @@ export type Invitation = {
   /** Where the link was sent. */
   email: string;
   role: OrganizationRole;
-  /** Undefined when the operator's command invited, or the account is gone. */
+  /** Undefined if the operator's command invited, or the account is gone. */
   invitedBy: string | undefined;
   expiresAt: Date;
 };
 
 /**
- * What an invitation's link is about, for the page that asks before it accepts; undefined for a link that was never sent, or was
- * replaced by a newer one. Whoever has it was written to, so that they may be told what became of it.
+ * The invitation of a link, for the page that asks before accepting; undefined for a link that was never sent, or was replaced
+ * by a newer one. Whoever has the link received the letter, so they may learn the invitation's state.
  */
 export async function findInvitation(token: string): Promise<Invitation | undefined> {
   const row = await db().invitation.findUnique({

@@ -13,7 +13,7 @@ export type OpenInvitation = {
   isExpired: boolean;
 };
 
-/** The invitations that nobody has accepted or revoked, expired ones too, since those can be sent again; the newest first. */
+/** The invitations that are neither accepted nor revoked, the newest first. Expired ones are included, since they can be sent again. */
 export async function listInvitations(actor: Actor, orgId: string, request: PageRequest = {}): Promise<Page<OpenInvitation>> {
   await requirePermission(actor, "organization.manage", { orgId }, { what: "Organization" });
   const where = { orgId, acceptedAt: null, revokedAt: null };

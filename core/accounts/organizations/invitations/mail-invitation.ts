@@ -4,7 +4,7 @@ import { env } from "../../../env.ts";
 import { queueMail } from "../../../mail/queue-mail.ts";
 import { invitationLetter } from "../../mails/invitation-letter.ts";
 
-/** Queues the letter of an invitation, with the token that only the letter carries. */
+/** Queues the letter of an invitation, the only place where the token appears. */
 export async function mailInvitation(tx: Db, invitationId: string, token: string): Promise<void> {
   const { email, role, invitedById, org } = await tx.invitation.findUniqueOrThrow({
     where: { id: invitationId },

@@ -14,7 +14,7 @@ import { mailInvitation } from "./mail-invitation.ts";
 const RESEND_LIMIT = { limit: 5, windowSeconds: 24 * 60 * 60 };
 
 /**
- * Sends an open invitation again, also one that has expired: with a fresh link and the full time.
+ * Sends an open or expired invitation again, with a new link and the full time.
  * @throws ServiceError `forbidden`, `not_found`, `rate_limited`
  */
 export async function resendInvitation(actor: Actor, orgId: string, invitationId: string, from: RequestOrigin): Promise<void> {

@@ -7,7 +7,7 @@ import { notFound } from "../../../errors.ts";
 import { isId } from "../../../ids.ts";
 import { lockOrganization } from "../lock-organization.ts";
 
-/** Takes an open invitation back; its link stops working. @throws ServiceError `forbidden`, `not_found` */
+/** Revokes an open invitation; its link stops working. @throws ServiceError `forbidden`, `not_found` */
 export async function revokeInvitation(actor: Actor, orgId: string, invitationId: string, from: RequestOrigin): Promise<void> {
   if (!isId(invitationId)) throw notFound("Invitation");
   await db().$transaction(async (tx) => {

@@ -1,8 +1,8 @@
 import type { Db } from "../../../db.ts";
 
 /**
- * Revokes what somebody has invited to and may no longer: an administrator who is about to go must not be able to come back
- * through a letter to themselves.
+ * Revokes the invitations of a user who may no longer invite: an administrator about to be removed must not be able to return
+ * with a letter to themselves.
  */
 export async function revokeInvitationsBy(tx: Db, userId: string, orgId?: string): Promise<void> {
   await tx.invitation.updateMany({

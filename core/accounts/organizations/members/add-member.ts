@@ -10,7 +10,7 @@ import { lockOrganization } from "../lock-organization.ts";
 import { parseRole } from "../parse-role.ts";
 
 /**
- * Makes an existing user a member without asking them, which only the operator does; administrators invite
+ * Makes an existing user a member without asking them, which only the operator may do; administrators invite
  * (invitations/create-invitation.ts).
  * @throws ServiceError `forbidden`, `not_found`, `invalid_request`, `conflict`
  */

@@ -13,7 +13,7 @@ import { requireOtherAdmin } from "../require-other-admin.ts";
 import { warnOfHeldSecrets } from "../warn-of-held-secrets.ts";
 
 /**
- * Changes what a member may do (S116: a privilege change is in the audit log). The last administrator stays one.
+ * Changes a member's role (S116: a privilege change is in the audit log). The last administrator stays one.
  * @throws ServiceError `forbidden`, `not_found`, `invalid_request`, `conflict`
  */
 export async function changeRole(actor: Actor, orgId: string, userId: string, value: string, from: RequestOrigin): Promise<void> {

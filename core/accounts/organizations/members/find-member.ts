@@ -6,8 +6,8 @@ import { findUserByUsername } from "../../users/find-user.ts";
 import type { Member } from "./list-members.ts";
 
 /**
- * One member of an organization, by username in any spelling; undefined for everybody else.
- * @throws ServiceError `forbidden` for those who are not members
+ * One member of an organization, by username in any spelling; undefined for non-members.
+ * @throws ServiceError `forbidden` for callers who are not members
  */
 export async function findMember(actor: Actor, orgId: string, username: string): Promise<Member | undefined> {
   await requirePermission(actor, "organization.list_members", { orgId }, { what: "Organization" });

@@ -24,9 +24,9 @@ export type MemberSearch = PageRequest & {
 const SEARCH_MAX_CHARACTERS = 200;
 
 /**
- * The members of an organization, in the order in which they joined; without e-mail addresses, which members need not share. The page
- * is cut out of the memberships before anybody is looked up, along an index that has this order (decision 043).
- * @throws ServiceError `forbidden` for those who are not members
+ * The members of an organization, in the order in which they joined, without their e-mail addresses, which are private. The
+ * page is selected from the memberships before any user is looked up, using an index in this order (decision 043).
+ * @throws ServiceError `forbidden` for callers who are not members
  */
 export async function listMembers(
   actor: Actor,
@@ -57,7 +57,7 @@ export async function listMembers(
   return { items, page, pageSize, total: counted[0]?.total ?? 0 };
 }
 
-/** What was typed, anywhere in a name and in any spelling. Taken literally: in LIKE both % and _ would stand for anything. */
+/** Matches the text anywhere in a name, ignoring case. Escaped: in LIKE both % and _ are wildcards. */
 function likePattern(text: string): string | undefined {
   const words = text.replaceAll("\0", "").trim().slice(0, SEARCH_MAX_CHARACTERS).toWellFormed().toLowerCase();
   return words && `%${words.replace(/[\\%_]/g, "\\$&")}%`;

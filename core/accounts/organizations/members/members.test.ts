@@ -153,7 +153,7 @@ describe("members", () => {
     ];
     for (const attempt of attempts) await expect(attempt()).rejects.toMatchObject({ code: "conflict" });
     expect(await adminsOf(id)).toBe(1);
-    // One who is disabled looks after nothing.
+    // A disabled administrator does not count.
     await changeRole(admin.actor, id, writer.id, "admin", from);
     await disableUser(operatorCommand, writer.id, from);
     for (const attempt of attempts) await expect(attempt()).rejects.toMatchObject({ code: "conflict" });

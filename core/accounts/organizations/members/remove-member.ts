@@ -12,8 +12,8 @@ import { warnOfHeldSecrets } from "../warn-of-held-secrets.ts";
 import { withdrawOrganization } from "../withdraw-organization.ts";
 
 /**
- * Takes a member out of an organization; somebody who takes themselves out leaves. The last administrator cannot go. What the
- * person granted to apps for this organization goes with them, and does not come back if they do (S49).
+ * Removes a member from an organization; members can remove themselves. The last administrator cannot be removed. What the user
+ * granted to apps for this organization ends too, and does not return if they rejoin (S49).
  * @throws ServiceError `forbidden`, `not_found`, `conflict`
  */
 export async function removeMember(actor: Actor, orgId: string, userId: string, from: RequestOrigin): Promise<void> {

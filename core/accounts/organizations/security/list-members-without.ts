@@ -12,7 +12,7 @@ export type SecurityRule = (typeof securityRules)[number];
 export type MemberWithout = { username: string; fullName: string; avatarId: string | null; role: OrganizationRole };
 
 /**
- * The members whom a rule would shut out, whether or not it holds, in the order of their names: whom to talk to before it does.
+ * The members whom a rule would exclude, whether or not it is in force, by name: whom to talk to before enabling it.
  * @throws ServiceError `forbidden`
  */
 export async function listMembersWithout(
@@ -35,7 +35,7 @@ export async function listMembersWithout(
   return { items, page, pageSize, total: counted[0]?.total ?? 0 };
 }
 
-/** As the view `member_standing` asks. */
+/** The same condition as in the view `member_standing`. */
 function lacks(rule: SecurityRule, orgId: string): Prisma.Sql {
   if (rule === "second-step") {
     return Prisma.sql`NOT EXISTS (SELECT 1 FROM passkey p WHERE p.user_id = m.user_id)

@@ -5,16 +5,16 @@ export type OwnRestriction = {
   orgId: string;
   name: string;
   fullName: string;
-  /** What the person has yet to meet there. */
+  /** The rules that the user does not meet there yet. */
   restrictions: SecurityRestriction[];
-  /** Where `sso` is met. */
+  /** Where the user can meet `sso`. */
   provider: { slug: string; name: string } | null;
 };
 
-// A page names that many; whoever has met these finds the others.
+// A page lists this many; after meeting these, the user sees the others.
 const LIST_MAX_ROWS = 20;
 
-/** The organizations whose things are closed to one of their members until they meet its sign-in rules. */
+/** The organizations that are closed to one of their members until they meet its sign-in rules. */
 export async function listOwnRestrictions(userId: string, orgId: string | null = null): Promise<OwnRestriction[]> {
   const rows = await db().$queryRaw<(Omit<OwnRestriction, "provider"> & { slug: string | null; providerName: string | null })[]>`
     SELECT o.id AS "orgId", o.name, o.full_name AS "fullName", s.restrictions, p.slug, p.name AS "providerName"

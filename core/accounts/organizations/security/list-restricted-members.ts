@@ -9,12 +9,12 @@ export type RestrictedMember = {
   fullName: string;
   avatarId: string | null;
   role: OrganizationRole;
-  /** What they have yet to meet. */
+  /** The rules that they do not meet yet. */
   restrictions: SecurityRestriction[];
 };
 
 /**
- * The members who are kept out of an organization's things until they meet its sign-in rules, in the order of their names.
+ * The members who have no access to an organization's things until they meet its sign-in rules, by name.
  * @throws ServiceError `forbidden`
  */
 export async function listRestrictedMembers(

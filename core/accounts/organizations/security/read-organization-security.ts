@@ -19,16 +19,16 @@ export type OrganizationSecurity = {
     linked: number;
   } | null;
   members: number;
-  /** Members who have set up no second step, whether or not it is required. */
+  /** Members without a second step, whether or not it is required. */
   withoutSecondStep: number;
   /** Members who have not signed in with the issuer in the last 7 days, whether or not it is required. */
   withoutProvider: number;
-  /** What who asks, as a member, has not done: until they have they cannot require it. */
+  /** What the caller, as a member, lacks: until they have it they cannot require it. */
   own: { lacksSecondStep: boolean; lacksProvider: boolean };
 };
 
 /**
- * What an organization asks of its members' sign-in, and how many have yet to meet it.
+ * An organization's sign-in rules for its members, and how many do not meet them.
  * @throws ServiceError `forbidden`
  */
 export async function readOrganizationSecurity(actor: Actor, orgId: string): Promise<OrganizationSecurity> {
@@ -66,9 +66,9 @@ export async function readOrganizationSecurity(actor: Actor, orgId: string): Pro
 type Counts = { members: number; withoutSecondStep: number; withoutProvider: number };
 
 /**
- * As the view `member_standing` asks, but for both rules whether or not they hold: each set is read once, however many members there
- * are.
- * @param options `role` counts those who have it alone
+ * The same conditions as in the view `member_standing`, but for both rules whether or not they are in force. Each set is read
+ * once, however many members there are.
+ * @param options `role` counts only members with that role
  */
 export async function countUnmet(
   orgId: string,
@@ -89,7 +89,7 @@ export async function countUnmet(
   return counts ?? { members: 0, withoutSecondStep: 0, withoutProvider: 0 };
 }
 
-/** What one member has not done; nothing for who is no member. */
+/** What one member lacks; nothing for non-members. */
 export async function lacksOf(orgId: string, userId: string, tx: Db = db()): Promise<OrganizationSecurity["own"]> {
   const [lacks] = await tx.$queryRaw<OrganizationSecurity["own"][]>`
     SELECT NOT EXISTS (SELECT 1 FROM passkey WHERE user_id = m.user_id)

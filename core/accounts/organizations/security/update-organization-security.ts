@@ -8,14 +8,15 @@ import { organizationSlug } from "../../identity-providers/identity-provider.ts"
 import { lockOrganization } from "../lock-organization.ts";
 import { countUnmet, lacksOf } from "./read-organization-security.ts";
 
-/** What is absent stays as it is. */
+/** Absent values stay unchanged. */
 export type OrganizationSecurityChanges = { requiresSecondStep?: boolean; requiresProvider?: boolean };
 
 /**
- * Changes what an organization asks of its members' sign-in. It holds from the next request on: who has not met it is refused what is
- * the organization's, and let in again the moment they have. Whoever switches a rule on has met it, and an administrator too, so that
- * nobody locks themselves or everybody out.
- * @throws ServiceError `forbidden`, `reauthentication_required`, `conflict` for who has not met it or for a missing issuer
+ * Changes an organization's sign-in rules for its members, from the next request on: members who do not meet them lose access
+ * to what the organization owns, and regain it as soon as they do. The administrator who enables a rule, and at least one
+ * administrator, must meet it, so that nobody locks out themselves or everybody.
+ * @throws ServiceError `forbidden`, `reauthentication_required`, `conflict` for a caller who does not meet it or for a missing
+ * issuer
  */
 export async function updateOrganizationSecurity(
   actor: Actor,
