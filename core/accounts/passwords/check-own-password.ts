@@ -6,8 +6,8 @@ import { presentedPassword } from "./check-password.ts";
 import { verifyPassword } from "./password-hash.ts";
 
 /**
- * Asks a signed-in user for their password again. A stolen session must not become a way to guess it, so tries are counted as
- * at sign-in (S115).
+ * Asks a signed-in user for their password again. A stolen session must not allow guessing it, so attempts are counted as at
+ * sign-in (S115).
  * @throws ServiceError `unauthorized` with the field, `rate_limited`
  */
 export async function checkOwnPassword(userId: string, value: unknown, from: RequestOrigin, field = "password"): Promise<void> {

@@ -6,12 +6,12 @@ import { commonPasswords } from "./common-passwords.ts";
 export const PASSWORD_MIN_CHARACTERS = 8;
 export const PASSWORD_MAX_CHARACTERS = 256;
 
-// A name of two letters is in many good passwords by chance.
+// Shorter names occur in many good passwords by chance.
 const NAME_MIN_CHARACTERS = 4;
 
 /**
- * Checks a password that somebody chooses: 8 to 256 characters of any kind, no rules of composition (NIST SP 800-63B), but none
- * of those that are guessed first: common ones, rows of keys or of one character, and the person's own name or address.
+ * Checks a new password: 8 to 256 characters of any kind, no composition rules (NIST SP 800-63B), but not one of those guessed
+ * first: common ones, keyboard rows, repeated characters, and the user's own name or address.
  * @param names username, full name and e-mail address of its owner
  * @throws ServiceError `invalid_request`
  */
@@ -33,7 +33,7 @@ export function checkPassword(value: unknown, names: readonly string[], field = 
   return password;
 }
 
-/** Reads a password that is to be compared only: nothing is asked of it but that it can be one. */
+/** Parses a password that is only to be compared: any possible password is accepted. */
 export function presentedPassword(value: unknown, field = "password"): string {
   const password = plainText(field, value, PASSWORD_MAX_CHARACTERS * 4);
   if (password === "") throw new ServiceError("invalid_request", "Enter the password.", { field });
@@ -46,7 +46,7 @@ function isEasilyGuessed(password: string): boolean {
   return isFewCharacters || isDateOrNumber || isRun(password) || commonPasswords.has(bare(password));
 }
 
-/** Whether every character follows the one before at the same distance: 12345678, hgfedcba, aaaaaaaa. */
+/** Whether all characters follow each other at the same distance: 12345678, hgfedcba, aaaaaaaa. */
 function isRun(password: string): boolean {
   const steps = new Set(
     Array.from({ length: password.length - 1 }, (_, i) => password.charCodeAt(i + 1) - password.charCodeAt(i)),
@@ -57,7 +57,7 @@ function isRun(password: string): boolean {
 function isMadeFromNames(password: string, names: readonly string[]): boolean {
   const core = bare(password);
   const parts = names.flatMap((name) => [name, name.split("@")[0] ?? "", ...name.split(/[\s@._-]+/)]);
-  // As it stands, too: of a name that is mostly digits hardly a letter is left to compare.
+  // Compared unchanged as well: in a name that is mostly digits, hardly a letter is left to compare.
   if (parts.some((name) => name.toLowerCase() === password.toLowerCase())) return true;
   return parts.map(bare).some((name) => name.length >= NAME_MIN_CHARACTERS && core === name);
 }
@@ -74,7 +74,7 @@ const LOOK_ALIKES: Record<string, string> = {
   "!": "i",
 };
 
-/** What is left without capitals, without the digits and signs around it, and with look-alikes read as letters. */
+/** Lower case, without the digits and signs around it, and with look-alikes read as letters. */
 function bare(text: string): string {
   return text
     .normalize("NFKC")

@@ -1,7 +1,7 @@
 /**
- * Words at the heart of the passwords that are tried first. A password is refused when nothing but one of these is left of
- * it after the usual decorations (capitals, digits and signs around it, 0 for o, 3 for e …) are taken off. It is a short list on
- * purpose: throttling (S115) is what stands against guessing, this only stops the first dozen tries.
+ * Words behind the passwords that are tried first. A password is refused if only one of these is left after removing the usual
+ * decorations (capitals, digits and signs around it, 0 for o, 3 for e …). The list is deliberately short: throttling (S115)
+ * protects against guessing, this only stops the first dozen tries.
  */
 export const commonPasswords: ReadonlySet<string> = new Set(
   `

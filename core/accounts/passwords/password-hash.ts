@@ -12,23 +12,23 @@ import type { PasswordQuestion } from "./password-thread.ts";
 const PLACES = 2;
 
 /**
- * Right passwords count against no limit, so that a few accounts could keep the processor busy. One party has one place at a time.
- * Nearly everybody here is not signed in yet, and is an address.
+ * No limit counts correct passwords, so a few accounts could keep the processor busy. One caller (account or address) has one
+ * slot at a time. Nearly all callers here are not signed in yet, so they count as addresses.
  */
 const places = fairQueue({ name: "passwords", places: PLACES, anonymousShare: 1, waitingMax: 256, waitMaxMs: 20_000 });
 
-// One for the process: each bundle of Next makes its own module instances (ARCHITECTURE.md, Processes).
+// Shared by the whole process: each bundle of Next has its own module instances (ARCHITECTURE.md, Processes).
 const keeper = globalThis as typeof globalThis & { keyhookPasswordThreads?: { all: Set<Worker>; idle: Worker[] } };
 keeper.keyhookPasswordThreads ??= { all: new Set(), idle: [] };
 const threads = keeper.keyhookPasswordThreads;
 
 /**
- * Asks a thread that gives way to others: 30 ms of processor time for each wrong password would otherwise delay every page (S137).
- * libuv's own threads, which the library would use, are those that files and names wait for.
+ * Asks a thread of lower priority: 30 ms of processor time for each wrong password would otherwise delay every page (S137). The
+ * library would use libuv's threads, for which file access and name lookups wait.
  */
 async function inThread<T>(question: PasswordQuestion): Promise<T> {
   try {
-    // Whatever ended one thread may have ended the one beside it, which is not known yet: each place is tried once.
+    // What ended one thread may have ended the other one, which is not known yet: each slot is tried once.
     return await askThread<T>(question).catch(() => askThread<T>(question));
   } catch (error) {
     log().error({ err: error }, "a password could not be hashed or compared");
@@ -55,7 +55,7 @@ async function askThread<T>(question: PasswordQuestion): Promise<T> {
   }
 }
 
-/** The first password starts one thread for each place, so that later ones do not wait for a thread to start. */
+/** The first password starts one thread for each slot, so that later ones do not wait for a start. */
 function takeThread(): Worker {
   while (threads.all.size < PLACES) threads.idle.unshift(startThread());
   const thread = threads.idle.pop() ?? startThread();
@@ -66,7 +66,7 @@ function takeThread(): Worker {
 function startThread(): Worker {
   const thread = new Worker(sourcePath("core/accounts/passwords/password-thread.ts"), { execArgv: [] });
   threads.all.add(thread);
-  // Without a listener an error would end this process. A thread that ended while it was idle must not be asked again.
+  // Without a listener an error would end this process. A thread that ended while idle must not be used again.
   thread
     .on("error", () => undefined)
     .once("exit", () => {
@@ -77,7 +77,7 @@ function startThread(): Worker {
   return thread;
 }
 
-/** @throws ServiceError `unavailable` when many others wait */
+/** @throws ServiceError `unavailable` if many others wait */
 export async function hashPassword(password: string): Promise<string> {
   return places.run(() => inThread<string>({ password: normalized(password) }));
 }
@@ -85,18 +85,18 @@ export async function hashPassword(password: string): Promise<string> {
 let decoy: Promise<string> | undefined;
 
 /**
- * Whether the password is the one that was hashed. Without a hash (no such account, or one that has no password) the same work
- * is done against a decoy, so that the time does not tell (S115).
- * @param within what the attempt is for, as it was typed. Attempts of one address take turns by it, so that nobody waits behind a
- * stranger's attempts from the same network. It must not depend on whether there is such an account.
- * @throws ServiceError `unavailable` when many others wait
+ * Whether a password matches the hash. Without a hash (no such account, or one without a password) the same work is done with a
+ * decoy, so that the time does not reveal it (S115).
+ * @param within what the attempt is for, as typed. Attempts from one address take turns by it, so that nobody waits behind a
+ * stranger's attempts from the same network. It must not depend on whether such an account exists.
+ * @throws ServiceError `unavailable` if many others wait
  */
 export async function verifyPassword(
   passwordHash: string | null | undefined,
   password: string,
   within: string,
 ): Promise<boolean> {
-  // Made once, and without a place: a full queue must not refuse it.
+  // Created once, and without a slot: a full queue must not refuse it.
   decoy ??= inThread<string>({ password: newToken() });
   const decoyHash = await decoy.catch((error: unknown) => {
     decoy = undefined;
@@ -108,13 +108,13 @@ export async function verifyPassword(
   return isRight && Boolean(passwordHash);
 }
 
-/** Whether a stored hash was made with other parameters than today's. */
+/** Whether a stored hash was created with other parameters than the current ones. */
 export function isOutdatedHash(passwordHash: string): boolean {
   const { memoryCost, timeCost, parallelism } = parseOptions(passwordHash);
   return memoryCost !== ARGON2.memoryCost || timeCost !== ARGON2.timeCost || parallelism !== ARGON2.parallelism;
 }
 
-/** One password typed on two keyboards is the same one (NIST SP 800-63B §5.1.1.2 asks for NFKC or NFKD). */
+/** The same password typed on two keyboards must match (NIST SP 800-63B §5.1.1.2 recommends NFKC or NFKD). */
 function normalized(password: string): string {
   return password.normalize("NFKC");
 }

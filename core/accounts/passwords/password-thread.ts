@@ -6,7 +6,7 @@ import { ARGON2 } from "./argon2.ts";
 /** A password to hash, or one to compare with a hash. */
 export type PasswordQuestion = { password: string; hash?: string };
 
-/** The thread that `password-hash.ts` asks. It gives way to whatever else wants the processor; elsewhere than on Linux, this would be the whole process. */
+/** The thread that `password-hash.ts` uses, with lower priority. On systems other than Linux this would affect the whole process. */
 if (process.platform === "linux") setPriority(10);
 
 parentPort?.on("message", ({ password, hash }: PasswordQuestion) => {

@@ -1,17 +1,17 @@
 import type { Claims } from "./presets.ts";
 
 /**
- * The first claim that is not as it has to be; undefined when all are. Compared is text with a string, character for character, or
- * with a number or a boolean as JSON writes it. What is neither is never equal, and no number that JSON cannot hold exactly: two ids
- * must not become one by rounding.
+ * The first claim that differs from what is required; undefined if all match. Strings are compared character by character, with
+ * numbers and booleans in their JSON form. Other types never match, nor do numbers that JSON cannot represent exactly: rounding
+ * must not make two ids equal.
  */
 export function differingClaim(wanted: Claims, token: Readonly<Record<string, unknown>>): string | undefined {
   return Object.keys(wanted).find((name) => textOfClaim(token, name) !== wanted[name]);
 }
 
 /**
- * Whether a token has all that is asked of it: what was set up, and what was recorded with the first use. A publisher that asks for
- * nothing trusts nobody, and not every job of its issuer.
+ * Whether a token has all required claims: the configured ones, and those pinned by the first use. A publisher without
+ * requirements trusts nobody, rather than every job of its issuer.
  */
 export function isMetBy(
   { claims, pinned }: { claims: Claims; pinned: Claims },
@@ -20,7 +20,10 @@ export function isMetBy(
   return Object.keys(claims).length > 0 && differingClaim({ ...claims, ...pinned }, token) === undefined;
 }
 
-/** A claim as it is compared, undefined when it is absent, no scalar, or text that cannot be kept (a NUL, half of a surrogate pair). */
+/**
+ * A claim in the form used for comparison; undefined if it is absent, not a scalar, or text that cannot be stored (a NUL, half
+ * of a surrogate pair).
+ */
 export function textOfClaim(token: Readonly<Record<string, unknown>>, name: string): string | undefined {
   const value = Object.hasOwn(token, name) ? token[name] : undefined;
   if (typeof value === "string") return value.includes("\0") || !value.isWellFormed() ? undefined : value;

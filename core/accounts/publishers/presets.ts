@@ -5,31 +5,31 @@ export type PresetName = (typeof presetNames)[number];
 
 export const isPresetName = (text: unknown): text is PresetName => presetNames.includes(text as PresetName);
 
-/** Claims by name, as the token has to have them: text compared with a string, or with a number or boolean as JSON writes it. */
+/** Required claims by name: text compared with a string, or with a number or boolean in JSON form. */
 export type Claims = Readonly<Record<string, string>>;
 
 export type PresetField = Readonly<{
-  /** Unique over all presets: a form has it as it is. */
+  /** Unique across all presets: forms use it unchanged. */
   name: string;
   label: string;
   hint: string;
   placeholder: string;
   isRequired: boolean;
-  /** What the provider itself would take; the sentence is shown beside the field otherwise. */
+  /** What the provider itself accepts; otherwise the sentence is shown beside the field. */
   shape: RegExp;
   problem: string;
 }>;
 
-/** One provider of continuous integration: what to ask its users in its own words, and what that means in its tokens. */
+/** A CI provider: what to ask its users in its own terms, and what that means in its tokens. */
 export type Preset = Readonly<{
-  /** What people call it; `<label> [OIDC]` is the author of its commits. */
+  /** The provider's usual name; `<label> [OIDC]` is the author of its commits. */
   label: string;
   fields: readonly PresetField[];
-  /** @param values of the fields, those that were filled in */
+  /** @param values of the completed fields */
   read(values: Readonly<Record<string, string | undefined>>): { issuer: string; claims: Claims };
-  /** Claims that never name two repositories or owners, however often one is renamed or made anew (S100). */
+  /** Claims that never name two repositories or owners, even after renaming or recreation (S100). */
   immutable: readonly string[];
-  /** Claims that say which run it was, for logs. */
+  /** Claims that identify the run, for logs. */
   run: readonly string[];
 }>;
 
@@ -228,13 +228,13 @@ const circleci: Preset = {
       issuer: `https://oidc.circleci.com/org/${circleciOrgId.toLowerCase()}`,
       claims: {
         "oidc.circleci.com/project-id": circleciProjectId.toLowerCase(),
-        // Whoever starts a job again with SSH is in its machine while it runs.
+        // A user who reruns a job with SSH has access to its machine while it runs.
         "oidc.circleci.com/ssh-rerun": "false",
         ...(vcsRef && { "oidc.circleci.com/vcs-ref": vcsRef }),
       },
     };
   },
-  // The issuer has the organization's id and the claim the project's: there is nothing left that could be renamed.
+  // The issuer contains the organization's id and the claim the project's: nothing is left that could be renamed.
   immutable: ["oidc.circleci.com/project-id"],
   run: ["oidc.circleci.com/project-id", "oidc.circleci.com/vcs-ref", "oidc.circleci.com/pipeline-id"],
 };
@@ -330,7 +330,7 @@ const oidc: Preset = {
 
 export const presets: Readonly<Record<PresetName, Preset>> = { github, gitlab, circleci, bitbucket, oidc };
 
-/** What the protocol itself decides on: as a condition it would be either always met or never. */
+/** Claims that the protocol itself checks: as a condition they would either always be met or never. */
 const PROTOCOL_CLAIMS = new Set(["iss", "aud", "exp", "nbf", "iat", "jti", "azp", "nonce"]);
 const CLAIMS_MAX = 20;
 const CLAIM_MAX_CHARACTERS = 500;
@@ -343,14 +343,14 @@ function readClaimLines(text: string): Claims {
     const [name, value] = [line.slice(0, Math.max(at, 0)).trim(), line.slice(at + 1).trim()];
     if (!/^\S+$/.test(name) || value === "") throw refuse("Write each claim as name = value, one a line.");
     if (PROTOCOL_CLAIMS.has(name)) throw refuse(`${name} is checked anyway. Name claims that say which job it is.`);
-    // Set as a member of an object it would be gone without a word, and with it the condition.
+    // As an object's property it would silently disappear, and the condition with it.
     if (name === "__proto__") throw refuse(`${name} cannot be a claim's name here.`);
     if (claims.has(name)) throw refuse(`${name} is there twice.`);
     if (name.length > 100 || value.length > CLAIM_MAX_CHARACTERS) throw refuse("A claim this long cannot be kept.");
     claims.set(name, value);
   }
   if (claims.size > CLAIMS_MAX) throw refuse(`Use at most ${CLAIMS_MAX} claims.`);
-  // S98: a subject is composed of what may be renamed, and by rules that the issuer's own users can often change.
+  // S98: a subject is composed of parts that may be renamed, by rules that the issuer's own users can often change.
   if (![...claims.keys()].some((name) => name !== "sub")) throw refuse("Name at least one claim besides sub.");
   return Object.fromEntries(claims);
 }

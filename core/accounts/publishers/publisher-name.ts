@@ -1,6 +1,6 @@
 import { type PresetName, presets } from "./presets.ts";
 
-/** Who a job's commits are from, for want of a person (docs/specification/organizations-and-tokens.md#trusted-publishers). */
+/** The author of a job's commits, since there is no user (docs/specification/organizations-and-tokens.md#trusted-publishers). */
 export function publisherName(preset: PresetName): string {
   return `${preset === "oidc" ? "CI" : presets[preset].label} [OIDC]`;
 }

@@ -8,13 +8,13 @@ export type TrustedPublisher = {
   /** `iss`, exactly. */
   issuer: string;
   claims: Claims;
-  /** Ids of the CI repository that were recorded with the first use (S100). */
+  /** IDs of the CI repository that were recorded on first use (S100). */
   pinned: Claims;
   /** Who set it up; null when the account is deleted. */
   createdById: string | null;
   createdAt: Date;
   lastUsedAt: Date | null;
-  /** The latest token of the issuer that was refused all the same, and why; null since the last one that was let in. */
+  /** The issuer's last refused token, and why; null after a token was accepted. */
   lastRefusal: { at: Date; reason: string } | null;
 };
 

@@ -6,8 +6,8 @@ export type DiscoveredKeys = { keySet: JSONWebKeySet; maxAgeSeconds: number | un
 const KEYS_MAX = 100;
 
 /**
- * The keys with which an issuer signs, by its discovery document (OpenID Connect Discovery §4). The document has to name the very
- * issuer that was asked (§4.3): one that names another speaks for somebody else. @throws IssuerUnusable
+ * The signing keys of an issuer, from its discovery document (OpenID Connect Discovery §4). The document must name exactly the
+ * requested issuer (§4.3): otherwise it speaks for another one. @throws IssuerUnusable
  */
 export async function discoverKeys(issuer: string): Promise<DiscoveredKeys> {
   const address = `${issuer.replace(/\/$/, "")}/.well-known/openid-configuration`;

@@ -3,25 +3,25 @@ import { log } from "../../../log.ts";
 import { loggableAddress } from "../../../outbound/loggable-address.ts";
 import { sendRequest } from "../../../outbound/send-request.ts";
 
-/** The largest key sets of public issuers have a tenth of it. */
+/** Ten times the largest key sets of public issuers. */
 const MAX_BODY_BYTES = 128 * 1024;
-/** A job waits meanwhile; there are two of them in turn. */
+/** A job waits meanwhile, for two of these in turn. */
 const DEADLINE_MS = 2_500;
 
 export type FetchedJson = {
   value: Record<string, unknown>;
-  /** By the answer's own Cache-Control; undefined when it says nothing. */
+  /** From the response's Cache-Control; undefined if it says nothing. */
   maxAgeSeconds: number | undefined;
 };
 
-/** Why an issuer's document cannot be used: a clause for whoever chose the issuer. */
+/** Why an issuer's document cannot be used: a clause for the person who chose the issuer. */
 export class IssuerUnusable extends Error {
   override name = "IssuerUnusable";
 }
 
 /**
- * A JSON object by https, through the guard against addresses that are not public (S98, S117). A redirect is an answer like any
- * other: whoever runs the issuer's host is trusted, and nobody that it points to. @throws IssuerUnusable
+ * Fetches a JSON object by https, through the guard against non-public addresses (S98, S117). Redirects are not followed: the
+ * issuer's host is trusted, but not hosts to which it points. @throws IssuerUnusable
  */
 export async function fetchJson(url: string, what: string): Promise<FetchedJson> {
   const result = await sendRequest({
@@ -44,7 +44,7 @@ export async function fetchJson(url: string, what: string): Promise<FetchedJson>
   return { value, maxAgeSeconds: maxAge === undefined ? undefined : Number(maxAge) };
 }
 
-/** On a developer's machine an issuer may have any port, as everything else there has. */
+/** On a developer's machine an issuer may use any port, like everything else there. */
 function isOnOneMachine(): boolean {
   return ["localhost", "127.0.0.1", "[::1]"].includes(new URL(env().ORIGIN).hostname) || env().OUTBOUND_ALLOW_CIDRS.length > 0;
 }

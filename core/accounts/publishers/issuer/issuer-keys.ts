@@ -3,31 +3,31 @@ import { discoverKeys } from "./discover-keys.ts";
 import { IssuerUnusable } from "./fetch-json.ts";
 
 /**
- * Key sets of issuers, kept in this process. Only issuers that somebody here trusts are ever asked, however many tokens come in, and
- * each at most so often: anybody can send a token that names one (S98).
+ * Caches issuers' key sets in this process. Only issuers trusted by somebody here are ever contacted, however many tokens
+ * arrive, and each at a limited rate: anybody can send a token that names one (S98).
  */
 const FRESH_MIN_SECONDS = 60;
-/** A key that its issuer has taken away is worth nothing here after this long. */
+/** A key that its issuer has removed is rejected here after at most this long. */
 const FRESH_MAX_SECONDS = 60 * 60;
 const FRESH_UNLESS_TOLD_SECONDS = 10 * 60;
-/** After a failure, and after a look for a key that was not there, an issuer is left alone for this long. */
+/** After a failure, or a search for a missing key, an issuer is not contacted for this long. */
 export const REST_MS = 5_000;
 const ISSUERS_MAX = 500;
 
 type Entry = {
   keySet?: JSONWebKeySet;
   freshUntil: number;
-  /** The last time that it was asked, whatever came of it. */
+  /** When it was last asked, whatever the result. */
   askedAt: number;
   failure?: IssuerUnusable;
-  /** Everybody who asks meanwhile waits for the same answer. */
+  /** All callers meanwhile wait for the same response. */
   asking?: Promise<JSONWebKeySet>;
 };
 
 const issuers = new Map<string, Entry>();
 
 /**
- * The keys of an issuer. @param isKeyUnknown a token names a key that is not among those kept: the issuer may have changed them.
+ * The keys of an issuer. @param isKeyUnknown a token names a key that is not cached: the issuer may have changed its keys.
  * @throws IssuerUnusable
  */
 export async function issuerKeys(issuer: string, { isKeyUnknown = false } = {}): Promise<JSONWebKeySet> {
@@ -52,7 +52,7 @@ async function ask(issuer: string, entry: Entry): Promise<JSONWebKeySet> {
     return keySet;
   } catch (error) {
     if (!(error instanceof IssuerUnusable)) throw error;
-    // A token with a key of nobody's must not cost the others the keys that are good still.
+    // A token with an unknown key must not discard the keys that are still valid.
     const fresh = freshKeys(entry);
     if (fresh) return fresh;
     entry.failure = error;
@@ -66,7 +66,7 @@ const freshKeys = ({ keySet, freshUntil }: Entry): JSONWebKeySet | undefined => 
 
 function entryOf(issuer: string): Entry {
   const known = issuers.get(issuer);
-  // The one used last is the last to go.
+  // The most recently used one is evicted last.
   issuers.delete(issuer);
   const entry = known ?? { freshUntil: 0, askedAt: 0 };
   issuers.set(issuer, entry);
