@@ -9,16 +9,16 @@ import { relyingParty } from "./relying-party.ts";
 
 const TIMEOUT_MILLISECONDS = 5 * 60 * 1000;
 
-/** To sign in with, by itself: nobody is named, so the device offers what it has, and asks for its person. */
+/** For signing in with a passkey alone: no user is named, so the device offers what it has, and verifies its user. */
 export async function askForPasskeyToSignIn(from: RequestOrigin): Promise<PublicKeyCredentialRequestOptionsJSON> {
   await countChallenge(from);
   return ask({ for: "sign-in", userId: null, boundTo: null }, "required");
 }
 
 /**
- * As the second step. The password was right, so the account's own passkeys may be named, and a security key that cannot tell
- * people apart will do.
- * @throws ServiceError `gone` when the sign-in has run out
+ * For the second step. The password was correct, so the account's passkeys may be named, and a security key without user
+ * verification is enough.
+ * @throws ServiceError `gone` if the sign-in has expired
  */
 export async function askForPasskeyAsSecondStep(
   token: string | undefined,
@@ -30,7 +30,7 @@ export async function askForPasskeyAsSecondStep(
   return ask({ for: "second-step", userId: pending.userId, boundTo: pending.id }, "preferred");
 }
 
-/** To prove again who one is (S113): alone, so the device must ask for its person. */
+/** For reauthentication (S113) with a passkey alone, so the device must verify its user. */
 export async function askForPasskeyToReauthenticate(
   actor: Person,
   from: RequestOrigin,

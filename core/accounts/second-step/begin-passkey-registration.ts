@@ -8,14 +8,15 @@ import { countChallenge } from "./count-second-step-attempt.ts";
 import { issueChallenge } from "./passkey-challenge.ts";
 import { arePasskeysAvailable, relyingParty } from "./relying-party.ts";
 
-/** More than anybody has devices. */
+/** More devices than anybody has. */
 export const PASSKEYS_MAX = 20;
 
 const TIMEOUT_MILLISECONDS = 5 * 60 * 1000;
 
 /**
- * What a browser makes a passkey from (WebAuthn Level 3 §5.4). One that is kept on the device and asks for its person is preferred,
- * since it signs in by itself; a plain security key will do as a second step. No attestation: we trust the person's choice of maker.
+ * The options with which a browser creates a passkey (WebAuthn Level 3 §5.4). A passkey stored on the device with user
+ * verification is preferred, since it is enough to sign in; a plain security key works as a second step. No attestation: we
+ * trust the user's choice of manufacturer.
  * @throws ServiceError `reauthentication_required`, `conflict` (too many), `rate_limited`
  */
 export async function beginPasskeyRegistration(
@@ -32,7 +33,7 @@ export async function beginPasskeyRegistration(
   return generateRegistrationOptions({
     rpName: name,
     rpID: id,
-    // An id of ours and not the address: it stays when the address changes, and says nothing of its person (§14.6.1).
+    // Our id instead of the e-mail address: it stays when the address changes, and reveals nothing about the user (§14.6.1).
     userID: Uint8Array.from(Buffer.from(userId)),
     userName: user.username,
     userDisplayName: user.fullName || user.username,

@@ -11,28 +11,29 @@ import { hasSecondStep } from "./has-second-step.ts";
 import { organizationsAskingForSecondStep, requireKnownClosing } from "./organizations-asking.ts";
 
 export type SecondStepChange<T> = {
-  /** What the owner of the account is written, as sentences; null for what is no security matter, such as a name. */
+  /** The letter to the account's owner, as sentences; null if it is not a security matter, such as a name. */
   letter: string | null;
-  /** The organizations that the person was told this closes to them, by id. */
+  /** The ids of the organizations that the user was told this would close to them. */
   closes?: readonly string[];
   work: (tx: Db) => Promise<T>;
 };
 
-/** Each is a letter, and nobody moves house that often. */
+/** Each sends a letter, and nobody needs more. */
 const CHANGE_LIMIT = { limit: 60, windowSeconds: 60 * 60 };
 
 /**
- * The one frame of every change of how somebody signs in: recent authentication (S113), one change at a time for each person, what
- * turns the second step on or off in the audit log (S116), a letter to the owner, and nothing taken away unawares that an
- * organization asks for.
- * @throws ServiceError `reauthentication_required`; `rate_limited`; `conflict` when an organization would close and the person was not told
+ * Common to every change of how a user signs in: recent authentication (S113), one change at a time for each user, an audit
+ * entry if the second step is turned on or off (S116), a letter to the owner, and a warning before removing what an
+ * organization requires.
+ * @throws ServiceError `reauthentication_required`; `rate_limited`; `conflict` if an organization would be closed and the user
+ * was not told
  */
 export async function changeSecondStep<T>(actor: Person, change: SecondStepChange<T>, from: RequestOrigin): Promise<T> {
   const { userId } = actor;
   await requirePermission(actor, "second_step.manage", { userId }, { what: "User" });
   await consumeThrottle(throttleKey("second-step-change", userId), CHANGE_LIMIT);
   return db().$transaction(async (tx) => {
-    // Two removals at once would each take the other's for the last one left.
+    // Two removals at once would each see the other's as still present.
     await lockLiveUser(tx, userId);
     const wasOn = await hasSecondStep(userId, tx);
     const done = await change.work(tx);
@@ -50,12 +51,12 @@ async function noteTurn(tx: Db, userId: string, isOn: boolean, closes: readonly 
   const asking = await organizationsAskingForSecondStep(userId, tx);
   if (!isOn) {
     requireKnownClosing(asking, closes);
-    // They get one through the second step, and there is none any more.
+    // They are for replacing the second step, and there is none any more.
     await tx.recoveryCode.deleteMany({ where: { userId } });
   }
   const type = isOn ? "second_step.on" : "second_step.off";
   const event = { type, actorId: userId, subjectId: userId, from } as const;
   await recordAuditEvent(tx, event);
-  // Their administrators asked for it, so they read of it too.
+  // Their administrators require it, so they see this too.
   for (const { id } of asking) await recordAuditEvent(tx, { ...event, orgId: id });
 }

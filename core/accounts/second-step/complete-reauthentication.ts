@@ -10,9 +10,9 @@ import { hasSecondStep } from "./has-second-step.ts";
 import { openSecondStep } from "./open-second-step.ts";
 
 /**
- * What follows when somebody who is signed in has shown their first step anew (S113): the password, or the word of a provider that
- * their account is linked to. Where a second step is set up it is asked for as at sign-in; otherwise the session is recent again.
- * Doors hand the outcome to `enter`, as that of `completeSignIn`.
+ * Continues after a signed-in user has repeated the first step (S113): the password, or a provider to which their account is
+ * linked. If a second step is set up it is required as at sign-in; otherwise the session counts as recent again. Doors pass the
+ * result to `enter`, like that of `completeSignIn`.
  */
 export async function completeReauthentication(
   tx: Db,
@@ -27,9 +27,9 @@ export async function completeReauthentication(
 }
 
 /**
- * The session goes on under a new token, which the door sets as the cookie; the old token is dead (ASVS 7.2.4, S34).
- * @param session the token that the browser brought along, where it must be that session's
- * @throws ServiceError `unauthorized` when it has ended
+ * Continues the session under a new token, which the door sets as the cookie; the old token becomes invalid (ASVS 7.2.4, S34).
+ * @param session the token that the browser sent, if it must be that session's
+ * @throws ServiceError `unauthorized` if the session has ended
  */
 export async function renewAuthentication(
   tx: Db,

@@ -11,9 +11,10 @@ import { enrolledSecret } from "./start-totp-enrolment.ts";
 import { matchingStep, TOTP_SEAL } from "./totp-code.ts";
 
 /**
- * Takes the first code of a new authenticator app, which is then the account's, in place of one before it. The code has been used:
- * it does not sign in as well.
- * @throws ServiceError `unauthorized` on `code`, `gone` when the enrolment has run out, `reauthentication_required`, `rate_limited`
+ * Accepts the first code of a new authenticator app, which then becomes the account's and replaces any previous one. The code
+ * is used up: it cannot sign in as well.
+ * @throws ServiceError `unauthorized` on `code`, `gone` if the enrolment has expired, `reauthentication_required`,
+ * `rate_limited`
  */
 export async function confirmTotp(actor: Person, input: { code: string }, from: RequestOrigin): Promise<void> {
   const { userId } = actor;

@@ -2,13 +2,14 @@ import type { RequestOrigin } from "../../audit/request-origin.ts";
 import { clearThrottle, consumeAddressThrottle, consumeThrottle, type ThrottleLimit, throttleKey } from "../throttle.ts";
 
 /**
- * A code of six digits is right by chance once in 333,333 tries, since three are taken at a time. Thirty tries a day leave somebody
- * who has the password already one chance in thirty of a year's guessing, of which the account's owner is told on the first day.
+ * A random code of six digits is right once in 333,333 attempts, since three are accepted at a time. With thirty attempts a
+ * day, a person who already has the password has one chance in thirty in a year of guessing, and the account's owner is told on
+ * the first day.
  */
 export const CODE_LIMIT: ThrottleLimit = { limit: 5, windowSeconds: 15 * 60 };
 const CODE_DAY_LIMIT: ThrottleLimit = { limit: 30, windowSeconds: 24 * 60 * 60 };
 
-/** Of their own, so that nobody who fills the counter above keeps the owner of the account from their recovery codes. */
+/** Counted separately, so that exhausting the counter above does not block the owner's recovery codes. */
 const RECOVERY_LIMIT: ThrottleLimit = { limit: 10, windowSeconds: 15 * 60 };
 
 const ADDRESS_LIMIT: ThrottleLimit = { limit: 50, windowSeconds: 15 * 60 };
@@ -17,13 +18,14 @@ const CHALLENGE_LIMIT: ThrottleLimit = { limit: 100, windowSeconds: 15 * 60 };
 export type SecondStepKind = "code" | "recovery-code" | "passkey";
 
 export type SecondStepAttempt = {
-  /** Which of the window's tries this is; the owner of the account is written to at the last. */
+  /** Whether this is the window's last attempt, after which the account's owner is notified. */
   isLast: boolean;
   succeeded: () => Promise<void>;
 };
 
 /**
- * Counts one try at the second step, per account and per address (S115). A passkey cannot be guessed and is counted by address only.
+ * Counts one attempt at the second step, per account and per address (S115). A passkey cannot be guessed and is counted by
+ * address only.
  * @throws ServiceError `rate_limited`
  */
 export async function countSecondStepAttempt(
@@ -55,7 +57,7 @@ function countersOf(userId: string): Record<SecondStepKind, [key: string, limit:
   };
 }
 
-/** A challenge is a row, and anybody may ask for one. @throws ServiceError `rate_limited` */
+/** Counts challenges: each is a row, and anybody may ask for one. @throws ServiceError `rate_limited` */
 export async function countChallenge(from: RequestOrigin): Promise<void> {
   await consumeAddressThrottle("passkey-challenge", from.ip, CHALLENGE_LIMIT);
 }

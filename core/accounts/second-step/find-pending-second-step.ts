@@ -3,14 +3,14 @@ import { db } from "../../db.ts";
 import { ServiceError } from "../../errors.ts";
 import type { OneTimeTokenData } from "../one-time-tokens/one-time-token.ts";
 
-/** Somebody between two steps. */
+/** A user between the two steps. */
 export type FoundSecondStep = OneTimeTokenData["second-step"] & {
-  /** What challenges for it are bound to; not the token. */
+  /** The id to which its challenges are bound; not the token. */
   id: string;
   userId: string;
 };
 
-/** Whose second step a browser's cookie stands for; undefined when it is unknown, used or too old, which are not told apart. */
+/** The pending second step of a browser's cookie; undefined if it is unknown, used or expired, without distinction. */
 export async function findPendingSecondStep(token: string | undefined): Promise<FoundSecondStep | undefined> {
   if (!token) return undefined;
   const row = await db().oneTimeToken.findUnique({

@@ -1,6 +1,6 @@
 import { db } from "../../db.ts";
 
-/** What somebody can answer a second step with. */
+/** The methods with which a user can complete the second step. */
 export type SecondStepOffer = {
   username: string;
   hasPassword: boolean;
@@ -9,7 +9,7 @@ export type SecondStepOffer = {
   hasRecoveryCodes: boolean;
 };
 
-/** For the page that asks: of somebody whose first step was right, or who is signed in. */
+/** For the page that asks a user who completed the first step or is signed in. */
 export async function findSecondStepOffer(userId: string): Promise<SecondStepOffer> {
   const user = await db().user.findUniqueOrThrow({
     where: { id: userId },

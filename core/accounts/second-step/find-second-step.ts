@@ -4,7 +4,7 @@ import { db, pool } from "../../db.ts";
 export type ListedPasskey = {
   id: string;
   name: string;
-  /** Whether its maker keeps a copy, so that it survives the loss of one device. */
+  /** Whether its provider keeps a copy, so that it survives the loss of a device. */
   isBackedUp: boolean;
   createdAt: Date;
   lastUsedAt: Date | null;
@@ -18,7 +18,7 @@ export type SecondStep = {
   recoveryCodesLeft: number;
 };
 
-/** How somebody signs in, for their settings: all of it is bounded, a person has at most twenty passkeys and ten codes. */
+/** How a user signs in, for their settings. All of it is bounded: a user has at most twenty passkeys and ten codes. */
 export async function findSecondStep(userId: string): Promise<SecondStep> {
   const user = await db().user.findUniqueOrThrow({
     where: { id: userId },
@@ -40,20 +40,20 @@ export async function findSecondStep(userId: string): Promise<SecondStep> {
   };
 }
 
-/** What one organization asks of how its members sign in. */
+/** One organization's rules for how its members sign in. */
 export type OrganizationDemand = {
   orgId: string;
   name: string;
   fullName: string;
   asksForSecondStep: boolean;
   asksForProvider: boolean;
-  /** What the user has yet to meet: until then the organization is closed to them. */
+  /** The rules that the user does not meet yet: until then the organization is closed to them. */
   unmet: SecurityRestriction[];
 };
 
 const DEMANDS_MAX_ROWS = 100;
 
-/** The organizations of a user that ask something of how they sign in, those that are closed first. */
+/** The organizations of a user that have sign-in rules, closed ones first. */
 export async function listOrganizationDemands(userId: string): Promise<OrganizationDemand[]> {
   const { rows } = await pool().query<OrganizationDemand>({
     name: "list-organization-demands",

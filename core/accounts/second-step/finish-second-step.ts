@@ -13,24 +13,24 @@ import { type FoundSecondStep, findPendingSecondStep, signInRanOut } from "./fin
 import { takeRecoveryCode, takeTotpCode } from "./prove-second-step.ts";
 import { verifyPasskey } from "./verify-passkey.ts";
 
-/** What somebody answers the second step with. */
+/** What a user answers the second step with. */
 export type SecondStepProof =
   | { kind: "code"; code: string }
   | { kind: "recovery-code"; code: string }
-  /** @param response what the browser's passkey answered, as it came */
+  /** @param response the browser's passkey response, unchanged */
   | { kind: "passkey"; response: unknown };
 
 export type FinishSecondStepInput = {
   /** The token of `completeSignIn`, from the browser's cookie. */
   token: string | undefined;
   proof: SecondStepProof;
-  /** The session token that the browser brought along: replaced by a sign-in (S34), renewed where it is to be proved again. */
+  /** The session token that the browser sent: replaced by a sign-in (S34), renewed by a reauthentication. */
   session: string | undefined;
 };
 
 /**
- * Ends what `completeSignIn` or `completeReauthentication` began: a session, or the same session under a new token and recent
- * again. A wrong answer leaves the pending step open for another try; a right one uses it up.
+ * Completes what `completeSignIn` or `completeReauthentication` began: a new session, or the same session under a new token and
+ * recent again. A wrong answer leaves the pending step open for another attempt; a correct one uses it up.
  * @throws ServiceError `gone` (begin again), `unauthorized` with the field, `rate_limited`, `forbidden` (disabled)
  */
 export async function finishSecondStep(
@@ -42,7 +42,7 @@ export async function finishSecondStep(
   const { userId } = pending;
   const attempt = await countSecondStepAttempt(userId, proof.kind, from);
   try {
-    // Before the transaction: an answer uses its challenge up, whatever becomes of the rest.
+    // Before the transaction: an answer uses its challenge up, even if the rest fails.
     if (proof.kind === "passkey") await answerAsSecondStep(proof.response, pending);
     const outcome = await db().$transaction(async (tx) => {
       await lockForSignIn(tx, userId);
@@ -78,7 +78,7 @@ async function takeProof(tx: Db, userId: string, proof: SecondStepProof, from: R
   return "otp";
 }
 
-/** `mfa` only where two things were shown here: what another provider saw is not ours to say. */
+/** `mfa` only if two factors were shown here: we cannot vouch for what another provider checked. */
 function withSecond(first: readonly AuthenticationMethod[], second: AuthenticationMethod): AuthenticationMethod[] {
   return first.length > 0 ? [...first, second, "mfa"] : [second];
 }
@@ -87,7 +87,7 @@ function provedBy({ methods }: FoundSecondStep): "password" | "provider" {
   return methods.includes("pwd") ? "password" : "provider";
 }
 
-/** Whoever gets here has the password. Its owner is told when the tries run out, in case they are not the one who tries. */
+/** Whoever gets here has the password. Its owner is told when the attempts run out, in case they are made by somebody else. */
 async function noteFailure(userId: string, { kind }: SecondStepProof, isLast: boolean, from: RequestOrigin): Promise<void> {
   await db().$transaction(async (tx) => {
     await recordAuditEvent(tx, { type: "second_step.failed", subjectId: userId, data: { kind }, from });

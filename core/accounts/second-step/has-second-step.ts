@@ -1,8 +1,8 @@
 import { type Db, db } from "../../db.ts";
 
 /**
- * Whether signing in takes a user two steps: they have a passkey, or an authenticator app that has shown a first code. Recovery
- * codes are a way through, not a step of their own. The view `member_standing` asks the same.
+ * Whether a user signs in in two steps: they have a passkey, or an authenticator app whose first code was confirmed. Recovery
+ * codes replace a step but are not one. The view `member_standing` has the same condition.
  */
 export async function hasSecondStep(userId: string, tx: Db = db()): Promise<boolean> {
   const [row] = await tx.$queryRaw<{ has: boolean }[]>`

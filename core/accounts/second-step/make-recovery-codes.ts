@@ -14,7 +14,7 @@ import { hashRecoveryCode, newRecoveryCode, RECOVERY_CODES } from "./recovery-co
 const MAKE_LIMIT = { limit: 10, windowSeconds: 60 * 60 };
 
 /**
- * Makes ten recovery codes; those made before stop working. They are stored hashed, so this is the only time that they can be read.
+ * Creates ten recovery codes; earlier ones stop working. They are stored hashed, so they can be read only now.
  * @throws ServiceError `conflict` without a second step, `rate_limited`, `reauthentication_required`
  */
 export async function makeRecoveryCodes(actor: Person, from: RequestOrigin): Promise<string[]> {

@@ -4,20 +4,20 @@ import { issueOneTimeToken } from "../one-time-tokens/issue-one-time-token.ts";
 import { oneTimeTokenSeconds } from "../one-time-tokens/one-time-token.ts";
 import type { AuthenticationMethod } from "../sessions/authentication-method.ts";
 
-/** Somebody between two steps: the token for their browser's cookie, and when it stops working. */
+/** A user between the two steps: the token for their browser's cookie, and when it expires. */
 export type PendingSecondStep = { step: "second-step"; userId: string; token: string; expiresAt: Date };
 
 /**
- * Notes that the first step was right. It is worth nothing but a try at the second one, within ten minutes and once.
- * @param sessionId the session that is to be proved again (S113); null for a sign-in
+ * Records that the first step succeeded. This only permits an attempt at the second one, within ten minutes and once.
+ * @param sessionId the session to reauthenticate (S113); null for a sign-in
  */
 export async function openSecondStep(
   tx: Db,
   userId: string,
   { methods, sessionId }: { methods: readonly AuthenticationMethod[]; sessionId: string | null },
 ): Promise<PendingSecondStep> {
-  // A subject of its own: signing in on a second device does not end the sign-in on the first, nor can somebody who has learnt
-  // the password keep its owner out by beginning again and again.
+  // A unique subject: a sign-in on a second device does not end the one on the first, and an attacker who knows the password
+  // cannot keep the owner out by beginning again and again.
   const data = { methods: [...methods], sessionId };
   const token = await issueOneTimeToken(tx, { purpose: "second-step", userId, subject: newId(), data });
   return { step: "second-step", userId, token, expiresAt: new Date(Date.now() + oneTimeTokenSeconds["second-step"] * 1000) };

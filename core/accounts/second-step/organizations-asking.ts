@@ -3,7 +3,7 @@ import { ServiceError } from "../../errors.ts";
 
 export type AskingOrganization = { id: string; name: string; fullName: string };
 
-/** The organizations of a user that ask their members for a second step: without one they are closed to the user. */
+/** The organizations of a user that require a second step: without one they are closed to the user. */
 export async function organizationsAskingForSecondStep(userId: string, tx: Db = db()): Promise<AskingOrganization[]> {
   return tx.organization.findMany({
     where: { requiresSecondStep: true, memberships: { some: { userId } } },
@@ -13,8 +13,8 @@ export async function organizationsAskingForSecondStep(userId: string, tx: Db = 
 }
 
 /**
- * Refuses to take the last second step away from somebody who was not told which organizations that closes to them: one may have
- * begun to ask since they looked.
+ * Refuses to remove the last second step of a user who was not told which organizations that closes to them: one may have
+ * introduced the rule since they looked.
  * @throws ServiceError `conflict`
  */
 export function requireKnownClosing(asking: readonly AskingOrganization[], told: readonly string[]): void {

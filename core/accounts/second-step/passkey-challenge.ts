@@ -7,12 +7,12 @@ import type { PasskeyUse } from "../one-time-tokens/one-time-token.ts";
 import { useOneTimeToken } from "../one-time-tokens/use-one-time-token.ts";
 import { passkeyRefused } from "./passkey-refused.ts";
 
-/** What a challenge is good for: one use, by one person where it is known who, in the session or sign-in that asked for it. */
+/** The terms of a challenge: one use, by one user if they are known, in the session or sign-in that requested it. */
 export type ChallengeTerms = { for: PasskeyUse; userId: string | null; boundTo: string | null };
 
-/** Makes a challenge of 256 random bits (WebAuthn Level 3 §13.4.3). It is stored hashed, and works once, for five minutes. */
+/** Creates a challenge of 256 random bits (WebAuthn Level 3 §13.4.3). It is stored hashed, and works once, for five minutes. */
 export async function issueChallenge({ for: use, userId, boundTo }: ChallengeTerms): Promise<Uint8Array<ArrayBuffer>> {
-  // A subject of its own: a second tab does not end what was begun in the first.
+  // A unique subject: a second tab does not end what was begun in the first.
   const options = { purpose: "passkey-challenge" as const, subject: newId(), data: { for: use, boundTo } };
   const challenge = await issueOneTimeToken(db(), userId === null ? options : { ...options, userId });
   return Uint8Array.from(Buffer.from(challenge, "base64url"));
@@ -21,8 +21,8 @@ export async function issueChallenge({ for: use, userId, boundTo }: ChallengeTer
 const clientData = z.object({ challenge: z.string().max(200) });
 
 /**
- * Uses up the challenge that an answer was made for, whether or not the answer turns out to be right: none is heard twice, and none
- * for another person, session or purpose.
+ * Uses up a response's challenge, whether or not the response turns out to be correct: no challenge works twice, or for another
+ * user, session or purpose.
  * @returns the challenge, in base64url
  * @throws ServiceError `unauthorized`
  */
@@ -38,7 +38,7 @@ export async function takeChallenge(clientDataJSON: string, terms: ChallengeTerm
   return challenge;
 }
 
-/** The challenge that an answer says it was made for. @throws ServiceError `unauthorized` */
+/** The challenge named by a response. @throws ServiceError `unauthorized` */
 export function readChallenge(clientDataJSON: string): string {
   try {
     return clientData.parse(JSON.parse(Buffer.from(clientDataJSON, "base64url").toString())).challenge;

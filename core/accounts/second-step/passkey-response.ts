@@ -3,8 +3,8 @@ import { z } from "zod";
 import { passkeyRefused } from "./passkey-refused.ts";
 
 /**
- * What browsers send (WebAuthn Level 3 §5.1.8, `toJSON`). The library that checks it believes the shape, so the shape is checked
- * here; extensions are nothing that we ask for.
+ * What browsers send (WebAuthn Level 3 §5.1.8, `toJSON`). The verifying library does not check the shape, so it is checked
+ * here; we request no extensions.
  */
 const base64url = (maxCharacters: number) =>
   z
@@ -41,7 +41,7 @@ const registration = z.object({
   }),
 });
 
-/** @throws ServiceError `unauthorized`, as for any other answer that cannot be right */
+/** @throws ServiceError `unauthorized`, as for any other response that cannot be valid */
 export function parseAuthentication(value: unknown): AuthenticationResponseJSON {
   return { ...parse(authentication, value), clientExtensionResults: {} } as AuthenticationResponseJSON;
 }

@@ -7,8 +7,8 @@ import { hashRecoveryCode } from "./recovery-code.ts";
 import { matchingStep, TOTP_SEAL } from "./totp-code.ts";
 
 /**
- * Takes a code of the authenticator app, each once: the step that it belongs to becomes the last one in one conditional statement,
- * so that of parallel uses of one code one goes on (RFC 6238 §5.2).
+ * Accepts a code of the authenticator app, once: one conditional statement makes its time step the last used one, so that only
+ * one of parallel uses of a code succeeds (RFC 6238 §5.2).
  * @throws ServiceError `unauthorized` on `code`
  */
 export async function takeTotpCode(tx: Db, userId: string, code: string): Promise<void> {
@@ -22,7 +22,7 @@ export async function takeTotpCode(tx: Db, userId: string, code: string): Promis
 }
 
 /**
- * Takes a recovery code, each once.
+ * Accepts a recovery code, once.
  * @returns how many are left
  * @throws ServiceError `unauthorized` on `recoveryCode`
  */

@@ -7,9 +7,9 @@ import { completeReauthentication } from "./complete-reauthentication.ts";
 import { hasSecondStep } from "./has-second-step.ts";
 
 /**
- * Proving again who one is, for somebody who has no password because another provider signs them in: their second step is asked for
- * at once. It is what a stolen session does not come with (docs/decisions/041).
- * @throws ServiceError `conflict` for somebody who has a password, or no second step
+ * Reauthenticates a user without a password, who signs in with a provider, by asking for the second step directly. A stolen
+ * session does not include it (docs/decisions/041).
+ * @throws ServiceError `conflict` if the user has a password, or no second step
  */
 export async function reauthenticateWithoutPassword(actor: Person, from: RequestOrigin): Promise<SignInOutcome> {
   return db().$transaction(async (tx) => {

@@ -13,9 +13,9 @@ import { parseRegistration } from "./passkey-response.ts";
 import { relyingParty } from "./relying-party.ts";
 
 /**
- * Keeps a passkey that a browser has made (WebAuthn Level 3 §7.1), under a name guessed from the device.
- * @param answer what the browser answered to `beginPasskeyRegistration`, as it came
- * @throws ServiceError `invalid_request` for what was not made for this session, `conflict`, `reauthentication_required`
+ * Stores a passkey that a browser has created (WebAuthn Level 3 §7.1), under a name guessed from the device.
+ * @param answer the browser's unchanged response to `beginPasskeyRegistration`
+ * @throws ServiceError `invalid_request` if it was not created for this session, `conflict`, `reauthentication_required`
  */
 export async function registerPasskey(
   actor: Person,
@@ -39,7 +39,7 @@ export async function registerPasskey(
     letter: `the passkey "${name}" was added: it signs you in now.`,
     work: async (tx: Db) => {
       requireRoomForPasskey(await tx.passkey.count({ where: { userId } }));
-      // §7.1 step 26: one credential is one account's, whoever says that it is theirs.
+      // §7.1 step 26: a credential belongs to one account only, whoever claims it.
       const { count } = await tx.passkey.createMany({ data: [passkey], skipDuplicates: true });
       if (count === 0) throw new ServiceError("conflict", "This passkey is registered already.");
       await recordAuditEvent(tx, { type: "passkey.add", actorId: userId, subjectId: userId, data: { name }, from });
@@ -69,7 +69,7 @@ async function verified({ userId, sessionId }: Person, answer: unknown) {
   }
 }
 
-/** Where the key lives, as far as the browser says: its owner tells several apart by it, and may rename it. */
+/** Where the key is stored, as far as the browser says: it helps its owner tell several apart, and can be renamed. */
 function guessName({ authenticatorAttachment, response }: RegistrationResponseJSON, from: RequestOrigin): string {
   const transports = new Set<string>(response.transports);
   if (authenticatorAttachment === "platform" || transports.has("internal")) return describeDevice(from.userAgent);

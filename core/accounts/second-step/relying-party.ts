@@ -1,13 +1,13 @@
 import { isIP } from "node:net";
 import { env } from "../../env.ts";
 
-/** Who we are to an authenticator (WebAuthn Level 3 §4): passkeys are bound to the host of ORIGIN, and work nowhere else. */
+/** Our identity for authenticators (WebAuthn Level 3 §4): passkeys are bound to the host of ORIGIN, and work nowhere else. */
 export function relyingParty(): { id: string; name: string; origin: string } {
   const { ORIGIN, BRAND_NAME } = env();
   return { id: new URL(ORIGIN).hostname, name: BRAND_NAME, origin: ORIGIN };
 }
 
-/** Browsers know passkeys only for a host with a name, by https or on this very machine. */
+/** Browsers support passkeys only for a named host, by https or on the local machine. */
 export function arePasskeysAvailable(): boolean {
   const { protocol, hostname } = new URL(env().ORIGIN);
   const isNamed = isIP(hostname.replace(/^\[|\]$/g, "")) === 0;

@@ -8,8 +8,8 @@ import { requireWayIn } from "../identity-providers/ways-in.ts";
 import { changeSecondStep } from "./change-second-step.ts";
 
 /**
- * Removes a passkey of one's own: it signs nobody in any more.
- * @param closes the organizations that the person was told this closes to them, where it is the last second step
+ * Deletes one of the user's passkeys: it no longer signs anybody in.
+ * @param closes the organizations that the user was told this closes to them, if it is the last second step
  * @throws ServiceError `not_found`, `conflict` (the last way in; see `changeSecondStep`), `reauthentication_required`
  */
 export async function removePasskey(actor: Person, id: string, closes: readonly string[], from: RequestOrigin): Promise<void> {

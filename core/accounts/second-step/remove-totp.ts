@@ -6,8 +6,8 @@ import { notFound } from "../../errors.ts";
 import { changeSecondStep } from "./change-second-step.ts";
 
 /**
- * Removes one's authenticator app.
- * @param closes the organizations that the person was told this closes to them
+ * Removes the user's authenticator app.
+ * @param closes the organizations that the user was told this closes to them
  * @throws ServiceError `not_found`, `conflict` (see `changeSecondStep`), `reauthentication_required`
  */
 export async function removeTotp(actor: Person, closes: readonly string[], from: RequestOrigin): Promise<void> {

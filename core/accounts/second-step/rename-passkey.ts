@@ -8,7 +8,7 @@ import { displayText } from "../display-text.ts";
 import { changeSecondStep } from "./change-second-step.ts";
 
 /**
- * Gives a passkey another name.
+ * Renames a passkey.
  * @throws ServiceError `not_found`, `invalid_request` on `name`, `reauthentication_required`
  */
 export async function renamePasskey(actor: Person, id: string, input: { name: string }, from: RequestOrigin): Promise<void> {

@@ -10,9 +10,9 @@ import { hasSecondStep } from "./has-second-step.ts";
 import { organizationsAskingForSecondStep } from "./organizations-asking.ts";
 
 /**
- * For somebody who is locked out: takes away all passkeys, the authenticator app and the recovery codes, so that the password alone
- * signs in again. Nothing else ends: sessions, tokens and memberships stay, but organizations that ask for a second step are closed
- * until there is one again. The operator has to be sure who asks (docs/decisions/041).
+ * For a user who is locked out: deletes all passkeys, the authenticator app and the recovery codes, so that the password alone
+ * signs in again. Sessions, tokens and memberships stay, but organizations that require a second step are closed until there is
+ * one again. The operator must be sure who is asking (docs/decisions/041).
  * @throws ServiceError `not_found`, `reauthentication_required` (S113)
  */
 export async function resetSecondStep(actor: Actor, userId: string, from: RequestOrigin): Promise<void> {
@@ -25,7 +25,7 @@ export async function resetSecondStep(actor: Actor, userId: string, from: Reques
     await tx.passkey.deleteMany({ where: { userId } });
     await tx.totp.deleteMany({ where: { userId } });
     await tx.recoveryCode.deleteMany({ where: { userId } });
-    // A sign-in between its steps would ask for what is no longer there.
+    // A pending second step would ask for what no longer exists.
     await tx.oneTimeToken.deleteMany({
       where: { userId, purpose: { in: ["second-step", "passkey-challenge", "totp-enrolment"] } },
     });

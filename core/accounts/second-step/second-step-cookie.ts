@@ -1,15 +1,15 @@
 import { oneTimeTokenSeconds } from "../one-time-tokens/one-time-token.ts";
 import { siteSessionCookie } from "../sessions/site-session-cookie.ts";
 
-/** The cookies of somebody who is not in yet: made as the session's is (S111), and gone within minutes. */
+/** Cookies of users who are not signed in yet: set up like the session's (S111), but valid only for minutes. */
 export type ShortLivedCookie = ReturnType<typeof siteSessionCookie>;
 
-/** Carries the token of a sign-in between its steps. */
+/** Contains the token of a pending second step. */
 export function secondStepCookie(): ShortLivedCookie {
   return shortLived("second-step", oneTimeTokenSeconds["second-step"]);
 }
 
-/** Carries the challenge of a passkey that signs in by itself: only the browser that asked for it can answer it. */
+/** Contains the challenge for signing in with a passkey alone: only the browser that requested it can answer it. */
 export function passkeyChallengeCookie(): ShortLivedCookie {
   return shortLived("passkey", oneTimeTokenSeconds["passkey-challenge"]);
 }

@@ -70,7 +70,7 @@ describe("codes of an authenticator app (RFC 6238)", () => {
     expect(await signIn({ login: person.username, password: PASSWORD }, fromElsewhere())).toMatchObject({ step: "done" });
 
     const code = authenticatorOf(secret).code();
-    // Two tabs send the first code at once: one sets the app up.
+    // Two tabs send the first code at the same time: one sets the app up.
     const both = [confirmTotp(actor, { code }, fromElsewhere()), confirmTotp(actor, { code }, fromElsewhere())];
     expect(await outcomes(both)).toEqual([expect.stringMatching(/conflict|gone/), "ok"]);
     expect(await findTotpEnrolment(actor)).toBeUndefined();
@@ -81,7 +81,7 @@ describe("codes of an authenticator app (RFC 6238)", () => {
     expect(rows).not.toContain(secret);
     expect(await auditTrail({ subjectId: id })).toEqual(expect.arrayContaining(["totp.add", "second_step.on"]));
     expect((await lettersTo(person.email))[0]?.text).toContain("an authenticator app was set up");
-    // The first code was used by that.
+    // That used up the first code.
     await expect(withCode(await firstStep(person), code)).rejects.toMatchObject({ code: "unauthorized", field: "code" });
   });
 
@@ -114,7 +114,7 @@ describe("signing in takes two steps", () => {
     const session = await findSiteSession(done.token);
     expect(session).toMatchObject({ userId: person.id, methods: ["pwd", "otp", "mfa"] });
     expect(await findSiteSession(person.token)).toBeUndefined();
-    // The cookie of the step between is worth nothing more, and the code nothing in another sign-in.
+    // The cookie of the pending step is now worthless, and the code does not work in another sign-in.
     await expect(withCode(token, authenticator.code(1))).rejects.toMatchObject({ code: "gone" });
     await expect(withCode(await firstStep(person), code)).rejects.toMatchObject({ code: "unauthorized" });
   });
@@ -169,7 +169,7 @@ describe("signing in takes two steps", () => {
       async (token) => finish(token, { kind: "code", code: "000000" }).catch((error: Error) => error.message),
     );
     expect(new Set(await Promise.all(answers)).size).toBe(1);
-    // Nor does a wrong password tell whether there is a second step.
+    // A wrong password does not reveal whether there is a second step either.
     const wrong = (login: string) =>
       signIn({ login, password: "some other words" }, fromElsewhere()).catch((error: Error) => error.message);
     expect(await wrong(person.username)).toBe(await wrong((await signedInPerson()).username));
@@ -179,7 +179,7 @@ describe("signing in takes two steps", () => {
     const person = await signedInPerson();
     const authenticator = await setUpAuthenticator(person.actor);
     const pending = await firstStep(person);
-    // Whoever was in before has seen this secret: it must not be shown to the owner as theirs afterwards.
+    // An intruder has seen this secret: it must not be shown to the owner as theirs afterwards.
     await startTotpEnrolment(person.actor);
     await forgotPassword({ email: person.email }, fromElsewhere());
     await resetPassword(
@@ -217,7 +217,7 @@ describe("recovery codes", () => {
     await expect(using(codes[0] ?? "")).rejects.toMatchObject({ code: "unauthorized" });
     expect((await findSecondStep(person.id)).recoveryCodesLeft).toBe(9);
     expect((await lettersTo(person.email))[0]?.text).toContain("9 are left");
-    // Those of one person are nothing to another.
+    // One user's codes do not work for another.
     const other = await signedInPerson();
     await setUpAuthenticator(other.actor);
     await makeRecoveryCodes(other.actor, from);
@@ -245,7 +245,7 @@ describe("passkeys", () => {
     const token = await firstStep(person);
     const asked = await askForPasskeyAsSecondStep(token, fromElsewhere());
     expect(asked.allowCredentials).toMatchObject([{ id: passkey.id.toString("base64url"), transports: ["internal"] }]);
-    // The password was the other thing: a security key that knows no PIN will do.
+    // The password was the other factor: a security key without a PIN is enough.
     Object.assign(passkey, { counter: 2, isVerifying: false });
     const second = await finish(token, { kind: "passkey", response: passkey.answer(asked) });
     expect((await findSiteSession(second.token))?.methods).toEqual(["pwd", "pop", "mfa"]);
@@ -274,7 +274,7 @@ describe("passkeys", () => {
       attempt((use) => elsewhere.answer(use)), // phished: another origin
       attempt((use) => passkey.answer(use, { userHandle: Buffer.from(other.id).toString("base64url") })),
       attempt((use) => passkey.answer(use, { userHandle: "" })),
-      attempt((use) => Object.assign(foreign, { isVerifying: false }).answer(use)), // nobody was verified
+      attempt((use) => Object.assign(foreign, { isVerifying: false }).answer(use)), // no user verification
       attempt((use) => passkey.answer(use), "another browser's challenge"),
       attempt(() => passkey.answer({ challenge: "AAAA" })),
       ...[undefined, null, 7, "x", {}, { response: null }, { response: { clientDataJSON: "\0" } }].map((nonsense) =>
@@ -283,7 +283,7 @@ describe("passkeys", () => {
     ]);
     expect(new Set(refused.map((error) => `${(error as { code?: string }).code} ${(error as Error).message}`)).size).toBe(1);
     expect(refused[0]).toMatchObject({ code: "unauthorized" });
-    // Having failed, a challenge is not there for a right answer either.
+    // After a failure, a challenge no longer works for a correct response either.
     const use = await askForPasskeyToSignIn(fromElsewhere());
     const answer = passkey.answer(use);
     const broken = { ...answer, response: { ...answer.response, signature: "AAAA" } };
@@ -333,7 +333,7 @@ describe("passkeys", () => {
     const made = new SoftwarePasskey().register(options);
     await expect(registerPasskey(person.actor, made, fromElsewhere())).rejects.toMatchObject({ code: "invalid_request" });
     await expect(registerPasskey(again.actor, made, fromElsewhere())).rejects.toMatchObject({ code: "invalid_request" });
-    // A credential that somebody has is not another's as well.
+    // A credential that belongs to one account cannot be another's as well.
     const stolen = passkey.register(await beginPasskeyRegistration(other.actor, fromElsewhere()));
     await expect(registerPasskey(other.actor, stolen, fromElsewhere())).rejects.toMatchObject({ code: "conflict" });
   });
@@ -400,7 +400,7 @@ describe("S113 recent authentication", () => {
     const elsewhere = await anotherSession(person.id);
     const pending = await reauthenticate(person.actor, PASSWORD, fromElsewhere());
     expect(pending).toMatchObject({ step: "second-step" });
-    // Whoever carries the cookie of the step between into another browser is not that session.
+    // The cookie of the pending step in another browser is not that session.
     const carried = finish(pending.token, { kind: "code", code: authenticator.code() }, elsewhere.token);
     await expect(carried).rejects.toMatchObject({ code: "unauthorized" });
     await db().siteSession.update({ where: { id: person.actor.sessionId }, data: { authenticatedAt: new Date(0) } });
@@ -449,7 +449,7 @@ describe("what an organization asks for", () => {
     expect(await listOrganizationDemands(person.id)).toMatchObject([{ name: organization.name, unmet: [] }]);
     const [{ id } = { id: "" }] = (await findSecondStep(person.id)).passkeys;
     await makeRecoveryCodes(person.actor, from);
-    // Both at once: each would take the other's for the one that is left.
+    // Both at once: each would see the other's as still present.
     const race = await outcomes([removePasskey(person.actor, id, [], from), removeTotp(person.actor, [], from)]);
     expect(race).toEqual(["conflict", "ok"]);
     expect(await hasSecondStep(person.id)).toBe(true);

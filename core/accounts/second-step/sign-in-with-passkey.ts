@@ -11,16 +11,16 @@ import { parseAuthentication } from "./passkey-response.ts";
 import { verifyPasskey } from "./verify-passkey.ts";
 
 export type SignInWithPasskeyInput = {
-  /** What the browser's passkey answered, as it came. */
+  /** The browser's passkey response, unchanged. */
   response: unknown;
-  /** The challenge that this browser was given, from its cookie: an answer made elsewhere signs nobody in here (login CSRF). */
+  /** The challenge given to this browser, from its cookie: a response made elsewhere signs nobody in here (login CSRF). */
   challenge: string | undefined;
   replaces: string | undefined;
 };
 
 /**
- * Signs in with a passkey alone. The device holds the key and has asked for its person, so it is both steps (NIST SP 800-63B
- * §3.1.6). Who has none, a removed one and somebody disabled get the same answer after the same work.
+ * Signs in with a passkey alone. The device holds the key and has verified its user, so it is both steps (NIST SP 800-63B
+ * §3.1.6). Unknown and deleted passkeys and disabled users get the same response after the same work.
  * @throws ServiceError `unauthorized`, `rate_limited`, `forbidden` (disabled)
  */
 export async function signInWithPasskey(
@@ -39,8 +39,8 @@ export async function signInWithPasskey(
 }
 
 /**
- * Proves again with a passkey alone who one is (S113).
- * @param session the token that the browser brought along
+ * Reauthenticates with a passkey alone (S113).
+ * @param session the token that the browser sent
  * @throws ServiceError `unauthorized`, `rate_limited`
  */
 export async function reauthenticateWithPasskey(

@@ -7,8 +7,8 @@ import type { OneTimeTokenData } from "../one-time-tokens/one-time-token.ts";
 import { newTotpSecret, TOTP_SEAL, totpUri } from "./totp-code.ts";
 
 /**
- * Makes the secret of a new authenticator app. It counts for nothing until `confirmTotp` has seen a first code; an app that is in
- * use goes on until then, so that moving to another telephone never leaves somebody without one.
+ * Creates the secret of a new authenticator app. It has no effect until `confirmTotp` has accepted a first code; a current app
+ * works until then, so that switching phones never leaves a user without one.
  * @throws ServiceError `reauthentication_required` (S113)
  */
 export async function startTotpEnrolment(actor: Person): Promise<void> {
@@ -21,7 +21,7 @@ export async function startTotpEnrolment(actor: Person): Promise<void> {
 export type TotpEnrolment = { secret: string; uri: string };
 
 /**
- * The secret that waits for its first code, to be shown; undefined when there is none, or none any more.
+ * The secret that waits for its first code, to be shown; undefined if there is none or it has expired.
  * @throws ServiceError `reauthentication_required`: whoever sees it has the second step
  */
 export async function findTotpEnrolment(actor: Person): Promise<TotpEnrolment | undefined> {
@@ -33,7 +33,7 @@ export async function findTotpEnrolment(actor: Person): Promise<TotpEnrolment | 
   return { secret: secret.secret, uri: totpUri(secret.secret, username) };
 }
 
-/** The secret and the row that it waits in. */
+/** The secret and the row that stores it. */
 export async function enrolledSecret(userId: string): Promise<{ secret: string; tokenHash: string } | undefined> {
   const row = await db().oneTimeToken.findFirst({
     where: { userId, purpose: "totp-enrolment", usedAt: null, expiresAt: { gt: new Date() } },

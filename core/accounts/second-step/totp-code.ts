@@ -1,15 +1,15 @@
 import { Secret, TOTP } from "otpauth";
 import { env } from "../../env.ts";
 
-// RFC 6238 with the values that authenticator apps take without being told others.
+// RFC 6238 with the default values of authenticator apps.
 const SETTINGS = { algorithm: "SHA1", digits: 6, period: 30 } as const;
 
-/** A code is also taken one step early or late: clocks differ, and people type (RFC 6238 §5.2). */
+/** A code is also accepted one step early or late: clocks differ, and typing takes time (RFC 6238 §5.2). */
 const WINDOW_STEPS = 1;
 
 const SECRET_BYTES = 20; // RFC 4226 §4: 160 bits
 
-/** What the sealed secrets are sealed for. */
+/** The purpose with which the secrets are sealed. */
 export const TOTP_SEAL = "totp";
 
 /** A shared secret in base32. */
@@ -17,14 +17,14 @@ export function newTotpSecret(): string {
   return new Secret({ size: SECRET_BYTES }).base32;
 }
 
-/** The address that an authenticator app reads from a QR code. */
+/** The URI that an authenticator app reads from a QR code. */
 export function totpUri(secret: string, username: string): string {
   return new TOTP({ ...SETTINGS, issuer: env().BRAND_NAME, label: username, secret: Secret.fromBase32(secret) }).toString();
 }
 
 /**
- * The time step that a code is right for, as of now; undefined for a wrong one. Whoever takes the code has to see to it that no
- * step counts twice (RFC 6238 §5.2).
+ * The current time step for which a code is right; undefined for a wrong one. The caller must ensure that no step counts twice
+ * (RFC 6238 §5.2).
  */
 export function matchingStep(secret: string, code: string, at = Date.now()): number | undefined {
   const token = code.replace(/\s/g, "");

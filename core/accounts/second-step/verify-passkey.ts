@@ -11,9 +11,9 @@ import { relyingParty } from "./relying-party.ts";
 export type VerifiedPasskey = { userId: string; passkeyId: string };
 
 /**
- * Checks a passkey's answer to a challenge (WebAuthn Level 3 §7.2) and notes its use.
- * @param terms what the challenge was made for; with `userId` null the passkey itself says who it is
- * @param isVerificationRequired whether the device must have asked for its person (PIN, finger, face): then it is two steps in one
+ * Checks a passkey's response to a challenge (WebAuthn Level 3 §7.2) and records its use.
+ * @param terms what the challenge was created for; with `userId` null the passkey itself says who the user is
+ * @param isVerificationRequired whether the device must have verified its user (PIN, finger, face): then it is two steps in one
  * @throws ServiceError `unauthorized`, the same for every reason
  */
 export async function verifyPasskey(
@@ -39,7 +39,7 @@ export async function verifyPasskey(
       counter: Number(passkey.counter),
     },
   }).catch((error: unknown) => {
-    // A counter that goes back may mean a cloned authenticator (§6.1.1), so it is refused like a wrong signature, and in the log.
+    // A counter that goes back may indicate a cloned authenticator (§6.1.1), so it is refused like a wrong signature, and logged.
     log().warn({ err: error, userId: passkey.userId, passkeyId: passkey.id }, "passkey refused");
     throw passkeyRefused(error);
   });
@@ -48,7 +48,7 @@ export async function verifyPasskey(
   return { userId: passkey.userId, passkeyId: passkey.id };
 }
 
-/** §7.2 step 6: whom a passkey names when nobody was named before must be its owner. */
+/** §7.2 step 6: if no user was known before, the user named by the passkey must be its owner. */
 function requireOwnHandle(userHandle: string | undefined | null, { userId }: Passkey, terms: ChallengeTerms): void {
   if (!userHandle && terms.userId !== null) return;
   const named = Buffer.from(userHandle ?? "", "base64url").toString();
@@ -57,7 +57,7 @@ function requireOwnHandle(userHandle: string | undefined | null, { userId }: Pas
 
 type Use = { newCounter: number; credentialBackedUp: boolean };
 
-/** Conditional on the counter that was read: of two answers with one counter, from an authenticator and its clone, one counts. */
+/** Conditional on the counter that was read: of two responses with one counter, from an authenticator and its clone, one counts. */
 async function noteUse({ id, counter }: Passkey, { newCounter, credentialBackedUp }: Use): Promise<void> {
   const { count } = await db().passkey.updateMany({
     where: { id, counter },

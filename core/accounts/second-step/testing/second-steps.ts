@@ -9,7 +9,7 @@ import { registerPasskey } from "../register-passkey.ts";
 import { findTotpEnrolment, startTotpEnrolment } from "../start-totp-enrolment.ts";
 import { SoftwarePasskey } from "./software-passkey.ts";
 
-/** An authenticator app, for tests: another library's clockwork would do as well, the numbers are RFC 6238's. */
+/** An authenticator app for tests. Any library would do: the numbers are RFC 6238's. */
 export type TestAuthenticator = { secret: string; code: (stepsAhead?: number) => string };
 
 export function authenticatorOf(secret: string): TestAuthenticator {
@@ -20,7 +20,7 @@ export function authenticatorOf(secret: string): TestAuthenticator {
   };
 }
 
-/** Sets up an authenticator app. Its code of the step before this one is used up by that, so that those from now on are free. */
+/** Sets up an authenticator app. This uses up its code of the previous time step, so that those from now on are unused. */
 export async function setUpAuthenticator(actor: Person): Promise<TestAuthenticator> {
   await startTotpEnrolment(actor);
   const enrolment = await findTotpEnrolment(actor);
@@ -35,7 +35,7 @@ export async function setUpPasskey(actor: Person, passkey = new SoftwarePasskey(
   return passkey;
 }
 
-/** A right first step, as `signIn` ends after the slow hash: the token of what is pending. */
+/** A correct first step, in the state after `signIn`'s slow hash: returns the token of the pending step. */
 export async function firstStep({ id }: Pick<TestPerson, "id">): Promise<string> {
   const first = { methods: ["pwd"], provedBy: "password" } as const;
   const outcome = await db().$transaction((tx) => completeSignIn(tx, id, first, fromElsewhere()));

@@ -1,13 +1,13 @@
 import { createHash, generateKeyPairSync, randomBytes, sign } from "node:crypto";
 
-/** An authenticator in software, for tests: it makes one ES256 credential and answers challenges as WebAuthn Level 3 §6 asks. */
+/** A software authenticator for tests: it creates one ES256 credential and answers challenges according to WebAuthn Level 3 §6. */
 export class SoftwarePasskey {
   readonly id = randomBytes(16);
   readonly #key = generateKeyPairSync("ec", { namedCurve: "P-256" });
   #userHandle = "";
   /** Counts uses; authenticators that keep copies of their keys always say 0. */
   counter = 0;
-  /** Whether it asks its person for a PIN or a finger. */
+  /** Whether it verifies its user by a PIN or a finger. */
   isVerifying = true;
   origin: string;
 
@@ -15,7 +15,7 @@ export class SoftwarePasskey {
     this.origin = origin;
   }
 
-  /** @param options as `beginPasskeyRegistration` gives them */
+  /** @param options from `beginPasskeyRegistration` */
   register({ challenge, user }: { challenge: string; user: { id: string } }) {
     this.#userHandle = user.id;
     const idLength = Buffer.alloc(2);
@@ -36,7 +36,7 @@ export class SoftwarePasskey {
     };
   }
 
-  /** @param options as `askForPasskey…` give them */
+  /** @param options from `askForPasskey…` */
   answer({ challenge }: { challenge: string }, { userHandle = this.#userHandle } = {}) {
     const clientData = this.#clientData("webauthn.get", challenge);
     const authenticatorData = this.#authenticatorData(0, Buffer.alloc(0));
