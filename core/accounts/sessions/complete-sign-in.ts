@@ -10,29 +10,29 @@ import { renewSiteSession } from "./renew-site-session.ts";
 import { type StartedSiteSession, startSiteSession } from "./start-site-session.ts";
 
 export type FirstStep = {
-  /** What the person has shown: `["pwd"]` for a password, nothing of our own where another provider vouches for them. */
+  /** What the user has shown: `["pwd"]` for a password, nothing of our own if another provider vouches for them. */
   methods: readonly AuthenticationMethod[];
-  /** Where: for the audit log. */
+  /** The kind of first step, for the audit log. */
   provedBy: "password" | "passkey" | "provider";
   /** The provider's id, with `provedBy: "provider"`. */
   providerId?: string;
-  /** When it was shown; now, unless the word of a provider is older or says less (S113). */
+  /** When it was shown; now, unless a provider's authentication is older or proves less (S113). */
   provedAt?: Date;
-  /** The session token that the browser brought along; it is worth nothing afterwards (S34). */
+  /** The session token that the browser sent; it becomes invalid (S34). */
   replaces?: string | undefined;
 };
 
-/** A person is in, under a session; or their first step was right, and the second has yet to come. */
+/** A user is signed in, with a session; or they completed the first step, and the second is pending. */
 export type SignInOutcome = ({ step: "done"; userId: string } & StartedSiteSession) | PendingSecondStep;
 
 /**
- * What follows a right first step, whichever it was: with a password here, or at another provider. Whoever has set up a second step
- * gets no session yet but a sign-in between its steps, a token that the door keeps in a cookie of its own and that
- * `finishSecondStep` takes; everybody else gets the session. A provider's word is a first step like the password: it says who
- * somebody is there, not that they hold what was set up here.
+ * Continues after a correct first step, with a password here or at another provider. A user with a second step gets no session yet
+ * but a pending second step: a token that the door keeps in a separate cookie and that `finishSecondStep` accepts. All others get
+ * the session. A provider's authentication is a first step like the password: it says who the user is there, not that they hold
+ * what was set up here.
  *
- * The user's row is locked first, so that a password reset or a disabling that runs beside it is not missed. Doors hand the
- * outcome to `enter` (app/_server/enter.ts), which sets the cookies and goes on.
+ * Locks the user's row first, so that a concurrent password reset or disabling is not missed. Doors pass the outcome to `enter`
+ * (app/_server/enter.ts), which sets the cookies and continues.
  *
  *     const outcome = await db().$transaction(async (tx) => {
  *       … // the first step, with whatever it writes
@@ -48,13 +48,13 @@ export async function completeSignIn(tx: Db, userId: string, first: FirstStep, f
   return startSignedIn(tx, userId, first, from);
 }
 
-/** A reset of the password or a disabling that runs beside a sign-in waits for it, or it for them. @throws ServiceError `forbidden` */
+/** Locks the user, so that a sign-in and a concurrent password reset or disabling wait for each other. @throws ServiceError `forbidden` */
 export async function lockForSignIn(tx: Db, userId: string): Promise<void> {
   const live = await tx.$queryRaw<unknown[]>`SELECT 1 FROM "user" WHERE id = ${userId} AND disabled_at IS NULL FOR NO KEY UPDATE`;
   if (live.length === 0) throw accountIsDisabled();
 }
 
-/** Signs in somebody who has shown all that is asked of them. The caller has locked the user. */
+/** Signs in a user who has completed all required steps. The caller has locked the user. */
 export async function startSignedIn(
   tx: Db,
   userId: string,

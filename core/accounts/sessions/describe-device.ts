@@ -1,4 +1,4 @@
-// The order matters: most browsers also name the ones they want to be taken for.
+// The order matters: most browsers also name those for which they want to be taken.
 const browsers: [RegExp, string][] = [
   [/\bEdg(e|A|iOS)?\//, "Edge"],
   [/\bOPR\/|\bOpera\b/, "Opera"],
@@ -17,7 +17,7 @@ const browsers: [RegExp, string][] = [
   [/^okhttp\/|^Java\/|^Java-http-client\//, "Java program"],
 ];
 
-/** What a program that is no browser calls itself: the first product of RFC 9110 §10.1.5, when it looks like a name. */
+/** What a program other than a browser calls itself: the first product of RFC 9110 §10.1.5, if it looks like a name. */
 const PRODUCT = /^(?!Mozilla\/)([A-Za-z][\w.-]{0,39})(\/|$)/;
 
 const systems: [RegExp, string][] = [
@@ -30,7 +30,7 @@ const systems: [RegExp, string][] = [
   [/\b[Ll]inux\b|\bX11\b/, "Linux"],
 ];
 
-/** What a User-Agent header says of itself, in words for people: a hint for them, never a proof. */
+/** Describes a User-Agent header in words: a hint for people, never a proof. */
 export function describeDevice(userAgent: string | null): string {
   const browser = nameIn(browsers, userAgent) ?? userAgent?.match(PRODUCT)?.[1];
   const system = nameIn(systems, userAgent);

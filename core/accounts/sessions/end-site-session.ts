@@ -6,7 +6,8 @@ import { notFound } from "../../errors.ts";
 import { isId } from "../../ids.ts";
 
 /**
- * Ends one session of a user, from the list of their sessions (S113). Another's session answers like an unknown one (S136).
+ * Ends one session of a user, from the list of their sessions (S113). Another user's session gets the same response as an
+ * unknown one (S136).
  * @throws ServiceError `not_found`
  */
 export async function endSiteSession(userId: string, sessionId: string, from: RequestOrigin = noOrigin): Promise<void> {
@@ -21,7 +22,7 @@ export async function endSiteSession(userId: string, sessionId: string, from: Re
   });
 }
 
-/** Ends the session that a cookie stands for: sign-out, and another person's sign-in in the same browser (S34). Unknown tokens are let pass. */
+/** Ends the session of a cookie: on sign-out, or when another user signs in in the same browser (S34). Unknown tokens are ignored. */
 export async function endSiteSessionByToken(token: string, tx: Db = db()): Promise<void> {
   await tx.siteSession.updateMany({ where: { tokenHash: hashToken(token), endedAt: null }, data: { endedAt: new Date() } });
 }

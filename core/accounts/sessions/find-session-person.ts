@@ -1,6 +1,6 @@
 import { pool } from "../../db.ts";
 
-/** Whether a session is still one: for what was made within it and lives on elsewhere, such as an address. */
+/** The user of a session if it is still valid, for what was created in it and is used elsewhere, such as a URL. */
 export async function findSessionPerson(
   sessionId: string,
   userId: string,

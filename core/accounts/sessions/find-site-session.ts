@@ -10,7 +10,7 @@ import {
 export type SiteSession = {
   id: string;
   userId: string;
-  /** When the person last proved who they are (S113). */
+  /** When the user last authenticated (S113). */
   authenticatedAt: Date;
   /** And how (RFC 8176). */
   methods: AuthenticationMethod[];
@@ -29,8 +29,8 @@ export type SiteSession = {
 type Row = Omit<SiteSession, "user"> & SiteSession["user"] & { sessionId: string; isSeenLongAgo: boolean };
 
 /**
- * The session that a cookie's value stands for; undefined when it is unknown, ended or expired, or its user is disabled
- * (S112). One query by hash, since every page asks; once a minute a second one moves the end of the inactivity on.
+ * The session of a cookie's value; undefined if it is unknown, ended or expired, or its user is disabled (S112). One query by
+ * hash, since every page needs it; once a minute a second one extends the session.
  */
 export async function findSiteSession(token: string): Promise<SiteSession | undefined> {
   const { rows } = await pool().query<Row>({
@@ -65,7 +65,7 @@ export async function findSiteSession(token: string): Promise<SiteSession | unde
   };
 }
 
-/** Records the visit and moves the end on, never past the absolute limit. */
+/** Records the visit and extends the session, never past the absolute limit. */
 async function noteSeen(sessionId: string, expiresAt: Date): Promise<Date> {
   const { rows } = await pool().query<{ expiresAt: Date }>({
     name: "note-site-session-seen",

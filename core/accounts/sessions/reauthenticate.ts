@@ -6,7 +6,7 @@ import { completeReauthentication } from "../second-step/complete-reauthenticati
 import type { SignInOutcome } from "./complete-sign-in.ts";
 
 /**
- * Takes the password anew before a sensitive change (S113), and then the second step where there is one.
+ * Asks for the password again before a sensitive change (S113), and then for the second step if there is one.
  * @throws ServiceError `unauthorized` (wrong password, field `password`), `rate_limited`
  */
 export async function reauthenticate(actor: Person, password: unknown, from: RequestOrigin): Promise<SignInOutcome> {

@@ -7,9 +7,9 @@ import { SITE_SESSION_INACTIVITY_SECONDS } from "./session-lifetime.ts";
 import type { StartedSiteSession } from "./start-site-session.ts";
 
 /**
- * The same person signs in again in the same browser: their session goes on from the beginning, under a new token (S34). It has not
- * ended, and no app that asks to be told of its end is told of one.
- * @returns undefined when the token is not of a live session of theirs.
+ * When the same user signs in again in the same browser, restarts their session under a new token (S34). The session has not
+ * ended, so apps get no logout notice.
+ * @returns undefined if the token does not belong to a live session of theirs.
  */
 export async function renewSiteSession(
   userId: string,
@@ -23,7 +23,7 @@ export async function renewSiteSession(
   const live = { tokenHash: hashToken(token), userId, endedAt: null, expiresAt: { gt: now } };
   const before = await tx.siteSession.findFirst({ where: live, select: { authenticatedAt: true, methods: true } });
   if (!before) return undefined;
-  // What was shown here a moment ago is not undone by somebody's word for it that is older.
+  // A provider's older authentication does not replace a newer one here.
   const proof = before.authenticatedAt > authenticatedAt ? before : { authenticatedAt, methods: [...methods] };
   const renewed = newToken();
   const expiresAt = new Date(now.getTime() + SITE_SESSION_INACTIVITY_SECONDS * 1000);

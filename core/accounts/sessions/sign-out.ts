@@ -5,7 +5,7 @@ import { db } from "../../db.ts";
 import { endOtherSiteSessions } from "./end-other-site-sessions.ts";
 import { endSiteSessionByToken } from "./end-site-session.ts";
 
-/** Ends the session that a cookie stands for at its person's word. Unknown tokens, and those of sessions that are over, are let pass. */
+/** Ends the session of a cookie at its user's request. Tokens that are unknown or whose session is over are ignored. */
 export async function signOut(token: string, from: RequestOrigin): Promise<void> {
   await db().$transaction(async (tx) => {
     const live = { tokenHash: hashToken(token), endedAt: null };
@@ -16,7 +16,7 @@ export async function signOut(token: string, from: RequestOrigin): Promise<void>
   });
 }
 
-/** Ends all sessions of a person but the one in use, at their word (S113). */
+/** Ends all sessions of a user except the current one, at their request (S113). */
 export async function signOutElsewhere(userId: string, keepSessionId: string, from: RequestOrigin): Promise<void> {
   await db().$transaction(async (tx) => {
     const sessions = await endOtherSiteSessions(userId, keepSessionId, tx);

@@ -7,9 +7,9 @@ export type SiteSessionCookie = {
 };
 
 /**
- * The cookie that carries the session token (S111). With https it has the `__Host-` prefix, so that no sub-domain and no plain
- * http page can set one. Cookies do not tell ports apart: an ORIGIN with a port has it in the cookie's name, so that two
- * services on one machine do not sign each other's people out.
+ * The cookie with the session token (S111). With https it has the `__Host-` prefix, so that no subdomain and no plain http page
+ * can set one. Cookies ignore ports: if ORIGIN has a port, the cookie's name contains it, so that two services on one machine
+ * do not sign out each other's users.
  */
 export function siteSessionCookie(): SiteSessionCookie {
   const { protocol, port } = new URL(env().ORIGIN);

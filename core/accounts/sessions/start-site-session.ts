@@ -6,13 +6,12 @@ import { newId } from "../../ids.ts";
 import type { AuthenticationMethod } from "./authentication-method.ts";
 import { SITE_SESSION_INACTIVITY_SECONDS } from "./session-lifetime.ts";
 
-/** The opaque value of the session cookie, and when it ends unless it is used. */
+/** The opaque value of the session cookie, and when the session ends if it is not used. */
 export type StartedSiteSession = { token: string; expiresAt: Date };
 
 /**
- * Signs a user in: a new session under a new token of 256 bits (S111), never one that the browser brought along, which is what
- * makes session fixation pointless (S34). Only the token's hash is stored. It asks for no second step: whoever signs in goes
- * through `completeSignIn`.
+ * Signs a user in: a new session under a new token of 256 bits (S111), never one that the browser sent, which prevents session
+ * fixation (S34). Only the token's hash is stored. It requires no second step: sign-ins go through `completeSignIn`.
  */
 export async function startSiteSession(
   userId: string,

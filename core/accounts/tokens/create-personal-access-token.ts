@@ -14,7 +14,7 @@ import { lockLiveUser } from "../users/lock-live-user.ts";
 export const TOKEN_NAME_MAX_CHARACTERS = 60;
 export const TOKEN_MAX_DAYS = 366;
 
-// Enough for anybody's machines, few enough for the list to be whole.
+// Enough for anybody's machines, and few enough for an unpaged list.
 export const TOKENS_MAX_PER_USER = 100;
 
 export type NewPersonalAccessToken = {
@@ -25,8 +25,8 @@ export type NewPersonalAccessToken = {
 };
 
 /**
- * Makes a token for a user's own programs (git, command line): TOKEN_PREFIX and 256 random bits. It is shown this once; only its
- * hash and last four characters are kept (S55).
+ * Creates a token for a user's own programs (git, command line): TOKEN_PREFIX and 256 random bits. It is shown only once; its
+ * hash and last four characters are stored (S55).
  * @throws ServiceError `invalid_request`, `conflict` (too many), `reauthentication_required`, `not_found`
  */
 export async function createPersonalAccessToken(

@@ -2,16 +2,16 @@ import { hashToken } from "../../crypto/token.ts";
 import { pool } from "../../db.ts";
 
 /**
- * A token that a trusted publisher got for one job (docs/specification/organizations-and-tokens.md#trusted-publishers), with what it is
- * for.
+ * A token that a trusted publisher got for one job (docs/specification/organizations-and-tokens.md#trusted-publishers), and
+ * what it is for.
  */
 export type CiToken = {
   id: string;
   publisherId: string;
-  /** The account that trusted the publisher, or that owns the repository where the operator's command did. */
+  /** The account that trusted the publisher, or the repository's owner if the operator's command did. */
   trustedById: string;
   preset: string;
-  /** Which run it was. */
+  /** Identifies the run. */
   description: string;
   createdAt: Date;
   expiresAt: Date;
@@ -26,7 +26,7 @@ export type CiTokenUser = {
   website: string | null;
 };
 
-// A token ends with its publisher, its repository and the account that it reads as or that owns the repository.
+// A token ends with its publisher, its repository, and the account as which it reads or that owns the repository.
 const FIND = `
   SELECT t.id, t.publisher_id AS "publisherId", coalesce(p.created_by_id, r.owner_id, t.user_id) AS "trustedById",
          p.preset, t.description, t.created_at AS "createdAt", t.expires_at AS "expiresAt",
@@ -43,8 +43,8 @@ const FIND = `
      AND coalesce(r.id, t.user_id) IS NOT NULL AND coalesce(u.id, o.id) IS NOT NULL AND u.disabled_at IS NULL`;
 
 /**
- * The token that a job carries, in one query; undefined when it is unknown, over or revoked, or its publisher, repository or account
- * is gone or disabled (S99, S112).
+ * A job's token, in one query; undefined if it is unknown, expired or revoked, or its publisher, repository or account is gone
+ * or disabled (S99, S112).
  */
 export async function findCiToken(token: string): Promise<CiToken | undefined> {
   const { rows } = await pool().query<CiToken>({ name: "find-ci-token", text: FIND, values: [hashToken(token)] });
@@ -56,5 +56,5 @@ export const ciTokenKinds = { repo: "jwt", user: "oauth" } as const;
 
 const FOR_REPO = new RegExp(`^[A-Za-z][A-Za-z0-9]{0,9}_${ciTokenKinds.repo}_`);
 
-/** Whether a token is, by its looks, one that a job got for a repository: nothing else has this prefix. */
+/** Whether a token has the form of a job's token for a repository: nothing else has this prefix. */
 export const looksLikeRepoToken = (token: string): boolean => FOR_REPO.test(token);

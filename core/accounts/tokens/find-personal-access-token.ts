@@ -9,7 +9,7 @@ export type PersonalAccessToken = {
   scopes: Scope[];
   createdAt: Date;
   expiresAt: Date | null;
-  /** Whom it acts for. A personal token acts in all of its person's organizations. */
+  /** The account that it acts for. A personal token acts in all organizations of its user. */
   account: {
     id: string;
     username: string;
@@ -28,10 +28,10 @@ export type PersonalAccessToken = {
   };
 };
 
-// As with sessions: one write a minute at most for each token.
+// As with sessions: at most one write a minute for each token.
 const LAST_USED_RESOLUTION_SECONDS = 60;
 
-/** SQL: what adds to a member's restrictions that the organization has cut off this token, by a personal token's or a Grant's id. */
+/** SQL: the additional restriction of a member whose token the organization has cut off, by a personal token's or a Grant's id. */
 export const cutOff = (tokenId: "t.id" | "g.id"): string => `CASE WHEN EXISTS (SELECT 1 FROM organization_revoked_token x
       WHERE x.org_id = m.org_id AND x.token_id = ${tokenId}) THEN ARRAY['token-revoked'] ELSE '{}' END`;
 
@@ -46,10 +46,7 @@ const FIND = `
     FROM personal_access_token t JOIN "user" u ON u.id = t.user_id
    WHERE t.token_hash = $1 AND t.revoked_at IS NULL AND (t.expires_at IS NULL OR t.expires_at > now()) AND u.disabled_at IS NULL`;
 
-/**
- * The token that a request carries, with its person, in one query; undefined when it is unknown, revoked or expired, or its user
- * is disabled (S112).
- */
+/** A request's token with its user, in one query; undefined if it is unknown, revoked or expired, or its user is disabled (S112). */
 export async function findPersonalAccessToken(token: string): Promise<PersonalAccessToken | undefined> {
   const { rows } = await pool().query<PersonalAccessToken & { isUsedLongAgo: boolean }>({
     name: "find-personal-access-token",

@@ -15,7 +15,7 @@ export type ListedPersonalAccessToken = {
   isExpired: boolean;
 };
 
-/** The tokens of a user that were not revoked, expired ones too, the newest first. */
+/** The unrevoked tokens of a user, including expired ones, the newest first. */
 export async function listPersonalAccessTokens(actor: Actor, userId: string): Promise<ListedPersonalAccessToken[]> {
   await requirePermission(actor, "personal_access_token.list", { userId }, { what: "User" });
   const rows = await db().personalAccessToken.findMany({

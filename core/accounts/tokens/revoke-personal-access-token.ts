@@ -6,7 +6,7 @@ import { db } from "../../db.ts";
 import { notFound } from "../../errors.ts";
 import { isId } from "../../ids.ts";
 
-/** Ends a token at once. Another's token answers like an unknown one (S136). @throws ServiceError `not_found` */
+/** Revokes a token at once. Another user's token gets the same response as an unknown one (S136). @throws ServiceError `not_found` */
 export async function revokePersonalAccessToken(actor: Actor, tokenId: string, from: RequestOrigin): Promise<void> {
   if (!isId(tokenId)) throw notFound("Token");
   await db().$transaction(async (tx) => {
