@@ -12,8 +12,8 @@ import { hashPassword } from "../passwords/password-hash.ts";
 import { endOtherSiteSessions } from "../sessions/end-other-site-sessions.ts";
 
 /**
- * Replaces one's password, with the present one as proof (S113). The other sessions end (S112), and links that wait in a mailbox,
- * for a reset or another address, stop working.
+ * Changes the user's password, with the present one as proof (S113). The other sessions end (S112), and links that wait in a
+ * mailbox, for a reset or another address, stop working.
  * @returns how many other sessions were ended
  * @throws ServiceError `unauthorized` on `currentPassword`, `invalid_request` on `newPassword`, `rate_limited`
  */
@@ -30,7 +30,7 @@ export async function changePassword(
   }
   const passwordHash = await hashPassword(password);
   return db().$transaction(async (tx) => {
-    // What was shown must still be the password: a reset that ends meanwhile is not undone by who knew the old one.
+    // The given password must still be the current one: a reset that ended meanwhile is not undone by a person who knew the old one.
     const { count } = await tx.user.updateMany({
       where: { id: user.id, passwordHash: user.passwordHash, disabledAt: null },
       data: { passwordHash },

@@ -7,7 +7,7 @@ import { insertUser } from "./insert-user.ts";
 import { type NewUserInput, parseNewUser } from "./new-user-fields.ts";
 
 /**
- * Makes a user on the operator's word: the e-mail address counts as verified.
+ * Creates a user as the operator: the e-mail address counts as verified.
  * @returns the user's id
  * @throws ServiceError `invalid_request`, `conflict` (each with its field), `forbidden`
  */

@@ -10,11 +10,11 @@ import { requireOtherOperator } from "./require-other-operator.ts";
 import { revokeEverything } from "./revoke-everything.ts";
 
 /**
- * Deletes a user for good, with sessions, tokens, grants, memberships and the OAuth apps they own. Two things stay: the audit log,
- * and the handle, which nobody can take again; whoever trusted the name must not meet a stranger behind it.
+ * Deletes a user for good, with sessions, tokens, grants, memberships and the OAuth apps they own. Two things stay: the audit
+ * log, and the handle, which nobody can take again: people who trusted the name must not meet a stranger behind it.
  *
- * What they own elsewhere is `alongside`'s to delete, in the same transaction and while nobody can give them more: doors call
- * `deleteAccount` of the hub, which brings it.
+ * `alongside` deletes what else they own, in the same transaction and while nobody can add more: doors call `deleteAccount` of
+ * the hub, which passes it.
  * @throws ServiceError `not_found`; `reauthentication_required` (S113); `conflict` for the last operator and for the last
  * administrator of an organization
  */

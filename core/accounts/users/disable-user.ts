@@ -8,8 +8,8 @@ import { requireOtherOperator } from "./require-other-operator.ts";
 import { revokeEverything } from "./revoke-everything.ts";
 
 /**
- * Shuts a user out: all sessions and tokens end, also those of apps (S112). Name, memberships and OAuth apps stay for the day they
- * are enabled again; what was revoked does not come back. Disabling twice is no error.
+ * Disables a user: all sessions and tokens end, including those of apps (S112). Name, memberships and OAuth apps are kept in
+ * case they are enabled again; what was revoked does not come back. Disabling twice is not an error.
  * @throws ServiceError `not_found`, `conflict` (the last operator)
  */
 export async function disableUser(actor: Actor, userId: string, from: RequestOrigin): Promise<void> {

@@ -5,7 +5,7 @@ import type { RequestOrigin } from "../../audit/request-origin.ts";
 import { db } from "../../db.ts";
 import { notFound } from "../../errors.ts";
 
-/** Lets a disabled user in again; they sign in anew, and apps ask anew. @throws ServiceError `not_found` */
+/** Enables a disabled user; they must sign in again, and apps must ask again. @throws ServiceError `not_found` */
 export async function enableUser(actor: Actor, userId: string, from: RequestOrigin): Promise<void> {
   await requirePermission(actor, "user.disable", { userId }, { what: "User" });
   await db().$transaction(async (tx) => {

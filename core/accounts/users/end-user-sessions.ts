@@ -7,7 +7,8 @@ import { notFound } from "../../errors.ts";
 import { endAllSiteSessions } from "../sessions/end-all-site-sessions.ts";
 
 /**
- * Signs a user out everywhere, as an operator: for a lost laptop. Tokens of apps and their own stay; disabling ends those too.
+ * Signs a user out everywhere, as an operator, for example after a laptop was lost. Tokens, the user's own and apps', stay;
+ * disabling ends those too.
  * @throws ServiceError `not_found`, `reauthentication_required`
  */
 export async function endUserSessions(actor: Actor, userId: string, from: RequestOrigin): Promise<void> {

@@ -1,7 +1,7 @@
 import { db } from "../../db.ts";
 import { isId } from "../../ids.ts";
 
-/** A user as the rest of core and the doors see one; never with the password's hash. */
+/** A user as seen by the rest of core and the doors; never with the password's hash. */
 export type UserProfile = {
   id: string;
   username: string;
@@ -28,13 +28,13 @@ const profileColumns = {
   createdAt: true,
 } as const;
 
-/** A user by id, disabled ones too. */
+/** A user by id, even if disabled. */
 export async function findUser(id: string): Promise<UserProfile | undefined> {
   if (!isId(id)) return undefined;
   return (await db().user.findUnique({ where: { id }, select: profileColumns })) ?? undefined;
 }
 
-/** A user by username, in any spelling, disabled ones too. */
+/** A user by username, in any spelling, even if disabled. */
 export async function findUserByUsername(username: string): Promise<UserProfile | undefined> {
   if (username.includes("\0")) return undefined;
   const row = await db().handle.findUnique({ where: { handle: username.toLowerCase() }, select: { userId: true } });

@@ -13,8 +13,8 @@ const ADDRESS_LIMIT = { limit: 20, windowSeconds: 60 * 60 };
 const MAIL_LIMIT = { limit: 3, windowSeconds: 60 * 60 };
 
 /**
- * Mails a link with which a forgotten password is replaced, if the address has an account; the answer and its time are the same if
- * not (S115). The letter goes to the address on record, never to the one that was typed.
+ * Mails a link for replacing a forgotten password, if the address has an account; otherwise the response and its time are the
+ * same (S115). The letter goes to the stored address, never to the typed one.
  * @throws ServiceError `invalid_request`, `rate_limited`
  */
 export async function forgotPassword(input: { email: string }, from: RequestOrigin): Promise<void> {

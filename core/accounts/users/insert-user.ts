@@ -10,17 +10,16 @@ import type { HandleName } from "../handles/parse-handle.ts";
 export type NewUser = {
   handle: HandleName;
   fullName: string;
-  /** Confirmed by its owner or vouched for by the operator: no user has an address that is neither. */
+  /** Confirmed by its owner or vouched for by the operator: every user's address is one or the other. */
   email: EmailAddress;
-  /** Null for who signs in elsewhere. */
+  /** Null for users who sign in with a provider. */
   passwordHash: string | null;
   isOperator?: boolean;
 };
 
 /**
- * Writes a user, whose values are checked already. The ways to become one (sign-up, the operator's command, the setup link) all
- * end here.
- * @param createdBy the user who did it, for the audit log; undefined when it was the person; null for the operator's command
+ * Inserts a user with validated values. All ways to create one (sign-up, the operator's command, the setup link) end here.
+ * @param createdBy the user who did it, for the audit log; undefined if it was the new user; null for the operator's command
  * @throws ServiceError `conflict` on `username` or `email`
  */
 export async function insertUser(

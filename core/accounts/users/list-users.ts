@@ -35,16 +35,16 @@ const stateWhere: Record<UserState, Prisma.Sql> = {
 };
 
 /**
- * Every account, the newest first, for operators. Ids begin with their time, so that the order is the primary key's; a search is by
- * prefix, which an index answers among however many.
+ * All accounts, the newest first, for operators. Ids begin with their time, so the order is that of the primary key; a search
+ * is by prefix, which an index answers however many accounts there are.
  * @throws ServiceError `forbidden`
  */
 export async function listUsers(actor: Actor, { text = "", state, ...request }: UserSearch = {}): Promise<Page<ListedUser>> {
   await requirePermission(actor, "installation.operate", null, { what: "Users" });
   const { page, pageSize, skip, take } = pageBounds({ pageSize: PAGE_SIZE, ...request });
   const where = Prisma.sql`${textWhere(text)} AND ${state ? stateWhere[state] : Prisma.sql`TRUE`}`;
-  // Looking for a few by their names, Postgres would else walk all ids from the newest, in the hope of meeting enough of them soon: in
-  // another collation the order is the same, and not the index's.
+  // For a search by name, Postgres would otherwise scan all ids from the newest, hoping to find enough matches soon: with
+  // another collation the order is the same, but the index cannot provide it.
   const order = text.trim() === "" ? Prisma.sql`u.id` : Prisma.sql`u.id COLLATE "C"`;
   const [[count], items] = await Promise.all([
     db().$queryRaw<{ total: number }[]>`SELECT count(*)::int AS total FROM "user" u WHERE ${where}`,
@@ -61,7 +61,7 @@ function textWhere(text: string): Prisma.Sql {
   if (plain === "") return Prisma.sql`TRUE`;
   const isWhole: boolean = isId(plain);
   if (isWhole) return Prisma.sql`u.id = ${plain}`;
-  // Taken literally: in LIKE these would stand for anything.
+  // Escaped: these are wildcards in LIKE.
   const prefix = `${plain.replace(/[\\%_]/g, "\\$&")}%`;
   return Prisma.sql`(lower(u.username) LIKE ${prefix} OR lower(u.full_name) LIKE ${prefix} OR lower(u.email_canonical) LIKE ${prefix})`;
 }

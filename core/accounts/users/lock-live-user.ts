@@ -2,7 +2,8 @@ import type { Db } from "../../db.ts";
 import { notFound } from "../../errors.ts";
 
 /**
- * Before something is given to a user that disabling them takes away: the two wait for one another, so that neither misses the other.
+ * Call it before giving a user something that disabling them takes away: the two then wait for each other, so that neither
+ * misses the other.
  * @throws ServiceError `not_found` for an unknown or disabled user
  */
 export async function lockLiveUser(tx: Db, userId: string): Promise<void> {

@@ -5,18 +5,18 @@ import { checkPassword } from "../passwords/check-password.ts";
 
 export const FULL_NAME_MAX_CHARACTERS = 100;
 
-/** What a new user is made from, as it comes from a form or a command line. */
+/** The input for a new user, from a form or a command line. */
 export type NewUserInput = {
   username: string;
   email: string;
   password: string;
-  /** What others see beside the username; the username when it is empty. */
+  /** Shown to others beside the username; the username if it is empty. */
   fullName?: string;
 };
 
 export type NewUserFields = { handle: HandleName; email: EmailAddress; password: string; fullName: string };
 
-/** @throws ServiceError `invalid_request` with the first field at fault */
+/** @throws ServiceError `invalid_request` with the first invalid field */
 export function parseNewUser(input: NewUserInput): NewUserFields {
   const handle = parseHandle(input.username, "username");
   const email = parseEmailAddress(input.email);

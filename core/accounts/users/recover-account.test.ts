@@ -43,7 +43,7 @@ describe("forgotPassword and resetPassword", () => {
     });
     await expect(signIn({ login: username, password: NEW_PASSWORD }, fromElsewhere())).resolves.toBeDefined();
     expect((await lettersTo(email))[0]?.subject).toBe("Your Keyhook password was changed");
-    // A refused password is recorded beside the answer, sooner or later than what follows it.
+    // A refused password is recorded asynchronously, before or after what follows it.
     await vi.waitFor(async () => expect(await auditTrail({ subjectId: id })).toContain("user.sign_in_failed"));
     expect((await auditTrail({ subjectId: id })).filter((type) => type !== "user.sign_in_failed")).toEqual([
       "user.create",

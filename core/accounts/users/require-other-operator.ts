@@ -2,9 +2,9 @@ import type { Db } from "../../db.ts";
 import { ServiceError } from "../../errors.ts";
 
 /**
- * A service keeps an operator who can sign in. The operators' rows are locked, in one order, so that two who disable each other
- * at the same moment do not both succeed.
- * @throws ServiceError `conflict` when `userId` is the last one
+ * Ensures that the service keeps an operator who can sign in. The operators' rows are locked in one order, so that two who
+ * disable each other at the same time do not both succeed.
+ * @throws ServiceError `conflict` if `userId` is the last one
  */
 export async function requireOtherOperator(tx: Db, userId: string): Promise<void> {
   const operators = await tx.$queryRaw<{ id: string }[]>`

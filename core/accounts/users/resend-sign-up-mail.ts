@@ -13,7 +13,8 @@ const ADDRESS_LIMIT = { limit: 20, windowSeconds: 60 * 60 };
 const MAIL_LIMIT = { limit: 3, windowSeconds: 60 * 60 };
 
 /**
- * Sends the link of a sign-up again, a fresh one that replaces the old. The answer is the same whether there is one waiting.
+ * Sends the link of a sign-up again, as a new one that replaces the old. The response does not reveal whether a sign-up is
+ * waiting.
  * @throws ServiceError `invalid_request`, `rate_limited`
  */
 export async function resendSignUpMail(input: { email: string }, from: RequestOrigin): Promise<void> {

@@ -13,9 +13,9 @@ import { endAllSiteSessions } from "../sessions/end-all-site-sessions.ts";
 import { clearThrottle } from "../throttle.ts";
 
 /**
- * Uses the link of `forgotPassword`. All sessions end (S112), a change of e-mail address that waits for its link is off, and
- * sign-in is open again if too many wrong passwords had closed it. A second step stays as it is, and is asked for at the next
- * sign-in: whoever reads somebody's mail has one step of theirs, not both.
+ * Uses the link of `forgotPassword`. All sessions end (S112), a pending change of e-mail address is cancelled, and sign-in is
+ * possible again if too many wrong passwords had blocked it. A second step stays, and is required at the next sign-in: whoever
+ * reads a user's mail has one of their steps, not both.
  * @throws ServiceError `gone`; `invalid_request` on `password`, after which the link still works
  */
 export async function resetPassword(token: string, input: { password: string }, from: RequestOrigin): Promise<void> {

@@ -3,16 +3,16 @@ import { revokeInvitationsBy } from "../organizations/invitations/revoke-invitat
 import { endAllSiteSessions } from "../sessions/end-all-site-sessions.ts";
 
 /**
- * Ends everything with which a user, or a program in their name, gets in (S112): sessions, and with them those in the engine, which
- * serve nobody without one and stay only until the worker has told their apps; personal access tokens; the publishers whose jobs read as
- * them; what they granted to apps, which is marked, so that every token of it is dead, one being issued at this moment too (S43); links
- * that wait in their mailbox; invitations that they sent.
+ * Ends all access of a user and of programs in their name (S112): sessions, and with them provider sessions, which grant
+ * nothing without one and stay only until the worker has notified their apps; personal access tokens; publishers whose jobs
+ * read as them; consents to apps, which are marked, so that every token of them is invalid, even one being issued at this
+ * moment (S43); links that wait in their mailbox; invitations that they sent.
  */
 export async function revokeEverything(tx: Db, userId: string): Promise<void> {
   const revokedAt = new Date();
   await endAllSiteSessions(userId, tx);
   await tx.personalAccessToken.updateMany({ where: { userId, revokedAt: null }, data: { revokedAt } });
-  // With them go the tokens that their jobs got.
+  // The tokens that their jobs got end with them.
   await tx.trustedPublisher.deleteMany({ where: { userId } });
   await tx.oAuthConsent.updateMany({ where: { userId, revokedAt: null }, data: { revokedAt } });
   await tx.oAuthGrant.updateMany({ where: { userId, revokedAt: null }, data: { revokedAt } });

@@ -7,7 +7,7 @@ import { notFound } from "../../errors.ts";
 import { requireOtherOperator } from "./require-other-operator.ts";
 
 /**
- * Makes a user an operator of the service, or takes that away (S116: a privilege change is in the audit log).
+ * Makes a user an operator of the service, or revokes that (S116: a privilege change is in the audit log).
  * @throws ServiceError `not_found`, `reauthentication_required` (S113), `conflict` (the last operator)
  */
 export async function setOperator(actor: Actor, userId: string, isOperator: boolean, from: RequestOrigin): Promise<void> {

@@ -10,8 +10,9 @@ import { checkPassword } from "../passwords/check-password.ts";
 import { hashPassword } from "../passwords/password-hash.ts";
 
 /**
- * Gives an account that was made at another provider its first password. Replacing one takes the present one (`changePassword`).
- * @throws ServiceError `reauthentication_required` (S113), `invalid_request` on `newPassword`, `conflict` when there is one
+ * Sets the first password of an account that was created with a provider. Replacing one requires the present one
+ * (`changePassword`).
+ * @throws ServiceError `reauthentication_required` (S113), `invalid_request` on `newPassword`, `conflict` if there is one
  */
 export async function setPassword(actor: Person, input: { newPassword: string }, from: RequestOrigin): Promise<void> {
   const { userId } = actor;

@@ -80,7 +80,7 @@ describe("signIn", () => {
     const known = await signedInPerson();
     const logins = { wrong: known.username, unknown: freshName("nobody") };
     const times = { wrong: [] as number[], unknown: [] as number[] };
-    // In turn, so that both meet the same machine, busy as it may be.
+    // Alternating, so that both run under the same load.
     for (let i = 0; i < 7; i++) {
       for (const kind of ["wrong", "unknown"] as const) {
         const start = performance.now();
@@ -89,7 +89,7 @@ describe("signIn", () => {
       }
     }
     const median = (all: number[]) => all.sort((a, b) => a - b)[3] as number;
-    // Without the decoy an unknown account answers ten times sooner.
+    // Without the decoy, an unknown account gets its response ten times sooner.
     expect(median(times.unknown)).toBeGreaterThan(median(times.wrong) / 3);
   });
 
@@ -119,7 +119,7 @@ describe("signIn", () => {
   test("S115 of guesses from everywhere a hundred are judged, known account or not", async () => {
     const { username } = await signedInPerson();
     for (const login of [username, freshName("nobody")]) {
-      // As if ninety-five had been: each costs a hash.
+      // As if ninety-five had been made: each costs a hash.
       const count = ACCOUNT_EVERYWHERE_LIMIT.limit - 5;
       await db().throttle.create({ data: { key: loginThrottle(login), count, resetAt: new Date(Date.now() + 60_000) } });
       const guesses = Array.from({ length: 20 }, () => signIn({ login, password: "some other words" }, fromElsewhere()));
@@ -128,7 +128,7 @@ describe("signIn", () => {
   });
 
   describe("S115 a browser that the account's owner has signed in with", () => {
-    /** Of an account that strangers have locked everywhere, and at this very address. */
+    /** For an account that strangers have blocked everywhere, including from this address. */
     async function underAttack() {
       const person = await signedInPerson();
       const { ip } = fromElsewhere();
@@ -190,7 +190,7 @@ describe("signIn", () => {
       for (let i = 0; i < 9; i++) await expect(fail(username)).rejects.toMatchObject(WRONG);
       await signIn({ login: username, password: PASSWORD }, attacker);
     }
-    // 45 failures by now, and five successes, which count nothing: five more failures are judged, the next is not.
+    // 45 failures by now, and five successes, which do not count: five more failures are checked, the next is not.
     for (let i = 0; i < 5; i++) await expect(fail(freshName("victim"))).rejects.toMatchObject(WRONG);
     await expect(fail(freshName("victim"))).rejects.toMatchObject({ code: "rate_limited" });
     await expect(signIn({ login: username, password: PASSWORD }, fromElsewhere())).resolves.toBeDefined();
@@ -228,7 +228,7 @@ describe("signIn", () => {
       await tx.user.update({ where: { id }, data: { passwordHash: "another" } });
       started = asAnotherClient(() => signIn({ login: username, password: PASSWORD }, fromElsewhere()));
       started.catch(() => undefined);
-      // Long enough for it to have verified the old hash, which is what others still see.
+      // Long enough for it to have verified the old hash, which others still see.
       await new Promise((resolve) => setTimeout(resolve, 500));
     });
     await expect(started).rejects.toMatchObject(WRONG);

@@ -15,17 +15,17 @@ export type SignInInput = {
   /** Username or e-mail address. */
   login: string;
   password: string;
-  /** The browser's cookie of those who have signed in with it before (known-device.ts). */
+  /** The browser's cookie with the users who have signed in with it before (known-device.ts). */
   knownBy?: string | undefined;
-  /** The session token that the browser brought along; it is worth nothing afterwards (S34). */
+  /** The session token that the browser sent; it becomes invalid (S34). */
   replaces?: string;
 };
 
 /**
- * Signs in by username or e-mail address. An unknown account, a wrong password and an account without one answer the same after
- * the same work (S115); failures are counted per account and per address, or per browser where the account's owner has signed in
- * with it before, so that strangers lock nobody out; success forgets them. Only who has the right password
- * learns whether a second step follows.
+ * Signs in by username or e-mail address. An unknown account, a wrong password and an account without a password get the same
+ * response after the same work (S115). Failures are counted per account and per address, or per browser if the account's owner
+ * has signed in with it before, so that strangers lock nobody out; a success resets the counters. Only callers with the right
+ * password learn whether there is a second step.
  * @throws ServiceError `unauthorized`, `rate_limited` with the seconds to wait, `forbidden` (right password, but disabled)
  */
 export async function signIn(input: SignInInput, from: RequestOrigin): Promise<SignInOutcome> {
@@ -34,9 +34,9 @@ export async function signIn(input: SignInInput, from: RequestOrigin): Promise<S
   const user = await findByLogin(login);
   const attempt = await countPasswordAttempt({ login, device: knownDevice(user, input.knownBy) }, from);
   if (!(await attempt.verify(() => verifyPassword(user?.passwordHash, password, login))) || !user?.passwordHash) {
-    // Not the login as typed: people put their password into that field by mistake.
+    // Without the typed login: people enter their password into that field by mistake.
     log().info({ ip: from.ip, userId: user?.id }, "sign-in failed");
-    // Not waited for: that an account is there must not show in the time that the refusal takes (S115).
+    // Not awaited: the response time must not reveal that the account exists (S115).
     if (user) void recordFailure(user.id, from);
     throw wrongLogin();
   }
@@ -56,7 +56,7 @@ async function recordFailure(subjectId: string, from: RequestOrigin): Promise<vo
   );
 }
 
-/** The login in the form in which accounts are found and attempts counted. */
+/** The login in the form used for finding accounts and counting attempts. */
 function canonicalLogin(value: unknown): string {
   const login = plainText("login", value, 1_000).trim();
   if (login === "") throw new ServiceError("invalid_request", "Enter your username or e-mail address.", { field: "login" });
@@ -65,7 +65,7 @@ function canonicalLogin(value: unknown): string {
 
 type Candidate = { id: string; passwordHash: string | null; disabledAt: Date | null };
 
-/** One query whatever the login is, so that an unknown one does not answer sooner. */
+/** One query for every login, so that an unknown one does not get its response sooner. */
 async function findByLogin(login: string): Promise<Candidate | undefined> {
   const { rows } = await pool().query<Candidate>({
     name: "find-user-by-login",
@@ -77,8 +77,8 @@ async function findByLogin(login: string): Promise<Candidate | undefined> {
 }
 
 /**
- * The password may have been changed, or the user disabled, while it was verified; both end all sessions and must not miss this one.
- * The lock makes them wait for it, or it for them.
+ * The password may have been changed, or the user disabled, while it was verified; both end all sessions and must not miss this
+ * one. The lock makes each wait for the other.
  */
 async function requireUnchanged(tx: Db, { id, passwordHash }: Candidate): Promise<void> {
   const same = await tx.$queryRaw<unknown[]>`

@@ -12,18 +12,18 @@ import { takeAtLeast } from "../take-at-least.ts";
 import { consumeAddressThrottle, consumeThrottle, throttleKey } from "../throttle.ts";
 import { type NewUserInput, parseNewUser } from "./new-user-fields.ts";
 
-/** How long an answer takes, at least, whether or not the address has an account. */
+/** The minimum time of a response, whether or not the address has an account. */
 export const ANSWER_MILLISECONDS = 300;
 
 const ADDRESS_LIMIT = { limit: 30, windowSeconds: 60 * 60 };
 const MAIL_LIMIT = { limit: 5, windowSeconds: 60 * 60 };
 
 /**
- * Asks for an account. Nothing is created yet: the answers are kept with the link that is mailed, and the account comes into
- * being when the link is used (`verifyEmail`). So an address that already has one is not given away (S115), not by this
- * answer, nor by trying to sign in afterwards, nor by the username being taken; and nobody can hold an address that is not
- * theirs. The owner of a known address gets a mail saying that they have an account.
- * @param returnTo a path of ours where the person was going
+ * Requests an account. Nothing is created yet: the input is stored with the mailed link, and using the link creates the account
+ * (`verifyEmail`). So neither the response, nor a later sign-in, nor a taken username reveals that an address already has an
+ * account (S115), and nobody can occupy an address that is not theirs. The owner of a known address gets a mail saying that
+ * they have an account.
+ * @param returnTo the path of ours where the user was going
  * @throws ServiceError `invalid_request`, `conflict` (username taken; usernames are public), `rate_limited`
  */
 export async function signUp(input: NewUserInput & { returnTo?: string }, from: RequestOrigin): Promise<{ email: string }> {
@@ -51,7 +51,7 @@ export async function signUp(input: NewUserInput & { returnTo?: string }, from: 
   return { email: email.address };
 }
 
-/** @returns whether the address has an account, whose owner was written to */
+/** @returns whether the address has an account, whose owner was notified */
 async function tellOwner(tx: Db, { canonical }: EmailAddress): Promise<boolean> {
   const owner = await tx.user.findUnique({ where: { emailCanonical: canonical }, select: { username: true, email: true } });
   if (!owner) return false;

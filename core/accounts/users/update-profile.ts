@@ -9,7 +9,7 @@ import { replaceImage } from "../../images/replace-image.ts";
 import { parseWebsite } from "../parse-website.ts";
 import { parseFullName } from "./new-user-fields.ts";
 
-/** What is absent stays as it is; an empty website and a null avatar are removed. */
+/** Absent values stay unchanged; an empty website and a null avatar are removed. */
 export type ProfileChanges = { fullName?: string; website?: string; avatar?: Uint8Array | null };
 
 /** @throws ServiceError `invalid_request`, `payload_too_large`, `not_found` */
@@ -23,7 +23,7 @@ export async function updateProfile(actor: Actor, userId: string, changes: Profi
   if (changes.website !== undefined) data.website = parseWebsite(changes.website);
   const avatar = changes.avatar && (await encodeImage(changes.avatar, "avatar"));
   await db().$transaction(async (tx) => {
-    // Locked, so that of two avatars at once none is left behind without an owner.
+    // Locked, so that two concurrent avatars do not leave one behind without an owner.
     const [before] = await tx.$queryRaw<{ avatarId: string | null; fullName: string; website: string | null }[]>`
       SELECT avatar_id AS "avatarId", full_name AS "fullName", website FROM "user" WHERE id = ${userId} FOR NO KEY UPDATE`;
     if (!before) throw new ServiceError("not_found", "User not found");

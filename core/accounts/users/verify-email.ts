@@ -18,13 +18,13 @@ import { consumeThrottle, throttleKey } from "../throttle.ts";
 import { insertUser } from "./insert-user.ts";
 
 export type VerifyEmailInput = {
-  /** Of a sign-up: the password that was chosen with it. */
+  /** For a sign-up: the password chosen with it. */
   password?: string;
-  /** Another name, when the one asked for was taken meanwhile. */
+  /** Another name, if the requested one was taken meanwhile. */
   username?: string | undefined;
-  /** The session token that the browser brought along; it is worth nothing afterwards (S34). */
+  /** The session token that the browser sent; it becomes invalid (S34). */
   replaces?: string | undefined;
-  /** Of a changed address: who is signed in. */
+  /** For a changed address: the signed-in user. */
   actor?: Person | undefined;
 };
 
@@ -33,20 +33,21 @@ export type VerifiedEmail =
       purpose: "sign-up";
       userId: string;
       outcome: SignInOutcome;
-      /** Where the person was going when they signed up; a path of ours. */
+      /** Where the user was going when they signed up; a path of ours. */
       returnTo: string | null;
     }
   | { purpose: "change-email"; userId: string };
 
-/** Wrong passwords for one sign-up: whoever reads the mailbox is not to guess what somebody else chose. */
+/** Wrong passwords for one sign-up: whoever reads the mailbox must not guess what somebody else chose. */
 const PASSWORD_LIMIT = { limit: 10, windowSeconds: 15 * 60 };
 
 /**
- * Uses the link of a sign-up, which makes the account and signs its person in, or of a changed e-mail address. The link proves only
- * who reads the mailbox. That they also chose the password, or hold the account, they show besides: otherwise somebody could sign up
- * with another's address, have its owner press the button, and be known by that address here and at every app (S142).
- * @throws ServiceError `gone`; `unauthorized` on `password`, `forbidden` for another account's link, `rate_limited`, `conflict` on
- * `username`, after all of which the link still works; `conflict` on `email`
+ * Uses the link of a sign-up, which creates the account and signs the user in, or of a changed e-mail address. The link only
+ * proves who reads the mailbox. The user must also prove that they chose the password, or hold the account. Otherwise somebody
+ * could sign up with another's address, have its owner press the button, and use that address as theirs here and at every app
+ * (S142).
+ * @throws ServiceError `gone`; `unauthorized` on `password`, `forbidden` for another account's link, `rate_limited`, `conflict`
+ * on `username`, after all of which the link still works; `conflict` on `email`
  */
 export async function verifyEmail(token: string, from: RequestOrigin, input: VerifyEmailInput): Promise<VerifiedEmail> {
   const link = await findOneTimeToken(token, "sign-up", "change-email");
@@ -100,11 +101,11 @@ async function finishEmailChange(tx: Db, link: OneTimeToken<"change-email">, fro
       data: { email: address, emailCanonical: canonical, emailVerifiedAt: new Date() },
     });
   } catch (error) {
-    // Another account confirmed the address at this very moment.
+    // Another account confirmed the address at the same time.
     if (isUniqueViolation(error)) throw addressTaken();
     throw error;
   }
-  // A reset link in the former mailbox must not outlive it.
+  // A reset link in the former mailbox must no longer work.
   await tx.oneTimeToken.deleteMany({ where: { userId: before.id, purpose: "reset-password" } });
   await queueMail(tx, { to: before.email, ...emailChangedLetter({ username: before.username, newEmail: address }) });
   await recordAuditEvent(tx, {
