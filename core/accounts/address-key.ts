@@ -1,8 +1,9 @@
 import ipaddr from "ipaddr.js";
 
 /**
- * What counts as one address when attempts are counted: an IPv4 address, or the /64 network of an IPv6 address, since whoever
- * has one address of a /64 usually has all of them; many are given a /56, and anybody who asks a /48. Undefined when the address is not known.
+ * The unit by which attempts from an address are counted: an IPv4 address, or the /64 network of an IPv6 address, since whoever
+ * has one address of a /64 usually has all of it; many get a /56, and anybody who asks a /48. Undefined if the address is not
+ * known.
  */
 export function addressKey(ip: string | null, prefix: 48 | 64 = 64): string | undefined {
   if (!ip || !ipaddr.isValid(ip)) return undefined;

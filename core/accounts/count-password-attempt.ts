@@ -5,26 +5,26 @@ import { addressCounters, clearThrottle, consumeThrottles, type ThrottleLimit, t
 
 const QUARTER_HOUR = 15 * 60;
 
-/** Ten wrong passwords for one account, by one browser that signed in before or from one address; or by a person who is signed in. */
+/** Ten wrong passwords for one account, from one browser that signed in before or from one address; or by a signed-in user. */
 export const ACCOUNT_LIMIT: ThrottleLimit = { limit: 10, windowSeconds: QUARTER_HOUR };
 
 /**
- * A hundred for one account from all addresses: against guessing from many. It is what a stranger with ten addresses can fill, so that
- * it never counts or stops a browser in which the account's owner has signed in before.
+ * A hundred for one account from all addresses, against distributed guessing. A stranger with ten addresses can exhaust it, so
+ * it neither counts nor stops a browser in which the account's owner has signed in before.
  */
 export const ACCOUNT_EVERYWHERE_LIMIT: ThrottleLimit = { limit: 100, windowSeconds: QUARTER_HOUR };
 
-/** Fifty wrong passwords from one address, for whichever accounts: an office shares one. */
+/** Fifty wrong passwords from one address, for any accounts: an office shares one. */
 export const ADDRESS_LIMIT: ThrottleLimit = { limit: 50, windowSeconds: QUARTER_HOUR };
 
 export type PasswordAttempt = {
-  /** Verifies the password. When the machine had no place for that, it was no attempt. @throws ServiceError `unavailable` */
+  /** Verifies the password. If no slot was free for that, it does not count as an attempt. @throws ServiceError `unavailable` */
   verify: (work: () => Promise<boolean>) => Promise<boolean>;
-  /** Forgets the failures of this person's own making, and takes this attempt off the counters that others share. */
+  /** Resets the counters of this user's own failures, and takes this attempt off the shared ones. */
   succeeded: () => Promise<void>;
 };
 
-/** Who tries a password. `device` is the browser that the account's owner has signed in with before (known-device.ts). */
+/** Who tries a password. `device` is a browser in which the account's owner has signed in before (known-device.ts). */
 export type PasswordTrial = { login: string; device: string | undefined } | { signedInUserId: string };
 
 /**
@@ -33,7 +33,7 @@ export type PasswordTrial = { login: string; device: string | undefined } | { si
  */
 export async function countPasswordAttempt(trial: PasswordTrial, from: RequestOrigin): Promise<PasswordAttempt> {
   const { own, shared } = countersOf(trial, from);
-  // The shared ones last: an address that is out of tries for this account takes nothing from what everybody has.
+  // The shared ones last: an address that has no attempts left for this account uses up none of them.
   const counted = await consumeThrottles([...own, ...shared]);
   return {
     verify: async (work) => {
@@ -46,7 +46,7 @@ export async function countPasswordAttempt(trial: PasswordTrial, from: RequestOr
     },
     succeeded: async () => {
       await clearThrottle(...own.map(([key]) => key));
-      // Given back, not cleared: whoever has one account of their own must not be able to wash their guesses away with it.
+      // Taken off, not cleared: otherwise an attacker could reset the counter of their guesses by signing in to their own account.
       await Promise.all(counted.slice(own.length).map(({ giveBack }) => giveBack()));
     },
   };
@@ -56,10 +56,10 @@ type Counter = [key: string, limit: ThrottleLimit];
 
 function countersOf(trial: PasswordTrial, from: RequestOrigin): { own: Counter[]; shared: Counter[] } {
   const ofAddress = addressCounters("password-address", from.ip, ADDRESS_LIMIT);
-  // A kind of its own, so that nobody can fill it from the sign-in page.
+  // A separate counter, so that nobody can exhaust it from the sign-in page.
   if ("signedInUserId" in trial) return { own: [[ownPasswordThrottle(trial.signedInUserId), ACCOUNT_LIMIT]], shared: ofAddress };
   const { login, device } = trial;
-  // Strangers at the same address, and behind a proxy that is not trusted that is everybody, do not stop it either.
+  // Nor can strangers at the same address stop it; behind an untrusted proxy, everybody shares one.
   if (device) return { own: [[throttleKey("password-device", device), ACCOUNT_LIMIT]], shared: [] };
   return {
     own: [[loginAtAddressThrottle(login, from), ACCOUNT_LIMIT]],
@@ -68,8 +68,8 @@ function countersOf(trial: PasswordTrial, from: RequestOrigin): { own: Counter[]
 }
 
 /**
- * The counter of wrong passwords for a login as typed, whether it exists or not: one counter for the username and the e-mail address
- * of an account would tell a guesser which address belongs to which name.
+ * The counter of wrong passwords for a login as typed, whether it exists or not: a common counter for the username and the
+ * e-mail address of an account would reveal which belong together.
  */
 export function loginThrottle(login: string): string {
   return throttleKey("password-login", login);

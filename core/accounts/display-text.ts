@@ -1,8 +1,9 @@
 import { ServiceError } from "../errors.ts";
 import { plainText } from "./plain-text.ts";
 
-// Controls, invisible fillers and what turns the reading direction round: a name must look like what it is (S28).
-// U+200C and U+200D stay, since Persian, Indic scripts and emoji are spelled with them, but do not make a text alone.
+// Control characters, invisible fillers and characters that reverse the reading direction: a name must look like what it is
+// (S28). U+200C and U+200D are allowed, since Persian, Indic scripts and emoji use them, but a text must not consist of them
+// alone.
 const DECEPTIVE =
   /[\p{Cc}\u{ad}\u{61c}\u{115f}\u{1160}\u{180e}\u{200b}\u{200e}\u{200f}\u{202a}-\u{202e}\u{2060}-\u{206f}\u{2800}\u{3164}\u{feff}\u{ffa0}\u{e0000}-\u{e007f}]/gu;
 const VISIBLE = /[\p{L}\p{N}\p{P}\p{S}]/u;
@@ -10,12 +11,12 @@ const VISIBLE = /[\p{L}\p{N}\p{P}\p{S}]/u;
 type Limits = { maxCharacters: number; isRequired?: boolean };
 
 /**
- * One line of text that others will read: composed (NFC), white space collapsed, controls and bidi overrides removed.
- * @returns the text, empty when it is not required and nothing was left
+ * One line of text for others to read: composed (NFC), white space collapsed, controls and bidi overrides removed.
+ * @returns the text; empty if it is not required and nothing was left
  * @throws ServiceError `invalid_request` with the field
  */
 export function displayText(field: string, value: unknown, { maxCharacters, isRequired = true }: Limits): string {
-  // The form may be longer than what remains of it; four times is generous and still bounded.
+  // The input may be longer than the cleaned text; four times is generous and still bounded.
   const cleaned = plainText(field, value, maxCharacters * 4)
     .normalize("NFC")
     .replace(/\s/gu, " ")

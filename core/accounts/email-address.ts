@@ -2,10 +2,10 @@ import { domainToASCII } from "node:url";
 import { ServiceError } from "../errors.ts";
 import { plainText } from "./plain-text.ts";
 
-/** An e-mail address: `address` is what mail is sent to, `canonical` is what is compared (S91). */
+/** An e-mail address: mail is sent to `address`; comparisons use `canonical` (S91). */
 export type EmailAddress = { address: string; canonical: string };
 
-// RFC 5321 §4.5.3.1: 64 octets before the @, 254 in all.
+// RFC 5321 §4.5.3.1: 64 octets before the @, 254 in total.
 const LOCAL_MAX_CHARACTERS = 64;
 const ADDRESS_MAX_CHARACTERS = 254;
 
@@ -13,9 +13,9 @@ const LOCAL = /^[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+(\.[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]
 const DOMAIN = /^(?=.{1,253}$)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+(?!\d+$)[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/;
 
 /**
- * Reads an address: trimmed, its domain in the ASCII form of IDNA. The canonical form is lower case; nothing else is folded,
- * because whether `a.b@` and `ab@` are one mailbox is known to its provider only. The part before the @ is ASCII: Unicode has
- * letters whose lower case is an ASCII one (U+212A, the Kelvin sign), which would make two mailboxes one account.
+ * Parses an address: trimmed, with its domain in the ASCII form of IDNA. The canonical form is lower case; nothing else is
+ * folded, because only the provider knows whether `a.b@` and `ab@` are one mailbox. The part before the @ is ASCII: Unicode has
+ * letters whose lower case is an ASCII letter (U+212A, the Kelvin sign), which would make two mailboxes one account.
  * @throws ServiceError `invalid_request`
  */
 export function parseEmailAddress(value: unknown, field = "email"): EmailAddress {
@@ -24,7 +24,7 @@ export function parseEmailAddress(value: unknown, field = "email"): EmailAddress
   return email;
 }
 
-/** The address in a text, or undefined when it is none. */
+/** Parses a text as an address; undefined if it is none. */
 export function readEmailAddress(text: string): EmailAddress | undefined {
   const trimmed = text.trim();
   const at = trimmed.lastIndexOf("@");

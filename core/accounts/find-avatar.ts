@@ -5,8 +5,8 @@ import { findOwner } from "./handles/find-owner.ts";
 export type Avatar = { contentType: string; bytes: Uint8Array };
 
 /**
- * The picture that stands for a handle: the stored one, or one drawn from the name. A handle that nobody has gets a drawn one too, so
- * that pages about people who are gone keep theirs.
+ * The picture for a handle: the stored one, or one drawn from the name. Unused handles get one too, so that pages about deleted
+ * users keep theirs.
  */
 export async function findAvatar(handle: string): Promise<Avatar> {
   const owner = await findOwner(handle);

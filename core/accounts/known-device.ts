@@ -10,17 +10,17 @@ import { siteSessionCookie } from "./sessions/site-session-cookie.ts";
  * It counts this browser's wrong passwords apart from everybody else's, so that a stranger who guesses cannot lock the account's owner out.
  */
 
-/** So many people may share a browser; of more, those who signed in last are known. */
+/** How many users may share a browser; the most recent ones are remembered. */
 const PEOPLE_MAX = 5;
 const KEPT_SECONDS = 365 * 24 * 60 * 60;
 
-/** Made as the session's cookie is (S111): `__Host-`, HttpOnly, Secure. */
+/** Set up like the session's cookie (S111): `__Host-`, HttpOnly, Secure. */
 export function knownDeviceCookie(): ReturnType<typeof siteSessionCookie> {
   const session = siteSessionCookie();
   return { name: session.name.replace("session", "known"), options: { ...session.options, maxAge: KEPT_SECONDS } };
 }
 
-/** Adds somebody who has just signed in to what the browser's cookie says. @param cookie what it said, if anything */
+/** Adds a user who has just signed in to the browser's cookie. @param cookie its current value, if any */
 export async function rememberDevice(userId: string, cookie: string | undefined): Promise<string> {
   const user = await db().user.findUnique({ where: { id: userId }, select: { passwordHash: true } });
   const device = newToken().slice(0, 22);
@@ -32,8 +32,8 @@ export async function rememberDevice(userId: string, cookie: string | undefined)
 }
 
 /**
- * Which device of this person a cookie speaks for; undefined where it is of nobody, of somebody else, or forged. A new password ends what
- * was said under the one before: nobody who once knew it can guess the next one with counters of their own.
+ * The device id of this user in a cookie; undefined if it has none for them or is forged. A new password invalidates earlier
+ * entries: a person who once knew the old one cannot use separate counters to guess the new one.
  */
 export function knownDevice(
   user: { id: string; passwordHash: string | null } | undefined,

@@ -1,5 +1,5 @@
 /**
- * A path of our own to go back to, or null for anything that could lead elsewhere: `//host`, `/\host`, control characters that
+ * A path of our own to return to; null for anything that could lead elsewhere: `//host`, `/\host`, control characters that
  * browsers drop, or a whole URL (open redirector, RFC 9700 §4.11).
  */
 export function localPath(value: unknown): string | null {

@@ -1,4 +1,4 @@
-/** One page of a list. Pages count from 1; one that is past the end is empty. */
+/** One page of a list. Pages count from 1; a page past the end is empty. */
 export type Page<T> = { items: T[]; page: number; pageSize: number; total: number };
 
 export type PageRequest = { page?: number; pageSize?: number };
@@ -7,7 +7,7 @@ const PAGE_SIZE = 30;
 const PAGE_MAX_SIZE = 100;
 const PAGE_MAX = 100_000;
 
-/** Bounds a request for a page, whatever numbers came in the URL (S138), and says what to skip and take. */
+/** Bounds a request for a page, whatever numbers the URL contains (S138), and returns what to skip and take. */
 export function pageBounds({ page = 1, pageSize = PAGE_SIZE }: PageRequest): {
   page: number;
   pageSize: number;

@@ -4,8 +4,8 @@ import { plainText } from "./plain-text.ts";
 const WEBSITE_MAX_CHARACTERS = 200;
 
 /**
- * The website of a profile: an http or https URL, normalised; null for an empty field. Other schemes would run script or open
- * programs when somebody clicks on it, and userinfo makes an address look like another.
+ * The website of a profile: an http or https URL, normalized; null for an empty field. Other schemes would run a script or open
+ * programs when clicked, and userinfo makes a URL look like another.
  * @throws ServiceError `invalid_request`
  */
 export function parseWebsite(value: unknown, field = "website"): string | null {

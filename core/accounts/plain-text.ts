@@ -1,8 +1,8 @@
 import { ServiceError } from "../errors.ts";
 
 /**
- * A string from outside that Postgres can hold. NUL bytes, lone surrogates and U+FFFD (what decoders make of invalid UTF-8)
- * are refused here with the field's name, before they become a database error (S51).
+ * A string from outside that Postgres can store. NUL bytes, lone surrogates and U+FFFD (the result of decoding invalid UTF-8)
+ * are refused here with the field's name, before they cause a database error (S51).
  * @throws ServiceError `invalid_request`
  */
 export function plainText(field: string, value: unknown, maxCharacters = 10_000): string {

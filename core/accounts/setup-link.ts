@@ -12,8 +12,8 @@ import { insertUser } from "./users/insert-user.ts";
 import { type NewUserInput, parseNewUser } from "./users/new-user-fields.ts";
 
 /**
- * The link that makes the first operator: a new one at each start while there is none, and the one before stops working.
- * @returns the URL to print, or undefined when the service has its operator
+ * The link that creates the first operator: a new one at each start while there is none; the previous one stops working.
+ * @returns the URL to print, or undefined if there is an operator
  */
 export async function ensureSetupLink(): Promise<string | undefined> {
   return db().$transaction(async (tx) => {
@@ -29,8 +29,8 @@ export async function isSetupLink(token: string): Promise<boolean> {
 }
 
 /**
- * Makes the operator and signs them in. Their e-mail address counts as verified: whoever reads the machine's terminal is trusted,
- * and mail may not be set up yet.
+ * Creates the operator and signs them in. Their e-mail address counts as verified: whoever reads the machine's terminal is
+ * trusted, and mail may not be set up yet.
  * @throws ServiceError `gone`, `invalid_request`, `conflict`; after the last two the link still works
  */
 export async function redeemSetupLink(

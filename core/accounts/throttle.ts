@@ -6,18 +6,18 @@ import { addressKey } from "./address-key.ts";
 
 export type ThrottleLimit = { limit: number; windowSeconds: number };
 
-/** An attempt that was counted. */
+/** A counted attempt. */
 export type Counted = {
   /** The number of this attempt in its window, from 1. */
   count: number;
-  /** Uncounts the attempt in its own window. Once that has ended it does nothing, so that the next window's count does not shrink. */
+  /** Takes the attempt off its own window. Once that has ended it does nothing, so that the next window's count does not shrink. */
   giveBack: () => Promise<void>;
 };
 
 /**
- * Counts one attempt and refuses what is over the limit (S56, S115). The attempt is counted before it is made, in one
- * statement, so that a thousand parallel guesses cannot all pass a check that none has failed yet; what turns out to be
- * innocent is given back, or forgotten with `clearThrottle`. Never part of a transaction: a rollback must not undo it.
+ * Counts one attempt and refuses it if it is over the limit (S56, S115). The attempt is counted before it is made, in one
+ * statement, so that a thousand parallel guesses cannot all pass a check before the first has failed; innocent ones are given
+ * back, or cleared with `clearThrottle`. Never part of a transaction: a rollback must not undo it.
  * @param key from `throttleKey`
  * @throws ServiceError `rate_limited` with the seconds until the window ends
  */
@@ -39,7 +39,7 @@ export async function consumeThrottle(key: string, { limit, windowSeconds }: Thr
 }
 
 /**
- * Counts one attempt with each counter. When one of them refuses, it was no attempt, and the others give it back.
+ * Counts one attempt with each counter. If one of them refuses, the attempt does not count, and the others give it back.
  * @throws ServiceError `rate_limited`
  */
 export async function consumeThrottles(counters: [key: string, limit: ThrottleLimit][]): Promise<Counted[]> {
@@ -53,15 +53,16 @@ export async function consumeThrottles(counters: [key: string, limit: ThrottleLi
   }
 }
 
-/** What is recorded of what strangers had refused: of one subject, of an address's /48, and in all. */
+/** How many refusals are recorded an hour, per /48 of an address and in total. The caller sets the limit per subject. */
 const HOUR = 60 * 60;
 export const REFUSALS_OF_ADDRESS: ThrottleLimit = { limit: 300, windowSeconds: HOUR };
 export const REFUSALS_IN_ALL: ThrottleLimit = { limit: 3_000, windowSeconds: HOUR };
 
 /**
- * Whether one more refusal goes into the audit log, where nobody can delete it (S144): anybody can have things refused as often as they like.
- * @param kind of refusal; each kind has limits of its own
- * @param subject what was refused, with how many of it are recorded in an hour
+ * Whether one more refusal is recorded in the audit log, where nobody can delete it (S144): anybody can cause any number of
+ * refusals.
+ * @param kind of refusal; each kind has its own limits
+ * @param subject what was refused, with how many refusals of it are recorded in an hour
  */
 export async function isRefusalRecorded(
   kind: string,
@@ -81,10 +82,10 @@ export async function isRefusalRecorded(
   }
 }
 
-/** One customer may have a /48, and so 65,536 networks that count apart. All of them together get as much as so many. */
+/** One customer may have a /48, and thus 65,536 separately counted networks. Together they get as much as this many. */
 const NETWORKS_OF_CUSTOMER = 10;
 
-/** What counts attempts of one kind from an address. All that are none count together; null, where nobody knows it, not at all. */
+/** The counters for attempts of one kind from an address. Invalid addresses share one; unknown ones (null) are not counted. */
 export function addressCounters(kind: string, ip: string | null, limit: ThrottleLimit): [key: string, limit: ThrottleLimit][] {
   const [network, customer] = [addressKey(ip), addressKey(ip, 48)];
   if (!network || !customer) return ip === null ? [] : [[throttleKey(kind, "unknown"), limit]];
@@ -98,7 +99,7 @@ export function consumeAddressThrottle(kind: string, ip: string | null, limit: T
   return consumeThrottles(addressCounters(kind, ip, limit));
 }
 
-/** How many attempts count now. */
+/** The number of attempts that count now. */
 export async function throttleCount(key: string): Promise<number> {
   const { rows } = await pool().query<{ count: number }>("SELECT count FROM throttle WHERE key = $1 AND reset_at > now()", [key]);
   return rows[0]?.count ?? 0;
@@ -116,7 +117,7 @@ export async function clearThrottle(...keys: string[]): Promise<void> {
   await pool().query("DELETE FROM throttle WHERE key = ANY($1)", [keys]);
 }
 
-/** The key of one kind of attempt by one subject. The subject (an address, a login) is hashed: it may be long, and is nobody's business. */
+/** The key of one kind of attempt by one subject. The subject (an address, a login) is hashed: it may be long, and is private. */
 export function throttleKey(kind: string, subject: string): string {
   return `${kind}:${hashToken(subject)}`;
 }

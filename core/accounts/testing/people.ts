@@ -11,7 +11,7 @@ import { startSiteSession } from "../sessions/start-site-session.ts";
 import { insertUser } from "../users/insert-user.ts";
 import { type NewUserInput, parseNewUser } from "../users/new-user-fields.ts";
 
-/** People for tests, made by the operations themselves. */
+/** Users for tests, created by the operations themselves. */
 export const PASSWORD = "a lantern over the quay";
 
 export const from: RequestOrigin = {
@@ -19,7 +19,7 @@ export const from: RequestOrigin = {
   userAgent: "Mozilla/5.0 (X11; Linux x86_64; rv:146.0) Gecko/20100101 Firefox/146.0",
 };
 
-/** An address that no other test has used, so that no counter is shared. */
+/** An IP address that no other test has used, so that no counter is shared. */
 export function fromElsewhere(): RequestOrigin {
   const [a, b, c] = Buffer.from(newId(), "hex").subarray(-3);
   return { ...from, ip: `10.${a}.${b}.${c}` };
@@ -42,13 +42,13 @@ export async function signedInPerson(stem = "ada", options: { isOperator?: boole
 
 const LONG_PASSWORD = "a long enough passphrase";
 
-/** Hashes of the passwords that hundreds of test files give to their people: they are made to be slow, and start threads. */
+/** Hashes of the passwords that hundreds of test files use: hashing is slow by design, and starts threads. */
 const hashes = new Map<string, string>([
   [PASSWORD, "$argon2id$v=19$m=19456,t=2,p=1$8o6ltAZ66mgY5PPDjgsoxA$C95nICBpQnW10pxPyR/NZwFxh31/lT0x242VOWsuKCE"],
   [LONG_PASSWORD, "$argon2id$v=19$m=19456,t=2,p=1$dWG+vmMX/mlsoP8PL/haHQ$zqWtaE6X8v4USUT9pR0CRyO0CPwEOy9JKWQmerYVbD0"],
 ]);
 
-/** As `createUser` makes one, but that a password is hashed once for all who have it, since that is made to be slow. */
+/** Like `createUser`, but each password is hashed only once, since hashing is slow by design. */
 export async function userWithPassword(
   input: NewUserInput & { isOperator?: boolean },
   origin: RequestOrigin,
@@ -62,7 +62,7 @@ export async function userWithPassword(
   return { id, username: handle.spelled };
 }
 
-/** One more session of a user. */
+/** Starts another session of a user. */
 export async function anotherSession(userId: string): Promise<{ token: string; actor: Person }> {
   const { token } = await startSiteSession(userId, from);
   const session = await findSiteSession(token);
@@ -70,7 +70,7 @@ export async function anotherSession(userId: string): Promise<{ token: string; a
   return { token, actor: personActor(session) };
 }
 
-/** Records in somebody's name as much as the audit log takes in an hour (S144). */
+/** Records as many entries for a user as the audit log accepts in an hour (S144). */
 export async function useUpHour(userId: string): Promise<void> {
   await pool().query(
     `INSERT INTO audit_event (id, type, actor_id, created_at)
@@ -79,7 +79,7 @@ export async function useUpHour(userId: string): Promise<void> {
   );
 }
 
-/** The same person, who proved who they are an hour ago. */
+/** The same user, last authenticated an hour ago. */
 export function longAgo(actor: Person): Person {
   return { ...actor, authenticatedAt: new Date(Date.now() - 60 * 60 * 1000) };
 }
@@ -112,7 +112,7 @@ export async function linkedToken(address: string, path: "verify-email" | "reset
   throw new Error(`no letter to ${address} has a link to /${path}/`);
 }
 
-/** How each of several parallel operations ended: the code of its error, or "ok". */
+/** The results of parallel operations: the code of the error, or "ok". */
 export async function outcomes(operations: Promise<unknown>[]): Promise<string[]> {
   const settled = await Promise.allSettled(operations);
   return settled

@@ -3,7 +3,7 @@ import type { TokenHolder } from "../../access/actor.ts";
 import { db } from "../../db.ts";
 import { newId } from "../../ids.ts";
 
-/** Tokens for tests, as rows and as the doors make actors of them. */
+/** Tokens for tests, as rows and as the actors that doors derive from them. */
 
 export async function someApp(
   data: { isFirstParty?: boolean; boundOrgId?: string; privileges?: string[] } = {},
@@ -15,7 +15,7 @@ export async function someApp(
   return clientId;
 }
 
-/** A person's consent to an app, as the permissions modal stores it, and a token of a Grant under it. */
+/** A user's consent to an app, as the permissions modal stores it, and a token of a Grant under it. */
 export async function appToken(
   userId: string,
   { scopes, orgIds = [], clientId }: { scopes: readonly Scope[]; orgIds?: string[]; clientId?: string },
