@@ -11,7 +11,7 @@ export const AUDIT_PAGE_SIZE = 50;
 
 export type AuditPage = {
   entries: AuditRow[];
-  /** Ids to continue from: `olderThan` for older entries, `newerThan` for newer ones; absent if there are none. */
+  /** Ids to continue from: `olderThan` is the next `before`, `newerThan` the next `after`; absent if there are none. */
   olderThan?: string;
   newerThan?: string;
   /** How far a search got that did not look at all entries; it continues with `olderThan` or `newerThan`. */
