@@ -40,7 +40,7 @@ describe("S137 a question in a subprocess", () => {
   test("costs the event loop nothing while it runs", async () => {
     const pool = newPool();
     await pool.ask("echo");
-    const cost = async (question: string) => {
+    const cost = async (question: "exit" | "loop") => {
       const before = process.threadCpuUsage();
       await pool.ask(question);
       const { user, system } = process.threadCpuUsage(before);

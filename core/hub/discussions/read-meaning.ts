@@ -79,7 +79,10 @@ export async function readMeaning(
 export const openAt = (at: Date) =>
   ({ isPullRequest: true, status: { in: ["draft", "open"] }, createdAt: { lte: at } }) satisfies Prisma.DiscussionWhereInput;
 
-/** Pull requests whose head has not changed since. Git may be asked hours later, when the base's new commits may be pushed to their own. */
+/**
+ * Pull requests whose head has not changed since. Git may be asked hours later, when somebody may have pushed the base's new commits to
+ * their own pull request.
+ */
 export const unchangedSince = (at: Date) =>
   ({ OR: [{ headChangedAt: null }, { headChangedAt: { lte: at } }] }) satisfies Prisma.DiscussionWhereInput;
 
