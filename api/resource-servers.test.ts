@@ -276,7 +276,8 @@ describe("registering", () => {
 
     await removeResourceServer(operatorCommand, resource.identifier, noOrigin);
     expect(await findResourceApp(resource.identifier)).toBeUndefined();
-    expect(await introspect(body.access_token, first)).toMatchObject({ error: "invalid_client" });
+    // Clients are kept in memory until the database has told of the change.
+    await expect.poll(() => introspect(body.access_token, first)).toMatchObject({ error: "invalid_client" });
     expect((await ask(at, { resource: resource.identifier })).answer).toMatchObject({ error: "invalid_target" });
     expect(await whoami(kept.body.access_token)).toBe(200);
 

@@ -39,7 +39,8 @@ const memfd = `
     syswrite($file, "x" x ${8 * MEBIBYTE});
     select(undef, undef, undef, 0.02);
   }`;
-const held = (script: string) => perl(`$| = 1; ${script} print "held"; sleep 3;`);
+/** Holds it until it is ended, since a busy machine takes a while to count it. */
+const held = (script: string) => perl(`$| = 1; ${script} sleep 60; print "held";`);
 
 let cgroups: Cgroups | { reason: string };
 beforeAll(async () => {
