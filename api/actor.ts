@@ -4,7 +4,7 @@ import { ServiceError } from "#core/errors.ts";
 import { countAgainst } from "#core/fair-queue/party.ts";
 import { type Bearer, findBearer } from "#core/oauth/find-bearer.ts";
 import { findJob, type Job } from "#core/oauth/find-job.ts";
-import { requireBearer, requireHolder } from "./bearer.ts";
+import { askedAnew, requireBearer, requireHolder } from "./bearer.ts";
 
 /** The actor of an API request: its token's holder, or an anonymous caller. */
 export async function actorOf(c: Context): Promise<Actor> {
@@ -15,6 +15,11 @@ export async function actorOf(c: Context): Promise<Actor> {
 export async function requireToken(c: Context): Promise<{ actor: TokenHolder | Publisher }> {
   const holder = await requireHolder(c);
   return { actor: holder.kind === "job" ? jobActor(holder) : tokenActor(holder) };
+}
+
+/** The actor of a request that may outlive its token: resolved anew at each call but the first. */
+export function actorAnew(c: Context): () => Promise<TokenHolder | Publisher> {
+  return askedAnew(c, async () => (await requireToken(c)).actor);
 }
 
 /** The same for what requires a user, with the token's account. @throws ServiceError `forbidden` for a job's */

@@ -3,7 +3,7 @@ import { errorBodySchema } from "@keyhook/sdk";
 import { createBranch } from "#core/hub/git/write/create-branch.ts";
 import { deleteBranch } from "#core/hub/git/write/delete-branch.ts";
 import { superSquash } from "#core/hub/git/write/super-squash.ts";
-import { requireToken } from "../../actor.ts";
+import { actorAnew } from "../../actor.ts";
 import { openApiRoutes, withToken } from "../open-api.ts";
 import { repoAddresses, repoParams } from "../repos/repo-address.ts";
 
@@ -32,7 +32,8 @@ for (const { type, base } of repoAddresses) {
     },
   });
   branchRoutes.openapi(create, async (c) => {
-    const { actor } = await requireToken(c);
+    const actorNow = actorAnew(c);
+    const actor = await actorNow();
     const { owner, name, branch } = c.req.valid("param");
     // A request without a body has none to check.
     const { startingPoint, emptyBranch, overwrite } = c.req.valid("json") ?? {};
@@ -45,6 +46,7 @@ for (const { type, base } of repoAddresses) {
         isEmpty: emptyBranch ?? false,
         isOverwriting: overwrite ?? false,
       },
+      actorNow,
     );
     return c.json({ ref: `refs/heads/${branch}`, commitOid: sha }, 200);
   });
@@ -58,9 +60,10 @@ for (const { type, base } of repoAddresses) {
     responses: { 200: { description: "It is gone", content: { "application/json": { schema: z.object({}) } } } },
   });
   branchRoutes.openapi(remove, async (c) => {
-    const { actor } = await requireToken(c);
+    const actorNow = actorAnew(c);
+    const actor = await actorNow();
     const { owner, name, branch } = c.req.valid("param");
-    await deleteBranch(actor, { type, owner, name }, branch);
+    await deleteBranch(actor, { type, owner, name }, branch, actorNow);
     return c.json({}, 200);
   });
 
@@ -73,10 +76,11 @@ for (const { type, base } of repoAddresses) {
     responses: { 200: { description: "The branch", content: { "application/json": { schema: branchAnswer } } } },
   });
   branchRoutes.openapi(squashing, async (c) => {
-    const { actor } = await requireToken(c);
+    const actorNow = actorAnew(c);
+    const actor = await actorNow();
     const { owner, name, branch } = c.req.valid("param");
     const { message } = c.req.valid("json") ?? {};
-    const { sha } = await superSquash(actor, { type, owner, name }, { branch, message: message ?? undefined });
+    const { sha } = await superSquash(actor, { type, owner, name }, { branch, message: message ?? undefined }, actorNow);
     return c.json({ ref: `refs/heads/${branch}`, commitOid: sha }, 200);
   });
 }

@@ -2,7 +2,7 @@ import { createRoute, z } from "@hono/zod-openapi";
 import { errorBodySchema } from "@keyhook/sdk";
 import { createTag } from "#core/hub/git/write/create-tag.ts";
 import { deleteTag } from "#core/hub/git/write/delete-tag.ts";
-import { requireToken } from "../../actor.ts";
+import { actorAnew } from "../../actor.ts";
 import { openApiRoutes, withToken } from "../open-api.ts";
 import { repoAddresses, repoParams } from "../repos/repo-address.ts";
 
@@ -32,10 +32,16 @@ for (const { type, base } of repoAddresses) {
     },
   });
   tagRoutes.openapi(create, async (c) => {
-    const { actor } = await requireToken(c);
+    const actorNow = actorAnew(c);
+    const actor = await actorNow();
     const { owner, name, rev } = c.req.valid("param");
     const { tag, message } = c.req.valid("json");
-    const { sha } = await createTag(actor, { type, owner, name }, { tag, revision: rev, message: message ?? undefined });
+    const { sha } = await createTag(
+      actor,
+      { type, owner, name },
+      { tag, revision: rev, message: message ?? undefined },
+      actorNow,
+    );
     return c.json({ ref: `refs/tags/${tag}`, commitOid: sha }, 200);
   });
 
@@ -48,9 +54,10 @@ for (const { type, base } of repoAddresses) {
     responses: { 200: { description: "It is gone", content: { "application/json": { schema: z.object({}) } } } },
   });
   tagRoutes.openapi(remove, async (c) => {
-    const { actor } = await requireToken(c);
+    const actorNow = actorAnew(c);
+    const actor = await actorNow();
     const { owner, name, tag } = c.req.valid("param");
-    await deleteTag(actor, { type, owner, name }, tag);
+    await deleteTag(actor, { type, owner, name }, tag, actorNow);
     return c.json({}, 200);
   });
 }

@@ -4,7 +4,7 @@ import { changeTitle } from "#core/hub/discussions/change-title.ts";
 import { mergePullRequest } from "#core/hub/discussions/merge-pull-request.ts";
 import { setLocked } from "#core/hub/discussions/set-locked.ts";
 import { setPinned } from "#core/hub/discussions/set-pinned.ts";
-import { requireToken } from "../../actor.ts";
+import { actorAnew, requireToken } from "../../actor.ts";
 import { requestOriginOf } from "../../request-origin.ts";
 import { openApiRoutes, withToken } from "../open-api.ts";
 import { repoAddresses } from "../repos/repo-address.ts";
@@ -62,10 +62,11 @@ for (const { type, base } of repoAddresses) {
     responses: answer("The commit that its base is at now", z.object({ success: z.literal(true), mergeCommitId: z.string() })),
   });
   changeRoutes.openapi(merge, async (c) => {
-    const { actor } = await requireToken(c);
+    const actorNow = actorAnew(c);
+    const actor = await actorNow();
     const { comment, headSha, fastForward }: z.infer<typeof mergeBody> = c.req.valid("json");
     const at = discussionName(type, c.req.valid("param"));
-    const mergeCommitId = await mergePullRequest(actor, at, { comment, headSha, isFastForward: fastForward });
+    const mergeCommitId = await mergePullRequest(actor, at, { comment, headSha, isFastForward: fastForward }, actorNow);
     return c.json({ success: true as const, mergeCommitId }, 200);
   });
 

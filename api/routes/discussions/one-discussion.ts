@@ -9,7 +9,7 @@ import { readPullRequestPatch } from "#core/hub/discussions/read-pull-request-pa
 import { readTimeline } from "#core/hub/discussions/read-timeline.ts";
 import { ifInTime } from "#core/hub/git/read/walk.ts";
 import { type Repo, repoResource } from "#core/hub/repos/repo.ts";
-import { actorOf, requireToken } from "../../actor.ts";
+import { actorAnew, actorOf } from "../../actor.ts";
 import { requestOriginOf } from "../../request-origin.ts";
 import { openApiRoutes, withOrWithoutToken, withToken } from "../open-api.ts";
 import { repoAddresses } from "../repos/repo-address.ts";
@@ -96,8 +96,9 @@ for (const { type, base } of repoAddresses) {
     responses: { 200: { description: "It is gone", content: { "application/json": { schema: success } } } },
   });
   oneDiscussionRoutes.openapi(remove, async (c) => {
-    const { actor } = await requireToken(c);
-    await deleteDiscussion(actor, discussionName(type, c.req.valid("param")), requestOriginOf(c));
+    const actorNow = actorAnew(c);
+    const actor = await actorNow();
+    await deleteDiscussion(actor, discussionName(type, c.req.valid("param")), requestOriginOf(c), actorNow);
     return c.json({ success: true as const }, 200);
   });
 
@@ -110,8 +111,9 @@ for (const { type, base } of repoAddresses) {
     responses: { 200: { description: "They are gone", content: { "application/json": { schema: success } } } },
   });
   oneDiscussionRoutes.openapi(removeRef, async (c) => {
-    const { actor } = await requireToken(c);
-    await deletePullRequestRef(actor, discussionName(type, c.req.valid("param")));
+    const actorNow = actorAnew(c);
+    const actor = await actorNow();
+    await deletePullRequestRef(actor, discussionName(type, c.req.valid("param")), actorNow);
     return c.json({ success: true as const }, 200);
   });
 }

@@ -1,4 +1,4 @@
-import { type Actor, clientIdOf } from "../../access/actor.ts";
+import { type Actor, type ActorNow, clientIdOf } from "../../access/actor.ts";
 import { requirePermission } from "../../access/may.ts";
 import { recordAuditEvent } from "../../audit/record-audit-event.ts";
 import type { RequestOrigin } from "../../audit/request-origin.ts";
@@ -11,13 +11,20 @@ import { type DiscussionName, findDiscussion } from "./find-discussion.ts";
 /**
  * Deletes a discussion with everything in it, and the commits of a pull request. The commits are deleted first: if that fails, they must
  * not become unreachable.
+ * @param actorNow resolves the actor again just before the refs change (S114)
  * @throws ServiceError `not_found`, `unauthorized`, `insufficient_scope`, `forbidden`
  */
-export async function deleteDiscussion(actor: Actor, name: DiscussionName, from: RequestOrigin): Promise<void> {
+export async function deleteDiscussion(
+  actor: Actor,
+  name: DiscussionName,
+  from: RequestOrigin,
+  actorNow: ActorNow = async () => actor,
+): Promise<void> {
   const { repo, discussion } = await findDiscussion(actor, name);
-  const ask = (now: Repo) => requirePermission(actor, "discussion.moderate", repoResource(now), { what: "Discussion" });
-  await ask(repo);
-  if (discussion.isPullRequest) await removePullRequestRef(actor, repo, discussion.num, ask);
+  const ask = (now: Actor, current: Repo) =>
+    requirePermission(now, "discussion.moderate", repoResource(current), { what: "Discussion" });
+  await ask(actor, repo);
+  if (discussion.isPullRequest) await removePullRequestRef(actorNow, repo, discussion.num, ask);
   await changeDiscussion(actor, name, async (to) => {
     await requireModerating(to);
     const { tx, actorId, discussion: row } = to;

@@ -1,4 +1,4 @@
-import type { Actor } from "../../access/actor.ts";
+import type { Actor, ActorNow } from "../../access/actor.ts";
 import { requirePermission } from "../../access/may.ts";
 import { db } from "../../db.ts";
 import { ServiceError } from "../../errors.ts";
@@ -34,16 +34,22 @@ const ATTEMPTS = 4;
  * Merges a pull request into its base: one change of content, with the pull request's own change, which `followRefChanges` finds in the
  * same transaction. The branch moves only if neither it nor the pull request has changed since the merge commit was made; otherwise all
  * of it is tried again.
+ * @param actorNow resolves the actor again just before the refs change (S114)
  * @returns the commit that the base is at now
  * @throws ServiceError `not_found`, `unauthorized`, `insufficient_scope`, `forbidden`, `conflict` with the reason
  */
-export async function mergePullRequest(actor: Actor, name: DiscussionName, input: MergeInput = {}): Promise<string> {
+export async function mergePullRequest(
+  actor: Actor,
+  name: DiscussionName,
+  input: MergeInput = {},
+  actorNow: ActorNow = async () => actor,
+): Promise<string> {
   const { repo, discussion } = await findDiscussion(actor, name);
-  const ask = async (now: Repo) => {
-    await requirePermission(actor, "discussion.merge", repoResource(now), { what: "Discussion" });
-    requireChangeable(now);
+  const ask = async (now: Actor, current: Repo) => {
+    await requirePermission(now, "discussion.merge", repoResource(current), { what: "Discussion" });
+    requireChangeable(current);
   };
-  await ask(repo);
+  await ask(actor, repo);
   const comment = parseDescription(input.comment, "comment");
   if (comment) {
     await countContribution(actor, "comment");
@@ -69,7 +75,7 @@ export async function mergePullRequest(actor: Actor, name: DiscussionName, input
       throw new ServiceError("conflict", "Its base has commits of its own: only a merge commit can bring the two together.");
     }
     const newSha = isForward ? headSha : await mergeCommit(path, actor, discussion, { baseSha, headSha });
-    await askAgain(repo, ask);
+    await askAgain(repo, actorNow, ask);
     const change = { ref: baseRef, oldSha: baseSha, newSha };
     // The change also requires that the pull request's own ref stays the same.
     const asMerged = { ref: headRef, oldSha: headSha, newSha: headSha };

@@ -4,6 +4,7 @@ import { eventPayloadSchema } from "@keyhook/sdk";
 import { describe, expect, test } from "vitest";
 import { from, organizationOf, outcomes, signedInPerson } from "../../accounts/testing/people.ts";
 import { db } from "../../db.ts";
+import { ServiceError } from "../../errors.ts";
 import { walks } from "../git/queues.ts";
 import { resolveRef } from "../git/refs/resolve-ref.ts";
 import { openRepository } from "../git/repository.ts";
@@ -292,7 +293,12 @@ test("S135 whoever is removed while they merge, or delete what was merged, chang
   const refs = async () => [await headOf(repo), await headOf(repo, "refs/pr/1")];
   const refused = { code: "forbidden" };
   await expect(whileRefIsRead(() => mergePullRequest(cy.actor, at), remove)).rejects.toMatchObject(refused);
+  // S114: or whose token ended.
+  const over = () => Promise.reject(new ServiceError("unauthorized", "The token has ended."));
+  await expect(mergePullRequest(ada.actor, at, {}, over)).rejects.toMatchObject({ code: "unauthorized" });
   await changeStatus(ada.actor, at, { status: "closed" });
+  for (const take of [() => deletePullRequestRef(ada.actor, at, over), () => deleteDiscussion(ada.actor, at, from, over)])
+    await expect(take()).rejects.toMatchObject({ code: "unauthorized" });
   for (const take of [() => deletePullRequestRef(cy.actor, at), () => deleteDiscussion(cy.actor, at, from)]) {
     await restore();
     await expect(whileRefIsRead(take, remove)).rejects.toMatchObject(refused);

@@ -1,3 +1,4 @@
+import type { Actor, ActorNow } from "../../../access/actor.ts";
 import { notFound, ServiceError } from "../../../errors.ts";
 import { readRepo } from "../../repos/read-repos.ts";
 import type { Repo } from "../../repos/repo.ts";
@@ -8,14 +9,21 @@ export function requireChangeable({ isReadOnly }: Pick<Repo, "isReadOnly">): voi
 }
 
 /**
- * Checks permission again before refs change, on the repository as it is now, after the waits for git, slots and other changes (S135).
- * @throws ServiceError `not_found` when it was deleted meanwhile; whatever `ask` throws
+ * Checks permission again before refs change, for the actor and the repository as they are now, after the waits for git, slots and other
+ * changes (S114, S135).
+ * @returns the actor as it is now
+ * @throws ServiceError `not_found` when the repository was deleted meanwhile; whatever `actorNow` and `ask` throw
  */
-export async function askAgain({ id }: Pick<Repo, "id">, ask: (repo: Repo) => Promise<void>): Promise<void> {
+export async function askAgain({ id }: Pick<Repo, "id">, actorNow: ActorNow, ask: Ask): Promise<Actor> {
+  const actor = await actorNow();
   const repo = await readRepo(id);
   if (!repo) throw notFound("Repository");
-  await ask(repo);
+  await ask(actor, repo);
+  return actor;
 }
+
+/** Checks whether the actor may do it in the repository. */
+export type Ask = (actor: Actor, repo: Repo) => void | Promise<void>;
 
 /** Whether a ref may neither be deleted nor changed except by a fast-forward. */
 export function isProtectedRef(

@@ -2,6 +2,7 @@ import { eventPayloadSchema } from "@keyhook/sdk";
 import { describe, expect, test } from "vitest";
 import { organizationOf, outcomes, signedInPerson } from "../../../accounts/testing/people.ts";
 import { db } from "../../../db.ts";
+import { ServiceError } from "../../../errors.ts";
 import type { Repo } from "../../repos/repo.ts";
 import { commitTo, eventsOf, fsck, someRepo } from "../../testing/repos.ts";
 import { resolveRef } from "../refs/resolve-ref.ts";
@@ -137,6 +138,40 @@ test("a super-squash leaves the files and one commit", async () => {
   expect(await lastChange(repo)).toEqual([{ ref: "refs/heads/main", oldSha: before, newSha: sha }]);
   await expect(superSquash(ada.actor, nameOf(repo), { branch: "gone" })).rejects.toMatchObject({ wireCode: "RevisionNotFound" });
   await fsck(repo);
+});
+
+test("S114 S135 none of it with a token that ended meanwhile, nor against what was protected meanwhile", async () => {
+  const ada = await signedInPerson();
+  const repo = await someRepo(ada);
+  const first = await commitTo(repo, ada, { "a.txt": "a" });
+  const head = await commitTo(repo, ada, { "a.txt": "b" });
+  const name = nameOf(repo);
+  await createBranch(ada.actor, name, { branch: "b" });
+  await createTag(ada.actor, name, { tag: "t" });
+  const over = () => Promise.reject(new ServiceError("unauthorized", "The token has ended."));
+  const all = [
+    () => createBranch(ada.actor, name, { branch: "c" }, over),
+    () => deleteBranch(ada.actor, name, "b", over),
+    () => createTag(ada.actor, name, { tag: "u" }, over),
+    () => deleteTag(ada.actor, name, "t", over),
+    () => superSquash(ada.actor, name, { branch: "main" }, over),
+  ];
+  expect(await outcomes(all.map((each) => each()))).toEqual(Array(5).fill("unauthorized"));
+  const token = { kind: "token", tokenId: "t", userId: ada.id, scopes: ["write-repos"], orgIds: "all", clientId: null } as const;
+  const set = (defaultBranch: string) => async () => {
+    await db().repo.update({ where: { id: repo.id }, data: { defaultBranch } });
+    return token;
+  };
+  const moved = { branch: "b", startingPoint: first, isOverwriting: true };
+  await set("main")();
+  await expect(superSquash(token, name, { branch: "b" }, set("b"))).rejects.toMatchObject({ code: "insufficient_scope" });
+  await set("main")();
+  await expect(createBranch(token, name, moved, set("b"))).rejects.toMatchObject({ code: "forbidden" });
+  await set("main")();
+  await expect(deleteBranch(token, name, "b", set("b"))).rejects.toMatchObject({ code: "conflict" });
+  expect(await git(repo, "for-each-ref", "--format=%(refname) %(objectname)")).toBe(
+    ["heads/b", "heads/main", "tags/t"].map((ref) => `refs/${ref} ${head}\n`).join(""),
+  );
 });
 
 test("S135 S137 none of it without the right to, nor where the repository is read-only", async () => {

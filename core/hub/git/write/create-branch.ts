@@ -1,4 +1,4 @@
-import type { Actor } from "../../../access/actor.ts";
+import type { Actor, ActorNow } from "../../../access/actor.ts";
 import { ServiceError } from "../../../errors.ts";
 import type { RepoName } from "../../repos/find-repo.ts";
 import type { Repo } from "../../repos/repo.ts";
@@ -23,11 +23,17 @@ export type NewBranch = {
 
 /**
  * Creates a branch. In a repository without commits the default branch gets an empty first commit, so that both have it in common.
+ * @param actorNow resolves the actor again just before the refs change (S114)
  * @throws ServiceError `invalid_request` (the name), `conflict` (it exists), `not_found` (RevisionNotFound: the starting point),
  * `forbidden`, `insufficient_scope`, `unauthorized`
  * @returns the commit that the branch is at
  */
-export async function createBranch(actor: Actor, name: RepoName, input: NewBranch): Promise<{ repo: Repo; sha: string }> {
+export async function createBranch(
+  actor: Actor,
+  name: RepoName,
+  input: NewBranch,
+  actorNow: ActorNow = async () => actor,
+): Promise<{ repo: Repo; sha: string }> {
   const { branch, startingPoint, isEmpty = false, isOverwriting = false } = input;
   const { repo, path } = await openForChange(actor, name);
   const ref = branchRef(branch);
@@ -35,14 +41,16 @@ export async function createBranch(actor: Actor, name: RepoName, input: NewBranc
   if (present && !isOverwriting)
     throw new ServiceError("conflict", `The branch ${branch} is there already.`, { field: "branch" });
   if (present && startingPoint === undefined && !isEmpty) return { repo, sha: present };
-  if (present && isProtectedRef(repo, ref)) {
+  const ask = (_: Actor, now: Repo) => {
+    if (!present || !isProtectedRef(now, ref)) return;
     throw new ServiceError("forbidden", `${branch} is protected: it is not moved elsewhere. The repository's settings say so.`);
-  }
+  };
+  ask(actor, repo);
   const { sha, others } = isEmpty
     ? { sha: await firstCommit(actor, path), others: [] }
     : await startAt(actor, repo, path, { ref, startingPoint: startingPoint ?? repo.defaultBranch });
   if (sha === present) return { repo, sha };
-  const recorded = await moveRefs(repo, actor, path, [...others, { ref, oldSha: present, newSha: sha }]);
+  const recorded = await moveRefs({ repo, path, actorNow, ask }, [...others, { ref, oldSha: present, newSha: sha }]);
   return { repo: recorded.repo, sha };
 }
 

@@ -1,4 +1,4 @@
-import type { Actor } from "../../../access/actor.ts";
+import type { Actor, ActorNow } from "../../../access/actor.ts";
 import { ServiceError } from "../../../errors.ts";
 import type { RepoName } from "../../repos/find-repo.ts";
 import type { Repo } from "../../repos/repo.ts";
@@ -20,6 +20,7 @@ export type NewTag = {
 
 /**
  * Gives a commit a name that stays.
+ * @param actorNow resolves the actor again just before the refs change (S114)
  * @throws ServiceError `invalid_request` (name, message), `conflict` (it is there), `not_found` (RevisionNotFound), `forbidden`,
  * `insufficient_scope`, `unauthorized`
  * @returns the commit
@@ -28,6 +29,7 @@ export async function createTag(
   actor: Actor,
   name: RepoName,
   { tag, revision, message = "" }: NewTag,
+  actorNow: ActorNow = async () => actor,
 ): Promise<{ repo: Repo; sha: string }> {
   const { repo, path } = await openForChange(actor, name);
   const ref = tagRef(tag);
@@ -35,6 +37,6 @@ export async function createTag(
   const sha = await findCommit(repo, path, revision ?? repo.defaultBranch);
   const text = tagMessage(message);
   const newSha = text ? await writeTag(path, { tag, commit: sha, message: text, signature: await signatureOf(actor) }) : sha;
-  const recorded = await moveRefs(repo, actor, path, [{ ref, oldSha: null, newSha }]);
+  const recorded = await moveRefs({ repo, path, actorNow }, [{ ref, oldSha: null, newSha }]);
   return { repo: recorded.repo, sha };
 }
