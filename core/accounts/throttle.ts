@@ -63,18 +63,19 @@ export const REFUSALS_IN_ALL: ThrottleLimit = { limit: 3_000, windowSeconds: HOU
  * refusals.
  * @param kind of refusal; each kind has its own limits
  * @param subject what was refused, with how many refusals of it are recorded in an hour
+ * @param ip absent where subjects are known ones, which count for themselves alone
  */
 export async function isRefusalRecorded(
   kind: string,
-  { subject, limit, ip }: { subject: string; limit: number; ip: string | null },
+  { subject, limit, ip }: { subject: string; limit: number; ip?: string | null },
 ): Promise<boolean> {
-  const address = addressKey(ip, 48) ?? "unknown";
+  const ofSubject: [string, ThrottleLimit] = [throttleKey(kind, subject), { limit, windowSeconds: HOUR }];
+  const ofAnybody = (from: string | null): [string, ThrottleLimit][] => [
+    [throttleKey(`${kind}-address`, addressKey(from, 48) ?? "unknown"), REFUSALS_OF_ADDRESS],
+    [throttleKey(`${kind}-all`, ""), REFUSALS_IN_ALL],
+  ];
   try {
-    await consumeThrottles([
-      [throttleKey(kind, subject), { limit, windowSeconds: HOUR }],
-      [throttleKey(`${kind}-address`, address), REFUSALS_OF_ADDRESS],
-      [throttleKey(`${kind}-all`, ""), REFUSALS_IN_ALL],
-    ]);
+    await consumeThrottles(ip === undefined ? [ofSubject] : [ofSubject, ...ofAnybody(ip)]);
     return true;
   } catch (error) {
     if (isServiceError(error) && error.code === "rate_limited") return false;

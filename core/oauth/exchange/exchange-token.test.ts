@@ -220,13 +220,17 @@ describe("S91 the subject is a member by their verified e-mail address", () => {
         data: { privileges: isPrivileged ? ["token-exchange"] : [] },
       });
       expect(await refuse(code)).toBe(1);
-      for (const [key, limit] of counters(isPrivileged ? "exchange_refusal" : "exchange_refusal_unapproved")) {
+      const [own, ...others] = counters(isPrivileged ? "exchange_refusal" : "exchange_refusal_unapproved");
+      // S96: of one that may exchange nothing else is counted, so that no other app can use it up.
+      for (const [key, limit] of isPrivileged ? [own] : [own, ...others]) {
         const { count } = await db().throttle.findUniqueOrThrow({ where: { key } });
         await db().throttle.update({ where: { key }, data: { count: limit } });
         expect(await refuse(code), key).toBe(0);
         await db().throttle.update({ where: { key }, data: { count } });
       }
       expect(await refuse(code)).toBe(1);
+      const keys = others.map(([key]) => key);
+      expect(await db().throttle.count({ where: { key: { in: keys } } })).toBe(isPrivileged ? 0 : 2);
     }
   });
 

@@ -85,8 +85,12 @@ export async function recordRefusal(
   event: Omit<NewAuditEvent, "type"> & { clientId: string; from: RequestOrigin },
   { mayExchange }: { mayExchange: boolean },
 ): Promise<void> {
-  const counted = { subject: event.clientId, limit: REFUSALS_OF_CLIENT, ip: event.from.ip };
-  if (!(await isRefusalRecorded(mayExchange ? "exchange_refusal" : "exchange_refusal_unapproved", counted))) {
+  const counted = { subject: event.clientId, limit: REFUSALS_OF_CLIENT };
+  // The operator approved each app that may exchange: one must not use up what is recorded of another, which also alerts administrators (S96).
+  const isRecorded = mayExchange
+    ? await isRefusalRecorded("exchange_refusal", counted)
+    : await isRefusalRecorded("exchange_refusal_unapproved", { ...counted, ip: event.from.ip });
+  if (!isRecorded) {
     const { orgId, clientId, data } = event;
     log().info({ orgId, clientId, reason: data?.reason }, "an exchange was refused, as many were before it");
     return;

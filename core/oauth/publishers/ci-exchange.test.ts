@@ -429,6 +429,16 @@ describe("the exchange of a CI job's ID token", () => {
       await db().throttle.update({ where: { key }, data: { count } });
     }
     expect(await refuse()).toBe(1);
+    // Of a token that is the issuer's own, the publisher's row tells all the same.
+    const other = await privateRepo("told");
+    const id = await trust({ repoId: other.id });
+    await exchange(await ci.sign({ ...claims, ref: "refs/heads/first" }), { resource: other.name });
+    await db().throttle.update({ where: { key: throttleKey("ci_refusal-all", "") }, data: { count: REFUSALS_IN_ALL.limit } });
+    await exchange(await ci.sign({ ...claims, ref: "refs/heads/second" }), { resource: other.name });
+    await db().throttle.deleteMany({ where: { key: throttleKey("ci_refusal-all", "") } });
+    expect((await db().trustedPublisher.findUniqueOrThrow({ where: { id } })).lastRefusal).toContain("refs/heads/second");
+    const noted = (await refusals()).filter(({ data }) => (data as { repo?: string }).repo === other.name);
+    expect(noted).toHaveLength(1);
   });
 
   test("S56 exchanges are counted by network: an IPv6 client has all the addresses of its /64", async () => {

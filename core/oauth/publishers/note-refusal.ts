@@ -21,18 +21,17 @@ export async function noteRefusal(
   const isProven = of.length > 0;
   const subject = "repo" in resource ? resource.repo.id : resource.user.id;
   const counted = { subject, limit: REFUSALS_OF_RESOURCE, ip: from.ip };
+  // Beyond the limits as well: it is what explains a failed job to whoever set the publisher up, and adds no row.
+  for (const { id: publisherId, reason: own } of of) {
+    const data = { lastRefusal: storable(own), lastRefusedAt: new Date() };
+    await db().trustedPublisher.updateMany({ where: { id: publisherId }, data });
+  }
   if (!(await isRefusalRecorded(isProven ? "ci_refusal" : "ci_refusal_unproven", counted))) {
     log().info({ ...data, reason, issuer: quoted(issuer) }, "a job was refused a token, as many were before it");
     return;
   }
-  await db().$transaction(async (tx) => {
-    for (const { id: publisherId, reason: own } of of) {
-      const data = { lastRefusal: storable(own), lastRefusedAt: new Date() };
-      await tx.trustedPublisher.updateMany({ where: { id: publisherId }, data });
-    }
-    const words = { error: storable(reason), issuer: storable(quoted(issuer)), subject: storable(quoted(claims.sub ?? "")) };
-    await recordAuditEvent(tx, { type: "ci_token.exchange_refused", ...audited, data: { ...data, ...words }, from });
-  });
+  const words = { error: storable(reason), issuer: storable(quoted(issuer)), subject: storable(quoted(claims.sub ?? "")) };
+  await recordAuditEvent(db(), { type: "ci_token.exchange_refused", ...audited, data: { ...data, ...words }, from });
 }
 
 /** A token's words, as Postgres can hold them. */
