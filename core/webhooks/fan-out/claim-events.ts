@@ -51,12 +51,16 @@ export async function claimEvents(
   return rows;
 }
 
+/** Every ref that changed is a pull request's. */
+const isOfPullRequests: Prisma.Sql = Prisma.sql`coalesce((
+  SELECT bool_and(changed ->> 'ref' LIKE 'refs/pr/%') FROM json_array_elements(e.payload -> 'updatedRefs') changed), false)`;
+
 /**
  * Events without a person, from the service or a program, count as a writer's. So do a platform's, except discussions, in which
- * anybody may take part there. A subquery instead of EXISTS, as in watchers.ts.
+ * anybody may take part there, and pushes to pull requests alone. A subquery instead of EXISTS, as in watchers.ts.
  */
 const mayActorWrite: Prisma.Sql = Prisma.sql`(
-  (e.actor_id IS NULL AND (e.source IS NULL OR e.scope LIKE 'repo%')) OR e.actor_id IS NOT DISTINCT FROM e.owner_id OR coalesce((
+  (e.actor_id IS NULL AND (e.source IS NULL OR (e.scope LIKE 'repo%' AND NOT ${isOfPullRequests}))) OR e.actor_id IS NOT DISTINCT FROM e.owner_id OR coalesce((
   SELECT true FROM member_standing m WHERE m.org_id = e.owner_id AND m.user_id = e.actor_id
     AND ${membersWhoMay("repo.write", Prisma.sql`(SELECT r.created_by_id FROM repo r WHERE r.id = e.repo_id)`, { isPresent: false })}
   LIMIT 1), false))`;

@@ -288,6 +288,15 @@ describe("S127 the limit of triggers in 24 hours", () => {
     for (const scope of ["repo", "repo.content", "repo.config"] as const) await told(scope);
     await fanOutAll();
     expect(await hours(id)).toEqual([{ triggered: 15, rate_limited: 8 }]);
+    const pushed = (...refs: string[]) =>
+      someEvent(
+        { id: newId(), ownerId: ada.id },
+        { scope: "repo.content", source: "https://forge.example.test/", updatedRefs: refs },
+      );
+    await pushed("refs/pr/1", "refs/pr/2");
+    await pushed("refs/pr/1", "refs/heads/main");
+    await fanOutAll();
+    expect(await hours(id)).toEqual([{ triggered: 16, rate_limited: 9 }]);
   });
 
   it("is whole for members of an organization who may write, and for a contributor in what they made", async () => {

@@ -33,12 +33,14 @@ type Happened = {
   actorId?: string | null;
   /** Of a platform's event. */
   source?: string;
+  /** Names of refs. */
+  updatedRefs?: string[];
 };
 
 /** An event of a repository as `recordEvent` writes it. @returns its id */
 export async function someEvent(
   { id: repoId, ownerId, isPrivate = false }: SomeRepo,
-  { scope = "repo.content", movedTo, actorId = null, source }: Happened = {},
+  { scope = "repo.content", movedTo, actorId = null, source, updatedRefs }: Happened = {},
 ): Promise<string> {
   const id = newId();
   const url = { web: "https://hub.example.com/ada/tides", api: "https://hub.example.com/api/models/ada/tides" };
@@ -47,6 +49,7 @@ export async function someEvent(
     event: { scope, action },
     repo: { type: "model", name: "ada/tides", id: repoId, private: isPrivate, url, owner: { id: ownerId }, tags: [] },
     ...(movedTo && { movedTo }),
+    ...(updatedRefs && { updatedRefs: updatedRefs.map((ref) => ({ ref, oldSha: null, newSha: "a".repeat(40) })) }),
   } as EventPayload;
   const from = source === undefined ? {} : { source, sourceId: id };
   await db().event.create({
