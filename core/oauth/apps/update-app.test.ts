@@ -73,6 +73,7 @@ describe("changing an app", () => {
     await useUpHour(person.userId);
     const set = (uris: string[]) => updateApp(person, app.id, { redirectUris: uris }, noOrigin);
     await expect(set(["https://app.example.com/cb", "https://other.example/cb"])).rejects.toMatchObject({ code: "rate_limited" });
+    await expect(set(redirectUris.toReversed())).rejects.toMatchObject({ code: "rate_limited" });
     expect((await set(["https://app.example.com/cb"])).redirectUris).toEqual(["https://app.example.com/cb"]);
   });
 

@@ -65,9 +65,11 @@ function auditEvents(app: LockedApp, given: Partial<AppSettings>, changed: reado
   const others = changed.filter((field) => !redirectFields.includes(field));
   const events: AppEvent[] = [];
   if (redirects.length > 0) {
-    const isTakingAway = redirects.every((field) =>
-      (given[field] as string[]).every((uri) => (app[field] as string[]).includes(uri)),
-    );
+    // Fewer, not the same in another order, which can be repeated without end.
+    const isTakingAway = redirects.every((field) => {
+      const [before, after] = [app[field] as string[], given[field] as string[]];
+      return after.length < before.length && after.every((uri) => before.includes(uri));
+    });
     events.push({ type: "oauth_app.redirect_change", data: changes(redirects), isTakingAway });
   }
   if (others.length > 0 || isLogoChanged) {

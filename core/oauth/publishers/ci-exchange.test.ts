@@ -12,7 +12,7 @@ import { endByHash } from "../leaks/end-by-hash.ts";
 import { type CiIssuer, startCiIssuer } from "../testing/ci-issuer.ts";
 import { startWorld, type World } from "../testing/world.ts";
 import { answerCiExchange } from "./answer-ci-exchange.ts";
-import { OF_TRUSTER } from "./exchange-id-token.ts";
+import { OF_PUBLISHER_IN_HOUR, OF_TRUSTER } from "./exchange-id-token.ts";
 
 const GRANT = "urn:ietf:params:oauth:grant-type:token-exchange";
 const ID_TOKEN = "urn:ietf:params:oauth:token-type:id_token";
@@ -464,12 +464,20 @@ describe("the exchange of a CI job's ID token", () => {
     const other = await privateRepo("fill");
     const ids = await Promise.all([repo.id, other.id].map((repoId) => trust({ repoId }, { claims: { ref: "refs/heads/much" } })));
     await db().trustedPublisher.updateMany({ where: { id: { in: ids } }, data: { createdById: ada.id } });
-    const key = throttleKey("ci_exchange_truster", ada.id);
-    await db().throttle.create({ data: { key, count: OF_TRUSTER.limit - 1, resetAt: new Date(Date.now() + 60_000) } });
-    const statuses = [];
-    for (const resource of [repo.name, other.name])
-      statuses.push((await exchange(await ci.sign({ ref: "refs/heads/much" }), { resource })).status);
-    expect(statuses).toEqual([200, 429]);
+    const use = (key: string, count: number) =>
+      db().throttle.upsert({ where: { key }, create: { key, count, resetAt: new Date(Date.now() + 60_000) }, update: { count } });
+    const statuses = async () => {
+      const found = [];
+      for (const resource of [repo.name, other.name])
+        found.push((await exchange(await ci.sign({ ref: "refs/heads/much" }), { resource })).status);
+      return found;
+    };
+    await use(throttleKey("ci_exchange_truster", ada.id), OF_TRUSTER.limit - 1);
+    expect(await statuses()).toEqual([200, 429]);
+    // One that is out of tokens takes none from the other.
+    await use(throttleKey("ci_exchange_truster", ada.id), OF_TRUSTER.limit - 2);
+    await use(throttleKey("ci_exchange_publisher_hour", ids[0] as string), OF_PUBLISHER_IN_HOUR.limit);
+    expect(await statuses()).toEqual([429, 200]);
     await db().trustedPublisher.deleteMany({ where: { id: { in: ids } } });
   });
 

@@ -44,13 +44,15 @@ export async function exchangeIdToken(
   if (flaw !== undefined) return refusedWith({ ...refuse(flaw), flaw });
   const trusted = await trustedIn(resource, token);
   if (!("publisher" in trusted)) return refusedWith(trusted);
-  await consumeThrottles([
-    [throttleKey("ci_exchange_publisher", trusted.publisher.id), OF_PUBLISHER],
-    [throttleKey("ci_exchange_truster", trusted.publisher.createdById ?? trusted.publisher.id), OF_TRUSTER],
-  ]);
+  const { id, createdById } = trusted.publisher;
+  await consumeThrottles([[throttleKey("ci_exchange_publisher", id), OF_PUBLISHER]]);
   if (!(await isFirstUseOf(token))) {
     return refusedWith({ ...refuseBy([trusted.publisher], "the token was used before"), flaw: USED });
   }
+  await consumeThrottles([
+    [throttleKey("ci_exchange_publisher_hour", id), OF_PUBLISHER_IN_HOUR],
+    [throttleKey("ci_exchange_truster", createdById ?? id), OF_TRUSTER],
+  ]);
   const issued = await issueCiToken(trusted.resource, trusted.publisher, trusted.claims, from);
   return issued ?? refusedWith(refuseBy([trusted.publisher], "another job was the first, of another repository or owner"));
 
@@ -67,6 +69,8 @@ const OF_PUBLISHER = { limit: 120, windowSeconds: 60 };
  * that one person set up have together what the person's own tokens have (S144).
  */
 export const OF_TRUSTER = { limit: ENTRIES_WITH_TOKENS_PER_HOUR, windowSeconds: 60 * 60 };
+/** A third of that for one publisher: jobs that somebody else controls cannot lock out the other publishers of the same person. */
+export const OF_PUBLISHER_IN_HOUR = { ...OF_TRUSTER, limit: OF_TRUSTER.limit / 3 };
 
 const USED = "the token was used before; each can be exchanged once, so ask for a new one";
 
