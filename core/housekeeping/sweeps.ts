@@ -11,15 +11,17 @@ const keptDays = () => env().WEBHOOK_KEEP_DAYS;
 
 export const sweeps: readonly Sweep[] = [
   // An expired device code stays for an hour, so that its device is told what happened (S62). Used codes and refresh tokens stay until they
-  // expire, since their replay must be detected (S43, S47).
+  // expire, since their replay must be detected (S43, S47), but not any number of them (core/oauth/artifact-store.ts).
   { table: "oauth_artifact", isOver: "expires_at < now() - interval '1 hour'" },
   // Longer than a device code lives.
   { table: "oauth_device_poll", isOver: "polled_at < now() - interval '30 minutes'" },
   {
     table: "oauth_grant",
     // One for each sign-in and each exchange, which may be many. It expires with the last of its tokens.
-    // One that something still acts with stays, so that it can be revoked.
-    isOver: `(revoked_at < now() - interval '7 days' or expires_at < now() - interval '1 hour')
+    // One that something still acts with stays, so that it can be revoked. Under a revoked consent nothing acts, and no token is found, so
+    // there is no replay to detect either.
+    isOver: `(revoked_at < now() - interval '7 days' or expires_at < now() - interval '1 hour'
+        or consent_id in (select id from oauth_consent where revoked_at < now() - interval '1 hour'))
       and (bound_org_id is null or revoked_at is not null or not exists (
         select from delegation d where d.token_id = oauth_grant.id and d.ended_at is null))`,
   },

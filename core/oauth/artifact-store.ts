@@ -56,6 +56,24 @@ const UPSERT = `WITH prolonged AS (
     user_code = excluded.user_code, account_id = excluded.account_id, client_id = excluded.client_id,
     expires_at = excluded.expires_at`;
 
+/** How many access tokens one Grant keeps, and how many used refresh tokens of each class (below). */
+const KEPT_OF_GRANT = 200;
+
+/**
+ * Deletes what a Grant that is refreshed in a loop keeps beyond the limit (S143). A used refresh token must stay as long as its replay can
+ * show a theft (S47). So these are counted in classes by how long each was held before it was used: a thief who uses each successor at once
+ * cannot displace the stolen token, which its owner had held for longer. There are 16 classes (powers of e, in seconds, up to 60 days).
+ * A refresh adds two rows, so 100 at a time keeps up; no request pays for thousands.
+ */
+const PRUNE_GRANT = `DELETE FROM oauth_artifact WHERE ctid = ANY (ARRAY (SELECT ctid FROM oauth_artifact WHERE ctid = ANY (ARRAY (
+    SELECT ctid FROM (SELECT ctid, row_number() OVER (
+          PARTITION BY model, floor(ln(greatest(extract(epoch FROM consumed_at - created_at)::float8, 1)))
+          ORDER BY coalesce(consumed_at, created_at) DESC) AS place
+        FROM oauth_artifact
+        WHERE grant_id = $1 AND (model = 'AccessToken' OR (model = 'RefreshToken' AND consumed_at IS NOT NULL))) AS ranked
+    WHERE place > ${KEPT_OF_GRANT} LIMIT 100))
+  FOR UPDATE SKIP LOCKED))`;
+
 /** The bearer's value itself stays out of the row. */
 const storable = ({ jti: _jti, consumed: _consumed, ...stored }: Payload): string => JSON.stringify(stored);
 
@@ -82,6 +100,7 @@ export async function upsertArtifact(
     party,
   ];
   await pool().query({ name: "artifact-upsert", text: UPSERT, values });
+  if (model === "RefreshToken") await pool().query({ name: "grant-prune", text: PRUNE_GRANT, values: [text(payload.grantId)] });
 }
 
 /** @returns false when the interaction was answered already, or is over: an answer makes no new row. */

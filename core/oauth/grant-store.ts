@@ -28,15 +28,24 @@ const SAVE = `INSERT INTO oauth_grant (id, consent_id, user_id, client_id, paylo
 
 /** How many Grants a user keeps for one client: so many with tokens, and so many without. */
 const KEPT = 200;
+/** Of these the newest stay in any case: a sign-in with only an access token expires before older ones with refresh tokens. */
+const KEPT_NEWEST = 20;
 
 /**
  * Deletes what exceeds the limit: revoked Grants first, then those that expire first, whose tokens were used longest ago. An app that the
- * user has allowed gets a Grant with each redirect, without a question (S143).
+ * user has allowed gets a Grant with each redirect, without a question (S143). Grants of a revoked consent count too, or else a user could
+ * revoke it and allow the app again to have as many again; those of one revoked for longer are swept (core/housekeeping/sweeps.ts).
  */
 const DROP_OLDEST = `DELETE FROM oauth_grant WHERE id IN (SELECT id FROM oauth_grant WHERE id = ANY (ARRAY (
-    SELECT id FROM (SELECT id, row_number() OVER (PARTITION BY expires_at <= created_at + interval '${UNUSED_GRANT_SECONDS} seconds'
-        ORDER BY revoked_at IS NULL DESC, expires_at DESC, created_at DESC) AS place
-      FROM oauth_grant WHERE consent_id = (SELECT consent_id FROM oauth_grant WHERE id = $1)) AS ranked
+    SELECT id FROM (SELECT *, row_number() OVER (PARTITION BY is_unused
+        ORDER BY is_live DESC, age <= ${KEPT_NEWEST} DESC, expires_at DESC, created_at DESC) AS place
+      FROM (SELECT *, row_number() OVER (PARTITION BY is_unused ORDER BY is_live DESC, created_at DESC) AS age
+        FROM (SELECT g.id, g.created_at, g.expires_at, g.revoked_at IS NULL AND c.revoked_at IS NULL AS is_live,
+            g.expires_at <= g.created_at + interval '${UNUSED_GRANT_SECONDS} seconds' AS is_unused
+          FROM oauth_consent mine JOIN oauth_consent c ON c.user_id = mine.user_id AND c.client_id = mine.client_id
+            JOIN oauth_grant g ON g.consent_id = c.id
+          WHERE mine.id = (SELECT consent_id FROM oauth_grant WHERE id = $1)
+            AND (c.revoked_at IS NULL OR c.revoked_at > now() - interval '2 hours')) AS own) AS aged) AS ranked
     WHERE place > ${KEPT}))
   FOR UPDATE SKIP LOCKED)`;
 
