@@ -74,8 +74,8 @@ export function AuditList({ page, base, address, kinds, problem, emptyText, isOr
         </Card>
         {page.searchedTo && (
           <p className="mt-3 text-muted text-small">
-            Only a part of the log was searched, as far as {page.searchedTo.toISOString().slice(0, 16).replace("T", " ")} UTC. The
-            next page goes on from there.
+            The search covered only part of the log, back to {page.searchedTo.toISOString().slice(0, 16).replace("T", " ")} UTC.
+            The next page continues from there.
           </p>
         )}
         {(page.newerThan || page.olderThan) && (

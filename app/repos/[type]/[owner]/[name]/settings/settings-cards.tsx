@@ -92,8 +92,8 @@ export function BranchCard({ repo, branches }: Props & Readonly<{ branches: read
               branches === undefined
                 ? "Listing the branches takes too long right now. Type the name of one, or reload the page."
                 : repo.headSha === null
-                  ? "There are no commits yet: the first push makes it."
-                  : "The name of a branch that there is."
+                  ? "There are no commits yet. The first push creates the branch."
+                  : "The name of an existing branch."
             }
             autoComplete="off"
             isMono

@@ -74,7 +74,7 @@ async function Branches({ repo, head }: Readonly<{ repo: Repo; head: string }>) 
         label="Commits of"
         defaultValue={names.includes(head) ? head : ""}
         options={[{ value: "", label: "None yet: I push them" }, ...others]}
-        hint={`${refs ? "" : "Listing the branches takes too long right now. Reload the page to choose one. "}Without a branch it is a draft, with a ref of its own to push to.`}
+        hint={`${refs ? "" : "Listing the branches takes too long right now. Reload the page to choose one. "}Without a branch, the pull request is a draft with a ref of its own to push to.`}
       />
       <Select
         name="base"
