@@ -47,6 +47,8 @@ export function handleRequest(next: Door, req: IncomingMessage, res: ServerRespo
   const requestId = acceptedId(req) ?? newId();
   res.setHeader("X-Request-Id", requestId);
   protectResponse(res);
+  // A page may wait for many slots at once, and each wait listens for the end of the response.
+  res.setMaxListeners(0);
   const target = parseTarget(req.url);
   // Before the request's host is replaced by ORIGIN:
   const location = target && isPage(target) ? canonicalLocation(req, target) : undefined;
