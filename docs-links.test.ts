@@ -101,7 +101,7 @@ describe("every link leads somewhere", () => {
   });
 });
 
-test("what ARCHITECTURE.md names is in the file that it links to", () => {
+test("names in ARCHITECTURE.md are in the files that it links to", () => {
   const named = [...read("ARCHITECTURE.md").matchAll(/\[(`[^\]]+`)\]\(([^)#]+\.ts)\)/g)].flatMap(([, names = "", file = ""]) =>
     [...names.matchAll(/`(\w+)`/g)].map(([, name = ""]) => ({ name, file })),
   );
@@ -136,7 +136,9 @@ describe("docs/security.md", () => {
     const names = statements.map(({ name }) => name);
     expect(names).toEqual(names.map((_, index) => `S${index + 1}`));
     const unknown = tracked
-      .filter((file) => !/\.(png|svg|woff2?|gz|ico)$|package-lock\.json$/.test(file) && statSync(join(ROOT, file)).size < 1e6)
+      .filter(
+        (file) => !/\.(png|webp|svg|woff2?|gz|ico)$|package-lock\.json$/.test(file) && statSync(join(ROOT, file)).size < 1e6,
+      )
       .flatMap((file) => {
         // S256 is a method of PKCE (RFC 7636).
         const cited = new Set([...read(file).matchAll(/\bS\d{1,3}\b/g)].map(([name]) => name).filter((name) => name !== "S256"));

@@ -11,16 +11,17 @@ import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { parse as parseYaml } from "yaml";
 import { operatorCommand, personActor } from "#core/access/actor.ts";
 import type { SiteSession } from "#core/accounts/sessions/find-site-session.ts";
-import { createPersonalAccessToken } from "#core/accounts/tokens/create-personal-access-token.ts";
+import { createPersonalAccessToken } from "#core/accounts/tokens/personal-access-tokens.ts";
 import { noOrigin } from "#core/audit/request-origin.ts";
-import { type CodeBlock, codeBlocks } from "#core/docs/code-blocks.ts";
 import { fillInCode } from "#core/docs/fill-in.ts";
 import { type Guide, guides } from "#core/docs/guides.ts";
 import { env, provideSettings } from "#core/env.ts";
-import { addProvider } from "#core/inference/providers/add-provider.ts";
-import { setAppPrivilege } from "#core/oauth/apps/set-app-privilege.ts";
-import { setKeys } from "#core/oauth/apps/set-keys.ts";
-import { parseClientMetadata } from "#core/oauth/client-metadata/client-metadata.ts";
+import { addProvider } from "#core/inference/providers/change-provider.ts";
+import { setKeys } from "#core/oauth/apps/app-keys.ts";
+import { setAppPrivilege } from "#core/oauth/apps/app-privilege.ts";
+import { updateApp } from "#core/oauth/apps/update-app.ts";
+import { parseClientMetadata } from "#core/oauth/clients/client-metadata.ts";
+import { clientKeyPair } from "#core/oauth/testing/assertion.ts";
 import type { Browser } from "#core/oauth/testing/browser.ts";
 import { allowDevice } from "#core/oauth/testing/device.ts";
 import { signInByNextAuth } from "#core/oauth/testing/next-auth-visit.ts";
@@ -30,7 +31,8 @@ import { startUpstream } from "./api/testing/inference-upstream.ts";
 import { loadCommands } from "./scripts/admin/commands.ts";
 import { parseArguments } from "./scripts/admin/parse-arguments.ts";
 import { runCommand } from "./scripts/admin/run-command.ts";
-import { listening, type Run, SnippetFolder } from "./scripts/docs/snippet-folder.ts";
+import { type CodeBlock, codeBlocks } from "./scripts/test/code-blocks.ts";
+import { listening, type Run, SnippetFolder } from "./scripts/test/snippet-folder.ts";
 import { handleRequest } from "./server/handle-request.ts";
 import { startDeliveries } from "./worker/deliveries.ts";
 import type { Loop } from "./worker/loop.ts";
@@ -72,14 +74,14 @@ afterAll(async () => {
   await world?.stop();
 });
 
-/** The examples of one guide on their way: what they were filled with, and what came of those before. */
+/** The running examples of one guide: the values they were filled with, and the results of earlier examples. */
 type Course = {
   guide: Guide;
   folder: SnippetFolder;
   app: TestApp;
   port: number;
   redirectUri: string;
-  /** What was answered, by the names that examples of JSON ask for. */
+  /** The responses, by the names that JSON examples use. */
   answers: Map<string, unknown>;
   last: Run;
 };
@@ -127,7 +129,7 @@ async function program(code: string, course: Course, command: string, ending: st
   if (course.last.status !== 0) throw new Error(`ended with ${course.last.status}: ${course.last.out}${course.last.err}`);
 }
 
-/** A fragment whose names are given: it goes on where the guide's text says so. */
+/** A fragment whose variables the guide's text introduces, and which the next one may use. */
 async function fragment(code: string, names: Record<string, unknown>): Promise<Record<string, unknown>> {
   const made = [...code.matchAll(/^const (\w+) =/gm)].map(([, name]) => name);
   const AsyncFunction = (async () => undefined).constructor as new (
@@ -246,7 +248,7 @@ const plays: Record<string, Play> = {
     course.folder.environment.WEBHOOK_ID = answer.webhook.id;
   },
   async "test webhook"(code, course) {
-    // The address of the guide belongs to nobody: what is asked is whether the test is made and its outcome told.
+    // No server has the guide's URL: this checks that the test is sent and its result reported.
     await shell(code, course);
     expect(JSON.parse(course.last.out)).toMatchObject({ outcome: expect.any(String), delivery: expect.any(String) });
   },
@@ -321,9 +323,23 @@ const plays: Record<string, Play> = {
     const discovery: typeof openid.discovery = (at, id, metadata, by) => openid.discovery(at, id, metadata, by, { execute });
     const client = { ...openid, discovery };
     const { config } = await fragment(code, { client, importPKCS8, readFile, issuer, clientId: app.clientId });
-    // What only an app that proved itself is told.
+    // Data that only an authenticated app gets.
     const answer = await openid.tokenIntrospection(config as openid.Configuration, "no token of ours");
     expect(answer).toEqual({ active: false });
+  },
+  async "FAPI 2.0"(code, { redirectUri }) {
+    const app = await world.app(mara, { redirectUris: [redirectUri] });
+    const { jwk, privateKey: key } = await clientKeyPair();
+    await setKeys(operatorCommand, app.id, { jwks: JSON.stringify(jwk), jwksUri: "" }, noOrigin);
+    await updateApp(operatorCommand, app.id, { securityProfile: "fapi2" }, noOrigin);
+    const execute = [openid.allowInsecureRequests];
+    const discovery: typeof openid.discovery = (at, id, metadata, by) => openid.discovery(at, id, metadata, by, { execute });
+    const client = { ...openid, discovery };
+    const { config } = await fragment(code, { client, key, issuer: new URL(world.origin), clientId: app.clientId });
+    const code_challenge = await openid.calculatePKCECodeChallenge(openid.randomPKCECodeVerifier());
+    const request = { redirect_uri: redirectUri, scope: "openid", code_challenge, code_challenge_method: "S256" };
+    const url = await openid.buildAuthorizationUrlWithPAR(config as openid.Configuration, request);
+    expect(url.searchParams.get("request_uri")).toMatch(/^urn:/);
   },
   async "token exchange"(code, course) {
     const isTheirs = { owner: { orgId }, isConfidential: true, isBound: true };
@@ -398,7 +414,7 @@ const plays: Record<string, Play> = {
 
 const schemas = { payload: webhookPayloadSchema, event: eventPayloadSchema };
 
-/** An example of an answer says nothing that the real one has not, and says it in the same form. */
+/** An example response has no fields that the real one lacks, and the same format. */
 function expectLike(example: unknown, answer: unknown, at = "$"): void {
   const formOf = (value: unknown) => (value === null ? "null" : Array.isArray(value) ? "array" : typeof value);
   expect(formOf(answer), at).toBe(formOf(example));
@@ -412,7 +428,7 @@ function expectLike(example: unknown, answer: unknown, at = "$"): void {
   }
 }
 
-/** What is typed in a transcript, without what it answers. */
+/** The input of a transcript, without its output. */
 const commandsOf = (transcript: string): string =>
   transcript
     .split("\n")
@@ -511,7 +527,7 @@ describe("every example runs", () => {
   );
 });
 
-test("what does not run says why, and there is little of it", () => {
+test("examples that are not run say why, and there are few of them", () => {
   const notRun = read.flatMap(({ guide, blocks }) =>
     blocks.filter(isNotRun).map(({ line, directive }) => `${guide.path}:${line}: ${directive?.what}`),
   );

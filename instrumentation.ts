@@ -1,16 +1,16 @@
 import type { Instrumentation } from "next";
-import { isDatabaseDown } from "#core/db.ts";
+import { isDatabaseDown } from "#core/database-errors.ts";
 import { isServiceError } from "#core/errors.ts";
 import { type Failure, log, requestContext } from "#core/log.ts";
 
 /**
- * Next answers 500 for everything that a page or an action throws, and for every request that it cannot read. It tells of each
- * such error here, before it answers; the answer itself is left for server/replace-failed-page.ts to write.
+ * Next answers 500 for everything that a page or an action throws, and for every request that it cannot read. It reports each such error
+ * here before it responds; server/replace-failed-page.ts writes the response.
  */
 export const onRequestError: Instrumentation.onRequestError = (error, { method }) => {
   const context = requestContext.getStore();
   const failure = failureOf(error, method);
-  // With the request's id, which the person who saw it fail can name. Next prints the error too, and cannot.
+  // With the request's id, which the user can report. Next prints the error too, but without the id.
   if (!failure) log().error({ err: error }, "a page failed");
   if (context) context.failure ??= failure;
 };
@@ -25,8 +25,8 @@ function failureOf(error: unknown, method: string): Failure | undefined {
 }
 
 /**
- * How Next and React say that an action's request is no such thing (S138). They have no class or code for it; a test that sends
- * them nonsense tells when an upgrade has changed the words.
+ * The messages with which Next and React reject an invalid action request (S138). They have no class or code for it; a test that sends
+ * invalid requests fails when an upgrade changes the messages.
  */
 const UNREADABLE =
   /^(Failed to parse body as FormData|Unexpected end of form|Connection closed|Invalid Server Actions request|Failed to find Server Action|The Server Reference ID|The router state header was sent but could not be parsed|Multipart: )/;

@@ -6,10 +6,10 @@ const protocolPaths = [
   "/.well-known/oauth-protected-resource",
 ];
 
-/** The first letter of a handle, and the rest: never `_next`, never what has a dot first (core/accounts/handles/parse-handle.ts). */
+/** The first letter of a handle, and the rest: never `_next`, and never a leading dot (core/accounts/handles/parse-handle.ts). */
 const HANDLE = "[A-Za-z0-9][A-Za-z0-9._-]*";
 
-/** What S23 asks of every page, for such a host only: server.ts gives its own, which these would take the place of. */
+/** The headers that S23 requires of every page, only for a host without server.ts. server.ts sets its own, which these would replace. */
 const pageHeaders = [
   { key: "Content-Security-Policy", value: "frame-ancestors 'none'" },
   { key: "X-Frame-Options", value: "DENY" },
@@ -22,14 +22,34 @@ export default {
   distDir: process.env.NEXT_DIST_DIR || ".next",
   poweredByHeader: false,
   devIndicators: false,
-  // No page uses next/image, whose address would draw any page within the service, past the checks of server/dispatch.ts.
+  // No page uses next/image. Its URL would render any page of the service, bypassing the checks of server/dispatch.ts.
   images: { unoptimized: true },
   turbopack: { root: import.meta.dirname },
   // They find files of theirs beside themselves, or are native.
-  serverExternalPackages: ["@node-rs/argon2", "nodemailer", "oidc-provider", "pg", "pino", "sharp", "undici"],
+  serverExternalPackages: [
+    "@napi-rs/blake-hash",
+    "@node-rs/argon2",
+    "lz4-napi",
+    "nodemailer",
+    "oidc-provider",
+    "pg",
+    "pino",
+    "sharp",
+    "undici",
+  ],
   // `npm run types` checks them, with the compiler that the project has chosen.
   typescript: { ignoreBuildErrors: true },
-  experimental: { serverActions: { bodySizeLimit: "6mb" } },
+  experimental: {
+    serverActions: { bodySizeLimit: "6mb" },
+    // The page for addresses without one has a frame. As app/not-found.tsx, each page would render it too, and load its scripts.
+    globalNotFound: true,
+    // React and Next's own client are on every page: two files compress better than five.
+    turbopackChunking: { maxChunkCountPerGroup: 1, maxMergeChunkSize: 10_000_000 },
+    // It makes the next build faster, and this one slower by a third.
+    turbopackFileSystemCacheForBuild: !process.env.CI,
+    // They are for people who read a stack.
+    turbopackSourceMaps: !process.env.CI,
+  },
   rewrites: async () => ({
     afterFiles: [
       ...protocolPaths.map((source) => ({ source, destination: `/api/oidc${source}` })),
@@ -38,10 +58,10 @@ export default {
         destination: `/repos/${type}/:owner/:name/:path*`,
       })),
     ],
-    // Models have no word of their own before their names: what no other page took is asked for as one.
+    // Models have no prefix before their names: a URL that matches no other page is tried as a model.
     fallback: [{ source: `/:owner(${HANDLE})/:name/:path*`, destination: "/repos/models/:owner/:name/:path*" }],
   }),
-  // One address for each page: the place in app/ is none, and `models` stands only in addresses of the API.
+  // Each page has one URL: its path in app/ is not one, and `models` is only in URLs of the API.
   redirects: async () => [
     { source: "/repos/:type(datasets|spaces)/:owner/:name/:path*", destination: "/:type/:owner/:name/:path*", permanent: false },
     { source: "/repos/models/:owner/:name/:path*", destination: "/:owner/:name/:path*", permanent: false },

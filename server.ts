@@ -1,20 +1,21 @@
 import { EventEmitter } from "node:events";
-import { createServer, type Server } from "node:http";
+import { createServer, type Server, type ServerOptions } from "node:http";
 import next from "next";
-import { closeConnections, isDatabaseDown } from "#core/db.ts";
+import { ensureSetupLink } from "#core/accounts/setup-link.ts";
+import { isDatabaseDown } from "#core/database-errors.ts";
+import { closeConnections } from "#core/db.ts";
 import { env } from "#core/env.ts";
 import { startGitLauncher } from "#core/hub/git/git-launcher.ts";
-import { CANNOT_START } from "#core/instance/exit-codes.ts";
-import { stopWhenTold } from "#core/instance/stop-when-told.ts";
+import { CANNOT_START, releaseStartMemory, stopOnSignal } from "#core/instance/process-lifecycle.ts";
 import { log } from "#core/log.ts";
 import { stopListening } from "#core/notifications.ts";
-import { ensureCliApp } from "#core/oauth/apps/ensure-cli-app.ts";
-import { flushUsage } from "#core/oauth/usage.ts";
-import { startOwnProcess } from "#core/operations/metrics/own-process.ts";
+import { flushUsage } from "#core/oauth/apps/count-usage.ts";
+import { ensureCliApp } from "#core/oauth/apps/create-app.ts";
+import { startOwnProcess } from "#core/operations/metrics/process-metrics.ts";
 import { startTraces } from "#core/operations/traces/start-traces.ts";
 import { keepSweepingTemporaryFolders } from "#core/temporary-folder.ts";
+import { finishRequests } from "./server/connections.ts";
 import type { Door } from "./server/dispatch.ts";
-import { finishRequests } from "./server/finish-requests.ts";
 import { handleRequest } from "./server/handle-request.ts";
 import { isAppSocket, serveAppSocket } from "./server/spaces/serve-app-socket.ts";
 
@@ -28,16 +29,22 @@ const HEADERS_MS = 60_000;
 const ENSURE_AGAIN_MS = 2_000;
 
 let pages: Door | undefined;
-// How long a request may take to arrive depends on its body (server/limit-time.ts).
-const times = { keepAliveTimeout: KEEP_ALIVE_MS, headersTimeout: HEADERS_MS, requestTimeout: 0 };
-const server = createServer(times, (req, res) => handleRequest(pages as Door, req, res));
+const options: ServerOptions = {
+  keepAliveTimeout: KEEP_ALIVE_MS,
+  headersTimeout: HEADERS_MS,
+  // How long a request may take to arrive depends on its body (server/limit-time.ts).
+  requestTimeout: 0,
+  // Any other upgrade is an ordinary request. Next would leave its socket open for ever, also after the client has closed it (S137). Only
+  // its development server upgrades connections.
+  shouldUpgradeCallback: (req) => NODE_ENV === "development" || isAppSocket(req),
+};
+const server = createServer(options, (req, res) => handleRequest(pages as Door, req, res));
 server.on("error", (error: NodeJS.ErrnoException) => {
   const reason = error.code === "EADDRINUSE" ? `port ${PORT} is in use; set PORT to another one` : error.message;
   log().fatal(`cannot listen: ${reason}`);
   process.exit(CANNOT_START);
 });
 
-// Next sees only upgrades that are not for a Space: it ends those that it does not know.
 const upgrades = new EventEmitter();
 server.on("upgrade", (req, socket, head) => {
   if (isAppSocket(req)) void serveAppSocket(req, socket, head);
@@ -69,12 +76,15 @@ const stopGitLauncher = await startGitLauncher();
 keepSweepingTemporaryFolders();
 const own = startOwnProcess("web");
 const traces = await startTraces("web");
+// For the supervisor, which prints it.
+const setupLink = process.argv.includes("--setup-link") ? await ensureSetupLink() : undefined;
 server.listen(PORT, () => {
   log().info(`listening on port ${PORT}`);
-  process.send?.("ready");
+  process.send?.({ setupLink });
+  releaseStartMemory();
 });
 
-stopWhenTold(async () => {
+stopOnSignal(async () => {
   stopping.abort();
   await finishRequests(server);
   stopGitLauncher();

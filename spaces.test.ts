@@ -17,11 +17,9 @@ import { updateRepoSettings } from "#core/hub/repos/update-repo-settings.ts";
 import { commitTo, someRepo } from "#core/hub/testing/repos.ts";
 import { newId } from "#core/ids.ts";
 import { stopListening } from "#core/notifications.ts";
-import { pauseSpace } from "#core/spaces/controls/pause-space.ts";
-import { restartSpace } from "#core/spaces/controls/restart-space.ts";
+import { pauseSpace, restartSpace } from "#core/spaces/controls/change-runtime.ts";
 import { WAKES } from "#core/spaces/controls/wake-space.ts";
-import { type AppTarget, parseAppTarget } from "#core/spaces/door/app-target.ts";
-import type { FoundApp } from "#core/spaces/door/find-app.ts";
+import { type AppTarget, type FoundApp, parseAppTarget } from "#core/spaces/door/find-app.ts";
 import { readSpaceLog } from "#core/spaces/logs/read-space-log.ts";
 import { RESTARTS_MAX } from "#core/spaces/run/run-space.ts";
 import { readSpaceRuntime } from "#core/spaces/space-runtime.ts";
@@ -31,7 +29,7 @@ import { handleRequest } from "./server/handle-request.ts";
 import { openApp, staysOpen } from "./server/spaces/open-app.ts";
 import { isAppSocket, serveAppSocket } from "./server/spaces/serve-app-socket.ts";
 import type { Loop } from "./worker/loop.ts";
-import { startSpaces } from "./worker/spaces.ts";
+import { startSpaces } from "./worker/runs.ts";
 
 // Each start of a Space is one of several processes, on a machine that may be busy.
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
@@ -41,7 +39,11 @@ let ada: TestPerson;
 let origin: string;
 let worker: Loop;
 const server = createServer((req, res) => handleRequest(async (_, page) => void page.writeHead(404).end("a page"), req, res));
-server.on("upgrade", (req, socket, head) => (isAppSocket(req) ? void serveAppSocket(req, socket, head) : socket.destroy()));
+let keptMs: number | undefined;
+server.on("upgrade", (req, socket, head) => {
+  if (isAppSocket(req)) void serveAppSocket(req, socket, head, { keptMs });
+  else socket.destroy();
+});
 
 beforeAll(async () => {
   await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
@@ -60,7 +62,7 @@ afterAll(async () => {
 
 const README = (more = "") => `---\nsdk: node\n${more}---\n# A Space\n`;
 
-/** An app that says what it was sent, and does what its address asks for. */
+/** An app that reports the request it received, and behaves as its URL says. */
 const APP = `
 import { createServer } from "node:http";
 import { createHash } from "node:crypto";
@@ -163,7 +165,7 @@ describe("a Space that serves", () => {
     repo = await someSpace();
   });
 
-  test("runs from its push on, and answers what it is asked", async () => {
+  test("runs from its push on, and answers requests", async () => {
     const body = Buffer.alloc(300_000, "keyhook");
     const answer = await get(repo, "some/path?q=1", { method: "POST", body });
     expect(answer.status).toBe(200);
@@ -173,7 +175,7 @@ describe("a Space that serves", () => {
     await vi.waitFor(async () => expect(await logOf(repo)).toContain("hello from the app"), 2_000);
   });
 
-  test("is told where it is, and nothing of who somebody is to us", async () => {
+  test("is told where it is, and nothing about its visitors' identity", async () => {
     const token = await tokenOf(ada);
     const headers = {
       cookie: `${siteSessionCookie().name}=${ada.token}; other=1`,
@@ -220,7 +222,7 @@ describe("a Space that serves", () => {
       "strict-transport-security",
       "secure-session-registration",
       "set-login",
-      // What proxies obey: nginx, Apache, lighttpd, Perlbal, LiteSpeed, content networks. And what nobody knows yet.
+      // Headers that proxies obey: nginx, Apache, lighttpd, Perlbal, LiteSpeed, content networks. And an unknown one.
       "x-accel-redirect",
       "x-accel-buffering",
       "x-accel-expires",
@@ -252,7 +254,7 @@ describe("a Space that serves", () => {
         expectSandboxed(answer.headers);
       }
     }
-    // What is no address at all never comes to this door.
+    // An invalid path never reaches this door.
     for (const path of [`${base}/../../settings`, `${base}/a/%2e%2E/b`]) {
       const { status, headers } = await send(path, { headers: { accept: "text/html" } });
       expect([status, headers["content-security-policy"]]).toEqual([400, expect.stringMatching(/^default-src 'none'/)]);
@@ -285,7 +287,7 @@ describe("a Space that serves", () => {
     expect(answer.headers.get("location")).toBe(named(where));
   });
 
-  test("streams: events as they come, and WebSockets both ways", async () => {
+  test("streams: events as they arrive, and WebSockets in both directions", async () => {
     const answer = await get(repo, "events");
     const reader = answer.body?.getReader();
     const first = await reader?.read();
@@ -310,7 +312,8 @@ describe("a Space that serves", () => {
 
   test("S137 slow requests and WebSockets of one address leave the Space to everybody else", async () => {
     provideSettings({ TRUST_PROXY: "127.0.0.0/8,::1" });
-    const opened: ClientRequest[] = [];
+    // A request does not end the connection that it was upgraded to.
+    const opened: (ClientRequest | Duplex)[] = [];
     const attempt = (address: string, options: RequestOptions) => {
       const { headers, ...rest } = options;
       const attempted = request(appOf(repo, "held"), {
@@ -318,7 +321,8 @@ describe("a Space that serves", () => {
         ...rest,
         headers: { ...headers, "x-forwarded-for": address },
       });
-      opened.push(attempted.on("error", () => undefined).on("upgrade", (_, stream) => stream.on("error", () => undefined)));
+      opened.push(attempted.on("error", () => undefined));
+      attempted.on("upgrade", (_, stream) => opened.push(stream.on("error", () => undefined)));
       return attempted;
     };
     try {
@@ -333,6 +337,32 @@ describe("a Space that serves", () => {
       const [upgraded] = await once(attempt("203.0.113.1", { headers: WEBSOCKET }).end(), "upgrade");
       expect(upgraded.statusCode).toBe(101);
     } finally {
+      for (const each of opened) each.destroy();
+      provideSettings({ TRUST_PROXY: "" });
+    }
+  });
+
+  test("S137 WebSockets of many addresses yield when somebody else waits", async () => {
+    provideSettings({ TRUST_PROXY: "127.0.0.0/8,::1" });
+    const opened: (ClientRequest | Duplex)[] = [];
+    const open = (address: string) => {
+      const headers = { ...WEBSOCKET, "x-forwarded-for": address };
+      const socket = request(appOf(repo, "socket"), { agent: false, headers }).on("error", () => undefined);
+      opened.push(socket);
+      return new Promise<number | undefined>((resolve) => {
+        socket.on("upgrade", (_, stream) => resolve(void opened.push(stream.on("error", () => undefined))));
+        socket.on("response", (answer) => resolve(answer.statusCode)).end();
+      });
+    };
+    try {
+      keptMs = 100;
+      // As many as strangers can hold at once.
+      const held = Array.from({ length: 96 }, (_, at) => `198.51.100.${at}`);
+      // Among them the address of the test before, whose WebSockets are over although the app has not closed them.
+      await Promise.all(held.map((address) => expect.poll(() => open(address), { timeout: 15_000 }).toBeUndefined()));
+      expect(await open("203.0.113.2")).toBeUndefined();
+    } finally {
+      keptMs = undefined;
       for (const each of opened) each.destroy();
       provideSettings({ TRUST_PROXY: "" });
     }
@@ -364,7 +394,7 @@ describe("a Space that serves", () => {
 });
 
 describe("how a Space runs", () => {
-  test("it sleeps when nobody has asked for it, and a request wakes it, whole", async () => {
+  test("it sleeps without requests, and a request wakes it and is served completely", async () => {
     const repo = await someSpace();
     await get(repo);
     await pool().query("UPDATE space_runtime SET last_request_at = now() - interval '47 hours 59 minutes' WHERE repo_id = $1", [
@@ -382,7 +412,7 @@ describe("how a Space runs", () => {
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
   });
 
-  test("S137 whoever wakes Spaces one after the other is told to wait", async () => {
+  test("S137 a visitor who wakes one Space after another is told to wait", async () => {
     const repo = await someSpace();
     await get(repo);
     const asleep = "stage = 'SLEEPING', is_wanted = false, generation = generation + 1";
@@ -399,7 +429,7 @@ describe("how a Space runs", () => {
     expect((await get(repo)).status).toBe(200);
   });
 
-  test("a push restarts it with what was pushed, and no request is lost meanwhile", async () => {
+  test("a push restarts it with the new files, and no request is lost", async () => {
     const repo = await someSpace();
     expect(await (await get(repo)).json()).toMatchObject({ version: "one" });
     await commitTo(repo, ada, { "app.js": app("two") });
@@ -414,11 +444,11 @@ describe("how a Space runs", () => {
     expect(await readSpaceRuntime(repo.id)).toMatchObject({ stage: "RUNNING", commit: head.headSha });
   });
 
-  test("it is started again when it ends, and given up when it does so too often, with its last words in the log", async () => {
+  test("it is restarted when it exits, and given up when it does so too often, with its last output in the log", async () => {
     const repo = await someSpace();
     await get(repo);
     expect((await get(repo, "crash")).status).toBe(502);
-    // One that reaches it as it goes down may have been worked on, and is not sent twice.
+    // A request that reaches the app while it stops may have been processed, and is not sent twice.
     await vi.waitFor(async () => expect((await get(repo)).status).toBe(200));
     expect((await readSpaceRuntime(repo.id))?.restarts).toBe(1);
     expect(await logOf(repo)).toContain("ended with code 3");
@@ -433,7 +463,7 @@ describe("how a Space runs", () => {
     expect((await get(repo)).status).toBe(200);
   });
 
-  test("it is given up when worker after worker is lost with it, soon after its start, and can be restarted", async () => {
+  test("it is given up when several workers are lost soon after its start, and can be restarted", async () => {
     const repo = await someSpace();
     await get(repo);
     /** As if so many workers had claimed it, one after another, and none had recorded an end. */
@@ -450,7 +480,7 @@ describe("how a Space runs", () => {
     await becomes(repo, "RUNNING");
     await lose(RESTARTS_MAX + 1, 0);
     await becomes(repo, "RUNTIME_ERROR");
-    expect((await readSpaceRuntime(repo.id))?.message).toContain("worker ended each time");
+    expect((await readSpaceRuntime(repo.id))?.message).toContain("worker stopped each time");
     await restartSpace(ada.actor, nameOf(repo), from);
     await becomes(repo, "RUNNING");
     expect(await attempts()).toBe(1);
@@ -470,7 +500,7 @@ describe("how a Space runs", () => {
     expect(await (await get(repo)).json()).toMatchObject({ version: "two" });
   });
 
-  test("S122 another worker takes it over when its own is gone, and what the lost one records changes nothing", async () => {
+  test("S122 another worker takes it over when its worker is lost, and late records of the lost one change nothing", async () => {
     const repo = await someSpace();
     await get(repo);
     const before = await db().spaceRuntime.findUniqueOrThrow({ where: { repoId: repo.id } });
@@ -487,9 +517,9 @@ describe("how a Space runs", () => {
 
   test.each([
     ["no app file", { "app.js": "", "README.md": README("app_file: server.js\n") }, "NO_APP_FILE", "There is no file server.js"],
-    ["another sdk", { "README.md": "---\nsdk: gradio\n---\n" }, "CONFIG_ERROR", "nothing to run gradio with"],
-    ["a bad port", { "README.md": README("app_port: 70000\n") }, "CONFIG_ERROR", "app_port is a number"],
-    ["an app file outside", { "README.md": README("app_file: ../x.js\n") }, "CONFIG_ERROR", "app_file names a file"],
+    ["another sdk", { "README.md": "---\nsdk: gradio\n---\n" }, "CONFIG_ERROR", "not gradio"],
+    ["a bad port", { "README.md": README("app_port: 70000\n") }, "CONFIG_ERROR", "app_port must be a number"],
+    ["an app file outside", { "README.md": README("app_file: ../x.js\n") }, "CONFIG_ERROR", "app_file must be a file"],
   ])("with %s it says what is wrong", async (_, files, stage, message) => {
     const repo = await someSpace(files);
     await becomes(repo, stage);
@@ -531,7 +561,7 @@ describe("a visit that goes on", () => {
     expect((await get(repo, "", { headers })).status).toBe(404);
   });
 
-  test("S137 what everybody may visit is asked for once for all who do, until they may not", async () => {
+  test("S137 a public Space is checked once for all its visitors, until it is no longer public", async () => {
     const repo = await someRepo(ada, { type: "space", sdk: "node" });
     const target = parseAppTarget(new URL(appOf(repo)).pathname) as AppTarget;
     const req = { method: "GET", headers: {} } as IncomingMessage;
@@ -543,6 +573,24 @@ describe("a visit that goes on", () => {
     await db().repo.update({ where: { id: repo.id }, data: { isPrivate: true } });
     const end = () => Promise.all(asks.map((ask) => ask().catch(() => false)));
     await vi.waitFor(async () => expect(await end()).toEqual(asks.map(() => false)), 10_000);
+  });
+
+  test("S137 a private Space's visitor is checked once for all their connections", async () => {
+    const repo = await someSpace();
+    await db().repo.update({ where: { id: repo.id }, data: { isPrivate: true } });
+    const target = parseAppTarget(new URL(appOf(repo)).pathname) as AppTarget;
+    const visit = async (scope: string) => {
+      const authorization = `Bearer ${await tokenOf(ada, scope)}`;
+      return { method: "GET", headers: { authorization } } as IncomingMessage;
+    };
+    const [req, other] = [await visit("read-repos"), await visit("profile")];
+    const app = (await openApp(req, target)) as FoundApp & { kind: "app" };
+    const asks = Array.from({ length: 100 }, () => staysOpen(req, target, app));
+    const { result, statements } = await countStatements(() => Promise.all(asks.map((ask) => ask())));
+    expect(result).toEqual(asks.map(() => true));
+    expect(statements).toBeLessThan(50);
+    // The answer counts for no other credentials.
+    await expect(staysOpen(other, target, app)()).rejects.toMatchObject({ code: "not_found" });
   });
 });
 
@@ -563,7 +611,7 @@ async function runsAfter(restarts: number, repo: Repo): Promise<void> {
 const nameOf = (repo: Repo) => ({ owner: repo.owner.handle, name: repo.name });
 
 describe("the API of a Space", () => {
-  test("tells how it is doing, and restarts, pauses and sets its sleep as the Python client asks", async () => {
+  test("reports its state, and restarts, pauses and sets its sleep time for the Python client", async () => {
     const repo = await someSpace();
     await get(repo);
     const headers = {
@@ -602,7 +650,7 @@ describe("the API of a Space", () => {
     ).toBe(403);
   });
 
-  test("S130 S134 its secrets reach the app, and neither the API nor the log; a change of one starts it again", async () => {
+  test("S130 S134 its secrets reach the app, but neither the API nor the log; changing one restarts it", async () => {
     const repo = await someSpace();
     await get(repo);
     const headers = {
@@ -687,7 +735,7 @@ describe("a private Space", () => {
 });
 
 describe("S136 the address of a visit that was handed on", () => {
-  test("is over as soon as anybody loses their access, and who still has theirs goes on at another", async () => {
+  test("expires as soon as any user loses their access, and others continue at a new one", async () => {
     const eve = await signedInPerson("eve");
     const [orgId, org] = [newId(), freshName("harbour")];
     await db().handle.create({ data: { handle: org, orgId } });
@@ -716,7 +764,7 @@ describe("S136 the address of a visit that was handed on", () => {
     for (const [what, lose] of losses) {
       const harvested = await visit();
       expect([what, await open(harvested)]).toEqual([what, 200]);
-      // What takes nobody's access away ends no visit.
+      // A change that removes nobody's access ends no visit.
       await db().repo.update({ where: { id: repo.id }, data: { description: what } });
       expect([what, await open(harvested)]).toEqual([what, 200]);
       await lose();
@@ -774,7 +822,7 @@ describe("S122 a worker that goes", () => {
     await vi.waitFor(async () => expect(await db().spaceRuntime.count({ where: { claimId: { not: null } } })).toBe(0), 60_000);
   });
 
-  test("hands its Spaces over when it is told to, and loses them when it is killed; another runs them, and leaves nothing of them behind", async () => {
+  test("hands its Spaces over when it is stopped, and loses them when it is killed; another worker runs them, and leaves nothing of them behind", async () => {
     const repo = await someSpace();
     await get(repo);
     const { claimId: first } = await db().spaceRuntime.findUniqueOrThrow({ where: { repoId: repo.id } });

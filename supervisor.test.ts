@@ -79,7 +79,7 @@ describe("a service that runs", () => {
     for (const script of scripts) expect(script).toContain(`nonce="${nonce}"`);
   });
 
-  it("S116 runs what answers requests as a role that can only add to the audit log, which the worker seals", async () => {
+  it("S116 runs processes that answer requests as a role that can only add to the audit log, which the worker seals", async () => {
     for (const what of ["server.ts", "worker/index.ts"] as const) {
       const environment = readFileSync(`/proc/${service.pidOf(what)}/environ`, "utf8").split("\0");
       expect(environment.filter((line) => /^DATABASE_(OWNER_)?URL=/.test(line)).sort()).toEqual([
@@ -135,7 +135,7 @@ describe("a web process and a worker that are started apart, beside it, on a dat
     const healthPort = await freePort();
     health = `http://127.0.0.1:${healthPort}`;
     shared = {
-      // Both roles, as an operator has them who wants the service to own nothing.
+      // Both roles, for an operator who wants the service to own nothing in the database.
       DATABASE_URL: database.url,
       DATABASE_OWNER_URL: database.ownerUrl,
       SECRET_KEY: "a key for this test, at least 32 characters",
@@ -165,13 +165,13 @@ describe("a web process and a worker that are started apart, beside it, on a dat
     await vi.waitFor(() => expect(worker.pidOf("worker/index.ts")).not.toBe(killed), SOON);
   });
 
-  it("and what finds its place taken says so, and does not keep trying", async () => {
+  it("and a process whose port is taken says so, and does not keep trying", async () => {
     const { port } = new URL(service.origin);
     const { WORKER_HEALTH_PORT } = shared;
     const isRunning = `The service is already running on ${service.dataDir} (process ${service.process.pid})`;
     await Promise.all([
       expectRefusal(`port ${port} is in use`, { ...shared, PORT: port }, "--only", "web"),
-      // A second one of a kind that has a port to itself cannot take it.
+      // A second process of a kind with a fixed port cannot take that port.
       expectRefusal(`WORKER_HEALTH_PORT: cannot listen on port ${WORKER_HEALTH_PORT}`, shared, "--only", "worker"),
       expectRefusal(isRunning, { DATA_DIR: service.dataDir }),
     ]);
@@ -204,7 +204,7 @@ it("says what is wrong with settings or a line that it cannot run", async () => 
     expectRefusal("SECRET_KEY is required when DATABASE_URL is set", { DATABASE_URL: "postgres://localhost/keyhook" }),
     expectRefusal("Install git 2.38 or later.", { PATH: "/nowhere" }),
     expectRefusal("--only needs DATABASE_URL", {}, "--only", "worker"),
-    expectRefusal("--only is followed by web or worker", {}, "--only", "both"),
+    expectRefusal("--only must be followed by web or worker", {}, "--only", "both"),
     expectRefusal("Unknown option '--onyl'", {}, "--onyl", "web"),
   ]);
 });
@@ -231,7 +231,7 @@ describe("a service whose processes end", () => {
     expect(await statusOf(service, "/readyz")).toBe(200);
   });
 
-  it("told to stop, lets a request under way finish, takes no new one, and leaves no process, though a request never ends", async () => {
+  it("when stopped, finishes requests in progress, accepts no new ones, and leaves no process, even if a request never ends", async () => {
     const pids = await Promise.all(PROCESSES.map((what) => pidOf(service, what)));
     const post = (length: number) => {
       const headers = { "content-type": "application/x-www-form-urlencoded", "content-length": length };
@@ -245,7 +245,7 @@ describe("a service whose processes end", () => {
     await delay(300); // they have arrived
     const startedAt = Date.now();
     service.process.kill("SIGTERM");
-    await vi.waitFor(async () => expect(await statusOf(service, "/healthz")).toBe(0), { timeout: 3_000, interval: 50 });
+    await vi.waitFor(async () => expect(await statusOf(service, "/healthz")).toBe(0), { timeout: 10_000, interval: 50 });
     await delay(500);
     slow.end(body.slice(10));
     const [answer] = await once(slow, "response");

@@ -1,9 +1,17 @@
+import { enableCompileCache } from "node:module";
+import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { SettingsError } from "#core/env.ts";
-import { ChildFailed } from "#core/instance/child.ts";
-import { CANNOT_START } from "#core/instance/exit-codes.ts";
-import { runService, type ServiceOptions } from "#core/instance/run-service.ts";
-import { MigrationError } from "#core/postgres/migrate.ts";
+import type { ServiceOptions } from "#core/instance/run-service.ts";
+
+// Compiling takes a third of a start, so later starts reuse it. It lies beside the code, where nobody else can write.
+enableCompileCache(join(import.meta.dirname, "node_modules/.cache/node"));
+const [{ SettingsError }, { ChildFailed }, { CANNOT_START }, { runService }, { MigrationError }] = await Promise.all([
+  import("#core/env.ts"),
+  import("#core/instance/child.ts"),
+  import("#core/instance/process-lifecycle.ts"),
+  import("#core/instance/run-service.ts"),
+  import("#core/postgres/migrate.ts"),
+]);
 
 /**
  * `npm start`: the database, the web process and the worker, for as long as this process lives. `--dev` follows changes; `--only web` and
@@ -34,7 +42,7 @@ function readOptions(args: string[]): ServiceOptions {
   } catch (error) {
     throw new SettingsError((error as Error).message);
   }
-  throw new SettingsError("--only is followed by web or worker.");
+  throw new SettingsError("--only must be followed by web or worker.");
 }
 
 function exitStatusOf(error: unknown): number {

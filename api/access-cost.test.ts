@@ -56,7 +56,7 @@ async function statementsOf(path: string, token?: string): Promise<number> {
   return Math.min(one.statements, other.statements);
 }
 
-/** What a token adds to each read: the same read of a public repository without a token needs no decision. */
+/** The cost that a token adds to each read. The same read of a public repository without a token needs no decision. */
 async function costOfDecisions(token: string): Promise<Record<string, number>> {
   const costs: Record<string, number> = {};
   for (const [at, path] of reads("closed").entries()) {

@@ -39,7 +39,7 @@ const APPS = "app app-without-org other-app unadmitted";
 const ANY_HAND = `personal ${APPS}`;
 /** For an organization they reach what their scopes allow for a user's own. */
 const OWN_HANDS = "personal exchanged";
-/** For one's own programs each repository scope allows reading, whoever owns what the user can read. */
+/** For the user's own programs, each repository scope allows reading every repository that the user can read. */
 const READING = "read-repos write-repos manage-repos";
 
 const readsPrivate: Row[] = [
@@ -179,7 +179,7 @@ type Somebody = TokenActor | undefined;
 const has = (list: string, one: string) => list === "*" || list.split(" ").includes(one);
 const fits = (pattern: string, one: string) => new RegExp(`^${pattern.replaceAll("*", ".*")}$`).test(one);
 
-/** By the rows; `undefined` is the anonymous caller, who has what everybody has. */
+/** As the rows say; `undefined` is the anonymous caller, who has the rights of everybody. */
 const isAllowed = (act: Act, resource: string, actor: Somebody): boolean => rowsFor(act, resource, actor).length > 0;
 
 function rowsFor(act: Act, resource: string, actor: Somebody): Row[] {
@@ -259,8 +259,8 @@ function described({ status, code }: Answer): string {
 type Cell = { name: string; actor: Somebody; ask: Ask; rules: Row[]; isSeen: boolean };
 
 /**
- * For each door, rule and hand, one cell that the rule allows; and for every actor and hand, one refused cell of what they may see, and one
- * of what they may not. `may` has been called for all of them.
+ * For each door, rule and hand, one cell that the rule allows. For every actor and hand, one refused cell about a visible resource and one
+ * about a hidden resource. `may` has been called for all of them.
  */
 function oneOfEach(door: string, cells: Cell[]): Cell[] {
   const first = new Map<string, Cell>();
@@ -306,7 +306,7 @@ const removal = `${JSON.stringify({ key: "header", value: { summary: "x" } })}
 {"key":"deletedFile","value":{"path":"none"}}
 `;
 
-/** A request for each door whose response shows the decision, and which changes nothing when it is allowed. */
+/** One request for each door. Its response shows the decision, and it changes nothing when it is allowed. */
 const doors = {
   info: { acts: ["read"], ask: (key) => ({ path: api(key) }) },
   "auth-check": { acts: ["content"], ask: (key) => ({ path: `${api(key)}/auth-check` }) },
@@ -415,7 +415,7 @@ describe("S135 S136 the access table", () => {
     expect(wrong).toEqual([]);
   });
 
-  test("each door to a repository asks by its own rule", { timeout: TIMEOUT_MS }, async () => {
+  test("each door to a repository checks its own rule", { timeout: TIMEOUT_MS }, async () => {
     const cells = cellsOf(["auth-check", "auth-check/write", "settings"], {
       actors: [undefined, ...at.actors],
       repos: repoNames,
@@ -427,7 +427,7 @@ describe("S135 S136 the access table", () => {
 
   const reading = ["info", "file", "tree", "commits", "compare", "clone", "lfs download", "requests", "discussions"] as const;
   const writing = ["push", "lfs upload", "commit", "branch", "tag", "move"] as const;
-  test("every door to what is in a repository decides alike", { timeout: TIMEOUT_MS }, async () => {
+  test("every door to a repository's content decides alike", { timeout: TIMEOUT_MS }, async () => {
     const actors = some("app exchanged ci", "none read-repos gated-repos all", "owner read guest unmet accepted job");
     const repos = ["own-gated", "own-private", "org-private"] as const;
     const { wrong, asked } = await check(cellsOf([...reading, ...writing], { actors, repos }));
@@ -448,7 +448,7 @@ describe("S135 S136 the access table", () => {
     expect(said.wrong).toEqual([]);
   });
 
-  test("creating: a name that is taken is a conflict for those who might, and no news for the others", async () => {
+  test("creating: a taken name is a conflict for users who may create there, and reveals nothing to others", async () => {
     const cells = namespaces.flatMap((namespace) =>
       some("*", REPO_SCOPES).map((actor): Cell => {
         const body = { name: takenIn[namespace], organization: at.handles[namespace] };
@@ -459,7 +459,7 @@ describe("S135 S136 the access table", () => {
     expect((await check(oneOfEach("create", cells))).wrong).toEqual([]);
   });
 
-  test("deleting: refused where managing is, and done where it is not", { timeout: TIMEOUT_MS }, async () => {
+  test("deleting: refused where managing is refused, and done where it is allowed", { timeout: TIMEOUT_MS }, async () => {
     const all = repoNames.flatMap((key) =>
       some("personal exchanged", "none contribute-repos manage-repos").map((actor): Cell & { key: RepoKey } => {
         const { owner, name } = at.repos[key];
@@ -518,7 +518,7 @@ describe("S135 S136 the access table", () => {
     expect(wrong).toEqual([]);
   });
 
-  test("who is in an organization, and whether it pays, is for members whom their token lets reach it", async () => {
+  test("an organization's members and plan are only for members whose token may access it", async () => {
     const wrong: string[] = [];
     const ask = async (path: string, { token }: TokenActor) => {
       const response = await fetch(world.origin + path, { headers: { authorization: `Bearer ${token}` } });
@@ -577,7 +577,7 @@ describe("S135 S136 the access table", () => {
     expect((await check(cells)).wrong).toEqual([]);
   });
 
-  /** What acts later reaches what its token can read: each door that creates it checks that at that moment (H1, H2). */
+  /** A deferred action reaches only what its token can read: each door that creates one checks that at once (H1, H2). */
   test("watch, run and schedule: private Spaces of one's own and of an organization", { timeout: TIMEOUT_MS }, async () => {
     const person = await signedInPerson("lender");
     const organization = await organizationOf(person);
@@ -617,7 +617,7 @@ describe("S135 S136 the access table", () => {
             body: JSON.stringify(body),
           });
           await response.arrayBuffer();
-          // What may not be seen is refused like what does not exist (S136): in a list of items to watch, that is an invalid field.
+          // A hidden resource is refused like one that does not exist (S136): in a list of items to watch, as an invalid field.
           const expected = reaches.includes(key) ? 200 : door === "watch" ? 400 : 404;
           if (response.status !== expected) wrong.push(`${hand}: ${door} of ${key}: ${response.status}, not ${expected}`);
         }

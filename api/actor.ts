@@ -2,8 +2,7 @@ import type { Context } from "hono";
 import { type Actor, anonymous, type Publisher, type TokenHolder } from "#core/access/actor.ts";
 import { ServiceError } from "#core/errors.ts";
 import { countAgainst } from "#core/fair-queue/party.ts";
-import { type Bearer, findBearer } from "#core/oauth/find-bearer.ts";
-import { findJob, type Job } from "#core/oauth/find-job.ts";
+import { type Bearer, findBearer, findJob, type Job } from "#core/oauth/tokens/find-bearer.ts";
 import { askedAnew, requireBearer, requireHolder } from "./bearer.ts";
 
 /** The actor of an API request: its token's holder, or an anonymous caller. */
@@ -11,7 +10,7 @@ export async function actorOf(c: Context): Promise<Actor> {
   return c.req.header("Authorization") ? (await requireToken(c)).actor : anonymous;
 }
 
-/** The same for what requires a token: a user's, or a job's for its repository. */
+/** The actor of a request that requires a token: a user's, or a job's for its repository. */
 export async function requireToken(c: Context): Promise<{ actor: TokenHolder | Publisher }> {
   const holder = await requireHolder(c);
   return { actor: holder.kind === "job" ? jobActor(holder) : tokenActor(holder) };
@@ -22,7 +21,7 @@ export function actorAnew(c: Context): () => Promise<TokenHolder | Publisher> {
   return askedAnew(c, async () => (await requireToken(c)).actor);
 }
 
-/** The same for what requires a user, with the token's account. @throws ServiceError `forbidden` for a job's */
+/** The actor of a request that requires a user's token, and the account. @throws ServiceError `forbidden` for a job's token */
 export async function requirePersonsToken(c: Context): Promise<{ actor: TokenHolder; account: Bearer["account"] }> {
   const bearer = await requireBearer(c);
   return { actor: tokenActor(bearer), account: bearer.account };

@@ -1,15 +1,12 @@
 import type { Context } from "hono";
 import { HTTPException } from "hono/http-exception";
-import { isDatabaseDown } from "#core/db.ts";
-import { isServiceError, ServiceError } from "#core/errors.ts";
+import { isDatabaseDown } from "#core/database-errors.ts";
+import { isServiceError, notFound, ServiceError } from "#core/errors.ts";
 import { log } from "#core/log.ts";
-import { bearerChallenge } from "#core/oauth/resources/resource-metadata.ts";
+import { bearerChallenge } from "#core/oauth/resources/resource-servers.ts";
 import { challengeOf } from "./bearer.ts";
 
-/**
- * The one place where this door turns failures into responses, with the body and the headers that clients read
- * (docs/specification/errors-and-limits.md#error-body).
- */
+/** The only place where this door turns failures into responses (docs/specification/errors-and-limits.md#error-body). */
 export function answerError(thrown: Error, c: Context): Response {
   const error = toServiceError(thrown);
   const headers: Record<string, string> = { "Cache-Control": "no-store", "X-Error-Message": headerText(error.message) };
@@ -26,7 +23,6 @@ export function answerError(thrown: Error, c: Context): Response {
   return c.json(
     {
       error: message,
-      error_description: message,
       code,
       ...(field && { field }),
       ...(scope && { scope }),
@@ -37,8 +33,21 @@ export function answerError(thrown: Error, c: Context): Response {
   );
 }
 
+/** Names of repositories without an owner, which only the public hub has. Clients request them to see whether they exist. */
+const OWNERLESS = /^\/api\/(?:models|datasets|spaces)\/[^/]+(?:\/([a-z-]+)(?:\/.*)?)?$/;
+const PARTS = new Set(
+  "revision tree paths-info refs commits preupload commit branch tag settings discussions like likers duplicate lfs-files".split(
+    " ",
+  ),
+);
+/** Their files. No repository is named like this (core/hub/repos/repo.ts). */
+const OWNERLESS_FILE = /^\/(?:(?:datasets|spaces)\/)?[^/]+\/(?:resolve|raw)\/.+/;
+
 export function answerNotFound(c: Context): Response {
-  return answerError(new ServiceError("not_found", "There is nothing at this address"), c);
+  const [isOwnerless, part] = OWNERLESS.exec(c.req.path) ?? [];
+  if ((isOwnerless && (!part || PARTS.has(part))) || OWNERLESS_FILE.test(c.req.path))
+    return answerError(notFound("Repository"), c);
+  return answerError(new ServiceError("not_found", "This URL does not exist"), c);
 }
 
 function toServiceError(thrown: Error): ServiceError {
@@ -57,7 +66,7 @@ function toServiceError(thrown: Error): ServiceError {
 /** What Hono rejects before any route: a body of another type, or invalid JSON. */
 function unreadable(thrown: HTTPException): ServiceError {
   const sentence =
-    thrown.status === 415 ? "Send the body in a type that this address takes, such as application/json" : thrown.message;
+    thrown.status === 415 ? "Send the body in a type that this endpoint accepts, such as application/json" : thrown.message;
   return new ServiceError("invalid_request", `${sentence}.`, { cause: thrown });
 }
 

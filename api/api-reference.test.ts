@@ -3,15 +3,14 @@ import addFormats from "ajv-formats";
 import { expect, test } from "vitest";
 import { type ApiDocument, apiDocument } from "#core/api-document.ts";
 import { eventOperations, sectionsOf, splitResponses } from "#core/docs/reference/api-reference.ts";
-import { curlOf } from "#core/docs/reference/curl-of.ts";
-import { exampleOf } from "#core/docs/reference/example-of.ts";
+import { curlOf, exampleOf } from "#core/docs/reference/example-of.ts";
 
 // The API leaves its document where the pages find it, as it does in the process that serves both.
 await import("./app.ts");
 const document = apiDocument() as ApiDocument;
 const entries = sectionsOf(document).flatMap(({ operations }) => operations);
 
-test("every operation is on a page, once, under its anchor; those that are alike together", () => {
+test("every operation has a page; similar ones share one", () => {
   const shown = entries.flatMap(({ id, alike }) => [id, ...alike.map((one) => one.id)]);
   const all = Object.values(document.paths).flatMap((one) => Object.values(one).map(({ operationId }) => operationId));
   expect(shown.sort()).toEqual(all.sort());

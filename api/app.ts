@@ -1,34 +1,49 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { getRequestListener } from "@hono/node-server";
 import { OpenAPIHono } from "@hono/zod-openapi";
 import { cors } from "hono/cors";
 import { answerError, answerNotFound } from "./answer-error.ts";
-import { describeApi } from "./openapi/describe-api.ts";
+import { refuseInvalid } from "./define-route.ts";
+import { describeApi } from "./openapi/document.ts";
 import { refuseBadInput } from "./refuse-bad-input.ts";
-import { agentHarnesses } from "./routes/agent-harnesses.ts";
-import { appRoutes } from "./routes/apps/index.ts";
-import { auditRoutes } from "./routes/audit/index.ts";
-import { collectionRoutes } from "./routes/collections/index.ts";
-import { commitRoutes } from "./routes/commits/index.ts";
-import { contentRoutes } from "./routes/content/index.ts";
-import { discussionRoutes } from "./routes/discussions/index.ts";
-import { gateRoutes } from "./routes/gates/index.ts";
+import { appRoutes } from "./routes/apps.ts";
+import { auditRoutes } from "./routes/audit.ts";
+import { collectionRoutes } from "./routes/collections.ts";
+import { createCommitRoute } from "./routes/commits/create-commit.ts";
+import { prepareCommitRoutes } from "./routes/commits/prepare-commit.ts";
+import { refRoutes } from "./routes/commits/refs.ts";
+import { fileRoutes } from "./routes/content/files.ts";
+import { historyRoutes } from "./routes/content/history.ts";
+import { repoInfoRoutes } from "./routes/content/repo-info.ts";
+import { treeRoutes } from "./routes/content/tree.ts";
+import { commentRoutes } from "./routes/discussions/comments.ts";
+import { discussionRoutes } from "./routes/discussions/discussions.ts";
+import { duplicateRoutes } from "./routes/duplicates.ts";
+import { gateRoutes } from "./routes/gates.ts";
 import { gitRoutes } from "./routes/git/index.ts";
 import { images } from "./routes/images.ts";
-import { answerInferenceError } from "./routes/inference/answer-inference-error.ts";
-import { inferenceRoutes } from "./routes/inference/index.ts";
-import { jobRoutes } from "./routes/jobs/index.ts";
+import { answerInferenceError, inferenceRoutes } from "./routes/inference.ts";
+import { jobRoutes } from "./routes/jobs/jobs.ts";
+import { scheduledJobRoutes } from "./routes/jobs/scheduled-jobs.ts";
+import { jobStreamRoutes } from "./routes/jobs/streams.ts";
 import { lfsRoutes } from "./routes/lfs/index.ts";
-import { peopleRoutes } from "./routes/people/index.ts";
-import { platformRoutes } from "./routes/platforms/index.ts";
-import { relayRoutes } from "./routes/relays/index.ts";
-import { repoRoutes } from "./routes/repos/index.ts";
-import { spaceRoutes } from "./routes/spaces/index.ts";
-import { webhookRoutes } from "./routes/webhooks/index.ts";
-import { whoami } from "./routes/whoami.ts";
+import { lfsFileRoutes } from "./routes/lfs-files.ts";
+import { likeRoutes } from "./routes/likes.ts";
+import { peopleRoutes } from "./routes/people.ts";
+import { platformRoutes } from "./routes/platforms.ts";
+import { relayRoutes } from "./routes/relays.ts";
+import { repoRoutes } from "./routes/repos.ts";
+import { spaceRoutes } from "./routes/spaces.ts";
+import { activityRoutes } from "./routes/webhooks/activity.ts";
+import { replayRoutes } from "./routes/webhooks/replays.ts";
+import { webhookRoutes } from "./routes/webhooks/webhooks.ts";
+import { whoamiRoutes } from "./routes/whoami.ts";
+import { xetRoutes, xetTokenRoutes } from "./routes/xet.ts";
 
-/** Door 2, programs: each route is defined once, which yields routing, validation and the OpenAPI document. */
-export const api = new OpenAPIHono();
+/** Door 2, programs: each route is defined once (define-route.ts), which yields routing, validation and the OpenAPI document. */
+export const api = new OpenAPIHono({ defaultHook: refuseInvalid });
 
-// Clients of the gateway expect its own error format, also for errors common to all requests.
+// Clients of the inference gateway expect its own error format, also for errors that every route can return.
 api.onError((thrown, c) => (c.req.path.startsWith("/v1/") ? answerInferenceError(thrown, c) : answerError(thrown, c)));
 api.notFound(answerNotFound);
 
@@ -55,29 +70,50 @@ api.use(
 
 api.use(refuseBadInput);
 
-api.route("/", whoami);
-api.route("/", agentHarnesses);
-api.route("/", images);
-for (const routes of [
-  repoRoutes,
-  spaceRoutes,
-  contentRoutes,
-  commitRoutes,
-  gateRoutes,
-  discussionRoutes,
-  collectionRoutes,
-  peopleRoutes,
-  auditRoutes,
-  platformRoutes,
-  lfsRoutes,
-  jobRoutes,
-  inferenceRoutes,
-  webhookRoutes,
-  relayRoutes,
-  appRoutes,
+for (const addRoute of [
+  ...whoamiRoutes,
+  ...repoRoutes,
+  ...spaceRoutes,
+  ...repoInfoRoutes,
+  ...treeRoutes,
+  ...historyRoutes,
+  ...fileRoutes,
+  ...prepareCommitRoutes,
+  createCommitRoute,
+  ...refRoutes,
+  ...duplicateRoutes,
+  ...lfsFileRoutes,
+  ...likeRoutes,
+  ...gateRoutes,
+  ...discussionRoutes,
+  ...commentRoutes,
+  ...collectionRoutes,
+  ...peopleRoutes,
+  ...auditRoutes,
+  ...platformRoutes,
+  ...jobRoutes,
+  ...jobStreamRoutes,
+  ...scheduledJobRoutes,
+  ...webhookRoutes,
+  ...activityRoutes,
+  ...replayRoutes,
+  ...relayRoutes,
+  ...appRoutes,
+  ...xetTokenRoutes,
+  describeApi,
 ]) {
-  api.route("/", routes);
+  addRoute(api);
 }
+
+// Protocols that others specify, and pictures. The document does not contain them.
+api.route("/", images);
+api.route("/", lfsRoutes);
+api.route("/", xetRoutes);
+api.route("/", inferenceRoutes);
 api.route("/", gitRoutes);
 
-describeApi(api);
+/** Door 2 as a Node handler, for server.ts. */
+export const handleApi = getRequestListener(api.fetch, { overrideGlobalObjects: false }) as (
+  req: IncomingMessage,
+  res: ServerResponse,
+) => Promise<void>;

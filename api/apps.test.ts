@@ -2,8 +2,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { findSiteSession, type SiteSession } from "#core/accounts/sessions/find-site-session.ts";
 import { auditTrail, longAgo, organizationOf, signedInPerson } from "#core/accounts/testing/people.ts";
 import { pool } from "#core/db.ts";
-import { OWNER_MAX_APPS } from "#core/oauth/apps/create-app.ts";
-import { CLI_CLIENT_ID } from "#core/oauth/apps/ensure-cli-app.ts";
+import { CLI_CLIENT_ID, OWNER_MAX_APPS } from "#core/oauth/apps/create-app.ts";
 import { allowDevice } from "#core/oauth/testing/device.ts";
 import { signIn } from "#core/oauth/testing/sign-in.ts";
 import { signInByCli } from "./testing/cli-sign-in.ts";
@@ -87,7 +86,7 @@ test("a public app gets its first secret by rotating; bad input says what to do"
     [{ name: "Night Ferry" }, "redirect URI"],
     [{ name: "", redirectUris: [REDIRECT] }, ""],
     [{ name: "x", redirectUris: ["http://app.example.com/"] }, "https"],
-    [{ name: "x", redirectUris: [REDIRECT], scopes: ["root"] }, "no scope root"],
+    [{ name: "x", redirectUris: [REDIRECT], scopes: ["root"] }, "scope root does not exist"],
     [{ name: "x\0y", redirectUris: [REDIRECT] }, ""],
     [{ name: "x", redirectUris: "y" }, "redirectUris"],
   ] as const) {
@@ -165,7 +164,7 @@ test("no app's token manages apps, whatever its scopes; nor does one without the
       method === "POST" ? { name: "x", redirectUris: [REDIRECT] } : undefined,
     );
     expect(refused).toMatchObject({ status: 403, body: { code: "forbidden" } });
-    expect(refused.body.error).toContain("token of your own");
+    expect(refused.body.error).toContain("personal access token");
   }
   expect(person.id).toBeTruthy();
   const reader = await someCaller("read-repos", "webhooks");
@@ -180,7 +179,7 @@ test("no app's token manages apps, whatever its scopes; nor does one without the
   expect((await send(undefined, "GET", OWN)).status).toBe(401);
 });
 
-test("an organization's apps are its administrators', by the command line only where it was let into the organization", async () => {
+test("an organization's apps are for its administrators, and for the command line only if it was granted the organization", async () => {
   const [ada, bea] = [await signedInPerson(), await signedInPerson()];
   const organization = await organizationOf(ada, [[bea, "write"]]);
   const path = `/api/organizations/${organization.name}/settings/apps`;

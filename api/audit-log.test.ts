@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { exportAuditLog } from "#core/accounts/audit-log/export-audit-log.ts";
 import { from, organizationOf, signedInPerson, type TestPerson } from "#core/accounts/testing/people.ts";
-import { createPersonalAccessToken } from "#core/accounts/tokens/create-personal-access-token.ts";
+import { createPersonalAccessToken } from "#core/accounts/tokens/personal-access-tokens.ts";
 import { recordAuditEvent } from "#core/audit/record-audit-event.ts";
 import { db, pool } from "#core/db.ts";
 import { newId } from "#core/ids.ts";
@@ -45,7 +45,7 @@ type Wire = { _id: string; type: string; message: string; author: { user?: strin
 const events = async (q: string): Promise<Wire[]> => (await exported(`?${new URLSearchParams({ q })}`)).json();
 
 describe("GET /api/organizations/{name}/audit-log/export (docs/specification/organizations-and-tokens.md#audit-log)", () => {
-  test("S116 is a JSON array, the newest first, with all that an entry has; the export is an entry of the next", async () => {
+  test("S116 is a JSON array, newest first, with all that an entry has; the export is an entry of the next", async () => {
     await fetch(`${world.origin}/api/repos/create`, {
       method: "POST",
       headers: { authorization: `Bearer ${adminToken.token}`, "content-type": "application/json", "user-agent": "probe/1" },
@@ -91,7 +91,7 @@ describe("GET /api/organizations/{name}/audit-log/export (docs/specification/org
     });
   });
 
-  test("filters by author, address, kind, time and words; what cannot be understood says what can", async () => {
+  test("filters by author, address, kind, time and words; an invalid term gets advice", async () => {
     const at = new Date("2026-03-01T12:00:00.000Z");
     const row = (data: object) => ({ id: newId(), type: "oauth_app.create", orgId: org.id, createdAt: at, ...data });
     const gone = newId();
@@ -191,7 +191,7 @@ describe("a log of 100,000 entries", () => {
     );
   }, 60_000);
 
-  test("goes out whole up to the bound, in pieces, each entry once, in order", async () => {
+  test("is exported whole up to the limit, in pieces, each entry once, in order", async () => {
     const pieces = await exportAuditLog(
       async () => admin.actor,
       { kind: "organization", orgId: many },

@@ -1,27 +1,26 @@
 import type { Context } from "hono";
 import { ServiceError } from "#core/errors.ts";
 import { countAgainst } from "#core/fair-queue/party.ts";
-import { InvalidDpopProof } from "#core/oauth/dpop-proof.ts";
-import { type Bearer, findBearer, type Presentation } from "#core/oauth/find-bearer.ts";
-import { findJob, type Job } from "#core/oauth/find-job.ts";
-import type { Challenge } from "#core/oauth/resources/resource-metadata.ts";
+import type { Challenge } from "#core/oauth/resources/resource-servers.ts";
+import { InvalidDpopProof } from "#core/oauth/tokens/dpop-proof.ts";
+import { type Bearer, findBearer, findJob, type Job, type Presentation } from "#core/oauth/tokens/find-bearer.ts";
 
 // RFC 6750 §2.1, RFC 9449 §7.1; the scheme is compared without case (C4 in docs/specification/existing-clients.md).
 const AUTHORIZATION = /^(bearer|dpop) +([A-Za-z0-9\-._~+/]+=*)$/i;
 const INVALID = "Invalid credentials in Authorization header";
 
 /**
- * The holder of the request's token, for what requires a user.
- * @throws ServiceError `unauthorized`, in the words that existing clients look for
- * (docs/specification/organizations-and-tokens.md#whoami-v2); `forbidden` for a job's
+ * The holder of the request's token, for operations that require a user.
+ * @throws ServiceError `unauthorized`, with the message that existing clients look for
+ * (docs/specification/organizations-and-tokens.md#whoami-v2); `forbidden` for a job's token
  */
 export async function requireBearer(c: Context): Promise<Bearer> {
   const holder = await requireHolder(c);
   if (holder.kind !== "job") return holder;
-  throw new ServiceError("forbidden", "A job's token reads and writes its one repository, and does nothing else.");
+  throw new ServiceError("forbidden", "A job's token can only read and write the job's repository.");
 }
 
-/** The same, for what a CI job with a token for its repository may do too. */
+/** The holder of the request's token, for operations that CI jobs may do too, with a token for their repository. */
 export function requireHolder(c: Context): Promise<Bearer | ({ kind: "job" } & Job)> {
   // Called before the body is read and again by the route: a DPoP proof is valid only once. A body may take minutes to arrive, and a token
   // revoked meanwhile is invalid (S114).
@@ -84,7 +83,7 @@ function presentationOf(c: Context, scheme: string, isProven: boolean): Presenta
   return { scheme: "dpop", proof: c.req.header("DPoP") ?? "", method: c.req.method, path: new URL(c.req.url).pathname };
 }
 
-/** What an error says about the sent token, for `WWW-Authenticate`. */
+/** The facts about the sent token in an error, for `WWW-Authenticate`. */
 export function challengeOf(c: Context, { cause }: Error): Challenge {
   const header = c.req.header("Authorization");
   if (!header) return {};

@@ -10,13 +10,11 @@ import {
   type TestPerson,
 } from "#core/accounts/testing/people.ts";
 import { db } from "#core/db.ts";
-import { grantAccess } from "#core/hub/gates/grant-access.ts";
+import { grantAccess } from "#core/hub/gates/decide-access-request.ts";
 import { openRepository } from "#core/hub/git/repository.ts";
 import { runGit } from "#core/hub/git/run-git.ts";
-import { addPublisher } from "#core/hub/publishers/add-publisher.ts";
-import { listOrganizationPublishers } from "#core/hub/publishers/list-organization-publishers.ts";
-import { listPublishers } from "#core/hub/publishers/list-publishers.ts";
-import { removePublisher } from "#core/hub/publishers/remove-publisher.ts";
+import { addPublisher, removePublisher } from "#core/hub/publishers/change-publishers.ts";
+import { listOrganizationPublishers, listPublishers } from "#core/hub/publishers/list-publishers.ts";
 import type { Repo } from "#core/hub/repos/repo.ts";
 import { updateRepoSettings } from "#core/hub/repos/update-repo-settings.ts";
 import { eventsOf, fsck, someRepo } from "#core/hub/testing/repos.ts";
@@ -94,7 +92,7 @@ describe("a job's token for a repository", () => {
     token = await exchange(repo.fullName);
   });
 
-  test("S99 creates a commit there, by nobody's account, and nothing in the next repository, which it cannot even see", async () => {
+  test("S99 creates a commit there, without an account as author, and nothing in another repository, which it cannot even see", async () => {
     expect(await commit(token, repo)).toMatchObject({ status: 200, body: { success: true } });
     const author = await runGit(await openRepository(repo), ["log", "-1", "--format=%an <%ae>", "refs/heads/main"]);
     const [{ id: publisherId } = { id: "" }] = await listPublishers(ada.actor, { repo: nameOf(repo) });
@@ -137,7 +135,7 @@ describe("a job's token for a repository", () => {
     );
   });
 
-  test("says what it is for, and does nothing that takes a person: settings, discussions, pull requests, new repositories", async () => {
+  test("names its resource, and cannot do what requires a user: settings, discussions, pull requests, new repositories", async () => {
     expect(await send(token, "GET", "/api/whoami-v2")).toMatchObject({
       status: 200,
       body: {
@@ -179,7 +177,7 @@ describe("a job's token for a repository", () => {
   });
 });
 
-test("a job's token for a user reads the gated repositories that they were let into, and nothing else of theirs", async () => {
+test("a job's token for a user reads the gated repositories to which they have access, and nothing else of theirs", async () => {
   const grace = await someCaller();
   await addPublisher(grace.actor, { userId: grace.id }, input(), from);
   const open = await someRepo(ada, { owner: org.name });
@@ -211,7 +209,7 @@ async function commitByOwner(target: Repo): Promise<void> {
 }
 
 describe("whom a repository trusts", () => {
-  test("S113 is changed by those who may write it, after proving who they are, and S116 both ways in the organization's log", async () => {
+  test("S113 is changed by users who may write, after recent authentication, and S116 each change is in the organization's log", async () => {
     const [writer, reader, stranger] = [await signedInPerson(), await signedInPerson(), await signedInPerson()];
     const team = await organizationOf(ada, [
       [writer, "write"],
@@ -240,7 +238,7 @@ describe("whom a repository trusts", () => {
     ]);
   });
 
-  test("S98 an issuer of one's own and its claims are looked at before they are kept", async () => {
+  test("S98 a custom issuer and its claims are checked before they are stored", async () => {
     const cases: [string, Record<string, string>][] = [
       ["claims", { claims: "sub = repo:octo/kite" }],
       ["claims", { claims: "" }],
@@ -265,7 +263,7 @@ describe("whom a repository trusts", () => {
     }
   });
 
-  test("each provider is asked for in its own words", async () => {
+  test("each provider has its own form fields", async () => {
     const uuid = "6a1b2c3d-4e5f-6789-abcd-ef0123456789";
     const kept = await someRepo(ada);
     const add = (preset: string, values: Record<string, string>) =>

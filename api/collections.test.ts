@@ -2,7 +2,7 @@ import { createCollection, deleteCollection, listCollections } from "@huggingfac
 import type { Scope } from "@keyhook/sdk";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { from, signedInPerson, type TestPerson } from "#core/accounts/testing/people.ts";
-import { createPersonalAccessToken } from "#core/accounts/tokens/create-personal-access-token.ts";
+import { createPersonalAccessToken } from "#core/accounts/tokens/personal-access-tokens.ts";
 import { provideSettings } from "#core/env.ts";
 import { someRepo } from "#core/hub/testing/repos.ts";
 import { startApiWorld } from "./testing/start-api-world.ts";
@@ -81,7 +81,7 @@ test("the JavaScript client makes, lists and deletes one; an item of it is as th
   expect((await send("GET", `/${slug}`)).status).toBe(404);
 });
 
-describe("what the Python client reads (docs/specification/repositories-and-git.md#collections)", () => {
+describe("the fields that the Python client reads (docs/specification/repositories-and-git.md#collections)", () => {
   test("a second one of the same title answers 409 with the slug of the first", async () => {
     const ada = await curator();
     const first = await create(ada, { description: "Of the sea", private: true });
@@ -142,7 +142,7 @@ describe("what the Python client reads (docs/specification/repositories-and-git.
 });
 
 describe("S136, S138", () => {
-  test("what may not be seen answers as what is not there", async () => {
+  test("a hidden resource looks like a missing one", async () => {
     const [ada, eve] = [await curator(), await curator()];
     const { slug } = (await create(ada, { private: true })).body;
     const nowhere = await send("GET", `/${ada.username}/tides-0123456789abcdef01234567`, eve);

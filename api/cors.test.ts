@@ -33,7 +33,7 @@ const closed: [string, string][] = [
 
 const allowed = (response: Response) => response.headers.get("access-control-allow-origin");
 
-describe("S53 any page may call, with what it was given and never with the person's cookies", () => {
+describe("S53 any page may call with a token, and never with the user's cookies", () => {
   test.each(open)("%s %s", async (method, path) => {
     const preflight = await fetch(world.origin + path, {
       method: "OPTIONS",

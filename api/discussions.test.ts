@@ -1,12 +1,12 @@
 import { repoApiPath, type Scope } from "@keyhook/sdk";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { from, signedInPerson, type TestPerson } from "#core/accounts/testing/people.ts";
-import { createPersonalAccessToken } from "#core/accounts/tokens/create-personal-access-token.ts";
+import { createPersonalAccessToken } from "#core/accounts/tokens/personal-access-tokens.ts";
 import { db } from "#core/db.ts";
 import { openPullRequest } from "#core/hub/discussions/open-pull-request.ts";
-import { branchWith, setRef } from "#core/hub/discussions/testing.ts";
 import { walks } from "#core/hub/git/queues.ts";
 import type { Repo } from "#core/hub/repos/repo.ts";
+import { branchWith, setRef } from "#core/hub/testing/discussions.ts";
 import { commitTo, eventsOf, someRepo } from "#core/hub/testing/repos.ts";
 import { signIn } from "#core/oauth/testing/sign-in.ts";
 import { startApiWorld } from "./testing/start-api-world.ts";
@@ -17,7 +17,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.stop());
 
-// biome-ignore lint/suspicious/noExplicitAny: what answers are made of is what is being tested
+// biome-ignore lint/suspicious/noExplicitAny: the shape of the responses is what is tested
 type Json = any;
 type Somebody = TestPerson & { accessToken: string };
 
@@ -47,7 +47,7 @@ async function send(
 
 const at = (repo: Repo, rest = "") => `${repoApiPath(repo.type, repo.fullName)}/discussions${rest}`;
 
-/** What the Python client makes of an event (`deserialize_event`); it fails where the client would. */
+/** Parses an event as the Python client does (`deserialize_event`), and fails where the client would fail. */
 function deserialized(event: Json) {
   const common = { id: event.id, type: event.type, createdAt: new Date(event.createdAt), author: event.author.name };
   expect(common).toMatchObject({ id: expect.any(String), author: expect.any(String) });
@@ -158,7 +158,7 @@ describe.each(["model", "dataset", "space"] as const)("as the Python client does
   });
 });
 
-test("a bot answers at the address that the event names", async () => {
+test("a bot replies at the URL that the event names", async () => {
   const ada = await somebody();
   const repo = await someRepo(ada, { type: "dataset" });
   await send(ada, "POST", at(repo), { title: "Where?", description: "I ask." });
@@ -168,7 +168,7 @@ test("a bot answers at the address that the event names", async () => {
 });
 
 describe("S135 who may", () => {
-  test("a token without write-discussions is refused, and told what it lacks; also one of an app", async () => {
+  test("a token without write-discussions is refused with the missing scope; so is an app's", async () => {
     const ada = await somebody("ada", ["read-repos", "write-repos"]);
     const repo = await someRepo(ada);
     const refused = await send(ada, "POST", at(repo), { title: "Why?" });
@@ -187,7 +187,7 @@ describe("S135 who may", () => {
     });
   });
 
-  test("S136 a private repository answers all alike to those who may not see it", async () => {
+  test("S136 a private repository gives the same response to everybody who may not see it", async () => {
     const [ada, bea] = [await somebody(), await somebody("bea")];
     const repo = await someRepo(ada, { isPrivate: true });
     await send(ada, "POST", at(repo), { title: "Why?", description: "Because." });
@@ -213,13 +213,13 @@ describe("S135 who may", () => {
       const nowhere = await send(bea, method, gone + rest, body);
       expect([method, rest, there.status, there.body]).toEqual([method, rest, 404, nowhere.body]);
       expect(there.headers.get("x-error-code")).toBe("RepoNotFound");
-      // Without a token, what only an account can do is 401, whether it exists or not.
+      // Without a token, an action that requires an account gets 401, whether or not the discussion exists.
       const asked = await send(null, method, at(repo, rest), body);
       expect([method, rest, asked.status]).toEqual([method, rest, method === "GET" ? 404 : 401]);
     }
   });
 
-  test("of a gated repository a stranger reads the discussion and not the difference", async () => {
+  test("a user without access to a gated repository reads a discussion but not a diff", async () => {
     const [ada, bea] = [await somebody(), await somebody("bea")];
     const repo = await someRepo(ada);
     await commitTo(repo, ada, { "a.txt": "a\n" });
@@ -234,7 +234,7 @@ describe("S135 who may", () => {
 });
 
 describe("S138 odd input", () => {
-  test("is refused with a sentence, and never ends in a 5xx", async () => {
+  test("is refused with a message, never with a 5xx", async () => {
     const ada = await somebody();
     const repo = await someRepo(ada);
     await send(ada, "POST", at(repo), { title: "Why?", description: "Because." });
@@ -265,13 +265,13 @@ describe("S138 odd input", () => {
     expect((await send(ada, "POST", at(repo, "/1/comment"), `{"comment":"${escaped}"}`)).status).toBe(200);
   });
 
-  test("switched off, both kinds are refused with the reason", async () => {
+  test("if they are disabled, discussions and pull requests are refused with the reason", async () => {
     const ada = await somebody();
     const repo = await someRepo(ada);
     await db().repo.update({ where: { id: repo.id }, data: { hasDiscussions: false } });
     for (const pullRequest of [false, true]) {
       const refused = await send(ada, "POST", at(repo), { title: "Why?", pullRequest });
-      expect(refused).toMatchObject({ status: 409, body: { error: expect.stringContaining("switched off") } });
+      expect(refused).toMatchObject({ status: 409, body: { error: expect.stringContaining("disabled") } });
     }
   });
 
@@ -299,7 +299,7 @@ describe("S138 odd input", () => {
   });
 });
 
-test("S137 while others keep git busy, a pull request is read all the same, without its conflicts", async () => {
+test("S137 while git is busy, a pull request can still be read, without its conflicts", async () => {
   const ada = await somebody();
   const repo = await someRepo(ada);
   await commitTo(repo, ada, { "a.txt": "a\n" });

@@ -8,7 +8,7 @@ import { from, organizationOf } from "#core/accounts/testing/people.ts";
 import type { ApiDocument } from "#core/api-document.ts";
 import { db } from "#core/db.ts";
 import { provideSettings } from "#core/env.ts";
-import { createPlatform } from "#core/hub/platforms/create-platform.ts";
+import { createPlatform } from "#core/hub/platforms/manage-platforms.ts";
 import { listen } from "#core/notifications.ts";
 import { findRelayByToken, takeRequest } from "#core/relay/inbox/take-request.ts";
 import { DeliveryEngine } from "#core/webhooks/delivery/delivery-engine.ts";
@@ -59,9 +59,12 @@ async function ask(method: string, path: string, body?: unknown, { token, type, 
   return response.headers.get("content-type")?.startsWith("application/json") ? JSON.parse(text) : text;
 }
 
-test("who one is, and what there is", async () => {
-  for (const path of ["openapi.json", "whoami-v2", "agent-harnesses", "models", "datasets", "spaces"])
+test("whoami and the lists", async () => {
+  for (const path of ["openapi.json", "whoami-v2", "agent-harnesses", "models", "datasets", "spaces", "settings/repositories"])
     await ask("GET", `/api/${path}`);
+  for (const segment of ["models", "datasets", "spaces"]) await ask("GET", `/api/${segment}-tags-by-type`);
+  const settings = `/api/organizations/${organization.name}/settings`;
+  await ask("PUT", settings, await ask("GET", settings));
   await ask("POST", "/api/validate-yaml", { content: "---\nlicense: mit\n---\n", repoType: "model" });
 });
 
@@ -72,6 +75,7 @@ test.each(repoTypes)("a %s, from its creation to its end", { timeout: 120_000 },
   const base = `/api/${segment}/${repo}`;
   await ask("POST", "/api/repos/create", { name: `${name}-before`, type, ...(type === "space" && { sdk: "static" }) });
   await ask("POST", "/api/repos/move", { fromRepo: `${ada.username}/${name}-before`, toRepo: repo, type });
+  for (const right of ["read", "write"]) await ask("GET", `${base}/xet-${right}-token/main`);
   await ask("POST", `${base}/preupload/main`, { files: [{ path: "a.txt", size: 1, sample: "YQ==" }] });
   await ask("POST", `${base}/commit/main`, ndjson(header(), fileLine("a.txt"), fileLine("b/c.txt")), {
     type: "application/x-ndjson",
@@ -89,6 +93,13 @@ test.each(repoTypes)("a %s, from its creation to its end", { timeout: 120_000 },
   await ask("DELETE", `${base}/branch/draft`);
   await ask("POST", `${base}/tag/main`, { tag: "v1" });
   await ask("DELETE", `${base}/tag/v1`);
+  for (const method of ["POST", "DELETE"]) await ask(method, `${base}/like`);
+  await ask("GET", `${base}/likers`);
+  await ask("POST", `${base}/duplicate`, { repository: `${ada.username}/${name}-copy` });
+  await ask("GET", `${base}/lfs-files`);
+  await ask("POST", `${base}/lfs-files/batch`, { deletions: { sha: ["a".repeat(64)] } });
+  const files = [{ sha256: "a".repeat(64) }];
+  await ask("POST", `${base}/lfs-files/duplicate`, { target: { type, name: `${ada.username}/${name}-copy` }, files });
   await discuss(base);
   await ask("DELETE", "/api/repos/delete", { name, type });
 });
@@ -163,6 +174,7 @@ test("collections", async () => {
 });
 
 test("people, organizations and tokens", async () => {
+  await ask("GET", `/api/users/${ada.username}/likes`);
   for (const what of ["overview", "avatar"]) {
     await ask("GET", `/api/users/${ada.username}/${what}`);
     await ask("GET", `/api/organizations/${organization.name}/${what}`);
@@ -176,7 +188,7 @@ test("people, organizations and tokens", async () => {
   await ask("POST", "/api/credentials/revoke", { credentials: ["kh_unknown"] });
 });
 
-test("a platform beside us", async () => {
+test("a platform and its events", async () => {
   const { token } = await createPlatform(operatorCommand, { name: "Forge", source: "https://forge.example" }, from);
   const told = {
     type: "dataset",

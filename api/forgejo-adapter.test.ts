@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { operatorCommand } from "#core/access/actor.ts";
 import { from, signedInPerson, type TestPerson } from "#core/accounts/testing/people.ts";
 import { db } from "#core/db.ts";
-import { createPlatform } from "#core/hub/platforms/create-platform.ts";
+import { createPlatform } from "#core/hub/platforms/manage-platforms.ts";
 import { createAdapter, type Settings, syncAll } from "../examples/forgejo-adapter/adapter.ts";
 import { startApiWorld } from "./testing/start-api-world.ts";
 
@@ -187,7 +187,7 @@ test("a delivery counts once, is believed only when signed, and Gitea's headers 
   expect((await deliver("wiki", { repository: repository() })).text).toContain("Nothing to tell");
 });
 
-test("what no webhook tells is found by the list of repositories, as events", async () => {
+test("changes that no webhook reports are found through the list of repositories, as events", async () => {
   const names: string[] = [];
   const error = vi.spyOn(console, "error").mockImplementation((line) => void names.push(String(line)));
   const kept = repository({ id: 50, name: "harbour", full_name: `${ada.username}/harbour` });

@@ -156,10 +156,13 @@ test("S51 S138 whatever is sent to an operation is refused in a way that its des
         .catch(again)
         .catch((cause: unknown) => {
           if ((body?.length ?? 0) > 50_000) return { status: 413, text: "" };
-          throw new Error(`${method} ${address} was not answered`, { cause });
+          throw new Error(`${method} ${address} got no response`, { cause });
         });
       sent++;
-      if (status >= 500) wrong.push(`${method} ${address.slice(0, 120)} ${body?.slice(0, 120)}: ${status} ${text.slice(0, 120)}`);
+      // No worker delivers here, so a test delivery that a valid body requests ends with the documented error.
+      const isUnsent = status === 503 && text.includes("was not sent in time");
+      if (status >= 500 && !isUnsent)
+        wrong.push(`${method} ${address.slice(0, 120)} ${body?.slice(0, 120)}: ${status} ${text.slice(0, 120)}`);
     };
     for (const address of badAddresses(path, operation, turn)) await note(address, operation.requestBody && "{}");
     for (const [body, type] of badBodies(document, operation, turn)) await note(fill(path, {}), body, type);

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { from, signedInPerson, type TestPerson } from "#core/accounts/testing/people.ts";
-import { createPersonalAccessToken } from "#core/accounts/tokens/create-personal-access-token.ts";
+import { createPersonalAccessToken } from "#core/accounts/tokens/personal-access-tokens.ts";
+import { findOwnAccessRequest } from "#core/hub/gates/access-requests.ts";
 import { askForAccess } from "#core/hub/gates/ask-for-access.ts";
-import { findOwnAccessRequest } from "#core/hub/gates/own-access-requests.ts";
 import type { Repo } from "#core/hub/repos/repo.ts";
 import { updateRepoSettings } from "#core/hub/repos/update-repo-settings.ts";
 import { someRepo } from "#core/hub/testing/repos.ts";
@@ -76,7 +76,7 @@ describe("user-access-request", () => {
     expect(body.find(({ user }: { user: { _id: string } }) => user._id === grace.id).user.email).toBeUndefined();
   });
 
-  it("is taken back by whoever asked, with the scope for gated repositories", async () => {
+  it("is withdrawn by its requester, with the scope for gated repositories", async () => {
     const grace = await asker();
     expect((await call("/cancel", {}, await tokenOf(grace, ["read-repos"]))).status).toBe(404);
     expect((await call("/cancel", {}, await tokenOf(grace, ["gated-repos"]))).status).toBe(200);

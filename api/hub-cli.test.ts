@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { pool } from "#core/db.ts";
 import { newId } from "#core/ids.ts";
-import { CLI_CLIENT_ID, ensureCliApp } from "#core/oauth/apps/ensure-cli-app.ts";
+import { CLI_CLIENT_ID, ensureCliApp } from "#core/oauth/apps/create-app.ts";
 import { allowDevice, waitForInterval } from "#core/oauth/testing/device.ts";
 import type { World } from "#core/oauth/testing/world.ts";
 import { startApiWorld } from "./testing/start-api-world.ts";
@@ -21,7 +21,7 @@ const send = async (path: string, form: Record<string, string>) => {
   return { status: response.status, body: await response.json() };
 };
 
-test("signs in by device, asks who it is, renews its token, and is told when it has to sign in again", async () => {
+test("signs in by device code, reads whoami, renews its token, and is told when it must sign in again", async () => {
   const person = await world.user(`p-${newId()}`);
   const session = await world.signIn(world.browser(), person);
 
@@ -68,7 +68,7 @@ test("signs in by device, asks who it is, renews its token, and is told when it 
   expect((await whoami(renewed.body.access_token)).status).toBe(401);
 });
 
-test("asks for the authorization page in vain: its app has the device flow only", async () => {
+test("the authorization page refuses its app, which has only the device flow", async () => {
   const query = new URLSearchParams({
     client_id: CLI_CLIENT_ID,
     response_type: "code",

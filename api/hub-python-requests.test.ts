@@ -2,7 +2,7 @@ import { request } from "node:http";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { db } from "#core/db.ts";
 import { provideSettings } from "#core/env.ts";
-import { resolveRef } from "#core/hub/git/refs/resolve-ref.ts";
+import { resolveRef } from "#core/hub/git/refs/git-refs.ts";
 import { openRepository } from "#core/hub/git/repository.ts";
 import { runGit } from "#core/hub/git/run-git.ts";
 import { readRepo } from "#core/hub/repos/read-repos.ts";
@@ -70,7 +70,12 @@ test.each(["model", "dataset", "space"] as const)("the life of a %s", async (typ
   ];
   const planned = await send(ada, "POST", `${at}/preupload/main`, { body: { files, gitIgnore: "build/\n" } });
   expect(planned.body.files).toEqual([
-    { path: "README.md", uploadMode: "regular", shouldIgnore: false },
+    {
+      path: "README.md",
+      uploadMode: "regular",
+      shouldIgnore: false,
+      ...(type === "space" && { oid: expect.stringMatching(/^[0-9a-f]{40}$/) }),
+    },
     { path: "model.safetensors", uploadMode: "lfs", shouldIgnore: false },
     { path: "data/empty.bin", uploadMode: "regular", shouldIgnore: false },
     { path: "data/large.txt", uploadMode: "lfs", shouldIgnore: false },
@@ -113,7 +118,7 @@ test.each(["model", "dataset", "space"] as const)("the life of a %s", async (typ
   const branched = await send(ada, "POST", target, { raw: onBranch, type: "application/x-ndjson" });
   expect(branched.status).toBe(200);
   const late = await send(ada, "POST", target, { raw: onBranch, type: "application/x-ndjson" });
-  expect(late).toMatchObject({ status: 412, body: { error: expect.stringContaining("has moved on") } });
+  expect(late).toMatchObject({ status: 412, body: { error: expect.stringContaining("The branch was updated") } });
 
   const tag = { body: { tag: "v1.0", message: "The first" } };
   expect((await send(ada, "POST", `${at}/tag/main`, tag)).body).toEqual({ ref: "refs/tags/v1.0", commitOid });
@@ -131,7 +136,6 @@ test.each(["model", "dataset", "space"] as const)("the life of a %s", async (typ
 
   const squashed = await send(ada, "POST", `${at}/super-squash/main`, { body: { message: "All of it" } });
   expect(squashed.status).toBe(200);
-
   const toRepo = `${ada.username}/moved-${type}`;
   const moved = await send(ada, "POST", "/api/repos/move", { body: { fromRepo: `${ada.username}/${name}`, toRepo, type } });
   expect(moved.status).toBe(200);
@@ -177,7 +181,7 @@ describe("a commit", () => {
     expect(await head(repo)).toBeNull();
   });
 
-  test("S135 takes a token with the right scope, and says nothing of what its sender may not see", async () => {
+  test("S135 requires a token with the right scope, and reveals nothing that its sender may not see", async () => {
     const [ada, bea, reader] = [await someCaller(), await someCaller(), await someCaller("read-repos")];
     const repo = await someRepo(ada, { isPrivate: true });
     const open = await someRepo(ada);
@@ -196,7 +200,7 @@ describe("a commit", () => {
     expect((await commit(ada, open, lines, "gone")).headers.get("x-error-code")).toBe("RevisionNotFound");
   });
 
-  test("S51 that is not one is refused with its line or its path, and leaves nothing", async () => {
+  test("S51 an invalid one is refused with its line or path, and leaves nothing", async () => {
     const ada = await someCaller();
     const repo = await someRepo(ada);
     const first = fileLine("first.txt");
@@ -260,7 +264,7 @@ describe("a commit", () => {
     expect(await eventsOf(repo)).toHaveLength(2);
   });
 
-  test("half of which comes, or whose sender goes away, is none", async () => {
+  test("that arrives only in part, or whose sender disconnects, is not accepted", async () => {
     const ada = await someCaller();
     const repo = await someRepo(ada);
     const half = `${ndjson(header(), fileLine("a.txt"), fileLine("b.txt"))}\n`;
@@ -283,7 +287,7 @@ describe("a commit", () => {
     expect((await commit(ada, repo, half)).status).toBe(200);
   });
 
-  test("of 20 upon the same parent exactly one is made, and it is one event", async () => {
+  test("of 20 on the same parent exactly one is created, with one event", async () => {
     const ada = await someCaller();
     const repo = await someRepo(ada);
     const { body } = await commit(ada, repo, ndjson(header(), fileLine("a.txt")));
@@ -295,7 +299,26 @@ describe("a commit", () => {
   });
 });
 
-test("the front matter of a README is judged before it is committed", async () => {
+test("a pull request is squashed by its ref, and deletedFile deletes a folder", async () => {
+  const ada = await someCaller("manage-repos", "write-discussions");
+  const repo = await someRepo(ada);
+  const at = `/api/models/${repo.fullName}`;
+  await commit(ada, repo, ndjson(header(), fileLine("old/a.txt"), fileLine("old/b/c.txt")));
+  const proposal = ndjson(header({ summary: "Say more" }), fileLine("more.txt"));
+  await send(ada, "POST", `${at}/commit/main?create_pr=1`, { raw: proposal, type: "application/x-ndjson" });
+  const squashed = await send(ada, "POST", `${at}/super-squash/refs%2Fpr%2F1`, { body: { message: "All of it" } });
+  expect(squashed.body).toEqual({ ref: "refs/pr/1", commitOid: expect.stringMatching(/^[0-9a-f]{40}$/) });
+  const commits = await send(ada, "GET", `${at}/commits/refs%2Fpr%2F1`);
+  expect(commits.body).toMatchObject([{ id: squashed.body.commitOid, title: "All of it" }]);
+  expect((await send(ada, "POST", `${at}/super-squash/refs%2Fpr%2F9`, { body: {} })).status).toBe(403);
+  const stranger = await someCaller("manage-repos", "write-discussions");
+  expect((await send(stranger, "POST", `${at}/super-squash/refs%2Fpr%2F1`, { body: {} })).status).toBe(403);
+
+  expect((await commit(ada, repo, ndjson(header(), { key: "deletedFile", value: { path: "old" } }))).status).toBe(200);
+  expect((await send(ada, "GET", `${at}/tree/main/old`)).status).toBe(404);
+});
+
+test("the front matter of a README is checked before it is committed", async () => {
   const judge = (content: unknown, repoType: unknown = "model") =>
     send(undefined, "POST", "/api/validate-yaml", { body: { content, repoType } });
   expect(await judge("# No front matter")).toMatchObject({
@@ -303,10 +326,38 @@ test("the front matter of a README is judged before it is committed", async () =
     body: { errors: [], warnings: [{ message: expect.any(String) }] },
   });
   expect(await judge("---\n---\n")).toMatchObject({ status: 200 });
-  for (const yaml of ["tags: [a", "- a\n- b", "tags: 5", "a: 1\na: 2", "sdk: [x]"]) {
+  expect(await judge("\n \n---\nlicense: mit\ntags: [a]\n---\n")).toMatchObject({
+    status: 200,
+    body: { errors: [], warnings: [] },
+  });
+  for (const license of ["apache-2.0", "[mit, other]"]) {
+    expect(await judge(`---\nlicense: ${license}\n---\n`)).toMatchObject({ status: 200, body: { warnings: [] } });
+  }
+  const index = (metrics: string) =>
+    `model-index:\n- name: tides\n  results:\n  - task: {type: forecast}\n    dataset: {type: sea, name: Sea}\n    metrics: ${metrics}`;
+  expect((await judge(`---\n${index("[{type: mae, value: 1}]")}\n---\n`)).status).toBe(200);
+  for (const yaml of [
+    "tags: [a",
+    "- a\n- b",
+    "tags: 5",
+    "a: 1\na: 2",
+    "sdk: [x]",
+    "license: mine",
+    "model-index: x",
+    index("[{type: 1}]"),
+  ]) {
     const { status, body } = await judge(`---\n${yaml}\n---\n`);
     expect([yaml, status, body.errors.length > 0]).toEqual([yaml, 400, true]);
   }
+  const asText = await fetch(`${world.origin}/api/validate-yaml`, {
+    method: "POST",
+    headers: { "content-type": "application/json", accept: "text/plain" },
+    body: JSON.stringify({ content: "---\nlicense: mine\n---\n", repoType: "model" }),
+  });
+  expect([asText.status, await asText.text()]).toEqual([
+    400,
+    expect.stringMatching(/^- Error: "license" must be one of \[apache-2.0, /),
+  ]);
   const bomb = `a: &a [x,x,x,x,x,x,x,x,x]\n${"bcdefgh"
     .split("")
     .map((one, at) => `${one}: &${one} [${Array(9).fill(`*${"abcdefgh"[at]}`)}]`)

@@ -10,9 +10,8 @@ import { setAllowance } from "#core/inference/metering/allowance.ts";
 import { setRates } from "#core/inference/metering/rates.ts";
 import { readUsage } from "#core/inference/metering/read-usage.ts";
 import { monthOf } from "#core/inference/metering/reserve.ts";
-import { addModel } from "#core/inference/models/add-model.ts";
-import { addProvider } from "#core/inference/providers/add-provider.ts";
-import { setProviderDisabled } from "#core/inference/providers/change-provider.ts";
+import { addModel } from "#core/inference/models.ts";
+import { addProvider, setProviderDisabled } from "#core/inference/providers/change-provider.ts";
 import { type Caller, someCaller } from "./testing/hub-caller.ts";
 import { chunks, json, startUpstream, USAGE, WORDS } from "./testing/inference-upstream.ts";
 import { startApiWorld } from "./testing/start-api-world.ts";
@@ -77,7 +76,7 @@ const failure = async (asked: Promise<unknown>): Promise<APIError> => {
   return error as APIError;
 };
 
-test("an answer comes as the provider gave it, under the name that was asked for, and is metered; nothing of the caller goes upstream", async () => {
+test("a response is the provider's own, under the requested name, and is metered; none of the caller's headers go upstream", async () => {
   const caller = await someCaller("inference-api");
   const client = clientOf(caller.accessToken);
   const answer = await client.chat.completions.create(
@@ -115,7 +114,7 @@ test("an answer comes as the provider gave it, under the name that was asked for
   expect(await meterOf(caller.id)).toMatchObject({ tokens: 72n, requests: 5, reservedTokens: 0n, reservedRequests: 0 });
 });
 
-test("a stream comes event by event, with the count of tokens only for whoever asked for it, and is metered either way", async () => {
+test("a stream arrives event by event, with token counts only if requested, and is metered either way", async () => {
   const caller = await someCaller("inference-api");
   const client = clientOf(caller.accessToken);
   const goOn = Promise.withResolvers<void>();
@@ -159,7 +158,7 @@ test("a stream comes event by event, with the count of tokens only for whoever a
   await eventually(() => lineOf(caller)).toMatchObject({ requests: 3, promptTokens: 11 + 11 + 9, completionTokens: 7 + 7 + 4 });
 });
 
-test("whoever goes away ends the request at the provider, before and within the answer; what had come is counted, as an estimate", async () => {
+test("a client that disconnects ends the request at the provider, before and within the response; the partial response is counted as an estimate", async () => {
   const caller = await someCaller("inference-api");
   upstream.answers((_req, res, body) => {
     if (!body.stream) return;
@@ -179,7 +178,7 @@ test("whoever goes away ends the request at the provider, before and within the 
   const stream = await clientOf(caller.accessToken).chat.completions.create({ ...chat(), stream: true });
   for await (const _ of stream) break;
   await eventually(() => upstream.state.ended).toBe(before + 2);
-  // The one aborted before any response has cost its prompt: the provider had started on it.
+  // The request that was aborted before any response costs its prompt, because the provider had started on it.
   await eventually(async () => (await lineOf(caller))?.requests).toBe(2);
   const line = await lineOf(caller);
   expect(line).toMatchObject({ failures: 0 });
@@ -189,7 +188,7 @@ test("whoever goes away ends the request at the provider, before and within the 
   await eventually(() => meterOf(caller.id)).toMatchObject({ reservedTokens: 0n, reservedRequests: 0 });
 });
 
-test("a slow client slows the provider: nothing is gathered on the way, and one that leaves before it reads leaves nothing open", async () => {
+test("a slow client slows the provider: nothing is buffered, and a client that leaves before it reads leaves nothing open", async () => {
   const caller = await someCaller("inference-api");
   const word = "x".repeat(64 * 1024);
   let sent = 0;
@@ -217,7 +216,7 @@ test("a slow client slows the provider: nothing is gathered on the way, and one 
   await eventually(() => meterOf(caller.id)).toMatchObject({ reservedTokens: 0n, reservedRequests: 0, requests: 1 });
 });
 
-test("a provider that breaks off or falls silent within its answer ends it with an event that says so", async () => {
+test("a provider that breaks off or stops within its response ends it with an error event", async () => {
   const caller = await someCaller("inference-api");
   provideSettings({ INFERENCE_IDLE_SECONDS: "1" });
   const read = async () => {
@@ -262,7 +261,7 @@ test("a provider that breaks off or falls silent within its answer ends it with 
   await eventually(() => upstream.state.open).toBe(0);
 });
 
-test("failures of the provider are 502 and 504 in our words, what is wrong with the request is passed on in its own, without the key", async () => {
+test("failures of the provider are 502 and 504 in our words; its errors about the request are passed on, without the key", async () => {
   const caller = await someCaller("inference-api");
   const client = clientOf(caller.accessToken);
   const answer = async (status: number, body: unknown, headers: Record<string, string> = {}) => {
@@ -299,7 +298,7 @@ test("failures of the provider are 502 and 504 in our words, what is wrong with 
   upstream.answers((_req, res) => res.destroy());
   expect(await failure(client.chat.completions.create(chat()))).toMatchObject({ status: 502 });
   upstream.answers((_req, res) => json(res, { object: "list", data: ["x".repeat(16 * 1024 ** 2)] }));
-  expect((await failure(client.chat.completions.create(chat()))).message).toContain("Ask for less at once");
+  expect((await failure(client.chat.completions.create(chat()))).message).toContain("Request less at once");
   provideSettings({ INFERENCE_IDLE_SECONDS: "1" });
   upstream.answers(() => undefined);
   expect(await failure(client.chat.completions.create(chat()))).toMatchObject({ status: 504, code: "upstream_timeout" });
@@ -308,7 +307,7 @@ test("failures of the provider are 502 and 504 in our words, what is wrong with 
   expect(await lineOf(caller)).toMatchObject({ requests: 0, failures: 14 });
 });
 
-test("S138 what is no request is refused before it reaches a provider; a prompt of a megabyte, deep nesting and odd characters are none of our business", async () => {
+test("S138 an invalid request is refused before it reaches a provider; a prompt of a megabyte, deep nesting and unusual characters pass", async () => {
   const caller = await someCaller("inference-api");
   const error = async (asked: Promise<Response>) => {
     const response = await asked;
@@ -343,7 +342,7 @@ test("S138 what is no request is refused before it reaches a provider; a prompt 
   expect(await error(inherited)).toMatchObject([400, { param: "__proto__" }]);
 });
 
-test("S138 what is not known is refused, whichever provider would send the prompt elsewhere for it; so is what is known in other letters", async () => {
+test("S138 unknown fields are refused, since a provider might send the prompt elsewhere because of them; so are known names in another letter case", async () => {
   const { accessToken } = await someCaller("inference-api");
   const sent = async (more: object, path = "chat/completions") => {
     const response = await post(accessToken, { model: "tide/small", messages: [], input: "x", ...more }, { path });
@@ -393,7 +392,13 @@ test("S138 what is not known is refused, whichever provider would send the promp
     400,
     "chat_template_kwargs",
   ]);
+  // A provider in the operator's network would open it there (S118).
+  const picture = (url: unknown) => ({ messages: [{ role: "user", content: [{ type: "image_url", image_url: { url } }] }] });
+  expect(await sent(picture("http://169.254.169.254/latest/meta-data/"))).toEqual([400, "url"]);
+  expect(await sent({ tools: [{ type: "mcp", Server_URL: "http://10.0.0.1/" }] }, "responses")).toEqual([400, "Server_URL"]);
   expect(upstream.received).toEqual([]);
+  expect((await sent(picture("data:image/png;base64,AA==")))[0]).toBe(200);
+  upstream.received.length = 0;
   const extras = {
     top_k: 40,
     min_p: 0.1,
@@ -405,7 +410,7 @@ test("S138 what is not known is refused, whichever provider would send the promp
   expect(upstream.received[0]?.body).toMatchObject(extras);
 });
 
-test("a token needs the scope inference-api, whoever it is of; the refusal names it", async () => {
+test("a token needs the scope inference-api, whoever owns it; the refusal names it", async () => {
   const other = await someCaller("read-repos", "manage-repos");
   const refused = await failure(clientOf(other.accessToken).chat.completions.create(chat()));
   expect(refused).toMatchObject({ status: 403, type: "permission_error", code: "insufficient_scope" });
@@ -422,7 +427,7 @@ test("a token needs the scope inference-api, whoever it is of; the refusal names
   expect(upstream.received).toEqual([]);
 });
 
-test("an app's requests count for its person, beside those of others; an exchanged token's for its organization alone", async () => {
+test("an app's requests count for its user, separately from others'; an exchanged token's for its organization alone", async () => {
   const person = await world.user("inga");
   const browser = world.browser();
   const app = await world.app(person, {
@@ -474,7 +479,7 @@ test("an app's requests count for its person, beside those of others; an exchang
   expect((await failure(forOrganization.chat.completions.create(chat()))).status).toBe(401);
 });
 
-test("402 when the month's allowance is used up, however many ask at the same time; what killed processes put aside comes back", async () => {
+test("402 when the month's allowance is used up, also for concurrent requests; reservations of killed processes are released", async () => {
   const caller = await someCaller("inference-api");
   const client = clientOf(caller.accessToken);
   await setAllowance(operatorCommand, caller.id, { monthlyTokens: "4,000", monthlyRequests: "" }, noOrigin);
@@ -496,7 +501,7 @@ test("402 when the month's allowance is used up, however many ask at the same ti
   while ((await usageOf(caller)).tokens < 4_000) await client.chat.completions.create(chat({ max_tokens: 10 }));
   const refused = await failure(client.chat.completions.create(chat()));
   expect(refused).toMatchObject({ status: 402, type: "insufficient_quota", code: "insufficient_quota" });
-  expect(refused.message).toMatch(/Your 4,000 tokens for this month are used up\. It begins anew on 1 \w+\./);
+  expect(refused.message).toMatch(/Your 4,000 tokens for this month are used up\. It is reset on 1 \w+\./);
 
   await setAllowance(operatorCommand, caller.id, { monthlyTokens: "5000", monthlyRequests: "" }, noOrigin);
   const month = new Date(monthOf(new Date()));
@@ -513,7 +518,7 @@ test("402 when the month's allowance is used up, however many ask at the same ti
   await client.chat.completions.create(chat());
 });
 
-test("429 with the seconds to wait, by person and by app; only so many at the same time", async () => {
+test("429 with the seconds to wait, by user and by app; a limited number at the same time", async () => {
   await setRates(operatorCommand, { perUser: "3", perApp: "600" }, noOrigin);
   const caller = await someCaller("inference-api");
   const client = clientOf(caller.accessToken);
@@ -522,6 +527,13 @@ test("429 with the seconds to wait, by person and by app; only so many at the sa
   expect(refused).toMatchObject({ status: 429, type: "rate_limit_error", code: "rate_limit_exceeded" });
   expect(Number(refused.headers?.get("retry-after"))).toBeGreaterThan(0);
   expect(upstream.received).toHaveLength(3);
+  // An invalid request, which is read before it is known to be invalid, counts too (S137).
+  const careless = await someCaller("inference-api");
+  const statuses: number[] = [];
+  for (const body of ["{", '{"model":7}', chat({ model: "nobody's" }), "{"]) {
+    statuses.push((await post(careless.accessToken, body)).status);
+  }
+  expect(statuses).toEqual([400, 400, 404, 429]);
 
   await setRates(operatorCommand, { perUser: "1000", perApp: "600" }, noOrigin);
   const eager = await someCaller("inference-api");
@@ -537,7 +549,7 @@ test("429 with the seconds to wait, by person and by app; only so many at the sa
   expect(await refusals).toBe(8);
 });
 
-test("a provider that is disabled, or gone, takes its models along; pages of others may ask, without cookies", async () => {
+test("a disabled or removed provider takes its models with it; pages of other origins may send requests, without cookies", async () => {
   const caller = await someCaller("inference-api");
   await setProviderDisabled(operatorCommand, provider.id, true, noOrigin);
   expect(await failure(clientOf(caller.accessToken).chat.completions.create(chat()))).toMatchObject({

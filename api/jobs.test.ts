@@ -4,9 +4,9 @@ import { organizationOf } from "#core/accounts/testing/people.ts";
 import { db, pool } from "#core/db.ts";
 import { provideSettings } from "#core/env.ts";
 import { newId } from "#core/ids.ts";
-import { appendLog } from "#core/jobs/logs/append-log.ts";
+import { appendLog } from "#core/jobs/logs/log-writer.ts";
 import { JOB_LOG_CHANNEL } from "#core/jobs/stages.ts";
-import { type Caller, someCaller } from "./testing/hub-caller.ts";
+import { type Caller, sendAs, someCaller } from "./testing/hub-caller.ts";
 import { startApiWorld } from "./testing/start-api-world.ts";
 
 /** Jobs as the public hub's Python client requests them, request by request (docs/specification/jobs-and-spaces.md#jobs). */
@@ -23,18 +23,8 @@ afterAll(async () => {
   provideSettings({ TOKEN_PREFIX: "kh_" });
 });
 
-async function send(caller: Caller | undefined, method: string, path: string, body?: unknown) {
-  const response = await fetch(world.origin + path, {
-    method,
-    headers: {
-      ...(caller && { authorization: `Bearer ${caller.accessToken}` }),
-      ...(body !== undefined && { "content-type": "application/json" }),
-    },
-    ...(body !== undefined && { body: JSON.stringify(body) }),
-  });
-  const text = await response.text();
-  return { status: response.status, headers: response.headers, body: text === "" ? undefined : JSON.parse(text) };
-}
+const send = (caller: Caller | undefined, method: string, path: string, body?: unknown) =>
+  sendAs(caller, method, world.origin + path, body);
 
 /** `run_job(image="python:3.12", command=[…], env=…, secrets=…, timeout="5m", name=…)` */
 const recorded = {
@@ -118,7 +108,7 @@ test("run_job, inspect_job, cancel_job, update_job_labels", async () => {
       `${at}/${route}`,
       route === "expose" ? { ports: [80] } : undefined,
     );
-    expect(refused).toMatchObject({ status: 400, body: { error: expect.stringMatching(/here/) } });
+    expect(refused).toMatchObject({ status: 400, body: { error: expect.stringMatching(/here|no URL|does not measure/) } });
   }
 });
 
@@ -202,7 +192,7 @@ describe("fetch_job_logs", () => {
   });
 });
 
-test("the public hub's JavaScript client runs, follows and schedules jobs as it is", async () => {
+test("the public hub's unmodified JavaScript client runs, follows and schedules jobs", async () => {
   const client = { hubUrl: world.origin, accessToken: ada.accessToken, namespace: ada.username };
   const { HF_TOKEN } = recorded.secrets;
   const options = { dockerImage: "node", command: ["node", "-v"], flavor: "cpu-basic", timeoutSeconds: 60 } as const;
@@ -254,7 +244,7 @@ test("list_jobs_hardware needs no token, and names what this installation offers
   });
 });
 
-test("what a run cannot have here is refused by name; what asks for nothing is taken", async () => {
+test("unsupported options of a run are refused by name; empty ones are accepted", async () => {
   const nothing = {
     volumes: [],
     expose: null,
@@ -331,7 +321,7 @@ test("create_scheduled_job and all that is done with one", async () => {
   expect((await send(ada, "GET", at)).status).toBe(404);
 });
 
-test("S135 S136 the scope jobs is named where it is missing; other people's jobs are not there", async () => {
+test("S135 S136 a missing scope jobs is named; other users' jobs look nonexistent", async () => {
   const unscoped = await someCaller("read-repos");
   const mine = await someRun(ada);
   const lacking = await send(unscoped, "GET", jobsOf(unscoped));

@@ -78,7 +78,7 @@ describe("git-lfs", () => {
     await storyOf(await someRepo(ada, { isPrivate: true }));
   });
 
-  test("does the same with a bucket, which it sends and asks itself", async () => {
+  test("does the same with a bucket, to which it sends requests itself", async () => {
     const bucket = await startBucket();
     try {
       const repo = await someRepo(ada, { isPrivate: true });
@@ -96,7 +96,7 @@ describe("git-lfs", () => {
     for (const token of ["kh_wrong", reader.accessToken]) {
       const { status, err } = await git(copy, ["push", remote(world.origin, `/${repo.fullName}`, token), "main"]);
       expect(status).not.toBe(0);
-      expect(err).toMatch(/not valid|may not|authentication|Authorization|denied|lacks/i);
+      expect(err).toMatch(/not valid|lacks? permission|authentication|Authorization|denied|lacks/i);
     }
     expect(await objectsOf(repo)).toBe(0);
   });
@@ -117,7 +117,7 @@ describe("git-lfs", () => {
     expect(await objectsOf(repo)).toBe(2);
   });
 
-  test("is not trusted to have uploaded what a push refers to: without it nothing changes", async () => {
+  test("is not trusted to have uploaded the objects that a push refers to: if one is missing, nothing changes", async () => {
     const repo = await someRepo(ada);
     const url = remote(world.origin, `/${repo.fullName}`, ada.accessToken);
     // The second is an ordinary file of a pointer's size.
@@ -135,7 +135,7 @@ describe("git-lfs", () => {
     await mustGit(copy, ["push", "--no-verify", url, "main"]);
   });
 
-  test("is told what of a file's content the service does not have", async () => {
+  test("learns which parts of a file's content the service lacks", async () => {
     const repo = await someRepo(ada);
     const url = remote(world.origin, `/${repo.fullName}`, ada.accessToken);
     const copy = await lfsCopy({ "weights.bin": randomBytes(1_000) });

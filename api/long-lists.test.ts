@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { z } from "zod";
 import { operatorCommand } from "#core/access/actor.ts";
 import { signedInPerson } from "#core/accounts/testing/people.ts";
-import { createPersonalAccessToken } from "#core/accounts/tokens/create-personal-access-token.ts";
+import { createPersonalAccessToken } from "#core/accounts/tokens/personal-access-tokens.ts";
 import { noOrigin } from "#core/audit/request-origin.ts";
 import { commitTo, someRepo } from "#core/hub/testing/repos.ts";
 import { startApiWorld } from "./testing/start-api-world.ts";
@@ -55,7 +55,7 @@ const addresses: [name: string, path: () => string, body: (list: string) => stri
   ],
 ];
 
-/** The cost of creating an issue for each of so many elements, and an error from all of them. */
+/** The cost of creating an issue for each of this many elements, and an error from all of them. */
 function issuesOf(elements: number): number {
   const before = process.threadCpuUsage();
   const { error } = z.array(z.object({ path: z.string() })).safeParse(Array.from({ length: elements }, () => 0));
@@ -119,7 +119,7 @@ test("S137 S138 a copy from a hostile path is refused for little, and commits no
   expect(commits).toBe(1);
 });
 
-test("S138 what takes a token asks for it before it looks into the body", async () => {
+test("S138 a route that requires a token checks it before it reads the body", async () => {
   expect((await send("/api/repos/create", '{"name":0}', false)).status).toBe(401);
   expect((await send("/api/repos/create", '{"name":0}', true)).status).toBe(400);
 });

@@ -51,7 +51,7 @@ async function signInWithNothingBut(serverUrl: string, agent: Agent) {
 
 const whoami = () => `${world.origin}/api/whoami-v2`;
 
-describe("the MCP SDK's client signs in with nothing but our address", () => {
+describe("the MCP SDK's client signs in knowing only our URL", () => {
   test("as an app that was made for it", async () => {
     const { person } = await prepare(world);
     const app = await world.app(person, { redirectUris: ["http://127.0.0.1/callback"], isRefreshAllowed: true });

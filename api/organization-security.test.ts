@@ -1,21 +1,24 @@
 import { whoamiSchema } from "@keyhook/sdk";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { operatorCommand, type Person, personActor } from "#core/access/actor.ts";
-import { addIdentityProvider } from "#core/accounts/identity-providers/add-identity-provider.ts";
 import { organizationSlug, redirectUriOf } from "#core/accounts/identity-providers/identity-provider.ts";
-import { linkIdentity } from "#core/accounts/identity-providers/link-identity.ts";
+import { linkIdentity } from "#core/accounts/identity-providers/linked-identities.ts";
+import { addIdentityProvider, removeIdentityProvider } from "#core/accounts/identity-providers/manage-identity-providers.ts";
 import { findPendingIdentity } from "#core/accounts/identity-providers/pending-identity.ts";
 import { receiveCallback } from "#core/accounts/identity-providers/receive-callback.ts";
-import { removeIdentityProvider } from "#core/accounts/identity-providers/remove-identity-provider.ts";
-import { startSignInElsewhere } from "#core/accounts/identity-providers/start-sign-in-elsewhere.ts";
+import { startProviderSignIn } from "#core/accounts/identity-providers/start-provider-sign-in.ts";
 import { createOrganization } from "#core/accounts/organizations/create-organization.ts";
-import { addMember } from "#core/accounts/organizations/members/add-member.ts";
-import { listMembersWithout } from "#core/accounts/organizations/security/list-members-without.ts";
-import { listOwnRestrictions } from "#core/accounts/organizations/security/list-own-restrictions.ts";
-import { listRestrictedMembers } from "#core/accounts/organizations/security/list-restricted-members.ts";
-import { readOrganizationSecurity } from "#core/accounts/organizations/security/read-organization-security.ts";
-import { updateOrganizationSecurity } from "#core/accounts/organizations/security/update-organization-security.ts";
-import { createPersonalAccessToken } from "#core/accounts/tokens/create-personal-access-token.ts";
+import { addMember } from "#core/accounts/organizations/members.ts";
+import {
+  listMembersWithout,
+  listOwnRestrictions,
+  listRestrictedMembers,
+} from "#core/accounts/organizations/security/list-restricted-members.ts";
+import {
+  readOrganizationSecurity,
+  updateOrganizationSecurity,
+} from "#core/accounts/organizations/security/organization-security.ts";
+import { createPersonalAccessToken } from "#core/accounts/tokens/personal-access-tokens.ts";
 import { noOrigin } from "#core/audit/request-origin.ts";
 import { db } from "#core/db.ts";
 import { createRepo } from "#core/hub/repos/create-repo.ts";
@@ -67,7 +70,7 @@ async function seenBy({ tokens, repo, orgId }: Awaited<ReturnType<typeof organiz
   );
 }
 
-test("S135 a second step that is required closes what is the organization's to every token, and opens it the moment it is set up", async () => {
+test("S135 a required second step closes the organization's resources to every token, until it is set up", async () => {
   const at = await organizationWithTwo();
   const { orgId, admin, member } = at;
   const open = [
@@ -131,7 +134,7 @@ test("an organization's own issuer proves membership for 7 days, and never signs
   await expect(requireIssuer()).rejects.toMatchObject({ code: "conflict", field: "requiresProvider" });
 
   const prove = async (actor: Person, who: string) => {
-    const { url, browser } = await startSignInElsewhere({ slug, intent: "sign-in", next: "/" }, actor, noOrigin);
+    const { url, browser } = await startProviderSignIn({ slug, intent: "sign-in", next: "/" }, actor, noOrigin);
     const { searchParams } = await issuer.signIn(url, who);
     const received = await receiveCallback({ slug, parameters: searchParams, browser, actor, sessionToken: undefined }, noOrigin);
     if (received.step !== "pending") return received.step;
@@ -148,13 +151,13 @@ test("an organization's own issuer proves membership for 7 days, and never signs
     return "linked";
   };
   const stranger = personActor((await prepare(world)).session);
-  const start = (actor: Person | undefined) => startSignInElsewhere({ slug, intent: "sign-in", next: "/" }, actor, noOrigin);
+  const start = (actor: Person | undefined) => startProviderSignIn({ slug, intent: "sign-in", next: "/" }, actor, noOrigin);
   await expect(start(stranger)).rejects.toMatchObject({ code: "not_found" });
   await expect(start(undefined)).rejects.toMatchObject({ code: "unauthorized" });
   // S136: the redirect to sign in must not reveal it either.
   const unknown = { slug: organizationSlug(newId()), intent: "sign-in" as const, next: "/" };
-  await expect(startSignInElsewhere(unknown, undefined, noOrigin)).rejects.toMatchObject({ code: "unauthorized" });
-  await expect(startSignInElsewhere(unknown, stranger, noOrigin)).rejects.toMatchObject({ code: "not_found" });
+  await expect(startProviderSignIn(unknown, undefined, noOrigin)).rejects.toMatchObject({ code: "unauthorized" });
+  await expect(startProviderSignIn(unknown, stranger, noOrigin)).rejects.toMatchObject({ code: "not_found" });
 
   expect(await prove(admin, "chief")).toBe("linked");
   await requireIssuer();

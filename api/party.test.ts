@@ -2,11 +2,15 @@ import { setTimeout as delay } from "node:timers/promises";
 import { beforeAll, describe, expect, test } from "vitest";
 import { siteSessionCookie } from "#core/accounts/sessions/site-session-cookie.ts";
 import { signedInPerson, type TestPerson } from "#core/accounts/testing/people.ts";
+import type { Slot } from "#core/fair-queue/fair-queue.ts";
 import { currentParty, type Party } from "#core/fair-queue/party.ts";
+import { pushes } from "#core/hub/git/queues.ts";
+import { createCommit } from "#core/hub/git/write/create-commit.ts";
 import type { Repo } from "#core/hub/repos/repo.ts";
 import { commitTo, someRepo } from "#core/hub/testing/repos.ts";
 import { requestContext } from "#core/log.ts";
 import { api } from "./app.ts";
+import { parseOperations } from "./routes/commits/commit-lines.ts";
 import { readNdjson } from "./routes/commits/read-ndjson.ts";
 import { jobToken } from "./testing/access-world.ts";
 import { tokenOf } from "./testing/git-client.ts";
@@ -35,7 +39,7 @@ describe("S137 places are counted against the account of a request, and without 
   const tree = () => `/api/models/${repo.fullName}/tree/main`;
   const file = () => `/${repo.fullName}/resolve/main/README.md`;
 
-  test("without credentials, or with a cookie that is none", async () => {
+  test("without credentials, or with an invalid cookie", async () => {
     expect(await partyOf(tree())).toEqual(address);
     expect(await partyOf(file(), { cookie: `${siteSessionCookie().name}=nonsense` })).toEqual(address);
   });
@@ -46,7 +50,7 @@ describe("S137 places are counted against the account of a request, and without 
     expect(await partyOf(file(), { cookie: `${siteSessionCookie().name}=${ada.token}` })).toEqual(account);
   });
 
-  test("with jobs' tokens: all whom one person trusts are that person, in whatever repository", async () => {
+  test("with jobs' tokens: all publishers that one user trusts count as that user, in whatever repository", async () => {
     const grace = await signedInPerson();
     const ofGrace = await someRepo(grace);
     const account = { key: `account ${ada.id}`, isAnonymous: false };
@@ -61,13 +65,43 @@ describe("S137 places are counted against the account of a request, and without 
   });
 });
 
-test("S137 a commit that comes a byte at a time ends", async () => {
-  const body = new ReadableStream<Uint8Array>({
+/** A body of which a byte comes now and then. */
+const trickle = (start: string) =>
+  new ReadableStream<Uint8Array>({
+    start: (controller) => controller.enqueue(Buffer.from(start)),
     async pull(controller) {
       await delay(20);
       controller.enqueue(Buffer.from(" "));
     },
   });
-  const lines = readNdjson(body, 200);
-  await expect(lines.next()).rejects.toThrow(/more slowly than 1 KiB a second/);
+
+describe("S137 a commit that arrives a byte at a time", () => {
+  test("ends", async () => {
+    const lines = readNdjson(trickle(""), { graceMs: 200, checkEveryMs: 20 });
+    await expect(lines.next()).rejects.toThrow(/more slowly than 1 KiB per second/);
+  });
+
+  test("gives its slot to another caller who waits for one, and only then", async () => {
+    const [owner = "", name = ""] = repo.fullName.split("/");
+    const pace = { bytesPerSecond: 1, checkEveryMs: 20, wantedGraceMs: 50 };
+    const commit = requestContext.run({ requestId: "test", party: { key: `account ${ada.id}`, isAnonymous: false } }, () => {
+      const operations = parseOperations(readNdjson(trickle(""), pace));
+      return createCommit(ada.actor, { type: repo.type, owner, name }, { revision: "main", summary: "Slow", operations });
+    });
+    const ended = commit.catch((error: unknown) => error);
+    await expect.poll(() => pushes.counts.taken, { interval: 5 }).toBe(1);
+    await delay(200);
+    expect(pushes.counts.taken).toBe(1);
+    const others: Promise<Slot>[] = [];
+    // While a slot is free, nobody has to yield.
+    for (let party = 0; pushes.counts.waiting === 0; party++) {
+      others.push(pushes.take({ party: { key: `account ${party}`, isAnonymous: false } }));
+    }
+    expect(await ended).toMatchObject({
+      code: "unavailable",
+      message: expect.stringContaining("64 KiB per second while others wait"),
+    });
+    for (const release of await Promise.all(others)) release();
+    expect(pushes.counts).toMatchObject({ taken: 0, waiting: 0 });
+  });
 });

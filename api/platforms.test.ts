@@ -5,9 +5,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { operatorCommand } from "#core/access/actor.ts";
 import { freshName, from, signedInPerson, type TestPerson } from "#core/accounts/testing/people.ts";
 import { db, pool } from "#core/db.ts";
-import { createPlatform } from "#core/hub/platforms/create-platform.ts";
-import { revokePlatform } from "#core/hub/platforms/revoke-platform.ts";
-import { rotatePlatformToken } from "#core/hub/platforms/rotate-platform-token.ts";
+import { createPlatform, revokePlatform, rotatePlatformToken } from "#core/hub/platforms/manage-platforms.ts";
 import { someRepo } from "#core/hub/testing/repos.ts";
 import { newId } from "#core/ids.ts";
 import { startApiWorld } from "./testing/start-api-world.ts";
@@ -205,7 +203,11 @@ describe("POST /api/repos/sync", () => {
     expect(new Set(statuses(await sync(at, many)))).toEqual(new Set(["unchanged"]));
     expect(asked.mock.calls.length).toBeLessThan(50);
     asked.mockRestore();
-    expect((await sync(at, [...many, told(at)])).status).toBe(413);
+    const last = told(at, { id: 1_000, name: `${at.ada.username}/last` });
+    expect((await sync(at, [...many, last])).status).toBe(413);
+    expect(statuses(await sync(at, [last]))).toEqual(["created"]);
+    expect(await sync(at, [], { complete: true })).toMatchObject({ status: 409, body: { code: "conflict" } });
+    expect(statuses(await sync(at, [last], { complete: true }))).toEqual(["unchanged", ...many.map(() => "deleted")]);
     expect((await post("/api/repos/sync", at.platform.token, { headers: json, body: '{"repos":7}' })).status).toBe(400);
     expect((await post("/api/repos/sync", at.platform.token, { headers: json, body: "{" })).status).toBe(400);
   });
@@ -257,7 +259,7 @@ describe("POST /api/events", () => {
     });
   });
 
-  test("takes each once: again, in parallel and within one batch", async () => {
+  test("records each event once: repeated, in parallel and within one batch", async () => {
     const at = await prepare();
     await sync(at, [told(at)]);
     const event = pushed(at);
@@ -345,7 +347,7 @@ describe("POST /api/events", () => {
     expect(await rowOf(at)).toBeNull();
   });
 
-  test("a move onto a name that is taken is refused, and the rest of the batch goes on", async () => {
+  test("a move to a taken name is refused, and the rest of the batch continues", async () => {
     const at = await prepare();
     await sync(at, [told(at)]);
     const hosted = await someRepo(at.ada, { type: "dataset" });
@@ -437,7 +439,7 @@ describe("POST /api/events", () => {
   });
 });
 
-describe("S51, S138 what is refused, with the field", () => {
+describe("S51, S138 refused bodies, with the field", () => {
   const data = { repo: { externalId: "7" }, updatedRefs: [{ ref: "refs/heads/main", oldSha: null, newSha: sha("a") }] };
   const deep = (depth: number) => JSON.parse(`${'{"a":'.repeat(depth)}1${"}".repeat(depth)}`);
   let at: World;
@@ -471,6 +473,7 @@ describe("S51, S138 what is refused, with the field", () => {
     ["data.event", { data: { ...data, event: { scope: "repo", action: "delete" } } }],
     ["data.updatedConfig.private", { type: "repo.config.update", data: { ...data, updatedConfig: { private: "no" } } }],
     ["data.discussion.num", { type: "discussion.update", data: { ...data, discussion: { num: 1e99 } } }],
+    ["data", { type: "repo.config.update", data: { ...data, updatedConfig: { note: "x".repeat(256 * 1024) } } }],
     [undefined, { id: "a\0b" }],
     [undefined, { data: { ...data, note: "\ud800" } }],
     [undefined, { data: { ...data, "\0": 1 } }],
@@ -559,7 +562,7 @@ describe("the platform's token", () => {
     ).toBe(401);
   });
 
-  test("a new one works at once, the one before for a day more; revoked, neither does and what it told of is gone", async () => {
+  test("a new token works at once, the previous one for another day; after revocation neither works, and its repositories are deleted", async () => {
     const at = await prepare();
     await sync(at, [told(at)]);
     const { token, previousExpiresAt } = await rotatePlatformToken(operatorCommand, at.platform, from);
@@ -572,5 +575,34 @@ describe("the platform's token", () => {
     expect(await revokePlatform(operatorCommand, at.platform, from)).toEqual({ removedRepos: 1 });
     expect(await tryWith(token)).toBe(401);
     await expect(revokePlatform(operatorCommand, at.platform, from)).rejects.toMatchObject({ code: "not_found" });
+  });
+});
+
+describe("requests of a platform at the same time", () => {
+  test("share transactions, keep their order, and are answered each by itself", async () => {
+    const at = await prepare();
+    await sync(at, [told(at)]);
+    const before = await recordedOf(at.platform);
+    const events = Array.from({ length: 40 }, (_, nth) =>
+      pushed(at, {
+        id: `at-once-${nth}`,
+        data: {
+          repo: { externalId: nth === 20 ? "unknown" : "7" },
+          updatedRefs: [{ ref: "refs/heads/main", oldSha: sha("0"), newSha: sha("a") }],
+        },
+      }),
+    );
+    const answers = await Promise.all([...events, events[3] as (typeof events)[number]].map((event) => structured(at, event)));
+    expect(answers.map(({ status }) => status)).toEqual([...events.map((_, nth) => (nth === 20 ? 404 : 200)), 200]);
+    expect(answers.filter(({ body }) => body.status === "duplicate")).toHaveLength(1);
+    for (const [nth, { body }] of answers.slice(0, 40).entries()) if (nth !== 20) expect(body.id).toBe(`at-once-${nth}`);
+    const recorded = (await recordedOf(at.platform)).slice(before.length);
+    expect(new Set(recorded.map(({ sourceId }) => sourceId)).size).toBe(39);
+    // Rows of one transaction have the id of that transaction: there are fewer of these than events.
+    const { rows } = await pool().query(
+      "select count(distinct xmin::text)::int as n from event where id = any ($1) and fanned_out_at is null",
+      [recorded.map(({ id }) => id)],
+    );
+    expect(rows[0].n).toBeLessThan(39);
   });
 });

@@ -4,7 +4,7 @@ import { text } from "node:stream/consumers";
 import { setTimeout as delay } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { bodyBudget, SMALL_BODY_BYTES } from "#core/fair-queue/body-budget.ts";
-import { bodyLimitOf } from "./body-limits.ts";
+import { bodyLimitOf } from "./refuse-bad-input.ts";
 import { somebodyWithToken } from "./testing/lfs.ts";
 import { startApiWorld } from "./testing/start-api-world.ts";
 
@@ -30,7 +30,7 @@ function send(path: string, bytes: number, isChunked: boolean): Promise<{ status
   });
 }
 
-describe("S138 a body larger than its address takes is refused, whether or not its length is told", () => {
+describe("S138 a body larger than its URL accepts is refused, with or without a length", () => {
   test.each([true, false])("in chunks: %s", async (isChunked) => {
     const refused = { status: 413, code: "payload_too_large" };
     expect(await send("/api/models/ada/tide/unknown", 66_000, isChunked)).toEqual(refused);
@@ -63,7 +63,7 @@ afterEach(() => {
   for (const req of open.splice(0)) req.destroy();
 });
 
-test("S138 a large body is not waited for where it takes a token that did not come", async () => {
+test("S138 a large body is not awaited if the required token is missing", async () => {
   const before = bodyBudget.takenBytes;
   expect(await begin("/api/repos/create", 15 * MIB)).toMatchObject({ status: 401 });
   expect(await begin("/api/repos/create", 15 * MIB, { authorization: "Bearer hf_unknown" })).toMatchObject({ status: 401 });
@@ -72,7 +72,7 @@ test("S138 a large body is not waited for where it takes a token that did not co
   expect(bodyBudget.takenBytes).toBe(before);
 });
 
-test("a small body that is refused leaves its connection good for another request; a large one says that it does not", async () => {
+test("a refused small body leaves its connection usable; a large one closes it", async () => {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   const post = async (bytes: number) => {
     const headers = { "content-type": "application/json", "content-length": String(bytes) };
@@ -90,7 +90,7 @@ test("a small body that is refused leaves its connection good for another reques
   agent.destroy();
 });
 
-test("S137 what one address has under way is bounded; a small body and another party's are taken all the same", async () => {
+test("S137 one address's requests in progress are bounded; a small body and another caller's are accepted", async () => {
   const before = bodyBudget.takenBytes;
   const heldOf = (bytes: number) => bytes - SMALL_BODY_BYTES;
   const refused: Begun[] = [];
@@ -110,11 +110,12 @@ test("S137 what one address has under way is bounded; a small body and another p
   await expect.poll(() => bodyBudget.takenBytes, { timeout: 20_000 }).toBe(before);
 });
 
-test("S138 each kind of address has its own limit, and transfers theirs elsewhere", () => {
+test("S138 each kind of URL has its own limit; transfers are limited elsewhere", () => {
   expect(bodyLimitOf("/ada/tide.git/git-receive-pack").maxBytes).toBeNull();
   expect(bodyLimitOf("/datasets/ada/tide/git-upload-pack").maxBytes).toBeNull();
   expect(bodyLimitOf("/ada/tide.git/info/lfs/objects/batch").maxBytes).toBe(1024 * 1024);
   expect(bodyLimitOf("/api/models/ada/tide/commit/main").isStreamed).toBe(true);
+  expect(bodyLimitOf("/api/models/ada/tide/lfs-files/batch").maxBytes).toBe(1024 * 1024);
   expect(bodyLimitOf("/api/models/ada/tide/commit").maxBytes).toBe(64 * 1024);
   expect(bodyLimitOf("/api/whoami-v2").maxBytes).toBe(64 * 1024);
   expect(bodyLimitOf("/api/models/ada/git-receive-pack").maxBytes).toBe(64 * 1024);

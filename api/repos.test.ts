@@ -2,7 +2,7 @@ import { createRepo, deleteRepo, listDatasets, listModels, listSpaces } from "@h
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { operatorCommand } from "#core/access/actor.ts";
 import { freshName, organizationOf, signedInPerson, type TestPerson } from "#core/accounts/testing/people.ts";
-import { createPersonalAccessToken } from "#core/accounts/tokens/create-personal-access-token.ts";
+import { createPersonalAccessToken } from "#core/accounts/tokens/personal-access-tokens.ts";
 import { noOrigin } from "#core/audit/request-origin.ts";
 import { provideSettings } from "#core/env.ts";
 import { commitTo, someRepo } from "#core/hub/testing/repos.ts";
@@ -35,7 +35,7 @@ async function ask(method: string, path: string, token?: string, body?: unknown)
 }
 
 describe("repositories over the API (docs/specification/repositories-and-git.md#repository-operations)", () => {
-  test("are made, moved and deleted as the Python client asks", async () => {
+  test("are created, moved and deleted by the Python client", async () => {
     const ada = await signedInPerson();
     const token = await tokenOf(ada);
     const made = await ask("POST", "/api/repos/create", token, { name: "tide", organization: null, type: null, private: true });
@@ -50,7 +50,7 @@ describe("repositories over the API (docs/specification/repositories-and-git.md#
     const again = await ask("POST", "/api/repos/create", token, { name: "Tide", organization: ada.username });
     expect(again).toMatchObject({
       status: 409,
-      body: { url: made.body.url, error: expect.stringContaining("already has a model") },
+      body: { url: made.body.url, error: expect.stringContaining("already exists") },
     });
     const blind = await ask("POST", "/api/repos/create", await tokenOf(ada, ["contribute-repos"]), { name: "tide" });
     expect(blind).toMatchObject({ status: 409, body: { url: made.body.url } });
@@ -65,7 +65,7 @@ describe("repositories over the API (docs/specification/repositories-and-git.md#
     expect(missing.headers.get("x-error-code")).toBe("RepoNotFound");
   });
 
-  test("settings: what is sent is so afterwards, by PUT and by POST", async () => {
+  test("settings: the sent values are stored, by PUT and by POST", async () => {
     const ada = await signedInPerson();
     const token = await tokenOf(ada);
     const repo = await someRepo(ada, { type: "dataset" });
@@ -106,6 +106,20 @@ describe("repositories over the API (docs/specification/repositories-and-git.md#
     }
     expect((await ask("GET", "/api/models?limit=100000")).status).toBe(200);
     expect((await ask("GET", `/api/models?${"filter=a&".repeat(500)}`)).status).toBeLessThan(500);
+  });
+
+  test("are listed with their storage, for their owner", async () => {
+    const ada = await signedInPerson();
+    const token = await tokenOf(ada);
+    const [repo, secret] = [await someRepo(ada, { type: "dataset" }), await someRepo(ada, { isPrivate: true })];
+    await commitTo(repo, ada, { "a.txt": "a".repeat(1_000) });
+    const { usedStorage } = (await ask("GET", `/api/datasets/${repo.fullName}`, token)).body;
+    const updatedAt = expect.stringMatching(/Z$/);
+    expect((await ask("GET", "/api/settings/repositories", token)).body).toEqual([
+      { id: repo.fullName, type: "dataset", visibility: "public", updatedAt, storage: usedStorage },
+      { id: secret.fullName, type: "model", visibility: "private", updatedAt, storage: 0 },
+    ]);
+    expect((await ask("GET", "/api/settings/repositories")).status).toBe(401);
   });
 
   test("S138 odd bodies and names end in a sentence, never in a failure of ours", async () => {
@@ -189,7 +203,7 @@ describe("repositories over the API (docs/specification/repositories-and-git.md#
 });
 
 describe("people over the API (docs/specification/organizations-and-tokens.md#people-and-organizations)", () => {
-  test("overviews count what the asker may see; memberships are for members", async () => {
+  test("overviews count what the caller may see; memberships are for members", async () => {
     const [ada, bea] = [await signedInPerson(), await signedInPerson("bea")];
     const organization = await organizationOf(ada, [[bea, "read"]]);
     await someRepo(ada, { isPrivate: true });

@@ -26,7 +26,7 @@ describe("RFC 9728 metadata of our API", () => {
     });
   });
 
-  test("says what is true: the audience our tokens get, the scopes there are, how a token is sent", async () => {
+  test("states our tokens' audience, the scopes, and how a token is sent", async () => {
     const document = await read();
     expect(document).toMatchObject({ scopes_supported: [...scopes], bearer_methods_supported: ["header"] });
     expect(document.resource_name).toBe("Keyhook API");
@@ -53,7 +53,7 @@ describe("RFC 9728 metadata of our API", () => {
     expect([post.status, post.headers.get("allow")]).toEqual([405, "GET, HEAD, OPTIONS"]);
   });
 
-  test("has one address: no path under it is a resource of ours", async () => {
+  test("has one URL: no path under it is a resource of ours", async () => {
     for (const path of ["/", "/api", "/api/whoami-v2", "/mcp"]) {
       expect((await fetch(world.origin + METADATA + path)).status).toBe(404);
     }
@@ -69,7 +69,7 @@ describe("the challenge of our API (RFC 6750 §3, RFC 9728 §5.1)", () => {
   const pointer = () => `resource_metadata="${world.origin}${METADATA}"`;
   const bound = 'DPoP algs="ES256 Ed25519 EdDSA"';
 
-  test("leads to the metadata and hints at a scope, with no error where nothing was tried", async () => {
+  test("names the metadata and a scope, without an error if no token was sent", async () => {
     expect(await challengeOf()).toBe(`Bearer scope="openid profile", ${pointer()}, ${bound}`);
   });
 

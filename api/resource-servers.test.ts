@@ -6,10 +6,12 @@ import { db } from "#core/db.ts";
 import { newId } from "#core/ids.ts";
 import { listConsents } from "#core/oauth/consents/list-consents.ts";
 import { setRegistrationPolicy } from "#core/oauth/registration/registration-policy.ts";
-import { addResourceServer } from "#core/oauth/resources/add-resource-server.ts";
-import { findResourceApp } from "#core/oauth/resources/find-resource-app.ts";
-import { listResourceServers } from "#core/oauth/resources/list-resource-servers.ts";
-import { removeResourceServer } from "#core/oauth/resources/remove-resource-server.ts";
+import {
+  addResourceServer,
+  findResourceApp,
+  listResourceServers,
+  removeResourceServer,
+} from "#core/oauth/resources/manage-resource-servers.ts";
 import { ask, openQuestion, resume } from "#core/oauth/testing/authorization.ts";
 import { allowDevice, poll, startDevice } from "#core/oauth/testing/device.ts";
 import { asApp, authorize, type Prepared, prepare, redemption, refresh, type Tokens } from "#core/oauth/testing/sign-in.ts";
@@ -51,7 +53,7 @@ const introspect = async (token: string, by = credentials) => {
 };
 
 describe("an MCP server beside this service", () => {
-  test("is signed in to by the SDK's client, with nothing but its own address", async () => {
+  test("is signed in to by the SDK's client, which knows only its URL", async () => {
     const { session, browser, person } = await prepare(world);
     const agent = new Agent();
     const refusal = await mcp.call();
@@ -76,7 +78,7 @@ describe("an MCP server beside this service", () => {
     expect(await whoami(token())).toBe(401);
   });
 
-  test("S104 sees its own tokens only: no other audience's, no refresh token, none that is over", async () => {
+  test("S104 sees only access tokens for itself: no other audience's, no refresh token, no expired one", async () => {
     const at = await prepare(world, { isRefreshAllowed: true });
     const other = await add(elsewhere());
     const [own, api, foreign] = [
@@ -149,7 +151,7 @@ describe("a person is asked before an app may act at another service", () => {
     expect((await ask(at, { resource: (await add(elsewhere())).resource.identifier })).isQuestion).toBe(true);
   });
 
-  test("not for our own API, which is what the scopes are about", async () => {
+  test("not for our own API, which the scopes already cover", async () => {
     const at = await prepare(world);
     await authorize(at);
     for (const resource of [world.origin, `${world.origin}/`]) expect((await ask(at, { resource })).isQuestion).toBe(false);
@@ -276,7 +278,7 @@ describe("registering", () => {
 
     await removeResourceServer(operatorCommand, resource.identifier, noOrigin);
     expect(await findResourceApp(resource.identifier)).toBeUndefined();
-    // Clients are kept in memory until the database has told of the change.
+    // Clients are kept in memory until the database has reported the change.
     await expect.poll(() => introspect(body.access_token, first)).toMatchObject({ error: "invalid_client" });
     expect((await ask(at, { resource: resource.identifier })).answer).toMatchObject({ error: "invalid_target" });
     expect(await whoami(kept.body.access_token)).toBe(200);

@@ -159,7 +159,7 @@ describe("webhooks", () => {
     expect((await webhooks.listReplays(id)).map((one) => one.id)).toEqual([replay.id]);
   });
 
-  test("what has failed is replayed, and how far it is, is told", async () => {
+  test("failed deliveries are replayed, with progress", async () => {
     const { webhooks } = clientOf();
     const { url } = await startReceiver();
     const id = await webhookTo({ url, ownerId: ada.id });
@@ -263,7 +263,7 @@ describe("repositories", () => {
     expect(await all(organizations.members(organization))).toMatchObject([{ user: ada.username, role: "admin" }]);
   });
 
-  test("their discussions are where a bot answers what it was told of", async () => {
+  test("their discussion URLs accept a bot's reply to an event", async () => {
     const { repos } = clientOf();
     const { name } = await repos.create({ name: `talk-${newId()}` });
     // As spelled in a webhook payload.

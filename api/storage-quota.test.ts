@@ -7,7 +7,7 @@ import { from, organizationOf } from "#core/accounts/testing/people.ts";
 import { db } from "#core/db.ts";
 import { env, provideSettings } from "#core/env.ts";
 import { countObjects } from "#core/hub/git/count-objects.ts";
-import { listRefs } from "#core/hub/git/refs/list-refs.ts";
+import { listRefs } from "#core/hub/git/refs/git-refs.ts";
 import { openRepository } from "#core/hub/git/repository.ts";
 import { startBucket } from "#core/hub/lfs/testing/start-bucket.ts";
 import { commitTo, someRepo } from "#core/hub/testing/repos.ts";
@@ -32,11 +32,11 @@ const ownerOf = ({ id, username }: Person) => ({ kind: "user", id, handle: usern
 const usageOf = async (ada: Person) => (await readStorageUsage(operatorCommand, ownerOf(ada))).bytes;
 const holds = (ownerId: string) => db().storageHold.count({ where: { ownerId, isRemoved: false } });
 const filesOf = async (path: string) => (await readdir(join(path, "objects"), { recursive: true })).sort();
-/** As the terminal shows what the other side says: without the marks and the line breaks. */
+/** The remote's messages as one line: without git's prefixes and line breaks. */
 const said = (err: string) => err.replace(/\s*\nremote:\s*/g, " ").replace(/\s+/g, " ");
 
 describe("a git push beyond the quota", () => {
-  test("is refused with how much is used and what to do, and leaves the repository as it was", async () => {
+  test("is refused with the used storage and advice, and leaves the repository as it was", async () => {
     const ada = await person();
     const repo = await someRepo(ada);
     const path = await openRepository(repo);
@@ -61,7 +61,7 @@ describe("a git push beyond the quota", () => {
     expect(await holds(ada.id)).toBe(0);
   });
 
-  test("of which git has read more than fits is cut short, with the same words", async () => {
+  test("is ended with the same message once git has read more than fits", async () => {
     const ada = await person();
     const repo = await someRepo(ada);
     await quota(ada.username, "1 MB");
@@ -73,7 +73,7 @@ describe("a git push beyond the quota", () => {
     expect((await listRefs(await openRepository(repo))).size).toBe(0);
   });
 
-  test("may still delete branches and move them to what is there", async () => {
+  test("may still delete branches and move them to existing commits", async () => {
     const ada = await person();
     const repo = await someRepo(ada);
     const url = remote(world.origin, `/${repo.fullName}`, ada.accessToken);
@@ -84,7 +84,7 @@ describe("a git push beyond the quota", () => {
     expect([...(await listRefs(await openRepository(repo))).keys()].sort()).toEqual(["refs/heads/main", "refs/heads/third"]);
   });
 
-  test("at the same time as others gets no room that they have put aside", async () => {
+  test("gets no storage that simultaneous pushes have reserved", async () => {
     const ada = await person();
     const repos = await Promise.all([1, 2, 3, 4].map(() => someRepo(ada)));
     await quota(ada.username, "5 MB");
@@ -98,7 +98,7 @@ describe("a git push beyond the quota", () => {
     expect((await usageOf(ada)).git).toBeLessThanOrEqual(5 * MB);
   });
 
-  test("that the protected branch refuses leaves nothing on the disk", async () => {
+  test("that is refused for the protected branch leaves nothing on disk", async () => {
     const ada = await person();
     const repo = await someRepo(ada);
     await db().repo.update({ where: { id: repo.id }, data: { isDefaultBranchProtected: true } });
@@ -110,14 +110,14 @@ describe("a git push beyond the quota", () => {
     const unrelated = await workingCopy({ "a.bin": randomBytes(2 * MB) });
     const { status, err } = await git(unrelated, ["push", "--force", url, "main"]);
     expect(status).not.toBe(0);
-    expect(err).toContain("main is protected: it cannot be forced");
+    expect(err).toContain("main is protected: its history cannot be rewritten");
     expect(await filesOf(path)).toEqual(files);
-    // Together with a branch that is made, git decides for each; what stays is counted.
+    // In a push of several refs, git decides about each; what it accepts is counted.
     await git(unrelated, ["push", "--force", url, "main", "main:other"]);
     expect((await usageOf(ada)).git).toBeGreaterThan(2 * MB);
   });
 
-  test("whose refs git refuses counts all the same, so that a loop of them ends", async () => {
+  test("counts even if git refuses its refs, so that an endless loop of such pushes is stopped", async () => {
     const ada = await person();
     const repo = await someRepo(ada);
     const path = await openRepository(repo);
@@ -135,7 +135,7 @@ describe("a git push beyond the quota", () => {
     expect(await holds(ada.id)).toBe(0);
   });
 
-  test("of an outsider's pull request does not tell how much the owner stores", async () => {
+  test("to an outsider's pull request does not reveal how much the owner stores", async () => {
     const [ada, bea] = [await person(), await person("write-repos", "write-discussions")];
     const repo = await someRepo(ada);
     const sha = await commitTo(repo, ada, { "a.txt": "a" });
@@ -153,13 +153,13 @@ describe("a git push beyond the quota", () => {
     await commit(copy, { "c.bin": randomBytes(2 * MB) });
     const { status, err } = await git(copy, ["push", url, "HEAD:refs/pr/1"]);
     expect(status).not.toBe(0);
-    expect(said(err)).toContain(`There is no room for this push in the storage of ${ada.username}.`);
+    expect(said(err)).toContain(`The storage of ${ada.username} has no space for this push.`);
     expect(err).not.toMatch(/ uses |of 1 MB/);
     expect(sha).toBeTruthy();
   });
 });
 
-test("somebody who may only propose takes a small part of the owner's storage, and stops nobody else", async () => {
+test("a user who may only open pull requests can use a small share of the owner's storage, and blocks nobody else", async () => {
   const [ada, bea, cid] = [
     await person("write-repos", "write-discussions"),
     await person("write-repos", "write-discussions"),
@@ -167,7 +167,7 @@ test("somebody who may only propose takes a small part of the owner's storage, a
   ];
   const repo = await someRepo(ada);
   await commitTo(repo, ada, { "a.txt": "a" });
-  // A twentieth for all proposals to a repository, and a quarter of that for each author.
+  // All pull requests of a repository may use a twentieth of the quota, and each author a quarter of that.
   await quota(ada.username, "100 MB");
   const propose = async ({ accessToken }: Person, bytes: number) => {
     const response = await fetch(`${world.origin}/api/models/${repo.fullName}/commit/main?create_pr=1`, {
@@ -180,14 +180,51 @@ test("somebody who may only propose takes a small part of the owner's storage, a
   expect((await propose(bea, MB))[0]).toBe(200);
   const [status, message] = await propose(bea, MB);
   expect(status).toBe(507);
-  expect(message).toContain("What others propose may take only a small part of it");
+  expect(message).toContain("Proposals by others can use only a small part of it");
   expect(message).not.toMatch(/\d+ [MG]B/);
   expect((await propose(cid, MB))[0]).toBe(200);
   expect((await propose(ada, 10 * MB))[0]).toBe(200);
   expect(await holds(ada.id)).toBe(0);
 });
 
-test("a proposal that others leave no room for uses up nothing of its author's own share", async () => {
+test("copies and deletions in others' pull requests use that share too; who may write may always delete", async () => {
+  const [ada, bea] = [await person("write-repos", "write-discussions"), await person("write-repos", "write-discussions")];
+  const repo = await someRepo(ada);
+  const names = Array.from({ length: 400 }, (_, index) => `${index}-${randomBytes(60).toString("hex")}`);
+  await commitTo(repo, ada, { large: randomBytes(1.2 * MB), ...Object.fromEntries(names.map((name) => [name, "x"])) });
+  const change = async ({ accessToken }: Person, key: string, values: readonly object[], query = "") => {
+    const lines = [{ key: "header", value: { summary: "Change" } }, ...values.map((value) => ({ key, value }))];
+    const response = await fetch(`${world.origin}/api/models/${repo.fullName}/commit/main${query}`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${accessToken}`, "content-type": "application/x-ndjson" },
+      body: lines.map((line) => JSON.stringify(line)).join("\n"),
+    });
+    return response.status;
+  };
+  const copies = names.map((path) => ({ path: `copies/${path}/${path}`, srcPath: names[0] as string }));
+  // An author's share is an eightieth: 25 kB.
+  await quota(ada.username, "2 MB");
+  expect(await change(bea, "copyFile", copies, "?create_pr=1")).toBe(507);
+  expect(await change(bea, "copyFile", copies.slice(0, 1), "?create_pr=1")).toBe(507);
+  expect(await change(bea, "deletedFile", [{ path: names[0] as string }], "?create_pr=1")).toBe(507);
+  await quota(ada.username, "1 MB");
+  expect(await change(ada, "copyFile", copies)).toBe(507);
+  expect(await change(ada, "copyFile", [{ path: "copy", srcPath: names[0] as string }])).toBe(200);
+  expect(await change(ada, "deletedFile", [{ path: names[0] as string }])).toBe(200);
+  const tag = async (body: object) => {
+    const response = await fetch(`${world.origin}/api/models/${repo.fullName}/tag/main`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${ada.accessToken}`, "content-type": "application/json" },
+      body: JSON.stringify(body),
+    });
+    return response.status;
+  };
+  expect(await tag({ tag: "v1", message: "One" })).toBe(507);
+  expect(await tag({ tag: "v1" })).toBeLessThan(300);
+  expect(await holds(ada.id)).toBe(0);
+});
+
+test("a pull request that is refused because others used the repository's share does not use the author's share", async () => {
   const [ada, ...others] = await Promise.all(Array.from({ length: 6 }, () => person("write-repos", "write-discussions")));
   const last = others.pop() as Person;
   const [repo, elsewhere] = [await someRepo(ada as Person), await someRepo(ada as Person)];
@@ -201,7 +238,7 @@ test("a proposal that others leave no room for uses up nothing of its author's o
     });
     return response.status;
   };
-  // 5 MB for the repository, 1.25 MB for each of them.
+  // 5 MB for the pull requests of the repository, 1.25 MB for each author.
   for (const each of others) expect(await propose(each, repo, 1.2 * MB)).toBe(200);
   expect(await propose(last, repo, MB)).toBe(507);
   expect(await propose(last, elsewhere, MB)).toBe(200);
@@ -246,12 +283,12 @@ describe("Git LFS beyond the quota", () => {
     expect((await usageOf(ada)).lfs).toBe(4 * MB);
   });
 
-  test("an upload is asked again when it comes, one at a time sees the others, and a deletion gives its bytes back", async () => {
+  test("an upload is checked again when it arrives and counts the others, and a deletion frees its bytes", async () => {
     const ada = await person("write-repos", "manage-repos");
     const repo = await someRepo(ada);
     await quota(ada.username, "5 MB");
     const objects = [1, 2, 3, 4].map(() => someObject(2 * MB));
-    // Each fits by itself.
+    // Each of them fits alone.
     const answers = await Promise.all(
       objects.map((object) => actionsFor(world.origin, repo, "upload", [object], { accessToken: ada.accessToken })),
     );
@@ -268,7 +305,7 @@ describe("Git LFS beyond the quota", () => {
     expect((await usageOf(ada)).lfs).toBe(4 * MB);
     expect(await holds(ada.id)).toBe(0);
     const stored = await db().lfsObject.findMany({ where: { repoId: repo.id } });
-    // What is there already is never refused.
+    // An object that the repository already has is never refused.
     const again = objects.find(({ oid }) => stored.some((row) => row.oid === oid));
     const body = { operation: "upload", objects: [{ oid: again?.oid, size: again?.size }] };
     expect(await askBatch(world.origin, repo, body, ada)).toMatchObject({ status: 200 });
@@ -280,7 +317,8 @@ describe("Git LFS beyond the quota", () => {
     });
     expect(deleted.status).toBe(200);
     expect(await usageOf(ada)).toMatchObject({ git: 0, lfs: 0 });
-    // The disk has what was deleted for two days more, so that not everything can be taken anew at once, and twice.
+    // A deleted object stays on disk for two more days, and counts, so that nobody can fill the quota, delete everything, and fill it again
+    // at once.
     const other = await someRepo(ada);
     await actionsFor(world.origin, other, "upload", [someObject(5 * MB)], { accessToken: ada.accessToken });
     await db().storageHold.updateMany({ where: { ownerId: ada.id, isRemoved: true }, data: { bytes: 9 * MB } });
@@ -293,7 +331,7 @@ describe("Git LFS beyond the quota", () => {
     expect(refused).toMatchObject({ status: 507, message: expect.stringContaining("still being removed from the disk") });
   });
 
-  test("in a bucket, room is held for what clients were sent there with, until it is recorded", async () => {
+  test("storage is reserved for uploads to a bucket until they are recorded", async () => {
     const bucket = await startBucket();
     try {
       const ada = await person();
@@ -302,7 +340,7 @@ describe("Git LFS beyond the quota", () => {
       const [one, two] = [someObject(3 * MB), someObject(3 * MB)];
       const ask = () => actionsFor(world.origin, repo, "upload", [one], { accessToken: ada.accessToken });
       await ask();
-      // The same once more takes the place of the first.
+      // A second request for the same object replaces the first reservation.
       const [answer] = await ask();
       const body = { operation: "upload", objects: [{ oid: two.oid, size: two.size }] };
       expect(await askBatch(world.origin, repo, body, ada)).toMatchObject({
@@ -320,7 +358,7 @@ describe("Git LFS beyond the quota", () => {
       expect(await usageOf(ada)).toMatchObject({ lfs: 3 * MB });
       expect(await holds(ada.id)).toBe(0);
 
-      // An upload that is done is counted where there is room by then, and is otherwise not kept.
+      // A finished upload is counted if there is still storage for it; otherwise it is not kept.
       const late = someObject(2 * MB);
       const [sent] = await actionsFor(world.origin, repo, "upload", [late], { accessToken: ada.accessToken });
       const to = sent?.actions?.upload;
@@ -350,7 +388,7 @@ describe("the commit API beyond the quota", () => {
       body,
     });
 
-  test("answers 507 with a sentence; what only deletes goes through; a new repository with files is not begun", async () => {
+  test("answers 507 with a sentence; a commit that only deletes succeeds; a repository with files is not created", async () => {
     const ada = await person("write-repos", "manage-repos");
     const repo = await someRepo(ada);
     expect((await post(ada, `${repo.fullName}/commit/main`, ndjson({ "a.txt": Buffer.from("a") }))).status).toBe(200);
@@ -382,7 +420,7 @@ describe("the commit API beyond the quota", () => {
     expect([made.status, await db().repo.count({ where: { ownerId: ada.id, name: "with-files" } })]).toEqual([507, 0]);
   });
 
-  test("counts a commit that could not be proposed after all", async () => {
+  test("counts a commit whose pull request could not be opened", async () => {
     const ada = await person("write-repos", "write-discussions");
     const repo = await someRepo(ada);
     expect((await post(ada, `${repo.fullName}/commit/main`, ndjson({ "a.txt": Buffer.from("a") }))).status).toBe(200);
@@ -394,7 +432,7 @@ describe("the commit API beyond the quota", () => {
     expect(await holds(ada.id)).toBe(0);
   });
 
-  test("a repository moves only where there is room, and takes its bytes along", async () => {
+  test("a repository moves only to an owner with enough storage, and its bytes move with it", async () => {
     const ada = await person("write-repos", "manage-repos");
     const repo = await someRepo(ada);
     await commitTo(repo, ada, { "a.bin": randomBytes(2 * MB) });
@@ -419,7 +457,7 @@ describe("the commit API beyond the quota", () => {
   });
 });
 
-test("without a limit nothing is held and nothing refused", async () => {
+test("without a limit nothing is reserved and nothing refused", async () => {
   provideSettings({ STORAGE_USER_GB: "0" });
   try {
     const ada = await person();

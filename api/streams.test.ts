@@ -5,7 +5,7 @@ import { noOrigin } from "#core/audit/request-origin.ts";
 import { db } from "#core/db.ts";
 import { provideSettings } from "#core/env.ts";
 import { newId } from "#core/ids.ts";
-import { addProvider } from "#core/inference/providers/add-provider.ts";
+import { addProvider } from "#core/inference/providers/change-provider.ts";
 import { proofKey } from "#core/oauth/testing/dpop.ts";
 import { authorize, prepare, redemption } from "#core/oauth/testing/sign-in.ts";
 import { type Caller, fileLine, header, ndjson, someCaller } from "./testing/hub-caller.ts";
@@ -30,7 +30,7 @@ async function post(path: string, body: object, accessToken = ada.accessToken): 
 
 const job = { dockerImage: "python:3.12", command: ["python"], arguments: [], environment: {}, flavor: "cpu-basic" };
 
-/** Streams that are open, and which of them have ended. */
+/** Opens streams, and records which have ended. */
 async function follow(...requests: [path: string, headers: Record<string, string>, body?: string][]) {
   const ended = new Set<string>();
   for (const [path, headers, body] of requests) {
@@ -43,14 +43,14 @@ async function follow(...requests: [path: string, headers: Record<string, string
   return ended;
 }
 
-/** Streams look their token up again every 15 seconds, of the service's clock. */
+/** By the service's clock, a stream looks its token up again every 15 seconds. */
 const fakeClock = () =>
   vi.useFakeTimers({
     toFake: ["setTimeout", "clearTimeout", "setInterval", "clearInterval", "performance", "Date"],
     shouldAdvanceTime: true,
   });
 
-/** Step by step, and slowly enough for the database: a jump would be a time-out of whatever is under way. */
+/** Advances the clock in small steps, with time for the database: a jump would time out everything that is in progress. */
 async function pass(seconds: number): Promise<void> {
   for (let second = 0; second < seconds; second++) {
     await vi.advanceTimersByTimeAsync(1_000);
@@ -58,7 +58,7 @@ async function pass(seconds: number): Promise<void> {
   }
 }
 
-test("S112 S114 whatever is followed with a token ends when the token is revoked, and not before", async () => {
+test("S112 S114 each stream ends when its token is revoked, and not before", async () => {
   const run = await post(`/api/jobs/${ada.username}`, job);
   await post("/api/repos/create", { type: "space", name: "tide", sdk: "node" });
   const { webhook } = await post("/api/settings/webhooks", {
@@ -82,7 +82,7 @@ test("S112 S114 whatever is followed with a token ends when the token is revoked
   await expect.poll(() => [...ended].sort()).toEqual(paths.toSorted());
 });
 
-test("S114 an answer of a model that comes as a stream ends when the token is revoked, and not before; so does the request at the provider", async () => {
+test("S114 a streamed answer of a model ends when the token is revoked, and not before; so does the request to the provider", async () => {
   provideSettings({ INFERENCE_IDLE_SECONDS: "600" });
   const upstream = await startUpstream();
   upstream.answers((_req, res, body) => {
@@ -105,7 +105,7 @@ test("S114 an answer of a model that comes as a stream ends when the token is re
   await upstream.stop();
 });
 
-test("one person follows ten logs at once, by whatever address; who leaves one may follow another, and others are not in the way", async () => {
+test("a user follows at most ten logs at once, from any address; leaving one makes room, and other users do not count", async () => {
   const [bob, eve] = [await someCaller("jobs", "manage-repos"), await someCaller("jobs")];
   const run = async ({ username, accessToken }: Caller) =>
     `/api/jobs/${username}/${(await post(`/api/jobs/${username}`, job, accessToken)).id}`;
@@ -136,7 +136,7 @@ test("one person follows ten logs at once, by whatever address; who leaves one m
   for (const { leave } of [...opened, other]) leave();
 });
 
-test("S114 a token that is revoked while its request's body arrives changes nothing", async () => {
+test("S114 a request whose token is revoked while its body arrives changes nothing", async () => {
   const bob = await someCaller("write-collections");
   const send = async (isRevoked: boolean) => {
     fakeClock();
@@ -195,7 +195,7 @@ test("S114 S135 a token that is revoked while a commit arrives commits nothing",
   }
 });
 
-test("S112 a proof of possession opens a stream once; the stream goes on until its token is revoked", async () => {
+test("S112 a proof of possession opens one stream, which continues until its token is revoked", async () => {
   const [at, key] = [await prepare(world, { scopes: ["openid", "profile", "jobs"] }), await proofKey()];
   const proof = await key.proof("POST", `${world.origin}/oauth/token`);
   const form = { client_id: at.app.clientId, ...redemption(await authorize(at, { scope: "openid profile jobs" })) };

@@ -15,7 +15,7 @@ import { ACTIVITY_CHANNEL, DELIVERY_CHANNEL } from "#core/webhooks/vocabulary.ts
 import { type Caller, someCaller } from "./testing/hub-caller.ts";
 import { startApiWorld } from "./testing/start-api-world.ts";
 
-// A machine that runs tests is busy with other things too.
+// The machine that runs the tests may be busy with other work.
 const SOON = { timeout: 15_000 };
 
 let world: Awaited<ReturnType<typeof startApiWorld>>;
@@ -57,7 +57,7 @@ async function startReceiver(status = 200): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
 }
 
-/** What arrives of a stream, by Node's own client. */
+/** Collects what a stream sends, with Node's own client. */
 async function follow(caller: Caller, webhookId: string, headers: Record<string, string> = {}) {
   const request = http.get(`${world.origin}${OWN}/${webhookId}/deliveries/live`, {
     headers: { authorization: `Bearer ${caller.accessToken}`, ...headers },
@@ -82,7 +82,7 @@ async function follow(caller: Caller, webhookId: string, headers: Record<string,
 const announce = (webhookId: string) => pool().query("select pg_notify($1, $2)", [ACTIVITY_CHANNEL, webhookId]);
 
 describe("the activity of a webhook", () => {
-  test("is listed, read and charted, and a delivery is replayed, as the public hub's clients ask for it", async () => {
+  test("can be listed, read, charted and replayed with the requests of the public hub's clients", async () => {
     const webhookId = await webhookTo({ url: await startReceiver(202), ownerId: ada.id });
     const [id = ""] = await queueDeliveries(webhookId);
     await startEngine();
@@ -127,7 +127,7 @@ describe("the activity of a webhook", () => {
     }
   });
 
-  test("S136 is not there for anybody else, nor under another organization, nor without the scope", async () => {
+  test("S136 does not exist for anybody else, under another organization, or without the scope", async () => {
     const organization = await organizationOf(ada);
     const webhookId = await webhookTo({ url: "http://127.0.0.1:9/", ownerId: ada.id });
     const shared = await webhookTo({ url: "http://127.0.0.1:9/", ownerId: organization.id, ownerKind: "organization" });
@@ -164,7 +164,7 @@ describe("the activity of a webhook", () => {
     expect(await db().deliveryQueue.findUnique({ where: { id } })).toMatchObject({ kind: "first", lane: 1 });
   });
 
-  test("is followed as it happens, and from where a client was cut off", async () => {
+  test("can be followed live, and from where a client was disconnected", async () => {
     const webhookId = await webhookTo({ url: await startReceiver(), ownerId: ada.id });
     const stream = await follow(ada, webhookId);
     expect(stream.response.statusCode).toBe(200);
@@ -186,13 +186,13 @@ describe("the activity of a webhook", () => {
     await vi.waitFor(async () => expect(await db().delivery.count({ where: { webhookId, state: "delivered" } })).toBe(4), SOON);
     const again = await follow(ada, webhookId, { "last-event-id": last });
     await vi.waitFor(() => expect(again.events().map(({ data }) => data.id)).toEqual(expect.arrayContaining(missed)), SOON);
-    // Far more at once than is told one by one.
+    // Far more at once than are sent one by one.
     await queueDeliveries(webhookId, { count: 150, dueIn: 3_600 });
     await announce(webhookId);
     await vi.waitFor(() => expect(again.events().at(-1)?.event).toBe("reset"), SOON);
   });
 
-  test("is followed by one person so often at a time; whoever leaves makes room", async () => {
+  test("has a limit of streams for each user; closing one makes room", async () => {
     const bob = await someCaller("webhooks");
     const webhookId = await webhookTo({ url: "http://127.0.0.1:9/", ownerId: bob.id });
     const streams = await Promise.all(Array.from({ length: STREAMS_MAX_PER_PERSON }, () => follow(bob, webhookId)));

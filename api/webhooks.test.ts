@@ -6,11 +6,11 @@ import { db, pool } from "#core/db.ts";
 import { provideSettings } from "#core/env.ts";
 import { someRepo } from "#core/hub/testing/repos.ts";
 import { newId, newOrderedId } from "#core/ids.ts";
-import { type Caller, someCaller } from "./testing/hub-caller.ts";
+import { type Caller, sendAs, someCaller } from "./testing/hub-caller.ts";
 import { startApiWorld } from "./testing/start-api-world.ts";
 
 /**
- * Webhooks as the public hub's Python client and its command-line tool manage them, body by body as they send them
+ * Manages webhooks with the exact request bodies of the public hub's Python client and command-line tool
  * (docs/specification/webhooks.md#management).
  */
 let world: Awaited<ReturnType<typeof startApiWorld>>;
@@ -25,18 +25,8 @@ afterAll(async () => {
 
 const OWN = "/api/settings/webhooks";
 
-async function send(caller: Caller | undefined, method: string, path: string, body?: unknown) {
-  const response = await fetch(world.origin + path, {
-    method,
-    headers: {
-      ...(caller && { authorization: `Bearer ${caller.accessToken}` }),
-      ...(body !== undefined && { "content-type": "application/json" }),
-    },
-    ...(body !== undefined && { body: typeof body === "string" ? body : JSON.stringify(body) }),
-  });
-  const text = await response.text();
-  return { status: response.status, headers: response.headers, text, body: JSON.parse(text) };
-}
+const send = (caller: Caller | undefined, method: string, path: string, body?: unknown) =>
+  sendAs(caller, method, world.origin + path, body);
 
 const someone = (...scopes: Scope[]) => someCaller("webhooks", ...scopes);
 const URL_OF_HOOK = "https://hooks.example.com/events?key=k";
@@ -48,7 +38,7 @@ async function someWebhook(caller: Caller, changes: Record<string, unknown> = {}
   return body.webhook;
 }
 
-/** A run of a job, as core/jobs records one. */
+/** A job's run as core/jobs records it. */
 async function someRun(ownerId: string, { secrets }: { secrets?: Record<string, string> } = {}): Promise<string> {
   const id = newId();
   const spec = { dockerImage: "python:3.12", command: ["python", "-c", "print(1)"], arguments: ["-q"], environment: { A: "b" } };
@@ -66,7 +56,7 @@ async function someRun(ownerId: string, { secrets }: { secrets?: Record<string, 
   return id;
 }
 
-test("the life of a webhook, as the Python client and the command-line tool live it", async () => {
+test("a webhook from creation to deletion, with the requests of the Python client and the command-line tool", async () => {
   const ada = await someone();
   const repo = await someRepo(ada, { type: "dataset" });
   const organization = await organizationOf(ada);
@@ -104,7 +94,19 @@ test("the life of a webhook, as the Python client and the command-line tool live
   // `hf webhooks update ID --domain discussions`: the plural, and `watched` as an empty list.
   const narrowed = await send(ada, "POST", `${OWN}/${id}`, { watched: [], domains: ["discussions"] });
   expect(narrowed.body.webhook).toMatchObject({ domains: ["discussion"], watched: made.body.webhook.watched });
-  // `update_webhook(id, url=…)`: no domains, an empty list again.
+  // Ours: a name, and some kinds of events, until an existing client names domains.
+  const named = await send(ada, "POST", `${OWN}/${id}`, {
+    name: " Tide  gauge ",
+    events: ["discussion.create", "discussion.delete"],
+  });
+  expect(named.body.webhook).toMatchObject({
+    name: "Tide gauge",
+    domains: ["discussion"],
+    events: ["discussion.create", "discussion.delete"],
+  });
+  const wide = await send(ada, "POST", `${OWN}/${id}`, { name: "", domains: ["discussion"] });
+  for (const field of ["name", "events"]) expect(wide.body.webhook).not.toHaveProperty(field);
+  // `update_webhook(id, url=…)`: without domains, and again with an empty list.
   const sameHost = `${new URL(URL_OF_HOOK).origin}/another/path`;
   const moved = await send(ada, "POST", `${OWN}/${id}`, { watched: [], url: sameHost });
   expect(moved.body.webhook).toMatchObject({
@@ -113,13 +115,13 @@ test("the life of a webhook, as the Python client and the command-line tool live
     watched: made.body.webhook.watched,
     hasSecret: true,
   });
-  // Elsewhere its secret would be told to somebody else: `update_webhook(id, url=…, secret=…)` is needed.
+  // Another host would learn the secret, so the request must contain it: `update_webhook(id, url=…, secret=…)`.
   const elsewhere = { watched: [], url: "https://other.example.com/" };
   expect(await send(ada, "POST", `${OWN}/${id}`, elsewhere)).toMatchObject({ status: 400, body: { field: "secret" } });
   const known = await send(ada, "POST", `${OWN}/${id}`, { ...elsewhere, secret: "still-known" });
   expect(known.body.webhook).toMatchObject({ url: elsewhere.url, hasSecret: true });
   await send(ada, "POST", `${OWN}/${id}`, { url: sameHost, secret: "still-known" });
-  // What was read can be sent back.
+  // A record can be sent back as it was read.
   const again = await send(ada, "POST", `${OWN}/${id}`, made.body.webhook);
   expect(again.body.webhook).toMatchObject({ ...made.body.webhook, updatedAt: expect.any(String) });
   expect((await send(ada, "POST", `${OWN}/${id}/disable`)).body.webhook).toMatchObject({ disabled: true, status: "disabled" });
@@ -133,7 +135,7 @@ test("the life of a webhook, as the Python client and the command-line tool live
   for (const method of ["PUT", "PATCH"]) expect((await send(ada, method, `${OWN}/${id}`, {})).status).toBe(404);
 });
 
-test("a job is copied from its run, by jobSourceId or job_id, with its secrets sealed", async () => {
+test("a job is copied from a run, named by jobSourceId or job_id, with its encrypted secrets", async () => {
   const ada = await someone("jobs");
   const run = await someRun(ada.id, { secrets: { KEY: "hush" } });
   const watched = [{ type: "user", name: ada.username }];
@@ -157,7 +159,7 @@ test("a job is copied from its run, by jobSourceId or job_id, with its secrets s
     const { jobSecrets } = await db().webhook.findUniqueOrThrow({ where: { id: body.webhook.id } });
     expect(JSON.parse(unseal("job secrets", jobSecrets as Uint8Array))).toEqual({ KEY: "hush" });
   }
-  // The whole spec in the body, and then a URL in its place.
+  // The whole spec in the body, which a URL then replaces.
   await someRepo(ada, { type: "space", sdk: "node", name: "app" });
   const spec = { spaceId: `${ada.username}/app`, command: ["npm", "start"], secrets: { A: "1", B: "2" }, timeoutSeconds: 60 };
   const inline = await someWebhook(ada, { url: null, job: spec });
@@ -172,34 +174,34 @@ test("a job is copied from its run, by jobSourceId or job_id, with its secrets s
   expect(replaced.body.webhook.job).toBeUndefined();
   expect(await db().webhook.findUniqueOrThrow({ where: { id: inline.id } })).toMatchObject({ job: null, jobSecrets: null });
 
-  // What is not there, and what is somebody else's, alike; and nobody's secrets go with a copy to another owner.
+  // A run of another user gets the same answer as one that does not exist, and secrets are never copied to another owner.
   const grace = await someone("jobs");
   const foreign = await send(ada, "POST", OWN, { watched, jobSourceId: await someRun(grace.id) });
   const absent = await send(ada, "POST", OWN, { watched, jobSourceId: newId() });
   expect([foreign.status, foreign.body]).toEqual([absent.status, absent.body]);
-  expect(absent).toMatchObject({ status: 400, body: { error: "There is no job of this id that you can see." } });
+  expect(absent).toMatchObject({ status: 400, body: { error: "There is no job with this ID that you can see." } });
   const organization = await organizationOf(ada);
   const inOrganization = await send(ada, "POST", `/api/organizations/${organization.name}/settings/webhooks`, {
     watched,
     jobSourceId: run,
   });
   expect(inOrganization).toMatchObject({ status: 400, body: { error: expect.stringContaining("stay with its owner") } });
-  // A webhook that runs jobs takes what running jobs takes.
+  // A webhook that runs jobs needs the scope for running jobs.
   const without = await someone();
   const refused = await send(without, "POST", OWN, { watched, job: { dockerImage: "busybox", command: ["true"] } });
   expect(refused).toMatchObject({ status: 403, body: { code: "insufficient_scope", scope: "jobs" } });
 });
 
-test("input that is none is told what is wrong with it, and where", async () => {
+test("invalid input is refused with the error and the field", async () => {
   const ada = await someone("jobs");
   const watched = [{ type: "user", name: ada.username }];
   const hidden = await someRepo(await signedInPerson(), { isPrivate: true });
   const cases: [unknown, RegExp][] = [
-    [{ watched }, /url or a job: one of them/],
+    [{ watched }, /either a url or a job/],
     [{ watched, url: URL_OF_HOOK, jobSourceId: newId() }, /not both/],
     [{ url: URL_OF_HOOK }, /^watched/],
     [{ url: URL_OF_HOOK, watched: [] }, /^watched: watch at least one/],
-    [{ url: URL_OF_HOOK, watched: [{ type: "bucket", name: "a/b" }] }, /nothing else can be watched/],
+    [{ url: URL_OF_HOOK, watched: [{ type: "bucket", name: "a/b" }] }, /can be watched/],
     [{ url: URL_OF_HOOK, watched: [{ type: "model", name: "tides" }] }, /as owner\/name/],
     [{ url: URL_OF_HOOK, watched: [{ type: "model", name: "nobody-at-all/tides" }] }, /There is no model nobody-at-all\/tides/],
     [{ url: URL_OF_HOOK, watched: [{ type: "model", name: hidden.fullName }] }, /There is no model .* that you can see/],
@@ -213,13 +215,13 @@ test("input that is none is told what is wrong with it, and where", async () => 
     [{ url: URL_OF_HOOK, watched, secret: "x".repeat(501) }, /secret/],
     [{ url: "ftp://example.com/", watched }, /begins with https/],
     [{ url: "https:example.com", watched }, /begins with https/],
-    [{ url: "example.com/hook", watched }, /whole address/],
-    [{ url: "https://", watched }, /whole address/],
-    [{ url: "https://ada:key@example.com/", watched }, /user name and password/],
+    [{ url: "example.com/hook", watched }, /full URL/],
+    [{ url: "https://", watched }, /full URL/],
+    [{ url: "https://ada:key@example.com/", watched }, /username and password/],
     [{ url: "https://exa\nmple.com/", watched }, /spaces or line breaks/],
     [{ url: `https://example.com/${"x".repeat(2000)}`, watched }, /at most 2000/],
     [{ job: { command: ["true"] }, watched }, /dockerImage or spaceId/],
-    [{ job: { dockerImage: "busybox" }, watched }, /what is to be run/],
+    [{ job: { dockerImage: "busybox" }, watched }, /the command to run/],
     [{ job: { dockerImage: "busybox", command: ["true"], environment: { "1A": "" } }, watched }, /job/],
     ["{", /./],
     ["[]", /./],
@@ -229,7 +231,7 @@ test("input that is none is told what is wrong with it, and where", async () => 
     expect([body, answer.status]).toEqual([body, 400]);
     expect(answer.body.error).toMatch(sentence);
   }
-  // S117 What may never be reached is refused at once, in whatever spelling.
+  // S117: an address that may never be reached is refused at once, in any spelling.
   for (const host of [
     "127.0.0.1",
     "localhost",
@@ -252,7 +254,7 @@ test("input that is none is told what is wrong with it, and where", async () => 
 });
 
 describe("S130 the secret of a webhook", () => {
-  test("is sealed where it is kept, and in no answer but the one that made it", async () => {
+  test("is stored encrypted, and is only in the response that created it", async () => {
     const ada = await someone();
     const chosen = "a secret that nobody else has";
     const { id } = await someWebhook(ada, { secret: chosen });
@@ -268,12 +270,12 @@ describe("S130 the secret of a webhook", () => {
     expect(webhook).toMatchObject({ hasSecret: true });
     const after = await row();
     expect(unseal("webhook secret", after.secret as Uint8Array)).toBe(secret);
-    // S123: the one before goes on signing for a day.
+    // S123: the old secret signs for one more day.
     expect(unseal("webhook secret", after.previousSecret as Uint8Array)).toBe(chosen);
     const hours = ((after.previousSecretUntil as Date).getTime() - Date.now()) / 3_600_000;
     expect(hours > 23.9 && hours <= 24).toBe(true);
 
-    // One that the user sets is a rotation too; an empty one takes both away.
+    // Setting a secret is a rotation too; an empty one removes both.
     await send(ada, "POST", `${OWN}/${id}`, { watched: [], secret: "the third" });
     expect(unseal("webhook secret", (await row()).previousSecret as Uint8Array)).toBe(secret);
     const answers = [
@@ -293,11 +295,11 @@ describe("S130 the secret of a webhook", () => {
         .filter((type) => type.startsWith("webhook."))
         .sort(),
     ).toEqual(["webhook.create", "webhook.disable", "webhook.rotate_secret", "webhook.update", "webhook.update"].sort());
-    // Nor what stands in the query, which may be a key.
+    // Nor the query, which may contain a key.
     for (const one of [chosen, secret, "the third", "key=k"]) expect(JSON.stringify(audit)).not.toContain(one);
   });
 
-  test("can be one of ours, which libraries of Standard Webhooks take as it is", async () => {
+  test("can be generated in the form that libraries of Standard Webhooks accept", async () => {
     const ada = await someone();
     const { body } = await send(ada, "POST", OWN, {
       url: URL_OF_HOOK,
@@ -319,7 +321,7 @@ describe("S130 the secret of a webhook", () => {
 });
 
 describe("who may", () => {
-  test("S136 somebody else's webhook answers as one that is not there; a token without the scope is told of the scope alone", async () => {
+  test("S136 another user's webhook looks like one that does not exist; a token without the scope learns only the missing scope", async () => {
     const [ada, grace] = [await someone(), await someone()];
     const organization = await organizationOf(ada, [[grace, "write"]]);
     const ofOrganization = `/api/organizations/${organization.name}/settings/webhooks`;
@@ -353,11 +355,11 @@ describe("who may", () => {
       status: 403,
       body: { code: "insufficient_scope", scope: "webhooks", error: "The token lacks the scope webhooks." },
     });
-    // Members below administrators see none of their organization's, and strangers none either.
+    // Only administrators see an organization's webhooks: no other members, and no strangers.
     expect((await send(grace, "GET", ofOrganization)).status).toBe(404);
     expect((await send(grace, "POST", ofOrganization, { url: URL_OF_HOOK, watched: [] })).status).toBe(400);
     expect((await send(await someone(), "GET", ofOrganization)).status).toBe(404);
-    // The organization's address has its own only; without one the id decides, for clients that know no other address.
+    // The organization's URL shows only its own webhooks. At the other URL the ID alone decides, for clients that know only that URL.
     expect((await send(ada, "GET", `${ofOrganization}/${own}`)).status).toBe(404);
     expect((await send(ada, "GET", `${OWN}/${orgs}`)).body.webhook.id).toBe(orgs);
     expect((await send(ada, "GET", OWN)).body.map(({ id }: { id: string }) => id)).toEqual([own]);
@@ -370,7 +372,7 @@ describe("who may", () => {
   });
 });
 
-test("the latest trigger is told, and a test is none", async () => {
+test("the record has the latest trigger, and a test is not a trigger", async () => {
   const ada = await someone();
   const { id } = await someWebhook(ada);
   const at = new Date();

@@ -1,16 +1,61 @@
 "use client";
 
 import "./globals.css";
-import ErrorPage, { type ErrorPageProps } from "./error.tsx";
+import { unstable_isUnrecognizedActionError } from "next/navigation";
+import { buttonClass } from "./_components/button-class.ts";
+import { EmptyState } from "./_components/empty-state.tsx";
 
-/** When even the layout failed. It follows the system's theme: the cookie is the layout's to read. */
-export default function GlobalErrorPage(props: ErrorPageProps) {
+type ErrorPageProps = Readonly<{
+  /** Next replaces the server's messages by a digest, with which the log records the cause. */
+  error: Error & { digest?: string };
+  retry: () => void;
+}>;
+
+/**
+ * Shown when a page fails while the person is on it; server/failure-page.ts handles one that fails when opened. It takes the place of the
+ * whole document, because the frame around the page may be what failed. Its script comes with every page, so it has neither an icon nor
+ * `Button`, which would bring Next's links.
+ */
+export default function GlobalErrorPage({ error, retry }: ErrorPageProps) {
+  const isStale: boolean = unstable_isUnrecognizedActionError(error);
   return (
-    <html lang="en">
+    <html lang="en" data-theme={typeof document === "undefined" ? undefined : document.documentElement.dataset.theme}>
       <body className="flex min-h-dvh flex-col">
-        <title>Something went wrong</title>
-        <ErrorPage {...props} />
+        <title>{isStale ? "Out of date" : "Something went wrong"}</title>
+        <main id="main" className="grid flex-1 place-items-center">
+          {isStale ? <Stale /> : <Failed digest={error.digest} retry={retry} />}
+        </main>
       </body>
     </html>
   );
+}
+
+function Failed({ digest, retry }: Readonly<{ digest: string | undefined; retry: () => void }>) {
+  return (
+    <EmptyState title={<h1>Something went wrong on our side</h1>} action={<Reload onClick={retry}>Try again</Reload>}>
+      This is not your fault, and the error was logged. Trying again often helps.
+      {digest && (
+        <>
+          {" "}
+          If you report it, include this ID: <code className="select-all">{digest}</code>
+        </>
+      )}
+    </EmptyState>
+  );
+}
+
+/** A button of a page from before an update. Forms with fields show this themselves (action-form.client.tsx). */
+function Stale() {
+  return (
+    <EmptyState
+      title={<h1>This page is out of date</h1>}
+      action={<Reload onClick={() => window.location.reload()}>Reload the page</Reload>}
+    >
+      The service was updated while this page was open. Nothing was changed. Reload the page and try again.
+    </EmptyState>
+  );
+}
+
+function Reload(button: Readonly<{ onClick: () => void; children: string }>) {
+  return <button type="button" className={buttonClass({})} {...button} />;
 }

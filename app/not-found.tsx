@@ -1,24 +1,26 @@
-import { MapPinOff } from "lucide-react";
 import type { Metadata } from "next";
-import { ButtonLink } from "./_components/button.tsx";
+import { buttonClass } from "./_components/button-class.ts";
 import { EmptyState } from "./_components/empty-state.tsx";
-import { SiteFrame } from "./_components/site-frame.tsx";
 
 export const metadata: Metadata = { title: "Not found" };
 
-/** For what does not exist and for what the person may not see: the same, so that neither is told apart (S136). */
+/**
+ * What scripts show in place of a page that has gone. Next renders it, and loads its scripts, with every page, so it has no frame and no
+ * icon; whoever opens the address gets app/global-not-found.tsx.
+ */
 export default function NotFoundPage() {
   return (
-    <SiteFrame>
-      <main id="main" className="grid flex-1 place-items-center">
-        <EmptyState
-          Icon={MapPinOff}
-          title={<h1>There is nothing here</h1>}
-          action={<ButtonLink href="/">Go to the start</ButtonLink>}
-        >
-          The address may be mistyped, the page may have moved, or you may not be allowed to see it.
-        </EmptyState>
-      </main>
-    </SiteFrame>
+    <main id="main" className="grid flex-1 place-items-center">
+      <EmptyState
+        title={<h1>Page not found</h1>}
+        action={
+          <a href="/" className={buttonClass({})}>
+            Go home
+          </a>
+        }
+      >
+        The URL may be mistyped, the page may have moved, or you may not have access to it.
+      </EmptyState>
+    </main>
   );
 }

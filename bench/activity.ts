@@ -1,27 +1,16 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
-import { loadavg, tmpdir } from "node:os";
-import { join } from "node:path";
+import { loadavg } from "node:os";
 import type { DeliveryFilter } from "@keyhook/sdk";
-import { operatorCommand } from "#core/access/actor.ts";
-import { createPersonalAccessToken } from "#core/accounts/tokens/create-personal-access-token.ts";
-import { createUser } from "#core/accounts/users/create-user.ts";
-import { noOrigin } from "#core/audit/request-origin.ts";
 import { pool } from "#core/db.ts";
-import { provideSettings } from "#core/env.ts";
-import { openInstance } from "#core/instance/open-instance.ts";
 import { asOwner } from "#core/testing/as-owner.ts";
 import { deliveryConditions } from "#core/webhooks/activity/delivery-conditions.ts";
-import { SEARCH_WINDOW } from "#core/webhooks/activity/list-deliveries.ts";
-import { readInOrder } from "#core/webhooks/activity/read-in-order.ts";
+import { readInOrder, SEARCH_WINDOW } from "#core/webhooks/activity/list-deliveries.ts";
 import { sparklines } from "#core/webhooks/activity/sparklines.ts";
-import { handleApi } from "../api/index.ts";
 import { cpuBetween, cpuSeconds } from "./cost.ts";
+import { get, runOnInstance, scansOf, timesOf, userWithToken } from "./instance.ts";
 
 /**
- * The Activity page with ten million attempts in thirty days, a tenth of them of one webhook: each part of it stays under 50 ms of server
- * time at the 95th percentile, by the days' partitions and their indexes. `node bench/activity.ts [attempts]`.
+ * The Activity page with ten million attempts in thirty days, a tenth of them from one webhook. Through the days' partitions and
+ * their indexes, each part of it stays under 50 ms of server time at the 95th percentile. `node bench/activity.ts [attempts]`.
  */
 const ATTEMPTS = Number(process.argv[2] ?? 10_000_000);
 const DAYS = 30;
@@ -29,22 +18,18 @@ const DAY_SECONDS = 86_400;
 const WEBHOOKS = 2_000;
 const AIM_MS = 50;
 const REQUESTS = 60;
-// Every twentieth delivery was tried twice.
+// Every twentieth delivery had a second attempt.
 const PER_DAY = Math.round(ATTEMPTS / 1.05 / DAYS);
 
 const BUSY = "b".repeat(24);
 const webhookAt = (n: number) => `a${n.toString(16).padStart(23, "0")}`;
 const QUIET = webhookAt(WEBHOOKS + 1);
 
-const directory = mkdtempSync(join(tmpdir(), "keyhook-bench-"));
-provideSettings({ DATA_DIR: directory, LOG_LEVEL: "fatal" });
-const instance = await openInstance();
-const server = createServer((req, res) => void handleApi(req, res));
-let isGood = true;
-try {
-  await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
-  const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  provideSettings({ ORIGIN: origin });
+/** The days' partitions. */
+const TABLES = "^(delivery|attempt)_2";
+
+await runOnInstance(async (origin) => {
+  let isGood = true;
   const begin = performance.now();
   const { token, sample } = await fill();
   const load = loadavg()[0]?.toFixed(1);
@@ -90,20 +75,12 @@ try {
   ] as const) {
     console.log(`\n${name}: ${await planOf(filter)}`);
   }
-} finally {
-  server.closeAllConnections();
-  server.close();
-  await instance.close();
-  rmSync(directory, { recursive: true, force: true });
-}
-process.exit(isGood ? 0 : 1);
+  return isGood;
+});
 
-/** As a month of fan-outs and attempts leaves it. */
+/** As after a month of fan-outs and attempts. */
 async function fill(): Promise<{ token: string; sample: { id: string; eventId: string } }> {
-  const person = { username: "mara", email: "mara@example.test", password: "a lantern over the quay" };
-  const { id: owner } = await createUser(operatorCommand, person, noOrigin);
-  const input = { name: "bench", scopes: ["webhooks"], expiresInDays: null };
-  const { token } = await createPersonalAccessToken(operatorCommand, owner, input, noOrigin);
+  const { id: owner, token } = await userWithToken("webhooks");
   await pool().query(
     `INSERT INTO webhook (id, owner_id, owner_kind, url, domains)
        SELECT unnest($1::text[]), $2, 'user', 'https://hooks.example.test/', '{repo}'`,
@@ -139,7 +116,7 @@ async function fill(): Promise<{ token: string; sample: { id: string; eventId: s
   return { token, sample };
 }
 
-/** A day's deliveries, their attempts, and of the last hour's some that wait. */
+/** A day's deliveries and their attempts; some of the last hour's are still pending. */
 function dayOf(begin: number, length: number, from: number): string {
   return `SET synchronous_commit = off;
     CREATE TEMP TABLE made AS
@@ -179,44 +156,19 @@ async function sizes(): Promise<string> {
     .join(", ");
 }
 
-/** `cpuMs` is what a request costs this process and its database: on a machine that does other things too it says more than the clock. */
+/** `cpuMs` is the CPU time of a request in this process and its database: on a busy machine it says more than the clock. */
 type Measured = { p50: number; p95: number; p99: number; cpuMs: number; scans: number };
 
 async function measure(ask: () => Promise<unknown>): Promise<Measured> {
-  const times: number[] = [];
-  const before = await scansSoFar();
-  // Without a clock: compiled code, open connections, prepared statements.
-  for (let asked = 0; asked < 10; asked++) await ask();
+  const before = await scansOf(TABLES);
+  let asked = 0;
   const cpu = cpuSeconds(process.pid);
-  for (let asked = 0; asked < REQUESTS; asked++) {
-    const started = performance.now();
-    await ask();
-    times.push(performance.now() - started);
-  }
-  const cpuMs = (cpuBetween(cpu, cpuSeconds(process.pid)) * 1_000) / REQUESTS;
-  const sorted = times.sort((a, b) => a - b);
-  const at = (part: number) => sorted[Math.floor((sorted.length - 1) * part)] ?? 0;
-  return { p50: at(0.5), p95: at(0.95), p99: at(0.99), cpuMs, scans: (await scansSoFar()) - before };
+  const times = await timesOf(REQUESTS, () => ask().then(() => asked++));
+  const cpuMs = (cpuBetween(cpu, cpuSeconds(process.pid)) * 1_000) / asked;
+  return { ...times, cpuMs, scans: (await scansOf(TABLES)) - before };
 }
 
-async function get(url: string, token: string): Promise<void> {
-  const response = await fetch(url, { headers: { authorization: `Bearer ${token}` } });
-  const text = await response.text();
-  if (response.status !== 200) throw new Error(`${url}: ${response.status} ${text}`);
-}
-
-/** How often a table of a day was read from end to end, by whatever connection. */
-async function scansSoFar(): Promise<number> {
-  // Connections tell what they did when they are idle, at most once a second.
-  await new Promise((resolve) => setTimeout(resolve, 1_100));
-  await Promise.all(Array.from({ length: 10 }, () => pool().query("SELECT pg_stat_force_next_flush()")));
-  const { rows } = await pool().query<{ scans: number }>(
-    "SELECT sum(seq_scan)::int AS scans FROM pg_stat_user_tables WHERE relname ~ '^(delivery|attempt)_2' AND n_live_tup > 0",
-  );
-  return rows[0]?.scans ?? 0;
-}
-
-/** What the plan of a list reads: the kinds of its nodes, the tables and rows it looked at. */
+/** What the plan of a list reads: the kinds of its nodes, and the tables and rows that it visited. */
 async function planOf(filter: DeliveryFilter): Promise<string> {
   const { source, matching, values } = deliveryConditions(BUSY, filter, { from: null, before: null });
   const where = matching.length > 0 ? `WHERE ${matching.join(" AND ")}` : "";

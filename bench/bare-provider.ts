@@ -2,10 +2,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import Provider from "oidc-provider";
 
-/**
- * What we measure ourselves against: the engine as it comes, with its store in memory, on the same Node and the same
- * protocol settings. Prints its port; ends when its parent does.
- */
+/** The baseline: the unmodified engine in memory, with the same protocol settings. Prints its port; ends with its parent. */
 const TOKEN_EXCHANGE = "urn:ietf:params:oauth:grant-type:token-exchange";
 
 const server = createServer();
@@ -41,7 +38,7 @@ const provider = new Provider(origin, {
     claims: async () => ({ sub: id, name: "Mara", preferred_username: "mara", email: "mara@example.test", email_verified: true }),
   }),
 });
-/** The least that a token exchange can be: no rule, no organization, no audit log; a Grant and a token in memory. */
+/** The minimal token exchange: no rules, no organization, no audit log; a Grant and a token in memory. */
 provider.registerGrantType(
   TOKEN_EXCHANGE,
   async (ctx) => {

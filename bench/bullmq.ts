@@ -3,7 +3,10 @@ import { existsSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 
-/** As much of BullMQ as is measured. It is no part of the project: it is put into a directory of its own when the bench is run. */
+/**
+ * The part of BullMQ that is measured. It is not a dependency of the project: the benchmark installs it into a directory of its
+ * own.
+ */
 type Connection = { connection: { host: string; port: number; maxRetriesPerRequest: null } };
 type BullMq = {
   Queue: new (
@@ -23,7 +26,10 @@ type BullMq = {
 
 const PACKAGES = ["bullmq@6.7.0", "ioredis@6.0.0"];
 
-/** Installs it, once. @throws where the registry cannot be reached */
+/**
+ * Installs it, once.
+ * @throws if the registry cannot be reached
+ */
 export function installBullMq(directory: string): void {
   if (existsSync(join(directory, "node_modules/bullmq"))) return;
   execFileSync("npm", ["install", "--prefix", directory, "--no-audit", "--no-fund", "--ignore-scripts", ...PACKAGES], {

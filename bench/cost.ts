@@ -4,7 +4,7 @@ import { text } from "node:stream/consumers";
 
 const TICKS_PER_SECOND = 100;
 
-/** CPU seconds that a process and each one below it have used so far (Linux; elsewhere nothing). */
+/** The CPU seconds that a process and each of its descendants have used so far (Linux; elsewhere nothing). */
 export function cpuSeconds(pid: number): Map<number, number> {
   const used = new Map<number, number>();
   for (const each of [pid, ...descendants(pid)]) {
@@ -18,7 +18,7 @@ export function cpuSeconds(pid: number): Map<number, number> {
   return used;
 }
 
-/** What was used between two readings, by the processes that are still there: one that has ended takes its past with it. */
+/** What the processes that still run used between two readings; an ended process takes its total with it. */
 export function cpuBetween(before: Map<number, number>, after: Map<number, number>): number {
   return [...after].reduce((sum, [pid, used]) => sum + used - (before.get(pid) ?? 0), 0);
 }
@@ -36,14 +36,14 @@ export function descendants(pid: number): number[] {
       const parent = Number(readFileSync(`/proc/${entry}/stat`, "utf8").split(") ")[1]?.split(" ")[1]);
       parents.set(parent, [...(parents.get(parent) ?? []), Number(entry)]);
     } catch {
-      // It ended meanwhile.
+      // It has ended.
     }
   }
   const below = (id: number): number[] => (parents.get(id) ?? []).flatMap((child) => [child, ...below(child)]);
   return below(pid);
 }
 
-/** Statements that the web process has sent to its database so far, as count-statements.ts counts them there. */
+/** The number of statements that the web process has sent to its database, as count-statements.ts counts them. */
 export async function statementsSoFar(socketPath: string): Promise<number> {
   return Number(await text(connect(socketPath)));
 }

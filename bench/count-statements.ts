@@ -3,7 +3,7 @@ import pg from "pg";
 
 /**
  * Loaded into the service's processes by `--import`: counts the statements that the web process sends, on our side of the
- * connection. The database reports its own counts late, and of what it did besides. The socket tells the count to whoever asks.
+ * connection. The database reports its own counts late, and includes its other work. A socket returns the count.
  */
 const { BENCH_STATEMENTS_SOCKET: path } = process.env;
 

@@ -5,18 +5,18 @@ import { devNull, tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { operatorCommand } from "#core/access/actor.ts";
-import { createPersonalAccessToken } from "#core/accounts/tokens/create-personal-access-token.ts";
+import { createPersonalAccessToken } from "#core/accounts/tokens/personal-access-tokens.ts";
 import { noOrigin } from "#core/audit/request-origin.ts";
 import { db } from "#core/db.ts";
 import { createRepo } from "#core/hub/repos/create-repo.ts";
 import { freePort } from "#core/postgres/free-port.ts";
 import type { Target } from "./targets.ts";
 
-/** Clone and push of one large repository beside git's own CGI program behind nginx, and many small pushes. */
+/** Clone and push of one large repository, beside git's own CGI program behind nginx; and many small pushes. */
 const FILES = 60;
 const FILE_BYTES = 1024 * 1024;
 const ROUNDS = 3;
-/** Each a process of git's, of which the machine has to start several: the service's share is what the CPU column says. */
+/** Each starts several git processes on the machine; the CPU column shows the service's share. */
 const SMALL_PUSHES = Number(process.env.BENCH_SMALL_PUSHES ?? 200);
 const SMALL_PUSH_LANES = 4;
 const BACKEND = "/usr/lib/git-core/git-http-backend";
@@ -36,7 +36,7 @@ const environment = {
 };
 const git = (directory: string, ...args: string[]) => run("git", args, { cwd: directory, env: environment, maxBuffer: 1 << 26 });
 
-/** Where a repository can be pushed to and cloned from. */
+/** The URL for push and clone. */
 type Host = { name: string; makeRemote(name: string): Promise<string>; stop(): Promise<void> };
 
 export async function benchGit(target: Target): Promise<void> {
@@ -64,7 +64,7 @@ export async function benchGit(target: Target): Promise<void> {
 
 type Times = { push: number; clone: number };
 
-/** In turn, so that both have the machine in the same moods; medians. */
+/** Alternating, so that both see the same state of the machine; medians. */
 async function compare(directory: string, source: string, hosts: Host[]): Promise<Times[]> {
   const times = hosts.map(() => ({ push: [] as number[], clone: [] as number[] }));
   for (let round = 0; round <= ROUNDS; round++) {
@@ -76,7 +76,7 @@ async function compare(directory: string, source: string, hosts: Host[]): Promis
       const [pushed, cloned] = await Promise.all([git(source, "rev-parse", "main"), git(into, "rev-parse", "main")]);
       if (pushed.stdout !== cloned.stdout) throw new Error(`${host.name} gave another commit back`);
       rmSync(into, { recursive: true });
-      // The first is for caches and compiled code.
+      // The first one fills caches and compiles code.
       if (round > 0) {
         times[index]?.push.push(push);
         times[index]?.clone.push(clone);
@@ -129,7 +129,7 @@ async function serviceHost({ origin }: Target): Promise<Host> {
   };
 }
 
-/** Git's own CGI program, as its manual has it behind nginx; undefined where these programs are not installed. */
+/** Git's own CGI program behind nginx, as in its manual; undefined if these programs are not installed. */
 async function nginxHost(directory: string): Promise<Host | undefined> {
   const has = (program: string) => spawnSync(program, ["-h"], { stdio: "ignore" }).error === undefined;
   if (!existsSync(BACKEND) || !has("nginx") || !has("fcgiwrap")) return undefined;
@@ -155,7 +155,7 @@ async function nginxHost(directory: string): Promise<Host | undefined> {
     spawn("fcgiwrap", ["-c", "4", "-s", `unix:${socket}`], { env: environment, stdio: "ignore", detached: true }),
     spawn("nginx", ["-p", root, "-c", join(root, "nginx.conf")], { stdio: "ignore", detached: true }),
   ];
-  // Each with the processes it has started: those of fcgiwrap would stay.
+  // Kills each with the processes that it started: those of fcgiwrap would stay.
   const stop = () => {
     for (const { pid } of children.splice(0)) if (pid) process.kill(-pid);
   };
@@ -176,7 +176,7 @@ async function nginxHost(directory: string): Promise<Host | undefined> {
   };
 }
 
-/** What cannot be compressed and has nothing in common: the most bytes for what they are. */
+/** Incompressible and unrelated files: the most bytes for their size. */
 async function makeSource(source: string): Promise<string> {
   mkdirSync(source);
   await git(source, "init", "--quiet", "--initial-branch=main");
@@ -194,7 +194,7 @@ async function secondsOf(work: () => Promise<unknown>): Promise<number> {
 
 const median = (values: number[]): number => [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
 
-/** Of the process that the supervisor runs `server.ts` in. */
+/** The process in which the supervisor runs `server.ts`. */
 function peakMegabytes(supervisor: number): string {
   for (const pid of existsSync("/proc") ? readdirSync("/proc").filter((name) => /^\d+$/.test(name)) : []) {
     try {
@@ -203,7 +203,7 @@ function peakMegabytes(supervisor: number): string {
       if (!isOurs || !readFileSync(`/proc/${pid}/cmdline`, "utf8").includes("server.ts")) continue;
       return (Number(/^VmHWM:\s+(\d+)/m.exec(status)?.[1]) / 1024).toFixed(0);
     } catch {
-      // It ended meanwhile.
+      // It has ended.
     }
   }
   return "?";

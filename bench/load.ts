@@ -9,10 +9,7 @@ export type Result = { requests: number; seconds: number; requestsPerSecond: num
 const CONNECTIONS = 16;
 const CONNECTIONS_PACED = 64;
 
-/**
- * Sends every prepared request once, a bounded number at a time, and fails on the first answer that is not expected: a fast
- * error is no result.
- */
+/** Sends every prepared request once, with limited concurrency, and fails on the first wrong response: fast errors do not count. */
 export async function load(origin: string, requests: Iterable<Prepared>, expectedStatus: number): Promise<Result> {
   const pool = new Pool(origin, { connections: CONNECTIONS, pipelining: 1 });
   const iterator = requests[Symbol.iterator]();
@@ -35,10 +32,7 @@ export async function load(origin: string, requests: Iterable<Prepared>, expecte
   return result(times, started);
 }
 
-/**
- * Sends requests at a pace, whether or not those before were answered, as many devices do that know nothing of each other. A
- * request that had to wait for a connection has waited for its answer too.
- */
+/** Sends requests at a fixed rate, answered or not, like independent devices. Times include waiting for a connection. */
 export async function pace(
   origin: string,
   requests: Iterable<Prepared>,

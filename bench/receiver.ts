@@ -11,9 +11,10 @@ import { load, type Prepared, type Result } from "./load.ts";
 import { payload, SECRET } from "./receiver-processes.ts";
 
 /**
- * `node bench/receiver.ts`: deliveries per second of our receiver (signature, each id once, handler) beside Debian's `webhook` and
- * `@octokit/webhooks`, each in a process of its own, with the same sender and the same bytes. Only the ratios say something: all share
- * the machine's cores with the sender. `webhook` starts no program here: its rule does not match, which is all but the fork.
+ * `node bench/receiver.ts`: deliveries per second of our receiver (signature, each ID once, handler) beside Debian's `webhook`
+ * and `@octokit/webhooks`, each in a process of its own, with the same sender and the same bytes. Only the ratios are meaningful:
+ * all share the machine's cores with the sender. `webhook` starts no program here, because its rule does not match; this measures
+ * everything except the fork.
  */
 const REQUESTS = Number(process.argv[2] ?? 5_000);
 const ROUNDS = Number(process.argv[3] ?? 3);
@@ -58,7 +59,7 @@ async function startDebian(): Promise<Target | undefined> {
   const isThere = () => spawnSync("webhook", ["-version"]).status === 0;
   if (!isThere()) spawnSync("apt-get", ["install", "-y", "-qq", "webhook"], { stdio: "ignore", timeout: 120_000 });
   if (!isThere()) {
-    console.log("webhook (Debian) is left out: it is not installed, and cannot be.");
+    console.log("webhook (Debian) is skipped: it is not installed, and cannot be installed.");
     return undefined;
   }
   const hooks = join(folder, "hooks.json");

@@ -1,36 +1,18 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { operatorCommand } from "#core/access/actor.ts";
-import { createPersonalAccessToken } from "#core/accounts/tokens/create-personal-access-token.ts";
-import { createUser } from "#core/accounts/users/create-user.ts";
-import { noOrigin } from "#core/audit/request-origin.ts";
 import { pool } from "#core/db.ts";
-import { provideSettings } from "#core/env.ts";
-import { writeCursor } from "#core/hub/repos/list-cursor.ts";
-import { openInstance } from "#core/instance/open-instance.ts";
+import { writeCursor } from "#core/hub/repos/list-repos.ts";
 import { asOwner } from "#core/testing/as-owner.ts";
-import { handleApi } from "../api/index.ts";
+import { get, runOnInstance, scansOf, timesOf, userWithToken } from "./instance.ts";
 
 /**
- * Lists of repositories with 100,000 of them: each stays under 50 ms of server time, and none reads the whole table.
- * `node bench/repo-lists.ts`, or as part of `npm run bench`.
+ * Lists of repositories with 100,000 of them: each stays under 50 ms of server time, and none scans the whole table. `node
+ * bench/repo-lists.ts`, or as part of `npm run bench`.
  */
 const REPOS = 100_000;
 const AIM_MS = 50;
 const REQUESTS = 60;
 
-const directory = mkdtempSync(join(tmpdir(), "keyhook-bench-"));
-provideSettings({ DATA_DIR: directory, LOG_LEVEL: "fatal" });
-const instance = await openInstance();
-const server = createServer((req, res) => void handleApi(req, res));
-let isGood = true;
-try {
-  await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
-  const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  provideSettings({ ORIGIN: origin });
+await runOnInstance(async (origin) => {
+  let isGood = true;
   const { token, username } = await fill();
   const deep = writeCursor({ at: new Date(Date.now() - 75_000 * 1000), id: "0".repeat(24) });
   const lists: [name: string, path: string, token?: string][] = [
@@ -57,35 +39,24 @@ try {
   );
   console.log("                                   p50 ms   p99 ms  scans");
   for (const [name, path, withToken] of lists) {
-    const { p50, p99, scans } = await measure(origin + path, withToken);
+    const before = await scansOf("^repo$");
+    const { p50, p99 } = await timesOf(REQUESTS, () => get(origin + path, withToken));
+    const scans = (await scansOf("^repo$")) - before;
     isGood &&= p50 < AIM_MS && scans === 0;
     console.log(`${name.padEnd(34)} ${p50.toFixed(1).padStart(7)} ${p99.toFixed(1).padStart(8)} ${String(scans).padStart(6)}`);
   }
-} finally {
-  server.closeAllConnections();
-  server.close();
-  await instance.close();
-  rmSync(directory, { recursive: true, force: true });
-}
-process.exit(isGood ? 0 : 1);
+  return isGood;
+});
 
-/** A thousand owners, one of them with a tenth of everything, a third of it private. */
+/** A thousand owners, one of them with a tenth of all repositories; a third of them private. */
 async function fill(): Promise<{ token: string; username: string }> {
-  const person = { username: "mara", email: "mara@example.test", password: "a lantern over the quay" };
-  const { id, username } = await createUser(operatorCommand, person, noOrigin);
-  const scopes = ["read-repos"];
-  const { token } = await createPersonalAccessToken(
-    operatorCommand,
-    id,
-    { name: "bench", scopes, expiresInDays: null },
-    noOrigin,
-  );
+  const { id, username, token } = await userWithToken("read-repos");
   await pool().query(
     `INSERT INTO organization (id, name, full_name)
        SELECT 'a' || lpad(to_hex(n), 23, '0'), 'owner-' || n, 'Owner ' || n FROM generate_series(1, 1000) n`,
   );
   await pool().query("INSERT INTO handle (handle, org_id) SELECT name, id FROM organization");
-  // Of these the person is a member, so that what is private in them is looked for as well.
+  // The user is a member of these, so private repositories in them are searched too.
   await pool().query(
     `INSERT INTO membership (org_id, user_id, role) SELECT id, $1, 'read' FROM organization WHERE name LIKE 'owner-7%'`,
     [id],
@@ -103,32 +74,4 @@ async function fill(): Promise<{ token: string; username: string }> {
   );
   await asOwner("VACUUM ANALYZE repo");
   return { token, username };
-}
-
-async function measure(url: string, token?: string): Promise<{ p50: number; p99: number; scans: number }> {
-  const headers = token ? { authorization: `Bearer ${token}` } : undefined;
-  const times: number[] = [];
-  const before = await scansSoFar();
-  for (let asked = 0; asked < REQUESTS + 5; asked++) {
-    const started = performance.now();
-    const response = await fetch(url, { headers });
-    await response.arrayBuffer();
-    if (response.status !== 200) throw new Error(`${url}: ${response.status}`);
-    // Five without a clock: compiled code, open connections, prepared statements.
-    if (asked >= 5) times.push(performance.now() - started);
-  }
-  const sorted = times.sort((a, b) => a - b);
-  const at = (part: number) => sorted[Math.floor((sorted.length - 1) * part)] ?? 0;
-  return { p50: at(0.5), p99: at(0.99), scans: (await scansSoFar()) - before };
-}
-
-/** How often the whole table was read, by whatever connection. */
-async function scansSoFar(): Promise<number> {
-  // Connections tell what they did when they are idle, at most once a second.
-  await new Promise((resolve) => setTimeout(resolve, 1_100));
-  await Promise.all(Array.from({ length: 10 }, () => pool().query("SELECT pg_stat_force_next_flush()")));
-  const { rows } = await pool().query<{ scans: number }>(
-    "SELECT seq_scan::int AS scans FROM pg_stat_user_tables WHERE relname = 'repo'",
-  );
-  return rows[0]?.scans ?? 0;
 }

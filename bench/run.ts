@@ -1,21 +1,21 @@
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
-import { DEVICE_CODE_GRANT } from "#core/oauth/client-of-app.ts";
-import { TOKEN_EXCHANGE_GRANT } from "#core/oauth/exchange/token-exchange.ts";
+import { DEVICE_CODE_GRANT, TOKEN_EXCHANGE_GRANT } from "#core/oauth/grant-types.ts";
 import { POLL_INTERVAL_SECONDS } from "#core/oauth/lifetimes.ts";
+import { startBare } from "./bare-target.ts";
 import { cpuBetween, cpuSeconds, statementsSoFar } from "./cost.ts";
 import { benchGit } from "./git.ts";
 import { load, type Prepared, pace, type Result } from "./load.ts";
-import { authorizeUrl, DEVICES, REDIRECT_URI, startBare, startService, type Target, verifier } from "./targets.ts";
+import { authorizeUrl, DEVICES, REDIRECT_URI, startService, type Target, verifier } from "./targets.ts";
 
 /**
- * `npm run bench`: the service on Postgres beside the bare engine with its store in memory, in the same run on the same
- * machine. Only the ratios say something: both share the machine's cores with the load.
+ * `npm run bench`: the service on Postgres beside the bare engine with its in-memory store, in the same run on the same machine.
+ * Only the ratios are meaningful: both share the machine's cores with the load.
  */
-// The engine's memory store forgets what is older than its 1,000 newest entries.
+// The engine's in-memory store forgets entries older than its 1,000 newest.
 const BATCH = 100;
 const ROUNDS = Number(process.argv[2] ?? 6);
-/** Part of a target's name, to measure nothing else. */
+/** Part of a target's name; only matching targets are measured. */
 const ONLY = process.argv[3] ?? "";
 const PACED_ROUNDS = 3;
 
@@ -25,8 +25,8 @@ type Measure = { name: string; aim?: number; baseline?: string; run(target: Targ
 const USER_EMAIL = "urn:huggingface:token-type:user-email";
 
 const form = { "content-type": "application/x-www-form-urlencoded" };
-const basic = (target: Target) => ({
-  authorization: `Basic ${Buffer.from(`${target.clientId}:${target.secret}`).toString("base64")}`,
+const basic = ({ clientId, secret }: { clientId: string; secret: string }) => ({
+  authorization: `Basic ${Buffer.from(`${clientId}:${secret}`).toString("base64")}`,
 });
 const tokenRequest = (target: Target, body: Record<string, string>): Prepared => ({
   method: "POST",
@@ -56,20 +56,17 @@ const exchange = (target: Target, code: string): Prepared =>
   tokenRequest(target, { grant_type: "authorization_code", code, redirect_uri: REDIRECT_URI, code_verifier: verifier });
 
 function measureExchange(target: Target, scope: string): Promise<Row> {
-  const { clientId, secret, emails } = target.exchange;
-  const headers = { ...form, authorization: `Basic ${Buffer.from(`${clientId}:${secret}`).toString("base64")}` };
-  const requests = cycle(
-    emails.map((subject_token): Prepared => {
-      const body = new URLSearchParams({
-        grant_type: TOKEN_EXCHANGE_GRANT,
-        subject_token,
-        subject_token_type: USER_EMAIL,
-        scope,
-      });
-      return { method: "POST", path: target.paths.token, headers, body: body.toString() };
-    }),
-  );
-  return measure(target, 200, async () => take(READS, requests));
+  const headers = { ...form, ...basic(target.exchange) };
+  const requests = target.exchange.emails.map((subject_token): Prepared => {
+    const body = new URLSearchParams({
+      grant_type: TOKEN_EXCHANGE_GRANT,
+      subject_token,
+      subject_token_type: USER_EMAIL,
+      scope,
+    });
+    return { method: "POST", path: target.paths.token, headers, body: body.toString() };
+  });
+  return measureReads(target, 200, requests);
 }
 
 type Tokens = { access_token: string; refresh_token: string };
@@ -82,7 +79,7 @@ async function makeTokens(target: Target): Promise<Tokens> {
   return (await response.json()) as Tokens;
 }
 
-/** What a stretch of load costs the service: CPU seconds of all its processes, statements of its web process. */
+/** What a period of load costs the service: CPU seconds of all its processes, statements of its web process. */
 async function cost<T>(target: Target, run: () => Promise<T>): Promise<{ result: T; cpu: number; statements: number }> {
   const statements = () => (target.statementsSocket ? statementsSoFar(target.statementsSocket) : 0);
   const before = { cpu: cpuSeconds(target.pid), statements: await statements() };
@@ -90,9 +87,9 @@ async function cost<T>(target: Target, run: () => Promise<T>): Promise<{ result:
   return { result, cpu: cpuBetween(before.cpu, cpuSeconds(target.pid)), statements: (await statements()) - before.statements };
 }
 
-/** Runs batches with preparation off the clock, and sums what the timed parts cost. */
+/** Runs batches, prepared outside the measured time, and adds up the cost of the measured parts. */
 async function measure(target: Target, status: number, batch: () => Promise<Prepared[]>): Promise<Row> {
-  // Once without a clock: compiled code, open connections, prepared statements.
+  // Once without measuring: compiled code, open connections, prepared statements.
   await load(target.origin, await batch(), status);
   let requests = 0;
   let seconds = 0;
@@ -130,24 +127,14 @@ const devicePoll = (target: Target, code: string): Prepared => ({
   body: new URLSearchParams({ grant_type: DEVICE_CODE_GRANT, device_code: code, client_id: target.deviceClientId }).toString(),
 });
 
-async function measurePolls(target: Target, polls: Prepared[]): Promise<Row> {
-  const requests = cycle(polls);
-  return measure(target, 400, async () => take(READS, requests));
+/** Sends the same requests again and again. */
+async function measureReads(target: Target, status: number, requests: Prepared[]): Promise<Row> {
+  let next = 0;
+  const take = () => requests[next++ % requests.length] as Prepared;
+  return measure(target, status, async () => Array.from({ length: READS }, take));
 }
 
-function* cycle<T>(items: T[]): Generator<T, never> {
-  for (;;) yield* items;
-}
-
-const take = <T>(count: number, items: Generator<T, never>): T[] => Array.from({ length: count }, () => items.next().value);
-
-const bearerRequest = (path: string, token: string): Prepared => ({
-  method: "GET",
-  path,
-  headers: { authorization: `Bearer ${token}` },
-});
-
-// Of as many sign-ins: requests for one and the same token could share what they find.
+// Each with its own sign-in: requests for the same token could share lookups.
 const TOKENS = 50;
 
 async function makeAccessTokens(target: Target): Promise<string[]> {
@@ -156,7 +143,12 @@ async function makeAccessTokens(target: Target): Promise<string[]> {
   return tokens;
 }
 
-/** The load that a service must hold beside its others: every device keeps to its interval, and nobody answers. */
+async function bearerRequests(target: Target, path: string): Promise<Prepared[]> {
+  const tokens = await makeAccessTokens(target);
+  return tokens.map((token) => ({ method: "GET", path, headers: { authorization: `Bearer ${token}` } }));
+}
+
+/** The load that a service must sustain beside others: every device keeps its interval, and nobody decides. */
 async function pollAtPace(target: Target): Promise<void> {
   const polls = (await target.makeDeviceCodes(target.deviceClientId)).map((code) => devicePoll(target, code));
   const perSecond = DEVICES / POLL_INTERVAL_SECONDS;
@@ -191,7 +183,7 @@ const measures: Measure[] = [
       }),
   },
   {
-    // The audit entry included; 100,000 members in the organization.
+    // Includes the audit entry; the organization has 100,000 members.
     name: "token exchange",
     aim: 0.4,
     run: (target) => measureExchange(target, "profile"),
@@ -205,8 +197,7 @@ const measures: Measure[] = [
     name: "userinfo",
     aim: 0.6,
     run: async (target) => {
-      const requests = cycle((await makeAccessTokens(target)).map((token) => bearerRequest(target.paths.userinfo, token)));
-      return measure(target, 200, async () => take(READS, requests));
+      return measureReads(target, 200, await bearerRequests(target, target.paths.userinfo));
     },
   },
   {
@@ -216,8 +207,7 @@ const measures: Measure[] = [
     run: async (target) => {
       const { whoami } = target.paths;
       if (!whoami) return undefined;
-      const requests = cycle((await makeAccessTokens(target)).map((token) => bearerRequest(whoami, token)));
-      return measure(target, 200, async () => take(READS, requests));
+      return measureReads(target, 200, await bearerRequests(target, whoami));
     },
   },
   {
@@ -225,12 +215,10 @@ const measures: Measure[] = [
     aim: 0.6,
     run: async (target) => {
       const headers = { ...form, ...basic(target) };
-      const requests = cycle(
-        (await makeAccessTokens(target)).map((token): Prepared => {
-          return { method: "POST", path: target.paths.introspect, headers, body: new URLSearchParams({ token }).toString() };
-        }),
-      );
-      return measure(target, 200, async () => take(READS, requests));
+      const requests = (await makeAccessTokens(target)).map((token): Prepared => {
+        return { method: "POST", path: target.paths.introspect, headers, body: new URLSearchParams({ token }).toString() };
+      });
+      return measureReads(target, 200, requests);
     },
   },
   {
@@ -238,21 +226,17 @@ const measures: Measure[] = [
     aim: 0.6,
     run: async (target) => {
       const codes = await target.makeDeviceCodes(target.deviceClientId);
-      return measurePolls(
-        target,
-        codes.map((code) => devicePoll(target, code)),
-      );
+      const polls = codes.map((code) => devicePoll(target, code));
+      return measureReads(target, 400, polls);
     },
   },
   {
-    // All the way through the engine, as every poll would go without answer-pending-poll.ts.
+    // Through the whole engine, as every poll would go without answer-pending-poll.ts.
     name: "device poll, with a secret",
     run: async (target) => {
       const codes = await target.makeDeviceCodes(target.clientId);
-      return measurePolls(
-        target,
-        codes.map((code) => tokenRequest(target, { grant_type: DEVICE_CODE_GRANT, device_code: code })),
-      );
+      const polls = codes.map((code) => tokenRequest(target, { grant_type: DEVICE_CODE_GRANT, device_code: code }));
+      return measureReads(target, 400, polls);
     },
   },
   {
@@ -295,16 +279,14 @@ try {
   await service.stop();
   await bare.stop();
 }
-if (status === 0 && "lists of repositories".includes(ONLY)) {
-  status = spawnSync(process.execPath, [join(import.meta.dirname, "repo-lists.ts")], { stdio: "inherit" }).status ?? 1;
-}
-if (status === 0 && "access decision".includes(ONLY)) {
-  status = spawnSync(process.execPath, [join(import.meta.dirname, "access.ts")], { stdio: "inherit" }).status ?? 1;
-}
-if (status === 0 && "matching webhooks".includes(ONLY)) {
-  status = spawnSync(process.execPath, [join(import.meta.dirname, "match.ts")], { stdio: "inherit" }).status ?? 1;
-}
-if (status === 0 && "receivers".includes(ONLY)) {
-  status = spawnSync(process.execPath, [join(import.meta.dirname, "receiver.ts")], { stdio: "inherit" }).status ?? 1;
+const others = {
+  "lists of repositories": "repo-lists",
+  "access decision": "access",
+  "matching webhooks": "match",
+  receivers: "receiver",
+};
+for (const [name, file] of Object.entries(others)) {
+  if (status !== 0 || !name.includes(ONLY)) continue;
+  status = spawnSync(process.execPath, [join(import.meta.dirname, `${file}.ts`)], { stdio: "inherit" }).status ?? 1;
 }
 process.exit(status);

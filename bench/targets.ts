@@ -1,9 +1,5 @@
-import { type ChildProcess, fork, spawn } from "node:child_process";
 import { hash } from "node:crypto";
-import { once } from "node:events";
-import { mkdtempSync, rmSync } from "node:fs";
-import type { AddressInfo } from "node:net";
-import { createServer } from "node:net";
+import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -19,117 +15,56 @@ import { newToken } from "#core/crypto/token.ts";
 import { pool } from "#core/db.ts";
 import { provideSettings } from "#core/env.ts";
 import { openInstance } from "#core/instance/open-instance.ts";
-import { createApp } from "#core/oauth/apps/create-app.ts";
-import { CLI_CLIENT_ID } from "#core/oauth/apps/ensure-cli-app.ts";
-import { setAppPrivilege } from "#core/oauth/apps/set-app-privilege.ts";
-import { upsertArtifact } from "#core/oauth/artifact-store.ts";
+import { setAppPrivilege } from "#core/oauth/apps/app-privilege.ts";
+import { CLI_CLIENT_ID, createApp } from "#core/oauth/apps/create-app.ts";
+import { upsertArtifact } from "#core/oauth/artifacts/artifact-store.ts";
+import { finishLogin } from "#core/oauth/authorization/finish-login.ts";
+import { readInteraction } from "#core/oauth/authorization/interaction.ts";
 import { readConsentRequest } from "#core/oauth/consents/consent-request.ts";
 import { grantConsent } from "#core/oauth/consents/grant-consent.ts";
 import { newUserCode } from "#core/oauth/device/user-code.ts";
-import { finishLogin } from "#core/oauth/finish-login.ts";
-import { readInteraction } from "#core/oauth/interaction.ts";
 import { DEVICE_CODE_SECONDS } from "#core/oauth/lifetimes.ts";
 import { Browser } from "#core/oauth/testing/browser.ts";
 import { asOwner } from "#core/testing/as-owner.ts";
+import { startService as startRunningService, stopService } from "#core/testing/running-service.ts";
 
-/** A running provider with a person who has already agreed to a confidential app. */
+/** A running provider with a user who has already agreed to a confidential app. */
 export type Target = {
   name: string;
   origin: string;
   pid: number;
   clientId: string;
   secret: string;
-  /** Signed in; consent is stored, so that an authorization request is answered with a code at once. */
+  /** Signed in, with a stored consent, so that an authorization request gets a code at once. */
   browser: Browser;
   paths: { authorize: string; token: string; userinfo: string; introspect: string; whoami?: string };
   /** A public client for the device flow. */
   deviceClientId: string;
-  /** A client that may exchange the addresses of these members for tokens. */
+  /** A client that may exchange these members' email addresses for tokens. */
   exchange: { clientId: string; secret: string; emails: string[] };
-  /** Device codes that nobody has answered. */
+  /** Device codes that nobody has decided. */
   makeDeviceCodes(clientId: string): Promise<string[]>;
-  /** Where the web process tells how many statements it has sent. */
+  /** Where the web process reports how many statements it has sent. */
   statementsSocket?: string;
   stop(): Promise<void>;
 };
 
 export const REDIRECT_URI = "https://app.example.test/callback";
-export const SCOPE = "openid profile email offline_access";
+const SCOPE = "openid profile email offline_access";
 
-/** The load to hold: so many devices that poll every five seconds. */
+/** The load to sustain: this many devices that poll every five seconds. */
 export const DEVICES = 5_000;
-// The engine's memory store forgets what is older than its 1,000 newest entries.
-const BARE_DEVICES = 500;
-
-export async function startBare(): Promise<Target> {
-  const child = fork(join(import.meta.dirname, "bare-provider.ts"), { stdio: ["ignore", "ignore", "inherit", "ipc"] });
-  const [{ origin }] = (await once(child, "message")) as [{ origin: string }];
-  const target: Target = {
-    name: "bare engine, in memory",
-    origin,
-    pid: child.pid as number,
-    clientId: "bench",
-    secret: "a-secret-that-is-long-enough-for-the-benchmark",
-    browser: new Browser(origin),
-    paths: { authorize: "/auth", token: "/token", userinfo: "/me", introspect: "/token/introspection" },
-    deviceClientId: "bench-device",
-    exchange: {
-      clientId: "bench",
-      secret: "a-secret-that-is-long-enough-for-the-benchmark",
-      emails: Array.from({ length: EXCHANGED }, (_, at) => memberEmail(at)),
-    },
-    makeDeviceCodes: (clientId) => askForDeviceCodes(target, clientId),
-    stop: () => end(child),
-  };
-  await agreeAtBare(target);
-  return target;
-}
-
-/** Clicks through the engine's own development pages once. */
-async function agreeAtBare(target: Target): Promise<void> {
-  let url = authorizeUrl(target).href;
-  for (let hops = 0; hops < 10; hops++) {
-    const response = await target.browser.fetch(url);
-    const location = response.headers.get("location");
-    if (location) {
-      if (location.startsWith(REDIRECT_URI)) return;
-      url = new URL(location, target.origin).href;
-      continue;
-    }
-    const isLogin = (await response.text()).includes('name="login"');
-    const form = new URLSearchParams(isLogin ? { prompt: "login", login: "mara", password: "x" } : { prompt: "consent" });
-    const answered = await target.browser.fetch(url, {
-      method: "POST",
-      headers: { "content-type": "application/x-www-form-urlencoded" },
-      body: form.toString(),
-    });
-    url = new URL(answered.headers.get("location") ?? "", target.origin).href;
-  }
-  throw new Error("the bare engine did not finish its sign-in");
-}
 
 export async function startService(): Promise<Target> {
   const directory = mkdtempSync(join(tmpdir(), "keyhook-bench-"));
-  const port = await freePort();
-  const origin = `http://localhost:${port}`;
   const statementsSocket = join(directory, "statements");
-  const settings = {
-    PORT: String(port),
-    DATA_DIR: directory,
-    ORIGIN: origin,
-    LOG_LEVEL: "warn",
-    NODE_ENV: "production",
-    ANONYMOUS_ADDRESS_PERCENT: "100",
-  } as const;
-  const child = spawn(process.execPath, ["supervisor.ts"], {
-    env: { ...environment(), ...settings, ...countStatements(statementsSocket) },
-    stdio: ["ignore", "ignore", "inherit"],
-  });
-  // Whatever goes wrong here must not leave a service behind.
-  process.once("exit", () => child.kill("SIGTERM"));
+  const settings = { DATA_DIR: join(directory, "data"), LOG_LEVEL: "warn", ANONYMOUS_ADDRESS_PERCENT: "100" } as const;
+  const running = await startRunningService({ ...settings, ...countStatements(statementsSocket) });
+  const { origin } = running;
+  // A failure here must not leave a service running.
+  process.once("exit", () => running.process.kill("SIGTERM"));
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(1));
-  await ready(origin);
-  provideSettings(settings);
+  provideSettings({ ...settings, ORIGIN: origin });
   const instance = await openInstance();
 
   const user = { username: "mara", email: "mara@example.test", fullName: "Mara Lindqvist", password: "a long enough passphrase" };
@@ -153,7 +88,7 @@ export async function startService(): Promise<Target> {
   const target: Target = {
     name: "Keyhook on Postgres",
     origin,
-    pid: child.pid as number,
+    pid: running.process.pid as number,
     clientId: app.clientId,
     secret: secret ?? "",
     browser,
@@ -170,18 +105,17 @@ export async function startService(): Promise<Target> {
     statementsSocket,
     stop: async () => {
       await instance.close();
-      await end(child);
-      rmSync(directory, { recursive: true, force: true });
+      await stopService({ ...running, isDataShared: false });
     },
   };
   await agree(target, (await findSiteSession(token)) as SiteSession);
   return target;
 }
 
-/** So many members has the organization, and tokens of so many of them are asked for. */
-export const MEMBERS = 100_000;
-const EXCHANGED = 5_000;
-const memberEmail = (at: number) => `member-${at}@example.test`;
+/** The number of members of the organization, and of members for whom tokens are requested. */
+const MEMBERS = 100_000;
+export const EXCHANGED = 5_000;
+export const memberEmail = (at: number) => `member-${at}@example.test`;
 
 /** An Enterprise organization with as many members as a large company, and its app. */
 async function makeExchange(ownerId: string): Promise<Target["exchange"]> {
@@ -214,7 +148,7 @@ async function makeExchange(ownerId: string): Promise<Target["exchange"]> {
   return { clientId: app.clientId, secret, emails };
 }
 
-/** Answers the questions of the first request as the pages would: who is there, and whether they agree. */
+/** Answers the interactions of the first request as the pages would: sign-in and consent. */
 async function agree(target: Target, session: SiteSession): Promise<void> {
   let url = authorizeUrl(target).href;
   for (let hops = 0; hops < 10; hops++) {
@@ -253,19 +187,8 @@ export function authorizeUrl(target: Target): URL {
   return url;
 }
 
-async function askForDeviceCodes({ origin, clientId, secret }: Target, askingId: string): Promise<string[]> {
-  const authorization = `Basic ${Buffer.from(`${clientId}:${secret}`).toString("base64")}`;
-  return inLanes(BARE_DEVICES, async () => {
-    const body = new URLSearchParams({ client_id: askingId, scope: "openid" });
-    const headers = askingId === clientId ? { authorization } : undefined;
-    const response = await fetch(`${origin}/device/auth`, { method: "POST", headers, body });
-    if (!response.ok) throw new Error(await response.text());
-    return ((await response.json()) as { device_code: string }).device_code;
-  });
-}
-
-/** Does it so many times, ten at once. */
-async function inLanes<T>(count: number, make: () => Promise<T>): Promise<T[]> {
+/** Repeats it this often, ten at a time. */
+export async function inLanes<T>(count: number, make: () => Promise<T>): Promise<T[]> {
   const made: T[] = [];
   let left = count;
   const lane = async () => {
@@ -275,7 +198,7 @@ async function inLanes<T>(count: number, make: () => Promise<T>): Promise<T[]> {
   return made;
 }
 
-/** As the engine stores them: asked for by HTTP from one address, so many would be refused. */
+/** Stored as the engine stores them: most HTTP requests from one IP address would be refused. */
 async function insertDeviceCodes(clientId: string): Promise<string[]> {
   const iat = Math.floor(Date.now() / 1000);
   const params = { client_id: clientId, scope: "openid profile" };
@@ -291,32 +214,4 @@ async function insertDeviceCodes(clientId: string): Promise<string[]> {
 function countStatements(socketPath: string): Record<string, string> {
   const script = pathToFileURL(join(import.meta.dirname, "count-statements.ts")).href;
   return { BENCH_STATEMENTS_SOCKET: socketPath, NODE_OPTIONS: `--import=${script}` };
-}
-
-function environment(): NodeJS.ProcessEnv {
-  const { DATABASE_URL: _url, DATABASE_OWNER_URL: _owner, SECRET_KEY: _key, ...rest } = process.env;
-  return rest;
-}
-
-async function ready(origin: string): Promise<void> {
-  for (let tries = 0; tries < 600; tries++) {
-    const answer = await fetch(`${origin}/readyz`).catch(() => undefined);
-    if (answer?.ok) return;
-    await new Promise((resolve) => setTimeout(resolve, 200));
-  }
-  throw new Error("the service did not start");
-}
-
-async function end(child: ChildProcess): Promise<void> {
-  const exited = once(child, "exit");
-  child.kill("SIGTERM");
-  await exited;
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((closed) => server.close(closed));
-  return port;
 }

@@ -6,16 +6,15 @@ import { closeConnections } from "#core/db.ts";
 import { stopListening } from "#core/notifications.ts";
 import { sendRequest } from "#core/outbound/send-request.ts";
 import { startDeliveries } from "../worker/deliveries.ts";
-import { startFanOut } from "../worker/fan-out.ts";
 import { connectionTo, loadBullMq } from "./bullmq.ts";
 
-/** The processes of `bench/webhooks.ts`: it forks this file for each, with the part that it plays. */
+/** The processes of `bench/webhooks.ts`, which forks this file for each, with its role. */
 export type Sent = { url: string; headers: Record<string, string>; body: string };
 
 const tell = (message: object) => process.send?.(message);
 const finished = (): Promise<void> => new Promise((resolve) => void process.once("message", () => resolve()));
 
-/** Answers 200 at once, and tells on demand when what came. */
+/** Responds with 200 at once, and reports on request what arrived when. */
 async function receive(): Promise<void> {
   let arrived: number[] = [];
   let count = 0;
@@ -38,19 +37,19 @@ async function receive(): Promise<void> {
   });
 }
 
-/** The worker, as far as webhooks are concerned. */
+/** The webhook part of the worker. */
 async function work(): Promise<void> {
-  const loops = [await startFanOut(), await startDeliveries()];
+  const deliveries = await startDeliveries();
   tell({ ready: true });
   await finished();
-  await Promise.all(loops.map((loop) => loop.stop()));
+  await deliveries.stop();
   await stopListening();
   await closeConnections();
 }
 
 const CONCURRENCY = 64;
 
-/** A loop of POSTs and nothing else: what the machine and the receiver can do. */
+/** A bare loop of POSTs: the limit of the machine and the receiver. */
 async function bare(count: number, { url, headers, body }: Sent): Promise<void> {
   const { origin, pathname } = new URL(url);
   const pool = new Pool(origin, { connections: CONCURRENCY, pipelining: 1 });
@@ -65,7 +64,7 @@ async function bare(count: number, { url, headers, body }: Sent): Promise<void> 
   tell({ done: true });
 }
 
-/** The sender of ours, as a peer's jobs call it. */
+/** Our sender, as a competitor's jobs call it. */
 async function send({ url, headers, body }: Sent) {
   const result = await sendRequest({
     url,
@@ -81,7 +80,7 @@ async function send({ url, headers, body }: Sent) {
   return { ...result, body: Buffer.from(result.body).toString() };
 }
 
-/** BullMQ, which keeps what each job returned. */
+/** BullMQ, which keeps the result of each job. */
 async function bullmq(port: number, directory: string): Promise<void> {
   const { Worker } = loadBullMq(directory);
   const options = { ...connectionTo(port), concurrency: CONCURRENCY, autorun: false };
@@ -94,7 +93,7 @@ async function bullmq(port: number, directory: string): Promise<void> {
   await worker.close();
 }
 
-/** graphile-worker, which keeps nothing of a job that succeeded. */
+/** graphile-worker, which keeps nothing of a successful job. */
 async function graphile(connectionString: string): Promise<void> {
   const { run, Logger } = await import("graphile-worker");
   tell({ ready: true });

@@ -5,29 +5,26 @@ import { cpus, tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import pg from "pg";
-import { seal } from "#core/crypto/seal.ts";
 import { closeConnections, pool } from "#core/db.ts";
 import { childEnvironment, provideSettings } from "#core/env.ts";
-import { newId, newOrderedId } from "#core/ids.ts";
+import { newId } from "#core/ids.ts";
 import { startEmbedded } from "#core/postgres/embedded.ts";
 import { freePort } from "#core/postgres/free-port.ts";
 import { prepareSchema } from "#core/postgres/prepare-schema.ts";
 import { connectionTo, installBullMq, loadBullMq } from "./bullmq.ts";
 import { cpuBetween, cpuSeconds } from "./cost.ts";
 import type { Sent } from "./webhook-processes.ts";
+import { fillEvents, insertEvents, makeWebhooks, payloadOf, SECRET } from "./webhook-rows.ts";
 
 /**
- * `npm run bench:webhooks`: deliveries per second with every attempt stored, beside a bare loop of POSTs to the same receiver and beside
- * two queues that drive the same sender, all in one run on one machine; and how long an event takes to arrive. Only the ratios say
- * something: all share the machine's cores with the receiver and the database.
+ * `npm run bench:webhooks`: deliveries per second with every attempt stored, beside a bare loop of POSTs to the same receiver and
+ * beside two queues that drive the same sender, all in one run on one machine; and how long an event takes to arrive. Only the
+ * ratios are meaningful: all share the machine's cores with the receiver and the database.
  */
 const DELIVERIES = Number(process.argv[2] ?? 10_000);
 const ROUNDS = Number(process.argv[3] ?? 3);
-/** Targets of ours are many, as those of a service are; the bare loop knows no difference. */
-const WEBHOOKS = 50;
 const RATES = [100, 500, 1_000];
 const RATE_SECONDS = 8;
-const SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
 const PROCESSES = join(import.meta.dirname, "webhook-processes.ts");
 
 const dataDir = mkdtempSync(join(tmpdir(), "keyhook-bench-"));
@@ -82,77 +79,10 @@ async function received(): Promise<{ count: number; arrived: number[] }> {
   return told(receiver);
 }
 
-/** Webhooks that watch an owner, and a repository of that owner. */
-async function makeWebhooks(count: number): Promise<{ ids: string[]; ownerId: string; repoId: string }> {
-  const [ownerId, repoId] = [newId(), newId()];
-  const ids = Array.from({ length: count }, newId);
-  await pool().query(
-    `insert into "user" (id, username, full_name, email, email_canonical) select $1::text, $1::text, $1::text, $1::text, $1::text`,
-    [ownerId],
-  );
-  await pool().query(
-    `insert into webhook (id, owner_id, owner_kind, url, domains, secret) select id, $2, 'user', $3, '{repo}', $4 from unnest($1::text[]) id`,
-    [ids, ownerId, url, Buffer.from(seal("webhook secret", SECRET))],
-  );
-  await pool().query(`insert into webhook_watch (webhook_id, type, target_id) select id, 'user', $2 from unnest($1::text[]) id`, [
-    ids,
-    ownerId,
-  ]);
-  return { ids, ownerId, repoId };
-}
-
-const payloadOf = ({ ownerId, repoId }: { ownerId: string; repoId: string }, tag: string) =>
-  JSON.stringify({
-    event: { scope: "repo.content", action: "update" },
-    repo: {
-      type: "model",
-      name: "ada/tides",
-      id: repoId,
-      private: false,
-      url: { web: "https://hub.example.com/ada/tides", api: "https://hub.example.com/api/models/ada/tides" },
-      owner: { id: ownerId },
-      headSha: "4f1c2e8d0a7b6c5d4e3f2a1b0c9d8e7f6a5b4c3d",
-      tags: [tag],
-    },
-    updatedRefs: [{ ref: "refs/heads/main", oldSha: null, newSha: "4f1c2e8d0a7b6c5d4e3f2a1b0c9d8e7f6a5b4c3d" }],
-  });
-
-async function insertEvents(of: { ownerId: string; repoId: string }, tags: string[], isFannedOut: boolean): Promise<string[]> {
-  const ids = tags.map(() => newId());
-  await pool().query(
-    `insert into event (id, scope, action, repo_id, repo_type, owner_id, is_private, payload, fanned_out_at)
-     select id, 'repo.content', 'update', $3, 'model', $4, false, payload::json, case when $5 then now() end
-     from unnest($1::text[], $2::text[]) as e(id, payload)`,
-    [ids, tags.map((tag) => payloadOf(of, tag)), of.repoId, of.ownerId, isFannedOut],
-  );
-  return ids;
-}
-
-/** A queue as fan-outs leave it, deliveries of many events to each webhook. */
-async function fillQueue(count: number): Promise<void> {
-  const of = await makeWebhooks(WEBHOOKS);
-  const events = await insertEvents(
-    of,
-    Array.from({ length: Math.ceil(count / WEBHOOKS) }, (_, nth) => `n${nth}`),
-    true,
-  );
-  const rows = Array.from({ length: count }, (_, nth) => ({
-    id: newOrderedId(),
-    webhook: of.ids[nth % WEBHOOKS],
-    event: events[Math.floor(nth / WEBHOOKS)],
-  }));
-  const columns = [rows.map(({ id }) => id), rows.map(({ webhook }) => webhook), rows.map(({ event }) => event), of.ownerId];
-  await pool().query(
-    `insert into delivery (id, webhook_id, owner_id, event_id, kind, scope, action, repo_id, repo_type, repo_name, state)
-     select id, webhook, $4, event, 'event', 'repo.content', 'update', $5, 'model', 'ada/tides', 'waiting'
-     from unnest($1::text[], $2::text[], $3::text[]) as d(id, webhook, event)`,
-    [...columns, of.repoId],
-  );
-  await pool().query(
-    `insert into delivery_queue (id, webhook_id, owner_id, event_id, host, kind, lane)
-     select id, webhook, $4, event, $5, 'first', 1 from unnest($1::text[], $2::text[], $3::text[]) as d(id, webhook, event)`,
-    [...columns, `127.0.0.1:${port}`],
-  );
+async function untilSent(): Promise<void> {
+  await pool().query("select pg_notify('event', '')");
+  await untilEmpty("event", "fanned_out_at is null");
+  await untilEmpty("delivery_queue");
 }
 
 async function untilEmpty(table: string, where = "true"): Promise<void> {
@@ -165,7 +95,7 @@ async function untilEmpty(table: string, where = "true"): Promise<void> {
 
 type Row = { name: string; perSecond: number; cpuMs: number };
 
-/** Runs a part, warmed up, between two looks at the clock. */
+/** Runs a part, warmed up, and measures its time. */
 async function timed(name: string, pids: () => number[], run: () => Promise<void>): Promise<Row> {
   const used = () => new Map(pids().flatMap((pid) => [...cpuSeconds(pid)]));
   const before = used();
@@ -201,18 +131,14 @@ async function runBare(): Promise<Row> {
 async function runOurs(workers: number): Promise<Row> {
   const running = await Promise.all(Array.from({ length: workers }, () => started("work")));
   // A first thousand, so that code is compiled and connections are open.
-  await fillQueue(1_000);
-  await pool().query("select pg_notify('delivery', '')");
-  await untilEmpty("delivery_queue");
-  await fillQueue(DELIVERIES);
-  await pool().query("analyze delivery_queue, delivery");
+  await fillEvents(1_000, url);
+  await untilSent();
+  // No announcement yet: workers look on their own only every few seconds.
+  await fillEvents(DELIVERIES, url);
   const row = await timed(
     `ours, ${workers} worker${workers > 1 ? "s" : ""}`,
     () => [...running.map(pidOf), postgresPid()],
-    async () => {
-      await pool().query("select pg_notify('delivery', '')");
-      await untilEmpty("delivery_queue");
-    },
+    untilSent,
   );
   await Promise.all(running.map(stopped));
   const { rows } = await pool().query<{ stored: string }>("select count(*) as stored from attempt where outcome = 'delivered'");
@@ -297,8 +223,8 @@ const percentile = (sorted: number[], share: number) =>
 /** Events recorded at an even rate: from the statement that records one to its arrival. */
 async function runLatency(rate: number): Promise<string> {
   const worker = await started("work");
-  const of = await makeWebhooks(1);
-  // Two seconds of it first, so that code is compiled and statements are planned.
+  const of = await makeWebhooks(1, url);
+  // Two seconds of warm-up, so that code is compiled and statements are planned.
   await sendAtRate(of, rate, rate * 2);
   await received();
   const total = rate * RATE_SECONDS;
@@ -309,7 +235,7 @@ async function runLatency(rate: number): Promise<string> {
   return `| ${rate}/s | ${sorted.length} of ${total} | ${percentile(sorted, 0.5).toFixed(1)} ms | ${percentile(sorted, 0.99).toFixed(1)} ms |`;
 }
 
-/** What has fallen due since the last statement goes into the next one, as a busy service's changes do. Returns once all has arrived. */
+/** All events due since the last statement go into the next one, as in a busy service. Returns when all have arrived. */
 async function sendAtRate(of: { ownerId: string; repoId: string }, rate: number, total: number): Promise<void> {
   const begin = performance.now();
   for (let nth = 0; nth < total; await delay(1)) {
@@ -319,13 +245,11 @@ async function sendAtRate(of: { ownerId: string; repoId: string }, rate: number,
     await insertEvents(
       of,
       Array.from({ length: due }, () => tag),
-      false,
     );
     await pool().query("select pg_notify('event', '')");
     nth += due;
   }
-  await untilEmpty("event", "fanned_out_at is null");
-  await untilEmpty("delivery_queue");
+  await untilSent();
 }
 
 const median = (rows: Row[]): Row => {

@@ -1,9 +1,11 @@
 import { expect, onTestFinished, test } from "vitest";
-import { db, inTransaction, isDatabaseDown, pool, withConnection } from "./db.ts";
+import { isDatabaseDown } from "./database-errors.ts";
+import { db, inTransaction, pool, withConnection } from "./db.ts";
 import { provideSettings } from "./env.ts";
+import { requestContext } from "./log.ts";
 import { secondConnections } from "./testing/second-connections.ts";
 
-test("a transaction that finds no free connection in time is told from one that failed: it may be tried again", async () => {
+test("a transaction that finds no free connection in time is distinguished from a failed one: it may be retried", async () => {
   const taken = await Promise.all(Array.from({ length: pool().options.max ?? 10 }, () => pool().connect()));
   const waited = db().$transaction(async () => undefined, { maxWait: 10 });
   await expect(waited).rejects.toMatchObject({ code: "P2028" });
@@ -23,14 +25,14 @@ test("nothing in a transaction can ask the pool for another connection: ten that
   await expect(db().$transaction(async (tx) => tx.user.count())).resolves.toBe(0);
 });
 
-test("in production that is said and not refused: nearly always there is another one", async () => {
+test("in production that is logged and not refused: another connection is nearly always free", async () => {
   provideSettings({ NODE_ENV: "production" });
   onTestFinished(() => void provideSettings({ NODE_ENV: "test" }));
   await expect(db().$transaction(async () => db().user.count())).resolves.toBe(0);
   expect(secondConnections()).toHaveLength(1);
 });
 
-test("what a transaction began and did not wait for may, once that is over", async () => {
+test("work that a transaction started but did not await may use the pool once it is over", async () => {
   const over = Promise.withResolvers<void>();
   let later: Promise<number> | undefined;
   await db().$transaction(async () => {
@@ -52,4 +54,23 @@ test("a transaction that waited too long for what another one has locked may be 
   await holder.query("ROLLBACK");
   holder.release();
   expect(isDown).toBe(true);
+});
+
+test("S137 one caller's statements, however many wait, leave connections to others", async () => {
+  const as = <T>(name: string, work: () => Promise<T>) =>
+    requestContext.run({ requestId: "test", party: { key: `account ${name}`, isAnonymous: false } }, work);
+  const holder = await pool().connect();
+  await holder.query("SELECT pg_advisory_lock(4712)");
+  const slow = () => db().$transaction((tx) => tx.$executeRaw`SELECT pg_advisory_xact_lock(4712)`);
+  const asked = Promise.allSettled(Array.from({ length: 40 }, () => as("greedy", slow)));
+  await expect.poll(() => pool().totalCount).toBeGreaterThan(5);
+  for (const name of ["one", "another"]) expect(await as(name, () => db().user.count())).toBe(0);
+  const refused = as("greedy", () => pool().query("SELECT 1"));
+  expect(await refused.catch(isDatabaseDown)).toBe(true);
+  await holder.query("SELECT pg_advisory_unlock(4712)");
+  holder.release();
+  const failed = (await asked).filter(({ status }) => status === "rejected") as PromiseRejectedResult[];
+  expect(40 - failed.length).toBe((pool().options.max ?? 0) / 2);
+  for (const { reason } of failed) expect(isDatabaseDown(reason)).toBe(true);
+  expect(await as("greedy", () => db().user.count())).toBe(0);
 });

@@ -1,51 +1,57 @@
+import { hash } from "node:crypto";
+import type { Duplex } from "node:stream";
+import { setTimeout as sleep } from "node:timers/promises";
 import { PrismaPg } from "@prisma/adapter-pg";
-import pg from "pg";
-import { databaseUrl } from "./env.ts";
-import { PrismaClient } from "./generated/prisma/client.ts";
+import type pg from "pg";
+import { databaseCodes } from "./database-errors.ts";
+import { SharedPool } from "./fair-queue/shared-pool.ts";
+import { Prisma, PrismaClient } from "./generated/prisma/client.ts";
 import { requireNoneHeld, whileHeld } from "./held-connection.ts";
-import { log } from "./log.ts";
+import { openPool, STATEMENT_TIMEOUT_MS } from "./open-pool.ts";
 
 /**
  * One pool per process, shared by Prisma (everyday operations) and hand-written SQL (hot paths). It is kept on `globalThis`, because each
  * bundle of Next makes its own module instances (ARCHITECTURE.md, Processes).
  */
-type Connections = { pool: pg.Pool; prisma: PrismaClient };
+type Connections = { pool: SharedPool; pipelines: pg.Pool; direct: pg.Pool; prisma: PrismaClient };
 const keeper = globalThis as typeof globalThis & { keyhookConnections?: { open?: Connections | undefined } };
 keeper.keyhookConnections ??= {};
 const kept = keeper.keyhookConnections;
 
-// With a stopped database requests must get a 503 soon, not hang until the client gives up.
-const CONNECT_TIMEOUT_MS = 3_000;
-const STATEMENT_TIMEOUT_MS = 15_000;
-const POOL_SIZE = 10;
+/** One caller alone uses half of them (shared-pool.ts). */
+const POOL_SIZE = 16;
+/** For transactions that take turns: more would only share the disk's time, and each may wait longer than for a stopped database. */
+const PIPELINES = { max: 4, connectionTimeoutMillis: 10_000, pipeline: true };
+/** For work that may take long, of which only a worker does more than one at a time. */
+const DIRECT = { max: 3, connectionTimeoutMillis: 10_000, statement_timeout: 10 * 60_000, isDirect: true };
 // Prisma's own limits (2 s to begin, 5 s to end) fail sign-ups on a machine that is merely busy.
 const TRANSACTION = { maxWait: 5_000, timeout: STATEMENT_TIMEOUT_MS };
 
 function connections(): Connections {
   if (kept.open) return kept.open;
-  const pool = new pg.Pool({
-    connectionString: databaseUrl(),
-    max: POOL_SIZE,
-    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
-    statement_timeout: STATEMENT_TIMEOUT_MS,
-    application_name: "keyhook",
-  });
-  // Without a listener, an idle connection closed by the server would end the process.
-  pool.on("error", (error) => log().warn({ err: error }, "database connection lost"));
-  // The same for a checked-out connection between two statements, since the pool listens only to idle ones. Its next statement fails.
-  pool.on("connect", (client) => void client.on("error", () => undefined));
+  const pool = openPool({ max: POOL_SIZE, application_name: "keyhook" }, SharedPool);
   kept.open = {
     pool,
+    pipelines: openPool({ ...PIPELINES, application_name: "keyhook pipelines" }),
+    direct: openPool({ ...DIRECT, application_name: "keyhook direct" }),
     prisma: watched(new PrismaClient({ adapter: new PrismaPg(pool), transactionOptions: TRANSACTION })),
   };
   return kept.open;
 }
 
-/** The same client, whose transactions count as holding a connection (held-connection.ts). */
+/** The client, changed so that its transactions count as holding a connection (held-connection.ts). */
 function watched(prisma: PrismaClient): PrismaClient {
   const begin = prisma.$transaction.bind(prisma) as (work: unknown, options?: object) => Promise<unknown>;
-  const transaction = (work: unknown, options?: object) =>
-    begin(typeof work === "function" ? (tx: Db) => whileHeld(() => work(tx)) : work, options);
+  const transaction = async (work: unknown, options?: object) => {
+    if (typeof work !== "function") return begin(work, options);
+    const next: (() => void)[] = [];
+    const result = await begin((tx: Db) => {
+      committed.set(tx, next);
+      return whileHeld(() => work(tx));
+    }, options);
+    for (const each of next) each();
+    return result;
+  };
   return Object.assign(prisma, { $transaction: transaction });
 }
 
@@ -62,14 +68,14 @@ export function pool(): pg.Pool {
 }
 
 /** Whether any caller is waiting for a connection now. */
-export const isPoolExhausted = (): boolean => (kept.open?.pool.waitingCount ?? 0) > 0;
+export const isPoolExhausted = (): boolean => kept.open?.pool.isAwaited ?? false;
 
 /**
- * Does `work` on one connection of the pool, for hand-written transactions and session locks. If it throws, the connection is closed, which
- * ends both.
+ * Runs `work` on one connection, for a transaction: between two of them a pooler changes the server's connection. If it throws, the
+ * connection is closed, which ends the transaction.
  */
-export async function withConnection<T>(work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
-  const client = await pool().connect();
+export async function withConnection<T>(work: (client: pg.PoolClient) => Promise<T>, from = pool()): Promise<T> {
+  const client = await from.connect();
   let problem: Error | undefined;
   try {
     return await whileHeld(() => work(client));
@@ -81,8 +87,78 @@ export async function withConnection<T>(work: (client: pg.PoolClient) => Promise
   }
 }
 
+/** Runs `work` on a connection of the server itself, for session locks and for what takes minutes. If it throws, it is closed. */
+export function withDirectConnection<T>(work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
+  requireNoneHeld();
+  return withConnection(work, connections().direct);
+}
+
+/** The callbacks to run once each open transaction has committed. */
+const committed = new WeakMap<Sql, (() => void)[]>();
+
+/** Does `next` once the transaction has been committed, and never if it fails; at once outside a transaction. */
+export function afterCommit(tx: Sql, next: () => void): void {
+  const waiting = committed.get(tx);
+  if (waiting) waiting.push(next);
+  else next();
+}
+
 /** A transaction's client, or the plain one: the parameter of operations that may be part of a larger one. */
 export type Db = Omit<PrismaClient, "$connect" | "$disconnect" | "$on" | "$transaction" | "$extends">;
+
+/** Sends hand-written statements: a client of Prisma's, or a prepared transaction. */
+export type Sql = {
+  $queryRaw<Rows = unknown>(query: TemplateStringsArray | Prisma.Sql, ...values: unknown[]): Promise<Rows>;
+  $executeRaw(query: TemplateStringsArray | Prisma.Sql, ...values: unknown[]): Promise<number>;
+};
+
+/**
+ * A transaction for hot paths. Its statements go to Postgres directly, which plans each once per connection: Prisma would take longer than
+ * Postgres. Statements that do not wait for each other's results share a round trip. Their texts must not vary with the values.
+ * @param work returns a function that sends the last statements at once. The commit follows without waiting for their results: if one of them
+ * fails, Postgres undoes the transaction instead.
+ */
+export async function inPreparedTransaction<T>(work: (tx: Sql) => Promise<() => Promise<T>>): Promise<T> {
+  requireNoneHeld();
+  const next: (() => void)[] = [];
+  const transaction = async (client: pg.PoolClient): Promise<T> => {
+    const tx = preparedOn(client);
+    next.length = 0;
+    committed.set(tx, next);
+    writeTogether(client);
+    const [, finish] = await Promise.all([client.query("BEGIN"), work(tx)]);
+    writeTogether(client);
+    const [made] = await Promise.all([finish(), client.query("COMMIT")]);
+    return made;
+  };
+  const result = await retryDeadlocks(() => withConnection(transaction, connections().pipelines));
+  for (const each of next) each();
+  return result;
+}
+
+/** Writes the statements that are sent in this turn to the socket together. pg would write each of them on its own. */
+function writeTogether(client: pg.PoolClient): void {
+  const { stream } = (client as unknown as { connection: { stream: Duplex } }).connection;
+  stream.cork();
+  process.nextTick(() => stream.uncork());
+}
+
+/** Names of prepared statements by their texts. */
+const names = new Map<string, string>();
+
+function preparedOn(client: pg.PoolClient): Sql {
+  const send = (query: TemplateStringsArray | Prisma.Sql, values: unknown[]) => {
+    const { text, values: all } = "raw" in query ? Prisma.sql(query, ...values) : query;
+    const name = names.get(text) ?? hash("sha1", text);
+    names.set(text, name);
+    return client.query({ name, text, values: all });
+  };
+  return {
+    $queryRaw: async <Rows>(query: TemplateStringsArray | Prisma.Sql, ...values: unknown[]) =>
+      (await send(query, values)).rows as Rows,
+    $executeRaw: async (query, ...values) => (await send(query, values)).rowCount ?? 0,
+  };
+}
 
 export const isTransaction = (tx: Db): boolean => tx !== connections().prisma;
 
@@ -91,78 +167,26 @@ export async function closeConnections(): Promise<void> {
   if (!open) return;
   kept.open = undefined;
   await open.prisma.$disconnect();
-  await open.pool.end();
+  await Promise.all([open.pool.end(), open.pipelines.end(), open.direct.end()]);
 }
 
-/** PostgreSQL's code for `lock_timeout`: another transaction held a row or a lock for longer than this one waits (`lockRepo`). */
-export const LOCK_TIMEOUT = "55P03";
-
-/** PostgreSQL's code for `statement_timeout`. */
-export const QUERY_CANCELED = "57014";
-
-const DOWN = new Set<unknown>([
-  LOCK_TIMEOUT,
-  "ECONNREFUSED",
-  "ECONNRESET",
-  "EPIPE",
-  "ETIMEDOUT",
-  // The lookup of its host name can fail too, for example of a container.
-  "ENOTFOUND",
-  "EAI_AGAIN",
-  "EHOSTUNREACH",
-  "ENETUNREACH",
-  "57P01",
-  "57P02",
-  "57P03",
-  "08006",
-  "08001",
-  "08003",
-  "P1001",
-  "P1002",
-  "P1017",
-]);
-
-/** The codes of an error and of its causes: Postgres's, and the one that Prisma's adapter wraps. */
-export function databaseCodes(error: unknown): unknown[] {
-  const codes: unknown[] = [];
-  for (let at: unknown = error, depth = 0; at instanceof Error && depth < 5; at = at.cause, depth++) {
-    const { code, cause } = at as { code?: unknown; cause?: { originalCode?: unknown } };
-    const meta = (at as { meta?: { driverAdapterError?: { cause?: { originalCode?: unknown } } } }).meta;
-    codes.push(code, cause?.originalCode, meta?.driverAdapterError?.cause?.originalCode);
-  }
-  return codes.filter((code) => code !== undefined);
-}
-
+/** PostgreSQL's code for a deadlock: the statement and its transaction were undone. */
 const DEADLOCK = "40P01";
 const MOST_TRIES = 3;
+/** Two that retried at once could deadlock again. */
+const PAUSE_MS = 20;
 
-/**
- * Runs a transaction, and repeats it if Postgres ended it because of a deadlock: nothing of it was done, and the other transaction has
- * finished by then. `work` must do nothing outside its transaction.
- */
-export async function inTransaction<T>(work: (tx: Db) => Promise<T>, options?: { timeout: number }): Promise<T> {
+/** Runs a statement or transaction again after a deadlock, which undid all of it. `run` must do nothing outside the database. */
+export async function retryDeadlocks<T>(run: () => Promise<T>): Promise<T> {
   for (let tries = 1; ; tries++) {
     try {
-      return await db().$transaction(work, options);
+      return await run();
     } catch (error) {
       if (tries === MOST_TRIES || !databaseCodes(error).includes(DEADLOCK)) throw error;
+      await sleep(PAUSE_MS * Math.random() * tries);
     }
   }
 }
 
-/** Messages of pg, its pool and Prisma. The last: no connection was free in time, and the transaction did not begin. */
-const DOWN_MESSAGE =
-  /timeout exceeded when trying to connect|Connection terminated|Can't reach database server|the database system is|Unable to start a transaction in the given time/i;
-
-/**
- * Whether an error means that the database is unavailable, or that others hold the needed connection or lock: the response is then 503 with
- * Retry-After, not 500.
- */
-export function isDatabaseDown(error: unknown): boolean {
-  if (databaseCodes(error).some((code) => DOWN.has(code))) return true;
-  for (let at: unknown = error, depth = 0; at instanceof Error && depth < 5; at = at.cause, depth++) {
-    if (DOWN_MESSAGE.test(at.message)) return true;
-    if ("errors" in at && Array.isArray(at.errors) && at.errors.some(isDatabaseDown)) return true;
-  }
-  return false;
-}
+export const inTransaction = <T>(work: (tx: Db) => Promise<T>, options?: { timeout: number }): Promise<T> =>
+  retryDeadlocks(() => db().$transaction(work, options));

@@ -86,7 +86,7 @@ describe("settings", () => {
   });
 });
 
-it("reads secrets from files that are named instead, and hands the files on to nobody", () => {
+it("reads secrets from named files, and passes the file names to no child process", () => {
   const folder = mkdtempSync(join(tmpdir(), "keyhook-secrets-"));
   const before = env().METRICS_TOKEN;
   onTestFinished(() => {

@@ -48,7 +48,7 @@ type Details = {
 /**
  * What an error names, for programs: a role, what an organization requires of its members, or the organization that the app has to request.
  */
-export type Requirement = {
+type Requirement = {
   role?: OrganizationRole;
   securityRestrictions?: readonly SecurityRestriction[];
   orgId?: string;
@@ -64,6 +64,8 @@ export class ServiceError extends Error {
   readonly scope: string | undefined;
   readonly requires: Requirement | undefined;
   readonly wireCode: WireCode | undefined;
+  /** What else is wrong with the same input, for doors that show all of it (`checkAll`). */
+  readonly others: readonly ServiceError[] = [];
 
   /** @param description a sentence for the user or program that made the request; it says what to do. */
   constructor(
@@ -85,6 +87,16 @@ export class ServiceError extends Error {
   }
 }
 
+/** The error for input that the caller can correct. @param field the form field or property at fault */
+export function invalidRequest(description: string, field?: string): ServiceError {
+  return new ServiceError("invalid_request", description, field === undefined ? {} : { field });
+}
+
+/** The error for a change that the current state does not allow. */
+export function conflict(description: string, field?: string): ServiceError {
+  return new ServiceError("conflict", description, field === undefined ? {} : { field });
+}
+
 /** The error for what does not exist and for what the caller may not see: the same, so that the two cannot be distinguished (S136). */
 export function notFound(what: string): ServiceError {
   const wireCode = wireCodes[what];
@@ -96,6 +108,29 @@ const wireCodes: Record<string, WireCode | undefined> = {
   Revision: "RevisionNotFound",
   Entry: "EntryNotFound",
 };
+
+/**
+ * Runs all checks of one input, so that a form names everything that is wrong with it at once.
+ * @returns what each check returned
+ * @throws ServiceError of the first check that failed, with the `others`
+ */
+export async function checkAll<Checks extends Record<string, () => unknown>>(
+  checks: Checks,
+): Promise<{ [Name in keyof Checks]: Awaited<ReturnType<Checks[Name]>> }> {
+  const results: Record<string, unknown> = {};
+  const found: ServiceError[] = [];
+  for (const [name, check] of Object.entries(checks)) {
+    try {
+      results[name] = await check();
+    } catch (error) {
+      if (!isServiceError(error)) throw error;
+      found.push(error, ...error.others);
+    }
+  }
+  const [first, ...others] = found;
+  if (first) throw Object.assign(first, { others });
+  return results as { [Name in keyof Checks]: Awaited<ReturnType<Checks[Name]>> };
+}
 
 export function isServiceError(error: unknown): error is ServiceError {
   return error instanceof Error && error.name === "ServiceError";

@@ -7,7 +7,7 @@ import { secondConnectionsSeen } from "./telemetry.ts";
  * A holder of a pool connection must not request another. Ten requests that do so at once wait for each other, and with them every request
  * of the process, until they time out. Neither Postgres nor the pool sees that deadlock: each of them waits in Node.
  */
-export class SecondConnectionError extends Error {
+class SecondConnectionError extends Error {
   override name = "SecondConnectionError";
 }
 
@@ -42,7 +42,7 @@ const logged = new Set<string>();
 
 function refuseSecond(): void {
   const error = new SecondConnectionError(
-    "This holds a connection and asks the pool for another one. Hand on the transaction's (`tx`).",
+    "This holds a connection and asks the pool for another one. Pass on the transaction's (`tx`).",
   );
   secondConnectionsSeen.publish(error);
   if (env().NODE_ENV !== "production") throw error;

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { firstIdAt, isId, newId, newOrderedId } from "./ids.ts";
 
-test("ids are 24 hex digits that begin with the time, and no two are alike", () => {
+test("IDs are 24 hex digits that begin with the time, and are unique", () => {
   const before = Math.floor(Date.now() / 1000);
   const ids = Array.from({ length: 2_000 }, newId); // several draws of random bytes
   expect(new Set(ids).size).toBe(ids.length);
@@ -14,7 +14,7 @@ test("ids are 24 hex digits that begin with the time, and no two are alike", () 
   }
 });
 
-test("ordered ids are in the order of their time, and a time is before all ids that are made from it on", () => {
+test("ordered IDs sort by time, and a time sorts before all IDs created from then on", () => {
   const times = [1_700_000_000_000, 1_700_000_000_001, 1_700_000_000_999, 1_700_000_001_000, Date.now()];
   const ids = times.map((at) => newOrderedId(at));
   expect([...ids].sort()).toEqual(ids);
@@ -26,7 +26,7 @@ test("ordered ids are in the order of their time, and a time is before all ids t
   expect(new Set(Array.from({ length: 2_000 }, () => newOrderedId(0))).size).toBe(2_000);
 });
 
-test("ordered ids of one process are in the order in which they were made, however many to a millisecond", () => {
+test("ordered IDs of one process sort by creation, however many in a millisecond", () => {
   const ids = Array.from({ length: 5_000 }, () => newOrderedId());
   expect([...ids].sort()).toEqual(ids);
 });

@@ -27,13 +27,17 @@ let lastStep = 0;
  */
 export function newOrderedId(at?: number): string {
   const step = Math.floor(((at ?? Date.now()) * STEPS_PER_SECOND) / 1000);
-  if (at !== undefined) return orderedId(step);
+  if (at !== undefined) return orderedIdOf(step);
   lastStep = Math.max(step, lastStep + 1);
-  return orderedId(lastStep);
+  return orderedIdOf(lastStep);
 }
 
-function orderedId(step: number): string {
-  return step.toString(16).padStart(12, "0") + newId().slice(-12);
+/**
+ * @param step 65,536ths of a second
+ * @param rest 12 hex digits, random unless given
+ */
+export function orderedIdOf(step: number, rest = newId().slice(-12)): string {
+  return step.toString(16).padStart(12, "0") + rest;
 }
 
 /** The first id, of either kind, that can have been made at a time: converts a range of time into a range of ids. */

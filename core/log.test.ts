@@ -25,10 +25,10 @@ describe("the log", () => {
   });
 
   it("says what went wrong, with the error's code and stack", () => {
-    const { err } = logged({ err: Object.assign(new Error("no way"), { code: "ECONNREFUSED" }) });
+    const { err } = logged({ err: Object.assign(new Error("there is no route"), { code: "ECONNREFUSED" }) });
     expect(err).toMatchObject({
       type: "Error",
-      message: "no way",
+      message: "there is no route",
       code: "ECONNREFUSED",
       stack: expect.stringContaining("log.test"),
     });
@@ -40,7 +40,7 @@ describe("the log", () => {
     expect(fields).toEqual({ request: { password: "kept" } });
   });
 
-  it("has the id of the request on every line that is said meanwhile", () => {
+  it("has the request's ID on every log line during the request", () => {
     const line = requestContext.run({ requestId: "r-1", pageStatus: 404 }, () => logged({ status: 200 }));
     expect(line).toMatchObject({ requestId: "r-1", status: 200, msg: "said" });
     expect(line).not.toHaveProperty("pageStatus");

@@ -1,7 +1,6 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { type DestinationStream, type Logger, type LoggerOptions, pino } from "pino";
 import { env } from "./env.ts";
-import { withoutSecrets } from "./without-secrets.ts";
 
 /** The request being answered. */
 export type RequestContext = {
@@ -9,12 +8,18 @@ export type RequestContext = {
   requestId: string;
   /** Path and query as sent, which Next does not pass to pages. */
   address?: string;
+  /** The user's choice for pages; without it, the system's. */
+  theme?: "light" | "dark";
   /** The client's address (core/http/client-address.ts). */
   ip?: string | null;
   /** The caller that the request's expensive work counts against (core/fair-queue/party.ts). */
   party?: { key: string; isAnonymous: boolean };
+  /** What it costs besides its response's size, in milliseconds (core/fair-queue/party.ts). */
+  workMs?: number;
   /** Calls `listener` once the response is over or the client has disconnected. @returns stops listening */
   whenClosed?: (listener: () => void) => () => void;
+  /** How long a piece of a long response waits if its caller is anonymous, in milliseconds (core/fair-queue/send-in-turn.ts). */
+  sendAfter?: (bytes: number) => number;
   /** Whether others wait for the slot that the response holds. Then a slow reader is disconnected (server/limit-time.ts). */
   yields?: () => boolean;
   /** The trace that the request belongs to (W3C Trace Context), if traces are recorded. */
@@ -49,6 +54,11 @@ export function log(): Logger {
   return root;
 }
 
+/** Replaces the process's logger. */
+export function replaceLogger(logger: Logger): void {
+  root = logger;
+}
+
 /** @param destination replaces stdout, for tests. */
 export function makeLogger(destination?: DestinationStream): Logger {
   const options: LoggerOptions = {
@@ -63,4 +73,49 @@ export function makeLogger(destination?: DestinationStream): Logger {
 function withRequestId(): { requestId?: string } {
   const context = requestContext.getStore();
   return context ? { requestId: context.requestId } : {};
+}
+
+/** Field names that always contain a credential (S55, S130). */
+const secretNames = new Set([
+  "password",
+  "secret",
+  "client_secret",
+  "token",
+  "access_token",
+  "refresh_token",
+  "id_token",
+  "subject_token",
+  "actor_token",
+  "code",
+  "code_verifier",
+  "device_code",
+  "authorization",
+  "cookie",
+  "set-cookie",
+  "x-webhook-secret",
+  "webhook-signature",
+  "secrets",
+]);
+
+const DEPTH = 4;
+
+/**
+ * The same value, with `[redacted]` for each field named after a credential: accidental logging must not reveal one. The value itself is
+ * not changed, and copied only if something is redacted, since nearly every line has nothing to redact. (pino's own `redact` with wildcards
+ * takes ten times as long as the line.)
+ *
+ * An error's `code`, such as ECONNREFUSED, is not a credential and stays.
+ */
+function withoutSecrets(value: unknown, depth = 0): unknown {
+  if (typeof value !== "object" || value === null || value instanceof Error || depth === DEPTH) return value;
+  const isError = "stack" in value;
+  let copy: Record<string, unknown> | undefined;
+  for (const [name, field] of Object.entries(value)) {
+    const isSecret = secretNames.has(name.toLowerCase()) && !(isError && name === "code");
+    const clean = isSecret ? "[redacted]" : withoutSecrets(field, depth + 1);
+    if (clean === field) continue;
+    copy ??= (Array.isArray(value) ? [...value] : { ...value }) as Record<string, unknown>;
+    copy[name] = clean;
+  }
+  return copy ?? value;
 }

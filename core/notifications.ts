@@ -1,6 +1,9 @@
+import { setTimeout as delay } from "node:timers/promises";
 import pg from "pg";
-import { databaseUrl } from "./env.ts";
+import { pool } from "./db.ts";
+import { directDatabaseUrl } from "./env.ts";
 import { log } from "./log.ts";
+import { socketEndingWhenSilent } from "./open-pool.ts";
 
 /**
  * Postgres NOTIFY, on one dedicated connection for the whole process. A notification only says that something changed; the change is read
@@ -14,15 +17,18 @@ const keeper = globalThis as typeof globalThis & { keyhookNotifications?: State 
 keeper.keyhookNotifications ??= { channels: new Map(), closed: false };
 const state = keeper.keyhookNotifications;
 const RECONNECT_MS = 1_000;
+const HEARTBEAT_MS = 5_000;
+/** Without an answer to a heartbeat for this long, notifications do not arrive either. */
+const SILENT_MS = 10_000;
 
 export const isListening = (): boolean => state.client !== undefined;
 
 async function connect(): Promise<void> {
   const client = new pg.Client({
-    connectionString: databaseUrl(),
+    connectionString: directDatabaseUrl(),
     application_name: "keyhook notifications",
     connectionTimeoutMillis: 3_000,
-    keepAlive: true,
+    stream: () => socketEndingWhenSilent(SILENT_MS),
   });
   const lost = () => {
     if (state.client !== client) return;
@@ -38,8 +44,17 @@ async function connect(): Promise<void> {
   for (const channel of state.channels.keys()) await client.query(`LISTEN ${client.escapeIdentifier(channel)}`);
   if (state.closed) return client.end();
   state.client = client;
+  void keepAsking(client).catch(() => undefined);
   // Notifications were missed while the connection was down: tell every handler that anything may have changed.
   for (const { handlers } of state.channels.values()) for (const handler of handlers) handler("");
+}
+
+/** A server that freezes says nothing, like one that has nothing to say. */
+async function keepAsking(client: pg.Client): Promise<void> {
+  while (state.client === client) {
+    await delay(HEARTBEAT_MS, undefined, { ref: false });
+    await client.query("select 1");
+  }
 }
 
 function scheduleReconnect(): void {
@@ -60,10 +75,7 @@ function ensureConnected(): Promise<void> {
   return state.connecting;
 }
 
-/**
- * Calls `handler` for every notification on the channel `name`, with an empty payload after a reconnection. Calling it again changes
- * nothing.
- */
+/** Calls `handler` for each notification on a channel, with an empty payload after a reconnection. Idempotent. */
 export async function listen(name: string, handler: Handler): Promise<void> {
   state.closed = false;
   const known = state.channels.get(name);
@@ -76,10 +88,61 @@ export async function listen(name: string, handler: Handler): Promise<void> {
   await ensureConnected();
 }
 
+type Outbox = {
+  messages: Map<string, [channel: string, payload: string]>;
+  timer?: NodeJS.Timeout | undefined;
+  dueAt: number;
+  isSending: boolean;
+};
+const outboxKeeper = globalThis as typeof globalThis & { keyhookOutbox?: Outbox };
+outboxKeeper.keyhookOutbox ??= { messages: new Map(), dueAt: Number.POSITIVE_INFINITY, isSending: false };
+const outbox = outboxKeeper.keyhookOutbox;
+
+/**
+ * Sends a notification, after the commit of what it reports (`afterCommit`): the same ones are sent once, and all of a moment
+ * together. NOTIFY locks the whole database until its transaction has been written to disk, so in the transactions of requests
+ * it makes them commit one by one. What is not sent, because the process ends, is found when others look for themselves.
+ * @param withinMs how long it may wait for others
+ */
+export function notify(channel: string, payload = "", withinMs = 0): void {
+  outbox.messages.set(`${channel} ${payload}`, [channel, payload]);
+  const at = performance.now() + withinMs;
+  if (outbox.isSending || at >= outbox.dueAt) return;
+  outbox.dueAt = at;
+  clearTimeout(outbox.timer);
+  outbox.timer = withinMs === 0 ? undefined : setTimeout(() => void send(), withinMs).unref();
+  if (withinMs === 0) void send();
+}
+
+async function send(): Promise<void> {
+  outbox.isSending = true;
+  outbox.dueAt = Number.POSITIVE_INFINITY;
+  clearTimeout(outbox.timer);
+  do {
+    const messages = [...outbox.messages.values()];
+    outbox.messages.clear();
+    try {
+      await pool().query({
+        name: "notify",
+        // Its commit need not wait for the disk.
+        text: `select set_config('synchronous_commit', 'off', true), count(pg_notify(channel, payload))
+          from unnest($1::text[], $2::text[]) as n(channel, payload)`,
+        values: [messages.map(([channel]) => channel), messages.map(([, payload]) => payload)],
+      });
+    } catch (error) {
+      log().debug({ err: error }, "notifications were not sent");
+    }
+  } while (outbox.messages.size > 0);
+  outbox.isSending = false;
+}
+
 export async function stopListening(): Promise<void> {
   state.closed = true;
   const { client } = state;
   state.client = undefined;
   state.channels.clear();
+  clearTimeout(outbox.timer);
+  outbox.dueAt = Number.POSITIVE_INFINITY;
+  outbox.messages.clear();
   await client?.end().catch(() => undefined);
 }

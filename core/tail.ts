@@ -97,7 +97,7 @@ class Reader<Entry, State, Cursor extends number | string> {
   #kept: (Page<Entry, State, Cursor> & { from: Cursor }) | undefined;
   /** Followers who have received everything that was read. */
   readonly #waiting = new Set<Waiting<Page<Entry, State, Cursor>, Cursor>>();
-  /** Reads under way by cursor, and the latest of them, for which the next one waits. */
+  /** Running reads by cursor, and the latest of them, for which the next one waits. */
   readonly #reads = new Map<Cursor | undefined, Promise<Page<Entry, State, Cursor> | undefined>>();
   #latest: Promise<unknown> = Promise.resolve();
   #isNews = false;

@@ -8,11 +8,11 @@ import { requestContext } from "./log.ts";
  */
 
 /** A request that was answered, or aborted. */
-export type RequestSeen = { method: string; door: RequestDoor; status: number; milliseconds: number; isAborted: boolean };
+type RequestSeen = { method: string; door: RequestDoor; status: number; milliseconds: number; isAborted: boolean };
 export type RequestDoor = "page" | "api" | "git" | "oauth" | "asset";
 
 /** A request that had to wait for its turn while the process was busy, or was refused (S137). */
-export type PacedSeen = { party: PartyKind; outcome: "waited" | "refused" };
+type PacedSeen = { party: PartyKind; outcome: "waited" | "refused" };
 
 /** Events whose deliveries were made together. */
 export type FanOutSeen = {
@@ -65,7 +65,7 @@ export const attemptsSeen = typed<AttemptSeen>("keyhook.attempt");
 /** Code that requested a second connection from the pool: a bug of ours (core/held-connection.ts). */
 export const secondConnectionsSeen = typed<Error>("keyhook.second-connection");
 
-/** Unhandled rejections: bugs of ours (core/instance/outlive-rejections.ts). */
+/** Unhandled rejections: bugs of ours (core/instance/process-lifecycle.ts). */
 export const rejectionsSeen = typed<unknown>("keyhook.rejection");
 
 /** W3C Trace Context, version 00. */

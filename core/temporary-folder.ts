@@ -12,10 +12,7 @@ export const serviceMark = (): string => hash("sha256", databaseUrl(), "hex").sl
 const LEFT_AFTER_MS = 24 * 60 * 60_000;
 const SWEEP_EVERY_MS = 60 * 60_000;
 
-/**
- * A folder on this machine for one short task. The creator removes it, unless the process is killed before that; therefore its name says
- * which service it belongs to.
- */
+/** A folder for one short task, which its creator removes. Its name says whose it is, in case the process is killed. */
 export const makeTemporaryFolder = (kind: "merge" | "fetch" | "payload"): Promise<string> =>
   mkdtemp(join(tmpdir(), `keyhook-${kind}-${serviceMark()}-`));
 

@@ -39,7 +39,7 @@ test("S136 the operators' pages do not exist for others", async ({ page, person 
     expect(await answer.text(), path).not.toContain('aria-label="Administration"');
   }
   await page.goto("/admin/users");
-  await expect(page.getByRole("heading", { level: 1 })).toHaveText("There is nothing here");
+  await expect(page.getByRole("heading", { level: 1 })).toHaveText("Page not found");
   await expect(page.getByRole("navigation", { name: "Administration" })).toHaveCount(0);
   await page.getByRole("button", { name: /^Account menu/ }).click();
   await expect(page.getByRole("link", { name: "Connected apps" })).toBeVisible();
@@ -63,7 +63,7 @@ for (const hasScripts of [true, false]) {
   test.describe(`${hasScripts ? "with" : "without"} JavaScript`, () => {
     test.use({ javaScriptEnabled: hasScripts });
 
-    test("an operator verifies an app, which people see when it asks, and blocks it, which ends it", async ({
+    test("an operator verifies an app, which users see at consent, and blocks it, which ends its access", async ({
       page,
       demo,
       person,
@@ -83,22 +83,22 @@ for (const hasScripts of [true, false]) {
       await enter(theirs, person);
       await theirs.goto(authorizePath(app.clientId));
       await expect(theirs.getByText("Verified by Keyhook")).toBeVisible();
-      // There is nobody to arrive at.
+      // The redirect URI leads to no server.
       const leaves = theirs.waitForRequest((request) => request.url().startsWith(`${REDIRECT_URI}?code=`));
       await theirs.getByRole("button", { name: "Authorize" }).click();
       await leaves;
 
       await administration.findApp(app.name);
       await row.getByText("Block", { exact: true }).click();
-      await expect(row).toContainText("the access that 1 person has given it ends at once");
+      await expect(row).toContainText("the access that 1 person has given it is revoked immediately");
       await administration.blockApp(app.name);
       await expect(row).toContainText("Blocked");
       const answer = await theirs.goto(authorizePath(app.clientId));
       expect(answer?.status()).toBe(400);
 
       await row.getByRole("button", { name: "Unblock" }).click();
-      await administration.expectNotice("let in again");
-      // What the block has ended stays ended: the whole question is asked again.
+      await administration.expectNotice("unblocked");
+      // What the block ended stays ended: the consent page asks everything again.
       await theirs.goto(authorizePath(app.clientId));
       await expect(theirs.getByRole("heading", { level: 1 })).toHaveText(`${app.name} wants to use your Keyhook account`);
       await context.close();
@@ -106,11 +106,13 @@ for (const hasScripts of [true, false]) {
 
     test("rules for hosts are added, explained and removed", async ({ page, demo }) => {
       const host = `h${randomBytes(4).toString("hex")}.example`;
+      // The other variant of this story may run at the same time.
+      const reported = `reported, ${host}`;
       const administration = new Administration(page);
       await administration.enter(demo);
       await page.goto("/admin/hosts");
       await administration.addRule({ host: "no host", note: "why not", rule: "Allow" });
-      await expect(page.getByLabel("Host", { exact: true })).toHaveAccessibleDescription(/Enter the name of a host/);
+      await expect(page.getByLabel("Host", { exact: true })).toHaveAccessibleDescription(/Enter a host name/);
       await expect(page.getByLabel("Host", { exact: true })).toHaveValue("no host");
       await expect(page.getByLabel("Note")).toHaveValue("why not");
 
@@ -118,16 +120,16 @@ for (const hasScripts of [true, false]) {
       await administration.expectNotice("The host is allowed");
       await expect(administration.rule(`agents.${host}`)).toContainText(/Allowed.*our own agents/s);
 
-      await administration.beginBlockingHost(host, "reported");
-      await expect(page.getByText("None has been seen yet, so nobody loses anything.")).toBeVisible();
-      await expect(page.getByLabel("Note")).toHaveValue("reported");
-      await page.getByRole("link", { name: "Keep it" }).click();
-      await expect(administration.rule("reported")).toHaveCount(0);
-      await administration.beginBlockingHost(host, "reported");
+      await administration.beginBlockingHost(host, reported);
+      await expect(page.getByText("No apps have been seen yet, so nobody loses access.")).toBeVisible();
+      await expect(page.getByLabel("Note")).toHaveValue(reported);
+      await page.getByRole("link", { name: "Cancel" }).click();
+      await expect(administration.rule(reported)).toHaveCount(0);
+      await administration.beginBlockingHost(host, reported);
       await administration.confirmBlockingHost();
-      await expect(administration.rule("reported")).toContainText(/Blocked.*by opal/s);
+      await expect(administration.rule(reported)).toContainText(/Blocked.*by opal/s);
 
-      for (const name of [`agents.${host}`, "reported"]) await administration.removeRule(name);
+      for (const name of [`agents.${host}`, reported]) await administration.removeRule(name);
       await expect(page.getByText(host)).toHaveCount(0);
     });
   });
@@ -139,21 +141,18 @@ test("programs may register themselves while the switch is on", async ({ page, d
   await page.goto("/admin/registration");
   expect((await register()).status()).toBeGreaterThanOrEqual(400);
   await page.getByRole("button", { name: "Turn on" }).click();
-  await expect(page.getByRole("status").filter({ hasText: "may register themselves from now on" })).toBeVisible();
+  await expect(page.getByRole("status").filter({ hasText: "can now register themselves" })).toBeVisible();
   expect((await register()).status()).toBe(201);
   await page.goto("/admin/registration");
   await page.getByRole("button", { name: "Turn off" }).click();
-  await expect(page.getByRole("status").filter({ hasText: "No further app can register itself" })).toBeVisible();
+  await expect(page.getByRole("status").filter({ hasText: "Apps can no longer register themselves" })).toBeVisible();
   expect((await register()).status()).toBeGreaterThanOrEqual(400);
   await page.getByRole("link", { name: /registered/ }).click();
   await expect(page.getByRole("list", { name: "OAuth apps" }).getByRole("listitem").first()).toContainText("Burr");
   await expect(page.getByRole("list", { name: "OAuth apps" })).toContainText("Registered itself");
 });
 
-test("a page that is past the end, or no number, and a search for nothing show something all the same", async ({
-  page,
-  demo,
-}) => {
+test("a page past the end, an invalid page number and an empty search still show results", async ({ page, demo }) => {
   await new Administration(page).enter(demo);
   for (const at of ["2", "99999999999999999999", "-1", "x"]) {
     await page.goto(`/admin/apps?page=${at}`);

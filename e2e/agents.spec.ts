@@ -8,8 +8,8 @@ import { expect, test } from "./fixtures.ts";
 import { expectAccessible } from "./support/accessibility.ts";
 import { admin } from "./support/admin.ts";
 
-/** A client of the Model Context Protocol, a service that it is pointed at, and the person in between. */
-test("an agent is let in at a service beside this one, and was given nothing but that service's address", async ({
+/** A client of the Model Context Protocol, the service that it connects to, and the user. */
+test("an agent gets access to another service, and knows only that service's URL", async ({
   page,
   demo,
   person,
@@ -27,7 +27,7 @@ test("an agent is let in at a service beside this one, and was given nothing but
     grant_types: ["authorization_code", "refresh_token"],
   });
   const agent = new Agent({ clientMetadataUrl: document.clientId });
-  // Where agents wait for the browser, on the person's own machine (RFC 8252 §7.3).
+  // Where agents wait for the browser, on the user's own machine (RFC 8252 §7.3).
   const waiting = createServer((_req, res) => res.end("You can close this tab.")).listen(
     Number(new URL(CALLBACK).port),
     "127.0.0.1",
@@ -41,7 +41,7 @@ test("an agent is let in at a service beside this one, and was given nothing but
     await signInPage.signIn(person);
 
     await modal.expectShownFor("Quill");
-    const where = page.getByRole("region", { name: "It may act in your name at" });
+    const where = page.getByRole("region", { name: "It can act in your name at" });
     await expect(where).toContainText(name);
     await expect(where).toContainText(service.resource);
     await expect(page.getByText("stays signed in until you revoke it")).toBeVisible();

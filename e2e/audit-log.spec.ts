@@ -4,11 +4,7 @@ import { expectAccessible } from "./support/accessibility.ts";
 import { admin } from "./support/admin.ts";
 import { enter } from "./support/enter.ts";
 
-test("an administrator reads who did what, looks for it, opens one entry, and takes the log along", async ({
-  page,
-  member,
-  demo,
-}) => {
+test("an administrator reads the log, searches it, opens one entry, and exports it", async ({ page, member, demo }) => {
   test.slow();
   const [{ name: org }] = member.organizations;
   await admin(
@@ -28,38 +24,38 @@ test("an administrator reads who did what, looks for it, opens one entry, and ta
   await page.goto(`/organizations/${org}`);
   await page.getByRole("navigation").getByRole("link", { name: "Audit log" }).click();
   await page.waitForURL("**/audit-log");
-  const entries = page.getByRole("list", { name: "Entries, the newest first" }).getByRole("listitem");
+  const entries = page.getByRole("list", { name: "Entries, newest first" }).getByRole("listitem");
   await expect(entries.filter({ hasText: "The system created the app Paper Lantern" })).toContainText("oauth_app.create");
   await expectAccessible(page);
 
   await page.getByLabel("About").selectOption("OAuth apps");
   await page.getByLabel(/^Words/).fill("author:nobody-of-that-name");
   await page.getByRole("button", { name: "Search" }).click();
-  await expect(page.getByText("No entry is like that")).toBeVisible();
+  await expect(page.getByText("No entries match")).toBeVisible();
   await expect(page.getByLabel("About")).toHaveValue("oauth_app");
   await page.getByLabel(/^Words/).fill("since:yesterday");
   await page.getByRole("button", { name: "Search" }).click();
-  await expect(page.getByText("Give since as a day")).toBeVisible();
+  await expect(page.getByText("Write since with a date")).toBeVisible();
   await page.getByLabel(/^Words/).fill("author:system");
   await page.getByRole("button", { name: "Search" }).click();
   await expect(entries).toHaveCount(1);
 
   await page.getByRole("link", { name: "The system created the app Paper Lantern" }).click();
   await expect(page.getByRole("heading", { level: 1 })).toHaveText("The system created the app Paper Lantern");
-  // The worker gives entries their places within seconds.
+  // The worker seals entries within seconds.
   await expect(async () => {
     await page.reload();
     await expect(page.getByText(/^Number \d+/)).toBeVisible({ timeout: 1_000 });
   }).toPass();
   await expectAccessible(page);
 
-  // Without a plan the log can be read here only.
+  // Without a plan the log can only be read here.
   await page.getByRole("link", { name: "Audit log", exact: true }).first().click();
   await expect(page.getByText("With the plan Team or Enterprise")).toBeVisible();
   expect((await page.request.get(`/organizations/${org}/audit-log/export`)).status()).toBe(403);
 });
 
-test("the operator exports everything, and the export is an entry itself; others find nothing there", async ({
+test("the operator exports everything, and the export is recorded; for others the page does not exist", async ({
   page,
   demo,
   person,
@@ -68,7 +64,7 @@ test("the operator exports everything, and the export is an entry itself; others
   for (const path of ["/admin/audit-log", "/admin/audit-log/export", "/organizations/tidepool/audit-log"]) {
     expect([path, (await page.request.get(path)).status()]).toEqual([path, 404]);
   }
-  // Their own acts they read themselves.
+  // Users can read their own actions.
   await page.goto("/settings/security-log");
   await expect(page.getByRole("listitem").filter({ hasText: `${person.username} signed in` })).toBeVisible();
   await expectAccessible(page);
@@ -81,7 +77,7 @@ test("the operator exports everything, and the export is an entry itself; others
   expect(file.suggestedFilename()).toBe("audit-log-installation.csv");
   expect(await readFile(await file.path(), "utf8")).toMatch(/^id,created_at,type,message/);
   await page.reload();
-  // Other people act at the same time.
+  // Other users act at the same time.
   await expect(page.getByRole("listitem").filter({ hasText: "opal exported the audit log as csv" }).first()).toBeVisible();
   await expectAccessible(page);
   expect(await admin<{ ok: boolean }>(demo, "audit", "verify")).toMatchObject({ ok: true, flaw: null });

@@ -1,5 +1,9 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
 import { expect, test } from "./fixtures.ts";
-import { KeyhookCli } from "./support/keyhook-cli.ts";
 
 test("the command line signs in beside a browser, manages webhooks, and signs out", async ({
   page,
@@ -36,3 +40,48 @@ test("the command line signs in beside a browser, manages webhooks, and signs ou
   expect((await cli.run("logout")).code).toBe(0);
   expect(await cli.run("whoami")).toMatchObject({ code: 1, stderr: expect.stringContaining("keyhook login") });
 });
+
+const PROGRAM = resolve(import.meta.dirname, "../packages/cli/src/keyhook.ts");
+
+type Ended = { code: number | null; stdout: string; stderr: string };
+
+/** `keyhook` as it runs in a user's terminal, with its own settings folder. */
+class KeyhookCli {
+  readonly #env: NodeJS.ProcessEnv;
+
+  constructor(origin: string) {
+    const { KEYHOOK_TOKEN: _, ...env } = process.env;
+    const KEYHOOK_CONFIG_DIR = mkdtempSync(join(tmpdir(), "keyhook-e2e-"));
+    this.#env = { ...env, KEYHOOK_URL: origin, KEYHOOK_CONFIG_DIR };
+  }
+
+  start(...argv: string[]) {
+    const child = spawn(process.execPath, [PROGRAM, ...argv], { env: this.#env, stdio: ["ignore", "pipe", "pipe"] });
+    const printed = { stdout: "", stderr: "" };
+    for (const name of ["stdout", "stderr"] as const) {
+      child[name].on("data", (text) => {
+        printed[name] += text;
+      });
+    }
+    const closed = once(child, "close");
+    return {
+      /** The first group of the match in its output. */
+      async shows(pattern: RegExp): Promise<string> {
+        for (;;) {
+          const [, found] = pattern.exec(printed.stdout) ?? [];
+          if (found !== undefined) return found;
+          const more = await Promise.race([once(child.stdout, "data"), closed.then(() => undefined)]);
+          if (!more) throw new Error(`It ended without: ${pattern}\n${printed.stdout}${printed.stderr}`);
+        }
+      },
+      async ended(): Promise<Ended> {
+        const [code] = await closed;
+        return { code, ...printed };
+      },
+    };
+  }
+
+  run(...argv: string[]): Promise<Ended> {
+    return this.start(...argv).ended();
+  }
+}

@@ -3,12 +3,7 @@ import { expectAccessible } from "./support/accessibility.ts";
 import { enter } from "./support/enter.ts";
 import { hubClient } from "./support/hub.ts";
 
-test("somebody makes a collection, fills it, puts it in order by the keyboard and deletes it", async ({
-  page,
-  demo,
-  person,
-  another,
-}) => {
+test("a user creates a collection, fills it, orders it by keyboard and deletes it", async ({ page, demo, person, another }) => {
   const hub = await hubClient(demo, person, "manage-repos");
   for (const [name, type, isPrivate] of [
     ["tides", "model", false],
@@ -20,13 +15,13 @@ test("somebody makes a collection, fills it, puts it in order by the keyboard an
   await enter(page, person);
   await page.goto("/collections");
   await page.getByRole("link", { name: "New collection" }).click();
-  // The search on the page before asks for a title too.
+  // The search field of the previous page has the same label.
   await expect(page.getByRole("heading", { level: 1, name: "New collection" })).toBeVisible();
   await page.getByLabel("Title").fill("Of the sea");
   await page.getByLabel("Description").fill("What comes and goes");
-  await page.getByLabel("Colour").selectOption("green");
+  await page.getByLabel("Color").selectOption("green");
   await page.getByRole("button", { name: "Create collection" }).click();
-  await expect(page.getByRole("status").filter({ hasText: "The collection is made" })).toBeVisible();
+  await expect(page.getByRole("status").filter({ hasText: "The collection was created" })).toBeVisible();
 
   const add = async (type: string, name: string, note = "") => {
     const form = page.getByRole("form", { name: "Add a repository" });
@@ -41,8 +36,8 @@ test("somebody makes a collection, fills it, puts it in order by the keyboard an
   await add("model", `${person.username}/tides`);
   await expect(page.getByLabel("Repository", { exact: true })).toHaveAccessibleDescription(/already/);
   await add("dataset", `${person.username}/nothing`);
-  await expect(page.getByLabel("Repository", { exact: true })).toHaveAccessibleDescription(/no dataset of this name/);
-  // The address of its page does as well.
+  await expect(page.getByLabel("Repository", { exact: true })).toHaveAccessibleDescription(/no dataset with this name/);
+  // The URL of its page works too.
   await add("dataset", `${demo.origin}/datasets/${person.username}/moons`);
   await expect(rows).toHaveCount(2);
   await add("model", `${person.username}/secrets`);
@@ -57,7 +52,7 @@ test("somebody makes a collection, fills it, puts it in order by the keyboard an
   await expectAccessible(page);
   const address = page.url();
 
-  // Somebody else sees what they may, in the same order and without a gap, whatever stands before the id.
+  // Another user sees what they may, in the same order and without gaps, whatever precedes the ID in the URL.
   await enter(page, another);
   await page.goto(address.replace("of-the-sea", "anything"));
   await expect(page).toHaveURL(address);
@@ -79,7 +74,7 @@ test("somebody makes a collection, fills it, puts it in order by the keyboard an
   await enter(page, person);
   await page.goto(`${address}/edit`);
   await rows.filter({ hasText: "secrets" }).getByText("Remove", { exact: true }).click();
-  await rows.filter({ hasText: "secrets" }).getByRole("button", { name: "Take it out" }).click();
+  await rows.filter({ hasText: "secrets" }).getByRole("button", { name: "Remove it" }).click();
   await expect(rows).toHaveCount(2);
   await page.getByText("Delete this collection").click();
   await page.getByRole("button", { name: "Delete the collection" }).click();
@@ -87,7 +82,7 @@ test("somebody makes a collection, fills it, puts it in order by the keyboard an
   expect((await page.request.get(address)).status()).toBe(404);
 });
 
-test("a repository is put into a collection from where one found it", async ({ page, demo, person }) => {
+test("a repository is added to a collection from its own page", async ({ page, demo, person }) => {
   const hub = await hubClient(demo, person, "manage-repos write-collections");
   await hub.send("POST", "/api/repos/create", { name: "tides", type: "space" });
   await hub.send("POST", "/api/collections", { title: "Shores", namespace: person.username });
@@ -105,14 +100,14 @@ test("a repository is put into a collection from where one found it", async ({ p
   }
 });
 
-test("an operator lets a platform speak, gives it a new token and revokes it", async ({ page, demo }) => {
+test("an operator adds a platform, rotates its token and revokes it", async ({ page, demo }) => {
   await enter(page, { username: "opal", password: demo.password });
   await page.goto("/admin/platforms");
   const form = page.getByRole("form", { name: "Add a platform" });
   await form.getByLabel("Name").fill("North forge");
   await form.getByLabel("Source").fill("not an address");
   await form.getByRole("button", { name: "Add platform" }).click();
-  await expect(form.getByLabel("Source")).toHaveAccessibleDescription(/absolute address/);
+  await expect(form.getByLabel("Source")).toHaveAccessibleDescription(/absolute URL/);
   await expect(form.getByLabel("Name")).toHaveValue("North forge");
   await form.getByLabel("Source").fill("https://north-forge.example");
   await form.getByRole("button", { name: "Add platform" }).click();

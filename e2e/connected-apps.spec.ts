@@ -6,7 +6,7 @@ for (const hasScripts of [true, false]) {
   test.describe(`${hasScripts ? "with" : "without"} JavaScript`, () => {
     test.use({ javaScriptEnabled: hasScripts });
 
-    test("S114 each app stands there with what it may do and where, and revoking one leaves the others", async ({
+    test("S114 each app is listed with its permissions and organizations, and revoking one leaves the others", async ({
       page,
       demo,
       browser,
@@ -29,17 +29,17 @@ for (const hasScripts of [true, false]) {
       await apps.open();
       const row = apps.app(lantern.name).first();
       await expect(row).toContainText("See your username, name and picture");
-      await expect(row).toContainText("Read your repositories, private ones too");
+      await expect(row).toContainText("Read your repositories, including private ones");
       await expect(row).not.toContainText("See your e-mail address");
       await expect(row).toContainText(north.fullName);
       await expect(row).not.toContainText(tide.fullName);
-      // Uses are written together, a few seconds later.
+      // The service writes uses in batches, a few seconds later.
       await expect(async () => {
         await page.reload();
         await expect(row).toContainText(/Allowed .* · last used/, { timeout: 500 });
       }).toPass();
 
-      // The other sample site needs scripts of its own.
+      // The other sample site needs its own scripts.
       const context = await browser.newContext({ baseURL: demo.origin, javaScriptEnabled: true });
       const elsewhere = await context.newPage();
       await enter(elsewhere, member);
@@ -49,12 +49,32 @@ for (const hasScripts of [true, false]) {
       await elsewhere.getByRole("heading", { level: 1, name: `Hello, ${member.fullName}` }).waitFor();
 
       await apps.open();
-      await row.getByText("Revoke").first().click();
-      await expect(row.getByText(`Revoke the access of ${lantern.name}?`)).toBeVisible();
-      await row.getByText("Keep it").click();
-      await expect(row.getByText(`Revoke the access of ${lantern.name}?`)).toBeHidden();
+      await row.getByText("Reduce access").click();
+      const form = row.getByRole("form", { name: `Access of ${lantern.name}` });
+      await form.getByLabel("Read your repositories, including private ones").uncheck();
+      await form.getByLabel(north.fullName).uncheck();
+      await form.getByRole("button", { name: "Save access" }).click();
+      await expect(page.getByText("Access reduced.")).toBeVisible();
+      await expect(row).not.toContainText("Read your repositories, including private ones");
+      await expect(row).not.toContainText(north.fullName);
+
+      const trigger = row.getByText("Revoke").first();
+      const question = row.getByText(`Revoke the access of ${lantern.name}?`);
+      const waysToClose = [
+        () => row.getByRole("button", { name: "Cancel" }).click(),
+        () => page.keyboard.press("Escape"),
+        () => page.getByRole("heading", { level: 1 }).click(),
+        // The question covers it for the mouse.
+        () => apps.app("Copper Kite").first().getByText("Revoke").first().press("Enter"),
+      ];
+      for (const close of hasScripts ? waysToClose : [() => trigger.click()]) {
+        await trigger.click();
+        await expect(question).toBeVisible();
+        await close();
+        await expect(question).toBeHidden();
+      }
       await apps.revoke(lantern.name);
-      await expect(page.getByText("Access is revoked")).toBeVisible();
+      await expect(page.getByText("Access revoked")).toBeVisible();
       await expect(apps.app("Copper Kite").first()).toBeVisible();
 
       await elsewhere.getByRole("button", { name: "Call the API" }).click();
@@ -67,13 +87,13 @@ for (const hasScripts of [true, false]) {
   });
 }
 
-test("nobody who has let no app in sees an empty box: it says what will stand there", async ({ page, person }) => {
+test("an empty list of connected apps says what will appear there", async ({ page, person }) => {
   await enter(page, person);
   await new ConnectedApps(page).open();
   await expect(page.getByText("No connected apps")).toBeVisible();
 });
 
-test("S114 somebody else's consent answers as one that does not exist", async ({
+test("S114 another user's consent looks like one that does not exist", async ({
   page,
   browser,
   demo,

@@ -3,7 +3,7 @@ import { expect, test } from "./fixtures.ts";
 import { enter } from "./support/enter.ts";
 import type { Person } from "./support/sign-in-page.ts";
 
-/** Presses a button that posts the form; the answer to that post, whatever follows. */
+/** Presses a button that submits the form, and returns the response to that POST, whatever follows. */
 async function press(page: Page, name: string): Promise<Response> {
   const [answer] = await Promise.all([
     page.waitForResponse((response) => response.request().method() === "POST"),
@@ -27,16 +27,35 @@ test.beforeEach(async ({ page, person, sampleSite }) => {
   await page.waitForURL("**/interaction/*");
 });
 
-test("S26 the page says who asks, as whom, for what, for how long, and where it leads", async ({ page, person }) => {
+test("S26 the page shows the app, the account, the scopes, the duration and the destination", async ({ page, person }) => {
   await expect(page.getByRole("heading", { level: 1 })).toHaveText("Paper Lantern wants to use your Keyhook account");
   await expect(page.getByText("Not verified by Keyhook")).toBeVisible();
   await expect(page.getByText(`${person.username} · ${person.email}`)).toBeVisible();
   await expect(page.getByText("Needed to sign you in")).toHaveCount(2);
   await expect(page.getByRole("checkbox", { name: "See your e-mail address" })).toHaveAccessibleDescription(person.email);
   await expect(page.getByRole("checkbox", { name: "Open discussions" })).toHaveAccessibleDescription(/Speaks for you/);
-  await expect(page.getByText(/You return to .*127\.0\.0\.1:\d+/)).toBeVisible();
+  await expect(page.getByText(/You’ll be redirected to .*127\.0\.0\.1:\d+/)).toBeVisible();
   await expect(page.getByText("Access lasts 8 hours at a time")).toBeVisible();
-  await expect(page.getByText("You are in no organization")).toBeVisible();
+  await expect(page.getByText("You are not in any organization")).toBeVisible();
+});
+
+test("S32 Authorize is in sight without scrolling, and all organizations include each of them", async ({
+  page,
+  member,
+  modal,
+}) => {
+  await switchTo(page, member);
+  await page.reload();
+  await page.setViewportSize({ width: 1280, height: 768 });
+  await expect(modal.authorizeButton).toBeInViewport({ ratio: 1 });
+  const one = modal.organization(member.organizations[0].fullName);
+  const all = page.getByRole("checkbox", { name: "All current and future organizations" });
+  await expect(one).toBeVisible();
+  await all.check();
+  await expect(one).toBeHidden();
+  await expect(page.getByText("Included")).toHaveCount(member.organizations.length);
+  await all.uncheck();
+  await expect(one).toBeVisible();
 });
 
 test("S24 no script reaches the page, nor would one run", async ({ page, demo }) => {
@@ -50,7 +69,7 @@ test("S24 no script reaches the page, nor would one run", async ({ page, demo })
   expect(answer?.headers()["content-security-policy"]).toMatch(/script-src 'none'.*frame-ancestors 'none'/);
 });
 
-test("the keyboard alone is enough, and a stray Enter gives nothing away", async ({ page, sampleSite }) => {
+test("the keyboard alone is enough, and a stray Enter grants nothing", async ({ page, sampleSite }) => {
   const site = sampleSite("server side");
   await page.getByRole("checkbox", { name: "Open discussions" }).focus();
   await page.keyboard.press("Space");
@@ -98,14 +117,14 @@ test("S25 another browser does not get to see the question", async ({ page, brow
   await enter(theirs, another);
   const answer = await theirs.goto(page.url());
   expect(answer?.status()).toBe(410);
-  await expect(theirs.getByRole("heading", { level: 1 })).toHaveText("This sign-in has run out");
+  await expect(theirs.getByRole("heading", { level: 1 })).toHaveText("This sign-in has expired");
   await context.close();
 });
 
 test("S25 S34 an answer counts only for the account that the page showed", async ({ page, another, sampleSite }) => {
   await switchTo(page, another);
   expect((await press(page, "Authorize")).status()).toBe(403);
-  await page.getByRole("link", { name: "Look again" }).click();
+  await page.getByRole("link", { name: "Reload" }).click();
   await expect(page.getByText(another.email).first()).toBeVisible();
   await page.getByRole("button", { name: "Authorize" }).click();
   await sampleSite("server side").expectSignedIn(another.fullName);
@@ -116,7 +135,7 @@ test("S33 what was not asked cannot be granted", async ({ page }) => {
     .getByRole("checkbox", { name: "See your e-mail address" })
     .evaluate((box) => box.setAttribute("value", "manage-repos"));
   expect((await press(page, "Authorize")).status()).toBe(400);
-  await expect(page.getByRole("main").getByRole("alert")).toContainText("does not fit the question");
+  await expect(page.getByRole("main").getByRole("alert")).toContainText("does not match the request");
 });
 
 /** The form as the browser would send it. */

@@ -1,8 +1,7 @@
 import type { Page } from "@playwright/test";
 import { expect, test } from "./fixtures.ts";
 import { expectAccessible } from "./support/accessibility.ts";
-import { askForCode, DeviceCli, poll } from "./support/device.ts";
-import { DevicePages } from "./support/device-pages.ts";
+import { askForCode, DeviceCli, DevicePages, poll } from "./support/device.ts";
 import { enter } from "./support/enter.ts";
 import { type Person, SignInPage } from "./support/sign-in-page.ts";
 
@@ -23,7 +22,7 @@ test.describe("the example command line", () => {
     await devicePages.confirm(userCode);
     await devicePages.modal.scope("email").uncheck();
     await devicePages.modal.organization(north.fullName).check();
-    await expect(page.getByText("Go back to your device afterwards")).toBeVisible();
+    await expect(page.getByText("Then go back to your device")).toBeVisible();
     await devicePages.modal.authorize();
     await devicePages.expectTitle("You have authorized Tin Whistle");
     await expect(page.getByText("You can close this page")).toBeVisible();
@@ -48,12 +47,12 @@ test.describe("the example command line", () => {
     expect(cli.printed).toContain("Organizations: none");
   });
 
-  test("is told when the person says that it is not theirs", async ({ page, person, devicePages }) => {
+  test("is told when the user says that it is not their device", async ({ page, person, devicePages }) => {
     const { userCode } = await cli.instructions();
     await enter(page, person);
     await devicePages.enter(userCode);
     await devicePages.notMeButton.click();
-    await devicePages.expectTitle("The device was refused");
+    await devicePages.expectTitle("Device denied");
     expect(await cli.exitCode()).toBe(3);
     expect(cli.printed).toContain("The sign-in was refused.");
   });
@@ -63,12 +62,12 @@ test.describe("the example command line", () => {
     await enter(page, person);
     await devicePages.enterAndConfirm(userCode);
     await devicePages.modal.cancel();
-    await devicePages.expectTitle("The device was refused");
+    await devicePages.expectTitle("Device denied");
     expect(await cli.exitCode()).toBe(3);
   });
 });
 
-test("an app that is made for devices needs no address and says how to begin", async ({ page, demo, person, devicePages }) => {
+test("an app for devices needs no redirect URI and says how to begin", async ({ page, demo, person, devicePages }) => {
   await enter(page, person);
   await page.goto("/settings/applications/new");
   await page.getByLabel("Name", { exact: true }).fill("Night Ferry");
@@ -81,7 +80,7 @@ test("an app that is made for devices needs no address and says how to begin", a
   await expect(connect.getByRole("radio")).toHaveCount(1);
   const deviceClientId = /client\.discovery\(\s+new URL\(.*\),\s+"([^"]+)"/.exec((await connect.textContent()) ?? "")?.[1] ?? "";
 
-  // Asks for the two scopes that a new app may ask for.
+  // Requests the two scopes that a new app has.
   const { user_code, device_code } = await askForCode({ ...demo, deviceClientId }, { scope: "openid profile" });
   await devicePages.enterAndConfirm(user_code);
   await devicePages.modal.authorize();
@@ -98,7 +97,7 @@ test.describe("the code", () => {
     await expect(devicePages.code).toBeFocused();
     expect(await send(page, devicePages, "bcdf-ghjk")).toBe(404);
     await expect(devicePages.code).toHaveValue("bcdf-ghjk");
-    await expect(devicePages.code).toHaveAccessibleDescription(/This code is not right or has run out/);
+    await expect(devicePages.code).toHaveAccessibleDescription(/This code is incorrect or has expired/);
     await expect(devicePages.code).toBeFocused();
   });
 
@@ -144,9 +143,9 @@ test.describe("the code", () => {
     const tab = await page.context().newPage();
     await tab.goto("/activate/confirm");
     await new DevicePages(tab).notMeButton.click();
-    await new DevicePages(tab).expectTitle("The device was refused");
+    await new DevicePages(tab).expectTitle("Device denied");
     await devicePages.continueButton.click();
-    await devicePages.expectTitle("This code was answered already");
+    await devicePages.expectTitle("This code was already used");
     await expectAccessible(page);
     await page.getByRole("link", { name: "Enter another code" }).click();
     await expect(devicePages.code).toBeVisible();
@@ -172,12 +171,7 @@ test.describe("whose the device is", () => {
   });
 
   for (const step of ["question", "modal"] as const) {
-    test(`the account can be switched at the ${step}, which gives the code back`, async ({
-      page,
-      demo,
-      another,
-      devicePages,
-    }) => {
+    test(`the account can be switched at the ${step}, which releases the code`, async ({ page, demo, another, devicePages }) => {
       const { user_code, device_code } = await askForCode(demo);
       await devicePages.enter(user_code);
       if (step === "modal") await devicePages.confirm(user_code);
@@ -222,7 +216,7 @@ test.describe("whose the device is", () => {
     await devicePages.enterAndConfirm(user_code);
     await devicePages.modal.scope("email").evaluate((box) => box.setAttribute("value", "manage-repos"));
     expect(await press(page, devicePages.modal.authorizeButton)).toBe(400);
-    await expect(page.getByRole("main").getByRole("alert")).toContainText("does not fit the question");
+    await expect(page.getByRole("main").getByRole("alert")).toContainText("does not match the request");
   });
 
   test("a double click authorizes once and arrives", async ({ demo, devicePages }) => {
@@ -253,7 +247,7 @@ test("S23 S24 no script reaches the pages, nor would one run", async ({ page, de
 test.describe("without JavaScript", () => {
   test.use({ javaScriptEnabled: false });
 
-  test("a device is let in, wrong code and sign-in included", async ({ page, demo, person, signInPage, devicePages }) => {
+  test("a device is authorized, after a wrong code and a sign-in", async ({ page, demo, person, signInPage, devicePages }) => {
     const { device_code, user_code, verification_uri } = await askForCode(demo);
     await page.goto(verification_uri);
     await signInPage.signIn(person);
@@ -297,19 +291,19 @@ test("S64 a device on another network is warned of", async ({ page, demo, person
   await page.goto(`/device?user_code=${user_code}`);
   await devicePages.continueButton.click();
   await devicePages.expectAsked(user_code);
-  await expect(page.getByText("This device seems to be on another network than yours")).toBeVisible();
+  await expect(page.getByText("This device seems to be on a different network")).toBeVisible();
   await expect(page.getByText("lighthouse-cli on Linux")).toBeVisible();
   await expect(page.getByText("203.0.113.77 · asked just now")).toBeVisible();
   await expectAccessible(page);
 });
 
-/** Sends a code; the status of the answer. */
+/** Sends a code and returns the status. */
 async function send(page: Page, devicePages: DevicePages, userCode: string): Promise<number> {
   await devicePages.code.fill(userCode);
   return press(page, devicePages.continueButton);
 }
 
-/** Presses a button that posts the form; the status of the answer to that post, whatever follows. */
+/** Presses a button that submits the form, and returns the status of that POST, whatever follows. */
 async function press(page: Page, button: DevicePages["continueButton"]): Promise<number> {
   const [answer] = await Promise.all([
     page.waitForResponse((response) => response.request().method() === "POST"),

@@ -5,7 +5,7 @@ import { enter } from "./support/enter.ts";
 import { makeRepo, makeToken, WorkTree } from "./support/git-repository.ts";
 import type { Person } from "./support/sign-in-page.ts";
 
-/** Somebody's repository with one commit, and a work tree of it. */
+/** A repository with one commit, and a work tree of it. */
 async function prepare(demo: Demo, owner: Person) {
   const token = await makeToken(demo, owner);
   const fullName = await makeRepo(demo, token);
@@ -23,7 +23,7 @@ test("a discussion is opened, answered, edited, hidden and closed", async ({ pag
   const { fullName, tree } = await prepare(demo, person);
   await enter(page, another);
   await page.goto(`/${fullName}/discussions`);
-  await expect(page.getByText("Nothing is open")).toBeVisible();
+  await expect(page.getByText("Nothing open")).toBeVisible();
   await page.getByRole("link", { name: "New discussion" }).click();
   await expect(page.getByRole("heading", { name: "New discussion" })).toBeVisible();
   await page.getByLabel("Title", { exact: true }).fill("When is the tide?");
@@ -36,9 +36,9 @@ test("a discussion is opened, answered, edited, hidden and closed", async ({ pag
   await expect(commentsOf(page)).toHaveCount(1);
   await expect(page.getByRole("button", { name: "Pin" })).toHaveCount(0);
 
-  // A word that is no comment stays in its box, with the reason beside it.
+  // A rejected comment stays in its field, with the reason beside it.
   await page.getByRole("button", { name: "Comment", exact: true }).click();
-  await expect(page.getByText("Write something first.")).toBeVisible();
+  await expect(page.getByText("Enter some text.")).toBeVisible();
   await commentBox(page).fill("At six.");
   await page.getByRole("button", { name: "Comment", exact: true }).click();
   await expect(commentsOf(page)).toHaveCount(2);
@@ -78,19 +78,19 @@ test("a discussion is opened, answered, edited, hidden and closed", async ({ pag
   tree.remove();
 });
 
-test("what is half written survives what one does meanwhile, and what others say", async ({ page, demo, person }) => {
+test("unsent text survives other actions on the page, and other users' comments", async ({ page, demo, person }) => {
   const { fullName, token, tree } = await prepare(demo, person);
   await enter(page, person);
   await page.goto(`/${fullName}/discussions/new`);
   await page.getByLabel("Title", { exact: true }).fill("When?");
-  // Enter opens it, as in any form of one field; it does not ask for a preview of nothing.
+  // Enter submits it, as in any form with one field, instead of previewing an empty text.
   await page.getByLabel("Title", { exact: true }).press("Enter");
   await expect(page.getByRole("heading", { name: "When? #1" })).toBeVisible();
   await commentBox(page).fill("First.");
   await page.getByRole("button", { name: "Comment", exact: true }).click();
   await expect(commentBox(page)).toHaveValue("");
 
-  // So much happens that there is a second page, and a comment on it.
+  // Enough events for a second page, with a comment on it.
   const send = (path: string, body: unknown) => post(demo, token, `/api/models/${fullName}/discussions/1${path}`, body);
   for (let times = 0; times < 100; times++) await send("/pin", { pinned: times % 2 === 0 });
   await send("/comment", { comment: "Last." });
@@ -131,19 +131,19 @@ test("a pull request is pushed with git, looked at and merged in the browser", a
   await expect(page.getByRole("heading", { name: "It can be merged" })).toBeVisible();
   await tree.git("push", "--quiet", "--force", "origin", "main:refs/pr/1");
   await page.reload();
-  await expect(page.getByRole("heading", { name: "Merged already" })).toBeVisible();
-  await expect(page.getByText("The branch main has all of its commits")).toBeVisible();
+  await expect(page.getByRole("heading", { name: "Already merged" })).toBeVisible();
+  await expect(page.getByText("All commits of this pull request are already in main")).toBeVisible();
   await tree.git("push", "--quiet", "origin", "low:refs/pr/1");
   await page.reload();
 
-  // Both sides change a line: it says where, and cannot be merged.
+  // Both sides change the same line: the page says where, and offers no merge.
   await tree.git("checkout", "--quiet", "main");
   await tree.commit("Another tide", { "tides.txt": "higher\n" });
   await tree.git("push", "--quiet", "origin", "main");
   await page.getByRole("button", { name: "Merge into main" }).click();
   await expect(page.getByText("Both sides changed tides.txt")).toBeVisible();
   await page.reload();
-  await expect(page.getByRole("heading", { name: "It cannot be merged as it is" })).toBeVisible();
+  await expect(page.getByRole("heading", { name: "This branch has conflicts" })).toBeVisible();
   await tree.git("checkout", "--quiet", "low");
   await tree.git("merge", "--quiet", "--strategy-option=ours", "main", "--message", "Bring main in");
   await tree.git("push", "--quiet", "origin", "low:refs/pr/1");
@@ -178,7 +178,7 @@ test.describe("without scripts", () => {
     await first.getByText("Edit", { exact: true }).click();
     await first.getByLabel("Comment", { exact: true }).fill("");
     await first.getByRole("button", { name: "Save comment" }).click();
-    await expect(first.getByText("Write something first.")).toBeVisible();
+    await expect(first.getByText("Enter some text.")).toBeVisible();
     await first.getByLabel("Comment", { exact: true }).fill("I **really** ask.");
     await first.getByRole("button", { name: "Preview" }).click();
     await expect(first.getByRole("region", { name: "Preview" }).locator("strong")).toHaveText("really");

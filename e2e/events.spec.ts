@@ -14,7 +14,7 @@ const SCOPES = "manage-repos write-discussions";
 
 type Listed = { events: { id: string; source: string | null; payload: unknown }[] };
 
-/** What was recorded of a repository, the oldest first, each as the published schema has it. */
+/** The recorded events of a repository, oldest first, each checked against the published schema. */
 async function eventsOf(demo: Demo, repoId: string): Promise<EventPayload[]> {
   const { events } = await admin<Listed>(demo, "event", "list", "--repo", repoId, "--limit", "1000");
   return events.reverse().map(({ payload }) => eventPayloadSchema.parse(payload));
@@ -22,18 +22,19 @@ async function eventsOf(demo: Demo, repoId: string): Promise<EventPayload[]> {
 
 const kindOf = ({ event }: EventPayload) => `${event.scope} ${event.action}`;
 
-/** The events that an act makes, and no others. */
+/** The events that an action creates, and no others. */
 async function madeBy(demo: Demo, repoId: string, act: () => Promise<unknown>): Promise<EventPayload[]> {
   const before = (await eventsOf(demo, repoId)).length;
   await act();
   return (await eventsOf(demo, repoId)).slice(before);
 }
 
-test("S122 each kind of event is made by a real act: a repository", async ({ demo, member }) => {
+test("S122 real actions create each kind of event: a repository", async ({ demo, member }) => {
   const hub = await hubClient(demo, member, SCOPES);
   const { id, name } = await hub.send<{ id: string; name: string }>("POST", "/api/repos/create", {
     name: "tides",
     type: "dataset",
+    autoInit: false,
   });
   const made = (act: () => Promise<unknown>) => madeBy(demo, id, act);
   const [created] = await eventsOf(demo, id);
@@ -48,7 +49,7 @@ test("S122 each kind of event is made by a real act: a repository", async ({ dem
   const first = (await tree.git("rev-parse", "HEAD")).trim();
   await tree.git("branch", "low");
   await tree.git("tag", "v1");
-  // However many refs a push changes, it is one event.
+  // A push is one event, however many refs it changes.
   const pushed = await made(() => tree.git("push", "--quiet", "origin", "main", "low", "v1"));
   expect(pushed.map(kindOf)).toEqual(["repo.content update"]);
   expect(pushed[0]).toMatchObject({ repo: { headSha: first, tags: ["sea"] } });
@@ -60,7 +61,7 @@ test("S122 each kind of event is made by a real act: a repository", async ({ dem
 
   const deleted = await made(() => tree.git("push", "--quiet", "origin", "--delete", "low"));
   expect(deleted).toMatchObject([{ updatedRefs: [{ ref: "refs/heads/low", oldSha: first, newSha: null }] }]);
-  // What was refused has not happened.
+  // A refused push changes nothing.
   await tree.git("commit", "--quiet", "--amend", "--message", "Begin anew");
   const refused = await made(() => expect(tree.git("push", "--quiet", "--force", "origin", "main")).rejects.toThrow());
   expect(refused).toEqual([]);
@@ -109,11 +110,12 @@ async function commitByApi(demo: Demo, { token }: HubClient, path: string, text 
   expect(response.ok, await response.text()).toBe(true);
 }
 
-test("S122 each kind of event is made by a real act: discussions and pull requests", async ({ page, demo, person, another }) => {
+test("S122 real actions create each kind of event: discussions and pull requests", async ({ page, demo, person, another }) => {
   const hub = await hubClient(demo, person, SCOPES);
   const { id, name } = await hub.send<{ id: string; name: string }>("POST", "/api/repos/create", {
     name: "tides",
     type: "model",
+    autoInit: false,
   });
   const made = (act: () => Promise<unknown>) => madeBy(demo, id, act);
   const api = `/api/models/${name}/discussions`;
@@ -136,7 +138,7 @@ test("S122 each kind of event is made by a real act: discussions and pull reques
   ]);
   expect(opened[0]?.repo).not.toHaveProperty("headSha");
 
-  // As a bot answers: at the address that the payload gives.
+  // A bot answers at the URL in the payload.
   const { discussion } = opened[0] as { discussion: { url: { api: string } } };
   const answer = new URL(`${discussion.url.api}/comment`).pathname;
   let comment = "";
@@ -170,7 +172,7 @@ test("S122 each kind of event is made by a real act: discussions and pull reques
   const removed = await made(() => hub.send("DELETE", `${api}/1`));
   expect(removed).toMatchObject([{ event: { scope: "discussion", action: "delete" }, discussion: { num: 1 } }]);
 
-  // A new pull request is content too: its ref is new.
+  // A new pull request is content too: it creates a ref.
   const proposed = await made(() => commitByApi(demo, hub, `/api/models/${name}/commit/main?create_pr=1`, "lower\n"));
   expect(proposed.map(kindOf).sort()).toEqual(["discussion create", "repo.content update"]);
   const pull = proposed.find(({ event }) => event.scope === "discussion") as { discussion: { num: number } };

@@ -2,7 +2,7 @@ import type { Page, Route } from "@playwright/test";
 import { expect, test } from "./fixtures.ts";
 import { expectAccessible } from "./support/accessibility.ts";
 
-/** As if the service had been built anew since the page was opened: it knows none of the page's actions. */
+/** As if the service had been rebuilt since the page was opened: it no longer knows the page's actions. */
 async function makeStale(page: Page): Promise<void> {
   const renamed = (text: string) => text.replace(/\b[0-9a-f]{42}\b/g, (id) => id.slice(0, 2) + "0".repeat(40));
   await page.route("**/*", async (route: Route) => {
@@ -19,7 +19,7 @@ test.describe("a form from before an update", () => {
   test.describe("without scripts", () => {
     test.use({ javaScriptEnabled: false });
 
-    test("is answered with what was filled in and the way back", async ({ page }) => {
+    test("gets a page with the input and a way back", async ({ page }) => {
       await page.goto("/login?next=%2Fsettings");
       await makeStale(page);
       await page.getByLabel("Username or e-mail").fill("mara@example.test");
@@ -34,11 +34,11 @@ test.describe("a form from before an update", () => {
     });
   });
 
-  test("keeps what was filled in, on the page itself", async ({ page }) => {
+  test("keeps the input, on the page itself", async ({ page }) => {
     await page.goto("/login");
     await makeStale(page);
     const sent = page.waitForRequest((request) => request.method() === "POST");
-    // Before the page's scripts have loaded the form would be sent as without them.
+    // Before the page's scripts have loaded, the form would be sent as without them.
     await page.waitForLoadState("networkidle");
     await page.getByLabel("Username or e-mail").fill("mara@example.test");
     await page.getByLabel("Password", { exact: true }).fill("a passphrase");
@@ -49,12 +49,14 @@ test.describe("a form from before an update", () => {
     await expectAccessible(page);
   });
 
-  test("that is only a button asks for the page anew", async ({ page }) => {
+  test("that is only a button asks to reload the page, in the chosen theme", async ({ page, context, demo }) => {
+    await context.addCookies([{ name: "theme", value: "light", url: demo.origin }]);
     await page.goto("/");
     await makeStale(page);
     await page.waitForLoadState("networkidle");
     await page.getByRole("button", { name: "Dark" }).click();
-    await expect(page.getByRole("heading", { level: 1, name: "This page is from before an update" })).toBeVisible();
+    await expect(page.getByRole("heading", { level: 1, name: "This page is out of date" })).toBeVisible();
+    await expect(page.locator("html")).toHaveAttribute("data-theme", "light");
     await expectAccessible(page);
     await page.unrouteAll();
     await page.getByRole("button", { name: "Reload the page" }).click();

@@ -3,7 +3,7 @@ import { type BrowserContext, test as base } from "@playwright/test";
 import { admin } from "./support/admin.ts";
 import { browser as browserOptions } from "./support/browser.ts";
 import type { Demo } from "./support/demo.ts";
-import { DevicePages } from "./support/device-pages.ts";
+import { DevicePages } from "./support/device.ts";
 import { enter } from "./support/enter.ts";
 import { PermissionsModal } from "./support/permissions-modal.ts";
 import { type RunningSite, runDocumentSite } from "./support/run-document-site.ts";
@@ -13,12 +13,12 @@ import { type Person, SignInPage } from "./support/sign-in-page.ts";
 
 export { expect } from "@playwright/test";
 
-/** A person and the two organizations that only they are in: `admin` of the first, `write` in the second. */
+/** A user and two organizations that only they belong to: `admin` of the first, `write` in the second. */
 export type Member = Person & { organizations: [Organization, Organization] };
 type Organization = { id: string; name: string; fullName: string };
 
 type Fixtures = {
-  /** Somebody new, so that no spec sees what another one left behind. */
+  /** A new user, so that no spec sees what another one created. */
   person: Person;
   member: Member;
   another: Person;
@@ -26,11 +26,11 @@ type Fixtures = {
   modal: PermissionsModal;
   devicePages: DevicePages;
   sampleSite: (kind: SiteKind) => SampleSite;
-  /** Serves a metadata document for as long as the test runs. */
+  /** Serves a metadata document while the test runs. */
   serveDocument: (fields?: DocumentFields) => Promise<ServedDocument>;
-  /** One more site with a document, at a host that is nobody else's. */
+  /** Another site with a document, on a host that no other test uses. */
   documentSite: RunningSite;
-  /** Signs somebody in at a sample site who agrees to all that it usually asks for. */
+  /** Signs a user in at a sample site and agrees to everything that the site usually requests. */
   signInAt: (site: SampleSite, person: Person) => Promise<void>;
 };
 
@@ -38,9 +38,9 @@ const siteKeys = { "server side": "serverSide", "in the browser": "inBrowser", "
 
 type WorkerFixtures = {
   demo: Demo;
-  /** One with JavaScript and one without for all stories of a worker, so that a script of ours is loaded and compiled once. */
+  /** One browser with JavaScript and one without for all stories of a worker, so that Chromium compiles our scripts once. */
   keptContext: (javaScriptEnabled: boolean) => Promise<BrowserContext>;
-  /** Somebody new, for specs that only look. */
+  /** A new user, for specs that change nothing. */
   newcomer: Person;
 };
 
@@ -65,7 +65,7 @@ export const test = base.extend<Fixtures, WorkerFixtures>({
     { scope: "worker" },
   ],
   baseURL: ({ demo }, use) => use(demo.origin),
-  // What a story leaves behind is in its pages, which are closed, in cookies, and in rows of people whom no other story knows.
+  // A story leaves its state in its pages, which are closed, in cookies, and in rows of users that no other story knows.
   context: async ({ keptContext, javaScriptEnabled }, use) => {
     const context = await keptContext(javaScriptEnabled ?? true);
     await use(context);

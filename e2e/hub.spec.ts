@@ -11,9 +11,11 @@ import { Repository } from "./support/sample-repository.ts";
 
 const run = promisify(execFile);
 
+const openTab = (page: Page, name: string) =>
+  page.getByRole("navigation", { name: "Settings" }).getByRole("link", { name }).click();
 const card = (page: Page, name: string) => page.getByRole("region", { name, exact: true });
 
-test("a repository is made in the browser, pushed to with git, renamed, hidden and deleted", async ({
+test("a repository is created in the browser, pushed to with git, renamed, made private and deleted", async ({
   page,
   demo,
   person,
@@ -24,9 +26,10 @@ test("a repository is made in the browser, pushed to with git, renamed, hidden a
   await page.getByRole("link", { name: "New repository" }).first().click();
   await page.getByLabel("Dataset").check();
   await page.getByLabel("Name").fill("tide..tables");
-  await expect(page.getByText("No -- and no .. in it.")).toBeVisible();
+  await expect(page.getByText("Do not use -- or .. in the name.")).toBeVisible();
   await page.getByLabel("Name").fill("tide-tables");
-  await page.getByRole("button", { name: "Make repository" }).click();
+  await page.getByLabel("Create an empty repository").check();
+  await page.getByRole("button", { name: "Create repository" }).click();
   await expect(page).toHaveURL(`${demo.origin}/datasets/${person.username}/tide-tables?notice=created`);
   const commands = await card(page, "commands for a new folder").textContent();
   expect(commands).toContain(`git clone ${demo.origin}/datasets/${person.username}/tide-tables`);
@@ -66,18 +69,20 @@ test("a repository is made in the browser, pushed to with git, renamed, hidden a
     await expect(page).toHaveURL(/\/blob\/main\/data\.csv$/);
 
     await page.getByRole("navigation", { name: "Repository" }).getByRole("link", { name: "Settings" }).click();
+    await openTab(page, "Danger");
     await card(page, "Name and owner").getByRole("textbox", { name: "Name" }).fill("Tide-Tables-2");
     await card(page, "Name and owner").getByRole("button", { name: "Rename or move" }).click();
-    await expect(page.getByText(`It is ${person.username}/Tide-Tables-2 now.`)).toBeVisible();
+    await expect(page.getByText(`It is now ${person.username}/Tide-Tables-2.`)).toBeVisible();
     await page.goto(`/datasets/${person.username}/tide-tables/blob/main/data.csv`);
     await expect(page).toHaveURL(`${demo.origin}/datasets/${person.username}/Tide-Tables-2/blob/main/data.csv`);
-    // Clones go on working.
+    // Existing clones continue to work.
     await git("fetch", "origin");
 
     await page.goto(`/datasets/${person.username}/Tide-Tables-2/settings`);
     await card(page, "About").getByLabel("Description").fill("High and low water.");
     await card(page, "About").getByRole("button", { name: "Save" }).click();
     await expect(page.getByRole("paragraph").filter({ hasText: "High and low water." })).toBeVisible();
+    await openTab(page, "Access");
     await card(page, "Visibility").getByLabel("Private").check();
     await card(page, "Visibility").getByRole("button", { name: "Save" }).click();
     await expect(card(page, "Visibility").getByText("Saved.")).toBeVisible();
@@ -88,58 +93,95 @@ test("a repository is made in the browser, pushed to with git, renamed, hidden a
     await expect(stranger.getByText("Nothing found")).toBeVisible();
     await stranger.close();
 
+    await openTab(page, "Danger");
     await page.getByText("Delete this repository").click();
     await page.getByLabel(/^Type .* to confirm$/).fill("tide-tables");
-    await page.getByRole("button", { name: "Delete it for good" }).click();
+    await page.getByRole("button", { name: "Delete permanently" }).click();
     await expect(page.getByText(`Type ${person.username}/Tide-Tables-2 to delete it.`)).toBeVisible();
     await page.getByLabel(/^Type .* to confirm$/).fill(`${person.username}/Tide-Tables-2`);
-    await page.getByRole("button", { name: "Delete it for good" }).click();
-    await expect(page.getByText("The repository is deleted.")).toBeVisible();
+    await page.getByRole("button", { name: "Delete permanently" }).click();
+    await expect(page.getByText("The repository was deleted.")).toBeVisible();
     expect((await page.request.get(`/datasets/${person.username}/Tide-Tables-2`)).status()).toBe(404);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
 });
 
-test("a gate is put up, asked at, opened and closed", async ({ page, demo, person, another, browser }) => {
+test("a repository is liked, also without scripts, listed on both sides, and unliked", async ({
+  page,
+  demo,
+  person,
+  browser,
+}) => {
+  const repository = await Repository.make(demo, person);
+  await repository.commit({ "README.md": "# Tides\n" });
+  await enter(page, person);
+  await page.goto(repository.path);
+  await page.getByRole("button", { name: "Like" }).click();
+  await expect(page.getByRole("button", { name: "Unlike" })).toBeVisible();
+  await page.getByRole("link", { name: "1 like" }).click();
+  await expect(
+    page.getByRole("list", { name: "Users who like this" }).getByRole("link", { name: person.username }),
+  ).toBeVisible();
+  const unscripted = await browser.newContext({
+    baseURL: demo.origin,
+    javaScriptEnabled: false,
+    storageState: await page.context().storageState(),
+  });
+  const plain = await unscripted.newPage();
+  await plain.goto(`/${person.username}`);
+  await plain.getByRole("list", { name: "Likes" }).getByRole("link").click();
+  await plain.getByRole("button", { name: "Unlike" }).click();
+  await expect(plain.getByRole("link", { name: "0 likes" })).toBeVisible();
+  await plain.getByRole("button", { name: "Like" }).click();
+  await expect(plain.getByRole("link", { name: "1 like" })).toBeVisible();
+  await unscripted.close();
+  const stranger = await browser.newPage({ baseURL: demo.origin });
+  await stranger.goto(repository.path);
+  await stranger.getByRole("link", { name: "Like", exact: true }).click();
+  await expect(stranger).toHaveURL(/\/login\?next=/);
+  await stranger.close();
+});
+
+test("a gate is enabled, access is requested, granted and withdrawn", async ({ page, demo, person, another, browser }) => {
   const repository = await Repository.make(demo, person);
   await repository.commit({ "README.md": "# Readings\n\nFor whoever asks.\n", "data.csv": "a,b\n" });
   await enter(page, person);
-  await page.goto(`${repository.path}/settings`);
-  await card(page, "Gate").getByLabel("Decide on each request").check();
-  await card(page, "Gate").getByLabel("What people read before they ask").fill("For **research** only.");
+  await page.goto(`${repository.path}/settings?tab=access`);
+  await card(page, "Gate").getByLabel("Review each request").check();
+  await card(page, "Gate").getByLabel("Text shown before a request").fill("For **research** only.");
   await card(page, "Gate").getByRole("button", { name: "Save" }).click();
   await expect(card(page, "Gate").getByText("Saved.")).toBeVisible();
 
   const theirs = await (await browser.newContext({ baseURL: demo.origin })).newPage();
   await theirs.goto(repository.path);
   await expect(theirs.getByRole("heading", { name: "Readings" })).toBeVisible();
-  await expect(theirs.getByRole("link", { name: "Sign in to ask for access" })).toBeVisible();
+  await expect(theirs.getByRole("link", { name: "Sign in to request access" })).toBeVisible();
   await enter(theirs, another);
   await theirs.goto(repository.path);
-  await expect(theirs.getByText("Those who manage")).toContainText(another.email);
+  await expect(theirs.getByText("The managers of")).toContainText(another.email);
   await theirs.getByLabel("Message").fill("For my thesis.");
-  await theirs.getByRole("button", { name: "Share these and ask for access" }).click();
-  await expect(theirs.getByText("Nobody has answered yet.")).toBeVisible();
+  await theirs.getByRole("button", { name: "Share and request access" }).click();
+  await expect(theirs.getByText("Nobody has decided yet.")).toBeVisible();
   expect([401, 403]).toContain((await theirs.request.get(`${repository.path}/resolve/main/data.csv`)).status());
 
   await page.reload();
   await page.getByRole("link", { name: "Requests (1)" }).click();
   await expect(page.getByRole("list", { name: "Waiting" })).toContainText("For my thesis.");
   await page.getByRole("button", { name: /^Accept/ }).click();
-  await expect(page.getByText("Accepted. They can read the files now")).toBeVisible();
+  await expect(page.getByText("Accepted. They can now read the files")).toBeVisible();
   await theirs.goto(repository.path);
   await expect(theirs.getByText("Access to the files is restricted")).toBeHidden();
   await theirs.goto(`${repository.path}/blob/main/data.csv`);
   await expect(theirs.getByRole("region", { name: "Content of data.csv" })).toContainText("a,b");
 
-  await page.getByRole("link", { name: "Let in (1)" }).click();
-  await page.getByText("Shut out").click();
+  await page.getByRole("link", { name: "With access (1)" }).click();
+  await page.getByText("Remove access").first().click();
   await page.getByLabel("Reason").fill("The project is over.");
-  await page.getByRole("button", { name: "Shut them out" }).click();
-  await expect(page.getByText("Rejected. They get a letter.")).toBeVisible();
+  await page.getByRole("button", { name: "Remove access" }).click();
+  await expect(page.getByText("Rejected. They get an e-mail.")).toBeVisible();
   await theirs.goto("/settings/gated-repos");
-  await expect(theirs.getByText("They write: The project is over.")).toBeVisible();
+  await expect(theirs.getByText("Reason: The project is over.")).toBeVisible();
   await theirs.goto(repository.path);
   await expect(theirs.getByText("Your request was rejected.")).toBeVisible();
   await theirs.context().close();
@@ -156,5 +198,5 @@ test("repositories are found by name, owner and tag, page after page", async ({ 
   await page.getByRole("link", { name: repository.fullName }).click();
   await expect(page).toHaveURL(demo.origin + repository.path);
   expect((await page.goto("/models?after=nonsense"))?.status()).toBe(200);
-  await expect(page.getByText("This address is not understood.")).toBeVisible();
+  await expect(page.getByText("This URL is not valid.")).toBeVisible();
 });

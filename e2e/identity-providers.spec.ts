@@ -1,14 +1,18 @@
+import { once } from "node:events";
+import { createServer, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
 import type { Page } from "@playwright/test";
+import { exportJWK, generateKeyPair } from "jose";
+import { Provider } from "oidc-provider";
 import { expect, test } from "./fixtures.ts";
 import { expectAccessible } from "./support/accessibility.ts";
 import { admin } from "./support/admin.ts";
 import { enter } from "./support/enter.ts";
-import { type RunningIssuer, runUpstreamIssuer } from "./support/run-upstream-issuer.ts";
 import { SignInPage } from "./support/sign-in-page.ts";
 
 const LINKED = "/settings/linked-accounts";
 
-/** Says who one is at the issuer's own page. */
+/** Enters the username on the issuer's own page. */
 async function beAt(page: Page, who: string): Promise<void> {
   await page.getByLabel("Who are you?").fill(who);
   await page.getByRole("button", { name: "Go on" }).click();
@@ -31,19 +35,19 @@ test("an operator sets up an issuer; people sign up with it, link it and unlink 
     await page.getByRole("navigation", { name: "Administration" }).getByRole("link", { name: "Identity providers" }).click();
     const form = page.getByRole("form", { name: "Add a provider" });
     const issuer = form.getByRole("textbox", { name: "Issuer" });
-    await form.getByLabel("Name in addresses").fill(slug);
+    await form.getByLabel("Name in URLs").fill(slug);
     await form.getByLabel("Name on the button").fill(name);
     await issuer.fill("http://169.254.169.254/latest");
     await form.getByLabel("Client ID").fill(upstream.clientId);
     await form.getByLabel("Client secret").fill(upstream.clientSecret);
-    await form.getByLabel("Make accounts for people who have none").check();
+    await form.getByLabel("Create accounts for new users").check();
     await form.getByRole("button", { name: "Add provider" }).click();
     await expect(issuer).toHaveAccessibleDescription(/not on the public internet/);
-    await expect(form.getByLabel("Name in addresses")).toHaveValue(slug);
+    await expect(form.getByLabel("Name in URLs")).toHaveValue(slug);
     await issuer.fill(upstream.issuer);
     await form.getByLabel("Client secret").fill(upstream.clientSecret);
     await form.getByRole("button", { name: "Add provider" }).click();
-    await expect(page.getByText(`People can sign in with ${name} now.`)).toBeVisible();
+    await expect(page.getByText(`Users can now sign in with ${name}.`)).toBeVisible();
     await expect(page.getByText(`${demo.origin}/login/with/${slug}/callback`, { exact: true })).toBeVisible();
     await expectAccessible(page);
 
@@ -55,7 +59,7 @@ test("an operator sets up an issuer; people sign up with it, link it and unlink 
       if (hasScripts) await expectAccessible(theirs);
       await theirs.getByRole("link", { name: `Continue with ${name}` }).click();
       await theirs.getByRole("button", { name: "Say no" }).click();
-      await expect(theirs.getByText(`${name} was told not to`)).toBeVisible();
+      await expect(theirs.getByText(`${name} was cancelled or denied`)).toBeVisible();
       await theirs.getByRole("link", { name: `Continue with ${name}` }).click();
       await beAt(theirs, who);
       await expect(theirs.getByLabel("Username")).toHaveValue(who);
@@ -67,27 +71,27 @@ test("an operator sets up an issuer; people sign up with it, link it and unlink 
       await theirs.getByLabel("Username").fill(who);
       await theirs.getByRole("button", { name: "Create account" }).click();
       await theirs.waitForURL("**/organizations");
-      await expect(theirs.getByText("You are in no organization")).toBeVisible();
+      await expect(theirs.getByText("You are not in any organization")).toBeVisible();
 
-      // The last way in stays, until there is another.
+      // The last way to sign in cannot be removed until there is another.
       await theirs.goto(LINKED);
       await theirs.getByText("Unlink", { exact: true }).click();
       await theirs.getByRole("button", { name: "Unlink the account" }).click();
-      await expect(theirs.getByText("This is your only way in.")).toBeVisible();
+      await expect(theirs.getByText("This is your only way to sign in.")).toBeVisible();
       await theirs.goto(LINKED);
       await theirs
         .getByRole("form", { name: "Set a password" })
         .getByLabel("Password", { exact: true })
         .fill("a long way from here");
       await theirs.getByRole("button", { name: "Set password" }).click();
-      await expect(theirs.getByText("You have a password now")).toBeVisible();
+      await expect(theirs.getByText("You now have a password")).toBeVisible();
       await theirs.getByText("Unlink", { exact: true }).click();
       await theirs.getByRole("button", { name: "Unlink the account" }).click();
-      await expect(theirs.getByText("The account is unlinked.")).toBeVisible();
+      await expect(theirs.getByText("The account was unlinked.")).toBeVisible();
       await context.close();
     }
 
-    // Who has an account here links it after signing in, and signs in by it from then on.
+    // A user with an account links it after signing in, and then signs in with it.
     await enter(page, another);
     await page.goto(LINKED);
     await page.getByRole("link", { name: `Link at ${name}` }).click();
@@ -95,7 +99,7 @@ test("an operator sets up an issuer; people sign up with it, link it and unlink 
     await expect(page.getByRole("heading", { name: `Link ${name} to your account?` })).toBeVisible();
     await expectAccessible(page);
     await page.getByRole("button", { name: "Link", exact: true }).click();
-    await expect(page.getByText("The account is linked.")).toBeVisible();
+    await expect(page.getByText("The account was linked.")).toBeVisible();
     await expectAccessible(page);
     const fresh = await browser.newContext({ baseURL: demo.origin });
     const later = await fresh.newPage();
@@ -137,7 +141,7 @@ test("an organization requires its own issuer: members see the next step, take i
     await form.getByLabel("Client ID").fill(upstream.clientId);
     await form.getByLabel("Client secret").fill(upstream.clientSecret);
     await page.getByRole("button", { name: "Save the issuer" }).click();
-    await expect(page.getByText("The issuer is saved.")).toBeVisible();
+    await expect(page.getByText("Issuer saved.")).toBeVisible();
     await page.getByRole("link", { name: "Sign in with Harbour ID" }).click();
     await beAt(page, `chief-${member.username}`);
     await expect(page.getByText("It does not sign you in here.")).toBeVisible();
@@ -145,27 +149,97 @@ test("an organization requires its own issuer: members see the next step, take i
     const rule = page.getByRole("region", { name: "Sign-in with Harbour ID" });
     await rule.getByText("Require it", { exact: true }).first().click();
     await rule.getByRole("button", { name: "Require it" }).click();
-    await expect(page.getByText("The rule holds from now on.")).toBeVisible();
-    await expect(page.getByRole("region", { name: "Members who are shut out now" })).toContainText(another.username);
+    await expect(page.getByText("Rule enabled.")).toBeVisible();
+    await expect(page.getByRole("region", { name: "Members without access" })).toContainText(another.username);
     await expectAccessible(page);
 
     const context = await browser.newContext({ baseURL: demo.origin });
     const theirs = await context.newPage();
     await enter(theirs, another);
     await theirs.goto("/");
-    await expect(theirs.getByText(`${organization.fullName} asks you to sign in with Harbour ID every 7 days.`)).toBeVisible();
+    await expect(
+      theirs.getByText(`${organization.fullName} requires you to sign in every 7 days with Harbour ID.`),
+    ).toBeVisible();
     await theirs.goto(`/organizations/${organization.name}`);
     await expectAccessible(theirs);
-    // Signed out in between: the way there leads over the sign-in here, since the issuer signs nobody in.
+    // After signing out, the user has to sign in here first, since the issuer signs nobody in.
     await theirs.context().clearCookies();
     await theirs.getByRole("link", { name: "Sign in with Harbour ID" }).click();
     await new SignInPage(theirs).signIn(another);
     await beAt(theirs, `crew-${another.username}`);
     await theirs.getByRole("button", { name: "Link", exact: true }).click();
     await theirs.waitForURL(`**/organizations/${organization.name}`);
-    await expect(theirs.getByText("Until then what is theirs is closed")).toHaveCount(0);
+    await expect(theirs.getByText("Until you do, you, your apps and your tokens have no access")).toHaveCount(0);
     await context.close();
   } finally {
     await upstream.stop();
   }
 });
+
+/** A third party's OpenID provider on this machine, with a page that asks for a username. */
+type RunningIssuer = {
+  issuer: string;
+  clientId: string;
+  clientSecret: string;
+  stop(): Promise<void>;
+};
+
+/** @param redirectUri the service's callback URL */
+async function runUpstreamIssuer(redirectUri: string): Promise<RunningIssuer> {
+  const { privateKey } = await generateKeyPair("RS256", { extractable: true });
+  const client = { clientId: "service-under-test", clientSecret: "a secret of the test's" };
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const provider = new Provider(issuer, {
+    clients: [{ client_id: client.clientId, client_secret: client.clientSecret, redirect_uris: [redirectUri] }],
+    jwks: { keys: [{ ...(await exportJWK(privateKey)), alg: "RS256", use: "sig", kid: "upstream" }] },
+    cookies: { keys: ["of no use anywhere else"] },
+    features: { devInteractions: { enabled: false } },
+    interactions: { url: (_ctx, { uid }) => `/interaction/${uid}` },
+    claims: { openid: ["sub"], email: ["email", "email_verified"], profile: ["name", "preferred_username"] },
+    ttl: { Interaction: 600, Grant: 600, Session: 600, AccessToken: 600, IdToken: 600, AuthorizationCode: 60 },
+    findAccount: (_ctx, sub) => ({
+      accountId: sub,
+      claims: () => ({
+        sub,
+        email: `${sub}@upstream.test`,
+        email_verified: true,
+        name: `Upstream ${sub}`,
+        preferred_username: sub,
+      }),
+    }),
+    async loadExistingGrant({ oidc }) {
+      const grant = new oidc.provider.Grant({ accountId: oidc.account?.accountId, clientId: oidc.client?.clientId });
+      grant.addOIDCScope("openid email profile");
+      await grant.save();
+      return grant;
+    },
+  });
+  const callback = provider.callback();
+  server.on("request", async (req, res) => {
+    if (!req.url?.startsWith("/interaction/")) return callback(req, res);
+    if (req.method === "GET") return askWho(res);
+    let body = "";
+    for await (const chunk of req) body += chunk;
+    const form = new URLSearchParams(body);
+    const result = form.has("cancel")
+      ? { error: "access_denied", error_description: "They said no." }
+      : { login: { accountId: form.get("who") ?? "" } };
+    await provider.interactionFinished(req, res, result, { mergeWithLastSubmission: false });
+  });
+  return {
+    issuer,
+    ...client,
+    async stop() {
+      server.close();
+      server.closeAllConnections();
+      await once(server, "close");
+    },
+  };
+}
+
+function askWho(res: ServerResponse): void {
+  res.setHeader("Content-Type", "text/html").end(`<!doctype html><title>Upstream</title><form method="post">
+    <label>Who are you? <input name="who"></label> <button>Go on</button> <button name="cancel" value="1">Say no</button></form>`);
+}

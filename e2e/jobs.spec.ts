@@ -9,7 +9,7 @@ const script = [
   "for i in $(seq 1 60); do echo tick $i; sleep 0.5; done",
 ].join("\n");
 
-test("a job is run in the page, its log is watched, it is cancelled; run again, it goes on a schedule", async ({
+test("a job is run on the page, its log is followed, it is cancelled, run again and scheduled", async ({
   page,
   person,
   another,
@@ -22,14 +22,14 @@ test("a job is run in the page, its log is watched, it is cancelled; run again, 
   await expect(page.getByText("No jobs yet")).toBeVisible();
   await page.getByRole("link", { name: "Run a job" }).click();
 
-  // What is wrong is said beside the field, and what was typed stays.
+  // The error stands beside the field, and the input stays.
   await expect(page.getByLabel("Space", { exact: true })).toBeHidden();
-  await page.getByLabel("Command", { exact: true }).fill("echo 'open");
-  await page.getByLabel("Environment").fill("SEASON=autumn");
+  await page.getByRole("textbox", { name: "Command", exact: true }).fill("echo 'open");
+  await page.getByRole("textbox", { name: "Environment" }).fill("SEASON=autumn");
   await page.getByRole("button", { name: "Run it" }).click();
-  await expect(page.getByText("A quote is not closed.")).toBeVisible();
-  await expect(page.getByLabel("Environment")).toHaveValue("SEASON=autumn");
-  await page.getByLabel("Command", { exact: true }).fill(script);
+  await expect(page.getByText("Close the quotation mark.")).toBeVisible();
+  await expect(page.getByRole("textbox", { name: "Environment" })).toHaveValue("SEASON=autumn");
+  await page.getByRole("textbox", { name: "Command", exact: true }).fill(script);
   await page.getByLabel("Secrets").fill("TOKEN=swordfish-in-the-bay");
   await page.getByRole("button", { name: "Run it" }).click();
 
@@ -38,7 +38,7 @@ test("a job is run in the page, its log is watched, it is cancelled; run again, 
   await expect(log).toContainText("tick 3");
   await expect(log).not.toContainText("\u001b");
   await expect(page.locator("main")).not.toContainText("swordfish");
-  // Held still, and looked through.
+  // Pausing the log, and searching it.
   await page.getByRole("button", { name: "Pause" }).click();
   await page.getByRole("searchbox", { name: "Search the log" }).fill("green");
   await expect(page.getByText(/^1 of \d+ lines$/)).toBeVisible();
@@ -56,7 +56,7 @@ test("a job is run in the page, its log is watched, it is cancelled; run again, 
   await page.getByRole("button", { name: "Cancel this job" }).click();
   await expect(page.getByText("Cancelled", { exact: true }).first()).toBeVisible({ timeout: 30_000 });
 
-  // The address that clients of the API give people leads here; to nobody else's.
+  // The URL that API clients print leads here, only for the owner.
   const runId = url.split("/").at(-1) ?? "";
   await page.goto(`/jobs/${person.username}/${runId}`);
   await expect(page).toHaveURL(new RegExp(`/settings/jobs/${runId}`));
@@ -69,27 +69,27 @@ test("a job is run in the page, its log is watched, it is cancelled; run again, 
     await stranger.close();
   }
 
-  // With what it had, but for a command that ends.
+  // The same spec, with a command that ends.
   await page.getByRole("link", { name: "Change and run" }).click();
-  await expect(page.getByLabel("Command", { exact: true })).toHaveValue(script);
-  await expect(page.getByText("Set them anew where it needs them: TOKEN.")).toBeVisible();
-  await page.getByLabel("Command", { exact: true }).fill("sh -c 'echo ready; exit 3'");
+  await expect(page.getByRole("textbox", { name: "Command", exact: true })).toHaveValue(script);
+  await expect(page.getByText("Set them again if needed: TOKEN.")).toBeVisible();
+  await page.getByRole("textbox", { name: "Command", exact: true }).fill("sh -c 'echo ready; exit 3'");
   await page.getByRole("button", { name: "Run it" }).click();
-  await expect(page.getByText("Its command ended with exit code 3.").first()).toBeVisible({ timeout: 30_000 });
+  await expect(page.getByText("The command ended with exit code 3.").first()).toBeVisible({ timeout: 30_000 });
 
   await page.getByRole("link", { name: "Schedule", exact: true }).click();
   await page.getByLabel("Runs", { exact: true }).selectOption("custom");
-  await page.getByLabel("Cron line").fill("0 0 30 2 *");
-  await page.getByRole("button", { name: "Schedule it" }).click();
-  await expect(page.getByText("This never comes")).toBeVisible();
-  await page.getByLabel("Cron line").fill("0 9 * * 1-5");
+  await page.getByLabel("Cron expression").fill("0 0 30 2 *");
+  await page.getByRole("button", { name: "Create schedule" }).click();
+  await expect(page.getByText("This schedule never runs")).toBeVisible();
+  await page.getByLabel("Cron expression").fill("0 9 * * 1-5");
   await page.getByLabel("Time zone").fill("Europe/Zurich");
-  await page.getByRole("button", { name: "Schedule it" }).click();
+  await page.getByRole("button", { name: "Create schedule" }).click();
   await expect(page.getByText("0 9 * * 1-5 Europe/Zurich")).toBeVisible();
   await page.getByRole("button", { name: "Suspend" }).click();
   await expect(page.getByText("Suspended", { exact: true })).toBeVisible();
   await page.getByRole("button", { name: "Run now" }).click();
-  await expect(page.getByText("Its command ended with exit code 3.").first()).toBeVisible({ timeout: 30_000 });
+  await expect(page.getByText("The command ended with exit code 3.").first()).toBeVisible({ timeout: 30_000 });
   await page.getByRole("link", { name: "a schedule" }).click();
   await page.getByText("Delete", { exact: true }).click();
   await page.getByRole("button", { name: "Delete this schedule" }).click();

@@ -8,17 +8,17 @@ import type { PermissionsModal } from "./support/permissions-modal.ts";
 import { SampleSite } from "./support/sample-site.ts";
 import { DOCUMENT_KEPT_MS } from "./support/serve-document.ts";
 
-/** A site on the web, as far as this browser is concerned: only its own name can receive the code. */
+/** A site on the web, as far as this browser knows: only its own host name can receive the code. */
 const WEBSITE = "https://moss.example.test";
 const CALLBACK = `${WEBSITE}/oauth/callback/keyhook`;
 
-/** Authorizes, as far as the browser setting out for the site with a code: there is nobody to arrive at. */
+/** Authorizes, up to the browser's request to the site with the code: no server answers there. */
 async function authorizeForWebsite(page: Page, modal: PermissionsModal): Promise<void> {
   const [request] = await Promise.all([page.waitForRequest((request) => request.url().startsWith(CALLBACK)), modal.authorize()]);
   expect(new URL(request.url()).searchParams.has("code")).toBe(true);
 }
 
-/** Where a sign-in that begins leads the browser, without going there. */
+/** Where a new sign-in redirects the browser, without following it. */
 async function leadsTo(page: Page, authorizeUrl: string): Promise<string> {
   const answer = await page.request.get(authorizeUrl, { maxRedirects: 0 });
   return answer.headers().location ?? "";
@@ -28,7 +28,7 @@ for (const hasScripts of [true, false]) {
   test.describe(`${hasScripts ? "with" : "without"} JavaScript`, () => {
     test.use({ javaScriptEnabled: hasScripts });
 
-    test("a person signs in to a site that was never registered, sees where it comes from, and takes it back", async ({
+    test("a user signs in to an unregistered site, sees where it comes from, and revokes it", async ({
       page,
       demo,
       member,
@@ -44,10 +44,10 @@ for (const hasScripts of [true, false]) {
       await signInPage.signIn(member);
 
       await modal.expectShownFor(site.name);
-      await expect(page.getByText("Known by its website only")).toBeVisible();
+      await expect(page.getByText("Identified only by its website")).toBeVisible();
       await expect(page.getByText(host, { exact: true }).first()).toBeVisible();
       await expect(page.getByText("Not verified by Keyhook")).toBeVisible();
-      // Its logo comes from us, whoever made it (S24, S82).
+      // Our origin serves its logo, whoever created it (S24, S82).
       expect(await page.locator("img[src^='/images/']").count()).toBeGreaterThan(0);
       expect(await page.locator(`img[src*="${host}"]`).count()).toBe(0);
       await modal.organization(north.fullName).check();
@@ -71,7 +71,7 @@ for (const hasScripts of [true, false]) {
   });
 }
 
-test("saying no is told to the site, and signing out there gives the token back", async ({ page, person, sampleSite, modal }) => {
+test("a denial is reported to the site, and signing out there revokes the token", async ({ page, person, sampleSite, modal }) => {
   await enter(page, person);
   const site = sampleSite("by document");
   await site.open();
@@ -85,7 +85,7 @@ test("saying no is told to the site, and signing out there gives the token back"
   await site.expectSignedOut();
 });
 
-test("S26 S83 S88 where the app comes from, what it says of itself and where it leads are told apart", async ({
+test("S26 S83 S88 the page distinguishes where the app comes from, what it says about itself and where it leads", async ({
   page,
   person,
   serveDocument,
@@ -101,31 +101,31 @@ test("S26 S83 S88 where the app comes from, what it says of itself and where it 
   await expect(page.getByTitle(clientId)).toContainText("/.well-known/oauth-cimd");
   const homepage = page.getByRole("link", { name: "somewhere-else.example.test" });
   await expect(homepage).toHaveAttribute("rel", "noopener noreferrer nofollow");
-  await expect(page.getByText("It names as its homepage")).toBeVisible();
+  await expect(page.getByText("Its stated homepage")).toBeVisible();
   await expect(page.getByRole("status")).toHaveText(
-    `Your answer goes to moss.example.test, another website than ${host}, which this app comes from. Go on only if you know that both belong together.`,
+    `You will return to moss.example.test, a different website from ${host}, where this app comes from. Continue only if you know that the two belong together.`,
   );
-  await expect(page.getByText(/You return to moss\.example\.test/)).toBeVisible();
+  await expect(page.getByText(/You’ll be redirected to moss\.example\.test/)).toBeVisible();
   await expectAccessible(page);
 });
 
-test("S27 an app that answers to this device only is told from the website that describes it", async ({
+test("S27 for an app that returns only to this device, the page names the website that describes it", async ({
   page,
   person,
   serveDocument,
 }) => {
   const callback = "http://127.0.0.1:45678/callback";
-  // As today's agents have it: any port of the loopback address.
+  // As today's agents register it: any port of the loopback address.
   const { host, authorizeUrl } = await serveDocument({ redirect_uris: ["http://127.0.0.1/callback"] });
   await enter(page, person);
   await page.goto(authorizeUrl(callback));
   await expect(page.getByRole("status")).toContainText(
-    `any program can call itself Moss Notebook and point to ${host}. Go on only if you have just started it yourself.`,
+    `any program can call itself Moss Notebook and claim to be from ${host}. Continue only if you have just started it yourself.`,
   );
-  await expect(page.getByText("another website than")).toHaveCount(0);
+  await expect(page.getByText("a different website from")).toHaveCount(0);
 });
 
-test("S28 whatever an app calls itself is text, and stays within its place", async ({ page, person, serveDocument }) => {
+test("S28 an app's name is text, and stays within its box", async ({ page, person, serveDocument }) => {
   const name = "<img src=x onerror=alert(1)> משחק & Co";
   const path = `/${"a-very-long-path-without-any-space".repeat(20)}`;
   const { authorizeUrl } = await serveDocument({
@@ -142,7 +142,7 @@ test("S28 whatever an app calls itself is text, and stays within its place", asy
   await expectAccessible(page);
 });
 
-test("S29 S36 what was agreed to is remembered, until the document changes", async ({ page, person, serveDocument, modal }) => {
+test("S29 S36 a consent is remembered until the document changes", async ({ page, person, serveDocument, modal }) => {
   test.slow();
   const { authorizeUrl, change } = await serveDocument({ redirect_uris: [CALLBACK] });
   await enter(page, person);
@@ -155,7 +155,9 @@ test("S29 S36 what was agreed to is remembered, until the document changes", asy
   await expect(isAsked).toPass({ timeout: DOCUMENT_KEPT_MS + 20_000, intervals: [3_000] });
   await page.goto(authorizeUrl(CALLBACK));
   await expect(page.getByRole("heading", { level: 1 })).toHaveText("Fern Notebook wants to use your Keyhook account");
-  await expect(page.getByRole("status").first()).toContainText("It has changed its name, its logo or where it sends you since");
+  await expect(page.getByRole("status").first()).toContainText(
+    "Since then it has changed its name, its logo or where it sends you",
+  );
   await authorizeForWebsite(page, modal);
   expect(await leadsTo(page, authorizeUrl(CALLBACK))).toContain("code=");
 });
@@ -163,11 +165,11 @@ test("S29 S36 what was agreed to is remembered, until the document changes", asy
 test("a document that breaks a rule is refused in words that its developer can use", async ({ page, person, serveDocument }) => {
   await enter(page, person);
   for (const [fields, rule] of [
-    [{ client_name: undefined }, /client_name: Say what the app is called/],
-    [{ redirect_uris: undefined }, /redirect_uris: List the addresses/],
+    [{ client_name: undefined }, /client_name: Enter the app's name/],
+    [{ redirect_uris: undefined }, /redirect_uris: List the URIs/],
     [{ redirect_uris: ["http://moss.example.test/callback"] }, /redirect_uris: .*https/],
-    [{ client_id: "https://moss.example.test/.well-known/oauth-cimd" }, /client_id: This must be the very address/],
-    [{ client_secret: "s3cret" }, /client_secret: A document that everybody can read has no secret/],
+    [{ client_id: "https://moss.example.test/.well-known/oauth-cimd" }, /client_id: This must be exactly the URL/],
+    [{ client_secret: "s3cret" }, /client_secret: A public document must not contain a secret/],
     [{ token_endpoint_auth_method: "client_secret_basic" }, /token_endpoint_auth_method: Choose one of/],
     [{ client_uri: "https://moss.example.test/", tos_uri: `https://moss.example.test/${"x".repeat(6_000)}` }, /5120 bytes|5,120/],
   ] as const) {
@@ -179,7 +181,7 @@ test("a document that breaks a rule is refused in words that its developer can u
   }
 });
 
-// Not so on every system: `sudo ifconfig lo0 alias 127.0.0.2` makes it one of this machine's.
+// Some systems need `sudo ifconfig lo0 alias 127.0.0.2` first.
 const hasOtherHost = process.platform === "linux";
 
 (hasOtherHost ? test : test.skip)(
@@ -195,7 +197,7 @@ const hasOtherHost = process.platform === "linux";
     const administration = new Administration(await context.newPage());
     await administration.enter(demo);
     await administration.beginBlockingHost(host, "reported by a test");
-    await expect(administration.page.getByText("1 app was seen there; the sign-in of 1 person ends.")).toBeVisible();
+    await expect(administration.page.getByText("1 app was seen there; 1 person loses access.")).toBeVisible();
     await expect(administration.page.getByText(`${url}/.well-known/oauth-cimd`)).toBeVisible();
     await administration.confirmBlockingHost();
 
@@ -203,13 +205,13 @@ const hasOtherHost = process.platform === "linux";
     await site.expectMessage("Access has ended");
     await page.goto(`${url}/sign-in`);
     await expect(page.getByRole("heading", { level: 1 })).toHaveText("This app is not allowed here");
-    await expect(page.getByText(`does not let apps of ${host} sign people in`)).toBeVisible();
+    await expect(page.getByText(`does not allow apps of ${host}`)).toBeVisible();
     const seen = administration.page.getByRole("list", { name: "Apps seen" }).getByRole("listitem").filter({ hasText: url });
     await expect(seen).toContainText(/Blocked.*Slate Heron.*no users yet/s);
 
     await administration.removeRule(host);
     await context.close();
-    // Let in again it asks anew, whatever was agreed to before.
+    // After the app is allowed again, it asks for consent again, whatever was granted before.
     await page.goto(`${url}/sign-in`);
     await expect(page.getByRole("heading", { level: 1 })).toHaveText("Slate Heron wants to use your Keyhook account");
   },

@@ -11,6 +11,10 @@ async function open(page: Page, path: string, person: Person): Promise<void> {
   await page.goto(path);
 }
 
+/** A part of an app's page. */
+const openTab = (page: Page, name: string) =>
+  page.getByRole("navigation", { name: "App", exact: true }).getByRole("link", { name }).click();
+
 const redirectUris = (page: Page) => page.getByRole("textbox", { name: "Redirect URIs" });
 
 async function fillNewApp(page: Page, name: string, uris: string): Promise<void> {
@@ -20,7 +24,7 @@ async function fillNewApp(page: Page, name: string, uris: string): Promise<void>
 
 type Credentials = { clientId: string; secret: string };
 
-/** The client ID, and the secret that is shown; waits for another one than `before`. */
+/** The client ID and the secret on the page; waits until the secret differs from `before`. */
 async function shownCredentials(page: Page, before?: Credentials): Promise<Credentials> {
   const secret = page.locator("main code", { hasText: /^kh_secret_/ });
   await expect.poll(async () => (await secret.allTextContents()).filter((text) => text !== before?.secret)).toHaveLength(1);
@@ -31,7 +35,7 @@ async function shownCredentials(page: Page, before?: Credentials): Promise<Crede
   return { clientId: clientId ?? "", secret: (await secret.textContent()) ?? "" };
 }
 
-/** Whether the service takes these credentials; introspection asks for nothing else first. */
+/** Whether the service accepts these credentials; introspection checks them first. */
 async function areAccepted(
   request: APIRequestContext,
   { clientId, secret }: { clientId: string; secret: string },
@@ -42,7 +46,7 @@ async function areAccepted(
   return answer.status() === 200;
 }
 
-/** The same for an assertion of this key (RFC 7523). */
+/** The same for an assertion signed with this key (RFC 7523). */
 async function isKeyAccepted(request: APIRequestContext, clientId: string, key: KeyObject): Promise<boolean> {
   const { issuer } = await (await request.get("/.well-known/openid-configuration")).json();
   const client_assertion = await new SignJWT({ jti: randomUUID() })
@@ -63,7 +67,7 @@ for (const hasScripts of [true, false]) {
   test.describe(`${hasScripts ? "with" : "without"} JavaScript`, () => {
     test.use({ javaScriptEnabled: hasScripts });
 
-    test("an app is made, its secret is rotated and deleted, and the service goes along at once (S52)", async ({
+    test("an app is created, its secret is rotated and deleted, with immediate effect (S52)", async ({
       page,
       person,
       request,
@@ -74,15 +78,15 @@ for (const hasScripts of [true, false]) {
 
       await fillNewApp(page, "Paper Lantern", "http://app.example.com/cb\nhttps://app.example.com/cb");
       await page.getByLabel("Confidential").check();
-      await page.getByLabel("Read your repositories, private ones too").check();
-      // The page itself says what is wrong, when the field is left; the answer puts back what was sent.
+      await page.getByLabel("Read your repositories, including private ones").check();
+      // The page itself reports the error when the field loses focus; the response restores what was sent.
       const answer = page.waitForResponse((response) => response.request().method() === "POST");
       await page.getByRole("button", { name: "Create app" }).click();
       await answer;
       await expect(page.getByRole("button", { name: "Create app" })).toBeEnabled();
       await expect(redirectUris(page)).toHaveAccessibleDescription(/Use https|cannot be used/);
       await expect(page.getByLabel("Confidential")).toBeChecked();
-      await expect(page.getByLabel("Read your repositories, private ones too")).toBeChecked();
+      await expect(page.getByLabel("Read your repositories, including private ones")).toBeChecked();
 
       await redirectUris(page).fill("https://app.example.com/cb");
       await page.getByRole("button", { name: "Create app" }).click();
@@ -95,19 +99,19 @@ for (const hasScripts of [true, false]) {
       expect(await page.content()).not.toContain(first.secret);
 
       await page.getByText("Rotate secret", { exact: true }).click();
-      await page.getByLabel("The old secret works").selectOption({ label: "for another hour" });
-      await page.getByRole("button", { name: "Make a new secret" }).click();
+      await page.getByLabel("Old secret expires").selectOption({ label: "in 1 hour" });
+      await page.getByRole("button", { name: "Create new secret" }).click();
       const second = await shownCredentials(page, first);
       expect(await Promise.all([first, second].map((each) => areAccepted(request, each)))).toEqual([true, true]);
 
       await page.getByText("Rotate secret", { exact: true }).click();
-      await page.getByRole("button", { name: "Make a new secret" }).click();
+      await page.getByRole("button", { name: "Create new secret" }).click();
       const third = await shownCredentials(page, second);
       expect(await Promise.all([first, second, third].map((each) => areAccepted(request, each)))).toEqual([false, false, true]);
 
       await page.getByText("Delete secret", { exact: true }).click();
       await page.getByRole("button", { name: "Delete the secret" }).click();
-      await expect(page.getByText("works as a public app from now on")).toBeVisible();
+      await expect(page.getByText("is now a public app")).toBeVisible();
       await expect(page.getByText("Public", { exact: true })).toBeVisible();
       expect(await areAccepted(request, third)).toBe(false);
     });
@@ -118,11 +122,12 @@ for (const hasScripts of [true, false]) {
       await page.getByRole("button", { name: "Create app" }).click();
       await expect(page.getByText("The app is ready")).toBeVisible();
 
-      const addresses = page.getByRole("form", { name: "Addresses" });
+      const addresses = page.getByRole("form", { name: "Redirect URIs" });
       await redirectUris(page).fill("com.example.kite:/cb\nhttp://localhost/cb");
       await addresses.getByRole("button", { name: "Save" }).click();
       await expect(addresses.getByText("Saved.")).toBeVisible();
 
+      await openTab(page, "Permissions");
       const permissions = page.getByRole("form", { name: "Permissions and tokens" });
       await permissions.getByLabel("See your e-mail address").check();
       await expect(permissions.getByLabel("Require PKCE")).toBeDisabled();
@@ -130,19 +135,21 @@ for (const hasScripts of [true, false]) {
       await expect(permissions.getByText("Saved.")).toBeVisible();
 
       await page.reload();
-      await expect(redirectUris(page)).toHaveValue("com.example.kite:/cb\nhttp://localhost/cb");
       await expect(permissions.getByLabel("See your e-mail address")).toBeChecked();
+      await openTab(page, "Connect");
+      await expect(redirectUris(page)).toHaveValue("com.example.kite:/cb\nhttp://localhost/cb");
 
+      await openTab(page, "Danger");
       await page.getByText("Delete app", { exact: true }).click();
       await page.getByRole("button", { name: "Delete Kite" }).click();
       await expect(page.getByLabel("Type Kite to confirm")).toHaveAccessibleDescription("Type Kite to confirm.");
       await page.getByLabel("Type Kite to confirm").fill("Kite");
       await page.getByRole("button", { name: "Delete Kite" }).click();
-      await expect(page.getByText("The app is deleted")).toBeVisible();
+      await expect(page.getByText("The app was deleted")).toBeVisible();
       await expect(page.getByText("No apps yet")).toBeVisible();
     });
 
-    test("keys take the place of a secret; what an app requires and where it hears of sign-outs is kept (S52, S72)", async ({
+    test("keys replace a secret; an app's requirements and its sign-out URL are stored (S52, S72)", async ({
       page,
       person,
       request,
@@ -154,22 +161,22 @@ for (const hasScripts of [true, false]) {
       const credentials = await shownCredentials(page);
       await page.getByRole("link", { name: "Go to the app" }).click();
 
+      await openTab(page, "Security");
       const { publicKey, privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
       const pem = (key: KeyObject) => key.export({ format: "pem", type: key === privateKey ? "pkcs8" : "spki" }).toString();
       const keys = page.getByRole("textbox", { name: "Public keys" });
       await page.getByText("Use keys", { exact: true }).click();
       await keys.fill(pem(privateKey));
       await page.getByRole("button", { name: "Use these keys" }).click();
-      await expect(keys).toHaveAccessibleDescription(/make a new pair/i);
+      await expect(keys).toHaveAccessibleDescription(/create a new key pair/i);
       await expect(keys).toHaveValue("");
       expect(await page.content()).not.toContain(pem(privateKey).split("\n")[1]);
       expect(await areAccepted(request, credentials)).toBe(true);
 
       await keys.fill(pem(publicKey));
       await page.getByRole("button", { name: "Use these keys" }).click();
-      await expect(page.getByText("The app proves itself with its keys from now on")).toBeVisible();
+      await expect(page.getByText("The app now authenticates with its keys")).toBeVisible();
       await expect(page.getByText("signs with ES256")).toBeVisible();
-      await expect(page.getByRole("button", { name: "Add a secret" })).toHaveCount(0);
       await expect(page.getByText("Confidential", { exact: true })).toBeVisible();
       expect(await areAccepted(request, credentials)).toBe(false);
       expect(await isKeyAccepted(request, credentials.clientId, privateKey)).toBe(true);
@@ -179,37 +186,52 @@ for (const hasScripts of [true, false]) {
       await requirements.getByLabel("Require proof of possession").check();
       await requirements.getByRole("button", { name: "Save" }).click();
       await expect(requirements.getByText("Saved.")).toBeVisible();
+      await openTab(page, "Connect");
       await expect(page.getByLabel("Node example", { exact: true })).toContainText("buildAuthorizationUrlWithPAR");
+      await expect(page.getByRole("button", { name: "Add a secret" })).toHaveCount(0);
 
-      const notice = page.getByRole("form", { name: "Sign-out notice" });
-      const address = notice.getByLabel("Address of your server");
+      await openTab(page, "Security");
+      const notice = page.getByRole("form", { name: "Sign-out notices" });
+      const address = notice.getByLabel("URL of your server");
       await address.fill("http://ferry.example/logout");
-      await notice.getByRole("button", { name: "Save address" }).click();
+      await notice.getByRole("button", { name: "Save URL" }).click();
       await expect(address).toHaveAccessibleDescription(/begins with https/);
       await address.fill("https://ferry.example/logout");
-      await notice.getByRole("button", { name: "Save address" }).click();
-      await expect(notice.getByText("is told of every sign-out")).toBeVisible();
+      await notice.getByRole("button", { name: "Save URL" }).click();
+      await expect(notice.getByText("is now notified of sign-outs")).toBeVisible();
 
       await page.reload();
       await expect(requirements.getByLabel("Require pushed requests")).toBeChecked();
       await expect(requirements.getByLabel("Require proof of possession")).toBeChecked();
       await expect(address).toHaveValue("https://ferry.example/logout");
 
+      const profile = page.getByRole("form", { name: "Security profile" });
+      await profile.getByLabel("FAPI 2.0").check();
+      await profile.getByRole("button", { name: "Save profile" }).click();
+      await expect(profile.getByText("must now comply with FAPI 2.0")).toBeVisible();
+      await expect(requirements).toHaveCount(0);
+      await openTab(page, "Connect");
+      await expect(page.getByLabel("Node example", { exact: true })).toContainText("id_token_signed_response_alg");
+      await openTab(page, "Security");
+      await profile.getByLabel("Standard").check();
+      await profile.getByRole("button", { name: "Save profile" }).click();
+      await expect(requirements.getByLabel("Require pushed requests")).toBeChecked();
+
       await page.getByText("Remove keys", { exact: true }).click();
       await page.getByRole("button", { name: "Remove the keys" }).click();
-      await expect(page.getByText("The keys are removed")).toBeVisible();
+      await expect(page.getByText("Keys removed")).toBeVisible();
       await expect(page.getByText("Public", { exact: true })).toBeVisible();
       expect(await isKeyAccepted(request, credentials.clientId, privateKey)).toBe(false);
     });
 
-    test("an access token is made, works, and is refused once it is revoked", async ({ page, person, request }) => {
+    test("an access token is created, works, and is refused once it is revoked", async ({ page, person, request }) => {
       await open(page, "/settings/tokens", person);
       await page.getByRole("link", { name: "New token" }).click();
       await page.getByLabel("Name", { exact: true }).fill("laptop");
-      await page.getByRole("button", { name: "Make token" }).click();
+      await page.getByRole("button", { name: "Create token" }).click();
       await expect(page.getByRole("alert").getByText("Choose at least one scope.")).toBeVisible();
-      await page.getByLabel("Read your repositories, private ones too").check();
-      await page.getByRole("button", { name: "Make token" }).click();
+      await page.getByLabel("Read your repositories, including private ones").check();
+      await page.getByRole("button", { name: "Create token" }).click();
       const token = await page.locator("main code", { hasText: /^kh_/ }).textContent();
       const whoami = () => request.get("/api/whoami-v2", { headers: { authorization: `Bearer ${token}` } });
       expect((await whoami()).status()).toBe(200);
@@ -225,11 +247,14 @@ for (const hasScripts of [true, false]) {
   });
 }
 
-test("an address is judged when the person leaves the field, and forgiven as soon as it is right", async ({ page, person }) => {
+test("an address is checked when the user leaves the field, and the error disappears once it is right", async ({
+  page,
+  person,
+}) => {
   await open(page, "/settings/applications/new", person);
   await redirectUris(page).pressSequentially("http://app.example.com");
   await expect(page.getByText("cannot be used")).toHaveCount(0);
-  await page.getByLabel("After signing out").focus();
+  await page.getByLabel("After sign-out").focus();
   await expect(redirectUris(page)).toHaveAttribute("aria-invalid", "true");
   await expect(page.getByText("Use https")).toBeVisible();
   await redirectUris(page).fill("https://app.example.com");

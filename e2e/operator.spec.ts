@@ -8,7 +8,7 @@ import { admin } from "./support/admin.ts";
 import { Administration } from "./support/administration.ts";
 import { enter } from "./support/enter.ts";
 
-/** A provider of models, next door. */
+/** A model provider on this machine. */
 async function startProvider() {
   const keys: (string | undefined)[] = [];
   const server = createServer(async (req, res) => {
@@ -24,7 +24,7 @@ async function startProvider() {
   return { keys, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`, stop: () => server.close() };
 }
 
-test("an operator connects a provider of models, somebody's token asks one, and both see what it used", async ({
+test("an operator connects a model provider, a user's token queries a model, and both see the usage", async ({
   page,
   demo,
   person,
@@ -38,17 +38,17 @@ test("an operator connects a provider of models, somebody's token asks one, and 
   await page.goto("/admin/inference");
   const form = page.getByRole("form", { name: "Add a provider" });
   await form.getByLabel("Name").fill(name);
-  await form.getByLabel("Base address").fill(provider.url);
+  await form.getByLabel("Base URL").fill(provider.url);
   await form.getByLabel("API key").fill("sk-never-shown-again-4711");
   await form.getByRole("button", { name: "Add provider" }).click();
-  // In the clear, which it may only be in the own network: what was typed stays, but for the key.
-  await expect(form.getByText("Use https, or say that it is in your own network")).toBeVisible();
+  // Plain http is allowed only inside the operator's own network. The input stays, except for the key.
+  await expect(form.getByText("Use https: otherwise, prompts and the key travel unencrypted")).toBeVisible();
   await expect(form.getByLabel("Name")).toHaveValue(name);
   await expect(form.getByLabel("API key")).toHaveValue("");
   await form.getByLabel("API key").fill("sk-never-shown-again-4711");
   await form.getByRole("checkbox", { name: "It is in your own network" }).check();
   await form.getByRole("button", { name: "Add provider" }).click();
-  await administration.expectNotice("The provider is added");
+  await administration.expectNotice("The provider was added");
 
   const section = page.getByRole("region", { name });
   await section.getByRole("button", { name: "Test the connection" }).click();
@@ -80,10 +80,10 @@ test("an operator connects a provider of models, somebody's token asks one, and 
   await theirs.context().close();
 
   await page.goto("/admin/inference");
-  await expect(page.getByRole("list", { name: "Who used most" })).toContainText(person.username);
+  await expect(page.getByRole("list", { name: "Top users" })).toContainText(person.username);
   await section.getByText("Remove the provider", { exact: true }).click();
   await section.getByRole("button", { name: `Remove ${name}` }).click();
-  await administration.expectNotice("The provider is removed");
+  await administration.expectNotice("The provider was removed");
   provider.stop();
 });
 
@@ -101,7 +101,7 @@ test("an operator finds an account, signs it out, disables, enables, promotes an
   await expect(page.getByRole("list", { name: "Processes" })).toContainText("Worker");
   await expectAccessible(page);
   await page.getByRole("navigation", { name: "Administration" }).getByRole("link", { name: "Users" }).click();
-  await page.getByLabel("Beginning of a name or an e-mail address, or an id").fill(person.email.slice(0, -5).toUpperCase());
+  await page.getByLabel("Beginning of a name or an e-mail address, or an ID").fill(person.email.slice(0, -5).toUpperCase());
   await page.getByRole("button", { name: "Search" }).click();
   const found = page.getByRole("list", { name: "Users" }).getByRole("listitem");
   await expect(found).toHaveCount(1);
@@ -121,11 +121,11 @@ test("an operator finds an account, signs it out, disables, enables, promotes an
   await theirs.waitForURL(/\/login/);
   await act("Disable the account", `Disable ${person.username}`, "The account is disabled");
   await page.getByRole("button", { name: `Enable ${person.username}` }).click();
-  await administration.expectNotice("The account is enabled again");
-  await act("Make an operator", `Make ${person.username} an operator`, "is an operator now");
+  await administration.expectNotice("The account is enabled");
+  await act("Make an operator", `Make ${person.username} an operator`, "is now an operator");
   await enter(theirs, person);
   expect((await theirs.request.get("/admin")).status()).toBe(200);
-  await act("Take operation away", `Make ${person.username} no operator any more`, "no operator any more");
+  await act("Remove operator", `Remove ${person.username} as an operator`, "no longer an operator");
   expect((await theirs.request.get("/admin")).status()).toBe(404);
   await page.getByText("Delete the account", { exact: true }).click();
   await page.getByLabel(/^Type .* to confirm/).fill("somebody");
@@ -134,7 +134,7 @@ test("an operator finds an account, signs it out, disables, enables, promotes an
   await page.getByLabel(/^Type .* to confirm/).fill(person.username);
   await page.getByRole("button", { name: `Delete ${person.username}` }).click();
   await page.waitForURL(/\/admin\/users\?notice=deleted/);
-  await administration.expectNotice("The account is deleted");
+  await administration.expectNotice("The account was deleted");
   await theirs.goto("/settings/profile");
   await theirs.waitForURL(/\/login/);
   await theirs.context().close();
@@ -144,27 +144,27 @@ test("mail is tested, an outbound address tried, signing keys rotated", async ({
   const administration = new Administration(page);
   await administration.enter(demo);
   await page.goto("/admin/mail");
-  await page.getByRole("button", { name: "Send me a test" }).click();
+  await page.getByRole("button", { name: "Send a test" }).click();
   await page.waitForURL(/test=[0-9a-f]{24}/);
   await expect(async () => {
     await page.reload();
-    await expect(page.getByText(/The letter to .* went out/)).toBeVisible({ timeout: 1_000 });
+    await expect(page.getByText(/The message to .* was sent/)).toBeVisible({ timeout: 1_000 });
   }).toPass();
   await expectAccessible(page);
 
   await page.goto("/admin/outbound");
-  await page.getByLabel("Address", { exact: true }).fill("http://[::ffff:10.0.0.1]:8080/in");
+  await page.getByLabel("URL", { exact: true }).fill("http://[::ffff:10.0.0.1]:8080/in");
   await page.getByRole("button", { name: "Try it" }).click();
-  await expect(page.getByText("It would not be called")).toBeVisible();
+  await expect(page.getByText(/^Refused/).first()).toBeVisible();
   await expect(page.getByText(/10\.0\.0\.0\/8/).last()).toBeVisible();
   await expectAccessible(page);
-  await page.getByLabel("Address", { exact: true }).fill("ftp://example.com");
+  await page.getByLabel("URL", { exact: true }).fill("ftp://example.com");
   await page.getByRole("button", { name: "Try it" }).click();
-  await expect(page.getByText("it is not an http or https address")).toBeVisible();
+  await expect(page.getByText("it is not an http or https URL")).toBeVisible();
 
   await page.goto("/admin/keys");
   await page.getByText("Rotate the keys", { exact: true }).click();
-  await page.getByRole("button", { name: "Make new signing keys" }).click();
+  await page.getByRole("button", { name: "Create new signing keys" }).click();
   await administration.expectNotice("New keys are published");
   await expect(page.getByRole("list", { name: "Signing keys" }).getByText("Next", { exact: true }).first()).toBeVisible();
   await expectAccessible(page);

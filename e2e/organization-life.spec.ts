@@ -3,11 +3,12 @@ import { expectAccessible } from "./support/accessibility.ts";
 import { admin } from "./support/admin.ts";
 import { ConnectedApps } from "./support/connected-apps.ts";
 import { enter } from "./support/enter.ts";
+import { hubClient } from "./support/hub.ts";
 import { readLinkTo } from "./support/outbox.ts";
 
 const at = (name: string, page = "") => `/organizations/${name}${page && `/${page}`}`;
 
-test("an app is kept out of an organization, a member asks for it, and once approved it is let in", async ({
+test("an organization blocks an app, a member requests it, and it has access once approved", async ({
   page,
   member,
   demo,
@@ -17,14 +18,14 @@ test("an app is kept out of an organization, a member asks for it, and once appr
 }) => {
   test.slow();
   const [north, tide] = member.organizations;
-  // `member` administers the one and writes in the other, of which jonas is administrator.
+  // `member` administers one and writes in the other, whose administrator is jonas.
   const context = await browser.newContext({ baseURL: demo.origin });
   const jonas = await context.newPage();
   await enter(jonas, { username: "jonas", password: demo.password });
   await jonas.goto(at(tide.name, "settings/app-policy"));
   await jonas.getByRole("radio", { name: "Approved apps only" }).check();
   await jonas.getByRole("button", { name: "Save policy" }).click();
-  await expect(jonas.getByText("The policy is changed")).toBeVisible();
+  await expect(jonas.getByText("Policy changed")).toBeVisible();
 
   await enter(page, member);
   const lantern = sampleSite("server side");
@@ -34,8 +35,8 @@ test("an app is kept out of an organization, a member asks for it, and once appr
   await expect(modal.organization(north.fullName)).toBeVisible();
   await expect(modal.organization(tide.fullName)).toHaveCount(0);
   const closed = page.getByRole("listitem").filter({ hasText: tide.fullName });
-  await expect(closed).toContainText("asked for by the app");
-  await expect(closed).toContainText("lets in approved apps only");
+  await expect(closed).toContainText("requested by the app");
+  await expect(closed).toContainText("allows only approved apps");
   await expectAccessible(page);
 
   const [asking] = await Promise.all([
@@ -43,25 +44,25 @@ test("an app is kept out of an organization, a member asks for it, and once appr
     closed.getByRole("link", { name: "Ask its administrators" }).click(),
   ]);
   await asking.getByRole("button", { name: "Ask the administrators" }).click();
-  await expect(asking.getByText("You get an e-mail when they have answered")).toBeVisible();
+  await expect(asking.getByText("You get an e-mail when they decide")).toBeVisible();
   await expectAccessible(asking);
   await asking.close();
   await page.reload();
-  await expect(closed).toContainText("Its administrators are asked");
+  await expect(closed).toContainText("Its administrators will be asked");
   await modal.organization(north.fullName).check();
   await modal.authorize();
   await lantern.expectSignedIn(member.fullName);
 
-  // The letter leads to where it is decided, and so does the overview.
+  // The email links to the decision, and so does the overview.
   await jonas.goto(at(tide.name));
   await expect(jonas.getByText("1 app waits for approval")).toBeVisible();
   await expectAccessible(jonas);
   await jonas.goto(await readLinkTo(demo, "jonas@example.test", `${at(tide.name)}/settings/app-policy`));
   const row = jonas.getByRole("listitem").filter({ hasText: lantern.name });
-  await expect(row).toContainText(`${member.username} asks for it`);
+  await expect(row).toContainText(`Requested by ${member.username}`);
   await expectAccessible(jonas);
   await row.getByRole("button", { name: "Approve" }).click();
-  await expect(jonas.getByText("The app is approved")).toBeVisible();
+  await expect(jonas.getByText("App approved")).toBeVisible();
   await expect(row).toContainText("Approved");
 
   await lantern.open();
@@ -72,14 +73,14 @@ test("an app is kept out of an organization, a member asks for it, and once appr
 
   await row.getByText("Block", { exact: true }).click();
   await row.getByRole("button", { name: `Block ${lantern.name}` }).click();
-  await expect(jonas.getByText("The app is blocked here")).toBeVisible();
+  await expect(jonas.getByText("App blocked")).toBeVisible();
   const apps = new ConnectedApps(page);
   await apps.open();
-  await expect(apps.app(lantern.name).first()).toContainText("keeps this app out by its own policy");
+  await expect(apps.app(lantern.name).first()).toContainText("blocks this app");
   await context.close();
 });
 
-test("an organization is handed over, put on a plan, and deleted with all that it owns", async ({
+test("an organization is transferred, put on a plan, and deleted with all that it owns", async ({
   page,
   member,
   another,
@@ -96,7 +97,7 @@ test("an organization is handed over, put on a plan, and deleted with all that i
   await expect(page.getByRole("heading", { level: 1, name: "Ownership" })).toBeVisible();
   await expectAccessible(page);
 
-  // Who is made an administrator is asked about twice.
+  // Making somebody an administrator needs confirmation.
   await page.goto(at(own.name, `members/${another.username}`));
   await page.getByRole("radio", { name: "admin" }).check();
   await page.getByRole("button", { name: "Change role" }).click();
@@ -106,10 +107,10 @@ test("an organization is handed over, put on a plan, and deleted with all that i
   await expect(page.getByRole("listitem").filter({ hasText: another.fullName })).toContainText("read");
 
   await page.goto(at(own.name, "settings/ownership"));
-  await page.getByLabel("Username of the member").fill(another.username);
-  await page.getByLabel("And you").selectOption("contributor");
-  await page.getByRole("button", { name: "Hand over" }).click();
-  await expect(page.getByText("The organization is handed over")).toBeVisible();
+  await page.getByLabel("New administrator").fill(another.username);
+  await page.getByLabel("Your new role").selectOption("contributor");
+  await page.getByRole("button", { name: "Transfer organization" }).click();
+  await expect(page.getByText("Organization transferred")).toBeVisible();
   await expect(page.getByRole("listitem").filter({ hasText: member.fullName })).toContainText("contributor");
   await expect(page.getByRole("listitem").filter({ hasText: another.fullName })).toContainText("admin");
   expect(await readLinkTo(demo, another.email, at(own.name))).toBe(at(own.name));
@@ -124,9 +125,9 @@ test("an organization is handed over, put on a plan, and deleted with all that i
   await opal.getByRole("radio", { name: "Enterprise", exact: true }).check();
   await opal.getByRole("button", { name: "Continue" }).click();
   await opal.getByRole("button", { name: "Change to Enterprise" }).click();
-  await expect(opal.getByText("The plan is changed")).toBeVisible();
+  await expect(opal.getByText("The plan was changed")).toBeVisible();
   await opal.goto(`/admin/organizations/${own.name}?plan=team`);
-  await expect(opal.getByText("Token exchange stops at once")).toBeVisible();
+  await expect(opal.getByText("Token exchange stops immediately")).toBeVisible();
   await expectAccessible(opal);
   await operators.close();
 
@@ -134,14 +135,14 @@ test("an organization is handed over, put on a plan, and deleted with all that i
   const heir = await theirs.newPage();
   await enter(heir, another);
   await heir.goto(at(own.name));
-  await expect(heir.getByText("Enterprise.", { exact: true })).toBeVisible();
+  await expect(heir.getByText("Enterprise", { exact: true }).first()).toBeVisible();
   await heir.getByRole("link", { name: "Ownership" }).first().click();
   await heir.getByText("Delete this organization").click();
   await heir.getByRole("button", { name: `Delete ${own.name}` }).click();
   await expect(heir.getByText(`Type ${own.name} to confirm.`)).toBeVisible();
   await heir.getByLabel(`Type ${own.name} to confirm`).fill(own.name);
   await heir.getByRole("button", { name: `Delete ${own.name}` }).click();
-  await expect(heir.getByText("The organization is deleted")).toBeVisible();
+  await expect(heir.getByText("The organization was deleted")).toBeVisible();
   expect((await page.request.get(at(own.name))).status()).toBe(404);
   expect((await page.request.get(`/${own.name}`)).status()).toBe(404);
   await theirs.close();
@@ -160,13 +161,13 @@ test("members are found by name and role, and an invitation's link says what bec
   await page.goto(at(own.name, `members?search=${another.username.slice(2, 9).toUpperCase()}&role=write`));
   await expect(page.getByRole("heading", { name: "1 member found" })).toBeVisible();
   await page.goto(at(own.name, "members?search=nobody-of-this-name"));
-  await expect(page.getByText("Nobody is like that")).toBeVisible();
+  await expect(page.getByText("No members match")).toBeVisible();
   await expectAccessible(page);
 
   const email = `x${person.username}@example.test`;
   await page.goto(at(own.name, "members"));
   await page.getByLabel("E-mail").fill(email);
-  await page.getByRole("button", { name: "Send invitation" }).click();
+  await page.getByRole("button", { name: "Create invitation" }).click();
   const link = await readLinkTo(demo, email, "/invitations/");
   await enter(page, { username: "mara", password: demo.password });
   await page.goto(link);
@@ -174,11 +175,44 @@ test("members are found by name and role, and an invitation's link says what bec
   await expectAccessible(page);
   await page.getByRole("button", { name: /^Join/ }).click();
   await page.waitForURL(`**${at(own.name)}`);
-  await expect(page.getByText("you may see what is private to the organization")).toBeVisible();
+  await expect(page.getByText(/see the organization.s private content/)).toBeVisible();
   await enter(page, another);
   await page.goto(link);
-  await expect(page.getByRole("heading", { name: /^You are in .* already$/ })).toBeVisible();
+  await expect(page.getByRole("heading", { name: /^You are already a member of / })).toBeVisible();
   await enter(page, { username: "jonas", password: demo.password });
   await page.goto(link);
-  await expect(page.getByRole("heading", { name: "This invitation was used" })).toBeVisible();
+  await expect(page.getByRole("heading", { name: "This invitation was already used" })).toBeVisible();
+});
+
+test("the overview of an organization shows what waits for its administrators, what fails, and what was done last", async ({
+  page,
+  demo,
+  member,
+  another,
+}) => {
+  const [{ name: org }] = member.organizations;
+  const hub = await hubClient(demo, member, "write-repos manage-repos");
+  await hub.send("POST", "/api/repos/create", { name: "gauges", type: "dataset", organization: org });
+  await hub.send("PUT", `/api/datasets/${org}/gauges/settings`, { gated: "manual" });
+  await enter(page, another);
+  await page.goto(`/datasets/${org}/gauges`);
+  await page.getByRole("button", { name: "Share and request access" }).click();
+  await expect(page.getByText("Nobody has decided yet.")).toBeVisible();
+
+  await enter(page, member);
+  await page.goto(at(org));
+  const waiting = page.getByRole("list", { name: "Needs attention" }).getByRole("listitem");
+  await expect(page.getByRole("list", { name: "Recent activity" })).toContainText(`created the repository ${org}/gauges`);
+  await waiting.filter({ hasText: "1 request for access to gauges" }).getByRole("link", { name: "Decide" }).click();
+  await page.getByRole("button", { name: "Accept" }).click();
+  await page.goto(at(org));
+  await expect(waiting.filter({ hasText: "request for access" })).toHaveCount(0);
+  await page.getByRole("link", { name: "Audit log" }).last().click();
+  await expect(page).toHaveURL(/\/audit-log$/);
+
+  // The demo has a webhook whose target is closed.
+  await enter(page, { username: "aiko", password: demo.password });
+  await page.goto(at("tidepool"));
+  await waiting.filter({ hasText: "Webhook Maintenance" }).getByRole("link", { name: "Deliveries" }).click();
+  await expect(page.getByRole("heading", { level: 1, name: "Maintenance" })).toBeVisible();
 });

@@ -11,7 +11,7 @@ for (const hasScripts of [true, false]) {
   test.describe(`${hasScripts ? "with" : "without"} JavaScript`, () => {
     test.use({ javaScriptEnabled: hasScripts });
 
-    test("a person makes an organization, invites another, gives them more to do, and they leave", async ({
+    test("a user creates an organization, invites another, raises their role, and they leave", async ({
       page,
       person,
       another,
@@ -22,23 +22,24 @@ for (const hasScripts of [true, false]) {
       const name = `guild-${person.username}`;
       await enter(page, person);
       await page.goto("/organizations");
-      await expect(page.getByText("You are in no organization")).toBeVisible();
+      await expect(page.getByText("You are not in any organization")).toBeVisible();
       await page.getByRole("link", { name: "New organization" }).click();
-      await page.getByLabel("Name in addresses").fill(name);
+      await page.getByLabel("Name in URLs").fill(name);
       await page.getByLabel("Full name").fill(`Guild of ${person.username}`);
       await page.getByRole("button", { name: "Create organization" }).click();
       await expect(page.getByText("The organization is ready")).toBeVisible();
 
       await page.getByLabel("E-mail").fill(another.email);
       await page.getByLabel("Role").selectOption("contributor");
-      await page.getByRole("button", { name: "Send invitation" }).click();
-      await expect(page.getByText("The invitation is on its way")).toBeVisible();
+      await page.getByRole("button", { name: "Create invitation" }).click();
+      await expect(page.getByText("No e-mail was sent")).toBeVisible();
+      const link = (await page.locator("code", { hasText: "/invitations/" }).textContent()) ?? "";
       await expect(page.getByRole("listitem").filter({ hasText: another.email })).toContainText("contributor");
 
       const context = await browser.newContext({ javaScriptEnabled: hasScripts, baseURL: demo.origin });
       const theirs = await context.newPage();
       await enter(theirs, another);
-      await theirs.goto(await readLinkTo(demo, another.email, "/invitations/"));
+      await theirs.goto(link);
       await theirs.getByRole("button", { name: /^Join/ }).click();
       await theirs.waitForURL(`**/${name}`);
       await theirs.goto("/organizations");
@@ -49,7 +50,7 @@ for (const hasScripts of [true, false]) {
       await page.getByRole("link", { name: `Manage ${another.fullName}` }).click();
       await page.getByRole("radio", { name: "write" }).check();
       await page.getByRole("button", { name: "Change role" }).click();
-      await expect(page.getByText("The role is changed")).toBeVisible();
+      await expect(page.getByText("Role changed")).toBeVisible();
       await expect(rowOf(page, another)).toContainText("write");
 
       await theirs.goto(members(name));
@@ -62,27 +63,27 @@ for (const hasScripts of [true, false]) {
       await context.close();
     });
 
-    test("an administrator takes an invitation back", async ({ page, member, demo, another }) => {
+    test("an administrator revokes an invitation", async ({ page, member, demo, another }) => {
       const [own] = member.organizations;
       await enter(page, member);
       await page.goto(members(own.name));
       await page.getByLabel("E-mail").fill(another.email);
-      await page.getByRole("button", { name: "Send invitation" }).click();
+      await page.getByRole("button", { name: "Create invitation" }).click();
       const link = await readLinkTo(demo, another.email, "/invitations/");
       const row = page.getByRole("listitem").filter({ hasText: another.email });
-      await row.getByText("Take back", { exact: true }).click();
-      await expect(row.getByText(`Take back the invitation of ${another.email}?`)).toBeVisible();
-      await row.getByRole("button", { name: "Take back the invitation" }).click();
-      await expect(page.getByText("The invitation is taken back")).toBeVisible();
+      await row.getByText("Revoke", { exact: true }).click();
+      await expect(row.getByText(`Revoke the invitation of ${another.email}?`)).toBeVisible();
+      await row.getByRole("button", { name: "Revoke invitation" }).click();
+      await expect(page.getByText("Invitation revoked")).toBeVisible();
       await expect(row).toHaveCount(0);
-      // Whoever is in the organization already is told so, and nothing else.
+      // An existing member learns that they are one, and nothing else.
       await page.context().clearCookies();
       await page.goto(link);
       await expect(page.getByRole("heading", { name: "This invitation no longer works" })).toBeVisible();
-      await expect(page.getByText("was taken back")).toBeVisible();
+      await expect(page.getByText("was revoked")).toBeVisible();
     });
 
-    test("the last administrator can neither leave nor step down, and is told why", async ({ page, member }) => {
+    test("the last administrator can neither leave nor step down, and sees why", async ({ page, member }) => {
       const [own] = member.organizations;
       await enter(page, member);
       await page.goto(members(own.name));
@@ -105,8 +106,8 @@ for (const hasScripts of [true, false]) {
       );
       await page.getByLabel("Logo").setInputFiles({ name: "logo.png", mimeType: "image/png", buffer: logo });
       await page.getByLabel("Website").fill("https://north.example");
-      await page.getByRole("button", { name: "Save" }).click();
-      await expect(page.getByText("The profile is saved")).toBeVisible();
+      await page.getByRole("button", { name: "Save" }).first().click();
+      await expect(page.getByText("The profile was saved")).toBeVisible();
 
       await page.goto(`/${own.name}`);
       await expect(page.getByRole("link", { name: "north.example" })).toBeVisible();
@@ -122,7 +123,11 @@ for (const hasScripts of [true, false]) {
   });
 }
 
-test("S136 an organization's pages answer a stranger as those of one that does not exist", async ({ page, member, another }) => {
+test("S136 to a stranger, an organization's pages look like those of one that does not exist", async ({
+  page,
+  member,
+  another,
+}) => {
   const [own] = member.organizations;
   await enter(page, another);
   for (const path of ["settings", "members", `members/${member.username}`, "settings/applications"]) {
@@ -136,10 +141,10 @@ test("S136 an organization's pages answer a stranger as those of one that does n
 test("a form that is refused keeps what was typed, with the reason beside the field", async ({ page, person }) => {
   await enter(page, person);
   await page.goto("/organizations/new");
-  await page.getByLabel("Name in addresses").fill("settings");
+  await page.getByLabel("Name in URLs").fill("settings");
   await page.getByLabel("Full name").fill("The Settings");
   await page.getByRole("button", { name: "Create organization" }).click();
-  const field = page.getByLabel("Name in addresses");
+  const field = page.getByLabel("Name in URLs");
   await expect(field).toHaveAccessibleDescription(/reserved/);
   await expect(field).toHaveValue("settings");
   await expect(page.getByLabel("Full name")).toHaveValue("The Settings");
@@ -150,7 +155,7 @@ test("a role below admin sees who is in, and no way to change it", async ({ page
   await enter(page, member);
   await page.goto(members(other.name));
   await expect(rowOf(page, member)).toContainText("write");
-  await expect(page.getByRole("button", { name: "Send invitation" })).toHaveCount(0);
+  await expect(page.getByRole("button", { name: "Create invitation" })).toHaveCount(0);
   await page.goto(`/organizations/${other.name}/settings`);
   await expect(page).toHaveURL(new RegExp(`${members(other.name)}$`));
   expect((await page.request.get(`${members(other.name)}/${member.username}`)).status()).toBe(404);

@@ -3,10 +3,10 @@ import { expect, test } from "./fixtures.ts";
 import { expectAccessible, expectAccessibleOnDesk } from "./support/accessibility.ts";
 import { screens } from "./support/screens.ts";
 
-/** Screens with parts that a telephone does not show: the links and themes of the header, a table of contents, columns of lists. */
+/** Screens with parts that a phone does not show: links and themes in the header, a table of contents, columns of lists. */
 const hasMoreOnDesk = ["start", "start-member", "docs-webhooks", "repo-files", "webhook"];
 
-/** One page for all screens: each is opened by its address, and by cookies that go with it. */
+/** One page for all screens: each has its URL and its cookies. */
 let kept: Page | undefined;
 
 test.describe("accessible in both themes, on a telephone and on a desk", () => {
@@ -47,7 +47,7 @@ test("the permissions modal is answered by keyboard alone", async ({ page, membe
   await site.expectProfile("Organizations", `${north.fullName} admin`);
 });
 
-/** Presses Tab until `goal` has the focus; what lies before the goals already reached is not come back to. */
+/** Presses Tab until `goal` has the focus; the order never returns to earlier goals. */
 async function tabTo(page: Page, goal: Locator): Promise<void> {
   for (let presses = 0; presses < 15; presses++) {
     await page.keyboard.press("Tab");

@@ -1,5 +1,8 @@
 import { defineConfig } from "@playwright/test";
+import { keepTemporaryFilesInMemory } from "../scripts/test/memory-folder.ts";
 import { browser } from "./support/browser.ts";
+
+keepTemporaryFilesInMemory();
 
 /** `npm run e2e`: every story, in a real browser, against the demo on a production build (`scripts/setup.mjs --build`). */
 export default defineConfig({
@@ -8,15 +11,12 @@ export default defineConfig({
   globalSetup: "./support/global-setup.ts",
   outputDir: "../test-results",
   reporter: [["list"]],
-  // One Postgres, one web process and Chromium share the machine with the specs; and stories wait a good deal.
+  // One Postgres, one web process and Chromium share the machine with the specs, and stories often wait.
   workers: 3,
   fullyParallel: true,
   timeout: 120_000,
   expect: { timeout: 15_000 },
   forbidOnly: Boolean(process.env.CI),
-  // A landing must not hang on one slow second of a shared machine; what passes only then is listed as flaky.
-  retries: process.env.CI ? 1 : 0,
-  // A trace is a film and a copy of the page at each step: of every test it would cost more than many of them. What fails is run
-  // again in CI, and filmed then; elsewhere `npm run e2e -- --trace on NAME` films it.
-  use: { ...browser, trace: "on-first-retry", screenshot: "only-on-failure" },
+  // No traces: recording every story would cost more than many of them. `npm run e2e -- --trace on NAME` records one.
+  use: { ...browser, screenshot: "only-on-failure" },
 });

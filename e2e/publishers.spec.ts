@@ -1,13 +1,19 @@
+import { once } from "node:events";
+import { readFileSync } from "node:fs";
+import { createServer } from "node:https";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
 import type { Page } from "@playwright/test";
+import { exportJWK, generateKeyPair, type JWTPayload, SignJWT } from "jose";
 import { expect, test } from "./fixtures.ts";
 import { expectAccessible } from "./support/accessibility.ts";
-import { type CiIssuer, startCiIssuer } from "./support/ci-issuer.ts";
+import type { Demo } from "./support/demo.ts";
 import { enter } from "./support/enter.ts";
 import { hubClient } from "./support/hub.ts";
 
 const claims = { repository: "octo/kite", ref: "refs/heads/main" };
 
-/** As a job does it, with plain HTTP. */
+/** What a CI job does, in plain HTTP. */
 async function exchange(origin: string, subject_token: string, resource: string) {
   const response = await fetch(`${origin}/oauth/token`, {
     method: "POST",
@@ -59,7 +65,7 @@ for (const hasScripts of [true, false]) {
       const ci = await startCiIssuer(demo);
       await enter(page, member);
 
-      await page.goto(`/${repo}/settings`);
+      await page.goto(`/${repo}/settings?tab=access`);
       await page.getByRole("link", { name: "Manage publishers" }).click();
       await expect(page.getByText("No publishers yet")).toBeVisible();
       await expect(page.getByText(`-d resource=${repo}`).first()).toBeAttached();
@@ -67,18 +73,18 @@ for (const hasScripts of [true, false]) {
       await page.getByRole("link", { name: "Add a publisher" }).click();
 
       await page.getByRole("textbox", { name: "Repository", exact: true }).fill("kite");
-      await page.getByRole("button", { name: "Trust these jobs" }).click();
-      await expect(page.getByText("with a slash between them")).toBeVisible();
+      await page.getByRole("button", { name: "Add publisher" }).click();
+      await expect(page.getByText("separated by a slash")).toBeVisible();
       await expect(page.getByRole("textbox", { name: "Repository", exact: true })).toHaveValue("kite");
       if (hasScripts) await expectAccessible(page);
 
       await page.getByRole("link", { name: "Another issuer" }).click();
       await fillIssuer(page, ci, "sub = job");
-      await page.getByRole("button", { name: "Trust these jobs" }).click();
+      await page.getByRole("button", { name: "Add publisher" }).click();
       await expect(page.getByText("at least one claim besides sub")).toBeVisible();
       await fillIssuer(page, ci, "repository = octo/kite\nref = refs/heads/main");
-      await page.getByRole("button", { name: "Trust these jobs" }).click();
-      await expect(page.getByText("Trusted. What the pipeline has to do is below.")).toBeVisible();
+      await page.getByRole("button", { name: "Add publisher" }).click();
+      await expect(page.getByText("Publisher added. Set up your pipeline as shown below.")).toBeVisible();
       const row = page.getByRole("list", { name: "Trusted publishers" }).getByRole("listitem");
       await expect(row).toContainText("never used");
 
@@ -105,7 +111,7 @@ for (const hasScripts of [true, false]) {
 
       await row.getByText("Remove", { exact: true }).click();
       await page.getByRole("button", { name: "Remove the publisher" }).click();
-      await expect(page.getByText("Removed. Its jobs get no more tokens")).toBeVisible();
+      await expect(page.getByText("Publisher removed. Its tokens no longer work")).toBeVisible();
       expect(await commit(demo.origin, token, repo)).toBe(401);
       expect((await exchange(demo.origin, await ci.sign(claims), repo)).status).toBe(400);
       await ci.close();
@@ -120,8 +126,8 @@ test("a pipeline is trusted to read as a person", async ({ page, person, demo })
   await page.getByRole("link", { name: "Add a publisher" }).click();
   await page.getByRole("link", { name: "Another issuer" }).click();
   await fillIssuer(page, ci, "repository = octo/kite");
-  await page.getByRole("button", { name: "Trust these jobs" }).click();
-  await expect(page.getByText("Trusted. What the pipeline has to do is below.")).toBeVisible();
+  await page.getByRole("button", { name: "Add publisher" }).click();
+  await expect(page.getByText("Publisher added. Set up your pipeline as shown below.")).toBeVisible();
   const { body } = await exchange(demo.origin, await ci.sign(claims), person.username);
   expect(body).toMatchObject({ scope: "gated-repos", token_type: "bearer", expires_in: 3600 });
   await page.reload();
@@ -129,3 +135,43 @@ test("a pipeline is trusted to read as a person", async ({ page, person, demo })
   await expectAccessible(page);
   await ci.close();
 });
+
+type CiIssuer = {
+  issuer: string;
+  /** A job's ID token for the demo. */
+  sign: (claims: JWTPayload) => Promise<string>;
+  close: () => Promise<void>;
+};
+
+/** A CI provider on the demo's own host: discovery, a key set, and tokens for its jobs. */
+async function startCiIssuer({ certificates, origin }: Demo): Promise<CiIssuer> {
+  const [cert, key] = ["certificate.pem", "key.pem"].map((name) => readFileSync(join(certificates.sample, name)));
+  const { publicKey, privateKey } = await generateKeyPair("ES256");
+  const jwk = { ...(await exportJWK(publicKey)), kid: "one", alg: "ES256" };
+  const server = createServer({ cert, key }, ({ url }, response) => {
+    const body = url === "/keys" ? { keys: [jwk] } : { issuer, jwks_uri: `${issuer}/keys` };
+    response.setHeader("Content-Type", "application/json").end(JSON.stringify(body));
+  }).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  // Screenshots never stop it, so it must not keep the process alive.
+  server.unref();
+  const issuer = `https://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return {
+    issuer,
+    sign: (claims) =>
+      new SignJWT(claims)
+        .setProtectedHeader({ alg: "ES256", kid: "one" })
+        .setIssuer(issuer)
+        .setAudience(origin)
+        .setSubject("job")
+        .setIssuedAt()
+        .setExpirationTime("5 minutes")
+        .setJti(crypto.randomUUID())
+        .sign(privateKey),
+    async close() {
+      server.close();
+      server.closeAllConnections();
+      await once(server, "close");
+    },
+  };
+}

@@ -10,7 +10,7 @@ import { enter } from "./support/enter.ts";
 import { makeRepo, makeToken, WorkTree } from "./support/git-repository.ts";
 import { hubClient } from "./support/hub.ts";
 
-/** A receiver of ten lines, which no address leads to. Each line in braces that it writes is something that it was told. */
+/** A receiver of ten lines without a public URL. Each line in braces that it prints is a delivery that it received. */
 const PROGRAM = `
 import { createReceiver } from "@keyhook/receiver";
 const receiver = createReceiver();
@@ -26,7 +26,7 @@ console.log(JSON.stringify({ kind: "open", url: relayUrl }));
 type Said = { kind: string; url?: string; text?: string; headers?: Record<string, string> };
 
 class Program implements AsyncDisposable {
-  /** What it said, of all that ran. */
+  /** The output of all its runs. */
   readonly #earlier: string[] = [];
   // Where packages of the workspace are found.
   readonly #directory = mkdtempSync(resolve(import.meta.dirname, "../node_modules/.relay-"));
@@ -78,7 +78,7 @@ class Program implements AsyncDisposable {
 
 const rows = (page: Page) => page.getByRole("list", { name: "Deliveries" }).getByRole("listitem");
 
-test("S141 a push reaches a program that nobody can reach, also after it was killed; Activity shows what it really said", async ({
+test("S141 a push reaches a program without a public address, also after it was killed; Activity shows its real response", async ({
   page,
   demo,
   person,
@@ -95,7 +95,7 @@ test("S141 a push reaches a program that nobody can reach, also after it was kil
   const hub = await hubClient(demo, person, "webhooks");
   await enter(page, person);
   await page.goto("/settings/webhooks");
-  await expect(page.getByRole("region", { name: "Relays" })).toContainText("There are none yet.");
+  await expect(page.getByRole("region", { name: "Relays" })).toContainText("No relays yet.");
 
   await using program = new Program({ KEYHOOK_URL: demo.origin, KEYHOOK_TOKEN: hub.token });
   program.start();
@@ -116,14 +116,14 @@ test("S141 a push reaches a program that nobody can reach, also after it was kil
   await page.goto(`/settings/webhooks/${webhook.id}`);
   await expect(rows(page).filter({ hasText: "218" })).toHaveCount(1);
 
-  // Nobody is there: it is kept, and says so.
+  // Without a listener, the relay keeps the request and says so.
   await program.kill();
   await push("low");
   await expect(rows(page).filter({ hasText: "202" })).toHaveCount(1);
   await page.goto("/settings/webhooks");
   const relays = page.getByRole("region", { name: "Relays" });
   await expect(relays).toContainText("Not listening");
-  await expect(relays).toContainText("1 request waits");
+  await expect(relays).toContainText("1 waiting request");
   await expectAccessible(page);
 
   program.start();
@@ -134,13 +134,13 @@ test("S141 a push reaches a program that nobody can reach, also after it was kil
   await expect(rows(page).filter({ hasText: "218" })).toHaveCount(2);
   await rows(page).first().getByRole("link").click();
   const panel = page.getByRole("complementary", { name: /·/ });
-  await expect(panel).toContainText("answer through the relay");
+  await expect(panel).toContainText("response through the relay");
   await expect(panel).toContainText("noted");
 
   await page.goto("/settings/webhooks");
   await relays.getByText("Close", { exact: true }).click();
   await relays.getByRole("button", { name: "Close laptop" }).click();
-  await expect(page.getByText("The relay is closed.")).toBeVisible();
+  await expect(page.getByText("Relay closed.")).toBeVisible();
   await expect.poll(() => program.text).toContain("The relay was closed");
   tree.remove();
 });

@@ -2,7 +2,7 @@ import { expect, test } from "./fixtures.ts";
 import { enter } from "./support/enter.ts";
 import { correctedFiles, Repository, sampleFiles } from "./support/sample-repository.ts";
 
-test("a visitor finds a file, its history, what a commit changed, and another branch", async ({ page, demo, person }) => {
+test("a visitor finds a file, its history, a commit's changes, and another branch", async ({ page, demo, person }) => {
   const repository = await Repository.make(demo, person, { type: "dataset" });
   await repository.commit(sampleFiles, "Add the first tables");
   await repository.branch("feature/first");
@@ -34,7 +34,7 @@ test("a visitor finds a file, its history, what a commit changed, and another br
   await expect(page.getByRole("region", { name: "Changes of harbours.csv" })).toContainText("+Cove,3");
 });
 
-test("S137 nothing in a file runs at our address, and odd names are found", async ({ page, demo, person }) => {
+test("S137 nothing in a file runs on our origin, and unusual names are found", async ({ page, demo, person }) => {
   const repository = await Repository.make(demo, person);
   await repository.commit(sampleFiles);
   await page.goto(`${repository.path}/tree/main`);
@@ -48,23 +48,18 @@ test("S137 nothing in a file runs at our address, and odd names are found", asyn
   expect(await page.title()).not.toBe("ran");
 });
 
-test("a picture of a private repository is shown to whoever may read it", async ({ page, demo, person }) => {
+test("a picture of a private repository is shown to users who may read it", async ({ page, demo, person }) => {
   const repository = await Repository.make(demo, person, { isPrivate: true });
   await repository.commit(sampleFiles);
   const path = `${repository.path}/blob/main/pixel.png`;
   expect((await page.request.get(path)).status()).toBe(404);
   await enter(page, person);
   expect((await page.goto(path))?.status()).toBe(200);
-  const picture = page.getByRole("img", { name: "What pixel.png shows" });
+  const picture = page.getByRole("img", { name: "pixel.png" });
   await expect.poll(() => picture.evaluate((image: HTMLImageElement) => image.naturalWidth)).toBe(1);
 });
 
-test("branches and tags are made and deleted by whoever may write, and by nobody else", async ({
-  page,
-  demo,
-  person,
-  another,
-}) => {
+test("only users who may write can create and delete branches and tags", async ({ page, demo, person, another }) => {
   const repository = await Repository.make(demo, person);
   await repository.commit(sampleFiles);
   await enter(page, person);
@@ -96,14 +91,14 @@ test("branches and tags are made and deleted by whoever may write, and by nobody
   await expect(page.getByText("Delete tag")).toHaveCount(0);
 });
 
-test("an empty repository says how to begin; to others, that there is nothing yet", async ({ page, demo, person }) => {
+test("an empty repository tells its owner how to begin, and others that it is empty", async ({ page, demo, person }) => {
   const repository = await Repository.make(demo, person);
   await page.goto(`${repository.path}/tree/main`);
   await expect(page.getByRole("heading", { name: "No files yet" })).toBeVisible();
   await expect(page.getByText("git push")).toHaveCount(0);
   await enter(page, person);
   await page.goto(`${repository.path}/tree/main`);
-  const commands = page.getByRole("region", { name: "commands that begin the repository" });
+  const commands = page.getByRole("region", { name: "commands that create the first commit" });
   await expect(commands).toContainText(`git clone ${demo.origin}${repository.path}`);
   for (const rest of ["commits/main", "branches", "tags"]) {
     expect((await page.request.get(`${repository.path}/${rest}`)).status(), rest).toBe(200);
@@ -116,7 +111,7 @@ test("an empty repository says how to begin; to others, that there is nothing ye
 test.describe("without JavaScript", () => {
   test.use({ javaScriptEnabled: false });
 
-  test("another branch is chosen, and a large list is gone through page by page", async ({ page, demo, person }) => {
+  test("another branch is chosen, and a large list is paged through", async ({ page, demo, person }) => {
     const repository = await Repository.make(demo, person);
     await repository.commit(Object.fromEntries(Array.from({ length: 150 }, (_, at) => [`file-${at}.txt`, `${at}`])));
     await repository.branch("other");

@@ -4,17 +4,16 @@ import { expect, test } from "./fixtures.ts";
 import { expectAccessible } from "./support/accessibility.ts";
 import { admin } from "./support/admin.ts";
 import { enter } from "./support/enter.ts";
-import { addPasskeyDevice } from "./support/passkeys.ts";
 import { type Person, SignInPage } from "./support/sign-in-page.ts";
 
 const SECURITY = "/settings/security";
 
-/** What an authenticator app would show, this half minute or one later. */
+/** The code that an authenticator app shows now, or half a minute later. */
 function codeOf(secret: string, stepsAhead = 0): string {
   return TOTP.generate({ secret: Secret.fromBase32(secret), timestamp: Date.now() + stepsAhead * 30_000 });
 }
 
-/** The first step in a browser of its own, up to the page that asks for the second. */
+/** The first step in a browser of its own, up to the page for the second. */
 async function firstStep(browser: Browser, origin: string, person: Person): Promise<Page> {
   const page = await (await browser.newContext({ baseURL: origin, javaScriptEnabled: false })).newPage();
   await page.goto("/login");
@@ -23,7 +22,7 @@ async function firstStep(browser: Browser, origin: string, person: Person): Prom
   return page;
 }
 
-test("a passkey is added, signs in alone, is a second step and a proof for an app, and goes", async ({
+test("a passkey is added, signs in alone, is a second step, confirms an app, and is removed", async ({
   page,
   person,
   sampleSite,
@@ -38,20 +37,20 @@ test("a passkey is added, signs in alone, is a second step and a proof for an ap
   await page.goto(SECURITY);
   await expectAccessible(page);
   await page.getByRole("button", { name: "Add a passkey" }).click();
-  await page.getByRole("button", { name: "Make recovery codes" }).click();
+  await page.getByRole("button", { name: "Create recovery codes" }).click();
   await expect(page.getByRole("list", { name: "Recovery codes" }).getByRole("listitem")).toHaveCount(10);
   await expectAccessible(page);
-  await page.getByRole("link", { name: "I have kept them" }).click();
+  await page.getByRole("link", { name: "I have saved them" }).click();
   await expect(page.getByText("10 of 10 are left")).toBeVisible();
   const passkeys = page.getByRole("list", { name: "Passkeys" }).getByRole("listitem");
-  await expect(passkeys).toContainText(/on Linux.*not used yet/);
+  await expect(passkeys).toContainText(/on Linux.*never used/);
   await passkeys.getByText("Rename").click();
   await page.getByLabel("Name", { exact: true }).fill("Desk at home");
   await page.getByRole("button", { name: "Save" }).click();
   await expect(passkeys).toContainText("Desk at home");
   await expectAccessible(page);
   await page.getByRole("button", { name: "Add a passkey" }).click();
-  await expect(page.getByText("This device has a passkey for your account already.")).toBeVisible();
+  await expect(page.getByText("This device already has a passkey for your account.")).toBeVisible();
 
   await test.step("it signs in alone", async () => {
     await page.context().clearCookies();
@@ -66,7 +65,7 @@ test("a passkey is added, signs in alone, is a second step and a proof for an ap
     await page.context().clearCookies();
     await page.goto(`/login?next=${SECURITY}`);
     await signInPage.signIn(person);
-    await expect(page.getByText(`Your account ${person.username} has a second step.`)).toBeVisible();
+    await expect(page.getByText(`Your account ${person.username} requires a second step.`)).toBeVisible();
     await expectAccessible(page);
     await page.goto(SECURITY);
     await expect(page, "nobody is signed in between the steps").toHaveURL(/\/login\?next=/);
@@ -78,7 +77,7 @@ test("a passkey is added, signs in alone, is a second step and a proof for an ap
   await test.step("an app that wants a new sign-in gets one", async () => {
     await site.open();
     await site.ask({ showPage: "always, to sign in anew" });
-    await expect(page.getByRole("heading", { level: 1, name: "Confirm that it is you" })).toBeVisible();
+    await expect(page.getByRole("heading", { level: 1, name: "Confirm your identity" })).toBeVisible();
     await expectAccessible(page);
     await page.getByRole("button", { name: "Use a passkey" }).click();
     await site.expectSignedIn(person.fullName);
@@ -87,7 +86,7 @@ test("a passkey is added, signs in alone, is a second step and a proof for an ap
   await page.goto(SECURITY);
   await passkeys.getByText("Remove", { exact: true }).click();
   await page.getByRole("button", { name: "Remove Desk at home" }).click();
-  await expect(page.getByText("The passkey is removed.")).toBeVisible();
+  await expect(page.getByText("Passkey removed.")).toBeVisible();
   await enter(page, person);
 });
 
@@ -110,12 +109,13 @@ test.describe("without JavaScript", () => {
     const secret = ((await page.getByText(/^([A-Z2-7]{4} ?){8}$/).textContent()) ?? "").replaceAll(" ", "");
     await page.getByRole("textbox", { name: "Code" }).fill("000000");
     await page.getByRole("button", { name: "Turn on" }).click();
-    await expect(page.getByRole("textbox", { name: "Code" })).toHaveAccessibleDescription(/not what your app should show/);
+    await expect(page.getByRole("textbox", { name: "Code" })).toHaveAccessibleDescription(/This code is incorrect/);
     await page.getByRole("textbox", { name: "Code" }).fill(codeOf(secret, -1));
     await page.getByRole("button", { name: "Turn on" }).click();
-    await page.getByRole("button", { name: "Make recovery codes" }).click();
-    const recoveryCodes = await page.getByRole("list", { name: "Recovery codes" }).getByRole("listitem").allTextContents();
-    expect(recoveryCodes).toHaveLength(10);
+    await page.getByRole("button", { name: "Create recovery codes" }).click();
+    const codes = page.getByRole("list", { name: "Recovery codes" }).getByRole("listitem");
+    await expect(codes).toHaveCount(10);
+    const recoveryCodes = await codes.allTextContents();
 
     await page.context().clearCookies();
     const site = sampleSite("server side");
@@ -124,7 +124,7 @@ test.describe("without JavaScript", () => {
     await signInPage.signIn(person);
     await page.getByLabel("Code from your authenticator app").fill("000000");
     await page.getByRole("button", { name: "Confirm" }).click();
-    await expect(page.getByLabel("Code from your authenticator app")).toHaveAccessibleDescription(/not right/);
+    await expect(page.getByLabel("Code from your authenticator app")).toHaveAccessibleDescription(/incorrect/);
     const code = codeOf(secret);
     await page.getByLabel("Code from your authenticator app").fill(code);
     await page.getByRole("button", { name: "Confirm" }).click();
@@ -135,7 +135,7 @@ test.describe("without JavaScript", () => {
     const again = await firstStep(browser, demo.origin, person);
     await again.getByLabel("Code from your authenticator app").fill(code);
     await again.getByRole("button", { name: "Confirm" }).click();
-    await expect(again.getByLabel("Code from your authenticator app")).toHaveAccessibleDescription(/used already/);
+    await expect(again.getByLabel("Code from your authenticator app")).toHaveAccessibleDescription(/already used/);
     const [recoveryCode = ""] = recoveryCodes;
     const other = await firstStep(browser, demo.origin, person);
     for (const [at, isFirst] of [
@@ -146,7 +146,7 @@ test.describe("without JavaScript", () => {
       await at.getByRole("textbox", { name: "Recovery code" }).fill(recoveryCode);
       await at.getByRole("button", { name: "Use this code" }).click();
       if (isFirst) await expect(at.getByRole("heading", { level: 1, name: `Hello, ${person.fullName}` })).toBeVisible();
-      else await expect(at.getByRole("textbox", { name: "Recovery code" })).toHaveAccessibleDescription(/used already/);
+      else await expect(at.getByRole("textbox", { name: "Recovery code" })).toHaveAccessibleDescription(/already used/);
     }
     await again.goto(SECURITY);
     await expect(again.getByText("9 of 10 are left")).toBeVisible();
@@ -154,9 +154,28 @@ test.describe("without JavaScript", () => {
     await admin(demo, "user", "reset-second-step", "--user", person.username);
     await enter(other, person);
     await other.goto(SECURITY);
-    await expect(other.getByText("They come with a passkey or an authenticator app.")).toBeVisible();
+    await expect(other.getByText("Available after you add a passkey or an authenticator app.")).toBeVisible();
     await again.reload();
     await expect(again, "the reset ends no session").toHaveURL(new RegExp(`${SECURITY}$`));
     for (const at of [again, other]) await at.context().close();
   });
 });
+
+/**
+ * Gives a page's browser a device that stores passkeys and verifies its user: Chromium's virtual authenticator, through its
+ * debugger.
+ */
+async function addPasskeyDevice(page: Page): Promise<void> {
+  const session = await page.context().newCDPSession(page);
+  await session.send("WebAuthn.enable");
+  await session.send("WebAuthn.addVirtualAuthenticator", {
+    options: {
+      protocol: "ctap2",
+      transport: "internal",
+      hasResidentKey: true,
+      hasUserVerification: true,
+      isUserVerified: true,
+      automaticPresenceSimulation: true,
+    },
+  });
+}

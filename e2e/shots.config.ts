@@ -1,7 +1,7 @@
 import { defineConfig } from "@playwright/test";
 import { browser } from "./support/browser.ts";
 
-/** `npm run shots`: a picture of every screen in `shots/`, to be looked at. */
+/** `npm run shots`: a screenshot of every screen in `shots/`. */
 export default defineConfig({
   testDir: ".",
   testMatch: "shots.spec.ts",

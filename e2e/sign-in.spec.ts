@@ -12,10 +12,10 @@ const USUAL = ["openid", "profile", "email", "read-repos"];
 for (const kind of kinds) {
   for (const hasScripts of [true, false]) {
     test.describe(`${kind}, our pages ${hasScripts ? "with" : "without"} JavaScript`, () => {
-      // The site in the browser needs scripts itself: there they are forbidden on our pages alone.
+      // The site in the browser needs its own scripts: there, only our pages run without them.
       test.use({ javaScriptEnabled: hasScripts || kind === "in the browser" });
 
-      test("a person signs in, grants one organization and not every scope, and takes it back", async ({
+      test("a user signs in, grants one organization and not every scope, and revokes it", async ({
         page,
         demo,
         member,
@@ -31,6 +31,7 @@ for (const kind of kinds) {
         await site.expectSignedOut();
         await site.signInButton.click();
         await signInPage.expectShown();
+        await expect(page.getByText(`to continue to ${site.name}`)).toBeVisible();
         await signInPage.signIn(member);
 
         await modal.expectShownFor(site.name);
@@ -60,7 +61,7 @@ for (const kind of kinds) {
   }
 
   test.describe(kind, () => {
-    test("a refusal is told to the site, and not remembered", async ({ page, person, sampleSite, modal }) => {
+    test("a refusal is reported to the site, and not remembered", async ({ page, person, sampleSite, modal }) => {
       await enter(page, person);
       const site = sampleSite(kind);
       await site.open();
@@ -74,7 +75,7 @@ for (const kind of kinds) {
       await site.expectSignedIn(person.fullName);
     });
 
-    test("a wrong password is said beside the form, and the sign-in goes on afterwards", async ({
+    test("a wrong password shows an error beside the form, and the sign-in continues afterwards", async ({
       page,
       person,
       sampleSite,
@@ -85,14 +86,14 @@ for (const kind of kinds) {
       await site.open();
       await site.signInButton.click();
       await signInPage.signIn({ ...person, password: "not the password" });
-      await expect(page.getByLabel("Password", { exact: true })).toHaveAccessibleDescription(/wrong/);
+      await expect(page.getByLabel("Password", { exact: true })).toHaveAccessibleDescription(/Incorrect/);
       await expect(page.getByLabel("Username or e-mail")).toHaveValue(person.username);
       await signInPage.signIn(person);
       await modal.authorize();
       await site.expectSignedIn(person.fullName);
     });
 
-    test("somebody without an account makes one on the way", async ({ page, demo, sampleSite, modal }) => {
+    test("a person without an account creates one on the way", async ({ page, demo, sampleSite, modal }) => {
       const username = `n${randomBytes(5).toString("hex")}`;
       const newcomer = { username, email: `${username}@example.test`, password: randomBytes(12).toString("hex") };
       const site = sampleSite(kind);
@@ -140,14 +141,14 @@ for (const kind of kinds) {
       await site.expectScopes([...USUAL, "write-discussions"]);
     });
 
-    test("an organization that the site asks for is ticked and marked", async ({ page, member, sampleSite, modal }) => {
+    test("an organization that the site requests is ticked and marked", async ({ page, member, sampleSite, modal }) => {
       const [north, tide] = member.organizations;
       await enter(page, member);
       const site = sampleSite(kind);
       await site.open();
       await site.ask({ organization: tide.id });
       await expect(modal.organization(tide.fullName)).toBeChecked();
-      await expect(modal.page.getByText(/asked for/i)).toBeVisible();
+      await expect(modal.page.getByText(/requested by the app/i)).toBeVisible();
       await expect(modal.organization(north.fullName)).not.toBeChecked();
       await modal.authorize();
       await site.expectProfile("Organizations", `${tide.fullName} write`);
@@ -193,12 +194,7 @@ for (const kind of kinds) {
       await site.expectSignedIn(person.fullName);
     });
 
-    test("prompt=consent shows the modal again, and what is unticked there ends", async ({
-      person,
-      sampleSite,
-      modal,
-      signInAt,
-    }) => {
+    test("prompt=consent shows the modal again, and unticked scopes end", async ({ person, sampleSite, modal, signInAt }) => {
       const site = sampleSite(kind);
       await signInAt(site, person);
       await site.expectScopes(USUAL);
@@ -230,7 +226,7 @@ for (const kind of kinds) {
   });
 }
 
-test("the second visit passes without a click where the site proves with its secret who it is", async ({
+test("the second visit passes without a click if the site authenticates with its secret", async ({
   page,
   person,
   sampleSite,
@@ -265,7 +261,7 @@ test("S29 a public site on this machine asks each time, showing what it has alre
   await site.expectSignedIn(person.fullName);
 });
 
-test("an answer that nobody asked for signs nobody in", async ({ page, sampleSite }) => {
+test("an unsolicited response signs nobody in", async ({ page, sampleSite }) => {
   for (const kind of kinds) {
     const site = sampleSite(kind);
     await page.goto(`${site.url}/callback?code=made-up&state=made-up`);

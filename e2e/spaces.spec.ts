@@ -8,7 +8,7 @@ import { hubClient } from "./support/hub.ts";
 const APP = readFileSync(new URL("../examples/webhook-space/app.js", import.meta.url), "utf8");
 const SECRET = "whsec_dGhlIHdvcmRzIG9mIGEgdGlkZSBnYXVnZSBhdCBuaWdodA==";
 
-test("a Space receives a webhook: pushed, woken, shown as it comes, paused and restarted, and private at an address of its own", async ({
+test("a Space receives webhooks: pushed, woken, shown live, paused and restarted, and private at its own URL", async ({
   demo,
   member,
   page,
@@ -18,14 +18,14 @@ test("a Space receives a webhook: pushed, woken, shown as it comes, paused and r
     name: "post-box",
     type: "space",
     sdk: "node",
+    autoInit: false,
   });
   const app = `${demo.origin}/spaces/${name}/app/`;
   await enter(page, member);
   await page.goto(`/spaces/${name}`);
-  await page.getByRole("link", { name: "App", exact: true }).click();
-  await expect(page.getByText("Nothing runs here yet")).toBeVisible();
+  await expect(page.getByText("No app yet")).toBeVisible();
 
-  // The secret first, then the files: a push is all that it takes to run.
+  // First the secret, then the files: a push starts the Space.
   await hub.send("POST", `/api/spaces/${name}/secrets`, { key: "WEBHOOK_SECRET", value: SECRET });
   const tree = new WorkTree(demo, hub.token, `spaces/${name}`);
   await tree.init();
@@ -41,12 +41,12 @@ test("a Space receives a webhook: pushed, woken, shown as it comes, paused and r
   await expect(frame.getByText("Nothing yet.")).toBeVisible();
   await expectAccessible(page);
 
-  // What changes is told to the Space, which shows it without being asked.
+  // The Space receives the change and shows it without a reload.
   const watched = [{ type: "user", name: member.username }];
   await hub.send("POST", "/api/settings/webhooks", { url: app, watched, domains: ["repo"], secret: SECRET });
-  await hub.send("POST", "/api/repos/create", { name: "tides", type: "dataset" });
+  await hub.send("POST", "/api/repos/create", { name: "tides", type: "dataset", autoInit: false });
   await expect(frame.getByText(`${member.username}/tides`, { exact: true })).toBeVisible();
-  // It is somebody's own page at our address: it has no origin, and so nothing of the person in front of it.
+  // It is another author's page on our host name. It has no origin, so it can read nothing of the visitor's.
   const inside = page.frames().find((each) => each.url() === app);
   expect(await inside?.evaluate(() => self.origin)).toBe("null");
   expect(
@@ -66,10 +66,8 @@ test("a Space receives a webhook: pushed, woken, shown as it comes, paused and r
       }
     }),
   ).toBe("refused");
-  await page.reload();
-  await expect(page.getByRole("region", { name: "What it printed" })).toContainText(
-    `received repo create of ${member.username}/tides`,
-  );
+  await page.getByRole("link", { name: "Runtime", exact: true }).click();
+  await expect(page.getByRole("region", { name: "Output" })).toContainText(`received repo create of ${member.username}/tides`);
 
   await page.getByText("Pause", { exact: true }).click();
   await page.getByRole("button", { name: "Pause it" }).click();
@@ -78,16 +76,17 @@ test("a Space receives a webhook: pushed, woken, shown as it comes, paused and r
   await page.getByRole("button", { name: "Restart" }).click();
   await expect(page.getByText("Running", { exact: true })).toBeVisible();
 
-  // Closed to others, it opens for its owner by a visit, and for webhooks by an address that only takes posts.
+  // A private Space opens for its owner through a visit, and for webhooks at a URL that accepts only POST.
   await hub.send("PUT", `/api/spaces/${name}/settings`, { private: true });
   expect((await fetch(app)).status).toBe(404);
-  await page.goto(`/spaces/${name}/serving`);
+  await page.goto(`/spaces/${name}`);
   await expect(frame.getByText("Nothing yet.")).toBeVisible();
+  await page.getByRole("link", { name: "Runtime", exact: true }).click();
   const receiver = (await page.getByText("/app/~r").textContent()) ?? "";
   expect((await fetch(receiver)).status).toBe(404);
   expect((await fetch(receiver, { method: "POST", body: "{}" })).status).toBe(401);
-  await page.getByText("Make another address", { exact: true }).first().click();
-  await page.getByRole("button", { name: "Make another address" }).click();
-  await expect(page.getByText("The one before leads nowhere now.")).toBeVisible();
+  await page.getByText("Create new URL", { exact: true }).first().click();
+  await page.getByRole("button", { name: "Create new URL" }).click();
+  await expect(page.getByText("The previous one no longer works.")).toBeVisible();
   expect((await fetch(receiver, { method: "POST", body: "{}" })).status).toBe(404);
 });

@@ -10,7 +10,7 @@ const ROOT = resolve(import.meta.dirname, "..");
 const GRANT = "urn:ietf:params:oauth:grant-type:token-exchange";
 const USER_EMAIL = "urn:huggingface:token-type:user-email";
 
-test("a job exchanges for two members, each token does what its member may, and the organization reads of it", async ({
+test("a job exchanges tokens for two members, each token has its member's rights, and the organization's log records it", async ({
   demo,
   page,
 }) => {
@@ -20,7 +20,7 @@ test("a job exchanges for two members, each token does what its member may, and 
     cwd: ROOT,
     env,
   });
-  // "may" or "may not", what, and the status; the sentence behind a refusal is ours to change.
+  // "may" or "may not", the call, and the status. The message of a refusal may change.
   const said = stdout.split("\n").map((line) => line.replace(/ {2,}/g, "  ").trim().split("  ").slice(0, 3).join(" · "));
   const [ofMara, ofJonas] = [
     said.findIndex((line) => line.startsWith("mara@")),
@@ -43,16 +43,17 @@ test("a job exchanges for two members, each token does what its member may, and 
   ]);
   expect(said.at(-2)).toMatch(/^may · delete it again/);
 
-  // The page of the app, and the log, as the organization's administrator reads them.
+  // The app's page and the log, as the organization's administrator sees them.
   await enter(page, { username: "aiko", password: demo.password });
   await page.goto("/organizations/tidepool/settings/applications");
   await page.getByRole("link", { name: "Night Heron" }).click();
-  const recent = page.getByRole("list", { name: "Last exchanges" });
+  await page.getByRole("link", { name: "Permissions" }).click();
+  const recent = page.getByRole("list", { name: "Latest exchanges" });
   await expect(recent.getByRole("listitem").filter({ hasText: "mara@example.test" }).first()).toContainText("read-repos");
   await expect(recent.getByRole("listitem").filter({ hasText: "jonas@example.test" }).first()).toBeVisible();
-  await page.getByRole("link", { name: "All of them, in the audit log" }).click();
+  await page.getByRole("link", { name: "All exchanges in the audit log" }).click();
   const entries = page.getByRole("list", { name: /Entries/ });
-  await expect(entries.getByRole("listitem").filter({ hasText: "for a token of" }).first()).toBeVisible();
+  await expect(entries.getByRole("listitem").filter({ hasText: "issued a token for" }).first()).toBeVisible();
 
   const { token = "" } = await admin(demo, "token", "create", "--user", "aiko", "--scopes", "manage-repos", "--name", "Export");
   const query = `q=${encodeURIComponent("type:oauth_token.exchange")}&format=json`;
@@ -67,7 +68,13 @@ test("a job exchanges for two members, each token does what its member may, and 
   }
 });
 
-test("an organization's app gets from nothing to its first token, and back", async ({ demo, page, person, another, browser }) => {
+test("an organization's app is set up for token exchange, gets its first token, and is unbound", async ({
+  demo,
+  page,
+  person,
+  another,
+  browser,
+}) => {
   test.slow();
   const org = `guild-${person.username}`;
   const made = ["--name", org, "--full-name", "Lamp Guild", "--owner", person.username, "--plan", "enterprise"];
@@ -85,17 +92,18 @@ test("an organization's app gets from nothing to its first token, and back", asy
   await expect(shown).toBeVisible();
   const secret = (await shown.textContent()) ?? "";
   await page.getByRole("link", { name: "Go to the app" }).click();
-
-  const needs = page.getByRole("list", { name: "What token exchange needs" });
-  await expect(needs.getByRole("listitem").filter({ hasText: "Missing" })).toHaveCount(1);
-  await needs.getByRole("button", { name: "Ask the operator" }).click();
-  await expect(page.getByText("The operator is asked.")).toBeVisible();
-  await expectAccessible(page);
   const clientId =
     (await page
       .locator("code", { hasText: /^[0-9a-f]{8}-[0-9a-f-]{27}$/ })
       .first()
       .textContent()) ?? "";
+
+  await page.getByRole("link", { name: "Permissions" }).click();
+  const needs = page.getByRole("list", { name: "What token exchange needs" });
+  await expect(needs.getByRole("listitem").filter({ hasText: "Missing" })).toHaveCount(1);
+  await needs.getByRole("button", { name: "Ask the operator" }).click();
+  await expect(page.getByText("The operator has been asked")).toBeVisible();
+  await expectAccessible(page);
 
   const exchange = async (email: string) => {
     const body = new URLSearchParams({ grant_type: GRANT, subject_token: email, subject_token_type: USER_EMAIL });
@@ -113,7 +121,7 @@ test("an organization's app gets from nothing to its first token, and back", asy
   await desk.getByText("Allow token exchange", { exact: true }).click();
   await expectAccessible(desk);
   await desk.getByRole("button", { name: "Allow Lamp Lighter" }).click();
-  await expect(desk.getByText("The app may exchange tokens for its organization.")).toBeVisible();
+  await expect(desk.getByText("The app can now exchange tokens for its organization.")).toBeVisible();
   await office.close();
 
   const { status, body } = await exchange(another.email.toUpperCase());
@@ -122,24 +130,24 @@ test("an organization's app gets from nothing to its first token, and back", asy
   expect((await (await whoami()).json()).orgs.map(({ name }: { name: string }) => name)).toEqual([org]);
   expect(await exchange("nobody@example.test")).toMatchObject({ status: 400, body: { error: "invalid_grant" } });
 
-  // A day in hours, and the list of what happened.
+  // A day by the hour, and the list of exchanges.
   await page.reload();
   await expect(needs.getByText("Missing")).toHaveCount(0);
-  const recent = page.getByRole("list", { name: "Last exchanges" });
-  await expect(recent.getByRole("listitem").first()).toContainText("no member has this address");
+  const recent = page.getByRole("list", { name: "Latest exchanges" });
+  await expect(recent.getByRole("listitem").first()).toContainText("no member has this e-mail address");
   await expect(recent.getByRole("listitem").nth(1)).toContainText(another.email);
-  await page.getByLabel("Hours that a token works").fill("721");
+  await page.getByLabel("Token duration in hours").fill("721");
   await page.getByRole("button", { name: "Save duration" }).click();
   await expect(page.getByText("Choose between 1 hour and 30 days")).toBeVisible();
-  await page.getByLabel("Hours that a token works").fill("24");
+  await page.getByLabel("Token duration in hours").fill("24");
   await page.getByRole("button", { name: "Save duration" }).click();
-  await expect(page.getByText("Tokens that are out keep their end.")).toBeVisible();
+  await expect(page.getByText("Existing tokens keep their expiry.")).toBeVisible();
   await expect.poll(async () => (await exchange(another.email)).body.expires_in).toBe(86_400);
   await expectAccessible(page);
 
   await page.getByText("Unbind", { exact: true }).click();
   await page.getByRole("button", { name: "Unbind Lamp Lighter" }).click();
-  await expect(page.getByText("all that it had exchanged have ended")).toBeVisible();
+  await expect(page.getByText("all exchanged tokens are revoked")).toBeVisible();
   expect((await whoami()).status).toBe(401);
   expect(await exchange(another.email)).toMatchObject({ status: 401, body: { error: "invalid_client" } });
 });

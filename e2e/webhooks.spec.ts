@@ -12,7 +12,7 @@ import { WebhookReceiver } from "./support/webhook-receiver.ts";
 
 const PUSH = { scope: "repo.content", action: "update" };
 
-/** A repository of somebody's, and a way to push to it. */
+/** A repository, and a way to push to it. */
 async function makeTree(demo: Demo, person: Person): Promise<{ name: string; push: (text: string) => Promise<void> }> {
   const token = await makeToken(demo, person);
   const name = await makeRepo(demo, token);
@@ -40,22 +40,30 @@ test("S122 S123 S124 S125 a push arrives signed and is seen as it does; a refusa
   const { name, push } = await makeTree(demo, person);
   await enter(page, person);
 
-  // From nothing to a first delivery, on the way that the pages show.
+  // From nothing to a first delivery, through the pages.
   await page.goto("/settings/profile");
   await page.getByRole("navigation", { name: "Settings" }).getByRole("link", { name: "Webhooks" }).click();
-  await page.getByRole("link", { name: "Make a webhook" }).click();
+  await page.getByRole("link", { name: "New webhook" }).click();
+  // All errors are shown at once, and each disappears when it is corrected.
   const watched = page.getByRole("combobox", { name: "Watched" });
+  const url = page.getByRole("textbox", { name: "URL" });
   await watched.fill("no-such-thing");
-  await page.getByRole("button", { name: "Make webhook" }).click();
+  await page.getByRole("radio", { name: "Selected events" }).check();
+  for (const box of await page.getByRole("group", { name: "Repositories" }).getByRole("checkbox").all()) await box.uncheck();
+  for (const box of await page.getByRole("group", { name: "Discussions" }).getByRole("checkbox").all()) await box.uncheck();
+  await page.getByRole("button", { name: "Create webhook" }).click();
   await expect(watched).toHaveAccessibleDescription(/Write no-such-thing with its type before it/);
   await expect(watched).toHaveValue("no-such-thing");
+  await expect(url).toHaveAccessibleDescription(/Enter the/);
+  await expect(page.getByText("Select at least one event.")).toBeVisible();
   await watched.fill(name.slice(0, -2));
   await page.getByRole("option", { name }).click();
-  await page.getByRole("button", { name: "Make webhook" }).click();
-  await expect(page.getByRole("textbox", { name: "Address" })).toHaveAccessibleDescription(/Enter the address/);
   await expect(page.getByRole("list", { name: "Chosen" })).toContainText(name);
-  await page.getByRole("textbox", { name: "Address" }).fill(receiver.url);
-  await page.getByRole("button", { name: "Make webhook" }).click();
+  await url.fill(receiver.url);
+  await expect(url).not.toHaveAttribute("aria-invalid");
+  await page.getByRole("checkbox", { name: "Content pushed" }).check();
+  await page.getByRole("textbox", { name: "Name" }).fill("Tide gauge");
+  await page.getByRole("button", { name: "Create webhook" }).click();
   const secret = (await page.locator("code", { hasText: "whsec_" }).textContent()) ?? "";
   await page.getByRole("button", { name: "Send a test" }).click();
   await expect(panel(page)).toContainText("Delivered.");
@@ -64,10 +72,10 @@ test("S122 S123 S124 S125 a push arrives signed and is seen as it does; a refusa
   // It is not shown again.
   expect(await page.content()).not.toContain(secret);
 
-  // The row comes by itself.
+  // The row appears without a reload.
   await push("high");
   const pushed = await receiver.next(1, secret, PUSH);
-  // The test was of the same repository.
+  // The test event was about the same repository.
   const pushes = rows(page).filter({ hasText: name, hasNotText: "test" });
   const first = pushes.first();
   await expect(first).toContainText("200");
@@ -84,7 +92,7 @@ test("S122 S123 S124 S125 a push arrives signed and is seen as it does; a refusa
   expect(execFileSync("node", ["--input-type=module", "--eval", snippet], { env, encoding: "utf8" })).toContain("is right");
   await expectAccessible(page);
 
-  // Refused: tried again later, or now.
+  // The receiver refuses: the delivery is retried later, or now on request.
   receiver.status = 500;
   await push("low");
   const refused = await receiver.next(2, secret, PUSH);
@@ -98,14 +106,34 @@ test("S122 S123 S124 S125 a push arrives signed and is seen as it does; a refusa
   await expect(panel(page)).toContainText(/Delivered after [23] attempts|Delivered after \d+/);
   const again = receiver.received.at(-1);
   expect([again?.id, again?.body]).toEqual([refused.id, refused.body]);
+  await expect(panel(page)).toContainText("Every attempt has the same payload");
+  await panel(page).getByText("Changes since attempt 1").click();
+  const changes = panel(page).getByRole("region", { name: "Response of attempt 2, compared with attempt 1" });
+  await expect(changes).toContainText("-status: 500");
+  await expect(changes).toContainText("+status: 200");
 
-  // Several at once, with progress that a reload finds again.
+  // Esc closes the panel, the focus is back in the list, and j opens the next.
+  await page.keyboard.press("Escape");
+  await expect(panel(page)).toBeHidden();
+  await expect(second.getByRole("link")).toBeFocused();
+  await page.keyboard.press("j");
+  await page.keyboard.press("Enter");
+  await expect(page).toHaveURL(new RegExp(`delivery=${pushed.id}`));
+  await expect(panel(page).getByRole("heading", { level: 2 })).toBeFocused();
+  await page.keyboard.press("k");
+  await expect(page).toHaveURL(new RegExp(`delivery=${refused.id}`));
+  await page.keyboard.press("Escape");
+  await expect(panel(page)).toBeHidden();
+
+  // Several at once, with progress that survives a reload.
   const before = receiver.received.length;
-  await page.getByRole("searchbox", { name: "Search repository, event or id" }).fill(name);
+  await page.getByRole("searchbox", { name: "Search repository, event or ID" }).fill(name);
   await expect(page).toHaveURL(/text=/);
   await expect(rows(page)).toHaveCount(3);
-  for (const row of await pushes.all()) await row.getByRole("checkbox").check();
-  await page.getByRole("button", { name: "Replay the chosen" }).click();
+  await page.getByRole("checkbox", { name: "Select all on this page" }).check();
+  for (const row of await rows(page).filter({ hasText: "test" }).all()) await row.getByRole("checkbox").uncheck();
+  await expect(page.getByRole("checkbox", { name: "Select all on this page" })).not.toBeChecked();
+  await page.getByRole("button", { name: "Replay selected" }).click();
   await expect(page.getByRole("list", { name: "Replays" })).toContainText("Replay of 2 deliveries");
   await expect
     .poll(() =>
@@ -120,12 +148,13 @@ test("S122 S123 S124 S125 a push arrives signed and is seen as it does; a refusa
   await expect(page.getByRole("list", { name: "Replays" })).toContainText("2 delivered, 0 failed");
 
   await page.getByLabel("Status").selectOption("Failed");
-  await expect(page.getByText("Nothing like that")).toBeVisible();
+  await expect(page.getByText("No matching deliveries")).toBeVisible();
   await page.getByRole("link", { name: "Show all" }).first().click();
   await expect(rows(page)).toHaveCount(3);
   await page.goto(`/${name}`);
-  await page.getByRole("link", { name: new URL(receiver.url).host }).click();
-  await expect(page.getByRole("heading", { level: 1 })).toContainText(receiver.url);
+  await page.getByRole("link", { name: "Tide gauge" }).click();
+  await expect(page.getByRole("heading", { level: 1 })).toContainText("Tide gauge");
+  await expect(page.getByText(receiver.url, { exact: true })).toBeVisible();
 });
 
 test("S133 a webhook with a job runs it, and the payload is in its log", async ({ page, demo, person }) => {
@@ -144,43 +173,43 @@ test("S133 a webhook with a job runs it, and the payload is in its log", async (
   await expect(page.getByRole("radio", { name: "Job" })).toBeChecked();
   await expect(page.getByRole("combobox", { name: "Run to copy" })).toHaveValue(id);
   await page.getByRole("combobox", { name: "Watched" }).fill(`model:${name}`);
-  await page.getByRole("radio", { name: "None" }).check();
-  await page.getByRole("button", { name: "Make webhook" }).click();
-  await expect(page.getByText("The webhook is made.")).toBeVisible();
+  await page.getByRole("radio", { name: "No secret" }).check();
+  await page.getByRole("button", { name: "Create webhook" }).click();
+  await expect(page.getByText("Webhook created.")).toBeVisible();
   await push("high");
   const row = rows(page).filter({ hasText: name }).first();
   await expect(row).toContainText("done", { timeout: 60_000 });
   await row.getByRole("link").click();
-  await panel(page).getByRole("link", { name: "The run and its log" }).click();
+  await panel(page).getByRole("link", { name: "Run and log" }).click();
   await expect(page.getByText(/told: .*"repo.content".*"webhook":/)).toBeVisible();
 });
 
 test.describe("without JavaScript", () => {
   test.use({ javaScriptEnabled: false });
 
-  test("an organization's webhook is made, tested, disabled, enabled and deleted", async ({ page, demo, member }) => {
+  test("an organization's webhook is created, tested, disabled, enabled and deleted", async ({ page, demo, member }) => {
     test.slow();
     await using receiver = await WebhookReceiver.start();
     const [{ name: org, fullName }] = member.organizations;
     await enter(page, member);
     await page.goto(`/organizations/${org}`);
     await page.getByRole("navigation", { name: fullName }).getByRole("link", { name: "Webhooks" }).click();
-    await page.getByRole("link", { name: "Make a webhook" }).click();
-    await page.getByRole("textbox", { name: "Address" }).fill(receiver.url);
+    await page.getByRole("link", { name: "New webhook" }).click();
+    await page.getByRole("textbox", { name: "URL" }).fill(receiver.url);
     await page.getByRole("combobox", { name: "Watched" }).fill(`org:${org}, user:nobody-${org}`);
-    await page.getByRole("button", { name: "Make webhook" }).click();
+    await page.getByRole("button", { name: "Create webhook" }).click();
     await expect(page.getByText(`There is no user nobody-${org}`)).toBeVisible();
     await page.getByRole("checkbox", { name: `Keep user:nobody-${org}` }).uncheck();
-    await page.getByRole("button", { name: "Make webhook" }).click();
+    await page.getByRole("button", { name: "Create webhook" }).click();
     const secret = (await page.locator("code", { hasText: "whsec_" }).textContent()) ?? "";
     await page.getByRole("button", { name: "Send a test" }).click();
     await expect(panel(page)).toContainText("Delivered.");
     await receiver.next(0, secret, PUSH);
     const address = page.url().replace(/\?.*/, "");
 
-    // What happens while it is disabled is not told, and what happens afterwards is.
+    // The webhook misses events while it is disabled, and gets later ones.
     await page.getByRole("button", { name: "Disable" }).click();
-    await expect(page.getByText(/Disabled by you or somebody with you/)).toBeVisible();
+    await expect(page.getByText(/by one of its owners/)).toBeVisible();
     const token = await makeToken(demo, member);
     const make = async (name: string) => {
       const body = JSON.stringify({ name, type: "model", organization: org });
@@ -189,30 +218,44 @@ test.describe("without JavaScript", () => {
     };
     await make("untold");
     await page.getByRole("button", { name: "Enable" }).click();
-    await expect(page.getByText("Enabled. What waited is sent now.")).toBeVisible();
+    await expect(page.getByText("Enabled. Deliveries on hold are sent now.")).toBeVisible();
     await make("told");
     const told = await receiver.next(1, secret, { scope: "repo", action: "create" });
     expect(JSON.parse(told.body)).toMatchObject({ repo: { name: `${org}/told` } });
 
+    // Filters under a name.
     await page.goto(`${address}?text=told&event=repo.create`);
+    await page.getByText("Save view…").click();
+    await page.getByRole("button", { name: "Save view" }).click();
+    await expect(page.getByText("Fill this in.")).toBeVisible();
+    await page.getByRole("textbox", { name: "Name" }).fill("Creations");
+    await page.getByRole("button", { name: "Save view" }).click();
+    await page.goto(address);
+    const view = page.getByRole("navigation", { name: "Saved views" }).getByRole("link", { name: "Creations" });
+    await view.click();
+    await expect(page).toHaveURL(`${address}?event=repo.create&text=told`);
+    await expect(view).toHaveAttribute("aria-current", "true");
+    await page.getByRole("button", { name: "Delete view" }).click();
+    await expect(view).toBeHidden();
+
     await rows(page).first().getByRole("link").click();
     await panel(page).getByRole("button", { name: "Replay" }).click();
     await expect(panel(page)).toContainText("Delivered after 2 attempts.");
     expect(receiver.received.map(({ id }) => id).filter((id) => id === told.id)).toHaveLength(2);
 
     await page.getByText("Delete", { exact: true }).click();
-    await expect(page.getByText(`Delete the webhook to ${receiver.url}?`)).toBeVisible();
-    await page.getByRole("button", { name: "Delete the webhook" }).click();
-    await expect(page.getByText("The webhook is deleted.")).toBeVisible();
+    await expect(page.getByText(`Delete the webhook ${receiver.url}?`)).toBeVisible();
+    await page.getByRole("button", { name: "Delete webhook" }).click();
+    await expect(page.getByText("Webhook deleted.")).toBeVisible();
     expect((await page.request.get(address)).status()).toBe(404);
     await make("after");
-    // Some times as long as a delivery takes.
+    // Several times as long as a delivery takes.
     await page.waitForTimeout(2_000);
     expect(receiver.received.filter(({ body }) => body.includes(`${org}/after`))).toEqual([]);
   });
 });
 
-test("S114 revoking a token says which webhooks and schedules stop, and stops them; enabled by hand they are one's own", async ({
+test("S114 revoking a token says which webhooks and schedules stop, and stops them; enabled again, they have the user's own rights", async ({
   page,
   demo,
   person,
@@ -239,9 +282,9 @@ test("S114 revoking a token says which webhooks and schedules stop, and stops th
   await page.getByText("Revoke", { exact: true }).click();
   const question = page.getByRole("listitem").filter({ hasText: "Revoking also stops what this token created" });
   await expect(question.first()).toContainText(`Webhook to ${new URL(receiver.url).origin}`);
-  await expect(question.first()).toContainText("Scheduled job on debian");
+  await expect(question.first()).toContainText("Scheduled job: debian");
   await page.getByRole("button", { name: /^Revoke/ }).click();
-  await expect(page.getByText("The token is revoked.")).toBeVisible();
+  await expect(page.getByText("Token revoked.")).toBeVisible();
 
   await expect(async () => {
     await page.goto(`/settings/webhooks/${webhook.id}`);
@@ -252,6 +295,6 @@ test("S114 revoking a token says which webhooks and schedules stop, and stops th
   await expect(page.getByText("Suspended", { exact: true })).toBeVisible();
   await page.goto(`/settings/webhooks/${webhook.id}`);
   await page.getByRole("button", { name: "Enable" }).click();
-  await expect(page.getByText("Enabled. What waited is sent now.")).toBeVisible();
+  await expect(page.getByText("Enabled. Deliveries on hold are sent now.")).toBeVisible();
   await expect(page.getByText("Created with the token")).toBeHidden();
 });

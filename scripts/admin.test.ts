@@ -11,7 +11,8 @@ import { db } from "#core/db.ts";
 import { childEnvironment, provideSettings, env as settings } from "#core/env.ts";
 import { startBucket } from "#core/hub/lfs/testing/start-bucket.ts";
 import { freePort } from "#core/postgres/free-port.ts";
-import { appCreate } from "./admin/app-create.ts";
+import { startPooler } from "#core/testing/start-pooler.ts";
+import { appCreate } from "./admin/app.ts";
 import { helpText } from "./admin/help.ts";
 import { adminLine } from "./admin/testing/admin-line.ts";
 
@@ -34,7 +35,7 @@ async function admin(
   return { code: await exited, stdout, stderr };
 }
 
-/** What a line answers to programs. That it is printed as one JSON object is looked at once, in a process of its own. */
+/** The JSON result of a command. Another test checks once, in a separate process, that it is printed as one JSON object. */
 async function adminJson(...args: string[]): Promise<Record<string, string>> {
   const { exitCode, json, text } = await adminLine(...args);
   expect(exitCode, text).toBe(0);
@@ -53,7 +54,7 @@ const someone = (username: string) => [
   password,
 ];
 
-test("a user, an organization, a member and an app are made, each printed as one JSON object", async () => {
+test("a user, an organization, a member and an app are created, each printed as one JSON object", async () => {
   const printed = await admin([...someone("mara"), "--operator", "--full-name", "Mara Lindqvist", "--json"]);
   expect(printed).toMatchObject({ code: 0, stderr: "" });
   const mara = JSON.parse(printed.stdout);
@@ -131,7 +132,7 @@ test("keys are rotated without their private parts being shown", async () => {
   expect(await db().signingKey.count({ where: { kid: { in: kids as unknown as string[] } } })).toBe(2);
 });
 
-describe("exit code 2 and the reason on stderr, in the form that was asked for, for", () => {
+describe("exit code 2 and the reason on stderr, in the requested format, for", () => {
   test("a line that cannot be understood", async () => {
     const reason = /--owner USER or --org ORG/;
     const line = ["app", "create", "--name", "Kite", "--scopes", "openid"];
@@ -152,7 +153,7 @@ describe("exit code 2 and the reason on stderr, in the form that was asked for, 
   });
 });
 
-test("a personal access token is made, and found by what was printed", async () => {
+test("a personal access token is created, and found by its printed value", async () => {
   await adminLine(...someone("tess"));
   const made = await adminJson("token", "create", "--user", "tess", "--scopes", "read-repos jobs", "--expires", "7");
   expect(await findPersonalAccessToken(made.token ?? "")).toMatchObject({ id: made.id, scopes: ["read-repos", "jobs"] });
@@ -166,7 +167,7 @@ test("a personal access token is made, and found by what was printed", async () 
   }
 });
 
-test("exit code 1 when what was asked for cannot be done now", async () => {
+test("exit code 1 if the request cannot be fulfilled now", async () => {
   await adminJson(...someone("twice"));
   expect(await adminLine(...someone("twice"))).toMatchObject({ exitCode: 1, json: { code: "conflict", field: "username" } });
   expect(await adminLine("org", "create", "--name", "orphan", "--owner", "nobody-here")).toMatchObject({
@@ -225,7 +226,7 @@ describe("doctor", () => {
     }
   }
 
-  test("finds nothing broken in a sound installation, and says what to do about the rest", async () => {
+  test("finds no failures in a healthy installation, and gives advice about the rest", async () => {
     const { code, of, all } = await examineOutside({ PORT: String(await freePort()) });
     expect(code).toBe(0);
     for (const check of [
@@ -256,6 +257,24 @@ describe("doctor", () => {
     expect(code).toBe(1);
     expect(of("database")).toMatchObject({ status: "fail", advice: expect.stringContaining("DATABASE_URL") });
     expect(of("mail")).toBeDefined();
+  });
+
+  test("recognizes a pooler, and says what else it needs", async () => {
+    const { DATABASE_URL, DATABASE_OWNER_URL } = settings();
+    const pooler = await startPooler(DATABASE_URL ?? "");
+    const through = { DATABASE_URL: pooler.url, DATABASE_OWNER_URL: DATABASE_OWNER_URL ?? "" };
+    const withoutDirect = await examineOutside({ DATABASE_URL: pooler.url, DATABASE_OWNER_URL: "" });
+    const withDirect = await examineOutside({ ...through, DATABASE_DIRECT_URL: DATABASE_URL ?? "" });
+    await pooler.stop();
+    expect(withoutDirect.of("database")).toMatchObject({
+      status: "fail",
+      found: expect.stringContaining("Set DATABASE_DIRECT_URL"),
+    });
+    expect(withDirect.of("pooler")).toMatchObject({
+      status: "warn",
+      advice: expect.stringContaining("statement_timeout = '15s'"),
+    });
+    expect(withDirect.of("migrations")).toMatchObject({ status: "ok" });
   });
 
   test("sees a mail server that does not answer as one", async () => {
@@ -314,7 +333,7 @@ describe("doctor", () => {
   });
 });
 
-test("before the first start it makes the embedded database itself, and two at once do not meet", {
+test("before the first start it creates the embedded database itself, and two at once do not conflict", {
   timeout: 60_000,
 }, async () => {
   const directory = mkdtempSync(join(tmpdir(), "keyhook-admin-"));
@@ -341,7 +360,7 @@ test("before the first start it makes the embedded database itself, and two at o
   rmSync(directory, { recursive: true, force: true });
 });
 
-test("programs may register themselves while the operator says so", async () => {
+test("programs may register themselves while the operator allows it", async () => {
   expect(await adminJson("registration", "show")).toEqual({ is_on: false });
   expect(await adminJson("registration", "on")).toEqual({ is_on: true });
   expect(await adminJson("registration", "show")).toEqual({ is_on: true });
@@ -349,7 +368,7 @@ test("programs may register themselves while the operator says so", async () => 
   expect(await adminJson("registration", "show")).toEqual({ is_on: false });
 });
 
-test("a service beside this one gets credentials, another secret, and goes", async () => {
+test("another service gets credentials, a rotated secret, and is removed", async () => {
   const url = "https://mcp.example.com/mcp";
   const made = await adminJson("resource", "add", "--url", url, "--name", "Team tools", "--scopes", "openid email");
   expect(made).toEqual({ resource: url, client_id: expect.any(String), client_secret: expect.stringMatching(/^kh_secret_/) });

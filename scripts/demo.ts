@@ -1,24 +1,27 @@
 import { once } from "node:events";
 import { childEnvironment, env, loadSettingsFile, provideSettings } from "#core/env.ts";
+import { reportStep } from "#core/instance/terminal.ts";
+import { endAdmin } from "./demo/calls.ts";
 import { ChildProcesses } from "./demo/child-processes.ts";
-import { describeDemo } from "./demo/describe-demo.ts";
-import { findBusyPort } from "./demo/find-busy-port.ts";
-import { readNotes } from "./demo/notes.ts";
-import { endAdmin } from "./demo/run-admin.ts";
+import { describeDemo, Notes } from "./demo/describe-demo.ts";
+import { findBusyPort, waitForAnswer } from "./demo/ports.ts";
 import { makeSampleCertificate } from "./demo/sample-certificate.ts";
-import { documentSiteEnvironment, sampleSitesEnvironment } from "./demo/sample-sites-environment.ts";
-import { documentSiteUrl, type Ports, receiverUrl, sampleSiteUrl } from "./demo/samples.ts";
+import {
+  documentSiteEnvironment,
+  documentSiteUrl,
+  type Ports,
+  receiverUrl,
+  sampleSitesEnvironment,
+  sampleSiteUrl,
+} from "./demo/samples.ts";
 import { seed, seedOperator } from "./demo/seed.ts";
-import { seedRepos } from "./demo/seed-repos.ts";
-import { seedSpace } from "./demo/seed-space.ts";
-import { seedWebhooks, webhookSecret } from "./demo/seed-webhooks.ts";
-import { waitForAnswer } from "./demo/wait-for-answer.ts";
+import { runsSpaces, seedRepos, seedSpace, seedWebhooks } from "./demo/seed-hub.ts";
 
 /**
- * `npm run demo`: the service with sample people, three sites that sign them in, and a receiver of webhooks. It takes the same settings as `npm start`,
- * with three other defaults: DATA_DIR is ./data-demo, so that sample people never get among real ones; warnings are logged,
- * not every request; and the service may call addresses on this machine (OUTBOUND_ALLOW_CIDRS, S119), where the samples run.
- * They listen on the four ports after PORT.
+ * `npm run demo`: the service with sample users, three sites that sign them in, and a webhook receiver. It has the same settings as
+ * `npm start`, with three other defaults: DATA_DIR is ./data-demo, so that sample users never mix with real ones; the log has warnings,
+ * not every request; and the service may call addresses on this machine (OUTBOUND_ALLOW_CIDRS, S119), where the samples run. They listen
+ * on the four ports after PORT.
  */
 const defaults = { DATA_DIR: "./data-demo", LOG_LEVEL: "warn", OUTBOUND_ALLOW_CIDRS: "127.0.0.0/8,::1" };
 
@@ -31,9 +34,7 @@ async function demo(): Promise<number> {
 
   const busy = await findBusyPort(Object.values(ports));
   if (busy) {
-    console.error(
-      `Port ${busy} is in use. The demo needs ${PORT} to ${PORT + 4}; set PORT to begin elsewhere, such as PORT=4000.`,
-    );
+    console.error(`Port ${busy} is in use. The demo needs ${PORT} to ${PORT + 4}; set another PORT, such as PORT=4000.`);
     return 1;
   }
 
@@ -42,7 +43,7 @@ async function demo(): Promise<number> {
   try {
     await run(children, ports);
   } catch (error) {
-    // When a child ended, or everybody was asked to, what the work then ran into is only the consequence.
+    // After a child has ended or a stop was requested, further errors are only consequences.
     if (!children.over.aborted) throw error;
   } finally {
     await children.stop();
@@ -51,23 +52,26 @@ async function demo(): Promise<number> {
 }
 
 async function run(children: ChildProcesses, ports: Ports): Promise<void> {
-  const notes = readNotes(env().DATA_DIR);
+  const notes = new Notes(env().DATA_DIR);
   await seedOperator(notes);
   const certificate = await makeSampleCertificate();
-  children.start("The service", ["supervisor.ts"], { NODE_EXTRA_CA_CERTS: certificate.trustedPath });
+  children.start("The service", ["supervisor.ts"], { NODE_EXTRA_CA_CERTS: certificate.trustedPath }, "inherit");
   await waitForAnswer(`http://localhost:${ports.service}/readyz`, children.over);
   const sample = await seed(notes, ports);
+  reportStep("The sample people, organizations and apps exist");
   const origin = `http://localhost:${ports.service}`;
   children.start("The sample receiver", ["examples/webhook-receiver/start.ts"], {
-    WEBHOOK_SECRET: webhookSecret(notes),
+    WEBHOOK_SECRET: sample.webhookSecret,
     PORT: String(ports.receiver),
-    QUIET: "1",
   });
-  // Before the repositories, so that there is something to see.
+  // Before the repositories, so that their events are delivered.
   await seedWebhooks(notes, origin, receiverUrl(ports));
-  await seedSpace(notes, origin);
+  const hasSpaces = runsSpaces();
+  if (hasSpaces) await seedSpace(notes, origin);
   await seedRepos(notes, origin);
   endAdmin();
+  reportStep("The sample webhooks and repositories exist");
+  const history = notes.once("repos", "history", () => children.run("The history of the samples", "scripts/demo/history/run.ts"));
   children.start("The sample sites", ["examples/sign-in-site/start.ts"], sampleSitesEnvironment(ports, sample));
   children.start(
     "The sample site with a document",
@@ -75,8 +79,9 @@ async function run(children: ChildProcesses, ports: Ports): Promise<void> {
     documentSiteEnvironment(ports, certificate.directory),
   );
   const sites = [sampleSiteUrl(ports.serverSide), sampleSiteUrl(ports.inBrowser), documentSiteUrl(ports)];
-  for (const site of sites) await waitForAnswer(site, children.over);
-  console.log(describeDemo({ ports, sample }));
+  await Promise.all([history, ...sites.map((site) => waitForAnswer(site, children.over))]);
+  reportStep("The samples have a month of history");
+  console.log(describeDemo({ ports, sample, hasSpaces }));
   await once(children.over, "abort");
 }
 

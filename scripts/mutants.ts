@@ -4,23 +4,19 @@ import { dirname, join } from "node:path";
 import { parseArgs } from "node:util";
 import { testServerUrl } from "#core/env.ts";
 import { startEmbedded } from "#core/postgres/embedded.ts";
-import { runTool } from "./test/run-tool.ts";
+import { runTool } from "./test/profile.ts";
 
 /**
  * `npm run mutants`: Stryker changes the code in one place at a time and runs the tests of the same folder; a change that no test
- * notices is a survivor. docs/testing.md explains how to run it, and what its scores are.
+ * notices is a survivor. docs/testing.md explains how to run it and read its scores.
  */
 const FOLDERS = ["core/crypto", "core/outbound", "core/access", "core/webhooks/manage", "core/oauth"];
 
-/** Tests and what serves them, pages and mails (their words are no rules), and the access table, which only prints rules.ts. */
-const LEFT_OUT = [
-  "**/*.test.ts",
-  "**/testing/**",
-  "**/{testing,test-fixtures}.ts",
-  "core/oauth/pages/**",
-  "**/mails/**",
-  "core/access/access-table.ts",
-];
+/**
+ * Not mutated: tests and their helpers, pages and emails (their words are no rules), and the access table, which only prints
+ * rules.ts.
+ */
+const LEFT_OUT = ["**/*.test.ts", "**/testing/**", "core/oauth/pages/**", "**/mails/**", "core/access/access-table.ts"];
 
 const { positionals, values } = parseArgs({
   allowPositionals: true,
@@ -37,17 +33,18 @@ function configurationFor(target: string): object {
   const report = join("reports/mutants", target.replaceAll("/", "-"));
   return {
     testRunner: "vitest",
-    // The tests call the service through its doors, so which of them belong to a file is measured and not read from their imports.
+    // The tests call the service through its doors, so Stryker measures which tests reach a file; imports do not show it.
     vitest: { dir: isFolder ? target : dirname(target), related: false, pool: "forks" },
     testFiles: values.tests ?? [],
     coverageAnalysis: "perTest",
     mutate: isFolder ? [`${target}/**/*.ts`, ...LEFT_OUT.map((glob) => `!${glob}`)] : [target],
-    // Most texts are words for people.
+    // Most string literals are messages for users.
     mutator: { excludedMutations: values.texts ? [] : ["StringLiteral"] },
-    // What is computed while a module loads belongs to no test, and with Vitest 4.1 the runner switches such a mutant on too late: all survive.
+    // Code that runs while a module loads belongs to no test, and with Vitest 4.1 the runner activates such a mutant too late:
+    // all survive.
     ignoreStatic: true,
     concurrency: Number(values.concurrency),
-    // A mutant that is merely slow on a busy machine must not count as killed.
+    // A mutant that is only slow on a busy machine must not count as killed.
     timeoutMS: 30_000,
     dryRunTimeoutMinutes: 30,
     // TypeScript 7 has no API with which Stryker could read tsconfig.json, and nothing in a sandbox checks types.
@@ -63,7 +60,7 @@ function configurationFor(target: string): object {
   };
 }
 
-// One server for all runners and all mutants: each starting its own would take longer than most tests.
+// One server for all runners and all mutants: starting one for each would take longer than most tests.
 const dataDir = mkdtempSync(join(tmpdir(), "keyhook-mutants-"));
 const server = testServerUrl() ? undefined : await startEmbedded(dataDir, { isDurable: false });
 try {

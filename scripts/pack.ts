@@ -1,6 +1,9 @@
 import { relative } from "node:path";
-import { packPackages } from "./pack/pack-packages.ts";
-import { ROOT } from "./pack/run-program.ts";
+import { packPackages, ROOT } from "./pack/pack-packages.ts";
+import { writeReference } from "./pack/write-reference.ts";
 
-/** `npm run pack`: the packages that outsiders install, as tarballs, which the service then serves at `/downloads/`. */
-for (const path of packPackages()) console.log(relative(ROOT, path));
+/**
+ * `npm run pack` packs the packages for outsiders as tarballs, which the service serves at `/downloads/`, and writes the SDK's reference, which
+ * it shows at `/docs/sdk/reference`.
+ */
+for (const path of [...packPackages(), writeReference()]) console.log(relative(ROOT, path));

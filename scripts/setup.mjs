@@ -1,43 +1,50 @@
 /**
- * Makes a checkout ready for what is about to run; every npm script that needs it calls it first. It runs on the machine's
- * own Node (20 or later) with nothing installed, so it is plain JavaScript on Node's own modules. It does only what is
- * missing, says each thing in one line on stderr, and says nothing when there is nothing to do.
+ * Prepares a checkout for the next command; every npm script that needs it calls it first. It runs on the machine's own Node (20
+ * or later) before anything is installed, so it is plain JavaScript and uses only Node's own modules. It does only what is
+ * missing, reports each step in one line on stderr, and prints nothing if nothing is missing.
  *
- *   --build     also the production build of the pages, and the packages that outsiders install
+ *   --build     also the production build of the pages, and the packages for outsiders
  *   --packages  also those packages, without the pages
  *   --browser   also a Chromium for the browser tests
  *   --git       also git and Git LFS, for the tests that push and clone
  *   --jobs      also bubblewrap, and Podman with runc, for the tests that run jobs
+ *   --database  also PgBouncer, for the tests that connect through a pooler
+ *   --failover  also Patroni, etcd, HAProxy and PostgreSQL, for `npm run chaos -- failover`
+ *   --programs  only the programs of the last five, beside another setup of an installed checkout
  *   --quiet     without the lines
  */
 import { provideBrowser } from "./setup/browser.mjs";
-import { buildPages } from "./setup/build.mjs";
-import { generateClient } from "./setup/generate.mjs";
-import { provideGit } from "./setup/git.mjs";
+import { buildPages, generateClient, packPackages } from "./setup/build.mjs";
 import { installPackages } from "./setup/install.mjs";
-import { provideJobPrograms } from "./setup/jobs.mjs";
 import { holdLock } from "./setup/lock.mjs";
-import { packPackages } from "./setup/packages.mjs";
-import { SetupFailed } from "./setup/run.mjs";
+import { provideDatabasePrograms, provideFailoverPrograms, provideGit, provideJobPrograms } from "./setup/programs.mjs";
+import { report, SetupFailed } from "./setup/run.mjs";
 
 const flags = new Set(process.argv.slice(2));
-const say = flags.has("--quiet") ? () => {} : (line) => console.error(`setup: ${line}`);
+const isQuiet = flags.has("--quiet");
+const step = isQuiet ? (_line, work) => work() : report;
 
 try {
-  const release = await holdLock(say);
-  try {
-    installPackages(say);
-    generateClient(say);
-    if (flags.has("--build")) buildPages(say);
-    if (flags.has("--build") || flags.has("--packages")) packPackages(say);
-    if (flags.has("--browser")) provideBrowser(say);
-    if (flags.has("--git")) provideGit(say);
-    if (flags.has("--jobs")) provideJobPrograms(say);
-  } finally {
-    release();
-  }
+  if (!flags.has("--programs")) await prepareCheckout();
+  if (flags.has("--browser")) await provideBrowser(step);
+  if (flags.has("--git")) await provideGit(step);
+  if (flags.has("--jobs")) await provideJobPrograms(step);
+  if (flags.has("--database")) await provideDatabasePrograms(step);
+  if (flags.has("--failover")) await provideFailoverPrograms(step);
 } catch (error) {
   if (!(error instanceof SetupFailed)) throw error;
   console.error(`setup: ${error.message}`);
   process.exitCode = 1;
+}
+
+async function prepareCheckout() {
+  const release = await holdLock(isQuiet);
+  try {
+    await installPackages(step);
+    await generateClient(step);
+    if (flags.has("--build")) await buildPages(step);
+    if (flags.has("--build") || flags.has("--packages")) await packPackages(step);
+  } finally {
+    release();
+  }
 }

@@ -2,19 +2,18 @@ import { globSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { cpuSecondsSoFar, describeProfile, readProfile } from "./test/profile.ts";
-import { readPlaywright, readVitest } from "./test/read-results.ts";
-import { runTool } from "./test/run-tool.ts";
-import { addTallies, NOTHING, type Tally, tallyOfCheck } from "./test/tally.ts";
-import { testFiles } from "./test/test-files.ts";
+import { cpuSecondsSoFar, describeProfile, readProfile, runTool } from "./test/profile.ts";
+import { Progress, spokenTime, type Watched } from "./test/progress.ts";
+import { addTallies, NOTHING, readPlaywright, readVitest, type Tally, tallyOfCheck } from "./test/read-results.ts";
+import { type TestKind, testFiles } from "./test/test-files.ts";
 
 /**
- * `npm test`: format and lint, types, the tests beside the sources, the stories in a browser. All of them run whatever the
- * others say. At the end it names what failed, and the last line is `N passed, N failed`; lint and types count as one each. The tests bring their databases
- * with them, in temporary directories.
+ * `npm test`: format and lint, types, the tests beside the sources, the stories in a browser. All of them run even if one fails.
+ * At the end it lists the failures with their reasons, and the last line is `N passed, N failed`; each linter and the type check count as one. The tests bring
+ * their own databases, in temporary directories. At a terminal it shows the progress of each step, and of its output only failures.
  *
- *   npm test -- NAME…      only the files of tests and stories with one of these in their path; the pages are built for stories alone
- *   npm test -- --profile  what took how long, at the end
+ *   npm test -- NAME…      only test files and stories whose path contains one of these; builds the pages only for stories
+ *   npm test -- --profile  reports at the end what took how long
  */
 const { values, positionals: names } = parseArgs({ options: { profile: { type: "boolean" } }, allowPositionals: true });
 const results = mkdtempSync(join(tmpdir(), "keyhook-results-"));
@@ -28,70 +27,112 @@ if (tests.length + stories.length === 0) {
   process.exit(1);
 }
 
-type Step = { title: string; run: () => Promise<Tally> };
+const progress = process.stdout.isTTY && !process.env.CI ? new Progress() : undefined;
+
+type OnLine = Watched["onLine"] | undefined;
+type Step = { title: string; run: (onLine: OnLine) => Promise<Tally>; files?: number };
 
 const isWhole = names.length === 0;
 const check = (title: string, name: string, ...args: string[]): Step => ({
   title,
-  run: async () => tallyOfCheck(title, await runTool(name, args, {}, { isBeside: true })),
+  run: async (onLine) => tallyOfCheck(title, await runTool(name, args, {}, { isBeside: true, onLine })),
 });
 
-/** One row after another; those of a row run beside each other. Types are read once Next does not write its own any more. */
+/** The rows run in sequence, the steps of a row in parallel. The type check has to wait until Next has written its own types. */
 const rows: Step[][] = [
   [
-    ...(isWhole ? [check("format and lint", "biome", "check", "."), { title: "pure tests", run: () => runVitest("pure") }] : []),
-    { title: "what the others need", run: prepare },
+    ...(isWhole
+      ? [
+          check("format and lint", "biome", "check", "."),
+          check("plain English", "node", "scripts/prose.ts"),
+          check("migrations", "squawk", "--no-error-on-unmatched-pattern", "prisma/migrations/*/migration.sql"),
+          vitestStep("pure tests", "pure"),
+        ]
+      : []),
+    ...(stories.length > 0 ? [prepare("pages and packages", "--build")] : []),
+    // Installing programs mostly waits for the network.
+    prepare("programs", "--programs", "--git", "--jobs", "--database", ...(stories.length > 0 ? ["--browser"] : [])),
   ],
-  [
-    ...(isWhole ? [check("types", "tsc", "--noEmit")] : []),
-    ...(tests.length > 0 ? [{ title: "unit and protocol tests", run: () => runVitest(isWhole ? "!pure" : undefined) }] : []),
-  ],
+  isWhole
+    ? [
+        check("types", "tsc", "--noEmit"),
+        vitestStep("tests of a running service", "process"),
+        vitestStep("unit and protocol tests", "database"),
+      ]
+    : tests.length > 0
+      ? [vitestStep("unit and protocol tests")]
+      : [],
   stories.length > 0 ? [{ title: "stories in a browser", run: runStories }] : [],
 ].filter((row) => row.length > 0);
 
-async function prepare(): Promise<Tally> {
-  const parts = stories.length > 0 ? ["--build", "--browser"] : [];
-  const status = await runTool("node", ["scripts/setup.mjs", ...parts, "--git", "--jobs"]);
-  if (status !== 0) throw new Error("What the tests need could not be made ready.");
-  return NOTHING;
+function prepare(title: string, ...parts: string[]): Step {
+  const run = async (onLine: OnLine) => {
+    const status = await runTool("node", ["scripts/setup.mjs", ...parts], {}, { isBeside: true, onLine });
+    if (status !== 0) throw new Error("What the tests need could not be made ready.");
+    return NOTHING;
+  };
+  return { title, run };
 }
 
-async function runVitest(project?: "pure" | "!pure"): Promise<Tally> {
-  const name = project === "pure" ? project : "tests";
+function vitestStep(title: string, project?: TestKind): Step {
+  return { title, run: (onLine) => runVitest(onLine, project), files: project ? testFiles()[project].length : tests.length };
+}
+
+async function runVitest(onLine: OnLine, project?: TestKind): Promise<Tally> {
+  const name = project ?? "tests";
   const report = join(results, `${name}.json`);
   const reporters = ["--reporter=default", "--reporter=json", `--outputFile.json=${report}`];
   if (values.profile) reporters.push("--reporter=./scripts/test/profile-reporter.ts");
   const environment = { KEYHOOK_PROFILE: join(results, `${name}.profile.json`) };
   const args = ["run", ...reporters, ...(project ? [`--project=${project}`] : []), ...names];
-  return readVitest(report, await runTool("vitest", args, environment, { isBeside: project === "pure" }));
+  const isBeside = project === "pure" || project === "process";
+  return readVitest(report, await runTool("vitest", args, environment, { isBeside, onLine }));
 }
 
-async function runStories(): Promise<Tally> {
+async function runStories(onLine: OnLine): Promise<Tally> {
   const args = ["test", "--config", "e2e/playwright.config.ts", "--reporter=list,json", ...(isWhole ? [] : stories)];
   const environment = { PLAYWRIGHT_JSON_OUTPUT_FILE: playwrightResults };
-  return readPlaywright(playwrightResults, await runTool("playwright", args, environment));
+  return readPlaywright(playwrightResults, await runTool("playwright", args, environment, { onLine }));
 }
 
 const took: Record<string, number> = {};
-async function runStep({ title, run }: Step): Promise<Tally> {
+async function runStep({ title, run, files }: Step): Promise<Tally> {
   const startedAt = performance.now();
-  const tally = await run();
+  const watched = progress?.begin(title, files);
+  const tally = await run(watched?.onLine).catch((error: unknown) => {
+    progress?.end(title, "✗", "", watched?.failure());
+    progress?.close();
+    throw error;
+  });
   took[title] = performance.now() - startedAt;
-  if (run !== prepare) console.log(`— ${title}: ${tally.passed} passed, ${tally.failed} failed`);
+  const result = tally === NOTHING ? "" : `${tally.passed} passed, ${tally.failed} failed`;
+  if (progress) progress.end(title, tally.failed === 0 ? "✓" : "✗", result, tally.failed === 0 ? "" : watched?.failure());
+  else if (result) console.log(`— ${title}: ${result}`);
   return tally;
 }
 
 let total = NOTHING;
 for (const row of rows) {
-  console.log(`\n— ${row.map(({ title }) => title).join("; ")}`);
+  if (!progress) console.log(`\n— ${row.map(({ title }) => title).join("; ")}`);
   total = (await Promise.all(row.map(runStep))).reduce(addTallies, total);
 }
+progress?.close();
 if (values.profile) {
-  const files = ["pure", "tests"].map((name) => join(results, `${name}.profile.json`));
+  const files = ["pure", "database", "process", "tests"].map((name) => join(results, `${name}.profile.json`));
   console.log(describeProfile(readProfile(files, playwrightResults), took, cpuSecondsSoFar()));
 }
 rmSync(results, { recursive: true, force: true });
 
 if (total.failures.length > 0) console.log(["\n— failed", ...total.failures].join("\n"));
+if (progress) console.log(lastBlock(total));
 console.log(`\n${total.passed} passed, ${total.failed} failed`);
 process.exitCode = total.failed > 0 ? 1 : 0;
+
+/** For a person at a terminal: the time, and what to do next. */
+function lastBlock({ failures }: Tally): string {
+  const time = spokenTime(performance.now());
+  if (failures.length === 0) return `\nEverything passed after ${time}.`;
+  const files = new Set(failures.flatMap((failure) => /^\S+\.(?:test|spec)\.ts/.exec(failure) ?? []));
+  const again = files.size > 0 ? ` To run these files again: npm test -- ${[...files].join(" ")}` : "";
+  return `\nSomething failed after ${time}.${again}`;
+}

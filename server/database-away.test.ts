@@ -3,7 +3,7 @@ import { operatorCommand } from "#core/access/actor.ts";
 import { noOrigin } from "#core/audit/request-origin.ts";
 import { closeConnections, pool } from "#core/db.ts";
 import { databaseUrl, provideSettings } from "#core/env.ts";
-import { rotateSecret } from "#core/oauth/apps/rotate-secret.ts";
+import { rotateSecret } from "#core/oauth/apps/app-secrets.ts";
 import type { Browser } from "#core/oauth/testing/browser.ts";
 import { startCuttableProxy } from "#core/oauth/testing/cuttable-proxy.ts";
 import { asApp, authorize, prepare, redemption, refresh, type SignIn, signIn } from "#core/oauth/testing/sign-in.ts";
@@ -62,11 +62,10 @@ describe("S51 while the database is away", () => {
 
   test.each(Object.keys(calls))("%s answers 503 with Retry-After, soon, and says nothing of the inside", async (name) => {
     for (let round = 0; round < 3; round++) {
-      const startedAt = performance.now();
+      // Without a limit of its own, a call would not end before the test's limit.
       const response = await (calls[name] as () => Promise<Response>)();
       expect(response.status).toBe(503);
       expect(Number(response.headers.get("retry-after"))).toBeGreaterThan(0);
-      expect(performance.now() - startedAt).toBeLessThan(5_000);
       const body = await response.text();
       expect(body).not.toMatch(/postgres|ECONN|5432|pg_|at .*\.ts|Connection terminated/i);
       if (response.headers.get("content-type")?.startsWith("application/json") && name !== "readiness") {
@@ -79,15 +78,15 @@ describe("S51 while the database is away", () => {
     const response = await at.browser.fetch(world.authorizeUrl(at.app, challenge), { headers: html });
     expect(response.headers.get("location")).toBeNull();
     expect(response.headers.get("content-type")).toMatch(/^text\/html/);
-    expect(await response.text()).toContain("Not possible for a moment");
+    expect(await response.text()).toContain("Temporarily unavailable");
   });
 
-  test("a page of ours says the same, whatever the browser can do", async () => {
+  test("our own page says the same with and without scripts", async () => {
     const response = await fetch(`${world.origin}/settings?next=1`, { headers: html });
     const page = await response.text();
     expect([response.status, response.headers.get("retry-after")]).toEqual([503, "2"]);
     expect(response.headers.get("content-security-policy")).toContain("default-src 'none'");
-    expect(page).toContain("<h1>Not reachable for a moment</h1>");
+    expect(page).toContain("<h1>Temporarily unavailable</h1>");
     expect(page).toContain('href="/settings?next=1"');
     expect(page).toContain(response.headers.get("x-request-id"));
     expect(page).not.toContain("<script");
@@ -110,24 +109,22 @@ test("S51 as soon as the database is back everything works, without a restart", 
   proxy.cut();
   await Promise.all(Object.values(calls).map((call) => call().then((response) => response.arrayBuffer())));
   proxy.restore();
-  await expect.poll(async () => (await fetch(`${world.origin}/readyz`)).status, { timeout: 5000 }).toBe(200);
+  await expect.poll(async () => (await fetch(`${world.origin}/readyz`)).status).toBe(200);
   const fresh = await signIn(world, { isConfidential: true, isRefreshAllowed: true });
   expect(await refresh(fresh, fresh.tokens.refresh_token)).toMatchObject({ status: 200 });
   expect((await world.userinfo(at.tokens.access_token)).status).toBe(200);
 });
 
-test("S51 a code survives: the app that was told to come back redeems it afterwards", async () => {
+test("S51 a code survives an outage: the app redeems it after its retry", async () => {
   const prepared = await prepare(world);
   const code = await authorize(prepared);
   proxy.cut();
   expect((await asApp(world, prepared.app, "/oauth/token", redemption(code))).status).toBe(503);
   proxy.restore();
-  await expect
-    .poll(async () => (await asApp(world, prepared.app, "/oauth/token", redemption(code))).status, { timeout: 5000 })
-    .toBe(200);
+  await expect.poll(async () => (await asApp(world, prepared.app, "/oauth/token", redemption(code))).status).toBe(200);
 });
 
-test("S52 a secret that was rotated while we could not hear of it is not accepted afterwards", async () => {
+test("S52 a secret that was rotated while notifications could not arrive is not accepted afterwards", async () => {
   const { app } = await prepare(world, { isConfidential: true });
   const withSecret = async (secret: string | undefined) =>
     (await asApp(world, { ...app, secret }, "/oauth/introspect", { token: "x" })).status;
@@ -139,7 +136,7 @@ test("S52 a secret that was rotated while we could not hear of it is not accepte
   provideSettings({ DATABASE_URL: direct });
   const { secret } = await elsewhere(() => rotateSecret(operatorCommand, app.id, {}, noOrigin));
   proxy.restore();
-  await expect.poll(() => withSecret(secret), { timeout: 5000 }).toBe(200);
+  await expect.poll(() => withSecret(secret)).toBe(200);
   expect(await withSecret(app.secret)).toBe(401);
 });
 

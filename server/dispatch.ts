@@ -1,20 +1,21 @@
+import { existsSync } from "node:fs";
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { join } from "node:path";
+import { pool } from "#core/db.ts";
 import { env } from "#core/env.ts";
 import { ON_BEHALF_HEADER, onBehalfOf } from "#core/http/client-address.ts";
 import type { Failure } from "#core/log.ts";
 import { handleOidc } from "#core/oauth/handler.ts";
 import { wellKnownPaths } from "#core/oauth/protocol-routes.ts";
 import { isDatabaseUp } from "#core/postgres/availability.ts";
-import { isRelayPath } from "#core/relay/relay-target.ts";
-import { isAppPath } from "#core/spaces/door/app-target.ts";
-import { handleApi } from "../api/index.ts";
-import { admitBody } from "./admit-body.ts";
+import { isRelayPath } from "#core/relay/relay.ts";
+import { isAppPath } from "#core/spaces/door/find-app.ts";
+import { handleApi } from "../api/app.ts";
 import { isDownload, sendDownload } from "./downloads.ts";
-import { isCrossSite } from "./is-cross-site.ts";
-import { limitBody } from "./limit-body.ts";
+import { admitBody, limitBody } from "./limit-body.ts";
 import { limitTime } from "./limit-time.ts";
-import type { Target } from "./parse-target.ts";
 import { allowPageScripts } from "./protect-response.ts";
+import { isCrossSite, type Target } from "./read-request.ts";
 import { serveRelay } from "./relay/serve-relay.ts";
 import { isScriptless, removeScripts } from "./remove-scripts.ts";
 import { replaceFailedPage } from "./replace-failed-page.ts";
@@ -36,7 +37,7 @@ export function dispatch(
   res: ServerResponse,
   { pathname, search, ip }: Target & { ip: string | null },
 ): Promise<void> {
-  const isTransfer = REPO_TRANSFER.test(pathname) || COMMIT.test(pathname);
+  const isTransfer = [REPO_TRANSFER, COMMIT, XET_UPLOAD].some((pattern) => pattern.test(pathname));
   limitTime(req, res, { body: isTransfer ? "transfer" : isAppPath(pathname) ? "passed_on" : "whole" });
   if (isAppPath(pathname)) return serveApp(req, res, { pathname, search, ip });
   if (isRelayPath(pathname)) return serveRelay(req, res, { pathname, search, ip });
@@ -50,11 +51,15 @@ export function dispatch(
 /** The protocol (core/oauth). */
 export const isProtocol = (pathname: string): boolean => pathname.startsWith("/oauth/") || WELL_KNOWN.has(pathname);
 
-/** REST, the inference gateway, and the images on pages; `/api/auth` is next-auth's, which runs in Next. */
+/** REST, the inference gateway, Xet, and the images on pages; `/api/auth` is next-auth's, which runs in Next. */
 export const isApi = (pathname: string): boolean =>
   (/^\/api(\/|$)/.test(pathname) && !/^\/api\/auth(\/|$)/.test(pathname)) ||
-  /^\/(images|avatars|v1)\//.test(pathname) ||
-  REPO_TRANSFER.test(pathname);
+  /^\/(images|avatars|v1|xet)\//.test(pathname) ||
+  REPO_TRANSFER.test(pathname) ||
+  OWNERLESS_FILE.test(pathname);
+
+/** A file of a repository without an owner: clients ask whether it exists, and understand only the API's answer that it does not. */
+const OWNERLESS_FILE = /^\/((datasets|spaces)\/)?[^/]+\/(resolve|raw)\/[^/]+\/.+/;
 
 /**
  * Below the URL of a repository's page: git's own protocol, Git LFS, and raw files (docs/specification/repositories-and-git.md#addresses).
@@ -63,7 +68,9 @@ const REPO_TRANSFER =
   /^\/((models|datasets|spaces)\/)?[^/]+\/[^/]+\/(info\/refs|git-(upload|receive)-pack|info\/lfs\/.+|(resolve|raw)\/.+)$/;
 
 /** A commit over the API includes its files. */
-const COMMIT = /^\/api\/(models|datasets|spaces)\/[^/]+\/[^/]+\/commit\/.+$/;
+const COMMIT = /^\/api\/(models|datasets|spaces)\/[^/]+\/[^/]+\/commit\/./;
+/** Xet sends containers of chunks, and what describes them. */
+export const XET_UPLOAD = /^\/xet\/[^/]+\/(v1\/xorbs\/default\/[^/]+|v[12]\/shards)$/;
 
 /**
  * Files of the pages. Next would also look for an action behind these URLs, without a page's checks. For a missing file Next would render a
@@ -71,10 +78,35 @@ const COMMIT = /^\/api\/(models|datasets|spaces)\/[^/]+\/[^/]+\/commit\/.+$/;
  */
 async function sendFile(next: Door, req: IncomingMessage, res: ServerResponse, pathname: string): Promise<void> {
   if (!pathname.startsWith("/_next/static/") && env().NODE_ENV !== "development") return sendFailure(req, res, noFile);
-  if (req.method === "GET" || req.method === "HEAD") return next(req, res);
+  if (req.method === "GET" || req.method === "HEAD") {
+    if (acceptsBrotli(req) && isCompressed(pathname)) {
+      req.url = `${pathname}.br`;
+      res.setHeader("Content-Type", pathname.endsWith(".css") ? "text/css; charset=utf-8" : "text/javascript; charset=utf-8");
+      res.setHeader("Content-Encoding", "br");
+      res.setHeader("Vary", "Accept-Encoding");
+    }
+    return next(req, res);
+  }
   res.setHeader("Allow", "GET, HEAD");
-  sendFailure(req, res, { status: 405, error: "invalid_request", description: "This can only be read" });
+  sendFailure(req, res, { status: 405, error: "invalid_request", description: "This URL supports only GET and HEAD" });
 }
+
+const acceptsBrotli = ({ headers }: IncomingMessage): boolean => /(^|[\s,])br([\s,]|$)/i.test(`${headers["accept-encoding"]}`);
+
+const CHUNK = /^\/_next\/static(\/chunks\/[\w.~-]+\.(?:js|css))$/;
+const known = new Set<string>();
+
+/** Whether the build has a brotli copy of a script or a style sheet (scripts/setup/build.mjs), a fifth smaller than what Next compresses. */
+function isCompressed(pathname: string): boolean {
+  const [, file] = CHUNK.exec(pathname) ?? [];
+  if (file === undefined) return false;
+  // Only what exists is remembered: other names are a stranger's choice (S137).
+  if (!known.has(file) && existsSync(join(import.meta.dirname, "../.next/static", `${file}.br`))) known.add(file);
+  return known.has(file);
+}
+
+/** What next-auth serves here. Through `_log`, which its client uses, anybody could write errors into the service's log. */
+const NEXT_AUTH = /^\/api\/auth\/(csrf|error|providers|session|signin|signout)$/;
 
 async function dispatchPage(
   next: Door,
@@ -83,6 +115,7 @@ async function dispatchPage(
   { pathname, ip }: { pathname: string; ip: string | null },
 ): Promise<void> {
   const isNextAuth = pathname.startsWith("/api/auth/");
+  if (isNextAuth && !NEXT_AUTH.test(pathname)) return sendFailure(req, res, noFile);
   if (isCrossSite(req)) return sendFailure(req, res, crossSite);
   // next-auth fails on invalid JSON; its own pages and ours send forms.
   if (isNextAuth && hasBody(req) && !isForm(req)) return sendFailure(req, res, notAForm);
@@ -96,7 +129,7 @@ async function dispatchPage(
   // Before any await: it has to see the body from its first byte.
   replaceFailedPage(next, req, res);
   // Next answers a failed page with 500; a briefly unavailable database means 503.
-  if (!(await isDatabaseUp())) return sendFailure(req, res, databaseAway);
+  if (!(await isDatabaseUp(pool()))) return sendFailure(req, res, databaseAway);
   const admitted = await admitBody(req, maxBytes);
   if (typeof admitted !== "number") return sendFailure(req, res, admitted);
   maxBytes = admitted;
@@ -107,10 +140,10 @@ async function dispatchPage(
   return next(req, res);
 }
 
-const noFile: Failure = { status: 404, error: "not_found", description: "There is no such file" };
+const noFile: Failure = { status: 404, error: "not_found", description: "This file does not exist" };
 const crossSite: Failure = { status: 403, error: "forbidden", description: "This form was sent from another site" };
-const notAForm: Failure = { status: 415, error: "invalid_request", description: "Only forms are understood here" };
-const tooLarge: Failure = { status: 413, error: "payload_too_large", description: "That is too large" };
+const notAForm: Failure = { status: 415, error: "invalid_request", description: "Only forms are supported" };
+const tooLarge: Failure = { status: 413, error: "payload_too_large", description: "The request is too large" };
 
 const hasBody = ({ headers }: IncomingMessage): boolean =>
   headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > 0;

@@ -6,7 +6,7 @@ import { isTagAmong } from "#core/http/byte-range.ts";
 import type { Failure } from "#core/log.ts";
 import { sendFailure } from "./send.ts";
 
-/** Where `npm run pack` writes them (scripts/pack/pack-packages.ts). */
+/** The folder into which `npm run pack` writes the packages (scripts/pack/pack-packages.ts). */
 const FOLDER = join(import.meta.dirname, "../build/packages");
 const NAMES: ReadonlySet<string> = new Set(["keyhook-sdk.tgz", "keyhook-cli.tgz", "keyhook-receiver.tgz"]);
 
@@ -53,11 +53,11 @@ async function readTarball(path: string): Promise<Tarball | undefined> {
 const notThere: Failure = {
   status: 404,
   error: "not_found",
-  description: `There is no such download; there are ${[...NAMES].join(", ")}`,
+  description: `This download does not exist; available: ${[...NAMES].join(", ")}`,
 };
-const onlyRead: Failure = { status: 405, error: "invalid_request", description: "Downloads are only read, with GET or HEAD" };
+const onlyRead: Failure = { status: 405, error: "invalid_request", description: "Downloads support only GET and HEAD" };
 const notBuilt: Failure = {
   status: 503,
   error: "unavailable",
-  description: "The packages were not built on this service; its operator can, with `npm run pack`",
+  description: "The packages are not built; the operator can build them with `npm run pack`",
 };

@@ -1,3 +1,5 @@
+import { once } from "node:events";
+import { connect } from "node:net";
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { env } from "#core/env.ts";
@@ -57,6 +59,24 @@ function signInForm(typed: Record<string, string>, { isStale = false } = {}): Fo
   return form;
 }
 
+it("a file of a repository whose name has no owner gets the error code for a missing repository", async () => {
+  for (const method of ["GET", "HEAD"]) {
+    const response = await fetch(`${service.origin}/none/resolve/main/config.json`, { method });
+    expect([method, response.status, response.headers.get("x-error-code")]).toEqual([method, 404, "RepoNotFound"]);
+  }
+  expect((await fetch(`${service.origin}/none/nothing`)).headers.get("x-error-code")).toBeNull();
+});
+
+it("S137 an upgrade that is not for a Space is an ordinary request, and ends with its connection", async () => {
+  await fetch(`${service.origin}/login`); // Next listens for upgrades once it has rendered a page.
+  const socket = connect({ port: Number(new URL(service.origin).port), host: "localhost" });
+  socket.write(`GET /.x/y HTTP/1.1\r\nHost: ${new URL(service.origin).host}\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n`);
+  const [start] = await once(socket, "data");
+  expect(String(start)).toMatch(/^HTTP\/1\.1 404 /);
+  socket.end();
+  await once(socket.resume(), "close");
+});
+
 describe("a page that fails", { timeout: 60_000 }, () => {
   beforeAll(async () => void (await database.query("ALTER TABLE site_session RENAME TO away")));
   afterAll(async () => void (await database.query("ALTER TABLE away RENAME TO site_session")));
@@ -71,7 +91,7 @@ describe("a page that fails", { timeout: 60_000 }, () => {
     },
   );
 
-  it("is written down under the id that it shows", async () => {
+  it("is logged under the ID that it shows", async () => {
     const { requestId } = await ask("/settings/account", { headers: { cookie } });
     await vi.waitFor(async () => {
       const lines = (await service.output()).split("\n");
@@ -117,7 +137,7 @@ describe("a page that is not there", { timeout: 60_000 }, () => {
       const { status, answer, body } = await ask(path);
       expect(status).toBe(404);
       const drawn = body.replace(/<script\b[^>]*>[\s\S]*?<\/script>/g, "");
-      expect(drawn).toMatch(/<main\b[\s\S]*<h1>There is nothing here<\/h1>[\s\S]*<\/main>/);
+      expect(drawn).toMatch(/<main\b[\s\S]*<h1>Page not found<\/h1>[\s\S]*<\/main>/);
       expect(drawn).toContain('href="/login');
       expect(body.match(/<\/html>/g)).toHaveLength(1);
       expect(answer.headers.get("cache-control")).toBe("no-store");
@@ -139,7 +159,7 @@ describe("a page that is not there", { timeout: 60_000 }, () => {
 });
 
 describe("a form from before an update", { timeout: 60_000 }, () => {
-  it("is answered with what was filled in, and a way back", async () => {
+  it("gets a page with the input, and a way back", async () => {
     const typed = { login: 'mara "<b>" of the north', password: "not for showing", next: "/settings" };
     const answered = await ask("/login?next=%2Fsettings", { method: "POST", body: signInForm(typed, { isStale: true }) });
     expect(answered.status).toBe(409);
@@ -183,7 +203,7 @@ describe("a form from before an update", { timeout: 60_000 }, () => {
   });
 });
 
-it("a form that is none is answered as one that could not be read", { timeout: 60_000 }, async () => {
+it("a malformed form gets the response for an unreadable one", { timeout: 60_000 }, async () => {
   const headers = { "content-type": "multipart/form-data; boundary=x" };
   const answered = await ask("/login", { method: "POST", headers, body: "abc" });
   expect(answered.status).toBe(400);

@@ -2,7 +2,7 @@ import type { IncomingMessage } from "node:http";
 import { env } from "#core/env.ts";
 import { type Failure, requestContext } from "#core/log.ts";
 import { escapeHtml, htmlPage } from "#core/oauth/pages/layout.ts";
-import { parseTarget } from "./parse-target.ts";
+import { parseTarget } from "./read-request.ts";
 
 /** A field of a form as it was sent. */
 export type TypedField = { name: string; value: string };
@@ -12,19 +12,19 @@ const explanations = new Map(
   Object.entries({
     server_error: {
       title: "Something went wrong on our side",
-      text: "It is not your fault, and it is written down. Often it works at the second try.",
+      text: "The error has been logged. Trying again often helps.",
     },
     unavailable: {
-      title: "Not reachable for a moment",
-      text: "The service cannot reach its database. Nothing is lost: try again in a few seconds.",
+      title: "Temporarily unavailable",
+      text: "The service cannot reach its database. Nothing was lost: try again in a few seconds.",
     },
     stale_form: {
       title: "This form is from before an update",
-      text: "The service was updated while you had the page open. Nothing was changed: open the page again, and send the form once more.",
+      text: "The service was updated while the page was open. Nothing was changed: open the page again and resubmit the form.",
     },
     unreadable_form: {
       title: "This form could not be read",
-      text: "Nothing was changed. Open the page again, and send the form once more.",
+      text: "Nothing was changed. Open the page again and resubmit the form.",
     },
   }),
 );
@@ -37,14 +37,13 @@ export function failurePage(req: IncomingMessage, { status, error, description }
   const { BRAND_NAME, ORIGIN } = env();
   const explained = explanations.get(error);
   const title = explained?.title ?? description;
-  const text = explained?.text ?? `${BRAND_NAME} answered with status ${status}.`;
+  const text = explained?.text ?? `${BRAND_NAME} responded with status ${status}.`;
   const requestId = requestContext.getStore()?.requestId;
   return htmlPage(
     title,
     `<h1>${escapeHtml(title)}</h1><p>${escapeHtml(text)}</p>${typedFields(typed)}
-<p class="actions">${wayBack(req)}<a class="button" href="${escapeHtml(ORIGIN)}/">Go to the start</a></p>
-${requestId ? `<p class="muted">If you report it, name this: <code>${escapeHtml(requestId)}</code></p>` : ""}`,
-    chosenTheme(req),
+<p class="actions">${wayBack(req)}<a class="button" href="${escapeHtml(ORIGIN)}/">Go home</a></p>
+${requestId ? `<p class="muted">If you report this, include: <code>${escapeHtml(requestId)}</code></p>` : ""}`,
   );
 }
 
@@ -61,17 +60,11 @@ function wayBack({ method, url }: IncomingMessage): string {
 function typedFields(fields: TypedField[]): string {
   if (fields.length === 0) return "";
   const rows = fields.map(({ name, value }) => `<dt>${escapeHtml(spoken(name))}</dt><dd>${escapeHtml(value)}</dd>`);
-  return `<h2>What you had filled in, to copy from</h2><dl>${rows.join("")}</dl>`;
+  return `<h2>What you entered, to copy from</h2><dl>${rows.join("")}</dl>`;
 }
 
 /** A field's name as words: `redirectUris` as "Redirect uris". */
 function spoken(name: string): string {
   const words = name.replace(/[_-]+|(?<=[a-z])(?=[A-Z])/g, " ").toLowerCase();
   return words.charAt(0).toUpperCase() + words.slice(1);
-}
-
-/** The choice stored by app/_server/theme.ts. */
-function chosenTheme({ headers }: IncomingMessage): "light" | "dark" | undefined {
-  const [, theme] = /(?:^|;\s*)theme=(light|dark)\s*(?:;|$)/.exec(headers.cookie ?? "") ?? [];
-  return theme as "light" | "dark" | undefined;
 }

@@ -4,7 +4,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { beforeAll, expect, test } from "vitest";
 import { signedInPerson, type TestPerson } from "#core/accounts/testing/people.ts";
 import { db, pool } from "#core/db.ts";
-import { listRefs } from "#core/hub/git/refs/list-refs.ts";
+import { listRefs } from "#core/hub/git/refs/git-refs.ts";
 import { reconcileRefUpdates } from "#core/hub/git/refs/reconcile.ts";
 import { openRepository } from "#core/hub/git/repository.ts";
 import type { Repo } from "#core/hub/repos/repo.ts";
@@ -46,7 +46,7 @@ async function unfinished(repo: Repo): Promise<string[]> {
   return names.filter((name) => /^(tmp|incoming)/.test(name));
 }
 
-test("S122 killed before the refs have changed: nothing has happened, and no event says so", async () => {
+test("S122 killed before the refs have changed: nothing has happened, and there is no event", async () => {
   const repo = await someRepo(ada);
   await commitTo(repo, ada, { "README.md": "# Tide\n" });
   const service = await startProcess();
@@ -103,7 +103,7 @@ test("S122 killed after the refs have changed and before that is recorded: one e
   await fsck(repo);
 });
 
-test("S122 killed while the pack still comes: the repository is as it was", async () => {
+test("S122 killed while the pack still arrives: the repository is unchanged", async () => {
   const repo = await someRepo(ada);
   const service = await startProcess();
   const noise = Buffer.from(Array.from({ length: 3_000_000 }, () => Math.floor(Math.random() * 256)));

@@ -8,23 +8,24 @@ import { findSiteSession } from "#core/accounts/sessions/find-site-session.ts";
 import { siteSessionCookie } from "#core/accounts/sessions/site-session-cookie.ts";
 import { startSiteSession } from "#core/accounts/sessions/start-site-session.ts";
 import { signedInPerson } from "#core/accounts/testing/people.ts";
-import { createPersonalAccessToken } from "#core/accounts/tokens/create-personal-access-token.ts";
+import { createPersonalAccessToken } from "#core/accounts/tokens/personal-access-tokens.ts";
 import { noOrigin } from "#core/audit/request-origin.ts";
 import { closeConnections, db, pool } from "#core/db.ts";
 import { env, provideSettings } from "#core/env.ts";
 import { bodyBudget } from "#core/fair-queue/body-budget.ts";
-import { countAgainst } from "#core/fair-queue/party.ts";
+import { countAgainst, countWork } from "#core/fair-queue/party.ts";
 import { CLIENT_ADDRESS_HEADER } from "#core/http/client-address.ts";
 import { requestContext } from "#core/log.ts";
 import { stopListening } from "#core/notifications.ts";
 import { startProcessMetrics } from "#core/operations/metrics/process-metrics.ts";
 import { findUntrustedProxies, noteUntrustedProxy } from "#core/operations/untrusted-proxy.ts";
 import { asOwner } from "#core/testing/as-owner.ts";
-import { cookieOf } from "./cookie-of.ts";
+import { somebodyWithToken } from "../api/testing/lfs.ts";
 import type { Door } from "./dispatch.ts";
 import { MAX_ACTION_BYTES } from "./dispatch.ts";
 import { handleRequest } from "./handle-request.ts";
-import { restartPace } from "./pace-request.ts";
+import { KNOWN_OF_ACCOUNT_MAX, knownCredentials, restartPace } from "./pace-request.ts";
+import { cookieOf } from "./read-request.ts";
 
 /** Stands in for Next: any door that renders a page. It reports what it received. */
 const pages: Door = async (req, res) => {
@@ -39,6 +40,8 @@ const pages: Door = async (req, res) => {
     "Cache-Control": "private",
   });
   if (req.url === "/large") res.write(" ".repeat(7_000_000));
+  if (req.url === "/works") countWork(70);
+  if (req.url === "/read") for await (const _ of req);
   res.end(JSON.stringify({ url: req.url, headers: req.headers, ip: req.headers[CLIENT_ADDRESS_HEADER] }));
 };
 
@@ -59,7 +62,8 @@ async function ask(path: string, { method = "GET", headers = {}, body, localAddr
     ...(localAddress && { localAddress }),
     agent: false,
   });
-  req.end(body);
+  // The server may answer before it has read a large body; what is written afterwards fails.
+  req.on("error", () => undefined).end(body);
   const [res] = (await once(req, "response")) as [IncomingMessage];
   const answer = await text(res);
   const seen = answer.startsWith('{"url"') ? JSON.parse(answer) : undefined;
@@ -126,7 +130,7 @@ describe("every page", () => {
     expect(headers["content-security-policy"]).toContain("frame-ancestors 'none'");
   });
 
-  it("lets other answers keep how long they may be stored", async () => {
+  it("leaves the cache headers of other responses unchanged", async () => {
     const { headers } = await ask("/data");
     expect(headers["cache-control"]).toBe("private");
     expect(headers["x-frame-options"]).toBeUndefined();
@@ -157,7 +161,7 @@ describe("S110 what a request says of its address", () => {
     "x-request-id": "spoofed-request-id",
   };
 
-  it("is believed of a request that Next makes for another, and of no other", async () => {
+  it("is trusted only in a request that Next makes for another request", async () => {
     const { seen } = await ask("/login", { method: "POST", localAddress: "127.0.0.2" });
     expect(seen.ip).toBe("127.0.0.2");
     // As Next passes an action on to its page, and requests the page that an action leads to: with the original headers.
@@ -236,7 +240,7 @@ describe("S110 what a request says of its address", () => {
   });
 });
 
-describe("a page that was asked for under another name", () => {
+describe("a page that was requested under another name", () => {
   it("is sent to ORIGIN when people reach us directly", async () => {
     const { status, headers } = await ask("/login?next=%2Fa", { headers: { host: `127.0.0.1:${port}` } });
     expect(status).toBe(307);
@@ -256,7 +260,7 @@ describe("a page that was asked for under another name", () => {
     expect((await ask("/api/whoami-v2", { headers: host })).status).toBe(401);
   });
 
-  it("goes round no loop behind a proxy that puts its own host there", async () => {
+  it("does not loop behind a proxy that sets its own host", async () => {
     provideSettings({ ORIGIN: "https://keys.example.com", TRUST_PROXY: "127.0.0.1" });
     expect((await ask("/login", { headers: { host: "upstream" } })).status).toBe(200);
     expect((await ask("/login", { headers: { host: "upstream", "x-forwarded-host": "keys.example.com" } })).status).toBe(200);
@@ -270,12 +274,12 @@ describe("a page that was asked for under another name", () => {
 describe("S25 a form that another site sends", () => {
   const post = (headers: Record<string, string>) => ask("/settings/profile", { method: "POST", headers, body: "" });
 
-  it("is refused, by what the browser says of it", async () => {
+  it("is refused, according to the browser's Sec-Fetch headers", async () => {
     for (const site of ["cross-site", "same-site"]) expect((await post({ "sec-fetch-site": site })).status).toBe(403);
     expect((await post({ origin: "https://evil.example" })).status).toBe(403);
   });
 
-  it("is told apart from ours, whose Origin is null for want of a referrer", async () => {
+  it("is distinguished from ours, whose Origin is null because there is no referrer", async () => {
     const { status, seen } = await post({ "sec-fetch-site": "same-origin", origin: "null" });
     expect(status).toBe(200);
     expect(seen.headers.origin).toBe(env().ORIGIN);
@@ -283,7 +287,7 @@ describe("S25 a form that another site sends", () => {
     expect((await post({ origin: env().ORIGIN })).status).toBe(200);
   });
 
-  it("cannot hide behind a null Origin on https, where browsers always say", async () => {
+  it("cannot hide behind a null Origin on https, where browsers always send Sec-Fetch-Site", async () => {
     expect((await post({ origin: "null" })).status).toBe(200);
     provideSettings({ ORIGIN: "https://keys.example.com" });
     expect((await post({ origin: "null" })).status).toBe(403);
@@ -316,7 +320,7 @@ describe("S51 S138 an address that is none", () => {
     expect((await ask(path)).status).toBe(400);
   });
 
-  it("takes no form among the files of pages, where Next would look for its action in vain, without the checks of pages", async () => {
+  it("accepts no form at the URLs of page files, where Next would process it without the checks of pages", async () => {
     const { status, headers } = await ask("/_next/static/x", {
       method: "POST",
       headers: { "next-action": "0".repeat(42) },
@@ -338,7 +342,7 @@ describe("S51 S138 an address that is none", () => {
     if (status === 200) expect(answer).toContain('"url":"/login"');
   });
 
-  it("is a page for people, with what they wrote shown as text", async () => {
+  it("is a page for users, with their input shown as text", async () => {
     provideSettings({ BRAND_NAME: "<b>Keys</b>" });
     const { body, headers } = await ask("/%", { headers: { accept: "text/html" } });
     expect(headers["content-type"]).toContain("text/html");
@@ -356,7 +360,7 @@ describe("a body", () => {
     expect(status).toBe(413);
   });
 
-  it("S138 that is larger than a form of text takes a session, and is not waited for without one", async () => {
+  it("S138 larger than a form of text requires a session, and is not awaited without one", async () => {
     const begin = async (headers: Record<string, string>) => {
       const req = request({ port, host: "127.0.0.1", path: "/settings/profile", method: "POST", agent: false, headers });
       req.on("error", () => undefined);
@@ -377,8 +381,15 @@ describe("a body", () => {
   });
 });
 
+it.each(["_log", "%5Flog", "_log/x", "x"])("S51 strangers write nothing into the log through next-auth: %s", async (path) => {
+  const headers = { "content-type": "application/x-www-form-urlencoded" };
+  const body = "level=error&code=DATABASE_LOST&error=all+is+lost";
+  expect((await ask(`/api/auth/${path}`, { method: "POST", headers, body })).status).toBe(404);
+  expect((await ask("/api/auth/session")).status).toBe(200);
+});
+
 describe("health", () => {
-  it("says that the process answers and that the service is ready", async () => {
+  it("shows that the process is alive and that the service is ready", async () => {
     expect(await ask("/healthz")).toMatchObject({ status: 200, body: '{"status":"ok"}' });
     expect(JSON.parse((await ask("/readyz")).body)).toEqual({ status: "ready", database: "up", migrations: "applied" });
   });
@@ -393,7 +404,7 @@ describe("health", () => {
     expect((await ask("/readyz")).status).toBe(200);
   });
 
-  it("S137 looks once for all who ask at the same time whether it is ready", async () => {
+  it("S137 checks once for all simultaneous callers whether it is ready", async () => {
     await ask("/readyz");
     const { max = 10 } = pool().options;
     const held = await Promise.all(Array.from({ length: max }, () => pool().connect()));
@@ -443,7 +454,7 @@ describe("S137 requests while the process is busy", () => {
   let isBusy = false;
   const soon = { timeout: 30_000 };
   let now = 1_000_000;
-  /** The clock stands still: what a caller has used up stays so, however long its requests take. */
+  /** The clock stands still, so a caller's used share stays used, however long its requests take. */
   const standStill = { isBusy: () => isBusy, now: () => now };
   afterEach(() => {
     isBusy = false;
@@ -506,18 +517,55 @@ describe("S137 requests while the process is busy", () => {
     metrics.stop();
   }, 60_000);
 
-  it("count for more where their answers are large", async () => {
+  it.each([
+    ["/large", "127.0.0.6", "127.0.0.7"],
+    ["/works", "127.0.0.8", "127.0.0.9"],
+  ])("count for more where their answers are large, or took much work: %s", async (path, one, other) => {
     provideSettings({ ANONYMOUS_ADDRESS_PERCENT: "1" });
     restartPace({ ...standStill, percent: 0.1 });
     isBusy = true;
-    const [greedy, modest] = [{ localAddress: "127.0.0.6" }, { localAddress: "127.0.0.7" }];
+    const [greedy, modest] = [{ localAddress: one }, { localAddress: other }];
     const statuses = async (paths: readonly string[], options: Options) => {
       const seen: number[] = [];
       for (const path of paths) seen.push((await ask(path, options)).status);
       return seen;
     };
-    expect(await statuses(["/large", "/", "/", "/"], greedy)).toContain(429);
+    expect(await statuses([path, "/", "/", "/"], greedy)).toContain(429);
     expect(await statuses(["/", "/", "/", "/"], modest)).toEqual([200, 200, 200, 200]);
+  });
+
+  it.each(["/v1/chat/completions", "/api/repos/create"])(
+    "count for more where their bodies take long to parse: %s",
+    async (path) => {
+      provideSettings({ ANONYMOUS_ADDRESS_PERCENT: "1" });
+      restartPace({ ...standStill, percent: 0.1 });
+      isBusy = true;
+      const { accessToken } = await somebodyWithToken("manage-repos");
+      const headers = { authorization: `Bearer ${accessToken}`, "content-type": "application/json" };
+      const statuses = async (names: number) => {
+        const body = `{${Array.from({ length: names }, (_, at) => `"name${at}":1`)}}`;
+        const seen: number[] = [];
+        for (let each = 0; each < 4; each++) seen.push((await ask(path, { method: "POST", headers, body })).status);
+        return seen;
+      };
+      expect(await statuses(1)).not.toContain(429);
+      expect(await statuses(90_000)).toContain(429);
+    },
+  );
+
+  it("count for more where their forms are large", async () => {
+    provideSettings({ ANONYMOUS_ADDRESS_PERCENT: "1" });
+    restartPace({ ...standStill, percent: 0.1 });
+    isBusy = true;
+    const { token } = await startSiteSession((await signedInPerson("eve")).id, noOrigin);
+    const headers = { accept: "text/html", cookie: `${siteSessionCookie().name}=${token}` };
+    const statuses = async (body: string) => {
+      const seen: number[] = [];
+      for (let each = 0; each < 3; each++) seen.push((await ask("/read", { method: "POST", headers, body })).status);
+      return seen;
+    };
+    expect(await statuses("a")).not.toContain(429);
+    expect(await statuses("a".repeat(4_000_000))).toContain(429);
   });
 
   it("count in full wherever they hide, and for the account that last was good whatever others send", async () => {
@@ -565,5 +613,16 @@ describe("S137 requests while the process is busy", () => {
     } finally {
       vi.useRealTimers();
     }
+  }, 60_000);
+
+  it("S137 an account that varies its headers displaces only what is known of itself", async () => {
+    provideSettings({ ANONYMOUS_ADDRESS_PERCENT: "99" });
+    restartPace({ isBusy: () => isBusy });
+    const { token } = await startSiteSession((await signedInPerson("eve")).id, noOrigin);
+    const cookie = `${siteSessionCookie().name}=${token}`;
+    const before = knownCredentials();
+    for (let each = 0; each < KNOWN_OF_ACCOUNT_MAX + 20; each++)
+      expect((await ask("/", { headers: { accept: "text/html", cookie, authorization: `Basic ${each}` } })).status).toBe(200);
+    await expect.poll(() => knownCredentials() - before).toBe(KNOWN_OF_ACCOUNT_MAX);
   }, 60_000);
 });

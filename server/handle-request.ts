@@ -1,24 +1,21 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
-import { isDatabaseDown } from "#core/db.ts";
+import { isDatabaseDown } from "#core/database-errors.ts";
 import { isFromTrustedProxy } from "#core/http/client-address.ts";
 import { newId } from "#core/ids.ts";
 import { log, requestContext } from "#core/log.ts";
-import { isRelayPath } from "#core/relay/relay-target.ts";
-import { isAppPath } from "#core/spaces/door/app-target.ts";
-import { canonicalLocation } from "./canonical-location.ts";
-import { canonicalize } from "./canonicalize.ts";
+import { isRelayPath } from "#core/relay/relay.ts";
+import { isAppPath } from "#core/spaces/door/find-app.ts";
+import { canonicalize, canonicalLocation } from "./canonicalize.ts";
+import { whenClosed } from "./connections.ts";
 import { type Door, dispatch, isApi, isProtocol } from "./dispatch.ts";
 import { isDownload } from "./downloads.ts";
-import { sendHealth, sendReadiness } from "./health.ts";
-import { logAccess } from "./log-access.ts";
-import { sendMetrics } from "./metrics.ts";
+import { sendHealth, sendMetrics, sendReadiness } from "./health.ts";
+import { logAccess, traceRequest } from "./log-access.ts";
 import { paceRequest } from "./pace-request.ts";
-import { parseTarget, type Target } from "./parse-target.ts";
 import { protectResponse } from "./protect-response.ts";
+import { parseTarget, type Target } from "./read-request.ts";
 import { databaseAway, sendFailure } from "./send.ts";
-import { traceRequest } from "./trace-request.ts";
-import { whenClosed } from "./when-closed.ts";
 
 /**
  * How many requests of one connection are answered at once. Clients send the next one after the previous response. Two thousand small ones
@@ -59,12 +56,19 @@ export function handleRequest(next: Door, req: IncomingMessage, res: ServerRespo
     ip,
     whenClosed: (listener: () => void) => whenClosed(res, listener),
     ...(target && { address: target.pathname + target.search }),
+    ...chosenTheme(req),
     ...(span && { traceparent: span.traceparent }),
   };
   requestContext.run(context, () => {
     logAccess(req, res, { pathname: target?.pathname ?? "[invalid]", ip, span });
     answer(next, req, res, { target, location, ip }).catch((error: unknown) => sendCrash(req, res, error));
   });
+}
+
+/** The choice stored by app/_server/theme.ts. */
+function chosenTheme({ headers }: IncomingMessage): { theme?: "light" | "dark" } {
+  const [, theme] = /(?:^|;\s*)theme=(light|dark)\s*(?:;|$)/.exec(headers.cookie ?? "") ?? [];
+  return theme === "light" || theme === "dark" ? { theme } : {};
 }
 
 async function answer(
@@ -74,7 +78,7 @@ async function answer(
   { target, location, ip }: { target: Target | undefined; location: string | undefined; ip: string | null },
 ): Promise<void> {
   if (!target) {
-    sendFailure(req, res, { status: 400, error: "invalid_request", description: "That address is not valid" });
+    sendFailure(req, res, { status: 400, error: "invalid_request", description: "This URL is not valid" });
     return;
   }
   req.url = target.pathname + target.search;

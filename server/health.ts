@@ -1,8 +1,9 @@
-import type { ServerResponse } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import { pool } from "#core/db.ts";
+import { isServiceError } from "#core/errors.ts";
+import { readMetrics } from "#core/operations/metrics/read-metrics.ts";
 import { isDatabaseUp } from "#core/postgres/availability.ts";
-import { type Migration, readMigrations } from "#core/postgres/migrations.ts";
-import { pendingMigrations } from "#core/postgres/pending-migrations.ts";
+import { type Migration, pendingMigrations, readMigrations } from "#core/postgres/migrate.ts";
 import { RETRY_AFTER_SECONDS, sendJson } from "./send.ts";
 
 /** `GET /healthz`: the process responds. Restart it when this fails. */
@@ -12,7 +13,7 @@ export function sendHealth(res: ServerResponse): void {
 
 /** `GET /readyz`: the database answers and has this version's schema. Send no traffic while this fails. */
 export async function sendReadiness(res: ServerResponse): Promise<void> {
-  if (!(await isDatabaseUp())) return sendUnready(res, { database: "down", migrations: "unknown" });
+  if (!(await isDatabaseUp(pool()))) return sendUnready(res, { database: "down", migrations: "unknown" });
   try {
     const pending = await lookForPending();
     if (pending.length > 0) return sendUnready(res, { database: "up", migrations: "pending" });
@@ -26,7 +27,7 @@ export async function sendReadiness(res: ServerResponse): Promise<void> {
 let migrations: Migration[] | undefined;
 let looking: Promise<string[]> | undefined;
 
-/** Anybody may request this as often as they like, without pacing: one query answers all who ask meanwhile (S137). */
+/** Anybody may request this as often as they like, without pacing: one query answers all simultaneous requests (S137). */
 function lookForPending(): Promise<string[]> {
   migrations ??= readMigrations();
   looking ??= pendingMigrations(pool(), migrations).finally(() => {
@@ -38,4 +39,16 @@ function lookForPending(): Promise<string[]> {
 function sendUnready(res: ServerResponse, found: { database: string; migrations: string }): void {
   res.setHeader("Retry-After", RETRY_AFTER_SECONDS);
   sendJson(res, 503, { status: "unavailable", ...found });
+}
+
+/** `GET /metrics`: metrics for Prometheus, if METRICS_TOKEN is set, for its holder. */
+export async function sendMetrics(req: IncomingMessage, res: ServerResponse): Promise<void> {
+  try {
+    const { contentType, text } = await readMetrics(req.headers.authorization);
+    res.writeHead(200, { "Content-Type": contentType, "Cache-Control": "no-store" }).end(text);
+  } catch (error) {
+    if (!isServiceError(error)) throw error;
+    if (error.code === "unauthorized") res.setHeader("WWW-Authenticate", "Bearer");
+    sendJson(res, error.status, { error: error.code, error_description: error.message });
+  }
 }

@@ -1,4 +1,11 @@
 import type { IncomingMessage } from "node:http";
+import { findSiteSession } from "#core/accounts/sessions/find-site-session.ts";
+import { siteSessionCookie } from "#core/accounts/sessions/site-session-cookie.ts";
+import { isServiceError } from "#core/errors.ts";
+import { bodyHolder, SMALL_BODY_BYTES } from "#core/fair-queue/body-budget.ts";
+import { countWork } from "#core/fair-queue/party.ts";
+import type { Failure } from "#core/log.ts";
+import { cookieOf } from "./read-request.ts";
 
 /**
  * Counts a body as it arrives, whoever reads it and however it was sent: a length can be omitted, and Next reads up to its own limits,
@@ -23,4 +30,41 @@ export function limitBody(req: IncomingMessage, maxBytes: () => number, exceeded
     }
     return isOver || push.call(req, chunk, encoding);
   };
+}
+
+const signInFirst: Failure = {
+  status: 413,
+  error: "payload_too_large",
+  description: "Sign in before you send anything larger than 64 KiB",
+};
+const busy: Failure = {
+  status: 503,
+  error: "unavailable",
+  description: "Too many large uploads are in progress. Try again soon",
+};
+
+/** How much of a form with very many fields is read in a millisecond, roughly. */
+const FORM_BYTES_PER_MS = 20_000;
+
+/**
+ * Whether a page may read the body of this request, and how much of it. Next keeps all of it in memory: more than a form of text requires a
+ * signed-in user, and their share of the memory for bodies (S137, S138). Nobody reads meanwhile, so the connection holds back the rest.
+ * @returns how many bytes are accepted, or why none are
+ */
+export async function admitBody(req: IncomingMessage, maxBytes: number): Promise<number | Failure> {
+  const isChunked = req.headers["transfer-encoding"] !== undefined;
+  const bytes = isChunked ? maxBytes : Number(req.headers["content-length"] ?? 0);
+  if (bytes <= SMALL_BODY_BYTES) return maxBytes;
+  const token = cookieOf(req, siteSessionCookie().name);
+  const session = token && (await findSiteSession(token));
+  // A body without a length may be a small one.
+  if (!session) return isChunked ? SMALL_BODY_BYTES : signInFirst;
+  try {
+    bodyHolder({ key: `account ${session.userId}`, isAnonymous: false })(bytes);
+    countWork(bytes / FORM_BYTES_PER_MS);
+    return maxBytes;
+  } catch (error) {
+    if (isServiceError(error)) return busy;
+    throw error;
+  }
 }

@@ -55,19 +55,19 @@ test("a request has to arrive within its time, and is not hurried after", async 
   expect(slow).toMatch(/ECONNRESET|EPIPE/);
 });
 
-test("a body that comes more slowly than 1 KiB a second is given up before its time is over", async () => {
+test("a body slower than 1 KiB a second is abandoned before its time is over", async () => {
   const [quick, slow] = await Promise.all([drip("whole", 0, 200), drip("whole", 100, 200)]);
   expect(quick).toBe("12345");
   expect(slow).toMatch(/ECONNRESET|EPIPE/);
 });
 
-test("a transfer takes as long as it takes, unless nothing of it arrives", async () => {
+test("a transfer may take any time, unless nothing arrives", async () => {
   const [steady, stalled] = await Promise.all([drip("transfer", 300), drip("transfer", 1_500)]);
   expect(steady).toBe("12345");
   expect(stalled).toMatch(/ECONNRESET|EPIPE/);
 });
 
-test("S137 a body that is passed on takes as long as it takes, at a pace", async () => {
+test("S137 a streamed body may take any time, at a pace", async () => {
   const [steady, slow] = await Promise.all([drip("passed_on", 300), drip("passed_on", 100, 200)]);
   expect(steady).toBe("12345");
   expect(slow).toMatch(/ECONNRESET|EPIPE/);
@@ -104,8 +104,8 @@ test("S137 an answer that nobody reads is ended, from memory or piece by piece",
   expect(await reading((res) => void Readable.from(pieces()).pipe(res))).toBe(false);
 });
 
-test("S137 an answer that nobody reads gives its place to whoever waits for it", async () => {
-  const queue = new FairQueue({ name: "test", places: 1 });
+test("S137 a response that nobody reads yields its slot to a waiting caller", async () => {
+  const queue = new FairQueue({ name: "test", slots: 1 });
   let asked = 0;
   const server = createServer((req, res) => {
     const context: RequestContext = {
@@ -131,7 +131,7 @@ test("S137 an answer that nobody reads gives its place to whoever waits for it",
   expect((await answer.arrayBuffer()).byteLength).toBe(LARGE.length);
 });
 
-test("S137 answers that nobody reads have a share of memory, and leave some for others", async () => {
+test("S137 unread responses have a limited share of memory", async () => {
   const unread = new Map<string, number>();
   let asked = 0;
   const server = createServer((req, res) => {
@@ -155,7 +155,7 @@ test("S137 answers that nobody reads have a share of memory, and leave some for 
   expect(unread.get("198.51.100.1")).toBe(1);
 });
 
-test("an answer that is read slowly but steadily is sent whole, and so is one that is quiet meanwhile", async () => {
+test("a response that is read slowly but steadily is sent whole, and so is one with pauses", async () => {
   // The grace is measured by this clock, so that a busy machine does not shorten it.
   vi.useFakeTimers({ toFake: ["setInterval", "clearInterval", "performance"] });
   stopping.push(() => vi.useRealTimers());

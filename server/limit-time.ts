@@ -6,9 +6,9 @@ import { type Watched, watchPace } from "#core/http/pace.ts";
 import { requestContext } from "#core/log.ts";
 
 /** How long a request may take to arrive (Node's own limit, which applies to all requests or none). */
-export const ARRIVAL_MS = 300_000;
+const ARRIVAL_MS = 300_000;
 /** A transfer may take any time, but must not stand still for longer than this. */
-export const TRANSFER_IDLE_MS = 120_000;
+const TRANSFER_IDLE_MS = 120_000;
 /** How far other bodies may fall behind 1 KiB a second: they are kept in memory until complete. */
 const PACE_GRACE_MS = 30_000;
 /** How long a reader may read nothing at all. It first reads what the kernel has buffered, which at 10 KiB/s takes minutes. */

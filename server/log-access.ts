@@ -1,7 +1,10 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { isFromTrustedProxy } from "#core/http/client-address.ts";
 import { log, requestContext } from "#core/log.ts";
+import { traces } from "#core/operations/traces/start-traces.ts";
 import type { RequestSpan } from "#core/operations/traces/traces.ts";
-import { requestsSeen } from "#core/telemetry.ts";
+import { isTraceparent, requestsSeen } from "#core/telemetry.ts";
+import type { Target } from "./read-request.ts";
 import { doorOf, QUIET } from "./request-door.ts";
 
 /** One line for each request, without its query. Immutable files are logged only when debugging. */
@@ -40,4 +43,21 @@ export function withoutSecrets(pathname: string): string {
     .split("/")
     .map((part) => (part.length > LONGEST_NAME ? "[redacted]" : part))
     .join("/");
+}
+
+/**
+ * Begins the span of a request, if traces are recorded; the code that sees the end of the response ends it. Only a trusted proxy can make
+ * it join a trace: anybody else could add to others' traces, or have theirs recorded at our expense. Call it before `canonicalize`.
+ */
+export function traceRequest(req: IncomingMessage, target: Target | undefined): RequestSpan | undefined {
+  const tracing = traces();
+  if (!tracing || !target || QUIET.has(target.pathname)) return undefined;
+  const door = doorOf(target.pathname);
+  if (door === "asset") return undefined;
+  const { method = "GET" } = req;
+  const isPush = method === "POST" && /\/git-receive-pack$/.test(target.pathname);
+  const given = req.headers.traceparent;
+  const parent = isTraceparent(given) && isFromTrustedProxy(req) ? given : null;
+  const attributes = { "http.request.method": method, "url.path": withoutSecrets(target.pathname) };
+  return tracing.beginRequest(isPush ? "receive push" : `${method} ${door}`, attributes, parent);
 }

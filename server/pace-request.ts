@@ -5,13 +5,14 @@ import { siteSessionCookie } from "#core/accounts/sessions/site-session-cookie.t
 import { env } from "#core/env.ts";
 import { currentParty, isPlatform, type Party } from "#core/fair-queue/party.ts";
 import { measureBusy, type PaceOptions, RequestPace } from "#core/fair-queue/request-pace.ts";
-import { type Failure, requestContext } from "#core/log.ts";
-import { isRelayPath } from "#core/relay/relay-target.ts";
-import { isAppPath } from "#core/spaces/door/app-target.ts";
+import { type Failure, type RequestContext, requestContext } from "#core/log.ts";
+import { isRelayPath } from "#core/relay/relay.ts";
+import { isAppPath } from "#core/spaces/door/find-app.ts";
 import { pacedSeen, type RequestDoor } from "#core/telemetry.ts";
-import { cookieOf } from "./cookie-of.ts";
+import { whenClosed } from "./connections.ts";
+import { XET_UPLOAD } from "./dispatch.ts";
+import { cookieOf } from "./read-request.ts";
 import { doorOf } from "./request-door.ts";
-import { whenClosed } from "./when-closed.ts";
 
 /** How long the process works for a request of each door, roughly, in milliseconds. */
 const COST_MS = { page: 10, api: 3, git: 1, asset: 1, oauth: 2 } as const;
@@ -23,7 +24,7 @@ const KNOWN_MS = 15 * 60_000;
 const KNOWN_MAX = 50_000;
 
 /** Why a request is refused, with its headers. */
-export type PaceRefusal = Failure & { retryAfterSeconds: number; headers: Record<string, string> };
+type PaceRefusal = Failure & { retryAfterSeconds: number; headers: Record<string, string> };
 
 /**
  * Makes a request wait for its turn while the process is busy (core/fair-queue/request-pace.ts). Finding out who is signed in is part of
@@ -41,12 +42,12 @@ export function paceRequest(
   const context = requestContext.getStore();
   if (percent === 100 || !context) return undefined;
   pace ??= newPace({ percent });
-  const cost = costOf(pathname);
+  const cost = costOf(pathname, req);
   const door = isRelayPath(pathname) ? "relay" : doorOf(pathname);
-  // On the protocol's endpoints mostly sites authenticate, in many ways; on a relay, only its handler knows.
+  // On protocol endpoints, mostly sites authenticate, in many ways. On a relay, only its handler knows the caller.
   const credentials = door === "oauth" || door === "relay" ? undefined : credentialsOf(req);
   const account = credentials === undefined ? undefined : accountOf(credentials);
-  if (account && isPlatform(account)) return undefined; // It has a limit of its own (api/routes/platforms/require-platform.ts).
+  if (account && isPlatform(account)) return undefined; // It has a limit of its own (api/require-platform.ts).
   if (credentials) {
     whenClosed(connection, () => {
       if (context.party && !context.party.isAnonymous) remember(credentials, context.party);
@@ -55,9 +56,10 @@ export function paceRequest(
   const key = account?.key ?? keyOfAddress(door, credentials);
   const kind = account ? "account" : door === "oauth" ? "protocol" : "address";
   const admission = pace.admit(key, cost, kind);
+  context.sendAfter = (bytes) => pace?.sendAfter(key, bytes) ?? 0;
   if ("waitMs" in admission) {
-    if (pathname.startsWith("/api/") || (door === "page" && cost === COST_MS.page))
-      chargeFor(connection, cost, (workMs) => pace?.charge(key, workMs, kind));
+    if (/^\/(api|xet|v1)\//.test(pathname) || (door === "page" && cost === COST_MS.page))
+      chargeFor(connection, { cost, context, charge: (workMs) => pace?.charge(key, workMs, kind) });
     if (PROVING.has(pathname)) ifItSucceeds(connection, () => pace?.giveBack(key, cost, kind));
     if (admission.waitMs === 0) return undefined;
     pacedSeen.publish({ party: kind, outcome: "waited" });
@@ -76,8 +78,11 @@ export function paceRequest(
 /** Roughly the rate of reading, writing and sending a response: a megabyte of JSON takes some ten milliseconds. */
 const BYTES_PER_MS = 100_000;
 
-/** Charges large responses by their size once it is known: similar requests may differ by a factor of a thousand. */
-function chargeFor(connection: ServerResponse | Duplex, cost: number, charge: (workMs: number) => void): void {
+/** Charges responses by their size and their work once these are known: similar requests may differ by a factor of a thousand. */
+function chargeFor(
+  connection: ServerResponse | Duplex,
+  { cost, context, charge }: { cost: number; context: RequestContext; charge: (workMs: number) => void },
+): void {
   if (!("statusCode" in connection)) return;
   let bytes = 0;
   const { write, end } = connection;
@@ -93,9 +98,11 @@ function chargeFor(connection: ServerResponse | Duplex, cost: number, charge: (w
     return (end as (...given: unknown[]) => ServerResponse).call(connection, chunk, ...rest);
   }) as typeof end;
   whenClosed(connection, () => {
-    const isMade = /^(application\/json|text\/(html|x-component))/.test(String(connection.getHeader("content-type")));
-    const workMs = bytes / BYTES_PER_MS - cost;
-    if (isMade && workMs > 0) charge(workMs);
+    const isMade = /^(application\/(json|x-xet-shard)|text\/(html|x-component))/.test(
+      String(connection.getHeader("content-type")),
+    );
+    const workMs = (isMade ? bytes / BYTES_PER_MS : 0) + (context.workMs ?? 0) - cost;
+    if (workMs > 0) charge(workMs);
   });
 }
 
@@ -128,7 +135,11 @@ function keyOfAddress(door: RequestDoor | "relay", credentials: string | undefin
 /** The object of a transfer. No other path may match: a page costs ten times as much. */
 const LFS_OBJECT = /^\/((models|datasets|spaces)\/)?[^/]+\/[^/]+\/info\/lfs\/objects\/[0-9a-f]{64}(\/|$)/;
 
-function costOf(pathname: string): number {
+/** Requests of an upload by Xet: threads do most of the work, and a transfer paces itself, so 64 MiB cost as much as a few calls. */
+const UPLOADED_BYTES_PER_MS = 10_000_000;
+
+function costOf(pathname: string, { headers }: IncomingMessage): number {
+  if (XET_UPLOAD.test(pathname)) return COST_MS.api + (Number(headers["content-length"]) || 0) / UPLOADED_BYTES_PER_MS;
   const isPassedOn = isAppPath(pathname) || isRelayPath(pathname) || LFS_OBJECT.test(pathname);
   return isPassedOn ? PASSED_ON_COST_MS : COST_MS[doorOf(pathname)];
 }
@@ -137,7 +148,7 @@ let pace: RequestPace | undefined;
 const newPace = ({ percent = env().ANONYMOUS_ADDRESS_PERCENT, isBusy = measureBusy(), now }: Partial<PaceOptions>) =>
   new RequestPace({ percent, isBusy, ...(now && { now }) });
 
-/** Resets the pace, for tests: on a busy machine each process is busy, and sends many requests slowly. */
+/** Resets the pace, for tests: on a busy machine every process counts as busy, and many requests would be slow. */
 export function restartPace(options: Partial<PaceOptions>): void {
   pace = newPace(options);
 }
@@ -160,8 +171,26 @@ function accountOf(credentials: string): Party | undefined {
   return account && account.until > Date.now() ? account : undefined;
 }
 
+/** How many sessions and tokens of one account are known: with a session, any value of the other header is one more. */
+export const KNOWN_OF_ACCOUNT_MAX = 200;
+const knownOf = new Map<string, Set<string>>();
+
+/** For tests. */
+export const knownCredentials = (): number => known.size;
+
 function remember(credentials: string, party: Party): void {
-  known.delete(credentials);
+  forget(credentials);
+  const own = knownOf.get(party.key) ?? new Set();
+  knownOf.set(party.key, own.add(credentials));
   known.set(credentials, { ...party, until: Date.now() + KNOWN_MS });
-  if (known.size > KNOWN_MAX) known.delete(known.keys().next().value as string);
+  if (own.size > KNOWN_OF_ACCOUNT_MAX) forget(own.values().next().value as string);
+  if (known.size > KNOWN_MAX) forget(known.keys().next().value as string);
+}
+
+function forget(credentials: string): void {
+  const account = known.get(credentials)?.key;
+  known.delete(credentials);
+  const own = account === undefined ? undefined : knownOf.get(account);
+  own?.delete(credentials);
+  if (account !== undefined && own?.size === 0) knownOf.delete(account);
 }

@@ -98,7 +98,7 @@ describe("a page", { timeout: 60_000 }, () => {
     expect(failures(await statusesOf({ method: "POST", headers, body: body() }))).toEqual([]);
   });
 
-  it("answers to an action of any page that is bound to what no page has bound it to", async () => {
+  it("responds to an action of any page that is bound to arguments that no page binds", async () => {
     const operator = await signedInPerson("ada", { isOperator: true });
     const { type, owner, name, fullName } = await someRepo(operator);
     const repo = { type, owner: owner.handle, name };

@@ -22,7 +22,7 @@ async function serve(answer: RequestListener): Promise<string> {
   return `http://localhost:${(server.address() as AddressInfo).port}/interaction/x`;
 }
 
-test("a page written in pieces arrives whole, without its scripts, and the browser is told to run none", async () => {
+test("a page written in pieces arrives whole, without its scripts, with a policy that forbids scripts", async () => {
   const bytes = Buffer.from(PAGE);
   const url = await serve((_req, res) => {
     res.setHeader("Content-Type", "text/html; charset=utf-8");
@@ -41,7 +41,7 @@ test("a page written in pieces arrives whole, without its scripts, and the brows
   expect(response.headers.get("content-encoding")).toBe("gzip");
 });
 
-test("a head that is written before the page says the truth about it", async () => {
+test("the head is written before the page, with correct headers", async () => {
   const url = await serve((_req, res) => {
     res.setHeader("Content-Type", "text/html; charset=utf-8");
     // As Next's compression does: it writes the head first, and later headers are lost.
@@ -63,7 +63,7 @@ test("a browser that takes no gzip gets none", async () => {
   expect(await response.text()).toContain("<p>");
 });
 
-test("a router that asks for data is given the document: it would run its own scripts on it", async () => {
+test("a router that requests data gets the whole document, because it would otherwise run its own scripts", async () => {
   let seen: IncomingHttpHeaders = {};
   const url = await serve((req, res) => {
     seen = req.headers;

@@ -1,13 +1,12 @@
-import type { IncomingMessage, ServerResponse } from "node:http";
+import { IncomingMessage, type OutgoingHttpHeaders, ServerResponse } from "node:http";
 import { gzipSync } from "node:zlib";
 import { env } from "#core/env.ts";
-import { type Failure, requestContext } from "#core/log.ts";
+import { type Failure, log, requestContext } from "#core/log.ts";
 import type { Door } from "./dispatch.ts";
-import { keepForm } from "./keep-form.ts";
-import { type RenderedPage, renderNotFound } from "./render-not-found.ts";
+import type { TypedField } from "./failure-page.ts";
 import { sendFailure } from "./send.ts";
 
-const missing: Failure = { status: 404, error: "not_found", description: "There is nothing here" };
+const missing: Failure = { status: 404, error: "not_found", description: "Page not found" };
 const fault: Failure = { status: 500, error: "server_error", description: "Something went wrong" };
 const unreadable: Failure = { status: 400, error: "unreadable_form", description: "The form could not be read" };
 const stale: Failure = { status: 409, error: "stale_form", description: "The form is from before an update of the service" };
@@ -15,12 +14,15 @@ const stale: Failure = { status: 409, error: "stale_form", description: "The for
 /** In Next's response to a form or a call whose action this build does not have. */
 const ACTION_NOT_FOUND = "x-nextjs-action-not-found";
 
+/** Clients ask whether files exist in repositories without an owner, which only the public hub has. Other paths like this are pages. */
+const OWNERLESS_FILE = /^\/[^/]+\/(resolve|raw)\/[^/]+\/./;
+
 /** Headers that describe a body of Next's. */
 const BODY_HEADERS = ["Content-Encoding", "Content-Length", "ETag", "Link", "Transfer-Encoding", ACTION_NOT_FOUND];
 
 /**
- * Replaces Next's response if a page failed or does not exist. Next leaves it to scripts to render one (app/error.tsx, app/not-found.tsx),
- * so that without them the page is blank; and a form left open during an update gets a line of plain text. Requests of Next's own scripts
+ * Replaces Next's response if a page failed or does not exist. Next leaves it to scripts to render one (app/global-error.tsx,
+ * app/not-found.tsx), so that without them the page is blank; and a form left open during an update gets a line of plain text. Requests of Next's own scripts
  * are left alone: they read the response, and the open page renders it.
  * @param next renders the not-found page
  */
@@ -53,6 +55,7 @@ export function replaceFailedPage(next: Door, req: IncomingMessage, res: ServerR
 
   res.writeHead = ((status: number, ...rest: unknown[]) => {
     if (isReplaced) return res;
+    if (status === 404 && OWNERLESS_FILE.test(req.url ?? "")) res.setHeader("X-Error-Code", "RepoNotFound");
     const failure = failureBehind(req, res, status, context?.failure);
     if (!failure) return Reflect.apply(writeHead, res, [status, ...rest]);
     isReplaced = true;
@@ -96,4 +99,112 @@ function skip<Result>(args: unknown[], result: Result): Result {
   const done = args.find((arg) => typeof arg === "function") as (() => void) | undefined;
   if (done) process.nextTick(done);
   return result;
+}
+
+type Render = (req: IncomingMessage, res: ServerResponse) => Promise<void>;
+
+type RenderedPage = { headers: OutgoingHttpHeaders; body: Buffer };
+
+/** The route at which Next renders app/global-not-found.tsx. Elsewhere it leaves app/not-found.tsx to scripts, and sends an empty page. */
+const NOT_FOUND = "/_not-found";
+
+/** Headers about the request's own body, or that ask for something other than the whole page. */
+const LEFT_OUT = /^(content-(length|type|encoding)|transfer-encoding|expect|accept-encoding|if-.*|range|upgrade)$/;
+
+/** Renders app/global-not-found.tsx for the sender of this request. @returns undefined if that fails, which is logged */
+async function renderNotFound(render: Render, asked: IncomingMessage): Promise<RenderedPage | undefined> {
+  const req = new IncomingMessage(asked.socket);
+  const kept = Object.entries(asked.headers).filter(([name]) => !LEFT_OUT.test(name));
+  Object.assign(req, { method: "GET", url: NOT_FOUND, headers: Object.fromEntries(kept), httpVersion: asked.httpVersion });
+  req.push(null);
+  const res = new CollectedResponse(req);
+  try {
+    await render(req, res);
+    if (res.statusCode === 404 && res.isWhole) return { headers: res.getHeaders(), body: Buffer.concat(res.pieces) };
+    log().error({ status: res.statusCode }, "the not-found page could not be rendered");
+  } catch (error) {
+    log().error({ err: error }, "the not-found page could not be rendered");
+  }
+  return undefined;
+}
+
+/** A response that is collected instead of sent. */
+class CollectedResponse extends ServerResponse {
+  readonly pieces: Buffer[] = [];
+  isWhole = false;
+
+  override writeHead(status: number, ...rest: unknown[]): this {
+    this.statusCode = status;
+    const headers = rest.at(-1);
+    if (headers && typeof headers === "object" && !Array.isArray(headers)) {
+      for (const [name, value] of Object.entries(headers as OutgoingHttpHeaders))
+        if (value !== undefined) this.setHeader(name, value);
+    }
+    return this;
+  }
+
+  override flushHeaders(): void {}
+
+  override write(...args: unknown[]): boolean {
+    this.#keep(args);
+    return true;
+  }
+
+  override end(...args: unknown[]): this {
+    this.#keep(args);
+    this.isWhole = true;
+    process.nextTick(() => this.emit("finish"));
+    return this;
+  }
+
+  #keep(args: unknown[]): void {
+    const [piece, encoding] = args;
+    if (typeof piece === "string")
+      this.pieces.push(Buffer.from(piece, typeof encoding === "string" ? (encoding as BufferEncoding) : "utf8"));
+    else if (piece instanceof Uint8Array) this.pieces.push(Buffer.from(piece));
+    const done = args.find((arg) => typeof arg === "function") as (() => void) | undefined;
+    if (done) process.nextTick(done);
+  }
+}
+
+const MAX_BYTES = 64 * 1024;
+const MAX_CHARACTERS = 5_000;
+
+/** Fields that nobody types, or that must not be shown again: React's own, a page's hidden ones, and secrets. */
+const NOT_TYPED = /^\$ACTION|password|secret|token|jwks|id$|^(next|page|returnTo|account|app|host|isOn)$/i;
+
+/**
+ * Keeps a copy of this request's form while another reader reads it, up to 64 KiB.
+ * @returns a function that reads it, once the request is complete: the texts that a user filled in, none if it is not a form.
+ */
+export function keepForm(req: IncomingMessage): () => Promise<TypedField[]> {
+  const contentType = req.headers["content-type"] ?? "";
+  if (req.method !== "POST" || !/^(multipart\/form-data|application\/x-www-form-urlencoded)\b/i.test(contentType)) {
+    return async () => [];
+  }
+  let chunks: Uint8Array[] | undefined = [];
+  let received = 0;
+  const { push } = req;
+  req.push = (chunk: unknown, encoding?: BufferEncoding) => {
+    if (chunk instanceof Uint8Array && chunks) {
+      received += chunk.length;
+      if (received > MAX_BYTES) chunks = undefined;
+      else chunks.push(chunk);
+    }
+    return push.call(req, chunk, encoding);
+  };
+  return () => readForm(chunks ?? [], contentType);
+}
+
+async function readForm(chunks: Uint8Array[], contentType: string): Promise<TypedField[]> {
+  try {
+    const form = await new Response(Buffer.concat(chunks), { headers: { "content-type": contentType } }).formData();
+    return [...form].flatMap(([name, value]) =>
+      typeof value === "string" && value.trim() !== "" && !NOT_TYPED.test(name)
+        ? [{ name, value: value.slice(0, MAX_CHARACTERS) }]
+        : [],
+    );
+  } catch {
+    return [];
+  }
 }

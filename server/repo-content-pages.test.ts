@@ -3,7 +3,7 @@ import { signedInPerson, type TestPerson } from "#core/accounts/testing/people.t
 import { db } from "#core/db.ts";
 import { openRepository } from "#core/hub/git/repository.ts";
 import { runGit } from "#core/hub/git/run-git.ts";
-import { createBranch } from "#core/hub/git/write/create-branch.ts";
+import { createBranch } from "#core/hub/git/write/branches-and-tags.ts";
 import type { Repo } from "#core/hub/repos/repo.ts";
 import { commitTo, someRepo } from "#core/hub/testing/repos.ts";
 import { service } from "#core/testing/shared-service.ts";
@@ -48,7 +48,7 @@ const everyPage = () => [
 ];
 
 describe("pages of what is in a repository", { timeout: 120_000 }, () => {
-  it("are there for whoever may see it, and nothing that somebody wrote runs in them", async () => {
+  it("exist for users who may see it, and nothing that a user wrote runs in them", async () => {
     for (const page of everyPage()) {
       const { status, body } = await ask(`/${page}`);
       expect(status, page).toBe(200);
@@ -58,7 +58,7 @@ describe("pages of what is in a repository", { timeout: 120_000 }, () => {
     expect(await ask("/tree")).toMatchObject({ status: 307, location: `/datasets/${repo.fullName}/tree/main` });
   });
 
-  it("say of a commit that only a pull request reaches that it need not be the owner's", async () => {
+  it("say that a commit which only a pull request reaches may not be the owner's", async () => {
     const path = await openRepository(repo);
     const identity = { GIT_AUTHOR_NAME: "E", GIT_AUTHOR_EMAIL: "e@b.c", GIT_COMMITTER_NAME: "E", GIT_COMMITTER_EMAIL: "e@b.c" };
     const made = await runGit(path, ["commit-tree", `${sha}^{tree}`, "-p", sha, "-m", "Mine"], { env: identity });
@@ -84,7 +84,7 @@ describe("pages of what is in a repository", { timeout: 120_000 }, () => {
     }
   });
 
-  it("S137, S138 are not there for what is not there, and never fail", async () => {
+  it("S137, S138 are a 404 for what does not exist, and never fail", async () => {
     const odd = ["none", "main%5E", "--all", "%40%7B0%7D", "%0A", "%ff", "x".repeat(3_000)];
     const pages = odd.flatMap((part) => [
       `tree/${part}`,
@@ -109,7 +109,7 @@ describe("pages of what is in a repository", { timeout: 120_000 }, () => {
     }
   });
 
-  it("S136 are not there for whoever may not see it", async () => {
+  it("S136 look nonexistent to users who may not see it", async () => {
     const secret = await someRepo(ada, { isPrivate: true });
     await commitTo(secret, ada, { a: "hidden words" });
     const bea = await signedInPerson("bea");
@@ -123,7 +123,7 @@ describe("pages of what is in a repository", { timeout: 120_000 }, () => {
     }
   });
 
-  it("of a gated repository name files, and show what is in them only to whoever was let in", async () => {
+  it("of a gated repository name files, and show their content only to users with access", async () => {
     const gated = await someRepo(ada);
     await commitTo(gated, ada, { "a.txt": "guarded words", "deep/README.md": "guarded words", "README.md": "# The card" });
     await db().repo.update({ where: { id: gated.id }, data: { gated: "manual" } });

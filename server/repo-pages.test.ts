@@ -30,7 +30,7 @@ describe("a repository's page", { timeout: 120_000 }, () => {
     expect((await ask(`/spaces/${dataset.fullName}`)).status).toBe(404);
   });
 
-  it("has one address: others lead there, with what follows", async () => {
+  it("has one URL: others redirect there, with the rest of the path", async () => {
     const rest = "/settings?page=a%2Fb";
     const lower = model.fullName.toLowerCase();
     for (const [asked, location] of [
@@ -45,7 +45,7 @@ describe("a repository's page", { timeout: 120_000 }, () => {
     }
   });
 
-  it("S136 is as absent when it may not be seen as when it is not there", async () => {
+  it("S136 is equally absent whether it may not be seen or does not exist", async () => {
     const said = (body: string) => body.replaceAll(/nonce\W+[\w+/=]+/g, "").replaceAll(/\b(secret|absent)\b/g, "");
     const seen = { secret: new Set<string>(), absent: new Set<string>() };
     const isAlike = () => [...seen.secret].some((body) => seen.absent.has(body));
@@ -54,7 +54,7 @@ describe("a repository's page", { timeout: 120_000 }, () => {
       for (const name of ["secret", "absent"] as const) {
         const { status, body } = await ask(`/${ada.username}/${name}`);
         expect(status).toBe(404);
-        expect(body).toContain("There is nothing here");
+        expect(body).toContain("Page not found");
         expect(body).not.toContain(hidden.id);
         seen[name].add(said(body));
       }

@@ -1,4 +1,4 @@
-import { isRelayPath } from "#core/relay/relay-target.ts";
+import { isRelayPath } from "#core/relay/relay.ts";
 import type { RequestDoor } from "#core/telemetry.ts";
 import { isApi, isProtocol } from "./dispatch.ts";
 import { isDownload } from "./downloads.ts";

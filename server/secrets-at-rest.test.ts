@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { operatorCommand } from "#core/access/actor.ts";
-import { createPersonalAccessToken } from "#core/accounts/tokens/create-personal-access-token.ts";
+import { createPersonalAccessToken } from "#core/accounts/tokens/personal-access-tokens.ts";
 import { noOrigin } from "#core/audit/request-origin.ts";
 import { hashToken } from "#core/crypto/token.ts";
 import { pool } from "#core/db.ts";
@@ -71,7 +71,7 @@ async function useEverywhere(world: ReturnType<typeof worldAt>, at: Awaited<Retu
       fetch(`${world.origin}/oauth/logout?id_token_hint=${token}`),
       fetch(`${world.origin}/oauth/authorize?client_id=${token}&state=x`, { redirect: "manual" }),
       fetch(`${world.origin}/oauth/authorize/${token.slice(0, 90)}`, { headers: { cookie: `interaction=${token}` } }),
-      // The only kind of token in one of our paths comes by mail; it is as long as any other.
+      // The only kind of token in one of our URLs is sent by mail; it is as long as any other.
       ...(value.length >= 43 ? [fetch(`${world.origin}/reset-password/${token}`)] : []),
     ]);
   }
@@ -96,13 +96,16 @@ const tracesOf = (value: string) => [value, encodeURIComponent(value), value.sli
 describe("S55 what was issued", () => {
   test("has 128 bits at least and, as far as clients keep it, a prefix to recognise it by", () => {
     for (const name of ["access token", "second access token"]) expect(issued[name]).toMatch(/^kh_oauth_[\w-]{43}$/);
-    for (const name of ["refresh token", "second refresh token"]) expect(issued[name]).toMatch(/^kh_refresh_[\w-]{43}$/);
+    for (const name of ["refresh token", "second refresh token"]) expect(issued[name]).toMatch(/^kh_refresh_[\w-]{70,}$/);
     expect(issued["client secret"]).toMatch(/^kh_secret_[\w-]{43}$/);
     expect(issued["personal access token"]).toMatch(/^kh_[\w-]{43}$/);
-    expect(new Set(Object.values(issued)).size).toBe(Object.keys(issued).length);
+    // An app that authenticates keeps its refresh token (RFC 9700 §4.14.2).
+    const { "second refresh token": kept, ...others } = issued;
+    expect(kept).toBe(others["refresh token"]);
+    expect(new Set(Object.values(others)).size).toBe(Object.keys(others).length);
   });
 
-  test("is nowhere in the database, of which this is all", async () => {
+  test("appears nowhere in the whole database", async () => {
     const dump = await dumpDatabase();
     for (const name of ["access token", "refresh token", "live code", "client secret", "personal access token"]) {
       expect(dump, `the hash of the ${name}`).toContain(hashToken(issued[name] as string));
@@ -121,7 +124,7 @@ describe("S55 what was issued", () => {
     }
   });
 
-  test("never stands in a URL that we make, but for the code itself", async () => {
+  test("never appears in a URL that we create, except for the code itself", async () => {
     const { output } = service;
     expect(output()).not.toMatch(/[?&](access_token|refresh_token|id_token|client_secret|code)=/);
   });

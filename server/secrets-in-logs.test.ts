@@ -5,7 +5,7 @@ import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { PASSWORD, signedInPerson } from "#core/accounts/testing/people.ts";
-import { createPersonalAccessToken } from "#core/accounts/tokens/create-personal-access-token.ts";
+import { createPersonalAccessToken } from "#core/accounts/tokens/personal-access-tokens.ts";
 import { exchange, prepareExchange } from "#core/oauth/testing/exchange.ts";
 import { refresh, signIn } from "#core/oauth/testing/sign-in.ts";
 import { worldAt } from "#core/oauth/testing/world.ts";
@@ -131,7 +131,7 @@ test("S130 no process writes a secret to its log, whatever it is used for", { ti
     { timeout: 60_000, interval: 100 },
   );
 
-  // Both processes log; the first-run link, which is meant for whoever starts the service, is not one of these secrets.
+  // Both processes log; the first-run link, which is meant for the operator, is not one of these secrets.
   const logged = await service.output();
   for (const line of ['"path":"/oauth/token"', '"path":"/login"', '"level":20']) expect(logged).toContain(line);
   for (const [what, value] of Object.entries(used)) {

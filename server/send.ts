@@ -38,7 +38,7 @@ const DISCARD_MS = 5_000;
  * Briefly reads the rest of an unwanted body: a client that is still sending reads the response only afterwards, and would miss it if the
  * connection was closed meanwhile.
  */
-function discardRest(req: IncomingMessage): void {
+export function discardRest(req: IncomingMessage): void {
   if (req.complete) return;
   req.resume();
   setTimeout(() => req.complete || req.socket.destroy(), DISCARD_MS).unref();

@@ -65,7 +65,7 @@ describe.each([
     }
   });
 
-  test("nor where a person is sent, nor the cookies they get", async () => {
+  test("nor redirects, nor cookies", async () => {
     const { app, browser } = await prepare(world);
     const url = new URL(world.authorizeUrl(app, { code_challenge: "x".repeat(43), code_challenge_method: "S256" }));
     const path = url.pathname + url.search;
@@ -88,7 +88,7 @@ describe.each([
     expect(answer.headers.location).toBe(`${world.origin}/oauth/logout/success`);
   });
 
-  test("nor the address that an error page leads back to", async () => {
+  test("nor the URL to which an error page leads back", async () => {
     const answer = await send("/oauth/authorize?client_id=unknown", { headers: { accept: "text/html" } });
     expect(answer.status).toBe(400);
     expect(answer.body).toContain(`href="${world.origin}/"`);
@@ -96,7 +96,7 @@ describe.each([
   });
 });
 
-describe("S110 the rate limit goes by who sent the request", () => {
+describe("S110 the rate limit counts by the sender of the request", () => {
   const form = "grant_type=refresh_token&refresh_token=guess";
   const statusOf = async (clientId: string, address: string) => {
     const headers = {
@@ -116,13 +116,13 @@ describe("S110 the rate limit goes by who sent the request", () => {
     expect([...statuses]).toEqual([401]);
   };
 
-  test("and not by whom it names: another X-Forwarded-For each time is still one sender", async () => {
+  test("and not by X-Forwarded-For: a different value each time is still one sender", async () => {
     const { app } = await prepare(world, { isConfidential: true });
     await exhaust(app.clientId, (index) => `203.0.113.${index}`);
     expect(await statusOf(app.clientId, "203.0.113.200")).toBe(429);
   });
 
-  test("behind a trusted proxy by whom that one names, of all the names the last", async () => {
+  test("behind a trusted proxy by the last address that it forwards", async () => {
     provideSettings({ TRUST_PROXY: "127.0.0.1,::1" });
     const { app } = await prepare(world, { isConfidential: true });
     await exhaust(app.clientId, (index) => `198.51.100.${index}, 203.0.113.7`);

@@ -6,7 +6,7 @@ import { provideSettings } from "#core/env.ts";
 import { someRepo } from "#core/hub/testing/repos.ts";
 import { newId } from "#core/ids.ts";
 import { startWorld, type World } from "#core/oauth/testing/world.ts";
-import { type OwnProcess, startOwnProcess } from "#core/operations/metrics/own-process.ts";
+import { type OwnProcess, startOwnProcess } from "#core/operations/metrics/process-metrics.ts";
 import { startTraces } from "#core/operations/traces/start-traces.ts";
 import { site } from "#core/outbound/testing/sites.ts";
 import { DeliveryEngine } from "#core/webhooks/delivery/delivery-engine.ts";
@@ -71,7 +71,7 @@ async function deliverAll(): Promise<void> {
 }
 
 describe("GET /metrics", () => {
-  test("is not there without METRICS_TOKEN, and takes that token and no other, wherever it is asked from", async () => {
+  test("does not exist without METRICS_TOKEN, and accepts only that token, wherever the request comes from", async () => {
     for (const wrong of [undefined, "", "x", `${TOKEN}x`, TOKEN.toUpperCase()]) {
       const response = await scrape(wrong);
       expect([wrong, response.status, response.headers.get("www-authenticate")]).toEqual([wrong, 401, "Bearer"]);
@@ -148,7 +148,7 @@ type Span = {
 type Export = { resourceSpans: { resource: object; scopeSpans: { spans: Span[] }[] }[] };
 
 describe("traces", () => {
-  test("lead from a push over the fan-out to the attempts of its deliveries, and no receiver is told of them", async () => {
+  test("lead from a push through the fan-out to the attempts of its deliveries, and are not sent to receivers", async () => {
     const exported: Span[] = [];
     let resources = "";
     const collector = await site(async (req, res) => {
@@ -193,7 +193,7 @@ describe("traces", () => {
     expect(headers[0]).not.toHaveProperty("traceparent");
   });
 
-  test("that nobody takes hold nothing up, and without a collector there are none", async () => {
+  test("that no collector accepts delay nothing, and without a collector there are none", async () => {
     const { port } = await site((_req, res) => void res.destroy());
     provideSettings({ OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${port}` });
     const tracing = await startTraces("web");

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { operatorCommand } from "#core/access/actor.ts";
-import { createPersonalAccessToken } from "#core/accounts/tokens/create-personal-access-token.ts";
+import { createPersonalAccessToken } from "#core/accounts/tokens/personal-access-tokens.ts";
 import { noOrigin } from "#core/audit/request-origin.ts";
 import { db } from "#core/db.ts";
 import { newId } from "#core/ids.ts";
@@ -43,7 +43,7 @@ const personalToken = async (userId: string) =>
   (await createPersonalAccessToken(operatorCommand, userId, { name: "t", scopes: ["manage-repos"], expiresInDays: 1 }, noOrigin))
     .token;
 
-test("examples/org-token-exchange runs as it is written, and shows what each token may do", async () => {
+test("examples/org-token-exchange runs unmodified, and shows what each token may do", async () => {
   const { app, orgName, writer, reader } = await scene();
   const env = { ...process.env, ISSUER: world.origin, CLIENT_ID: app.clientId, CLIENT_SECRET: app.secret, ORG: orgName };
   const script = join(import.meta.dirname, "../examples/org-token-exchange/exchange.ts");

@@ -2,10 +2,9 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { operatorCommand } from "#core/access/actor.ts";
 import { noOrigin } from "#core/audit/request-origin.ts";
 import { db } from "#core/db.ts";
-import { deleteSecret } from "#core/oauth/apps/delete-secret.ts";
-import { rotateSecret } from "#core/oauth/apps/rotate-secret.ts";
+import { deleteSecret, rotateSecret } from "#core/oauth/apps/app-secrets.ts";
 import { revokeConsent } from "#core/oauth/consents/revoke-consent.ts";
-import { rotateSigningKeys } from "#core/oauth/keys.ts";
+import { rotateSigningKeys } from "#core/oauth/signing-keys.ts";
 import { authorize, prepare, redemption, signIn } from "#core/oauth/testing/sign-in.ts";
 import { type AnyWorld, worldAt } from "#core/oauth/testing/world.ts";
 import { type ServiceProcess, startProcess } from "./testing/start-process.ts";
@@ -23,20 +22,20 @@ beforeAll(async () => {
 });
 afterAll(() => Promise.all(processes.map((each) => each.stop())));
 
-const soon = { timeout: 1000, interval: 10 };
+const soon = { interval: 10 };
 
 function post(address: string | undefined, path: string, form: Record<string, string>, headers: Record<string, string> = {}) {
   return fetch(`${address}${path}`, { method: "POST", headers, body: new URLSearchParams(form) });
 }
 
-test("S110 both call themselves by the one name", async () => {
+test("S110 both processes use the same origin in their responses", async () => {
   for (const address of addresses) {
     const document = await (await fetch(`${address}/.well-known/openid-configuration`)).json();
     expect(document).toMatchObject({ issuer: world.origin, token_endpoint: `${world.origin}/oauth/token` });
   }
 });
 
-test("S44 fifty parallel redemptions of one code, at both, give one token set, which is dead afterwards", async () => {
+test("S44 fifty parallel redemptions of one code at both processes give one set of tokens, which is then revoked", async () => {
   const at = await prepare(world, { isRefreshAllowed: true });
   const code = redemption(await authorize(at), { client_id: at.app.clientId });
   const responses = await Promise.all(Array.from({ length: 50 }, (_, index) => post(addresses[index % 2], "/oauth/token", code)));
@@ -53,7 +52,7 @@ test("S44 fifty parallel redemptions of one code, at both, give one token set, w
   expect(replays).toBe(1);
 });
 
-test("S47 of twenty parallel refreshes at both one succeeds, and the family lives", async () => {
+test("S47 of twenty parallel refreshes at both processes one succeeds, and the token family stays valid", async () => {
   const at = await signIn(world, { isRefreshAllowed: true });
   const form = { grant_type: "refresh_token", refresh_token: at.tokens.refresh_token, client_id: at.app.clientId };
   const responses = await Promise.all(Array.from({ length: 20 }, (_, index) => post(addresses[index % 2], "/oauth/token", form)));
@@ -80,7 +79,7 @@ test("S52 a secret that is changed elsewhere is refused by both within a second,
   await expect.poll(() => accepts(secret), soon).toEqual([false, false]);
 });
 
-test("S114 a consent that is revoked elsewhere is dead for both with the next call", async () => {
+test("S114 a consent revoked elsewhere is invalid at both processes from the next call", async () => {
   const at = await signIn(world);
   const consent = await db().oAuthConsent.findFirstOrThrow({ where: { clientId: at.app.clientId } });
   const statuses = () =>

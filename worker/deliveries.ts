@@ -1,28 +1,80 @@
+import { EVENT_CHANNEL } from "#core/events/record-event.ts";
 import { log } from "#core/log.ts";
 import { listen } from "#core/notifications.ts";
 import { closeKeptConnections } from "#core/outbound/kept-connections.ts";
+import { endRelays } from "#core/relay/close-relay.ts";
+import { RELAY_DELIVERY_CHANNEL } from "#core/relay/relay.ts";
 import { DeliveryEngine } from "#core/webhooks/delivery/delivery-engine.ts";
 import { closeDeliveryPool } from "#core/webhooks/delivery/delivery-pool.ts";
-import { releaseForgotten } from "#core/webhooks/manage/release-held.ts";
+import { keepPartitions } from "#core/webhooks/keep-partitions.ts";
+import { releaseForgotten } from "#core/webhooks/manage/enable-webhook.ts";
+import { queueRelayed } from "#core/webhooks/relayed.ts";
+import { REPLAY_CHANNEL, type ReplayRow, replayTable } from "#core/webhooks/replay/webhook-replay.ts";
+import { workReplay } from "#core/webhooks/replay/work-replay.ts";
 import { DELIVERY_CHANNEL } from "#core/webhooks/vocabulary.ts";
+import { type Loop, startLoop, startRounds } from "./loop.ts";
 
-// It is rare, and has already waited for long.
-const FORGOTTEN_MS = 60_000;
-
-/** Sends the deliveries in the queue, and records the results. */
-export async function startDeliveries(): Promise<{ stop(): Promise<void> }> {
+/** Sends the deliveries of events and those in the queue, and records the results. */
+export async function startDeliveries(): Promise<Loop> {
   const engine = new DeliveryEngine();
+  await listen(EVENT_CHANNEL, () => engine.announceEvents());
   await listen(DELIVERY_CHANNEL, () => engine.announce());
   engine.start();
-  const forgotten = setInterval(() => {
-    releaseForgotten().catch((error: unknown) => log().warn({ err: error }, "cannot look for deliveries that nobody holds"));
-  }, FORGOTTEN_MS);
+  // Rare, and such a delivery has waited for long already.
+  const forgotten = await startRounds({
+    what: "look for deliveries that nobody holds",
+    everyMs: 60_000,
+    firstMs: 60_000,
+    work: releaseForgotten,
+  });
   return {
     async stop() {
-      clearInterval(forgotten);
-      await engine.stop();
+      await Promise.all([forgotten.stop(), engine.stop()]);
       closeKeptConnections();
       await closeDeliveryPool();
     },
   };
+}
+
+/** Queues the deliveries of replays, batch by batch. */
+export function startReplays(): Promise<Loop> {
+  return startLoop<ReplayRow>({ table: replayTable, channel: REPLAY_CHANNEL, concurrency: 4, run: workReplay });
+}
+
+const PARTITIONS_EVERY_MS = 60 * 60_000;
+
+/** Creates and drops days of deliveries: once before the first delivery, then every hour. */
+export async function startDeliveryPartitions(): Promise<Loop> {
+  async function work(): Promise<void> {
+    const { made, dropped } = await keepPartitions();
+    if (made > 0 || dropped.length > 0) log().info({ made, dropped }, "days of deliveries");
+  }
+  // If another session holds a lock, nothing is lost: deliveries without a day go into the default partition.
+  const isKept = await work().then(
+    () => true,
+    () => false,
+  );
+  return startRounds({
+    what: "create or drop days of deliveries",
+    everyMs: PARTITIONS_EVERY_MS,
+    firstMs: isKept ? PARTITIONS_EVERY_MS : 0,
+    isSpread: true,
+    work,
+  });
+}
+
+/** Records responses that came through a relay after their delivery. */
+export function startRelayedResponses(): Promise<Loop> {
+  return startRounds({
+    what: "queue the responses of relays",
+    channel: RELAY_DELIVERY_CHANNEL,
+    // A response that arrives just as its caller stops waiting is not announced.
+    everyMs: 5_000,
+    work: queueRelayed,
+  });
+}
+
+/** Closes expired relays. */
+export function startRelayEnds(): Promise<Loop> {
+  return startRounds({ what: "close expired relays", everyMs: 60_000, isSpread: true, work: endRelays });
 }

@@ -1,6 +1,7 @@
-import { claimRows, LEASE_SECONDS, type LeasedTable, renewClaims } from "#core/leases/leased-table.ts";
+import { setTimeout as delay } from "node:timers/promises";
 import { log } from "#core/log.ts";
 import { listen } from "#core/notifications.ts";
+import { claimRows, hasDue, LEASE_SECONDS, type LeasedTable, renewClaims } from "#core/postgres/leased-table.ts";
 
 /** One kind of work: rows of a table, each handled by one call. */
 export type Work<Row extends { id: string }> = {
@@ -14,12 +15,12 @@ export type Work<Row extends { id: string }> = {
 };
 
 export type Loop = {
-  /** Claims no more rows, and returns once those under way are recorded. */
+  /** Claims no more rows, and returns once those in progress are recorded. */
   stop(): Promise<void>;
 };
 
 // Rows due at a later time are not announced, and an announcement may be missed.
-const POLL_MS = 2_000;
+export const POLL_MS = 2_000;
 const HEARTBEAT_MS = (LEASE_SECONDS / 3) * 1_000;
 const BATCH_MAX = 64;
 
@@ -38,7 +39,8 @@ export async function startLoop<Row extends { id: string }>(work: Work<Row>): Pr
   async function rest(): Promise<void> {
     if (isAnnounced) return;
     await new Promise<void>((rested) => {
-      const timer = setTimeout(rested, POLL_MS);
+      // All loops of the process at the same time, so that they ask together.
+      const timer = setTimeout(rested, POLL_MS - (performance.now() % POLL_MS));
       wakeUp = () => {
         clearTimeout(timer);
         rested();
@@ -71,9 +73,10 @@ export async function startLoop<Row extends { id: string }>(work: Work<Row>): Pr
 
   async function cycle(): Promise<void> {
     while (!isStopping) {
+      const mayClaim = isAnnounced;
       isAnnounced = false;
       try {
-        if (await claim()) continue;
+        if ((mayClaim || (await hasDue(work.table))) && (await claim())) continue;
       } catch (error) {
         log().warn({ err: error, table: work.table.name }, "cannot claim work; trying again");
       }
@@ -97,6 +100,61 @@ export async function startLoop<Row extends { id: string }>(work: Work<Row>): Pr
       await cycling;
       await Promise.all(underWay.keys());
       clearInterval(heartbeat);
+    },
+  };
+}
+
+/** Work that each worker repeats until it is stopped, such as housekeeping. Rows that workers share are claimed by `startLoop`. */
+type Rounds = {
+  /** For the log: "cannot … ". */
+  what: string;
+  /** From one round to the next. With a channel it covers missed announcements. */
+  everyMs: number;
+  /** Before the first round; none unless given. */
+  firstMs?: number;
+  /** Varies all times by a tenth, so that the workers of several machines do not query at the same moment. */
+  isSpread?: boolean;
+  /** NOTIFY channel that announces work: the next round starts at once. */
+  channel?: string;
+  /** @returns `true` if there may be more to do at once */
+  work: (stopping: AbortSignal) => Promise<unknown>;
+};
+
+/** After the first failure. It doubles with each further one, up to the time between rounds. */
+const RETRY_MS = 1_000;
+
+export async function startRounds({ what, everyMs, firstMs = 0, isSpread = false, channel, work }: Rounds): Promise<Loop> {
+  const stopping = new AbortController();
+  let announced = new AbortController();
+
+  async function pause(ms: number, ...until: AbortSignal[]): Promise<void> {
+    const signal = AbortSignal.any([stopping.signal, ...until]);
+    await delay(isSpread ? ms * (0.9 + Math.random() * 0.2) : ms, undefined, { signal }).catch(() => undefined);
+  }
+
+  async function cycle(): Promise<void> {
+    if (firstMs > 0) await pause(firstMs);
+    for (let failures = 0; !stopping.signal.aborted; ) {
+      announced = new AbortController();
+      try {
+        const isMore = (await work(stopping.signal)) === true;
+        failures = 0;
+        if (!isMore) await pause(everyMs, announced.signal);
+      } catch (error) {
+        const retryMs = Math.min(everyMs, RETRY_MS * 2 ** failures++);
+        log().warn({ err: error, failures, retryMs }, `cannot ${what}; trying again`);
+        // Announcements do not shorten this: there may be thousands of them while the database is overloaded.
+        await pause(retryMs);
+      }
+    }
+  }
+
+  if (channel) await listen(channel, () => announced.abort());
+  const cycling = cycle();
+  return {
+    async stop() {
+      stopping.abort();
+      await cycling;
     },
   };
 }

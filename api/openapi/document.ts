@@ -1,28 +1,54 @@
 import { createHash } from "node:crypto";
-import type { OpenAPIHono } from "@hono/zod-openapi";
-import type { ApiDocument, ApiOperation } from "#core/api-document.ts";
+import { type OpenAPIHono, z } from "@hono/zod-openapi";
+import { type ApiDocument, type ApiOperation, provideApiDocument } from "#core/api-document.ts";
 import { env } from "#core/env.ts";
+import { isTagAmong } from "#core/http/byte-range.ts";
+import { defineRoute, json, type Route } from "../define-route.ts";
 import { errorRef, errorResponses, errorStatuses } from "./errors.ts";
 import { describeEvents, payloadSchemas } from "./events.ts";
-import { generateSchemas, nameSchemas } from "./name-schemas.ts";
-import { namedSchemas } from "./named-schemas.ts";
-import { findOperation } from "./operations.ts";
+import { generateSchemas, namedSchemas, nameSchemas } from "./named-schemas.ts";
+import type { operationOf } from "./operation.ts";
 import { describeParameter } from "./parameters.ts";
-import { protocolPaths, protocolSchemas } from "./protocol.ts";
-import { scopesFor, securitySchemes } from "./security.ts";
+import { protocolPaths } from "./protocol.ts";
+import { protocolSchemas } from "./protocol-schemas.ts";
+import { securitySchemes } from "./security.ts";
 import { tagOf, tags } from "./tags.ts";
 
 /** The document as served. */
-export type ServedDocument = { document: ApiDocument; json: string; etag: string };
+type ServedDocument = { document: ApiDocument; json: string; etag: string };
 
 /** The version of the interface: increased when something is removed, which would break existing clients. */
 const VERSION = "1";
 
+/** An operation as a route registers it. */
+type DefinedOperation = ApiOperation & ReturnType<typeof operationOf>;
+
+/** Serves the document of all routes, and provides it to the pages of the reference. */
+export const describeApi: Route = (api) => {
+  provideApiDocument(() => openApiDocument(api).document);
+  defineRoute("GET /api/openapi.json", {
+    operationId: "getOpenApiDocument",
+    summary: "This document",
+    description: "An OpenAPI 3.1 document with the URLs of this service. You can generate clients in many languages from it.",
+    responses: {
+      200: json("The document", z.object({}).loose()),
+      304: { description: "The document still matches the ETag in `If-None-Match`" },
+    },
+    handle({ c }) {
+      const { json, etag } = openApiDocument(api);
+      // Cached, but revalidated each time: it changes with an upgrade.
+      const headers = { ETag: etag, "Cache-Control": "public, no-cache" };
+      if (isTagAmong(c.req.header("If-None-Match"), etag)) return c.body(null, 304, headers);
+      return c.body(json, 200, { ...headers, "Content-Type": "application/json" });
+    },
+  })(api);
+};
+
 const made = new WeakMap<OpenAPIHono, ServedDocument & { origin: string }>();
 
 /**
- * The OpenAPI 3.1 document of these routes: their own definitions, with names, tags, scopes and errors from the tables beside this file,
- * the endpoints of the protocol, and the payloads for receivers of webhooks. Generated at the first request (about 150 ms), and cached.
+ * The OpenAPI 3.1 document of these routes: their own definitions, with tags, parameters and errors from the tables beside this file, the
+ * endpoints of the protocol, and the payloads for receivers of webhooks. Generated at the first request (about 150 ms), and cached.
  */
 export function openApiDocument(api: OpenAPIHono): ServedDocument {
   const { ORIGIN } = env();
@@ -40,11 +66,17 @@ function makeDocument(api: OpenAPIHono): ApiDocument {
   const { ORIGIN, BRAND_NAME } = env();
   const described = api.getOpenAPI31Document({ openapi: "3.1.0", info: { title: "", version: "" } });
   // The generator shares objects between operations that share a definition.
-  const paths = structuredClone(described.paths ?? {}) as ApiDocument["paths"];
-  for (const [path, operations] of Object.entries(paths)) {
-    for (const [method, operation] of Object.entries(operations)) operations[method] = describeOperation(method, path, operation);
+  const defined = structuredClone(described.paths ?? {}) as Record<string, Record<string, DefinedOperation>>;
+  const families: Record<string, string> = {};
+  const paths: ApiDocument["paths"] = {};
+  for (const [path, operations] of Object.entries(defined)) {
+    paths[path] = {};
+    for (const [method, operation] of Object.entries(operations)) {
+      families[operation.operationId] = operation["x-family"];
+      paths[path][method] = describeOperation(method, path, operation);
+    }
   }
-  const schemas = nameSchemas(paths, generateSchemas(namedSchemas));
+  const schemas = nameSchemas(paths, families, generateSchemas(namedSchemas));
   const all = { ...paths, ...protocolPaths() };
   const used = new Set(Object.values(all).flatMap((one) => Object.values(one).flatMap((operation) => operation.tags ?? [])));
   return {
@@ -52,7 +84,7 @@ function makeDocument(api: OpenAPIHono): ApiDocument {
     info: {
       title: `${BRAND_NAME} API`,
       version: VERSION,
-      description: `Sign-in, tokens, webhooks, jobs and repositories of ${BRAND_NAME} for programs. Guides: ${ORIGIN}/docs.`,
+      description: `The API of ${BRAND_NAME}: sign-in, tokens, webhooks, jobs and repositories. Guides: ${ORIGIN}/docs.`,
       ...{ contact: { name: BRAND_NAME, url: ORIGIN } },
     },
     servers: [{ url: ORIGIN }],
@@ -68,14 +100,10 @@ function makeDocument(api: OpenAPIHono): ApiDocument {
   };
 }
 
-/** The route's own definition, and what follows from its URL, its body and its action. */
-function describeOperation(method: string, path: string, operation: ApiOperation): ApiOperation {
-  const found = findOperation(method, path);
-  const { summary, description, security = [], requestBody, responses } = operation;
-  // Routes under two URLs share their parameters, of which one URL may have fewer.
-  const parameters = operation.parameters?.filter((one) => one.in !== "path" || path.includes(`{${one.name}}`));
-  const operationId = operation.operationId ?? found?.operationId;
-  const scopes = operation["x-scopes"] ?? scopesFor(found?.actions ?? []);
+/** The route's own definition, and what follows from its URL, its body and its scopes. */
+function describeOperation(method: string, path: string, operation: DefinedOperation): ApiOperation {
+  const { operationId, summary, description, security = [], parameters, requestBody, responses } = operation;
+  const scopes = operation["x-scopes"];
   const takesToken = security.length > 0;
   const statuses = errorStatuses({
     takesToken,
@@ -87,9 +115,9 @@ function describeOperation(method: string, path: string, operation: ApiOperation
   });
   const shared = Object.fromEntries(statuses.map((status) => [status, errorRef(status)]));
   return {
-    ...(operationId && { operationId }),
-    tags: operation.tags ?? [tagOf(path)],
-    ...(summary && { summary }),
+    operationId,
+    tags: [tagOf(path)],
+    summary,
     ...(description && { description }),
     security: [...security, ...(takesToken ? scopes.map((scope) => ({ oauth2: [scope] })) : [])],
     ...(takesToken && { "x-scopes": scopes }),

@@ -7,60 +7,63 @@ export const ERROR_SCHEMA = "Error";
 const text = (description: string, example: string) => ({ description, schema: { type: "string" }, example });
 
 const headers = {
-  "X-Request-Id": text("Names the request in the logs of this service.", "5f9c1e2ab7d04c3e8f6a1b20"),
-  "X-Error-Message": text("`error` of the body, in ASCII.", "Repository not found"),
+  "X-Request-Id": text("Identifies the request in the service's logs.", "5f9c1e2ab7d04c3e8f6a1b20"),
+  "X-Error-Message": text("The body's `error`, in ASCII.", "Repository not found"),
 };
 const wireCode = {
   "X-Error-Code": text(
-    "`RepoNotFound`, `RevisionNotFound`, `EntryNotFound` or `GatedRepo`, where it is one of these.",
+    "`RepoNotFound`, `RevisionNotFound`, `EntryNotFound` or `GatedRepo`, if the error is one of these.",
     "RepoNotFound",
   ),
 };
 const challenge = {
-  "WWW-Authenticate": text("RFC 6750 §3: what the token lacks, and where tokens are had.", 'Bearer error="invalid_token"'),
+  "WWW-Authenticate": text("RFC 6750 §3: what the token lacks, and where to get one.", 'Bearer error="invalid_token"'),
 };
-const retryAfter = { "Retry-After": text("After how many seconds to ask again.", "30") };
+const retryAfter = { "Retry-After": text("The number of seconds to wait before the next request.", "30") };
 
 type Kind = { name: string; description: string; code: string; error: string; scope?: string; headers?: object };
 
 const kinds: Record<string, Kind> = {
   400: {
     ...{ name: "BadRequest", code: "invalid_request", error: "name: must not be empty." },
-    description: "`invalid_request`: the request is not understood. The sentence names the field, and says what to send.",
+    description:
+      "`invalid_request`: the request is malformed or fails validation. `error` names the field and says what to send.",
   },
   401: {
     ...{ name: "Unauthorized", code: "unauthorized", error: "Invalid credentials in Authorization header", headers: challenge },
     description: "`unauthorized`: there is no token, or it is unknown, expired or revoked.",
   },
   402: {
-    ...{ name: "PaymentRequired", code: "quota_exceeded", error: "What was allowed for this month is used up." },
-    description: "`quota_exceeded`: what was allowed for this month is used up.",
+    ...{ name: "PaymentRequired", code: "quota_exceeded", error: "This month's quota is used up." },
+    description: "`quota_exceeded`: this month's quota is used up.",
   },
   403: {
     ...{ name: "Forbidden", code: "insufficient_scope", error: "This token lacks the scope webhooks.", scope: "webhooks" },
     headers: { ...wireCode, ...challenge },
     description:
-      "`insufficient_scope`: the token lacks the scope that `scope` names. `forbidden`: its person may not, and `requires` says what would let them, where something would. `reauthentication_required`: the person must have signed in a short while ago.",
+      "`insufficient_scope`: the token lacks the scope that `scope` names. `forbidden`: the token's user lacks the permission; `requires` names the permission that they need, if there is one. `reauthentication_required`: the user must have signed in recently.",
   },
   404: {
     ...{ name: "NotFound", code: "not_found", error: "Repository not found", headers: wireCode },
-    description: "`not_found`: there is nothing at this address, or nothing that the caller may see; the two are not told apart.",
+    description:
+      "`not_found`: the resource does not exist, or the caller may not see it. The response is the same in both cases.",
   },
   409: {
-    ...{ name: "Conflict", code: "conflict", error: "There is one of that name already." },
-    description: "`conflict`: it is not in a state for this, is there already, or is kept elsewhere and only mirrored here.",
+    ...{ name: "Conflict", code: "conflict", error: "This name is already taken." },
+    description:
+      "`conflict`: the resource's state does not allow the request, the resource already exists, or it is a mirror of a repository on another platform.",
   },
   410: {
-    ...{ name: "Gone", code: "gone", error: "It is not kept any more." },
-    description: "`gone`: it was there, and is not kept any more.",
+    ...{ name: "Gone", code: "gone", error: "It is no longer stored." },
+    description: "`gone`: the resource existed, and the service no longer stores it.",
   },
   412: {
-    ...{ name: "PreconditionFailed", code: "precondition_failed", error: "The branch has moved on." },
-    description: "`precondition_failed`: what the request took for granted does not hold any more.",
+    ...{ name: "PreconditionFailed", code: "precondition_failed", error: "The branch has newer commits." },
+    description: "`precondition_failed`: a condition of the request is no longer true.",
   },
   413: {
     ...{ name: "PayloadTooLarge", code: "payload_too_large", error: "The body is larger than 64 KiB." },
-    description: "`payload_too_large`: the body is larger than this address takes.",
+    description: "`payload_too_large`: the body is larger than this endpoint accepts.",
   },
   429: {
     ...{
@@ -69,11 +72,11 @@ const kinds: Record<string, Kind> = {
       error: "Too many requests. Try again in 30 seconds.",
       headers: retryAfter,
     },
-    description: "`rate_limited`: too often in too short a time.",
+    description: "`rate_limited`: too many requests in too short a time.",
   },
   500: {
     ...{ name: "ServerError", code: "server_error", error: "Something went wrong on our side" },
-    description: "`server_error`: a fault of this service. `X-Request-Id` finds it in its logs.",
+    description: "`server_error`: an error inside the service. `X-Request-Id` identifies the request in the service's logs.",
   },
   503: {
     ...{
@@ -82,7 +85,7 @@ const kinds: Record<string, Kind> = {
       error: "The service cannot reach its database; try again",
       headers: retryAfter,
     },
-    description: "`unavailable`: not now; ask again after `Retry-After`.",
+    description: "`unavailable`: the service cannot process the request now. Retry after the time in `Retry-After`.",
   },
 };
 
@@ -97,7 +100,7 @@ export function errorResponses(): Record<string, ApiResponse> {
         content: {
           "application/json": {
             schema: { $ref: `#/components/schemas/${ERROR_SCHEMA}` },
-            example: { error, error_description: error, code, ...(scope && { scope }) },
+            example: { error, code, ...(scope && { scope }) },
           },
         },
       },

@@ -10,14 +10,14 @@ const summaries: Record<TestKind, string> = {
   "repo.create": "A repository was created",
   "repo.update": "A repository was changed",
   "repo.delete": "A repository was deleted",
-  "repo.move": "A repository was renamed, or given another owner",
+  "repo.move": "A repository was renamed or moved to another owner",
   "repo.content.update": "Commits were pushed, or branches, tags or pull requests changed",
   "repo.config.update": "Settings of a repository were changed",
   "discussion.create": "A discussion or a pull request was opened",
-  "discussion.update": "A discussion or a pull request was changed: its title, its status, merged",
+  "discussion.update": "A discussion's or a pull request's title or status changed, or a pull request was merged",
   "discussion.delete": "A discussion was deleted",
-  "discussion.comment.create": "Somebody commented",
-  "discussion.comment.update": "A comment was edited, or hidden",
+  "discussion.comment.create": "A comment was added",
+  "discussion.comment.update": "A comment was edited or hidden",
   "discussion.comment.delete": "A comment was deleted",
 };
 
@@ -35,7 +35,7 @@ const names = [
 export const eventSchemas = Object.fromEntries(
   eventPayloadSchema.options.map((schema, at) => [
     names[at] ?? `Event${at}`,
-    // Any JSON is a schema that refers to itself, which the generator would follow without end.
+    // The schema of arbitrary JSON refers to itself, which the generator would follow without end.
     "updatedConfig" in schema.shape ? schema.extend({ updatedConfig: z.record(z.string(), z.unknown()) }) : schema,
   ]),
 );
@@ -43,11 +43,17 @@ export const eventSchemas = Object.fromEntries(
 const ref = (name: string): ApiSchema => ({ $ref: `#/components/schemas/${name}` });
 
 export const payloadSchemas: Record<string, ApiSchema> = {
-  EventPayload: { description: "What changed, told apart by `event.scope` and `event.action`.", anyOf: names.map(ref) },
-  WebhookPayload: { description: "What a receiver gets.", allOf: [ref("EventPayload"), ref(REFERENCE)] },
+  EventPayload: {
+    description: "What changed. `event.scope` and `event.action` identify the kind of event.",
+    anyOf: names.map(ref),
+  },
+  WebhookPayload: {
+    description: "The body of a request to a webhook's URL: the event, and the webhook that sends it.",
+    allOf: [ref("EventPayload"), ref(REFERENCE)],
+  },
   [REFERENCE]: {
     type: "object",
-    description: "Which webhook this comes from, and the version of the payload.",
+    description: "The webhook that sends the payload, and the payload's version.",
     properties: {
       webhook: {
         type: "object",
@@ -69,17 +75,17 @@ const header = (name: string, description: string, example: string, required = t
 });
 
 const headers: ApiParameter[] = [
-  header("webhook-id", "Names the delivery: the same at each retry and replay.", "5f9c1e2ab7d04c3e8f6a1b20"),
-  header("webhook-timestamp", "When this attempt was made, in seconds since 1970.", "1794787200"),
+  header("webhook-id", "Identifies the delivery. Every retry and replay has the same value.", "5f9c1e2ab7d04c3e8f6a1b20"),
+  header("webhook-timestamp", "The time of this attempt, in seconds since 1970.", "1794787200"),
   header(
     "webhook-signature",
-    "Standard Webhooks: `v1,` and the HMAC of id, timestamp and body; several while a secret is rotated.",
+    "Standard Webhooks: `v1,` and the HMAC of id, timestamp and body; two signatures, separated by a space, while a secret is being rotated.",
     "v1,…",
     false,
   ),
-  header("X-Webhook-Test", "`true`: a test that somebody sent. Nothing happened.", "true", false),
-  header("X-Webhook-Replay", "`true`: somebody had it sent again.", "true", false),
-  header("X-Webhook-Secret", "The secret as it was typed, where there is one.", "…", false),
+  header("X-Webhook-Test", "`true`: a user sent a test. The event in it did not happen.", "true", false),
+  header("X-Webhook-Replay", "`true`: a user replayed the delivery.", "true", false),
+  header("X-Webhook-Secret", "The webhook's secret as its owner typed it, if the webhook has one.", "…", false),
 ];
 
 /** `webhooks` of OpenAPI 3.1: what is sent to a receiver for each kind of event. */
@@ -105,9 +111,9 @@ export function describeEvents(): ApiDocument["webhooks"] {
             },
           },
           responses: {
-            "2XX": { description: "Taken. The body is kept for the Activity view." },
-            "4XX": { description: "Refused: it is tried again. `410` disables the webhook." },
-            "5XX": { description: "Failed: it is tried again." },
+            "2XX": { description: "Accepted. The Activity view shows the response's body." },
+            "4XX": { description: "Rejected. The service retries the delivery; `410` disables the webhook." },
+            "5XX": { description: "Failed. The service retries the delivery." },
           },
         },
       },

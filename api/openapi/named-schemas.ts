@@ -1,23 +1,36 @@
+import { OpenAPIHono, type z } from "@hono/zod-openapi";
 import {
   attemptSchema,
+  collectionSchema,
+  commentSchema,
+  commitSchema,
   deliveryDetailSchema,
   deliveryPageSchema,
   deliverySchema,
+  discussionSchema,
   errorBodySchema,
   jobAnswerSchema,
   jobBodySchema,
   jobSpecAnswerSchema,
+  listedCollectionSchema,
   listedOAuthAppSchema,
+  newFileSchema,
   newOAuthAppSchema,
   newWebhookSchema,
   oauthAppChangesSchema,
   oauthAppSchema,
   openedRelaySchema,
+  refsSchema,
   relayAnswerSchema,
   relayRecordSchema,
   replayAnswerSchema,
+  repoInfoSchema,
+  repoSchema,
+  runtimeSchema,
   scheduledJobAnswerSchema,
   scheduledJobBodySchema,
+  timelineEventSchema,
+  treeEntrySchema,
   watchedItemSchema,
   webhookChangesSchema,
   webhookChartSchema,
@@ -27,18 +40,11 @@ import {
   whoamiOrganizationSchema,
   whoamiSchema,
 } from "@keyhook/sdk";
-import { collectionSchema, listedCollectionSchema } from "../routes/collections/collection-json.ts";
-import { fileSchema } from "../routes/commits/commit-lines.ts";
-import { commitSchema, refsSchema } from "../routes/content/history.ts";
-import { repoInfoSchema } from "../routes/content/repo-info.ts";
-import { entrySchema } from "../routes/content/tree.ts";
-import { commentSchema, discussionSchema, eventSchema } from "../routes/discussions/discussion-json.ts";
-import { repoSchema } from "../routes/repos/repo-json.ts";
-import { runtimeSchema } from "../routes/spaces/space-json.ts";
+import type { ApiContent, ApiDocument, ApiSchema } from "#core/api-document.ts";
 import { ERROR_SCHEMA } from "./errors.ts";
 import { eventSchemas } from "./events.ts";
 
-/** The names, in the document and in clients generated from it, of schemas that are more than the body of one operation. */
+/** The names of shared schemas, in the document and in clients generated from it. */
 export const namedSchemas = {
   [ERROR_SCHEMA]: errorBodySchema,
   User: whoamiSchema,
@@ -47,13 +53,13 @@ export const namedSchemas = {
   Repository: repoSchema,
   RepositoryInfo: repoInfoSchema,
   SpaceRuntime: runtimeSchema,
-  TreeEntry: entrySchema,
+  TreeEntry: treeEntrySchema,
   Commit: commitSchema,
   Refs: refsSchema,
-  NewFile: fileSchema,
+  NewFile: newFileSchema,
   Discussion: discussionSchema,
   Comment: commentSchema,
-  TimelineEvent: eventSchema,
+  TimelineEvent: timelineEventSchema,
   Collection: collectionSchema,
   ListedCollection: listedCollectionSchema,
   Job: jobAnswerSchema,
@@ -81,3 +87,88 @@ export const namedSchemas = {
   RelayAnswer: relayAnswerSchema,
   ...eventSchemas,
 };
+
+/**
+ * Schemas are written where they are used, and many operations use the same ones. Here each gets a name, and equal ones refer to it: so the
+ * routes and the SDK need not know names, and the document states each thing once.
+ */
+
+type Named = Record<string, ApiSchema>;
+
+/**
+ * The schemas as the document's own generator writes them, so that equal schemas are equal texts. They are wrapped in a response: to be
+ * registered by name, a schema must have been created after the generator was loaded, which may not be so for those of the SDK.
+ */
+export function generateSchemas(schemas: Record<string, z.ZodType>): Named {
+  const app = new OpenAPIHono();
+  for (const [name, schema] of Object.entries(schemas)) {
+    const content = { "application/json": { schema } };
+    app.openAPIRegistry.registerPath({ method: "get", path: `/${name}`, responses: { 200: { description: "", content } } });
+  }
+  const { paths } = app.getOpenAPI31Document({ openapi: "3.1.0", info: { title: "", version: "" } }) as unknown as ApiDocument;
+  const schemaAt = (name: string) => paths[`/${name}`]?.get?.responses[200]?.content?.["application/json"]?.schema ?? {};
+  return Object.fromEntries(Object.keys(schemas).map((name) => [name, schemaAt(name)]));
+}
+
+/**
+ * Moves every body of the document, and each named schema within, to `components.schemas`.
+ * @param families the common name of operations that are alike, by `operationId`; their equal bodies are named after it
+ */
+export function nameSchemas(paths: ApiDocument["paths"], families: Record<string, string>, known: Named): Named {
+  const named: Named = { ...known };
+  const byText = new Map(Object.entries(known).map(([name, schema]) => [textOf(schema), name]));
+  for (const operations of Object.values(paths)) {
+    for (const { operationId = "", requestBody, responses } of Object.values(operations)) {
+      const prefix = (families[operationId] ?? operationId).replace(/^./, (letter) => letter.toUpperCase());
+      nameBodies(requestBody?.content, `${prefix}Request`);
+      for (const [status, { content }] of Object.entries(responses)) {
+        nameBodies(content, Number(status) < 300 ? `${prefix}Response` : `${prefix}${status}`);
+      }
+    }
+  }
+  for (const [name, schema] of Object.entries(named)) named[name] = within(schema);
+  return named;
+
+  function nameBodies(content: ApiContent | undefined, name: string): void {
+    for (const media of Object.values(content ?? {})) {
+      if (!media.schema) continue;
+      if (isWorthAName(media.schema)) give(media.schema, name);
+      if (media.schema.items && isWorthAName(media.schema.items)) give(media.schema.items, `${name}Item`);
+      media.schema = refer(media.schema);
+    }
+  }
+
+  function give(schema: ApiSchema, wanted: string): void {
+    const text = textOf(schema);
+    if (byText.has(text)) return;
+    let name = wanted;
+    for (let at = 2; named[name]; at++) name = `${wanted}${at}`;
+    named[name] = schema;
+    byText.set(text, name);
+  }
+
+  function refer(schema: ApiSchema): ApiSchema {
+    const name = byText.get(textOf(schema));
+    return name ? { $ref: `#/components/schemas/${name}` } : within(schema);
+  }
+
+  /** A copy of the schema, with references instead of its nested schemas. */
+  function within(schema: ApiSchema): ApiSchema {
+    const { properties, items, additionalProperties, anyOf, oneOf, allOf } = schema;
+    const result = { ...schema };
+    if (properties) result.properties = Object.fromEntries(Object.entries(properties).map(([name, one]) => [name, refer(one)]));
+    if (items) result.items = refer(items);
+    if (additionalProperties && typeof additionalProperties === "object")
+      result.additionalProperties = refer(additionalProperties);
+    if (anyOf) result.anyOf = anyOf.map(refer);
+    if (oneOf) result.oneOf = oneOf.map(refer);
+    if (allOf) result.allOf = allOf.map(refer);
+    return result;
+  }
+}
+
+/** An object with properties, or a choice of such. Lists refer to their elements. */
+const isWorthAName = ({ properties, anyOf, oneOf }: ApiSchema): boolean =>
+  Object.keys(properties ?? {}).length > 0 || (anyOf ?? oneOf ?? []).some(isWorthAName);
+
+const textOf = (schema: ApiSchema): string => JSON.stringify(schema);

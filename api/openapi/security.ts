@@ -1,5 +1,6 @@
 import { describeScope, type Scope, scopes } from "@keyhook/sdk";
-import { type Action, type Rule, rules } from "#core/access/rules.ts";
+import type { Rule } from "#core/access/rule.ts";
+import { type Action, rules } from "#core/access/rules.ts";
 import { env } from "#core/env.ts";
 import { protocolRoutes } from "#core/oauth/protocol-routes.ts";
 
@@ -12,7 +13,7 @@ export function securitySchemes() {
     bearer: {
       type: "http",
       scheme: "bearer",
-      description: `A personal access token (${ORIGIN}/settings/tokens) or an access token of OAuth: \`Authorization: Bearer ${TOKEN_PREFIX}…\`.`,
+      description: `A personal access token (${ORIGIN}/settings/tokens) or an OAuth access token: \`Authorization: Bearer ${TOKEN_PREFIX}…\`.`,
     },
     dpop: {
       type: "http",
@@ -21,7 +22,7 @@ export function securitySchemes() {
     },
     oauth2: {
       type: "oauth2",
-      description: `Signing in with ${BRAND_NAME}: authorization code with PKCE (RFC 7636). Devices ask at \`x-deviceAuthorizationUrl\` (RFC 8628).`,
+      description: `Signing in with ${BRAND_NAME}: authorization code with PKCE (RFC 7636). Devices use \`x-deviceAuthorizationUrl\` (RFC 8628).`,
       flows: {
         authorizationCode: {
           authorizationUrl: ORIGIN + protocolRoutes.authorization,
@@ -35,12 +36,12 @@ export function securitySchemes() {
     clientBasic: {
       type: "http",
       scheme: "basic",
-      description: "A client's id and secret, each form-urlencoded (RFC 6749 §2.3.1). At addresses of the protocol only.",
+      description: "A client's id and secret, each form-urlencoded (RFC 6749 §2.3.1). Only the OAuth endpoints accept it.",
     },
   };
 }
 
-/** The scopes of which a token needs one for any of these actions, in the service's order. */
+/** The scopes that allow any of these actions, in the service's order. A token needs one of them. */
 export function scopesFor(actions: readonly Action[]): Scope[] {
   const taken = actions.flatMap((action) => {
     const { token } = rules[action] as Rule;

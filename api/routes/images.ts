@@ -1,15 +1,15 @@
 import { Hono } from "hono";
-import { findAvatar } from "#core/accounts/find-avatar.ts";
+import { findAvatar } from "#core/accounts/avatar.ts";
 import { notFound } from "#core/errors.ts";
-import { findImage } from "#core/images/find-image.ts";
+import { findImage } from "#core/images/stored-image.ts";
 
-// Images are re-encoded or drawn by us; even so nothing in them may run (S24, S82).
+// We re-encode or draw all images. As a second protection, nothing in them may run (S24, S82).
 const headers = {
   "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; sandbox",
   "X-Content-Type-Options": "nosniff",
 };
 
-/** Pictures: an uploaded one by its id, and the picture of a user or an organization by its handle. */
+/** Pictures: uploaded ones by id, and those of users and organizations by handle. */
 export const images = new Hono()
   .get("/images/:id", async (c) => {
     const image = await findImage(c.req.param("id"));

@@ -1,28 +1,38 @@
-import { createRoute, OpenAPIHono, z } from "@hono/zod-openapi";
-import { errorBodySchema, whoamiJobSchema, whoamiSchema } from "@keyhook/sdk";
-import { whoami as describeBearer } from "#core/oauth/whoami.ts";
-import { whoamiJob as describeJob } from "#core/oauth/whoami-job.ts";
+import { z } from "@hono/zod-openapi";
+import { whoamiJobSchema, whoamiSchema } from "@keyhook/sdk";
+import { whoami as describeBearer, whoamiJob as describeJob } from "#core/oauth/tokens/whoami.ts";
 import { requireHolder } from "../bearer.ts";
+import { defineRoute, failure, json } from "../define-route.ts";
 
-const route = createRoute({
-  method: "get",
-  path: "/api/whoami-v2",
-  summary: "Whose token this is",
-  security: [{ bearer: [] }, { dpop: [] }],
-  responses: {
-    200: {
-      description: "The token's user, or the repository that a job's token is for",
-      content: { "application/json": { schema: z.union([whoamiSchema, whoamiJobSchema]) } },
-    },
-    401: {
-      description: "No token, or one that is unknown, expired or revoked",
-      content: { "application/json": { schema: errorBodySchema } },
-    },
-  },
+const registry = z.object({
+  standardEnvVars: z.array(z.string()).openapi({ description: "Environment variables in which an agent program sets its name." }),
+  harnesses: z.record(z.string(), z.object({ envVars: z.record(z.string(), z.string()) })),
 });
 
-export const whoami = new OpenAPIHono().openapi(route, async (c) => {
-  const holder = await requireHolder(c);
-  const body = holder.kind === "job" ? describeJob(holder) : describeBearer(holder);
-  return c.json(body, 200, { "Cache-Control": "no-store" });
-});
+/** The requests that clients send first. */
+export const whoamiRoutes = [
+  defineRoute("GET /api/whoami-v2", {
+    operationId: "whoami",
+    actor: "token",
+    summary: "Read the owner of the token",
+    responses: {
+      200: json("The token's user, or the repository that a job's token is for", z.union([whoamiSchema, whoamiJobSchema])),
+      401: failure("The token is missing, unknown, expired or revoked"),
+    },
+    cacheControl: "no-store",
+    async handle({ c }) {
+      const holder = await requireHolder(c);
+      return holder.kind === "job" ? describeJob(holder) : describeBearer(holder);
+    },
+  }),
+
+  // The hub's command-line client requests this on every command until it gets a response, which it caches for a day (C13 in
+  // docs/specification/existing-clients.md). It reads both fields, and cannot start without them.
+  defineRoute("GET /api/agent-harnesses", {
+    operationId: "listAgentHarnesses",
+    summary: "List the agent programs to which command-line clients adapt",
+    responses: { 200: json("An empty list: the service knows none", registry) },
+    cacheControl: "public, max-age=86400",
+    handle: () => ({ standardEnvVars: [], harnesses: {} }),
+  }),
+];

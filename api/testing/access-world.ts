@@ -4,24 +4,22 @@ import { from, organizationOf, signedInPerson, type TestPerson } from "#core/acc
 import { ciTokenKinds } from "#core/accounts/tokens/find-ci-token.ts";
 import { hashToken, newToken } from "#core/crypto/token.ts";
 import { db } from "#core/db.ts";
+import { createCollection } from "#core/hub/collections/change-collections.ts";
 import type { Collection } from "#core/hub/collections/collection.ts";
-import { createCollection } from "#core/hub/collections/create-collection.ts";
 import { openDiscussion } from "#core/hub/discussions/open-discussion.ts";
-import { grantAccess } from "#core/hub/gates/grant-access.ts";
+import { grantAccess } from "#core/hub/gates/decide-access-request.ts";
 import { createRepo } from "#core/hub/repos/create-repo.ts";
 import type { Repo } from "#core/hub/repos/repo.ts";
 import { updateRepoSettings } from "#core/hub/repos/update-repo-settings.ts";
 import { commitTo } from "#core/hub/testing/repos.ts";
 import { newId } from "#core/ids.ts";
 import { createApp } from "#core/oauth/apps/create-app.ts";
-import { idHash, upsertArtifact } from "#core/oauth/artifact-store.ts";
-
-/** Everybody and everything that the access table speaks of, made once. */
+import { idHash, upsertArtifact } from "#core/oauth/artifacts/artifact-store.ts";
 
 /**
- * Whose token it may be: the owner of `own-…`; the roles in the organization of `org-…`, of which `guest` reads, and was also let in
- * where there is a gate, and `unmet` writes, but has no second step, which the organization asks for; two from outside, of whom one
- * was let in at the gates. A `job` is no person: the repository org-private trusts it.
+ * The users of the access table. `owner` owns `own-…`. Those from `admin` to `unmet` are members of the organization that owns `org-…`:
+ * `guest` has the role `read` and was accepted at its gated repository; `unmet` has the role `write`, but lacks the second step that the
+ * organization requires. `stranger` and `accepted` are not members; `accepted` was accepted at the gated repositories.
  */
 export const people = [
   "owner",
@@ -36,20 +34,22 @@ export const people = [
   "accepted",
 ] as const;
 type PersonName = (typeof people)[number];
+/** `job` is a CI job that the repository `org-private` trusts; no user stands behind it. */
 export type Who = PersonName | "job";
 
 /**
- * Whose hand a token is in: a program of the person's own (a personal access token); the app, to which the organization is granted, or
- * to which it is not; another app, to which it is; one to which it is, but which the organization does not admit; the organization's
- * own, which exchanged the person's address for it; and a CI job, which exchanged what its provider says of it.
+ * The program that has the token. `personal`: the user's own, with a personal access token. `app` and `app-without-org`: the same app, with
+ * and without a grant of the organization. `other-app`: another app with that grant. `unadmitted`: an app with that grant, which the
+ * organization does not admit. `exchanged`: the organization's own app, which exchanged the user's address for the token. `ci`: a CI job,
+ * which exchanged its provider's ID token.
  */
 export const hands = ["personal", "app", "app-without-org", "other-app", "unadmitted", "exchanged", "ci"] as const;
 export type Hand = (typeof hands)[number];
 
 /**
- * `own-…` are a user's, `org-…` an organization's. `…-by-app` were made by the app, `…-by-bound` by the organization's own, `…-by-maker`
- * by a member whose role is contributor; the others by a person, in the organization its administrator. `admin-…` is that one's
- * own, and `else-…` of another organization of which they are an administrator too.
+ * `own-…` belong to the user `owner`, `org-…` to the organization, `admin-…` to its administrator, and `else-…` to another organization of
+ * the same administrator. `…-by-app` were created by the app, `…-by-bound` by the organization's own app, `…-by-maker` by a member with the
+ * role `contributor`, and the others by the owner or the administrator.
  */
 export const repoNames = [
   "own-public",
@@ -70,7 +70,7 @@ export type RepoKey = (typeof repoNames)[number];
 export const collectionNames = ["own-public", "own-private", "org-private", "admin-private", "else-private"] as const;
 export type CollectionKey = (typeof collectionNames)[number];
 
-/** What tokens carry: nothing for the hub, each scope of it alone, what only together does something, all. */
+/** The scopes that tokens carry: none of the hub's; each of them alone; combinations that are needed together; all scopes. */
 const hubScopes = scopes.filter((scope) => /repos|collections|discussions/.test(scope));
 export const scopeSets: readonly (readonly Scope[])[] = [
   scopes.filter((scope) => !hubScopes.includes(scope)),
@@ -93,8 +93,9 @@ export type AccessWorld = {
 type Handles = Record<"own" | "org" | "admin" | "else", string>;
 
 /**
- * @param origin of the service, where addresses are exchanged for tokens
- * @param sets of scopes that there are tokens with
+ * Creates the users, tokens, repositories and collections that the access table is about.
+ * @param origin of the service that exchanges addresses for tokens
+ * @param sets of scopes: each user gets a token of each kind for each set
  */
 export async function makeAccessWorld(origin: string, sets = scopeSets): Promise<AccessWorld> {
   const person = Object.fromEntries(
@@ -155,7 +156,7 @@ export async function makeAccessWorld(origin: string, sets = scopeSets): Promise
   }
   actors.push({ who: "job", hand: "ci", scopes: [], token: await jobToken({ repoId: repos["org-private"].id }) });
   actors.push({ who: "accepted", hand: "ci", scopes: [], token: await jobToken({ userId: person.accepted.id }) });
-  // Last: with tokens that were there before the organization began to ask.
+  // Last, so that the tokens are older than the organization's requirements.
   await closeOrganization(organization.id, [appId, otherAppId]);
   return { actors, repos, collections, handles };
 }
@@ -170,7 +171,7 @@ async function makeRepo(
   const made = await createRepo(by.actor, { type: "model", owner: handle, name: key, isPrivate }, from);
   await commitTo(made, by, { "a.txt": "a" });
   await openDiscussion(by.actor, made, { title: "High water?" });
-  // As it is for what came with a token of the app.
+  // As if it had been created with a token of the app.
   if (clientId) await db().repo.update({ where: { id: made.id }, data: { createdByClientId: clientId } });
   const name = { type: made.type, owner: handle, name: made.name };
   return updateRepoSettings(by.actor, name, key.endsWith("gated") ? { gated: "manual" } : {}, from);
@@ -185,7 +186,7 @@ export async function makeApp(owner: TestPerson): Promise<string> {
 
 type BoundApp = { clientId: string; secret: string };
 
-/** An app that may exchange its organization's members' addresses for tokens: what operator and administrators agree on, as rows. */
+/** An app that may exchange addresses of its organization's members for tokens: the rows that the operator and administrators create. */
 export async function makeBoundApp(orgId: string): Promise<BoundApp> {
   const { app, secret } = await createApp(operatorCommand, { ...appInput, owner: { orgId }, isConfidential: true }, from);
   await db().organization.update({ where: { id: orgId }, data: { plan: "enterprise" } });
@@ -193,7 +194,7 @@ export async function makeBoundApp(orgId: string): Promise<BoundApp> {
   return { clientId: app.clientId, secret: secret as string };
 }
 
-/** It asks its members for a second step, and admits no apps but these. */
+/** Makes the organization require a second step, and admit these apps only. */
 async function closeOrganization(orgId: string, clientIds: string[]): Promise<void> {
   await db().organization.update({ where: { id: orgId }, data: { requiresSecondStep: true, appPolicy: "approved" } });
   await db().organizationApp.createMany({ data: clientIds.map((clientId) => ({ orgId, clientId, decision: "approved" })) });
@@ -205,7 +206,7 @@ async function giveSecondStep({ id: userId }: TestPerson): Promise<void> {
 
 type Grant = { id: string; clientId: string };
 
-/** What a person allows an app: the rows that the permissions modal writes. Its own tests press its buttons. */
+/** A user's consent to an app: the rows that the permissions modal writes. The modal has tests of its own. */
 export async function makeGrant({ id: userId }: TestPerson, clientId: string, orgIds: string[]): Promise<Grant> {
   const there = await db().oAuthConsent.findFirst({ where: { userId, clientId }, select: { id: true } });
   const consentId = there?.id ?? newId();
@@ -227,7 +228,7 @@ export async function accessToken({ id: accountId }: TestPerson, grant: Grant, h
   return token;
 }
 
-/** By its row: that one is made only by hand, and how many a person has, is not this table's business. */
+/** A personal access token as a row: creating one takes recent authentication, and a user may have a limited number. */
 export async function personalToken({ id: userId }: TestPerson, held: readonly Scope[]): Promise<string> {
   const token = newToken("kh_");
   const data = { id: newId(), userId, name: "laptop", tokenHash: hashToken(token), last4: token.slice(-4), scopes: [...held] };
@@ -235,7 +236,7 @@ export async function personalToken({ id: userId }: TestPerson, held: readonly S
   return token;
 }
 
-/** One is asked for, with all scopes; the others are like it, but for their scopes. */
+/** Exchanges one token, with all scopes, and copies its row for each other set of scopes. */
 async function exchangedTokens(
   origin: string,
   bound: BoundApp,
@@ -254,7 +255,7 @@ async function exchangedTokens(
   );
 }
 
-/** By asking for it, as the organization's programs do (docs/specification/organizations-and-tokens.md#token-exchange). */
+/** Exchanges an address for a token, as the organization's programs do (docs/specification/organizations-and-tokens.md#token-exchange). */
 export async function exchangedToken(
   origin: string,
   { clientId, secret }: BoundApp,
@@ -277,8 +278,8 @@ export async function exchangedToken(
 }
 
 /**
- * What a CI job gets (docs/specification/organizations-and-tokens.md#trusted-publishers): its rows, since issuers and their claims have
- * tests of their own.
+ * A CI job's token, inserted as rows (docs/specification/organizations-and-tokens.md#trusted-publishers). Other tests check issuers and
+ * their claims.
  */
 export async function jobToken(
   subject: { repoId: string } | { userId: string },

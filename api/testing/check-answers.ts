@@ -5,20 +5,18 @@ import { api } from "../app.ts";
 import { openApiDocument } from "../openapi/document.ts";
 
 /**
- * Every answer that a test of the API gets is held against the OpenAPI document: its operation must be there, with the status, the
- * media type and a schema that the body fits, down to the last field. Schemas are compiled when they are first needed.
+ * Checks each response in the API's tests against the OpenAPI document, which must contain the operation, the status, the media type, and a
+ * schema that describes every field of the body. A schema is compiled when it is first needed.
  */
 
-/** What was answered with success, `operationId status`; and what was not as described. */
+/** `seen`: each successful response as `operationId status`. `problems`: responses that differ from the document. */
 export type Checked = { seen: Set<string>; problems: string[] };
 
 type Route = { pattern: RegExp; literals: number; operations: Record<string, ApiOperation> };
 
 export function answerChecker() {
-  const { document } = openApiDocument(api);
+  const { document, routes, validatorOf } = described();
   const checked: Checked = { seen: new Set(), problems: [] };
-  const routes = routesOf(document);
-  const validatorOf = validators(document);
 
   async function check(request: Request, response: Response): Promise<void> {
     const { pathname } = new URL(request.url);
@@ -26,7 +24,7 @@ export function answerChecker() {
     const route = routes.find(({ pattern, operations }) => pattern.test(pathname) && operations[method]);
     const operation = route?.operations[method];
     if (!operation) {
-      // What is not under /api has protocols of its own; what is refused whole, such as other types of repositories, is no operation.
+      // Other URLs have protocols of their own, and a URL that refuses every request is not in the document.
       if (pathname.startsWith("/api/") && method !== "options" && response.status < 400) {
         checked.problems.push(`${request.method} ${pathname} answers ${response.status}, and is not in the document`);
       }
@@ -51,22 +49,37 @@ export function answerChecker() {
       const extra = error?.params.additionalProperty ? ` (${error.params.additionalProperty})` : "";
       return `${error?.instancePath || "the body"} ${error?.message}${extra}: ${JSON.stringify(body).slice(0, 300)}`;
     }
-    // Files are of whatever type they are.
+    // A file has the media type of its content.
     return schema || described.content["application/octet-stream"] ? undefined : `${mediaType || "no type"} is not described`;
   }
 
   return { check, checked };
 }
 
+type Described = { document: ApiDocument; routes: Route[]; validatorOf: ReturnType<typeof validators> };
+
+/**
+ * Each test file has its own modules, but all files of a worker have the same routes: they share one document, and the schemas compiled so
+ * far. Only its texts contain a file's origin.
+ */
+function described(): Described {
+  const worker = globalThis as { apiDescribedForWorker?: Described };
+  if (!worker.apiDescribedForWorker) {
+    const { document } = openApiDocument(api);
+    worker.apiDescribedForWorker = { document, routes: routesOf(document), validatorOf: validators(document) };
+  }
+  return worker.apiDescribedForWorker;
+}
+
 function resolve(document: ApiDocument, response: ApiResponse | undefined): ApiResponse | undefined {
   return response?.$ref ? document.components.responses[response.$ref.split("/").at(-1) ?? ""] : response;
 }
 
-/** The most particular first: `/api/jobs/hardware` before `/api/jobs/{namespace}`. */
+/** The most specific route first: `/api/jobs/hardware` before `/api/jobs/{namespace}`. */
 function routesOf({ paths }: ApiDocument): Route[] {
   return Object.entries(paths)
     .map(([path, operations]) => ({
-      // Revisions and paths have slashes as they are, and what is in a folder may be the folder itself.
+      // Revisions and paths may contain unencoded slashes, and a path may be empty.
       pattern: new RegExp(
         `^${path
           .replace(/[.*+?^$()|[\]\\]/g, "\\$&")
@@ -94,7 +107,7 @@ function validators(document: ApiDocument): (schema: ApiSchema) => ValidateFunct
 
 const ID = "https://hub.example.com/openapi.json";
 
-/** The same, with no field that is not described: a reader of the document would not know of it. */
+/** A copy of the schema that rejects fields that it does not describe, because readers of the document would not learn of them. */
 function closed(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(closed);
   if (typeof value !== "object" || value === null) return value;

@@ -1,9 +1,9 @@
 import { findSiteSession, type SiteSession } from "#core/accounts/sessions/find-site-session.ts";
 import type { TestPerson } from "#core/accounts/testing/people.ts";
-import { CLI_CLIENT_ID, ensureCliApp } from "#core/oauth/apps/ensure-cli-app.ts";
+import { CLI_CLIENT_ID, ensureCliApp } from "#core/oauth/apps/create-app.ts";
 import { allowDevice } from "#core/oauth/testing/device.ts";
 
-/** Signs somebody in by the service's own command line, as its requests have it, and lets it in as the person does in a browser. */
+/** Signs a user in to the service's own command line: sends the command's requests, and allows them as the user does in a browser. */
 export async function signInByCli(
   origin: string,
   person: TestPerson,

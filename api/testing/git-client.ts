@@ -3,14 +3,18 @@ import { mkdtemp, writeFile } from "node:fs/promises";
 import { devNull, tmpdir } from "node:os";
 import { join } from "node:path";
 import { from, type TestPerson } from "#core/accounts/testing/people.ts";
-import { createPersonalAccessToken } from "#core/accounts/tokens/create-personal-access-token.ts";
+import { createPersonalAccessToken } from "#core/accounts/tokens/personal-access-tokens.ts";
 import { childEnvironment } from "#core/env.ts";
+import { gitLauncher } from "#core/hub/git/git-launcher.ts";
 
-/** How a command of a person's own git ended. */
+/** How a git command of a user ended. */
 export type GitRun = { status: number | null; out: string; err: string };
 
-/** The real git, as a person has it on their machine: with a name, and without anything of this machine's. */
-export function git(directory: string, args: readonly string[], extra: Record<string, string> = {}): Promise<GitRun> {
+/**
+ * The real git as on a user's machine: it has a name and an address, and none of this machine's settings. The launcher starts it where there
+ * is one, since it does so for a twentieth of the processor time.
+ */
+export async function git(directory: string, args: readonly string[], extra: Record<string, string> = {}): Promise<GitRun> {
   const { NODE_ENV, PATH, TMPDIR } = childEnvironment();
   const env = {
     NODE_ENV,
@@ -27,10 +31,10 @@ export function git(directory: string, args: readonly string[], extra: Record<st
     LC_ALL: "C",
     ...extra,
   };
-  const child = spawn("git", ["-c", "init.defaultBranch=main", "-c", "protocol.version=2", ...args], {
-    cwd: directory,
-    env,
-  });
+  const command = "git";
+  const settings = ["-c", "init.defaultBranch=main", "-c", "protocol.version=2"];
+  const launch = { command, args: [...settings, ...args], cwd: directory, env };
+  const child = (await gitLauncher()?.launch(launch)) ?? spawn(command, launch.args, launch);
   child.stdin.end();
   const run: GitRun = { status: null, out: "", err: "" };
   child.stdout.on("data", (chunk) => (run.out += chunk));
@@ -41,14 +45,14 @@ export function git(directory: string, args: readonly string[], extra: Record<st
   });
 }
 
-/** The same, for what has to succeed. @returns what it wrote */
+/** Runs git, and throws if the command fails. @returns its output */
 export async function mustGit(directory: string, args: readonly string[], extra?: Record<string, string>): Promise<string> {
   const { status, out, err } = await git(directory, args, extra);
   if (status !== 0) throw new Error(`git ${args.join(" ")} ended with ${status}: ${err}`);
   return out.trim();
 }
 
-/** An empty folder that is gone with the machine's temporary files. */
+/** An empty folder among the temporary files. */
 export const emptyFolder = (): Promise<string> => mkdtemp(join(tmpdir(), "keyhook-git-"));
 
 /** A working copy with one commit on `main`. */
@@ -67,13 +71,13 @@ export async function commit(directory: string, files: Record<string, string | B
   return mustGit(directory, ["rev-parse", "HEAD"]);
 }
 
-/** A personal access token of somebody. */
+/** Creates a personal access token for a user. */
 export async function tokenOf(person: TestPerson, ...scopes: string[]): Promise<string> {
   const input = { name: "git", scopes: scopes.length > 0 ? scopes : ["write-repos"], expiresInDays: null };
   return (await createPersonalAccessToken(person.actor, person.id, input, from)).token;
 }
 
-/** The address of a repository for a person's git, with its token. */
+/** The URL of a repository for a user's git, with the token. */
 export function remote(origin: string, path: string, token?: string, user = "any"): string {
   const url = new URL(path, origin);
   if (token) Object.assign(url, { username: user, password: token });

@@ -1,15 +1,30 @@
 import type { Scope } from "@keyhook/sdk";
 import { from, signedInPerson, type TestPerson } from "#core/accounts/testing/people.ts";
-import { createPersonalAccessToken } from "#core/accounts/tokens/create-personal-access-token.ts";
+import { createPersonalAccessToken } from "#core/accounts/tokens/personal-access-tokens.ts";
 
 export type Caller = TestPerson & { accessToken: string };
 
-/** A person with a token of their own making. */
+/** A user with a personal access token. */
 export async function someCaller(...scopes: Scope[]): Promise<Caller> {
   const person = await signedInPerson();
   const input = { name: "laptop", scopes: scopes.length > 0 ? scopes : (["manage-repos"] as Scope[]), expiresInDays: 1 };
   const { token } = await createPersonalAccessToken(person.actor, person.id, input, from);
   return { ...person, accessToken: token };
+}
+
+/** Sends a request as a caller; a body that is not text is sent as JSON. `body` of the response is what its JSON says, if it is JSON. */
+export async function sendAs(caller: Caller | undefined, method: string, url: string, body?: unknown) {
+  const response = await fetch(url, {
+    method,
+    headers: {
+      ...(caller && { authorization: `Bearer ${caller.accessToken}` }),
+      ...(body !== undefined && { "content-type": "application/json" }),
+    },
+    ...(body !== undefined && { body: typeof body === "string" ? body : JSON.stringify(body) }),
+  });
+  const text = await response.text();
+  const isJson = response.headers.get("content-type")?.startsWith("application/json") && text !== "";
+  return { status: response.status, headers: response.headers, text, body: isJson ? JSON.parse(text) : undefined };
 }
 
 /** The lines of a commit (docs/specification/repositories-and-git.md#commits-over-the-api). */

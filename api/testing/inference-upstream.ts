@@ -3,12 +3,12 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
 
-/** A request as a provider got it. */
+/** A request that the provider received. */
 export type Received = { method: string; path: string; headers: IncomingMessage["headers"]; body: Record<string, unknown> };
 
 type Answer = (req: IncomingMessage, res: ServerResponse, body: Record<string, unknown>) => unknown;
 
-/** A provider on this machine: what it was sent, how many wait at it, and whatever it is told to answer. */
+/** A model provider on this machine. It records its requests, counts waiting ones, and answers as configured. */
 export async function startUpstream() {
   const received: Received[] = [];
   const state = { answer: answerUsually as Answer, open: 0, ended: 0 };
@@ -29,7 +29,7 @@ export async function startUpstream() {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,
     received,
     state,
-    /** Until told otherwise. */
+    /** Sets the answer to all further requests, and forgets those received so far. */
     answers: (answer: Answer = answerUsually) => {
       state.answer = answer;
       received.length = 0;
@@ -66,7 +66,7 @@ export function answerUsually(req: IncomingMessage, res: ServerResponse, body: R
   return res.end("data: [DONE]\n\n");
 }
 
-/** As the usual providers stream: a count of tokens at the end, and `usage: null` before, if it was asked for. */
+/** A stream like that of the usual providers: if usage was requested, `usage: null` in each event and the count of tokens in the last. */
 export function chunks(body: Record<string, unknown>, words = WORDS): string[] {
   const isCounted = Object(body.stream_options).include_usage === true;
   const chunk = (choices: unknown[], usage: unknown = null) =>

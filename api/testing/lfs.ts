@@ -2,10 +2,10 @@ import { createHash, randomBytes } from "node:crypto";
 import type { Scope } from "@keyhook/sdk";
 import { repoPath } from "@keyhook/sdk";
 import { from, signedInPerson, type TestPerson } from "#core/accounts/testing/people.ts";
-import { createPersonalAccessToken } from "#core/accounts/tokens/create-personal-access-token.ts";
+import { createPersonalAccessToken } from "#core/accounts/tokens/personal-access-tokens.ts";
 import type { Repo } from "#core/hub/repos/repo.ts";
 
-/** Somebody with a token for git. */
+/** A user with a token for git. */
 export async function somebodyWithToken(...scopes: Scope[]): Promise<TestPerson & { accessToken: string }> {
   const person = await signedInPerson();
   const input = { name: "laptop", scopes, expiresInDays: 1 };
@@ -53,7 +53,7 @@ export async function askBatch(
 
 const idOf = ({ oid, size }: TestObject) => ({ oid, size });
 
-/** Asks for a transfer of some objects, and insists that it is given. */
+/** Requests a transfer of some objects, and throws if it is refused. */
 export async function actionsFor(
   origin: string,
   repo: Pick<Repo, "type" | "fullName">,

@@ -1,10 +1,10 @@
 import type { OAuthClientProvider } from "@modelcontextprotocol/sdk/client/auth.js";
 import type { OAuthClientInformationMixed, OAuthClientMetadata, OAuthTokens } from "@modelcontextprotocol/sdk/shared/auth.js";
 
-/** Where an agent on the device listens; the port is another one each time. */
+/** Where an agent on the user's device listens. An agent may use another port each time (RFC 8252 §7.3). */
 export const CALLBACK = "http://127.0.0.1:3118/callback";
 
-/** What a client of the Model Context Protocol keeps, in memory. */
+/** The state that a client of the Model Context Protocol keeps, in memory. */
 export class Agent implements OAuthClientProvider {
   readonly redirectUrl = CALLBACK;
   readonly clientMetadata: OAuthClientMetadata = {

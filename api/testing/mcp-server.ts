@@ -3,8 +3,8 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 
 /**
- * A service of somebody else's beside ours, as MCP has it: it refuses whoever brings no token of its own audience, says where
- * one is to be had (RFC 9728), and asks us about those that come (RFC 7662).
+ * Another party's MCP server. It rejects requests without a token for its audience, says where to get one (RFC 9728), and introspects the
+ * tokens that it receives (RFC 7662).
  */
 export async function startMcpServer(authorizationServer: string) {
   let credentials = "";
@@ -31,7 +31,7 @@ export async function startMcpServer(authorizationServer: string) {
   const resource = `${origin}/mcp`;
   return {
     resource,
-    /** What it was given when it was registered here. */
+    /** Sets the credentials with which it introspects tokens: those of its registration with our service. */
     useCredentials(authorization: string) {
       credentials = authorization;
     },

@@ -9,8 +9,8 @@ import { answerChecker } from "./check-answers.ts";
 type Handler = (req: IncomingMessage, res: ServerResponse) => Promise<void>;
 
 /**
- * Both doors that programs use, the protocol and the API with git, behind real HTTP. Whatever the API answers is held against its own
- * document, and `stop` fails where something was not as that says.
+ * The two doors for programs, OAuth and the API with git, behind real HTTP. Each response of the API is checked against the OpenAPI document;
+ * `stop` fails if one differs from it.
  */
 export async function startApiWorld() {
   let checker: ReturnType<typeof answerChecker> | undefined;
@@ -24,7 +24,7 @@ export async function startApiWorld() {
   const world = await startWorld((req, res) => {
     if (/^\/(oauth|\.well-known)\//.test(req.url ?? "")) void handleOidc(req, res, "127.0.0.1");
     else {
-      // As server/handle-request.ts does, which has all doors behind it.
+      // As server/handle-request.ts does for all doors.
       const whenClosed = (listener: () => void) => {
         res.once("close", listener);
         return () => void res.off("close", listener);
@@ -34,7 +34,7 @@ export async function startApiWorld() {
   });
   return {
     ...world,
-    /** What the API has answered with success so far, `operationId status`. */
+    /** The API's successful responses so far, as `operationId status`. */
     answered: (): ReadonlySet<string> => checker?.checked.seen ?? new Set(),
     stop: async (): Promise<void> => {
       await world.stop();

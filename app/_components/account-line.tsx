@@ -1,14 +1,13 @@
 import type { ReactNode } from "react";
-import { Avatar } from "./avatar.tsx";
-import { avatarSrc } from "./avatar-src.ts";
+import { Avatar, avatarSrc } from "./avatar.tsx";
 
-export type AccountLineProps = Readonly<{
+type AccountLineProps = Readonly<{
   user: Readonly<{ username: string; fullName: string; email: string; avatarId: string | null }>;
   /** A link at the end: "Switch account". */
   action?: ReactNode;
 }>;
 
-/** The account in use, as a band across a card: which one this page speaks about. */
+/** The account that the page is about, as a band across a card. */
 export function AccountLine({ user, action }: AccountLineProps) {
   return (
     <div className="flex flex-wrap items-center gap-x-3 gap-y-2 border-line border-y bg-sunken px-6 py-3">

@@ -1,9 +1,13 @@
 "use client";
 
-import { createContext, type ReactNode, use, useActionState, useEffect, useMemo, useRef } from "react";
-import { FormMessage } from "./form-message.tsx";
+import { LoaderCircle } from "lucide-react";
+import { unstable_isUnrecognizedActionError, unstable_rethrow } from "next/navigation";
+import { createContext, type MouseEvent, type ReactNode, use, useActionState, useEffect, useMemo, useRef, useState } from "react";
+import { useFormStatus } from "react-dom";
+import { type ButtonLook, buttonClass } from "./button-class.ts";
 import type { FormAction, FormState, FormValues } from "./form-state.ts";
-import { keepTyped } from "./keep-typed.client.ts";
+import { FormMessage } from "./page-layout.tsx";
+import { typedValues } from "./typed-values.ts";
 
 const FormStateContext = createContext<FormState>({ values: {}, errors: {} });
 
@@ -13,9 +17,9 @@ export function useFormState(): FormState {
 }
 
 export type ActionFormProps = Readonly<{
-  /** A server action made with `submitForm` (app/_server/form.ts). */
+  /** A server action made with `formAction` (app/_server/form-action.ts). */
   action: FormAction;
-  /** What the fields start with, by name. */
+  /** The initial values of the fields, by name. */
   values?: FormValues;
   /** Names the form for assistive technology where its heading does not. */
   label?: string;
@@ -28,21 +32,113 @@ export type ActionFormProps = Readonly<{
  * answers with the whole page. Browser validation is off, so that there is one place and one wording for messages.
  */
 export function ActionForm({ action, values = {}, label, className, children }: ActionFormProps) {
-  // On the server the action itself: its name is what a form without JavaScript is sent with.
+  // On the server the form needs the action itself: without JavaScript, the form is sent with the action's ID.
   const called = useMemo(() => (typeof window === "undefined" ? action : keepTyped(action)), [action]);
   const [state, submit] = useActionState(called, { values, errors: {} });
   const form = useRef<HTMLFormElement>(null);
+  // The fields that were changed since they were refused: their messages no longer apply.
+  const [changed, setChanged] = useState<Readonly<{ since?: FormState; names: readonly string[] }>>({ names: [] });
+  const corrected = changed.since === state ? changed.names : [];
+  const shown = {
+    ...state,
+    errors: Object.fromEntries(Object.entries(state.errors).filter(([name]) => !corrected.includes(name))),
+  };
 
   useEffect(() => {
     if (Object.keys(state.errors).length > 0) form.current?.querySelector<HTMLElement>("[aria-invalid=true]")?.focus();
   }, [state]);
 
   return (
-    <FormStateContext value={state}>
-      <form ref={form} action={submit} noValidate aria-label={label} className={className ?? "grid gap-5"}>
+    <FormStateContext value={shown}>
+      <form
+        ref={form}
+        action={submit}
+        noValidate
+        aria-label={label}
+        className={className ?? "grid gap-5"}
+        onInput={({ target }) => {
+          const { name } = target as HTMLInputElement;
+          if (shown.errors[name]) setChanged({ since: state, names: [...corrected, name] });
+        }}
+      >
         {state.message && <FormMessage tone={state.message.tone}>{state.message.text}</FormMessage>}
         {children}
       </form>
     </FormStateContext>
   );
+}
+
+export type SubmitButtonProps = ButtonLook &
+  Readonly<{
+    children: ReactNode;
+    /** For a form with several buttons: what is sent when this one is pressed. */
+    name?: string;
+    value?: string;
+    className?: string;
+  }>;
+
+/**
+ * Submits the form around it and shows that it is sending. It stays focusable meanwhile (a disabled button would lose the keyboard focus)
+ * and ignores further presses, so that a double click submits once. In a grid, it keeps its own width unless `isWide` is set.
+ */
+export function SubmitButton({ children, name, value, className, variant = "primary", size, isWide }: SubmitButtonProps) {
+  const { pending, data } = useFormStatus();
+  const isPressed = pending && (name === undefined || data?.get(name) === value);
+  const swallow = (event: MouseEvent) => {
+    if (pending) event.preventDefault();
+  };
+  return (
+    <button
+      type="submit"
+      name={name}
+      value={value}
+      aria-disabled={pending || undefined}
+      onClick={swallow}
+      className={buttonClass({ variant, size, isWide }, className ?? "justify-self-start")}
+    >
+      {isPressed && <LoaderCircle className="size-4 motion-safe:animate-spin" aria-hidden="true" />}
+      {children}
+      {isPressed && <span className="sr-only">, sending</span>}
+    </button>
+  );
+}
+
+export type ActionButtonProps = SubmitButtonProps &
+  Pick<ActionFormProps, "action" | "label"> &
+  Readonly<{
+    /** Hidden values that are sent along. */
+    fields?: Readonly<Record<string, string>>;
+  }>;
+
+/** A form that is only a button. */
+export function ActionButton({ action, label, fields = {}, ...submit }: ActionButtonProps) {
+  return (
+    <ActionForm action={action} label={label} className="grid gap-2">
+      {Object.entries(fields).map(([name, value]) => (
+        <input key={name} type="hidden" name={name} value={value} />
+      ))}
+      <SubmitButton variant="secondary" size="small" {...submit} />
+    </ActionForm>
+  );
+}
+
+const STALE =
+  "The service was updated while this page was open. Nothing was changed, and your input is still here. Reload the page and send it again.";
+const UNSENT =
+  "There was no response. Your input is still here. Check your connection. If the change was not made, send it again.";
+
+/**
+ * Wraps an action for a form in the browser. A failed request would replace the form together with what
+ * the person typed (app/global-error.tsx); here it becomes a message instead. Without scripts, server/replace-failed-page.ts does the same.
+ */
+function keepTyped(action: FormAction): FormAction {
+  return async (previous, data) => {
+    try {
+      return await action(previous, data);
+    } catch (error) {
+      unstable_rethrow(error);
+      const text = unstable_isUnrecognizedActionError(error) ? STALE : UNSENT;
+      return { values: typedValues(data), isSubmitted: true, errors: {}, message: { tone: "bad", text } };
+    }
+  };
 }

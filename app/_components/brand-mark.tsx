@@ -1,4 +1,4 @@
-export type BrandMarkProps = Readonly<{ className?: string }>;
+type BrandMarkProps = Readonly<{ className?: string }>;
 
 /** A key whose blade ends in a hook. Decorative: the brand's name stands beside it. */
 export function BrandMark({ className = "size-5" }: BrandMarkProps) {

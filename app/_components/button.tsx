@@ -1,51 +1,17 @@
 import Link from "next/link";
 import type { ComponentProps } from "react";
-import { classNames } from "./class-names.ts";
+import { type ButtonLook, buttonClass } from "./button-class.ts";
 
-const variants = {
-  /** One for each page: what the page is for. */
-  primary: "border-action bg-action text-on-action hover:border-action-hover hover:bg-action-hover",
-  secondary: "border-line bg-surface text-ink hover:bg-sunken",
-  danger: "border-line bg-surface text-bad hover:border-bad hover:bg-bad-soft",
-  /** The last step of a destructive act, inside its confirmation. */
-  destroy: "border-bad bg-bad text-on-bad hover:opacity-90",
-  quiet: "border-transparent bg-transparent text-muted hover:bg-sunken hover:text-ink",
-} as const;
+export { type ButtonLook, buttonClass };
 
-const sizes = {
-  medium: "h-10 gap-2 px-4 text-body",
-  small: "h-8 gap-1.5 px-3 text-small",
-  /** A square for an icon alone; the button then has an `aria-label`. */
-  icon: "size-8 shrink-0",
-} as const;
-
-export type ButtonLook = Readonly<{
-  variant?: keyof typeof variants;
-  size?: keyof typeof sizes;
-  /** Fills the width of what it stands in. */
-  isWide?: boolean;
-}>;
-
-/** The look of a button, for what is not a `<button>`: a link, a `<summary>`. */
-export function buttonClass({ variant = "secondary", size = "medium", isWide }: ButtonLook, className?: string): string {
-  return classNames(
-    "inline-flex select-none items-center justify-center whitespace-nowrap rounded-control border font-medium motion-safe:transition-colors",
-    "disabled:cursor-not-allowed disabled:opacity-60 aria-disabled:cursor-progress",
-    variants[variant],
-    sizes[size],
-    isWide && "w-full",
-    className,
-  );
-}
-
-export type ButtonProps = ComponentProps<"button"> & ButtonLook;
+type ButtonProps = ComponentProps<"button"> & ButtonLook;
 
 /** A button that does not submit; forms use `SubmitButton`. */
 export function Button({ variant, size, isWide, className, type = "button", ...rest }: ButtonProps) {
   return <button type={type} className={buttonClass({ variant, size, isWide }, className)} {...rest} />;
 }
 
-export type ButtonLinkProps = ComponentProps<typeof Link> & ButtonLook;
+type ButtonLinkProps = ComponentProps<typeof Link> & ButtonLook;
 
 /** A link that looks like a button: it goes somewhere, it changes nothing. */
 export function ButtonLink({ variant, size, isWide, className, ...rest }: ButtonLinkProps) {

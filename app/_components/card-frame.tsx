@@ -1,11 +1,12 @@
 import Link from "next/link";
 import type { ReactNode } from "react";
 import { env } from "#core/env.ts";
-import { Card } from "./card.tsx";
+import { BrandMark } from "./brand-mark.tsx";
 import { classNames } from "./class-names.ts";
+import { Card } from "./page-layout.tsx";
 import { ThemeSwitch } from "./theme-switch.tsx";
 
-export type CardFrameProps = Readonly<{
+type CardFrameProps = Readonly<{
   /** `sign-in` for a form of a few fields, `modal` for the consent and device pages. */
   width?: "sign-in" | "modal";
   /** Stands under the card: "What does this mean?" */
@@ -13,12 +14,12 @@ export type CardFrameProps = Readonly<{
   children: ReactNode;
 }>;
 
-/** One calm card in the middle of the page and nothing else to press: sign-in, consent, device, and what mails link to. */
+/** A single card in the middle of the page, with no other navigation: sign-in, consent, devices, and the pages that mails link to. */
 export function CardFrame({ width = "sign-in", footnote, children }: CardFrameProps) {
   return (
     <div className="flex flex-1 flex-col items-center justify-center px-4 py-8">
       <main id="main" className={classNames("w-full", width === "sign-in" ? "max-w-sign-in" : "max-w-modal")}>
-        <Card className="overflow-hidden shadow-modal">{children}</Card>
+        <Card className="overflow-clip shadow-modal">{children}</Card>
       </main>
       <footer className="mt-5 flex flex-wrap items-center justify-center gap-x-3 gap-y-2 text-muted text-small">
         <Link prefetch={false} href="/" className="link">
@@ -28,5 +29,46 @@ export function CardFrame({ width = "sign-in", footnote, children }: CardFramePr
         <ThemeSwitch />
       </footer>
     </div>
+  );
+}
+
+type CardHeaderProps = Readonly<{
+  title: ReactNode;
+  /** One sentence under the title. */
+  children?: ReactNode;
+}>;
+
+/** The top of a `CardFrame`: the brand's mark and the title. */
+export function CardHeader({ title, children }: CardHeaderProps) {
+  return (
+    <header className="px-6 pt-6">
+      <span className="grid size-12 place-items-center rounded-card border border-line bg-sunken text-brand">
+        <BrandMark className="size-6" />
+      </span>
+      <h1 className="mt-4 break-words">{title}</h1>
+      {children && <p className="mt-1.5 text-muted">{children}</p>}
+    </header>
+  );
+}
+
+/** A link to elsewhere, at the bottom of a `CardFrame`. */
+export function CardFooter({ children }: Readonly<{ children: ReactNode }>) {
+  return <footer className="border-line border-t bg-sunken px-6 py-3.5 text-center text-muted text-small">{children}</footer>;
+}
+
+type GoneProps = Readonly<{
+  title: ReactNode;
+  children: ReactNode;
+  /** Links to continue: to a new link, or without one. */
+  action: ReactNode;
+}>;
+
+/** A mailed link that no longer works. Unknown, used, replaced and expired links look the same. */
+export function Gone({ title, children, action }: GoneProps) {
+  return (
+    <CardFrame>
+      <CardHeader title={title}>{children}</CardHeader>
+      <div className="grid px-6 pt-5 pb-6">{action}</div>
+    </CardFrame>
   );
 }

@@ -1,4 +1,4 @@
-/** Joins class names and leaves out what is absent, so that conditions stay inside one expression. */
+/** Joins class names and skips absent ones, so that conditions fit in one expression. */
 export function classNames(...names: ReadonlyArray<string | false | null | undefined>): string {
   return names.filter(Boolean).join(" ");
 }

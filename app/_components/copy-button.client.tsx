@@ -2,18 +2,20 @@
 
 import { Check, Copy } from "lucide-react";
 import { useEffect, useState } from "react";
-import { buttonClass } from "./button.tsx";
+import { buttonClass } from "./button-class.ts";
 
-export type CopyButtonProps = Readonly<{
+type CopyButtonProps = Readonly<{
   value: string;
   /** What is copied, for the button's name: "Copy client ID". */
   label: string;
+  /** Words on the button: "Copy as curl". Without them it is an icon. */
+  children?: string;
 }>;
 
 const SHOWN_MS = 2_000;
 
 /** Copies a value. Without JavaScript it is hidden: the value itself can be selected. */
-export function CopyButton({ value, label }: CopyButtonProps) {
+export function CopyButton({ value, label, children }: CopyButtonProps) {
   const [isCopied, setCopied] = useState(false);
   useEffect(() => {
     if (!isCopied) return;
@@ -31,11 +33,11 @@ export function CopyButton({ value, label }: CopyButtonProps) {
       <button
         type="button"
         onClick={copy}
-        aria-label={`Copy ${label}`}
-        title={`Copy ${label}`}
-        className={buttonClass({ variant: "quiet", size: "icon" }, "noscript:hidden")}
+        {...(!children && { "aria-label": `Copy ${label}`, title: `Copy ${label}` })}
+        className={buttonClass(children ? { size: "small" } : { variant: "quiet", size: "icon" }, "noscript:hidden")}
       >
         <Icon className="size-4" aria-hidden="true" />
+        {children}
       </button>
       <span role="status" className="sr-only">
         {isCopied ? "Copied" : ""}

@@ -1,9 +1,9 @@
 import type { LucideIcon } from "lucide-react";
 import type { ReactNode } from "react";
 
-export type EmptyStateProps = Readonly<{
-  Icon: LucideIcon;
-  /** A heading when this is all that the page has. */
+type EmptyStateProps = Readonly<{
+  Icon?: LucideIcon;
+  /** A heading when the page has nothing else. */
   title: ReactNode;
   /** What would be here, and what to do next. */
   children: ReactNode;
@@ -11,13 +11,15 @@ export type EmptyStateProps = Readonly<{
   action?: ReactNode;
 }>;
 
-/** What a list says before it has anything: never a blank, always a next step. */
+/** What an empty list shows: never a blank, always a next step. */
 export function EmptyState({ Icon, title, children, action }: EmptyStateProps) {
   return (
     <div className="flex flex-col items-center px-6 py-12 text-center">
-      <span className="grid size-11 place-items-center rounded-card border border-line bg-sunken text-muted">
-        <Icon className="size-5" aria-hidden="true" />
-      </span>
+      {Icon && (
+        <span className="grid size-11 place-items-center rounded-card border border-line bg-sunken text-muted">
+          <Icon className="size-5" aria-hidden="true" />
+        </span>
+      )}
       <div className="mt-4 font-medium">{title}</div>
       <div className="mt-1.5 max-w-sm text-muted text-small">{children}</div>
       {action && <div className="mt-5">{action}</div>}

@@ -4,12 +4,12 @@ import type { ReactNode } from "react";
 export const controlClass =
   "w-full rounded-control border border-edge bg-surface px-3 text-body text-ink aria-invalid:border-bad disabled:bg-sunken disabled:text-muted";
 
-export type FieldFrameProps = Readonly<{
+type FieldFrameProps = Readonly<{
   id: string;
   label: ReactNode;
-  /** What to write, said before it goes wrong. */
+  /** What to enter, shown before anything goes wrong. */
   hint?: ReactNode;
-  error?: string | undefined;
+  error?: ReactNode;
   /** Says "optional" beside the label: most fields are required, so the exceptions are marked. */
   isOptional?: boolean;
   /** Stands at the end of the label's line, for example "Forgot password?". */
@@ -18,8 +18,17 @@ export type FieldFrameProps = Readonly<{
 }>;
 
 /** The ids of a field's hint and error, as its control must name them in `aria-describedby`. */
-export function describedBy(id: string, { hint, error }: { hint?: ReactNode; error?: string | undefined }): string | undefined {
+export function describedBy(id: string, { hint, error }: { hint?: ReactNode; error?: ReactNode }): string | undefined {
   return [error && `${id}-error`, hint && `${id}-hint`].filter(Boolean).join(" ") || undefined;
+}
+
+export function FieldError({ id, error }: Readonly<{ id: string; error: ReactNode }>) {
+  if (!error) return null;
+  return (
+    <div id={`${id}-error`} className="text-bad text-small">
+      {error}
+    </div>
+  );
 }
 
 /** Label, hint and error around one control. The control has the id, `describedBy()` and `aria-invalid`. */
@@ -34,11 +43,7 @@ export function FieldFrame({ id, label, hint, error, isOptional, aside, children
         {aside && <span className="text-small">{aside}</span>}
       </div>
       {children}
-      {error && (
-        <p id={`${id}-error`} className="text-bad text-small">
-          {error}
-        </p>
-      )}
+      <FieldError id={id} error={error} />
       {hint && (
         <p id={`${id}-hint`} className="text-muted text-small">
           {hint}

@@ -1,5 +1,6 @@
 import Link from "next/link";
 import type { ReactNode } from "react";
+import { classNames } from "./class-names.ts";
 
 export type Figure = Readonly<{
   label: string;
@@ -10,9 +11,9 @@ export type Figure = Readonly<{
   href?: string;
 }>;
 
-export type FiguresProps = Readonly<{ figures: readonly Figure[] }>;
+type FiguresProps = Readonly<{ figures: readonly Figure[] }>;
 
-/** Numbers at a glance, each with its name: as many beside one another as there is room for. */
+/** Figures with their labels, as many per row as fit. */
 export function Figures({ figures }: FiguresProps) {
   return (
     <dl className="grid grid-cols-2 gap-x-5 gap-y-5 sm:grid-cols-3 xl:grid-cols-4">
@@ -36,3 +37,56 @@ export function Figures({ figures }: FiguresProps) {
     </dl>
   );
 }
+
+type MeterProps = Readonly<{
+  label: string;
+  /** The amount in words: `3 GB of 50 GB`. */
+  text: string;
+  value: number;
+  /** Null means no limit: then there is no bar. */
+  max: number | null;
+}>;
+
+const WIDTH = 1_000;
+/** A small amount stays visible; zero draws nothing. */
+const SMALLEST = 8;
+const NEARLY_FULL = 0.9;
+
+/** How much of a limit is used. The visible bar is an SVG: with rounded corners, the browser's own looks filled at zero. */
+export function Meter({ label, text, value, max }: MeterProps) {
+  const share = max === null ? 0 : max === 0 ? 1 : value / max;
+  const state = share >= 1 ? "full" : share >= NEARLY_FULL ? "nearly full" : undefined;
+  return (
+    <div className="grid gap-1.5">
+      <p className="flex flex-wrap items-baseline justify-between gap-x-3">
+        <span className="font-medium">{label}</span>
+        <span className="text-small tabular-nums">
+          {state && (
+            <span className={classNames("font-medium", share >= 1 && "text-bad")}>
+              {state === "full" ? "Full" : "Nearly full"} ·{" "}
+            </span>
+          )}
+          <span className="text-muted">{text}</span>
+        </span>
+      </p>
+      {max !== null && (
+        <div className="h-2 overflow-hidden rounded-full border border-line bg-sunken">
+          <meter aria-label={`${label}: ${text}`} min={0} max={max} value={Math.min(value, max)} className="sr-only" />
+          <svg aria-hidden="true" viewBox={`0 0 ${WIDTH} 1`} preserveAspectRatio="none" className="block h-full w-full">
+            {value > 0 && (
+              <rect
+                width={Math.min(WIDTH, Math.max(SMALLEST, share * WIDTH))}
+                height={1}
+                className={share >= 1 ? "fill-bad" : "fill-ink/75"}
+              />
+            )}
+          </svg>
+        </div>
+      )}
+    </div>
+  );
+}
+
+/** `3 GB of 50 GB` */
+export const ofLimit = (used: string, limit: string | null): string =>
+  limit === null ? `${used}, no limit` : `${used} of ${limit}`;

@@ -2,15 +2,15 @@
 
 import { type ReactNode, useId } from "react";
 import { useFormState } from "./action-form.client.tsx";
-import { ChoiceRow } from "./choice-row.client.tsx";
 import { describedBy, FieldFrame } from "./field-frame.tsx";
+import { ChoiceRow } from "./fields.client.tsx";
 
-export type ImageFieldProps = Readonly<{
+type ImageFieldProps = Readonly<{
   name: string;
   label: string;
   /** The picture as it is now, an `Avatar`. */
   current: ReactNode;
-  /** Offers to go without: the checkbox's name. Left out while there is no picture to remove. */
+  /** The name of the checkbox that removes the picture; absent while there is no picture. */
   removeName?: string | undefined;
 }>;
 
@@ -18,7 +18,7 @@ export type ImageFieldProps = Readonly<{
 export function ImageField({ name, label, current, removeName }: ImageFieldProps) {
   const id = useId();
   const error = useFormState().errors[name];
-  const hint = "PNG, JPEG, WebP, GIF or AVIF up to 5 MB; it is cut to a square.";
+  const hint = "PNG, JPEG, WebP, GIF or AVIF, up to 5 MB. It is cropped to a square.";
   return (
     <div className="flex flex-wrap items-start gap-4">
       {current}
@@ -34,7 +34,7 @@ export function ImageField({ name, label, current, removeName }: ImageFieldProps
             className="w-full min-w-0 text-muted text-small file:mr-3 file:h-8 file:cursor-pointer file:rounded-control file:border file:border-line file:border-solid file:bg-surface file:px-3 file:font-medium file:text-ink hover:file:bg-sunken"
           />
         </FieldFrame>
-        {removeName && <ChoiceRow type="checkbox" name={removeName} label="Remove the present picture" />}
+        {removeName && <ChoiceRow type="checkbox" name={removeName} label="Remove the current picture" />}
       </div>
     </div>
   );

@@ -1,23 +1,30 @@
+import Link from "next/link";
+import { redirect } from "next/navigation";
 import type { ReactNode } from "react";
+import { buttonClass } from "./button.tsx";
 import { classNames } from "./class-names.ts";
+import { EmptyState } from "./empty-state.tsx";
+import { Card, PageColumn, type PageColumnProps, SectionCard, type SectionCardProps } from "./page-layout.tsx";
 
-export type ListProps = Readonly<{
+export { EmptyState };
+
+type ListProps = Readonly<{
   /** Names the list where no heading does. */
   label?: string;
   children: ReactNode;
   className?: string;
 }>;
 
-/** Rows with hairlines between them; stands in a `Card` or a flush `SectionCard`. */
+/** Rows with hairlines between them; stands in a `Card` or a flush `SectionCard`. The keys `j` and `k` move through it. */
 export function List({ label, children, className }: ListProps) {
   return (
-    <ul aria-label={label} className={classNames("divide-y divide-line", className)}>
+    <ul aria-label={label} data-rows="" className={classNames("divide-y divide-line", className)}>
       {children}
     </ul>
   );
 }
 
-export type ListRowProps = Readonly<{
+type ListRowProps = Readonly<{
   /** An avatar or icon. */
   leading?: ReactNode;
   title: ReactNode;
@@ -25,12 +32,14 @@ export type ListRowProps = Readonly<{
   meta?: ReactNode;
   /** Numbers, chips and buttons at the end; they move below on narrow screens. */
   trailing?: ReactNode;
+  /** What can be done with it: buttons and `ConfirmDestructive` at the end. */
+  acts?: ReactNode;
   /** More of the row, below its lines. */
   children?: ReactNode;
 }>;
 
 /** Two lines about one thing. */
-export function ListRow({ leading, title, meta, trailing, children }: ListRowProps) {
+export function ListRow({ leading, title, meta, trailing, acts, children }: ListRowProps) {
   return (
     <li className="px-4 py-3.5 sm:px-5">
       <div className="flex flex-wrap items-center gap-x-3 gap-y-2">
@@ -40,8 +49,125 @@ export function ListRow({ leading, title, meta, trailing, children }: ListRowPro
           {meta && <div className="break-words text-muted text-small">{meta}</div>}
         </div>
         {trailing && <div className="flex flex-wrap items-center gap-2">{trailing}</div>}
+        {acts && <div className="header-acts">{acts}</div>}
       </div>
       {children}
     </li>
+  );
+}
+
+type ListPageProps<Item> = Omit<PageColumnProps, "children"> &
+  PagedListProps<Item> &
+  Readonly<{
+    /** Above the list: a search, or what a person has to do first. */
+    children?: ReactNode;
+  }>;
+
+/** A page that is one list: what has just happened, a search, and the list itself. */
+export function ListPage<Item>({ children, label, things, list, hrefOf, row, empty, ...header }: ListPageProps<Item>) {
+  return (
+    <PageColumn {...header}>
+      {children}
+      <PagedList {...{ label, things, list, hrefOf, row, empty }} />
+    </PageColumn>
+  );
+}
+
+type PagedListProps<Item> = Readonly<{
+  /** Names the list. */
+  label: string;
+  /** Names the landmark of its pages, where the label does not. */
+  things?: string | undefined;
+  /** One page of the list, or all of it. */
+  list: (Readonly<{ items: readonly Item[] }> & Pick<PaginationProps, "page" | "pageSize" | "total">) | readonly Item[];
+  /** The addresses of its pages. */
+  hrefOf?: PaginationProps["hrefOf"];
+  /** A `ListRow` with its key. */
+  row: (item: Item) => ReactNode;
+  /** Replaces an empty list: an `EmptyState`. */
+  empty: ReactNode;
+  /** Draws the list as a titled section instead of a plain card. */
+  section?: Pick<SectionCardProps, "title" | "description" | "action">;
+  /** At the top of the card: a search. */
+  top?: ReactNode;
+}>;
+
+/** A list on a card, with the way to its other pages. */
+export function PagedList<Item>({
+  label,
+  things = label,
+  list,
+  hrefOf = () => "",
+  row,
+  empty,
+  section,
+  top,
+}: PagedListProps<Item>) {
+  const { items, page, pageSize, total } = "items" in list ? list : wholeOf(list);
+  // The last item of the last page was deleted, or the address is made up.
+  const pages = Math.ceil(total / pageSize);
+  if (items.length === 0 && total > 0 && page > pages) redirect(hrefOf(pages));
+  const content = (
+    <>
+      {top}
+      {items.length === 0 ? empty : <List label={label}>{items.map(row)}</List>}
+    </>
+  );
+  return (
+    <div>
+      {section ? (
+        <SectionCard isFlush {...section}>
+          {content}
+        </SectionCard>
+      ) : (
+        <Card>{content}</Card>
+      )}
+      <Pagination label={things} {...{ page, pageSize, total, hrefOf }} />
+    </div>
+  );
+}
+
+const wholeOf = <Item,>(items: readonly Item[]) => ({ items, page: 1, pageSize: items.length || 1, total: items.length });
+
+type PaginationProps = Readonly<{
+  /** What is listed, for the landmark's name: "OAuth apps". */
+  label: string;
+  /** From 1. */
+  page: number;
+  pageSize: number;
+  total: number;
+  /** Long items take more room on a page, so only pages are counted. */
+  isByLength?: boolean;
+  /** The address of a page; it carries the filter along. */
+  hrefOf: (page: number) => string;
+}>;
+
+/** Links to newer and older items, with the current position. Draws nothing if everything fits on one page. */
+export function Pagination({ label, page, pageSize, total, isByLength = false, hrefOf }: PaginationProps) {
+  const pages = Math.ceil(total / pageSize);
+  if (pages <= 1) return null;
+  const first = (page - 1) * pageSize + 1;
+  const number = new Intl.NumberFormat("en");
+  return (
+    <nav aria-label={`Pages of ${label}`} className="mt-3 flex items-center justify-between gap-3 text-muted text-small">
+      <span>
+        {isByLength
+          ? `Page ${number.format(page)} of ${number.format(pages)}`
+          : `${number.format(first)}–${number.format(Math.min(page * pageSize, total))} of ${number.format(total)}`}
+      </span>
+      <span className="flex gap-2">
+        {page > 1 && <PageStep href={hrefOf(page - 1)}>Previous</PageStep>}
+        {page < pages && <PageStep href={hrefOf(page + 1)}>Next</PageStep>}
+      </span>
+    </nav>
+  );
+}
+
+/** A link to the previous or next page. */
+export function PageStep({ href, children }: Readonly<{ href: string; children: string }>) {
+  return (
+    <Link prefetch={false} href={href} className={buttonClass({ size: "small" })}>
+      {children}
+    </Link>
   );
 }

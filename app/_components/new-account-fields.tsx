@@ -1,26 +1,34 @@
-import { Field } from "./field.client.tsx";
-import { PasswordField } from "./password-field.client.tsx";
+import { Field, PasswordField } from "./fields.client.tsx";
 
-/** What is asked of everybody who gets an account. */
+/** The fields that everybody fills in who creates an account. */
 export function NewAccountFields() {
   return (
     <>
-      <Field
-        name="username"
-        label="Username"
-        hint="Public, and part of the addresses of what you own. Letters, digits and single . _ or -"
-        autoComplete="username"
-        autoCapitalize="none"
-        spellCheck={false}
-      />
-      <Field name="fullName" label="Full name" isOptional autoComplete="name" />
+      <NameFields />
       <Field name="email" type="email" label="E-mail" autoComplete="email" />
       <NewPasswordField name="password" label="Password" />
     </>
   );
 }
 
-/** A password that is being chosen. */
+/** The names of a new account. */
+export function NameFields() {
+  return (
+    <>
+      <Field
+        name="username"
+        label="Username"
+        hint="Public, and part of the URLs of what you own. Use letters, digits and single . _ or -"
+        autoComplete="username"
+        autoCapitalize="none"
+        spellCheck={false}
+      />
+      <Field name="fullName" label="Full name" isOptional autoComplete="name" />
+    </>
+  );
+}
+
+/** A field for a new password. */
 export function NewPasswordField({ name, label }: Readonly<{ name: string; label: string }>) {
-  return <PasswordField name={name} label={label} autoComplete="new-password" hint="8 characters or more; any kind will do." />;
+  return <PasswordField name={name} label={label} autoComplete="new-password" hint="At least 8 characters." />;
 }

@@ -1,38 +1,31 @@
 "use client";
 
-import {
-  browserSupportsWebAuthn,
-  type PublicKeyCredentialCreationOptionsJSON,
-  type PublicKeyCredentialRequestOptionsJSON,
-  startAuthentication,
-  startRegistration,
-  WebAuthnError,
-} from "@simplewebauthn/browser";
+import type { PublicKeyCredentialCreationOptionsJSON, PublicKeyCredentialRequestOptionsJSON } from "@simplewebauthn/browser";
 import { Fingerprint, LoaderCircle } from "lucide-react";
 import { type ReactNode, useRef, useState } from "react";
 import { useFormStatus } from "react-dom";
-import { type ButtonLook, buttonClass } from "./button.tsx";
-import { FormMessage } from "./form-message.tsx";
+import { type ButtonLook, buttonClass } from "./button-class.ts";
+import { FormMessage } from "./page-layout.tsx";
 
-/** What a server action answers that begins something with a passkey. */
+/** What a server action returns to start something with a passkey. */
 export type AskedPasskey =
   | { use: PublicKeyCredentialRequestOptionsJSON }
   | { make: PublicKeyCredentialCreationOptionsJSON }
   | { problem: string };
 
-/** The field in which a form carries what the passkey answered. */
+/** The form field that holds the passkey's response. */
 const ANSWER_FIELD = "passkeyAnswer";
 
-export type PasskeyButtonProps = ButtonLook &
+type PasskeyButtonProps = ButtonLook &
   Readonly<{
-    /** Asks the service what the passkey has to answer. */
+    /** Gets the passkey's challenge from the service. */
     ask: () => Promise<AskedPasskey>;
     children: ReactNode;
   }>;
 
 /**
- * Stands in an `ActionForm` and sends it with what the person's passkey answered. Browsers know passkeys through scripts alone:
- * without them it is hidden, and the page offers another way.
+ * Stands in an `ActionForm` and submits it with the passkey's response. Browsers offer passkeys to scripts only:
+ * without scripts the button is hidden, and the page offers another way.
  */
 export function PasskeyButton({ ask, children, variant, size, isWide }: PasskeyButtonProps) {
   const answer = useRef<HTMLInputElement>(null);
@@ -81,20 +74,22 @@ export function PasskeyButton({ ask, children, variant, size, isWide }: PasskeyB
 class Refusal extends Error {}
 
 async function answerOf(ask: () => Promise<AskedPasskey>) {
-  if (!browserSupportsWebAuthn()) throw new Refusal("This browser knows no passkeys. Use another way.");
+  // Loaded when a passkey is used: most people sign in without one.
+  const { browserSupportsWebAuthn, startAuthentication, startRegistration } = await import("@simplewebauthn/browser");
+  if (!browserSupportsWebAuthn()) throw new Refusal("This browser does not support passkeys. Use another method.");
   const asked = await ask();
   if ("problem" in asked) throw new Refusal(asked.problem);
   return "use" in asked ? startAuthentication({ optionsJSON: asked.use }) : startRegistration({ optionsJSON: asked.make });
 }
 
-/** Browsers do not tell why: somebody who takes their time, or says no, is to look the same to us (WebAuthn Level 3 §14.5.1). */
+/** Browsers do not say why it failed: a timeout and a refusal must look the same to the site (WebAuthn Level 3 §14.5.1). */
 function explain(error: unknown): string {
   if (error instanceof Refusal) return error.message;
-  if (error instanceof WebAuthnError && error.code === "ERROR_AUTHENTICATOR_PREVIOUSLY_REGISTERED") {
-    return "This device has a passkey for your account already.";
+  if (error instanceof Error && "code" in error && error.code === "ERROR_AUTHENTICATOR_PREVIOUSLY_REGISTERED") {
+    return "This device already has a passkey for your account.";
   }
   if (error instanceof Error && ["NotAllowedError", "AbortError"].includes(error.name)) {
-    return "Nothing came from a passkey: it was cancelled, took too long, or there is none for here on this device.";
+    return "No passkey was used: the request was cancelled or timed out, or this device has no passkey for this service.";
   }
-  return "The passkey could not be used. Try again, or use another way.";
+  return "The passkey could not be used. Try again, or use another method.";
 }

@@ -3,7 +3,7 @@
 import { useRouter } from "next/navigation";
 import { startTransition, useEffect } from "react";
 
-/** Has the page read anew every so often while it is looked at: for what changes by itself. */
+/** Refreshes the page at an interval while it is visible, for content that changes by itself. */
 export function RefreshWhile({ seconds }: Readonly<{ seconds: number }>) {
   const router = useRouter();
   useEffect(() => {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { relativeTime } from "./relative-time.tsx";
+import { relativeTime, spokenDuration } from "./relative-time.tsx";
 
 const now = new Date("2026-11-21T12:00:00Z");
 const SECOND = 1_000;
@@ -21,4 +21,15 @@ test.each([
   [-30 * 24 * HOUR, "Oct 22, 2026"],
 ])("%d ms from now is %s", (offset, text) => {
   expect(relativeTime(new Date(now.getTime() + offset), now)).toBe(text);
+});
+
+test.each([
+  [28_800, "8 hours"],
+  [3_600, "1 hour"],
+  [5_400, "90 minutes"],
+  [86_400, "1 day"],
+  [30 * 86_400, "30 days"],
+  [61, "61 seconds"],
+])("%i seconds are %s", (seconds, words) => {
+  expect(spokenDuration(seconds)).toBe(words);
 });

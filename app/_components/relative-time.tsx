@@ -1,6 +1,9 @@
-export type RelativeTimeProps = Readonly<{
+import { LocalTime } from "./local-time.client.tsx";
+import { timeInZone } from "./time-words.ts";
+
+type RelativeTimeProps = Readonly<{
   at: Date;
-  /** The moment it is relative to; the time of rendering unless told. */
+  /** The time that it is relative to; by default the time of rendering. */
   now?: Date;
 }>;
 
@@ -12,25 +15,52 @@ const steps = [
 ] as const;
 
 const words = new Intl.RelativeTimeFormat("en", { numeric: "auto" });
-const day = new Intl.DateTimeFormat("en", { dateStyle: "medium", timeZone: "UTC" });
-const exact = new Intl.DateTimeFormat("en", { dateStyle: "long", timeStyle: "medium", timeZone: "UTC" });
 
-/** A time as people say it, with the exact one (UTC) on hover. Older than a month it is a date. */
+/** A relative time, with the exact time on hover. After a month it becomes a date. */
 export function RelativeTime({ at, now = new Date() }: RelativeTimeProps) {
   return (
-    <time dateTime={at.toISOString()} title={`${exact.format(at)} UTC`} className="whitespace-nowrap">
-      {relativeTime(at, now)}
-    </time>
+    <LocalTime at={at} look="date">
+      {relativeWords(at, now)}
+    </LocalTime>
+  );
+}
+
+/** `last used 3 minutes ago`, or `never used`. */
+export function LastUsed({ at }: Readonly<{ at: Date | null }>) {
+  if (!at) return "never used";
+  return (
+    <>
+      last used <RelativeTime at={at} />
+    </>
   );
 }
 
 /** `3 minutes ago`, `tomorrow`, `Nov 2, 2026`. */
 export function relativeTime(at: Date, now: Date): string {
+  return relativeWords(at, now) ?? timeInZone(at, "date");
+}
+
+/** Undefined for a time more than a month away. */
+function relativeWords(at: Date, now: Date): string | undefined {
   const seconds = (at.getTime() - now.getTime()) / 1000;
   if (Math.abs(seconds) < MINUTE) return seconds > 0 ? "in a moment" : "just now";
   const step = steps.find(({ until }) => Math.abs(seconds) < until);
-  if (!step) return day.format(at);
-  // What ends in 7 days but a moment ends in 7 days; what began 7 days ago but a moment is not a week old yet.
+  if (!step) return undefined;
+  // Future times are rounded: almost 7 days from now is "in 7 days". Past times are cut off: almost 7 days ago is not a week yet.
   const count = seconds > 0 ? Math.round(seconds / step.seconds) : Math.trunc(seconds / step.seconds);
   return words.format(count, step.unit);
+}
+
+const units = [
+  { unit: "day", seconds: 86_400 },
+  { unit: "hour", seconds: 3_600 },
+  { unit: "minute", seconds: 60 },
+  { unit: "second", seconds: 1 },
+] as const;
+
+/** A duration in the largest unit that expresses it exactly: `8 hours`, `30 days`, `90 minutes`. */
+export function spokenDuration(seconds: number): string {
+  const found = units.find((each) => seconds % each.seconds === 0) ?? units[3];
+  const count = seconds / found.seconds;
+  return `${count} ${found.unit}${count === 1 ? "" : "s"}`;
 }

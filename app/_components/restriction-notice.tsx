@@ -1,18 +1,21 @@
-import { listOwnRestrictions, type OwnRestriction } from "#core/accounts/organizations/security/list-own-restrictions.ts";
+import { listOwnRestrictions, type OwnRestriction } from "#core/accounts/organizations/security/list-restricted-members.ts";
 import { elsewherePath } from "../_server/elsewhere.ts";
 import { buttonClass } from "./button.tsx";
-import { FormMessage } from "./form-message.tsx";
+import { FormMessage } from "./page-layout.tsx";
 
-export type RestrictionNoticeProps = Readonly<{
+type RestrictionNoticeProps = Readonly<{
   userId: string;
-  /** Of this organization alone. */
+  /** Only for this organization. */
   orgId?: string;
-  /** The page it stands on, to come back to. */
+  /** The page to come back to. */
   next: string;
   className?: string;
 }>;
 
-/** What organizations ask of their member's sign-in before their things open, with the next step. Draws nothing when all is met. */
+/**
+ * What organizations require of a member's sign-in before they give access, with the next step. It draws nothing when everything is
+ * met.
+ */
 export async function RestrictionNotice({ userId, orgId, next, className }: RestrictionNoticeProps) {
   const restricted = await listOwnRestrictions(userId, orgId);
   if (restricted.length === 0) return null;
@@ -23,8 +26,8 @@ export async function RestrictionNotice({ userId, orgId, next, className }: Rest
           <FormMessage key={organization.orgId} tone="warn">
             <div className="flex flex-wrap items-center gap-x-4 gap-y-2">
               <p className="min-w-0 flex-1 basis-60">
-                <bdi className="font-medium">{organization.fullName}</bdi> {askedFor(organization)} Until then what is theirs is
-                closed to you, and to your apps and tokens.
+                <bdi className="font-medium">{organization.fullName}</bdi> {askedFor(organization)} Until you do, you, your apps
+                and your tokens have no access to it.
               </p>
               <Steps organization={organization} next={next} />
             </div>
@@ -37,12 +40,12 @@ export async function RestrictionNotice({ userId, orgId, next, className }: Rest
 
 function askedFor({ restrictions, provider }: OwnRestriction): string {
   const asked = [
-    ...(restrictions.includes("mfa") ? ["to sign in in two steps"] : []),
+    ...(restrictions.includes("mfa") ? ["to sign in with a second step"] : []),
     ...(restrictions.includes("sso")
-      ? [`to sign in with ${provider?.name ?? "its issuer, which is out of use"} every 7 days`]
+      ? [`to sign in every 7 days with ${provider?.name ?? "its issuer, which is disabled"}`]
       : []),
   ];
-  return `asks you ${asked.join(", and ")}.`;
+  return `requires you ${asked.join(", and ")}.`;
 }
 
 function Steps({ organization: { restrictions, provider }, next }: Readonly<{ organization: OwnRestriction; next: string }>) {

@@ -1,10 +1,10 @@
 import { Search } from "lucide-react";
 import type { ReactNode } from "react";
 import { buttonClass } from "./button.tsx";
-import { Field } from "./field.client.tsx";
+import { Field, Select, type SelectProps } from "./fields.client.tsx";
 
-export type SearchFormProps = Readonly<{
-  /** The page that lists; the search is in its address, so that it can be kept and sent on. */
+type SearchFormProps = Readonly<{
+  /** The page of the list. The search is in its address, so that people can keep it and share it. */
   action: string;
   /** What is searched: "Name, client ID or owner". */
   label: string;
@@ -13,7 +13,7 @@ export type SearchFormProps = Readonly<{
   children?: ReactNode;
 }>;
 
-/** Looks in a list. The first page of what is found has no page number. */
+/** Searches a list. It leaves out the page number, so the result starts at its first page. */
 export function SearchForm({ action, label, value, children }: SearchFormProps) {
   return (
     <search>
@@ -36,5 +36,23 @@ export function SearchForm({ action, label, value, children }: SearchFormProps) 
         </button>
       </form>
     </search>
+  );
+}
+
+type FilterProps = Readonly<{
+  name: string;
+  label: string;
+  value: string | undefined;
+  /** The first choice, which narrows nothing. */
+  any?: string;
+  options: SelectProps["options"];
+}>;
+
+/** A `Select` of a `SearchForm`. */
+export function Filter({ name, label, value = "", any = "Any", options }: FilterProps) {
+  return (
+    <div className="min-w-44">
+      <Select name={name} label={label} defaultValue={value} options={[{ value: "", label: any }, ...options]} />
+    </div>
   );
 }

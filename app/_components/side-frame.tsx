@@ -1,7 +1,8 @@
 import type { ReactNode } from "react";
+import { NavLink, NavMenu } from "./navigation.client.tsx";
 import { SiteFrame } from "./site-frame.tsx";
 
-export type SideFrameProps = Readonly<{
+type SideFrameProps = Readonly<{
   /** A `SideNavigation`. */
   navigation: ReactNode;
   children: ReactNode;
@@ -18,5 +19,62 @@ export function SideFrame({ navigation, children }: SideFrameProps) {
         </main>
       </div>
     </SiteFrame>
+  );
+}
+
+export type NavPage = Readonly<{
+  href: string;
+  label: string;
+  /** The address of another page of the navigation begins with this one's. */
+  isExact?: boolean;
+}>;
+
+export type NavSections = ReadonlyArray<Readonly<{ label: string; pages: ReadonlyArray<NavPage> }>>;
+
+type SideNavigationProps = Readonly<{
+  /** What the pages belong to: "Settings". */
+  label: string;
+  sections: NavSections;
+}>;
+
+/** The pages of one subject: a column beside the page, a menu above it on narrow screens. */
+export function SideNavigation({ label, sections }: SideNavigationProps) {
+  return (
+    <nav aria-label={label}>
+      <div className="mb-5 lg:hidden">
+        <NavMenu label={label} pages={sections.flatMap(({ pages }) => pages)}>
+          <Groups sections={sections} />
+        </NavMenu>
+      </div>
+      <div className="hidden lg:block">
+        <Groups sections={sections} />
+      </div>
+    </nav>
+  );
+}
+
+function Groups({ sections }: Readonly<{ sections: NavSections }>) {
+  return (
+    <div className="grid gap-4 text-muted text-small">
+      {sections.map((section) => (
+        <div key={section.label}>
+          <p className="px-3 pb-1 text-fine">{section.label}</p>
+          <ul>
+            {section.pages.map(({ href, label, isExact }) => (
+              <li key={href}>
+                <NavLink
+                  href={href}
+                  isExact={isExact}
+                  className="block rounded-control px-3 py-1.5 hover:text-ink"
+                  currentClassName="bg-line font-medium text-ink"
+                >
+                  {label}
+                </NavLink>
+              </li>
+            ))}
+          </ul>
+        </div>
+      ))}
+    </div>
   );
 }

@@ -1,9 +1,9 @@
 import { ExternalLink } from "lucide-react";
-import { listOfferedProviders } from "#core/accounts/identity-providers/list-identity-providers.ts";
+import { listOfferedProviders } from "#core/accounts/identity-providers/manage-identity-providers.ts";
 import { elsewherePath } from "../_server/elsewhere.ts";
 import { buttonClass } from "./button.tsx";
 
-/** The ways to sign in elsewhere, beside the form for the password; nothing where the operator has set up none. */
+/** The identity providers, beside the form for the password. It draws nothing if the operator has set up none. */
 export async function SignInElsewhere({ next }: Readonly<{ next: string }>) {
   const providers = await listOfferedProviders();
   if (providers.length === 0) return null;
@@ -15,7 +15,7 @@ export async function SignInElsewhere({ next }: Readonly<{ next: string }>) {
       <ul className="grid gap-2.5" aria-label="Sign in elsewhere">
         {providers.map(({ slug, name }) => (
           <li key={slug}>
-            {/* Not a Link: it leads to another site, and must not be fetched ahead. */}
+            {/* Not a Link: it leads to another site, and must not be prefetched. */}
             <a className={buttonClass({ isWide: true }, "min-w-0")} href={elsewherePath(slug, { next })}>
               <span className="min-w-0 truncate">Continue with {name}</span>
               <ExternalLink className="size-4 shrink-0 text-muted" aria-hidden="true" />

@@ -1,15 +1,16 @@
-import { Plus } from "lucide-react";
+import { LogOut, Menu, Plus } from "lucide-react";
 import Link from "next/link";
 import type { ReactNode } from "react";
 import { env } from "#core/env.ts";
 import { currentSession } from "../_server/session.ts";
-import { AccountMenu } from "./account-menu.tsx";
-import { avatarSrc } from "./avatar-src.ts";
+import { signOut } from "../_server/sign-out.ts";
+import { Avatar, avatarSrc } from "./avatar.tsx";
 import { BrandMark } from "./brand-mark.tsx";
-import { BrowseMenu } from "./browse-menu.tsx";
-import { ButtonLink } from "./button.tsx";
-import { NavLink } from "./nav-link.client.tsx";
-import { SkipLink } from "./skip-link.tsx";
+import { ButtonLink, buttonClass } from "./button.tsx";
+import { ListKeys } from "./list-keys.client.tsx";
+import { HideOnNavigation, NavLink } from "./navigation.client.tsx";
+import { PageBody } from "./page-layout.tsx";
+import { SearchDialog } from "./search-dialog.client.tsx";
 import { ThemeSwitch } from "./theme-switch.tsx";
 
 const browse = [
@@ -24,8 +25,16 @@ const own = [
   { href: "/settings/profile", section: "/settings", label: "Settings" },
 ];
 
-/** The frame of an ordinary page: the header, and the page in its `<main>`, which the page itself provides by `id="main"`. */
-export async function SiteFrame({ children }: Readonly<{ children: ReactNode }>) {
+type SiteFrameProps = Readonly<{
+  children: ReactNode;
+  /** The width of the page's `<main>`. Without it, `children` contains `<main id="main">`. */
+  width?: "page" | "reading";
+  /** The address of the model that the page belongs to: it does not begin with `/models`. */
+  modelPath?: string | undefined;
+}>;
+
+/** The frame of an ordinary page: the header, and the page below it. */
+export async function SiteFrame({ children, width, modelPath }: SiteFrameProps) {
   const session = await currentSession();
   const { BRAND_NAME } = env();
   return (
@@ -37,14 +46,22 @@ export async function SiteFrame({ children }: Readonly<{ children: ReactNode }>)
             <BrandMark className="size-5 shrink-0 text-brand" />
             <span className="truncate">{BRAND_NAME}</span>
           </Link>
-          <nav aria-label="Main" className="hidden gap-5 text-muted text-small md:flex">
+          <nav aria-label="Main" className="hidden gap-5 text-muted text-small lg:flex">
             {[...browse, ...(session ? own : [])].map(({ label, ...link }) => (
-              <NavLink key={label} {...link} currentClassName="font-medium text-ink" className="hover:text-ink">
+              <NavLink
+                key={label}
+                {...link}
+                {...(link.href === "/models" && modelPath && { section: ["/models", modelPath] })}
+                currentClassName="font-medium text-ink"
+                className="hover:text-ink"
+              >
                 {label}
               </NavLink>
             ))}
           </nav>
-          <div className="ml-auto flex items-center gap-2">
+          <div className="ml-auto flex shrink-0 items-center gap-2">
+            <SearchDialog />
+            <ListKeys />
             <BrowseMenu links={browse} isThemeShown={!session} />
             {session ? (
               <>
@@ -62,7 +79,7 @@ export async function SiteFrame({ children }: Readonly<{ children: ReactNode }>)
               </>
             ) : (
               <>
-                <div className="hidden md:block">
+                <div className="hidden lg:block">
                   <ThemeSwitch />
                 </div>
                 <ButtonLink href="/login" size="small">
@@ -73,7 +90,129 @@ export async function SiteFrame({ children }: Readonly<{ children: ReactNode }>)
           </div>
         </div>
       </header>
-      {children}
+      {width ? <PageBody width={width}>{children}</PageBody> : children}
+    </>
+  );
+}
+
+/** The first stop of the Tab key: past the navigation, to the page's `<main id="main">`. */
+function SkipLink() {
+  return (
+    <a
+      href="#main"
+      className="sr-only focus:not-sr-only focus:fixed focus:top-2 focus:left-2 focus:z-10 focus:rounded-control focus:border focus:border-line focus:bg-surface focus:px-3 focus:py-2 focus:text-small focus:shadow-menu"
+    >
+      Skip to content
+    </a>
+  );
+}
+
+type BrowseMenuProps = Readonly<{
+  links: ReadonlyArray<Readonly<{ href: string; label: string }>>;
+  /** For visitors without an account menu, which otherwise contains the switch. */
+  isThemeShown: boolean;
+}>;
+
+/** The links that do not fit into a narrow header. It is a popover, so the browser opens, closes and focuses it without a script. */
+function BrowseMenu({ links, isThemeShown }: BrowseMenuProps) {
+  return (
+    <>
+      <button
+        type="button"
+        popoverTarget="browse-menu"
+        aria-label="Browse"
+        className={buttonClass({ variant: "quiet", size: "icon" }, "lg:hidden")}
+      >
+        <Menu className="size-5" aria-hidden="true" />
+      </button>
+      <div
+        id="browse-menu"
+        popover="auto"
+        className="inset-auto top-14 right-4 m-0 w-56 rounded-card border border-line bg-surface p-2 text-ink shadow-menu"
+      >
+        <nav aria-label="Browse">
+          {links.map(({ href, label }) => (
+            <Link
+              key={href}
+              prefetch={false}
+              href={href}
+              className="block rounded-control px-3 py-1.5 text-small hover:bg-sunken"
+            >
+              {label}
+            </Link>
+          ))}
+        </nav>
+        {isThemeShown && (
+          <div className="mt-2 flex items-center justify-between border-line border-t px-3 pt-2 text-small">
+            <span aria-hidden="true">Theme</span>
+            <ThemeSwitch />
+          </div>
+        )}
+      </div>
+      <HideOnNavigation popoverId="browse-menu" />
+    </>
+  );
+}
+
+type AccountMenuProps = Readonly<{
+  username: string;
+  fullName: string;
+  email: string;
+  avatarUrl: string;
+  isOperator: boolean;
+}>;
+
+const links = [
+  { href: "/settings/profile", label: "Profile" },
+  { href: "/settings/account", label: "E-mail and sessions" },
+  { href: "/settings/security", label: "Security" },
+  { href: "/settings/connected-applications", label: "Connected apps" },
+  { href: "/settings/applications", label: "OAuth apps" },
+  { href: "/organizations", label: "Organizations" },
+] as const;
+const operatorLinks = [{ href: "/admin", label: "Administration" }] as const;
+
+const rowClass = "flex w-full items-center gap-2 rounded-control px-3 py-1.5 text-left text-small hover:bg-sunken";
+
+/**
+ * The account, with links to the person's own pages. It is a popover, so the browser opens, closes and focuses it without a script.
+ */
+function AccountMenu({ username, fullName, email, avatarUrl, isOperator }: AccountMenuProps) {
+  return (
+    <>
+      <button type="button" popoverTarget="account-menu" aria-label={`Account menu of ${username}`} className="rounded-full">
+        <Avatar name={fullName || username} src={avatarUrl} />
+      </button>
+      <div
+        id="account-menu"
+        popover="auto"
+        className="inset-auto top-14 right-4 m-0 w-64 rounded-card border border-line bg-surface p-2 text-ink shadow-menu sm:right-5"
+      >
+        <div className="border-line border-b px-3 pt-1 pb-2.5">
+          <p className="truncate font-medium">{fullName || username}</p>
+          <p className="truncate text-muted text-small">{email}</p>
+        </div>
+        <nav aria-label="Account" className="py-2">
+          {[{ href: `/${username}`, label: "Your repositories" }, ...links, ...(isOperator ? operatorLinks : [])].map(
+            ({ href, label }) => (
+              <Link key={href} prefetch={false} href={href} className={rowClass}>
+                {label}
+              </Link>
+            ),
+          )}
+        </nav>
+        <div className="flex items-center justify-between border-line border-y px-3 py-2 text-small">
+          <span aria-hidden="true">Theme</span>
+          <ThemeSwitch />
+        </div>
+        <form action={signOut} className="pt-2">
+          <button type="submit" className={rowClass}>
+            <LogOut className="size-4 text-muted" aria-hidden="true" />
+            Sign out
+          </button>
+        </form>
+      </div>
+      <HideOnNavigation popoverId="account-menu" />
     </>
   );
 }

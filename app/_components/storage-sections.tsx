@@ -4,18 +4,17 @@ import Link from "next/link";
 import { readableSize } from "#core/readable-size.ts";
 import type { LargeRepo, StorageUsage } from "#core/storage/read-usage.ts";
 import { Chip } from "./chip.tsx";
-import { EmptyState } from "./empty-state.tsx";
-import { FormMessage } from "./form-message.tsx";
-import { List, ListRow } from "./list.tsx";
-import { Meter, ofLimit } from "./meter.tsx";
-import { SectionCard } from "./section-card.tsx";
+import { Meter, ofLimit } from "./figures.tsx";
+import { EmptyState, List, ListRow } from "./list.tsx";
+import { FormMessage, SectionCard } from "./page-layout.tsx";
 
-export type StorageSectionsProps = Readonly<{ usage: StorageUsage; handle: string; kind: "user" | "organization" }>;
+type StorageSectionsProps = Readonly<{ usage: StorageUsage; handle: string; kind: "user" | "organization" }>;
 
 const sizeOrNone = (bytes: number | null): string | null => (bytes === null ? null : readableSize(bytes));
 
-/** How much a person or an organization stores, of how much, and what takes most. */
-export function StorageSections({ usage: { bytes, repositories, limits, largest }, handle, kind }: StorageSectionsProps) {
+/** How much a person or an organization stores, the quota, and what takes most of it. */
+export function StorageSections({ usage, handle, kind }: StorageSectionsProps) {
+  const { bytes, files, proposals, repositories, limits, largest } = usage;
   const { used, uploading, quota } = repositories;
   const isFull = quota !== null && used >= quota;
   return (
@@ -26,13 +25,25 @@ export function StorageSections({ usage: { bytes, repositories, limits, largest 
           more.
         </FormMessage>
       )}
-      <SectionCard title="Repositories" description="Every version of every file counts until its repository is deleted.">
+      <SectionCard
+        title="Repositories"
+        description="Every version of every file counts, including those that are only in the history."
+      >
         <div className="grid grid-cols-1 gap-4">
           <Meter label="Git and Git LFS" text={ofLimit(readableSize(used), sizeOrNone(quota))} value={used} max={quota} />
           <p className="text-muted text-small">
             {readableSize(bytes.git)} in git and {readableSize(bytes.lfs)} in Git LFS
-            {uploading > 0 && `, and ${readableSize(uploading)} held for uploads under way`}.
+            {uploading > 0 && `, and ${readableSize(uploading)} reserved for uploads in progress`}.
+            {readableSize(files.logicalBytes) !== readableSize(bytes.lfs) &&
+              files.logicalBytes > 0 &&
+              ` Without deduplication, the large files would use ${readableSize(files.logicalBytes)}.`}
           </p>
+          {proposals.bytes > 0 && (
+            <p className="text-muted text-small">
+              This includes {readableSize(proposals.bytes)} of large files in your pull requests to others’ repositories. They
+              count until the pull request is merged or you delete its commits.
+            </p>
+          )}
         </div>
       </SectionCard>
       <SectionCard title="Largest repositories" isFlush>

@@ -1,12 +1,13 @@
+import Link from "next/link";
 import { Fragment, type ReactNode, useId } from "react";
 
-export type TabsProps = Readonly<{
-  /** What is chosen among: "Example in". */
+type TabsProps = Readonly<{
+  /** The label of the choice: "Example in". */
   label: string;
   tabs: ReadonlyArray<Readonly<{ label: string; content: ReactNode }>>;
 }>;
 
-/** Views of one thing, of which one is seen at a time. Radio buttons underneath, so it needs no JavaScript (globals.css). */
+/** Tabs. They are radio buttons underneath, so they need no JavaScript (globals.css). */
 export function Tabs({ label, tabs }: TabsProps) {
   const id = useId();
   return (
@@ -21,4 +22,37 @@ export function Tabs({ label, tabs }: TabsProps) {
       ))}
     </fieldset>
   );
+}
+
+type LinkTabsProps = Readonly<{
+  /** Names the navigation: "App". */
+  label: string;
+  /** The parts by their value in the address. The first part is at the address without one. */
+  parts: Readonly<Record<string, string>>;
+  path: string;
+  current: string;
+}>;
+
+/** The parts of a long page, each with an address of its own. */
+export function LinkTabs({ label, parts, path, current }: LinkTabsProps) {
+  return (
+    <nav aria-label={label} className="flex flex-wrap gap-x-5 border-line border-b text-small">
+      {Object.entries(parts).map(([part, name], index) => (
+        <Link
+          key={part}
+          prefetch={false}
+          href={index === 0 ? path : `${path}?tab=${part}`}
+          aria-current={part === current ? "page" : undefined}
+          className="whitespace-nowrap border-transparent border-b-2 py-2 text-muted hover:text-ink aria-[current]:border-ink aria-[current]:font-medium aria-[current]:text-ink"
+        >
+          {name}
+        </Link>
+      ))}
+    </nav>
+  );
+}
+
+/** The part that an address names, or the first one. */
+export function currentPart(parts: Readonly<Record<string, string>>, named: string): string {
+  return Object.hasOwn(parts, named) ? named : (Object.keys(parts)[0] ?? "");
 }

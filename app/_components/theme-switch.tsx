@@ -4,7 +4,7 @@ import { chosenTheme } from "../_server/theme.ts";
 import { classNames } from "./class-names.ts";
 
 const choices = [
-  { theme: "system", label: "As the system", Icon: Monitor },
+  { theme: "system", label: "System", Icon: Monitor },
   { theme: "light", label: "Light", Icon: Sun },
   { theme: "dark", label: "Dark", Icon: Moon },
 ] as const;

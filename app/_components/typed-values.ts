@@ -1,8 +1,8 @@
 import type { FormValues } from "./form-state.ts";
 
-/** Fields of such names are never filled in again. */
+/** Fields with such names are never filled in again. */
 const SECRET_NAME = /password|secret|api-?key/i;
-/** React's own fields, which tell it what action was meant. */
+/** React's own fields, which identify the action. */
 const INTERNAL_NAME = /^\$ACTION/;
 
 /** What may be shown of a form that was sent: no secrets, no files. */

@@ -1,18 +1,22 @@
-import { type AuditExportFormat, auditExportFormats, mediaTypeOf } from "#core/accounts/audit-log/audit-export-formats.ts";
-import type { AuditScope } from "#core/accounts/audit-log/audit-scope.ts";
-import { exportAuditLog } from "#core/accounts/audit-log/export-audit-log.ts";
+import type { AuditScope } from "#core/accounts/audit-log/audit-query.ts";
+import {
+  type AuditExportFormat,
+  auditExportFormats,
+  exportAuditLog,
+  mediaTypeOf,
+} from "#core/accounts/audit-log/export-audit-log.ts";
 import { isServiceError } from "#core/errors.ts";
 import { streamOfText } from "#core/http/stream-of-text.ts";
 import { requestOrigin } from "./request-origin.ts";
 import { personAskedAnew } from "./session.ts";
 
 /**
- * The file behind the links of an audit page: the API's export for whoever has a session instead of a token. A page elsewhere cannot
- * have somebody's browser ask for it: an export is an entry in the log, and nobody else's to make.
+ * The file behind the links of an audit page: the API's export for a person with a session instead of a token. A request from
+ * another site is refused, because each export is recorded in the log in the name of the person whose browser makes it.
  */
 export async function answerAuditExport(request: Request, scope: AuditScope, name: string): Promise<Response> {
   const site = request.headers.get("sec-fetch-site");
-  if (site !== null && site !== "same-origin" && site !== "none") return refusal("Begin the export on the page of the log.", 403);
+  if (site !== null && site !== "same-origin" && site !== "none") return refusal("Start the export on the audit log page.", 403);
   const query = new URL(request.url).searchParams;
   const format: AuditExportFormat = auditExportFormats.find((each) => each === query.get("format")) ?? "json";
   try {

@@ -1,23 +1,22 @@
 import type { Person } from "#core/access/actor.ts";
-import type { AuditScope } from "#core/accounts/audit-log/audit-scope.ts";
+import { type AuditFilter, type AuditScope, parseAuditQuery } from "#core/accounts/audit-log/audit-query.ts";
 import { type AuditPage, listAuditEntries } from "#core/accounts/audit-log/list-audit-entries.ts";
-import { type AuditFilter, parseAuditQuery } from "#core/accounts/audit-log/parse-audit-query.ts";
 import { isServiceError } from "#core/errors.ts";
 import { textOf } from "./page-query.ts";
 
-/** What the address of a page of the audit log asks for. */
+/** The query of a page of the audit log. */
 export type AuditSearch = Readonly<{
   /** As typed. */
   search: string;
   /** A scope of types, such as `oauth_app`; empty for all. */
   kind: string;
-  /** Only the last so many days; empty for all. */
+  /** Only the last days, by number; empty for all. */
   days: string;
   before: string;
   after: string;
 }>;
 
-export const auditDays = ["1", "7", "30", "90"] as const;
+const auditDays = ["1", "7", "30", "90"] as const;
 
 type Query = Readonly<Record<string, string | string[] | undefined>>;
 
@@ -33,7 +32,7 @@ export function auditSearchOf(query: Query, kinds: readonly string[]): AuditSear
 }
 
 /**
- * The whole search in the words of the API, which the export takes as they are
+ * The whole search as a query of the API, which the export uses as it is
  * (docs/specification/organizations-and-tokens.md#audit-log).
  */
 export function auditQuery({ search, kind, days }: Pick<AuditSearch, "search" | "kind" | "days">, now = new Date()): string {
@@ -42,7 +41,7 @@ export function auditQuery({ search, kind, days }: Pick<AuditSearch, "search" | 
 }
 
 /**
- * The page that was asked for; or what is wrong with the search, beside all entries, or beside none when it took too long.
+ * The requested page. With a wrong search it returns the problem and all entries; if the search took too long, the problem and none.
  * @throws ServiceError `forbidden`, `not_found`
  */
 export async function readAuditPage(

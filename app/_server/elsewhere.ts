@@ -1,18 +1,19 @@
 import { cookies } from "next/headers";
-import { elsewhereCookie, pendingIdentityCookie } from "#core/accounts/identity-providers/elsewhere-cookies.ts";
+import { findIdentityProvider } from "#core/accounts/identity-providers/identity-provider.ts";
 import type { CallbackFailure } from "#core/accounts/identity-providers/receive-callback.ts";
+import { flowCookie, pendingIdentityCookie } from "#core/accounts/identity-providers/sign-in-flow.ts";
 
-/** The secret of this browser for its sign-ins elsewhere. */
+/** This browser's secret for sign-ins at identity providers. */
 export async function elsewhereSecret(): Promise<string | undefined> {
-  return (await cookies()).get(elsewhereCookie().name)?.value;
+  return (await cookies()).get(flowCookie().name)?.value;
 }
 
 export async function setElsewhereSecret(secret: string): Promise<void> {
-  const { name, options } = elsewhereCookie();
+  const { name, options } = flowCookie();
   (await cookies()).set(name, secret, options);
 }
 
-/** The token of an identity that was proved elsewhere and is nobody's here yet. */
+/** The token of an identity that a provider has confirmed and that is not linked to an account yet. */
 export async function pendingIdentityToken(): Promise<string | undefined> {
   return (await cookies()).get(pendingIdentityCookie().name)?.value;
 }
@@ -27,7 +28,7 @@ export async function clearPendingIdentity(): Promise<void> {
   (await cookies()).set(name, "", { ...options, maxAge: 0 });
 }
 
-/** Where a sign-in elsewhere begins: a link, so that it works without JavaScript. */
+/** The address that starts a sign-in at a provider. It is a link, so it works without JavaScript. */
 export function elsewherePath(slug: string, query: { next: string; intent?: "link" | "reauthenticate" }): string {
   return `/login/with/${slug}?${new URLSearchParams(query)}`;
 }
@@ -35,30 +36,38 @@ export function elsewherePath(slug: string, query: { next: string; intent?: "lin
 export type ElsewhereProblem = CallbackFailure | "unknown" | "too-many";
 
 const sentences: Record<ElsewhereProblem, (provider: string) => string> = {
-  expired: () => "That sign-in was not begun in this browser, or it took too long. Begin again.",
-  cancelled: (provider) => `You were not signed in: ${provider} was told not to, or said no.`,
-  failed: (provider) => `${provider} could not sign you in. Try again, or use another way.`,
-  unacceptable: (provider) => `What came back from ${provider} does not prove who you are. Nothing was changed; try again.`,
-  unreachable: (provider) => `${provider} cannot be reached at the moment. Try again later, or use another way.`,
+  expired: () => "This sign-in was not started in this browser, or it took too long. Start again.",
+  cancelled: (provider) => `You were not signed in: the sign-in at ${provider} was cancelled or denied.`,
+  failed: (provider) => `${provider} could not sign you in. Try again, or use another method.`,
+  unacceptable: (provider) => `The response from ${provider} does not prove your identity. Nothing was changed. Try again.`,
+  unreachable: (provider) => `${provider} cannot be reached at the moment. Try again later, or use another method.`,
   "of-another": (provider) =>
-    `That account at ${provider} is linked to another account here. Sign in to that one and unlink it first.`,
-  "not-you": (provider) => `That account at ${provider} is not linked to the account that is signed in here.`,
-  "not-anew": (provider) => `${provider} did not ask who you are again, so it proves nothing new. Sign out there and try again.`,
-  disabled: () => "This account is disabled. Write to the operator of this service.",
-  unknown: () => "That way of signing in is not offered here.",
-  "too-many": () => "Too many sign-ins were begun from here. Wait a few minutes.",
+    `This account at ${provider} is linked to another account here. Sign in to that account and unlink it first.`,
+  "not-you": (provider) => `This account at ${provider} is not linked to your account.`,
+  "not-anew": (provider) => `${provider} did not ask you to sign in again. Sign out there and try again.`,
+  disabled: () => "This account is disabled. Contact the operator of this service.",
+  unknown: () => "This sign-in method is not available here.",
+  "too-many": () => "Too many sign-ins were started from here. Wait a few minutes.",
 };
 
-/** The sentence for a problem that an address names; undefined for anything else that it may hold. */
-export function problemSentence(problem: string, provider: string | undefined): string | undefined {
+/** The sentence for a problem that an address names; undefined for any other text. */
+function problemSentence(problem: string, provider: string | undefined): string | undefined {
   if (!Object.hasOwn(sentences, problem)) return undefined;
   return sentences[problem as ElsewhereProblem](provider ?? "the provider");
 }
 
-/** Where a problem is told: at the sign-in page or, to who is signed in, beside their linked accounts. */
+/** The page that shows a problem: the sign-in page or, for a signed-in person, their linked accounts. */
 export function problemPath(problem: ElsewhereProblem, at: { slug: string; next: string; isSignIn: boolean }): string {
   const query = { problem, with: at.slug };
   return at.isSignIn
     ? `/login?${new URLSearchParams({ switch: "1", ...query, next: at.next })}`
     : `/settings/linked-accounts?${new URLSearchParams(query)}`;
+}
+
+/** Why a sign-in at a provider failed, according to the address; undefined if it names no problem. */
+export async function providerProblem(problem: string, slug: string): Promise<string | undefined> {
+  if (!problem) return undefined;
+  const provider = await findIdentityProvider(slug);
+  // Only members may know the name of an organization's issuer.
+  return problemSentence(problem, provider?.orgId === null ? provider.name : undefined);
 }

@@ -1,13 +1,13 @@
 import { cookies } from "next/headers";
 import { redirect } from "next/navigation";
 import { knownDeviceCookie, rememberDevice } from "#core/accounts/known-device.ts";
-import { secondStepCookie } from "#core/accounts/second-step/second-step-cookie.ts";
+import { secondStepCookie } from "#core/accounts/second-step/pending-second-step.ts";
 import type { SignInOutcome } from "#core/accounts/sessions/complete-sign-in.ts";
-import { setSessionCookie } from "./session-cookie.ts";
+import { setSessionCookie } from "./session.ts";
 
 /**
- * Goes on after a step of signing in, or of proving it again: to `next` with the session's cookie, or to the second step with a
- * cookie of its own. For server actions and route handlers, which may set cookies.
+ * Continues after a step of a sign-in or a reauthentication: to `next` with the session cookie, or to the second step with a
+ * separate cookie. Only server actions and route handlers may call it, because it sets cookies.
  * @param next from `nextPath`
  */
 export async function enter(outcome: SignInOutcome, next: string): Promise<never> {
@@ -22,12 +22,12 @@ export async function enter(outcome: SignInOutcome, next: string): Promise<never
   redirect(next);
 }
 
-/** The token of a sign-in between its steps, as the browser came with it; only core can tell whether it is worth anything. */
+/** The token of a sign-in between its steps, as the browser sent it. Only core can tell whether it is valid. */
 export async function secondStepToken(): Promise<string | undefined> {
   return (await cookies()).get(secondStepCookie().name)?.value;
 }
 
-/** Who has signed in with this browser before. It says nothing of who is in now, and outlives signing out. */
+/** Who has signed in with this browser before. It outlives the sign-out and says nothing about who is signed in now. */
 export async function knownDeviceToken(): Promise<string | undefined> {
   return (await cookies()).get(knownDeviceCookie().name)?.value;
 }

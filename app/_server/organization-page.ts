@@ -1,30 +1,31 @@
 import type { OrganizationRole, SecurityRestriction } from "@keyhook/sdk";
+import type { Metadata } from "next";
 import { notFound } from "next/navigation";
 import { cache } from "react";
 import { type Person, personActor } from "#core/access/actor.ts";
 import { may } from "#core/access/may.ts";
 import { standingInOrganization } from "#core/access/standing-in-organization.ts";
 import { findOrganizationByName, type Organization } from "#core/accounts/organizations/find-organization.ts";
-import { pathSegment } from "./path-segment.ts";
+import { pathSegment } from "./paths.ts";
 import { requireSession } from "./session.ts";
 
 export type OrganizationPage = Readonly<{
   organization: Organization;
   person: Person;
-  /** Undefined for an operator who is no member. */
+  /** Undefined for an operator who is not a member. */
   role: OrganizationRole | undefined;
-  /** What the organization asks of the person that they have not met: until then nearly all of it is closed to them. */
+  /** The sign-in requirements of the organization that the person has not met. Until then, nearly everything is closed to them. */
   restrictions: readonly SecurityRestriction[];
   /** May change members and settings. */
   isManager: boolean;
 }>;
 
-/** An organization's handle as a page's address carries it. */
+/** An organization's name in a page's address. */
 export type OrganizationParams = Promise<{ org: string }>;
 
-/** What the pages of an organization start from; 404 for those who may not see them, whether it exists or not (S136). */
+/** What every page of an organization reads first; 404 for people who may not see it, whether it exists or not (S136). */
 export const requireOrganizationPage = cache(async (name: string): Promise<OrganizationPage> => {
-  // Actions get it from the browser, so it may be anything.
+  // Actions get the name from the browser, so it may be anything.
   if (typeof name !== "string" || !name.isWellFormed()) notFound();
   const session = await requireSession(organizationPath(name));
   const person = personActor(session);
@@ -51,4 +52,12 @@ export type OrganizationPageName =
 /** `/organizations/<name>/<page>` */
 export function organizationPath(name: string, page: OrganizationPageName = ""): string {
   return `/organizations/${pathSegment(name)}${page && `/${page}`}`;
+}
+
+/** The title of a page of an organization, as the page's `generateMetadata`. */
+export function organizationTitle(title: string): (page: Readonly<{ params: OrganizationParams }>) => Promise<Metadata> {
+  return async ({ params }) => {
+    const { organization } = await requireOrganizationPage((await params).org);
+    return { title: `${title} · ${organization.fullName}` };
+  };
 }

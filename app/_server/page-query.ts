@@ -1,23 +1,38 @@
-/** The query of a page's address, as Next hands it to the page. */
+/** The query of a page's address, as Next passes it to the page. */
 export type PageQuery = Promise<Readonly<Record<string, string | string[] | undefined>>>;
 
-/** One value as text: the first where it was given several times, empty where it was not. */
+/** One value as text: the first if there are several, empty if there is none. */
 export function textOf(value: string | string[] | undefined): string {
   return (Array.isArray(value) ? value[0] : value) ?? "";
 }
 
 /**
- * The sentence that a page has for what an address says has just happened. Of its own sentences only: `?notice=__proto__` names
- * something too, which no page can show.
+ * The message for the notice that the address names. It must be one of the page's own: `?notice=__proto__` also names a property,
+ * which no page can show.
  */
-export function noticeOf(notices: Readonly<Record<string, string>>, value: string | string[] | undefined): string | undefined {
+export function noticeOf<Notice>(
+  notices: Readonly<Record<string, Notice>>,
+  value: string | string[] | undefined,
+): Notice | undefined {
   const name = textOf(value);
   return Object.hasOwn(notices, name) ? notices[name] : undefined;
 }
 
 const SEARCH_MAX_CHARACTERS = 200;
 
-/** What is looked for: as much as there is any use in, without what is no text (half a character, `%ff`) and finds nothing. */
+/** The search text, cut to a useful length, without what is not text (half a character, `%ff`) and would find nothing. */
 export function searchOf(value: string | string[] | undefined): string {
   return textOf(value).trim().slice(0, SEARCH_MAX_CHARACTERS).toWellFormed().replaceAll("\u{fffd}", "").trim();
+}
+
+/** The number of a page of a list: from 1 to `max`. */
+export function pageOf(value: string | string[] | undefined, max: number): number {
+  const page = Number(textOf(value));
+  return Number.isInteger(page) ? Math.min(Math.max(page, 1), max) : 1;
+}
+
+/** An address with a query. Empty values and the first page are left out, so that each page of a list has one address. */
+export function hrefWith(path: string, query: Readonly<Record<string, string | number | undefined>>): string {
+  const given = Object.entries(query).flatMap(([name, value]) => (value && value !== 1 ? [[name, String(value)]] : []));
+  return given.length > 0 ? `${path}?${new URLSearchParams(given)}` : path;
 }

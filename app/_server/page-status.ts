@@ -1,9 +1,9 @@
 import { requestContext } from "#core/log.ts";
 
 /**
- * Says what the HTTP status of the page being drawn is; Next offers only 200, 404 and redirects. server/protect-response.ts
- * writes it into the head of the answer. The first word counts: an action that was refused says why before the page around it
- * is drawn.
+ * Sets the HTTP status of the page that is being rendered; Next offers only 200, 404 and redirects. server/protect-response.ts
+ * writes it into the response. The first call counts: a refused action sets the status before the page around it
+ * is rendered.
  * @param retryAfterSeconds of a 429 or a 503, for `Retry-After`
  */
 export function setPageStatus(status: number, retryAfterSeconds?: number): void {
@@ -13,7 +13,7 @@ export function setPageStatus(status: number, retryAfterSeconds?: number): void 
   if (retryAfterSeconds !== undefined) context.pageRetryAfter = retryAfterSeconds;
 }
 
-/** Whether the page is drawn to explain why its action was refused. */
+/** Whether the page is rendered to explain why its action was refused. */
 export function isPageRefused(): boolean {
   return (requestContext.getStore()?.pageStatus ?? 200) >= 400;
 }

@@ -2,16 +2,21 @@ import { isServiceError } from "#core/errors.ts";
 import type { AskedPasskey } from "../_components/passkey-button.client.tsx";
 import type { SubmittedForm } from "./submitted-form.ts";
 
-/** What a form's `PasskeyButton` sent; undefined for what is no JSON, which core refuses as it does any other nonsense. */
+/** Longer than any answer that core accepts. */
+const ANSWER_MAX_CHARACTERS = 64 * 1024;
+
+/** The value that a form's `PasskeyButton` sent; undefined if it is not JSON or too long. core refuses that like any other wrong value. */
 export function passkeyAnswer(form: SubmittedForm): unknown {
+  const json = form.verbatim("passkeyAnswer");
+  if (json.length > ANSWER_MAX_CHARACTERS) return undefined;
   try {
-    return JSON.parse(form.verbatim("passkeyAnswer"));
+    return JSON.parse(json);
   } catch {
     return undefined;
   }
 }
 
-/** Runs what a `PasskeyButton` asks for: an expected failure is a sentence for its person. */
+/** Runs the request of a `PasskeyButton`. An expected failure becomes a sentence for the person. */
 export async function askPasskey(ask: () => Promise<Exclude<AskedPasskey, { problem: string }>>): Promise<AskedPasskey> {
   try {
     return await ask();

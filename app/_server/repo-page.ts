@@ -10,26 +10,29 @@ import { requestContext } from "#core/log.ts";
 import { organizationPath } from "./organization-page.ts";
 import { currentSession, type SiteSession } from "./session.ts";
 
-/** A repository's segments as the rewritten address carries them (next.config.js). */
+/** A repository's segments in the rewritten address (next.config.js). */
 export type RepoParams = Promise<{ type: string; owner: string; name: string }>;
 
 export type RepoPage = Readonly<{
   repo: Repo;
-  /** Who asks core: the person, or anybody. */
+  /** The actor for core: the person, or an anonymous visitor. */
   actor: Actor;
   session: SiteSession | undefined;
   person: Person | undefined;
-  /** May change content now: has the right, and the repository is neither read-only nor held elsewhere. */
+  /**
+   * Whether the person may change content now: they have the right, and the repository is neither read-only nor on another
+   * platform.
+   */
   mayWrite: boolean;
-  /** May change settings, move and delete it. */
+  /** Whether the person may change settings, move and delete the repository. */
   mayManage: boolean;
-  /** May read what is in its files; false for a gated repository whose gate is closed to them. */
+  /** Whether the person may read its files; false for a gated repository that has not let them in. */
   mayReadContent: boolean;
 }>;
 
 /**
- * What the layout and every page of a repository start from; read once a request. 404 for those who may not see it, whether it
- * exists or not (S136). Another spelling and a former name lead to the same page at its address of today.
+ * What the layout and every page of a repository read first, once per request. 404 for people who may not see it, whether it
+ * exists or not (S136). Another spelling and a former name redirect to the present address.
  */
 export async function repoPage(params: RepoParams): Promise<RepoPage> {
   const { type, owner, name } = await params;
@@ -42,7 +45,7 @@ const readRepoPage = cache(async (segment: string, owner: string, asked: string)
   const session = await currentSession();
   const person = session && personActor(session);
   const actor = person ?? anonymous;
-  // A clone line, pasted into the browser; no name ends so.
+  // People paste clone URLs into the browser; no name ends like this.
   const name = asked.replace(/\.git$/i, "");
   const repo = await findOrNotFound(actor, { type, owner, name });
   if (repo.owner.handle !== owner || repo.name !== asked) redirect(repoPath(type, repo.fullName) + restOfAddress());
@@ -61,25 +64,25 @@ async function findOrNotFound(actor: Actor, name: RepoName): Promise<Repo> {
     return await findRepo(actor, name);
   } catch (error) {
     if (isServiceError(error) && error.code === "not_found") notFound();
-    // What it asks, and how to meet it, stands there; whether the repository exists is not told (S136).
+    // That page says what the organization requires. Whether the repository exists stays secret (S136).
     if (isServiceError(error) && error.requires?.securityRestrictions) redirect(organizationPath(name.owner));
     throw error;
   }
 }
 
-/** What follows the repository in the address that was asked for; nothing on a host without server.ts. */
+/** The part of the requested address after the repository; empty on a host without server.ts. */
 function restOfAddress(): string {
   const { address = "" } = requestContext.getStore() ?? {};
   const { pathname, searchParams, search } = new URL(address, "http://page.invalid");
   const [, rest = ""] = /^\/(?:(?:datasets|spaces)\/)?[^/]+\/[^/]+(\/.*)?$/.exec(pathname) ?? [];
-  // What Next's own scripts add.
+  // Next's own scripts add it.
   searchParams.delete("_rsc");
   return rest + (search && searchParams.size > 0 ? `?${searchParams}` : "");
 }
 
 /**
- * The name of a repository as an action was given it. It comes from the browser, so it may be anything.
- * @throws ServiceError `not_found` for what is no name
+ * Checks the name of a repository that an action was bound to. It comes back from the browser, so it may be anything.
+ * @throws ServiceError `not_found` for anything but a name
  */
 export function submittedRepoName(value: RepoName): RepoName {
   const { type, owner, name } = Object(value) as Record<keyof RepoName, unknown>;
@@ -87,15 +90,15 @@ export function submittedRepoName(value: RepoName): RepoName {
   return { type, owner, name };
 }
 
-/** Whether what an action was given is a text that can stand in an address. */
+/** Whether a value is text that can be part of an address. */
 export const isText = (value: unknown): value is string => typeof value === "string" && value.isWellFormed();
 
-/** The name by which a page's forms tell their actions which repository it is. */
+/** The name that a page's forms bind to their actions. */
 export function repoNameOf({ type, owner, name }: Pick<Repo, "type" | "owner" | "name">): RepoName {
   return { type, owner: owner.handle, name };
 }
 
-/** A segment of an address as text: Next hands pages what the browser sent. 404 for what is none. */
+/** A segment of an address as text: Next passes segments as the browser sent them. 404 for a segment that is not valid. */
 export function decodeSegment(segment: string): string {
   try {
     return decodeURIComponent(segment);
@@ -112,6 +115,11 @@ export function decodeSegments(segments: readonly string[] = []): string[] {
 /** The address of a page of a repository; each segment is encoded, so that any path and any branch can be one. */
 export function repoHref(repo: Pick<Repo, "type" | "fullName">, ...segments: readonly string[]): string {
   return [repoPath(repo.type, repo.fullName), ...segments.map(encodeURIComponent)].join("/");
+}
+
+/** The address of a page of a repository of which only the name is known. */
+export function repoNameHref({ type, owner, name }: RepoName, ...segments: readonly string[]): string {
+  return repoHref({ type, fullName: `${encodeURIComponent(owner)}/${encodeURIComponent(name)}` }, ...segments);
 }
 
 /** The address of a file or a folder of a revision: the slashes of its path stay. */

@@ -1,16 +1,17 @@
-import { redirect } from "next/navigation";
+import { cookies } from "next/headers";
+import { notFound, redirect } from "next/navigation";
 import { cache } from "react";
 import { type Person, personActor } from "#core/access/actor.ts";
-import { isRecentlyAuthenticated } from "#core/access/is-recently-authenticated.ts";
+import { isRecentlyAuthenticated, may } from "#core/access/may.ts";
 import { findSiteSession, type SiteSession } from "#core/accounts/sessions/find-site-session.ts";
+import { siteSessionCookie } from "#core/accounts/sessions/site-session-cookie.ts";
 import { ServiceError } from "#core/errors.ts";
 import { countAgainst } from "#core/fair-queue/party.ts";
 import { signInPath } from "./next-path.ts";
-import { sessionToken } from "./session-cookie.ts";
 
 export type { SiteSession };
 
-/** Who is signed in, if anybody; read once a request. */
+/** The session of the signed-in person, if there is one; read once per request. */
 export const currentSession = cache(async (): Promise<SiteSession | undefined> => {
   const token = await sessionToken();
   const session = token ? await findSiteSession(token) : undefined;
@@ -18,24 +19,26 @@ export const currentSession = cache(async (): Promise<SiteSession | undefined> =
   return session;
 });
 
-/** Who is signed in; nobody is sent to sign in and comes back to `returnTo`. */
+/** The session of the signed-in person. Visitors are sent to the sign-in page and come back to `returnTo`. */
 export async function requireSession(returnTo: string): Promise<SiteSession> {
   return (await currentSession()) ?? redirect(signInPath(returnTo));
 }
 
-/** As `requireSession`, for sensitive changes: who proved who they are longer ago than 15 minutes does so again (S113). */
+/**
+ * Like `requireSession`, for sensitive changes: people whose last proof of identity is older than 15 minutes give a new one (S113).
+ */
 export async function requireRecentSession(returnTo: string): Promise<SiteSession> {
   const session = await requireSession(returnTo);
   if (!isRecentlyAuthenticated(session)) redirect(signInPath(returnTo, { isReauthentication: true }));
   return session;
 }
 
-/** Who is signed in, in the form in which core's operations ask who acts. */
+/** The signed-in person as an actor for core's operations. */
 export async function requirePerson(returnTo: string): Promise<Person> {
   return personActor(await requireSession(returnTo));
 }
 
-/** Who is signed in, for an answer that outlives this moment: looked up each time, since the session may have ended (S112). */
+/** The signed-in person for a response that takes long: each call looks the session up again, because it may have ended (S112). */
 export async function personAskedAnew(): Promise<() => Promise<Person>> {
   const token = await sessionToken();
   return async () => {
@@ -44,3 +47,26 @@ export async function personAskedAnew(): Promise<() => Promise<Person>> {
     return personActor(session);
   };
 }
+
+/** The opaque token that the browser sent. Only core can tell whether it is valid. */
+export async function sessionToken(): Promise<string | undefined> {
+  return (await cookies()).get(siteSessionCookie().name)?.value;
+}
+
+/** Gives the browser a session. Always a new token, never the one it came with (session fixation, S34). */
+export async function setSessionCookie(token: string): Promise<void> {
+  const { name, options } = siteSessionCookie();
+  (await cookies()).set(name, token, options);
+}
+
+export async function clearSessionCookie(): Promise<void> {
+  const { name, options } = siteSessionCookie();
+  (await cookies()).set(name, "", { ...options, maxAge: 0 });
+}
+
+/** The operator who looks at a page of the administration; 404 for everybody else, as for a page that does not exist (S136). */
+export const requireOperator = cache(async (page: string): Promise<Person> => {
+  const person = personActor(await requireSession(page));
+  if (!(await may(person, "installation.operate", null))) notFound();
+  return person;
+});

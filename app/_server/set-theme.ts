@@ -6,7 +6,7 @@ import { isTheme, THEME_COOKIE } from "./theme.ts";
 
 const YEAR_SECONDS = 365 * 24 * 3600;
 
-/** The theme switch: a plain form, so that it also works without JavaScript. */
+/** The action of the theme switch. It is a plain form, so it also works without JavaScript. */
 export async function setTheme(data: FormData): Promise<void> {
   const theme = data instanceof FormData && data.get("theme");
   if (!isTheme(theme)) return;

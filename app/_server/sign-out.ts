@@ -1,11 +1,11 @@
 "use server";
 
 import { redirect } from "next/navigation";
-import { signOut as endSession } from "#core/accounts/sessions/sign-out.ts";
+import { signOut as endSession } from "#core/accounts/sessions/end-site-session.ts";
 import { requestOrigin } from "./request-origin.ts";
-import { clearSessionCookie, sessionToken } from "./session-cookie.ts";
+import { clearSessionCookie, sessionToken } from "./session.ts";
 
-/** Ends the session here and in the database, so that a copy of the cookie is worth nothing. */
+/** Ends the session here and in the database, so that a copy of the cookie is useless. */
 export async function signOut(): Promise<void> {
   const token = await sessionToken();
   if (token) await endSession(token, await requestOrigin());

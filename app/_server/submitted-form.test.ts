@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { ServiceError } from "#core/errors.ts";
-import { SubmittedForm } from "./submitted-form.ts";
+import { SubmittedForm, withLineEnd } from "./submitted-form.ts";
 
 function formOf(entries: ReadonlyArray<readonly [string, string | File]>): SubmittedForm {
   const data = new FormData();
@@ -17,7 +17,7 @@ test("text is read without the spaces around it, a password with them", () => {
   expect(form.verbatim("password")).toBe("  two spaces  ");
 });
 
-test("what was not sent reads as empty, and as not ticked", () => {
+test("missing fields read as empty, and as not ticked", () => {
   const form = formOf([]);
   expect([form.text("name"), form.optional("name"), form.all("scope"), form.isTicked("ok")]).toEqual(["", null, [], false]);
 });
@@ -28,7 +28,7 @@ test("a file that was not chosen is no file", async () => {
   expect(await formOf([["avatar", new File(["abc"], "a.png")]]).file("avatar")).toEqual(new TextEncoder().encode("abc"));
 });
 
-test("several files are as many as were chosen: none, as a browser or React tells of it, is none", async () => {
+test("a field of files has the chosen ones; an empty choice of a browser or React counts as none", async () => {
   expect(await formOf([["files", new File([], "")]]).files("files")).toEqual([]);
   expect(await formOf([["files", new File([], "undefined")]]).files("files")).toEqual([]);
   expect(
@@ -64,4 +64,9 @@ test("S51 a NUL is refused beside its field", () => {
   expect(() => form.requireStorableText()).toThrow(ServiceError);
   expect(() => form.requireStorableText()).toThrow(expect.objectContaining({ field: "fullName" }));
   expect(() => formOf([["fullName", "Ada"]]).requireStorableText()).not.toThrow();
+});
+
+test("S137 line ends are the file's, whatever the browser sends", () => {
+  expect(withLineEnd("a\r\nb\rc\nd", "\r\n")).toBe("a\r\nb\r\nc\r\nd");
+  for (const lineEnd of ["\n", "$`", "x".repeat(1_000), 7, null, {}]) expect(withLineEnd("a\r\nb", lineEnd)).toBe("a\nb");
 });

@@ -2,13 +2,13 @@ import { ServiceError } from "#core/errors.ts";
 import type { FormValues } from "../_components/form-state.ts";
 import { typedValues } from "../_components/typed-values.ts";
 
-/** What a browser sent, read by the names of the fields. A missing field reads as empty: core says what is required. */
+/** A submitted form. A missing field reads as empty; core decides what is required. */
 export class SubmittedForm {
   readonly #data: FormData;
 
-  /** @throws ServiceError `invalid_request` when an action was called with something else than a form, which no browser of ours does */
+  /** @throws ServiceError `invalid_request` if the action was called without a form, which our pages never do */
   constructor(data: FormData) {
-    if (!(data instanceof FormData)) throw new ServiceError("invalid_request", "This form was not understood.");
+    if (!(data instanceof FormData)) throw new ServiceError("invalid_request", "This form could not be read.");
     this.#data = data;
   }
 
@@ -16,7 +16,7 @@ export class SubmittedForm {
     return this.#data.has(name);
   }
 
-  /** One line or text area, without spaces around it. */
+  /** A line or a text area, without surrounding spaces. */
   text(name: string): string {
     return this.verbatim(name).trim();
   }
@@ -54,20 +54,30 @@ export class SubmittedForm {
     return Promise.all(chosen.map(async (file) => ({ name: file.name, content: new Uint8Array(await file.arrayBuffer()) })));
   }
 
-  /** What may be shown again: no secrets, no files. */
+  /** What may be shown again: neither secrets nor files. */
   echo(): FormValues {
     return typedValues(this.#data);
   }
 
-  /** Postgres holds no NUL, and nothing good is meant by one (S51). @throws ServiceError `invalid_request` */
+  /** PostgreSQL cannot store a NUL character, and no honest form contains one (S51). @throws ServiceError `invalid_request` */
   requireStorableText(): void {
     for (const [name, value] of this.#data) {
       if (typeof value === "string" && value.includes("\0")) {
-        throw new ServiceError("invalid_request", "This contains a character that cannot be kept.", { field: name });
+        throw new ServiceError("invalid_request", "This contains a character that cannot be stored.", { field: name });
       }
     }
   }
 }
 
-/** When no file was chosen a browser sends an empty one without a name, which React, decoding an action's form, calls "undefined". */
+/**
+ * If no file was chosen, a browser sends an empty one without a name. React calls it "undefined" when it decodes an action's form.
+ */
 const isNone = ({ name, size }: File): boolean => name === "" || (name === "undefined" && size === 0);
+
+/**
+ * Text with the line ends of the file that it was read from: browsers send each as CR LF. `lineEnd` comes back from the browser, so it may be
+ * anything; as a long text or a replacement pattern it would make gigabytes (S137).
+ */
+export function withLineEnd(text: string, lineEnd: unknown): string {
+  return text.replace(/\r\n?|\n/g, lineEnd === "\r\n" ? "\r\n" : "\n");
+}

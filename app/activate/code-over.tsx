@@ -1,15 +1,20 @@
+import { CircleCheck, CircleSlash } from "lucide-react";
+import Link from "next/link";
+import type { ReactNode } from "react";
 import type { ErrorCode, ServiceError } from "#core/errors.ts";
 import { ButtonLink } from "../_components/button.tsx";
-import { Gone } from "../_components/gone.tsx";
+import { CardFrame, Gone } from "../_components/card-frame.tsx";
+import { classNames } from "../_components/class-names.ts";
+import { switchAccount } from "./actions.ts";
 
-const RUN_OUT = "This code has run out";
+const RUN_OUT = "This code has expired";
 
 const titles: Partial<Record<ErrorCode, string>> = {
-  conflict: "This code was answered already",
+  conflict: "This code was already used",
   rate_limited: "Too many codes were entered",
 };
 
-/** A code that was good a moment ago: it has run out while the person was reading, or was answered in another tab. */
+/** The page for a code that has expired while the person was reading, or was answered in another tab. */
 export function CodeOver({ reason }: Readonly<{ reason: ServiceError | undefined }>) {
   return (
     <Gone
@@ -22,5 +27,49 @@ export function CodeOver({ reason }: Readonly<{ reason: ServiceError | undefined
     >
       {!reason || reason.code === "not_found" ? "Start again on your device to get a new one." : reason.message}
     </Gone>
+  );
+}
+
+const looks = {
+  good: { Icon: CircleCheck, className: "bg-good-soft text-good" },
+  neutral: { Icon: CircleSlash, className: "bg-sunken text-muted" },
+} as const;
+
+type OutcomeProps = Readonly<{ tone: keyof typeof looks; title: ReactNode; children: ReactNode }>;
+
+/** The last page: the result, and that nothing is left to do here. */
+export function Outcome({ tone, title, children }: OutcomeProps) {
+  const { Icon, className } = looks[tone];
+  return (
+    <CardFrame>
+      <div className="grid justify-items-center gap-4 px-6 py-8 text-center">
+        <span className={classNames("grid size-12 place-items-center rounded-full", className)}>
+          <Icon className="size-6" aria-hidden="true" />
+        </span>
+        <h1 className="break-words">{title}</h1>
+        {children}
+      </div>
+    </CardFrame>
+  );
+}
+
+/** Below the card: what connecting a device means, and how attackers abuse it. */
+export function AboutDevices() {
+  return (
+    <Link prefetch={false} href="/docs/consent#devices" target="_blank" className="link">
+      What does this mean?
+    </Link>
+  );
+}
+
+/** A form and not a link, because it releases the code. */
+export function SwitchAccount({ userCode }: Readonly<{ userCode: string }>) {
+  return (
+    <form action={switchAccount}>
+      <input type="hidden" name="user_code" value={userCode} />
+      <button type="submit" className="link">
+        Switch account
+      </button>
+    </form>
   );
 }

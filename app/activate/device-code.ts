@@ -5,28 +5,28 @@ import { DEVICE_CODE_SECONDS } from "#core/oauth/lifetimes.ts";
 export const CONFIRM_PATH = "/activate/confirm";
 export const PERMISSIONS_PATH = "/activate/permissions";
 
-/** As much of a code as anybody types; core says what a code is. */
+/** The maximum length of a typed code; core decides what a code is. */
 const TYPED_MAX_CHARACTERS = 64;
 
-/** The page for entering a code, filled in with this one. */
+/** The page for entering a code, filled in with the given one. */
 export function activatePath(userCode: string): string {
   const typed = userCode.slice(0, TYPED_MAX_CHARACTERS);
   return typed ? `/activate?${new URLSearchParams({ user_code: typed })}` : "/activate";
 }
 
 /** The code that this browser has entered. */
-export type EnteredCode = {
+type EnteredCode = {
   userCode: string;
-  /** The person has said that it is the code on their device. */
+  /** Whether the person has confirmed that it is the code on their device. */
   isConfirmed: boolean;
 };
 
 const CONFIRMED = ".confirmed";
 
 /**
- * From one page to the next the code travels in a cookie: it is then in no address, so neither in the history nor on the screen
- * of somebody looking on, and no link can lead past the page where it is entered (RFC 8628 §5.4). Strict: nor past it from
- * another site. What a form answers is the code that its page showed; this one only says which page to draw.
+ * The code travels between pages in a cookie. So it is in no address: neither the history nor somebody who watches the screen
+ * reveals it, and no link can skip the page where it is entered (RFC 8628 §5.4). The cookie is `SameSite=Strict`, so that no link
+ * on another site can skip it either. A form answers the code that its page showed; the cookie only decides which page to draw.
  */
 export async function enterCode({ userCode, isConfirmed }: EnteredCode): Promise<void> {
   const { name, options } = deviceCodeCookie();

@@ -1,22 +1,20 @@
 import type { Metadata } from "next";
 import Link from "next/link";
 import { AccountLine } from "../_components/account-line.tsx";
-import { ActionForm } from "../_components/action-form.client.tsx";
-import { CardFrame } from "../_components/card-frame.tsx";
-import { CardHeader } from "../_components/card-header.tsx";
-import { SubmitButton } from "../_components/submit-button.client.tsx";
+import { ActionForm, SubmitButton } from "../_components/action-form.client.tsx";
+import { CardFrame, CardHeader } from "../_components/card-frame.tsx";
 import { type PageQuery, textOf } from "../_server/page-query.ts";
 import { requireSession } from "../_server/session.ts";
-import { AboutDevices } from "./about-devices.tsx";
 import { findDevice } from "./actions.ts";
+import { AboutDevices } from "./code-over.tsx";
 import { activatePath } from "./device-code.ts";
 import { UserCodeField } from "./user-code-field.client.tsx";
 
 export const metadata: Metadata = { title: "Connect a device" };
 
 /**
- * Where a person enters the code that a device shows (RFC 8628 §3.3). Nothing is looked up before they send it: a link to this
- * page costs nobody an attempt, and opens nothing in their name.
+ * The page where a person enters the code that a device shows (RFC 8628 §3.3). Nothing is looked up before they submit it: a link to this
+ * page uses up no attempt and opens nothing in their name.
  *
  * @param searchParams `user_code`: fills the field, from the address behind a QR code (§3.3.1). It still has to be sent.
  */
@@ -28,8 +26,8 @@ export default async function ActivatePage({ searchParams }: Readonly<{ searchPa
     <CardFrame footnote={<AboutDevices />}>
       <CardHeader title="Connect a device">
         {userCode
-          ? "Compare the code with the one on your device. Go on only if they are the same."
-          : "Enter the code that your device or command line shows."}
+          ? "Compare the code with the one on your device. Continue only if they match."
+          : "Enter the code shown on your device or command line."}
       </CardHeader>
       <div className="mt-5">
         <AccountLine

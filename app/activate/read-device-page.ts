@@ -1,21 +1,24 @@
 import { redirect } from "next/navigation";
 import { cache } from "react";
 import { isServiceError, type ServiceError } from "#core/errors.ts";
-import { type DeviceRequest, openDeviceRequest } from "#core/oauth/device/open-device-request.ts";
+import { type DeviceRequest, openDeviceRequest } from "#core/oauth/device/answer-device.ts";
 import { isPageRefused, setPageStatus } from "../_server/page-status.ts";
 import { requestOrigin } from "../_server/request-origin.ts";
 import { requireSession, type SiteSession } from "../_server/session.ts";
 import { CONFIRM_PATH, enteredCode } from "./device-code.ts";
 
-export type DevicePage =
+type DevicePage =
   | { step: "ask"; request: DeviceRequest; session: SiteSession; isConfirmed: boolean }
-  /** The code that was entered is of no use any more. */
+  /** Whether the entered code is no longer valid. */
   | { step: "over"; reason: ServiceError | undefined };
 
-/** The request behind the code that this browser has entered; without one the browser goes to where it is entered. */
+/**
+ * The request behind the code that this browser has entered. Without a code, the browser is redirected to the page for entering
+ * one.
+ */
 export const readDevicePage = cache(async (): Promise<DevicePage> => {
   const entered = await enteredCode();
-  // A refused answer is being explained: a redirect would send the browser there with the form once more.
+  // The page explains a refused answer: a redirect would make the browser submit the form again.
   if (!entered && isPageRefused()) return { step: "over", reason: undefined };
   if (!entered) redirect("/activate");
   const session = await requireSession(CONFIRM_PATH);

@@ -4,9 +4,9 @@ import { useId } from "react";
 import { useFormState } from "../_components/action-form.client.tsx";
 import { describedBy, FieldFrame } from "../_components/field-frame.tsx";
 
-const HINT = "Eight letters. The hyphen and capital letters do not matter.";
+const HINT = "Eight letters, upper or lower case. The hyphen is optional.";
 
-/** One field, so that a code can be pasted, drawn as two boxes (globals.css). It fits a code with its hyphen and one without. */
+/** A single field, so that a code can be pasted, drawn as two boxes (globals.css). It fits a code with or without its hyphen. */
 export function UserCodeField() {
   const id = useId();
   const { values, errors } = useFormState();
@@ -27,7 +27,7 @@ export function UserCodeField() {
           spellCheck={false}
           inputMode="text"
           maxLength={64}
-          // Both for the style sheet alone: whether the field is empty, and whether a fifth letter came without a hyphen.
+          // Only the style sheet uses these: whether the field is empty, and whether a fifth letter came without a hyphen.
           placeholder=" "
           pattern="[\p{L}\p{N}]{5,}"
           aria-invalid={error ? true : undefined}

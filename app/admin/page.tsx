@@ -3,47 +3,78 @@ import type { Metadata } from "next";
 import Link from "next/link";
 import { needsAttention } from "#core/operations/needs-attention.ts";
 import { type Overview, type Queue, type RunningProcess, readOverview } from "#core/operations/read-overview.ts";
+import { readSetUpSteps, type SetUpStep } from "#core/operations/set-up-steps.ts";
 import { readableSize } from "#core/readable-size.ts";
+import { ActionButton } from "../_components/action-form.client.tsx";
+import { Checklist, type ChecklistStep } from "../_components/checklist.tsx";
 import { Chip } from "../_components/chip.tsx";
-import { EmptyState } from "../_components/empty-state.tsx";
 import { type Figure, Figures } from "../_components/figures.tsx";
-import { FormMessage } from "../_components/form-message.tsx";
-import { List, ListRow } from "../_components/list.tsx";
-import { PageHeader } from "../_components/page-header.tsx";
+import { EmptyState, List, ListRow } from "../_components/list.tsx";
+import { FormMessage, PageColumn, SectionCard } from "../_components/page-layout.tsx";
 import { RelativeTime } from "../_components/relative-time.tsx";
-import { SectionCard } from "../_components/section-card.tsx";
-import { requireOperator } from "../_server/operator-page.ts";
-import { WebhookWork } from "./webhook-work.tsx";
+import { requireOperator } from "../_server/session.ts";
+import { confirmBackupsAction, dismissSetUpAction } from "./actions.ts";
 
 export const metadata: Metadata = { title: "Overview · Administration" };
 
 const number = new Intl.NumberFormat("en");
 
-/** The service at a glance: first what needs somebody, then that all is there. */
+const stepTexts: Record<SetUpStep, Omit<ChecklistStep, "isDone">> = {
+  origin: {
+    title: "Give it a public URL",
+    text: "Set ORIGIN to an https URL, and TRUST_PROXY to your TLS proxy. Links, redirects and signatures contain this URL.",
+  },
+  mail: {
+    title: "Connect a mail server",
+    text: "Set SMTP_URL. Without it, nobody gets confirmations, invitations or password-reset links.",
+    href: "/admin/mail",
+  },
+  sandbox: {
+    title: "Isolate jobs and Spaces",
+    text: "Install bubblewrap, or set JOBS_RUNNER to docker or kubernetes. JOBS_RUNNER=off turns jobs off.",
+  },
+  backups: {
+    title: "Back it up",
+    text: "Run npm run admin -- backup every night, keep SECRET_KEY and BACKUP_PASSWORD elsewhere, and try a restore. If you make backups by other means, confirm them here.",
+    action: (
+      <ActionButton action={confirmBackupsAction} label="Backups">
+        Backups are set up
+      </ActionButton>
+    ),
+  },
+};
+
+/** The service at a glance: first what needs attention, then the figures. */
 export default async function AdminPage() {
-  const overview = await readOverview(await requireOperator("/admin"));
+  const operator = await requireOperator("/admin");
+  const [overview, steps] = await Promise.all([readOverview(operator), readSetUpSteps(operator)]);
   return (
-    <>
-      <PageHeader title="Overview" description={`Version ${overview.version}. The figures are of this moment.`} />
-      <div className="grid grid-cols-1 gap-5">
-        <Attention overview={overview} />
-        <SectionCard title="Work that waits" description="What the worker does without anybody waiting for it.">
-          <Figures figures={queueFigures(overview)} />
-        </SectionCard>
-        <SectionCard title="Webhooks and jobs" description="From events to the attempts of their deliveries.">
-          <WebhookWork overview={overview} />
-        </SectionCard>
-        <SectionCard title="Processes" isFlush>
-          <Processes processes={overview.processes} version={overview.version} />
-        </SectionCard>
-        <SectionCard title="Where it is kept">
-          <Figures figures={storageFigures(overview)} />
-        </SectionCard>
-        <SectionCard title="People">
-          <Figures figures={peopleFigures(overview)} />
-        </SectionCard>
-      </div>
-    </>
+    <PageColumn title="Overview" description={`Version ${overview.version}. All figures are current.`}>
+      <Attention overview={overview} />
+      {steps && (
+        <Checklist
+          title="Set up the service"
+          description="For details, run npm run admin -- doctor."
+          steps={steps.map(({ step, isDone }) => ({ ...stepTexts[step], isDone }))}
+          dismiss={dismissSetUpAction}
+        />
+      )}
+      <SectionCard title="Background queues" description="Work that runs in the background.">
+        <Figures figures={queueFigures(overview)} />
+      </SectionCard>
+      <SectionCard title="Webhooks and jobs" description="From events to delivery attempts.">
+        <WebhookWork overview={overview} />
+      </SectionCard>
+      <SectionCard title="Processes" isFlush>
+        <Processes processes={overview.processes} version={overview.version} />
+      </SectionCard>
+      <SectionCard title="Storage">
+        <Figures figures={storageFigures(overview)} />
+      </SectionCard>
+      <SectionCard title="People">
+        <Figures figures={peopleFigures(overview)} />
+      </SectionCard>
+    </PageColumn>
   );
 }
 
@@ -64,7 +95,7 @@ function Attention({ overview }: Readonly<{ overview: Overview }>) {
           {text}{" "}
           {href && (
             <Link prefetch={false} href={href} className="underline">
-              Look at it
+              View details
             </Link>
           )}
         </FormMessage>
@@ -84,9 +115,9 @@ function queueFigures({ queues: { mail, logoutNotices, maintenance }, events }: 
             the oldest <RelativeTime at={queue.oldestAt} />
           </>
         ) : (
-          "nothing waits"
+          "nothing waiting"
         )}
-        {queue.failed > 0 && `; ${number.format(queue.failed)} given up this week`}
+        {queue.failed > 0 && `; ${number.format(queue.failed)} failed this week`}
       </>
     ),
     ...(href && { href }),
@@ -95,7 +126,7 @@ function queueFigures({ queues: { mail, logoutNotices, maintenance }, events }: 
     figure("Mail", mail, "/admin/mail"),
     figure("Sign-out notices", logoutNotices),
     figure("Repository upkeep", maintenance),
-    { label: "Events", value: number.format(events), note: "recorded within a day" },
+    { label: "Events", value: number.format(events), note: "recorded in the last 24 hours" },
   ];
 }
 
@@ -103,7 +134,7 @@ function Processes({ processes, version }: Readonly<{ processes: readonly Runnin
   if (processes.length === 0) {
     return (
       <EmptyState Icon={ServerCog} title="No process has been seen yet">
-        Each writes down every 15 seconds that it is alive. Look again in a moment.
+        Each process reports every 15 seconds that it is alive. Check again in a moment.
       </EmptyState>
     );
   }
@@ -132,7 +163,7 @@ function Processes({ processes, version }: Readonly<{ processes: readonly Runnin
   );
 }
 
-function storageFigures({ database, disk, signingKeySince }: Overview): Figure[] {
+function storageFigures({ database, disk, signingKeySince, lastBackup }: Overview): Figure[] {
   return [
     {
       label: "Database",
@@ -149,12 +180,17 @@ function storageFigures({ database, disk, signingKeySince }: Overview): Figure[]
             </>
           ),
         }
-      : { label: "Free disk", value: "unknown", note: "this system does not tell" },
+      : { label: "Free disk", value: "unknown", note: "not available on this system" },
     {
       label: "Signing keys",
       value: signingKeySince ? <RelativeTime at={signingKeySince} /> : "none yet",
-      note: signingKeySince ? "in use since" : "made at the first start",
+      note: signingKeySince ? "in use since" : "created at the first start",
       href: "/admin/keys",
+    },
+    {
+      label: "Last backup",
+      value: lastBackup ? <RelativeTime at={lastBackup.finishedAt} /> : "none",
+      note: lastBackup ? `${readableSize(lastBackup.addedBytes)} were new` : "by npm run admin -- backup",
     },
   ];
 }
@@ -164,5 +200,80 @@ function peopleFigures({ people: { users, disabled, operators } }: Overview): Fi
     { label: "Users", value: number.format(users), href: "/admin/users" },
     { label: "Operators", value: number.format(operators), href: "/admin/users?state=operator" },
     { label: "Disabled", value: number.format(disabled), href: "/admin/users?state=disabled" },
+  ];
+}
+
+const HOUR_MS = 3600_000;
+/** The webhook queue at a glance: what waits, what was attempted within the hour, what runs. */
+function WebhookWork({ overview: { work, attempts } }: Readonly<{ overview: Overview }>) {
+  return <Figures figures={[...waiting(work), ...tried(attempts), ...running(work)]} />;
+}
+
+function waiting({ events, deliveries }: Overview["work"]): Figure[] {
+  const { due, oldestDueAt, claimed, later, held } = deliveries;
+  return [
+    {
+      label: "Events to fan out",
+      value: number.format(events.waiting),
+      note: events.oldestAt ? (
+        <>
+          the oldest <RelativeTime at={events.oldestAt} />
+        </>
+      ) : (
+        "all have their deliveries"
+      ),
+    },
+    {
+      label: "Deliveries due",
+      value: number.format(due),
+      note: oldestDueAt ? (
+        <>
+          the oldest <RelativeTime at={oldestDueAt} />
+        </>
+      ) : (
+        "nothing is late"
+      ),
+    },
+    { label: "In progress", value: number.format(claimed), note: "sent, waiting for a response" },
+    {
+      label: "Waiting for a retry",
+      value: number.format(later),
+      note: held > 0 ? `and ${number.format(held)} held by disabled webhooks` : "after a failed attempt",
+    },
+  ];
+}
+
+function tried({ since, byOutcome }: Overview["attempts"]): Figure[] {
+  // In a very busy hour only its last part is counted.
+  const isHour = Date.now() - since.getTime() > HOUR_MS - 60_000;
+  const { delivered = 0, rejected = 0, unreachable = 0, blocked = 0, withheld = 0 } = byOutcome;
+  const kinds = [
+    [rejected, "refused by the receiver"],
+    [unreachable, "without a response"],
+    [blocked, "to addresses that are not allowed"],
+    [withheld, "withheld"],
+  ] as const;
+  const failed = kinds.reduce((sum, [count]) => sum + count, 0);
+  const reasons = kinds.filter(([count]) => count > 0).map(([count, what]) => `${number.format(count)} ${what}`);
+  return [
+    {
+      label: "Delivered",
+      value: number.format(delivered),
+      note: isHour ? (
+        "in the last hour"
+      ) : (
+        <>
+          since <RelativeTime at={since} />
+        </>
+      ),
+    },
+    { label: "Failed attempts", value: number.format(failed), note: reasons.join(", ") || "in the same period" },
+  ];
+}
+
+function running({ runs, replays }: Overview["work"]): Figure[] {
+  return [
+    { label: "Jobs running", value: number.format(runs.running), note: `${number.format(runs.waiting)} waiting for a slot` },
+    { label: "Replays", value: number.format(replays), note: "of many deliveries, in progress" },
   ];
 }

@@ -1,5 +1,7 @@
+import type { NavSections } from "../_components/side-frame.tsx";
+
 /** The operators' pages, in the order of the side navigation. */
-export const sections = [
+export const adminSections: NavSections = [
   {
     label: "Service",
     pages: [
@@ -16,6 +18,7 @@ export const sections = [
     label: "People",
     pages: [
       { href: "/admin/users", label: "Users" },
+      { href: "/admin/sign-up", label: "Sign-up" },
       { href: "/admin/organizations", label: "Organizations" },
       { href: "/admin/identity-providers", label: "Identity providers" },
     ],
@@ -32,4 +35,4 @@ export const sections = [
     label: "Hub",
     pages: [{ href: "/admin/platforms", label: "Platforms" }],
   },
-] as const;
+];

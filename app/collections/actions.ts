@@ -1,127 +1,128 @@
 "use server";
 
-import { type RepoType, repoTypes } from "@keyhook/sdk";
+import { repoTypes } from "@keyhook/sdk";
 import { redirect } from "next/navigation";
+import type { Person } from "#core/access/actor.ts";
 import { ServiceError } from "#core/errors.ts";
-import { addItem } from "#core/hub/collections/add-item.ts";
+import { createCollection, deleteCollection, updateCollection } from "#core/hub/collections/change-collections.ts";
 import { type Collection, collectionPath } from "#core/hub/collections/collection.ts";
-import { createCollection } from "#core/hub/collections/create-collection.ts";
-import { deleteCollection } from "#core/hub/collections/delete-collection.ts";
 import { findCollection } from "#core/hub/collections/find-collection.ts";
-import { removeItem } from "#core/hub/collections/remove-item.ts";
-import { updateCollection } from "#core/hub/collections/update-collection.ts";
-import { updateItem } from "#core/hub/collections/update-item.ts";
-import type { FormState } from "../_components/form-state.ts";
-import { submitForm } from "../_server/form.ts";
-import { requestOrigin } from "../_server/request-origin.ts";
-import { requirePerson } from "../_server/session.ts";
+import { addItem, removeItem, updateItem } from "#core/hub/collections/items.ts";
+import type { RepoName } from "#core/hub/repos/find-repo.ts";
+import { formAction, type Input, text } from "../_server/form-action.ts";
+import { personAt } from "../_server/scopes.ts";
 import type { SubmittedForm } from "../_server/submitted-form.ts";
 import { COLLECTIONS_PATH, collectionsPath, editCollectionPath, newCollectionPath } from "./collections-path.ts";
 
-export async function createCollectionAction(_previous: FormState, data: FormData): Promise<FormState> {
-  return submitForm(data, async (form) => {
-    const person = await requirePerson(newCollectionPath());
-    const input = { owner: form.text("owner"), ...fieldsOf(form) };
-    const { outcome, collection } = await createCollection(person, input, await requestOrigin());
-    if (outcome === "exists") return { errors: { title: `${collection.owner.handle} has a collection of this title.` } };
+const scope = personAt(COLLECTIONS_PATH);
+
+const about = {
+  title: text,
+  description: text,
+  theme: text,
+  isPrivate: (form: SubmittedForm) => form.text("visibility") === "private",
+};
+
+export const createCollectionAction = formAction(
+  personAt(newCollectionPath()),
+  { ...about, owner: text },
+  async ({ person, input, from }) => {
+    const { outcome, collection } = await createCollection(person, input, from);
+    if (outcome === "exists")
+      return { errors: { title: `${collection.owner.handle} already has a collection with this title.` } };
     redirect(editCollectionPath(collection, "created"));
-  });
-}
+  },
+);
 
-export async function updateCollectionAction(_previous: FormState, data: FormData): Promise<FormState> {
-  return submitForm(data, async (form) => {
-    const person = await requirePerson(COLLECTIONS_PATH);
-    redirect(
-      editCollectionPath(await updateCollection(person, form.text("slug"), fieldsOf(form), await requestOrigin()), "saved"),
-    );
-  });
-}
+export const updateCollectionAction = formAction(
+  scope,
+  { ...about, slug: text },
+  async ({ person, input: { slug, ...changes }, from }) => {
+    redirect(editCollectionPath(await updateCollection(person, slug, changes, from), "saved"));
+  },
+);
 
-export async function placeCollectionAction(_previous: FormState, data: FormData): Promise<FormState> {
-  return submitForm(data, async (form) => {
-    const person = await requirePerson(COLLECTIONS_PATH);
-    // People count from one.
-    const position = Math.max(Number(form.text("place")) - 1, 0);
-    if (!Number.isInteger(position)) throw new ServiceError("invalid_request", "Give a whole number.", { field: "place" });
-    redirect(
-      editCollectionPath(await updateCollection(person, form.text("slug"), { position }, await requestOrigin()), "placed"),
-    );
-  });
-}
+export const placeCollectionAction = formAction(
+  scope,
+  { slug: text, place: placeOf },
+  async ({ person, input: { slug, place }, from }) => {
+    redirect(editCollectionPath(await updateCollection(person, slug, { position: place }, from), "placed"));
+  },
+);
 
-export async function deleteCollectionAction(_previous: FormState, data: FormData): Promise<FormState> {
-  return submitForm(data, async (form) => {
-    const person = await requirePerson(COLLECTIONS_PATH);
-    const { owner } = await deleteCollection(person, form.text("slug"), await requestOrigin());
-    redirect(collectionsPath({ owner: owner.handle }));
-  });
-}
+export const deleteCollectionAction = formAction(scope, { slug: text }, async ({ person, input, from }) => {
+  const { owner } = await deleteCollection(person, input.slug, from);
+  redirect(collectionsPath({ owner: owner.handle }));
+});
 
-export async function addItemAction(_previous: FormState, data: FormData): Promise<FormState> {
-  return submitForm(data, async (form) => {
-    const collection = await addFrom(form);
-    redirect(editCollectionPath(collection, "added"));
-  });
-}
+const item = { slug: text, type: typeOf, repo: ownerAndName, note: text };
 
-/** From the page of a repository: the collection is what one sees next. */
-export async function addToCollectionAction(_previous: FormState, data: FormData): Promise<FormState> {
-  return submitForm(data, async (form) => redirect(collectionPath(await addFrom(form))));
-}
+export const addItemAction = formAction(scope, item, async ({ person, input }) => {
+  redirect(editCollectionPath(await add(person, input), "added"));
+});
 
-async function addFrom(form: SubmittedForm): Promise<Collection> {
-  const person = await requirePerson(COLLECTIONS_PATH);
-  // A repository's address is taken too: people copy it from the line above the page.
-  const [name = "", owner = "", ...before] = form
-    .text("repo")
-    .replace(/(?<!\/)\/+$/, "")
-    .split("/")
-    .reverse();
-  if (!name || !owner || (before.length > 0 && !/^https?:\/\//.test(form.text("repo")))) {
-    throw new ServiceError("invalid_request", "Write its owner and its name: owner/name.", { field: "repo" });
-  }
-  const repo = { type: typeOf(form.text("type")), owner, name };
+/** The form on a repository's page: it leads to the collection. */
+export const addToCollectionAction = formAction(scope, item, async ({ person, input }) => {
+  redirect(collectionPath(await add(person, input)));
+});
+
+async function add(person: Person, { slug, type, repo, note }: Input<typeof item>): Promise<Collection> {
   try {
-    return await addItem(person, form.text("slug"), { repo, note: form.text("note") });
+    return await addItem(person, slug, { repo: { type, ...repo }, note });
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error;
-    // Beside the field in which it can be put right.
+    // The message stands beside the field that the person can correct.
     if (error.wireCode === "RepoNotFound") {
-      throw new ServiceError("not_found", `There is no ${repo.type} of this name that you can see.`, { field: "repo" });
+      throw new ServiceError("not_found", `There is no ${type} with this name that you can see.`, { field: "repo" });
     }
     throw error.field === "item" ? new ServiceError(error.code, error.message, { field: "repo" }) : error;
   }
 }
 
-function typeOf(text: string): RepoType {
-  const type = repoTypes.find((one) => one === text);
+export const updateItemAction = formAction(
+  scope,
+  {
+    slug: text,
+    item: text,
+    position: text,
+    note: (form) => (form.has("note") ? form.text("note") : undefined),
+  },
+  async ({ person, input: { slug, item, position, note } }) => {
+    await updateItem(person, slug, item, {
+      ...(note !== undefined && { note }),
+      ...(position !== "" && { position: Number(position) }),
+    });
+    redirect(editCollectionPath(await findCollection(person, slug), position === "" ? "saved" : "moved"));
+  },
+);
+
+export const removeItemAction = formAction(scope, { slug: text, item: text }, async ({ person, input }) => {
+  await removeItem(person, input.slug, input.item);
+  redirect(editCollectionPath(await findCollection(person, input.slug), "removed"));
+});
+
+/** People count from one, core from zero. */
+function placeOf(form: SubmittedForm): number {
+  const position = Math.max(Number(form.text("place")) - 1, 0);
+  if (!Number.isInteger(position)) throw new ServiceError("invalid_request", "Enter a whole number.", { field: "place" });
+  return position;
+}
+
+function typeOf(form: SubmittedForm): RepoName["type"] {
+  const type = repoTypes.find((one) => one === form.text("type"));
   if (!type) throw new ServiceError("invalid_request", "Choose model, dataset or Space.", { field: "type" });
   return type;
 }
 
-export async function updateItemAction(_previous: FormState, data: FormData): Promise<FormState> {
-  return submitForm(data, async (form) => {
-    const person = await requirePerson(COLLECTIONS_PATH);
-    const [slug, itemId, position] = [form.text("slug"), form.text("item"), form.text("position")];
-    await updateItem(person, slug, itemId, {
-      ...(form.has("note") && { note: form.text("note") }),
-      ...(position !== "" && { position: Number(position) }),
-    });
-    redirect(editCollectionPath(await findCollection(person, slug), position === "" ? "saved" : "moved"));
-  });
+/** Accepts a repository's URL too, because people copy it from the address bar. */
+function ownerAndName(form: SubmittedForm): Omit<RepoName, "type"> {
+  const text = form.text("repo");
+  const [name = "", owner = "", ...before] = text
+    .replace(/(?<!\/)\/+$/, "")
+    .split("/")
+    .reverse();
+  if (!name || !owner || (before.length > 0 && !/^https?:\/\//.test(text))) {
+    throw new ServiceError("invalid_request", "Enter the owner and the name as owner/name.", { field: "repo" });
+  }
+  return { owner, name };
 }
-
-export async function removeItemAction(_previous: FormState, data: FormData): Promise<FormState> {
-  return submitForm(data, async (form) => {
-    const person = await requirePerson(COLLECTIONS_PATH);
-    await removeItem(person, form.text("slug"), form.text("item"));
-    redirect(editCollectionPath(await findCollection(person, form.text("slug")), "removed"));
-  });
-}
-
-const fieldsOf = (form: SubmittedForm) => ({
-  title: form.text("title"),
-  description: form.text("description"),
-  theme: form.text("theme"),
-  isPrivate: form.text("visibility") === "private",
-});

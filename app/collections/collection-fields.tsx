@@ -3,12 +3,9 @@ import {
   COLLECTION_TITLE_MAX_CHARACTERS,
   themes,
 } from "#core/hub/collections/collection.ts";
-import { ChoiceRow } from "../_components/choice-row.client.tsx";
-import { Field } from "../_components/field.client.tsx";
-import { Select } from "../_components/select.client.tsx";
-import { TextArea } from "../_components/text-area.client.tsx";
+import { ChoiceRow, Field, Select, TextArea } from "../_components/fields.client.tsx";
 
-/** What a collection says of itself: the same when it is made and when it is changed. */
+/** The fields of a collection, for creating and for editing it. */
 export function CollectionFields() {
   return (
     <>
@@ -16,25 +13,25 @@ export function CollectionFields() {
       <TextArea
         name="description"
         label="Description"
-        hint="In a sentence: what holds these together."
+        hint="One sentence about what these have in common."
         rows={2}
         maxLength={COLLECTION_DESCRIPTION_MAX_CHARACTERS}
         isOptional
       />
       <Select
         name="theme"
-        label="Colour"
+        label="Color"
         defaultValue="blue"
         options={themes.map((value) => ({ value, label: value[0]?.toUpperCase() + value.slice(1) }))}
       />
       <fieldset className="grid gap-2">
-        <legend className="mb-1.5 font-medium">Who sees it</legend>
+        <legend className="mb-1.5 font-medium">Visibility</legend>
         <ChoiceRow
           type="radio"
           name="visibility"
           value="public"
           label="Everybody"
-          hint="Private repositories in it are seen by those only who may read them."
+          hint="Private repositories in it are visible only to those who can read them."
           isBoxed
           defaultChecked
         />
@@ -43,7 +40,7 @@ export function CollectionFields() {
           name="visibility"
           value="private"
           label="Its owner"
-          hint="Of an organization: its members."
+          hint="For an organization: its members."
           isBoxed
         />
       </fieldset>

@@ -1,14 +1,16 @@
+import type { RepoType } from "@keyhook/sdk";
+import { Box, Database, LayoutGrid, Library, type LucideIcon } from "lucide-react";
 import Link from "next/link";
-import { collectionPath } from "#core/hub/collections/collection.ts";
+import { collectionPath, type Theme } from "#core/hub/collections/collection.ts";
 import type { ListedCollection } from "#core/hub/collections/list-collections.ts";
 import { Chip } from "../_components/chip.tsx";
+import { classNames } from "../_components/class-names.ts";
 import { ListRow } from "../_components/list.tsx";
 import { RelativeTime } from "../_components/relative-time.tsx";
-import { ThemeTile } from "./theme-tile.tsx";
 
-export type CollectionRowProps = Readonly<{
+type CollectionRowProps = Readonly<{
   collection: ListedCollection;
-  /** Where all are of one owner, nobody needs to be told whose. */
+  /** Hides the owner in a list whose collections all have one owner. */
   isOwnerShown?: boolean;
 }>;
 
@@ -46,4 +48,36 @@ export function CollectionRow({ collection, isOwnerShown = true }: CollectionRow
 
 export function countOfRepos(count: number): string {
   return count === 1 ? "1 repository" : `${count.toLocaleString("en")} repositories`;
+}
+
+const grounds: Record<Theme, string> = {
+  orange: "bg-tile-5",
+  blue: "bg-tile-4",
+  green: "bg-tile-2",
+  purple: "bg-tile-8",
+  pink: "bg-tile-7",
+  indigo: "bg-tile-6",
+};
+
+/** A collection's symbol, in its color. */
+export function ThemeTile({ theme }: Readonly<{ theme: Theme }>) {
+  return (
+    <span className={classNames("grid size-9 shrink-0 place-items-center rounded-control text-white", grounds[theme])}>
+      <Library className="size-4.5" aria-hidden="true" />
+    </span>
+  );
+}
+
+const looks: Record<RepoType, { Icon: LucideIcon; word: string }> = {
+  model: { Icon: Box, word: "Model" },
+  dataset: { Icon: Database, word: "Dataset" },
+  space: { Icon: LayoutGrid, word: "Space" },
+};
+
+export const wordOfType = (type: RepoType): string => looks[type].word;
+
+/** The icon of a repository's type, beside the word for it. */
+export function RepoIcon({ type }: Readonly<{ type: RepoType }>) {
+  const { Icon } = looks[type];
+  return <Icon className="size-4.5 shrink-0 self-start mt-0.5 text-muted" aria-hidden="true" />;
 }

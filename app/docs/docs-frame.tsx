@@ -1,9 +1,12 @@
+import { Search } from "lucide-react";
 import type { ReactNode } from "react";
 import { listGuides } from "#core/docs/read-guide.ts";
-import { SideFrame } from "../_components/side-frame.tsx";
-import { SideNavigation } from "../_components/side-navigation.tsx";
+import { classNames } from "../_components/class-names.ts";
+import { controlClass } from "../_components/field-frame.tsx";
+import { SideFrame, SideNavigation } from "../_components/side-frame.tsx";
+import { readReference } from "./sdk/reference/read-reference.ts";
 
-/** What stands in the navigation beside the guides: pages that are no Markdown. */
+/** The pages in the navigation that are not Markdown guides. */
 const start = { label: "Docs", pages: [{ href: "/docs", label: "Start here", isExact: true }] };
 const pagesOf: Readonly<Record<string, ReadonlyArray<Readonly<{ href: string; label: string }>>>> = {
   "Sign people in": [
@@ -12,12 +15,47 @@ const pagesOf: Readonly<Record<string, ReadonlyArray<Readonly<{ href: string; la
   ],
   Tools: [{ href: "/docs/api", label: "API reference" }],
 };
+const sdkReference = { href: "/docs/sdk/reference", label: "SDK reference" };
 
-/** Frame and navigation of every page of the documentation. */
-export async function DocsFrame({ children }: Readonly<{ children: ReactNode }>) {
+type DocsFrameProps = Readonly<{
+  /** What was searched for. */
+  search?: string;
+  children: ReactNode;
+}>;
+
+/** Frame, search and navigation of every page of the documentation. */
+export async function DocsFrame({ search = "", children }: DocsFrameProps) {
+  const hasSdkReference = (await readReference("index")) !== undefined;
   const sections = (await listGuides()).map(({ label, guides }) => ({
     label,
-    pages: [...guides.map((guide) => ({ href: `/docs/${guide.slug}`, label: guide.label })), ...(pagesOf[label] ?? [])],
+    pages: [
+      ...guides.map((guide) => ({ href: `/docs/${guide.slug}`, label: guide.label, isExact: true })),
+      ...(pagesOf[label] ?? []),
+      ...(label === "Tools" && hasSdkReference ? [sdkReference] : []),
+    ],
   }));
-  return <SideFrame navigation={<SideNavigation label="Docs" sections={[start, ...sections]} />}>{children}</SideFrame>;
+  const navigation = (
+    <div>
+      <search>
+        <form action="/docs" className="relative mb-4">
+          <input
+            key={search}
+            name="search"
+            type="search"
+            aria-label="Search the docs"
+            placeholder="Search the docs"
+            defaultValue={search}
+            maxLength={200}
+            autoComplete="off"
+            className={classNames(controlClass, "h-9 pr-9 text-small")}
+          />
+          <button type="submit" aria-label="Search" className="absolute inset-y-0 right-0 grid w-9 place-items-center text-muted">
+            <Search className="size-4" aria-hidden="true" />
+          </button>
+        </form>
+      </search>
+      <SideNavigation label="Docs" sections={[start, ...sections]} />
+    </div>
+  );
+  return <SideFrame navigation={navigation}>{children}</SideFrame>;
 }

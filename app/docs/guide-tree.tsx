@@ -7,7 +7,7 @@ import { Fragment, jsx, jsxs } from "react/jsx-runtime";
 import { textOf } from "#core/docs/render-guide.ts";
 import { CopyButton } from "../_components/copy-button.client.tsx";
 
-/** A guide as it was laid out (core/docs): code with its language and a button to copy it, headings that can be linked to. */
+/** Draws a guide from core/docs: code with its language and a copy button, headings with anchors. */
 export function GuideTree({ tree }: Readonly<{ tree: Root }>) {
   const content = toJsxRuntime(tree, { Fragment, jsx, jsxs, components, passNode: true });
   return <div className="markdown guide">{content}</div>;
@@ -30,7 +30,7 @@ const LANGUAGES: Readonly<Record<string, string>> = {
 const components: Components = {
   table: ({ node: _, ...rest }) => (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable with the keyboard (WCAG 2.1.1)
-    // biome-ignore lint/a11y/useSemanticElements: a table that scrolls is no set of fields
+    // biome-ignore lint/a11y/useSemanticElements: a table that scrolls is not a set of fields
     <div role="group" aria-label="Table" tabIndex={0} className="table-scroll">
       <table {...rest} />
     </div>

@@ -1,14 +1,18 @@
+import { ChevronDown } from "lucide-react";
 import type { GuideHeading } from "#core/docs/render-guide.ts";
 import { classNames } from "../_components/class-names.ts";
 
-export type OnThisPageProps = Readonly<{ headings: readonly GuideHeading[] }>;
+type OnThisPageProps = Readonly<{ headings: readonly GuideHeading[] }>;
 
-/** The sections of a guide: beside it where there is room, folded away above it where there is none. */
+/** The sections of a guide: beside it on a wide screen, folded above it on a narrow one. */
 export function OnThisPage({ headings }: OnThisPageProps) {
   return (
     <>
-      <details className="rounded-control border border-line bg-surface xl:hidden">
-        <summary className="px-3 py-2 text-small">On this page</summary>
+      <details className="group rounded-control border border-line bg-surface xl:hidden">
+        <summary className="flex items-center justify-between gap-2 px-3 py-2 text-small">
+          On this page
+          <ChevronDown className="size-4 shrink-0 text-muted group-open:rotate-180" aria-hidden="true" />
+        </summary>
         <nav aria-label="On this page" className="border-line border-t p-2">
           <Sections headings={headings} />
         </nav>

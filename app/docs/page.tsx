@@ -3,21 +3,26 @@ import type { Metadata } from "next";
 import Link from "next/link";
 import { fillInProse } from "#core/docs/fill-in.ts";
 import { listGuides } from "#core/docs/read-guide.ts";
+import { searchDocs } from "#core/docs/search-docs.ts";
 import { env } from "#core/env.ts";
-import { Card } from "../_components/card.tsx";
-import { EmptyState } from "../_components/empty-state.tsx";
-import { PageHeader } from "../_components/page-header.tsx";
-import { SearchForm } from "../_components/search-form.tsx";
-import { SectionCard } from "../_components/section-card.tsx";
+import { EmptyState, List, ListRow } from "../_components/list.tsx";
+import { Card, PageHeader, SectionCard } from "../_components/page-layout.tsx";
 import { type PageQuery, searchOf } from "../_server/page-query.ts";
 import { DocsFrame } from "./docs-frame.tsx";
 import { instanceFilling } from "./reader.ts";
+import { readReference } from "./sdk/reference/read-reference.ts";
 
 export const metadata: Metadata = { title: "Docs" };
 
+const sdkReference = {
+  href: "/docs/sdk/reference",
+  label: "SDK reference",
+  has: "A question about one function",
+  use: "Every function and type of the SDK, from its source",
+};
 const more = [
   {
-    label: "Beside the guides",
+    label: "Reference and more",
     entries: [
       {
         href: "/docs/api",
@@ -25,6 +30,7 @@ const more = [
         has: "A question about one request",
         use: "Every operation, from the OpenAPI document",
       },
+      sdkReference,
       {
         href: "/docs/badges",
         label: "Badges",
@@ -41,63 +47,103 @@ const more = [
   },
 ];
 
-/** The start of the documentation: what one has, and which guide goes with it. */
+/** The start of the documentation: which guide fits which reader, or what a search found. */
 export default async function DocsPage({ searchParams }: Readonly<{ searchParams: PageQuery }>) {
   const search = searchOf((await searchParams).search);
+  return <DocsFrame search={search}>{search.trim() === "" ? <Start /> : <Results search={search} />}</DocsFrame>;
+}
+
+async function Results({ search }: Readonly<{ search: string }>) {
+  const others = more.flatMap(({ entries }) =>
+    entries.map(({ href, label, has, use }) => ({ href, page: label, text: `${has}. ${use}` })),
+  );
+  const results = await searchDocs(search, instanceFilling(), others);
+  return (
+    <>
+      <PageHeader title={<>Results for “{search}”</>} trail={[{ href: "/docs", label: "Docs" }]} />
+      <Card>
+        {results.length === 0 ? (
+          <EmptyState Icon={SearchX} title={<h2>No results</h2>}>
+            Try fewer or other words, or{" "}
+            <Link prefetch={false} href="/docs" className="link">
+              see all guides
+            </Link>
+            .
+          </EmptyState>
+        ) : (
+          <List label="Results">
+            {results.map(({ href, page, heading, excerpt }) => (
+              <ListRow
+                key={href}
+                title={
+                  <Link prefetch={false} href={href} className="link">
+                    {heading ?? page}
+                  </Link>
+                }
+                meta={
+                  <>
+                    {heading && <span className="block">{page}</span>}
+                    <span className="wrap-anywhere block max-w-reading">
+                      {excerpt.map(({ text, isMatch }, index) =>
+                        isMatch ? (
+                          // biome-ignore lint/suspicious/noArrayIndexKey: pieces of one text
+                          <mark key={index} className="bg-transparent font-medium text-ink">
+                            {text}
+                          </mark>
+                        ) : (
+                          text
+                        ),
+                      )}
+                    </span>
+                  </>
+                }
+              />
+            ))}
+          </List>
+        )}
+      </Card>
+    </>
+  );
+}
+
+async function Start() {
   const { BRAND_NAME, ORIGIN } = env();
-  const words = search.toLowerCase().split(/\s+/).filter(Boolean);
+  const hasSdkReference = (await readReference("index")) !== undefined;
   const guides = (await listGuides()).map(({ label, guides: all }) => ({
     label,
     entries: all.map((guide) => ({ ...guide, href: `/docs/${guide.slug}` })),
   }));
-  const sections = [...guides, ...more]
-    .map(({ label, entries }) => ({
-      label,
-      entries: entries
-        .map((entry) => ({ ...entry, use: fillInProse(entry.use, instanceFilling()) }))
-        .filter((entry) => {
-          const text = `${label} ${entry.label} ${entry.has} ${entry.use}`.toLowerCase();
-          return words.every((word) => text.includes(word));
-        }),
-    }))
-    .filter(({ entries }) => entries.length > 0);
   return (
-    <DocsFrame>
+    <>
       <PageHeader
         title="Docs"
-        description={`Sign people in with ${BRAND_NAME}, act for them, and hear what changes. Everything is found from ${ORIGIN}/.well-known/openid-configuration, and any OpenID Connect client works.`}
+        description={`Sign people in with ${BRAND_NAME}, act for them, and get notified of changes. Clients discover everything from ${ORIGIN}/.well-known/openid-configuration; any OpenID Connect client works.`}
       />
       <div className="grid grid-cols-1 gap-5">
-        <SearchForm action="/docs" label="What do you have?" value={search} />
-        {sections.length === 0 && (
-          <Card>
-            <EmptyState Icon={SearchX} title={<h2>No guide has these words</h2>}>
-              Try one word, or{" "}
-              <Link prefetch={false} href="/docs" className="link">
-                see all guides
-              </Link>
-              .
-            </EmptyState>
-          </Card>
-        )}
-        {sections.map(({ label, entries }) => (
+        {[...guides, ...more].map(({ label, entries }) => (
           <SectionCard key={label} title={label} isFlush>
+            <p className="hidden gap-x-4 border-line border-b px-4 py-2 text-fine text-muted sm:grid sm:grid-cols-3 sm:px-5">
+              <span>You have</span>
+              <span className="sm:col-span-2">Use</span>
+            </p>
             <ul className="divide-y divide-line">
-              {entries.map(({ href, label: name, has, use }) => (
-                <li key={href} className="grid gap-x-4 px-4 py-3 sm:grid-cols-3 sm:px-5">
-                  <span className="text-muted text-small">{has}</span>
-                  <span className="sm:col-span-2">
-                    <Link prefetch={false} href={href} className="link font-medium">
-                      {name}
-                    </Link>
-                    <span className="block text-muted text-small">{use}</span>
-                  </span>
-                </li>
-              ))}
+              {entries
+                .filter((entry) => entry !== sdkReference || hasSdkReference)
+                .map(({ href, label: name, has, use }) => (
+                  <li key={href} className="grid gap-x-4 px-4 py-3 sm:grid-cols-3 sm:px-5">
+                    <span className="text-muted text-small">{has}</span>
+                    <span className="sm:col-span-2">
+                      <Link prefetch={false} href={href} className="link font-medium">
+                        {name}
+                      </Link>
+                      <span className="block text-muted text-small">{fillInProse(use, instanceFilling())}</span>
+                    </span>
+                  </li>
+                ))}
             </ul>
           </SectionCard>
         ))}
       </div>
-    </DocsFrame>
+    </>
   );
 }

@@ -2,19 +2,19 @@ import { personActor } from "#core/access/actor.ts";
 import type { Filling } from "#core/docs/fill-in.ts";
 import { env } from "#core/env.ts";
 import { listApps } from "#core/oauth/apps/list-apps.ts";
-import { sampleRedirectUri } from "../_components/applications/snippets/snippet-app.ts";
+import { sampleRedirectUri } from "../_components/applications/snippets.ts";
 import { currentSession } from "../_server/session.ts";
 
 export type Reader = Readonly<{
   filling: Filling;
   isSignedIn: boolean;
-  /** The reader's own apps, the newest first, and which of them is filled in. */
+  /** The reader's own apps, newest first, and which of them is filled in. */
   apps: ReadonlyArray<Readonly<{ id: string; name: string }>>;
   app?: Readonly<{ id: string; name: string; isConfidential: boolean }>;
 }>;
 
 /**
- * Who reads, and what their snippets are filled with: never a secret, which nobody is shown twice.
+ * The reader, and the values for their snippets: never a secret, because nobody is shown a secret twice.
  * @param chosen the id of one of their apps; the newest otherwise
  */
 export async function findReader(chosen: string): Promise<Reader> {

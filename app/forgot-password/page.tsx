@@ -1,19 +1,16 @@
 import type { Metadata } from "next";
 import Link from "next/link";
-import { ActionForm } from "../_components/action-form.client.tsx";
-import { CardFooter } from "../_components/card-footer.tsx";
-import { CardFrame } from "../_components/card-frame.tsx";
-import { CardHeader } from "../_components/card-header.tsx";
-import { Field } from "../_components/field.client.tsx";
-import { SubmitButton } from "../_components/submit-button.client.tsx";
-import { forgotPasswordAction } from "./actions.ts";
+import { ActionForm, SubmitButton } from "../_components/action-form.client.tsx";
+import { CardFooter, CardFrame, CardHeader } from "../_components/card-frame.tsx";
+import { Field } from "../_components/fields.client.tsx";
+import { forgotPasswordAction } from "../_server/sign-in-actions.ts";
 
 export const metadata: Metadata = { title: "Forgot password" };
 
 export default function ForgotPasswordPage() {
   return (
     <CardFrame>
-      <CardHeader title="Forgot your password?">We send you a link with which you choose a new one.</CardHeader>
+      <CardHeader title="Forgot your password?">We will send you a link to choose a new one.</CardHeader>
       <div className="px-6 pt-5 pb-6">
         <ActionForm action={forgotPasswordAction}>
           <Field name="email" type="email" label="E-mail of your account" autoComplete="email" />

@@ -1,37 +1,40 @@
 import type { Metadata } from "next";
 import Link from "next/link";
 import { redirect } from "next/navigation";
-import { arePasskeysAvailable } from "#core/accounts/second-step/relying-party.ts";
+import { arePasskeysAvailable } from "#core/accounts/second-step/verify-passkey.ts";
+import { invitationAt, readSignUpPolicy } from "#core/accounts/users/sign-up-policy.ts";
 import { env } from "#core/env.ts";
-import { CardFooter } from "../_components/card-footer.tsx";
-import { CardFrame } from "../_components/card-frame.tsx";
-import { CardHeader } from "../_components/card-header.tsx";
-import { FormMessage } from "../_components/form-message.tsx";
+import { findWaitingApp } from "#core/oauth/authorization/interaction.ts";
+import { ActionForm, SubmitButton } from "../_components/action-form.client.tsx";
+import { CardFooter, CardFrame, CardHeader } from "../_components/card-frame.tsx";
+import { Field, PasswordField } from "../_components/fields.client.tsx";
+import { FormMessage } from "../_components/page-layout.tsx";
+import { PasskeyButton } from "../_components/passkey-button.client.tsx";
 import { SignInElsewhere } from "../_components/sign-in-elsewhere.tsx";
+import { providerProblem } from "../_server/elsewhere.ts";
 import { nextPath } from "../_server/next-path.ts";
-import { type PageQuery, textOf } from "../_server/page-query.ts";
-import { providerProblem } from "../_server/provider-problem.ts";
+import { noticeOf, type PageQuery, textOf } from "../_server/page-query.ts";
 import { currentSession } from "../_server/session.ts";
-import { PasskeySignIn } from "./passkey-sign-in.tsx";
+import { askForPasskeyToSignInAction, signInAction, signInWithPasskeyAction } from "../_server/sign-in-actions.ts";
 import { ReauthenticateForm } from "./reauthenticate-form.tsx";
-import { SignInForm } from "./sign-in-form.tsx";
 
 export const metadata: Metadata = { title: "Sign in" };
 
-/** As much of `login_hint` as a username or an e-mail address can have. */
+/** The maximum length of a username or an email address in `login_hint`. */
 const LOGIN_MAX_CHARACTERS = 320;
 
 type Notice = { tone: "good" | "neutral"; text: string };
 
-/** What brought the person here, said above the form. */
-const notices = new Map<string, Notice>([
-  ["password-changed", { tone: "good", text: "Your password is changed. Sign in with the new one." }],
-  ["ran-out", { tone: "neutral", text: "That sign-in has run out, or was finished. Sign in again." }],
-]);
+/** The message above the form, by the `notice` in the address. */
+const notices: Record<string, Notice> = {
+  "password-changed": { tone: "good", text: "Your password has been changed. Sign in with the new one." },
+  "ran-out": { tone: "neutral", text: "This sign-in has expired or was already completed. Sign in again." },
+};
 
 /**
- * @param searchParams `next`: a path of ours to go on to. `reauthenticate`: ask who is signed in to prove it again (S113).
- * `switch`: sign in as somebody else. `login_hint`: fills the first field. `notice`: a key of `notices`. `problem`: why a sign-in elsewhere, `with` a provider, came to nothing.
+ * @param searchParams `next`: a path of ours to continue to. `reauthenticate`: ask the signed-in person to prove who they are (S113).
+ * `switch`: sign in as somebody else. `login_hint`: fills the first field. `notice`: a key of `notices`. `problem`: why a sign-in
+ * at a provider, `with` its slug, failed.
  */
 export default async function SignInPage({ searchParams }: Readonly<{ searchParams: PageQuery }>) {
   const query = await searchParams;
@@ -41,11 +44,19 @@ export default async function SignInPage({ searchParams }: Readonly<{ searchPara
   if (session && !("switch" in query)) redirect(next);
 
   const { BRAND_NAME } = env();
-  const notice = notices.get(textOf(query.notice));
+  const notice = noticeOf(notices, query.notice);
+  const uid = /^\/interaction\/([\w-]+)$/.exec(next)?.[1];
+  const app = uid && (await findWaitingApp(uid));
   const problem = await providerProblem(textOf(query.problem), textOf(query.with));
   return (
     <CardFrame>
-      <CardHeader title={`Sign in to ${BRAND_NAME}`} />
+      <CardHeader title={`Sign in to ${BRAND_NAME}`}>
+        {app && (
+          <>
+            to continue to <bdi className="wrap-anywhere font-medium text-ink">{app}</bdi>
+          </>
+        )}
+      </CardHeader>
       <div className="grid gap-5 px-6 pt-5 pb-6">
         {problem && <FormMessage tone="bad">{problem}</FormMessage>}
         {notice && <FormMessage tone={notice.tone}>{notice.text}</FormMessage>}
@@ -53,12 +64,47 @@ export default async function SignInPage({ searchParams }: Readonly<{ searchPara
         {arePasskeysAvailable() && <PasskeySignIn next={next} />}
         <SignInElsewhere next={next} />
       </div>
-      <CardFooter>
-        New here?{" "}
-        <Link prefetch={false} className="link text-ink" href={`/signup?${new URLSearchParams({ next })}`}>
-          Create an account
-        </Link>
-      </CardFooter>
+      {((await readSignUpPolicy()).isOpen || (await invitationAt(next))) && (
+        <CardFooter>
+          New here?{" "}
+          <Link prefetch={false} className="link text-ink" href={`/signup?${new URLSearchParams({ next })}`}>
+            Create an account
+          </Link>
+        </CardFooter>
+      )}
     </CardFrame>
+  );
+}
+
+/** The first step of a sign-in. Other ways to sign in are separate forms beside it; the second step has its own page. */
+function SignInForm({ next, login }: Readonly<{ next: string; login: string }>) {
+  return (
+    <ActionForm action={signInAction} values={{ login }}>
+      <input type="hidden" name="next" value={next} />
+      <Field name="login" label="Username or e-mail" autoComplete="username" autoCapitalize="none" spellCheck={false} />
+      <PasswordField
+        name="password"
+        label="Password"
+        autoComplete="current-password"
+        aside={
+          <Link prefetch={false} className="link" href="/forgot-password">
+            Forgot password?
+          </Link>
+        }
+      />
+      <SubmitButton isWide>Sign in</SubmitButton>
+    </ActionForm>
+  );
+}
+
+/** Signs in with a passkey alone, which identifies the person and counts as both steps. */
+function PasskeySignIn({ next }: Readonly<{ next: string }>) {
+  return (
+    <ActionForm action={signInWithPasskeyAction} label="Passkey">
+      <input type="hidden" name="next" value={next} />
+      <PasskeyButton ask={askForPasskeyToSignInAction} variant="secondary" isWide>
+        Sign in with a passkey
+      </PasskeyButton>
+    </ActionForm>
   );
 }

@@ -1,27 +1,27 @@
 import Link from "next/link";
-import { findSecondStepOffer } from "#core/accounts/second-step/find-second-step-offer.ts";
-import { arePasskeysAvailable } from "#core/accounts/second-step/relying-party.ts";
+import { listLinkedIdentities } from "#core/accounts/identity-providers/linked-identities.ts";
+import { findSecondStepOffer } from "#core/accounts/second-step/pending-second-step.ts";
+import { arePasskeysAvailable } from "#core/accounts/second-step/verify-passkey.ts";
 import { AccountLine } from "../_components/account-line.tsx";
-import { ActionForm } from "../_components/action-form.client.tsx";
-import { CardFrame } from "../_components/card-frame.tsx";
-import { CardHeader } from "../_components/card-header.tsx";
+import { ActionForm, SubmitButton } from "../_components/action-form.client.tsx";
+import { buttonClass } from "../_components/button.tsx";
+import { CardFrame, CardHeader } from "../_components/card-frame.tsx";
+import { PasswordField } from "../_components/fields.client.tsx";
 import { PasskeyButton } from "../_components/passkey-button.client.tsx";
-import { PasswordField } from "../_components/password-field.client.tsx";
-import { SubmitButton } from "../_components/submit-button.client.tsx";
+import { elsewherePath } from "../_server/elsewhere.ts";
 import type { SiteSession } from "../_server/session.ts";
 import {
   askForPasskeyToReauthenticateAction,
   reauthenticateAction,
   reauthenticateWithoutPasswordAction,
   reauthenticateWithPasskeyAction,
-} from "./actions.ts";
-import { ConfirmElsewhere } from "./confirm-elsewhere.tsx";
+} from "../_server/sign-in-actions.ts";
 
 type ReauthenticateFormProps = Readonly<{ user: SiteSession["user"]; next: string }>;
 
 /**
- * Asks the person who is signed in to prove it once more: with a passkey, or with the password and then the second step where there
- * is one. Somebody who has no password goes to the second step at once, or to the provider that signs them in.
+ * Asks the signed-in person to prove who they are: with a passkey, or with the password and then the second step if there
+ * is one. A person without a password goes to the second step at once, or to their identity provider.
  */
 export async function ReauthenticateForm({ user, next }: ReauthenticateFormProps) {
   const { hasPassword, hasPasskeys, hasAuthenticator } = await findSecondStepOffer(user.id);
@@ -29,7 +29,7 @@ export async function ReauthenticateForm({ user, next }: ReauthenticateFormProps
   return (
     <CardFrame>
       <div className="pb-5">
-        <CardHeader title="Confirm that it is you">What comes next is sensitive, so we ask you again who you are.</CardHeader>
+        <CardHeader title="Confirm your identity">The next step is sensitive, so please confirm your identity.</CardHeader>
       </div>
       <AccountLine
         user={user}
@@ -64,7 +64,7 @@ function PasswordProof({ user, next, isPrimary }: ReauthenticateFormProps & Read
   return (
     <ActionForm action={reauthenticateAction} label="Your password">
       <input type="hidden" name="next" value={next} />
-      {/* Lets password managers know whose password is asked for. */}
+      {/* Tells password managers whose password is requested. */}
       <input type="text" name="username" autoComplete="username" value={user.username} readOnly hidden />
       <PasswordField
         name="password"
@@ -72,7 +72,7 @@ function PasswordProof({ user, next, isPrimary }: ReauthenticateFormProps & Read
         autoComplete="current-password"
         aside={
           <Link prefetch={false} className="link" href="/forgot-password">
-            Forgot it?
+            Forgot password?
           </Link>
         }
       />
@@ -91,5 +91,38 @@ function SecondStepProof({ next, isPrimary }: Readonly<{ next: string; isPrimary
         Confirm with your second step
       </SubmitButton>
     </ActionForm>
+  );
+}
+
+/** A person with neither password nor passkey proves their identity at their identity provider (S113). */
+async function ConfirmElsewhere({ userId, next }: Readonly<{ userId: string; next: string }>) {
+  const identities = await listLinkedIdentities(userId);
+  const providers = new Map(
+    identities.flatMap(({ provider }) => (provider.organization || provider.isDisabled ? [] : [[provider.slug, provider.name]])),
+  );
+  return (
+    <div className="grid gap-4">
+      {providers.size > 0 && (
+        <ul className="grid gap-2.5" aria-label="Sign-in provider">
+          {[...providers].map(([slug, name], index) => (
+            <li key={slug}>
+              <a
+                className={buttonClass({ isWide: true, variant: index === 0 ? "primary" : "secondary" }, "min-w-0")}
+                href={elsewherePath(slug as string, { next, intent: "reauthenticate" })}
+              >
+                <span className="min-w-0 truncate">Confirm with {name}</span>
+              </a>
+            </li>
+          ))}
+        </ul>
+      )}
+      <p className="text-muted text-small">
+        Your account has no password.{" "}
+        <a className="link" href="/forgot-password">
+          Set one by e-mail
+        </a>
+        {providers.size > 0 ? ", if you cannot sign in there." : ", then sign in again."}
+      </p>
+    </div>
   );
 }

@@ -1,16 +1,15 @@
 import type { Metadata } from "next";
 import { redirect } from "next/navigation";
 import { AccountLine } from "../_components/account-line.tsx";
+import { SubmitButton } from "../_components/action-form.client.tsx";
 import { ButtonLink } from "../_components/button.tsx";
-import { CardFrame } from "../_components/card-frame.tsx";
-import { CardHeader } from "../_components/card-header.tsx";
-import { SubmitButton } from "../_components/submit-button.client.tsx";
+import { CardFrame, CardHeader } from "../_components/card-frame.tsx";
 import { currentSession } from "../_server/session.ts";
 import { signOut } from "../_server/sign-out.ts";
 
 export const metadata: Metadata = { title: "Sign out" };
 
-/** Asks: a link from anywhere must not be able to sign people out (S108). */
+/** Asks first: a link on another site must not be able to sign people out (S108). */
 export default async function SignOutPage() {
   const session = await currentSession();
   if (!session) redirect("/");
@@ -21,8 +20,8 @@ export default async function SignOutPage() {
       </div>
       <AccountLine user={session.user} />
       <form action={signOut} className="grid grid-cols-2 gap-3 px-6 py-5">
-        <ButtonLink href="/">Stay</ButtonLink>
-        <SubmitButton>Sign out</SubmitButton>
+        <ButtonLink href="/">Cancel</ButtonLink>
+        <SubmitButton isWide>Sign out</SubmitButton>
       </form>
     </CardFrame>
   );

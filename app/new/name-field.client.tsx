@@ -1,17 +1,17 @@
 "use client";
 
 import { useState } from "react";
-import { Field } from "../_components/field.client.tsx";
+import { Field } from "../_components/fields.client.tsx";
 
-/** What core/hub/repos/parse-repo-name.ts says, while one types; it has the last word. */
+/** The checks of core/hub/repos/repo.ts while the person types. core decides in the end. */
 const rules: readonly [RegExp, string][] = [
   [/[^A-Za-z0-9._-]/, "Use letters, digits, . _ and - only."],
   [/^[.-]|[.-]$/, "Begin and end with a letter, a digit or _."],
-  [/--|\.\./, "No -- and no .. in it."],
+  [/--|\.\./, "Do not use -- or .. in the name."],
   [/\.(git|ipynb|lock|atom|rss)$/i, "It cannot end in .git, .ipynb, .lock, .atom or .rss."],
 ];
 
-/** The name, with what is wrong with it said at once. Without JavaScript it is said when the form was sent. */
+/** The field of the name, which shows mistakes at once; without JavaScript, after the form was submitted. */
 export function NameField() {
   const [typed, setTyped] = useState<string>();
   const wrong = typed ? rules.find(([pattern]) => pattern.test(typed.trim()))?.[1] : undefined;
@@ -19,12 +19,9 @@ export function NameField() {
     <Field
       name="name"
       label="Name"
-      hint="Part of its address."
+      hint="Part of its URL."
       error={wrong}
       maxLength={96}
-      autoComplete="off"
-      autoCapitalize="none"
-      spellCheck={false}
       isMono
       onChange={(event) => setTyped(event.target.value)}
     />

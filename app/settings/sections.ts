@@ -1,5 +1,7 @@
+import type { NavSections } from "../_components/side-frame.tsx";
+
 /** The pages of a person's settings, in the order of the side navigation. */
-export const sections = [
+export const settingsSections: NavSections = [
   {
     label: "You",
     pages: [
@@ -24,4 +26,4 @@ export const sections = [
       { href: "/settings/jobs", label: "Jobs" },
     ],
   },
-] as const;
+];

@@ -5,13 +5,13 @@ import { db } from "#core/db.ts";
 import { recordEvents } from "#core/events/record-event.ts";
 import { newId } from "#core/ids.ts";
 
-/** A webhook that watches one repository of nobody, so that each scenario has its own. */
+/** A webhook that watches a repository without a user, so that each scenario has its own. */
 export async function makeWebhook(ownerId: string, repoId: string, url: string, secret: string): Promise<string> {
   const id = newId();
   await db().webhook.create({
     data: {
       ...{ id, ownerId, ownerKind: "user", url, domains: ["repo"], secret: seal("webhook secret", secret) },
-      watched: { create: { type: "model", targetId: repoId } },
+      watched: { create: { type: "model", watchedId: repoId } },
     },
   });
   return id;
@@ -26,7 +26,10 @@ export function pushPayload(repoId: string, ownerId: string): EventPayload {
   } as EventPayload;
 }
 
-/** Records events at a rate, by the operation that pushes use. @returns the ids of those whose commit was confirmed, and when each was */
+/**
+ * Records events at a rate, through the function that pushes use.
+ * @returns the IDs of those whose commit was confirmed, and when
+ */
 export async function recordAtRate(
   repoId: string,
   ownerId: string,
@@ -46,7 +49,7 @@ export async function recordAtRate(
 
 const TICK_MS = 50;
 
-/** Calls `run` with what is due, twenty times a second; what fails is not made up for, and nothing waits for it. */
+/** Calls `run` with the items that are due, twenty times a second. Failures are not repeated, and nothing waits for it. */
 export async function everyTick(perSecond: number, seconds: number, run: (count: number) => Promise<void>): Promise<void> {
   const startedAt = performance.now();
   const running = new Set<Promise<void>>();

@@ -1,25 +1,24 @@
 import { setTimeout as delay } from "node:timers/promises";
 import pg from "pg";
-import { findEmbedded } from "#core/postgres/embedded.ts";
 import type { Receiver } from "./receiver.ts";
 import type { ChaosService } from "./service.ts";
 
-/** What a scenario came to. */
+/** The result of a scenario. */
 export type Outcome = {
   sent: number;
   delivered: number;
   lost: number;
   duplicates: number;
-  /** Until nothing was overdue by more than a second any more, from the last fault on. */
+  /** The time from the last fault until nothing was overdue by more than a second. */
   recoverySeconds?: number;
   /** Deliveries that were claimed when a process was killed. */
   inFlight?: number;
   note?: string;
-  /** What was wanted and is not so. */
+  /** Requirements that failed. */
   faults: string[];
 };
 
-/** Asks the database until it answers: it may be starting, or the machine may be busy. */
+/** Queries the database until it answers: it may be starting, or the machine may be busy. */
 export async function ask<Row extends pg.QueryResultRow>(
   service: ChaosService,
   text: string,
@@ -35,11 +34,11 @@ export async function ask<Row extends pg.QueryResultRow>(
   }
 }
 
-/** On a connection of its own, which comes and goes with the database. */
+/** On a connection of its own, which fails and returns with the database. */
 async function askOnce<Row extends pg.QueryResultRow>(service: ChaosService, text: string, values: unknown[]): Promise<Row[]> {
-  const urls = findEmbedded(service.running.dataDir);
-  if (!urls) throw new Error("the database is down");
-  const client = new pg.Client({ connectionString: urls.url, application_name: "chaos", connectionTimeoutMillis: 5_000 });
+  const connectionString = service.databaseUrl();
+  if (!connectionString) throw new Error("the database is down");
+  const client = new pg.Client({ connectionString, application_name: "chaos", connectionTimeoutMillis: 5_000 });
   client.on("error", () => undefined);
   await client.connect();
   try {
@@ -52,12 +51,13 @@ async function askOnce<Row extends pg.QueryResultRow>(service: ChaosService, tex
 export async function claimedNow(service: ChaosService): Promise<number> {
   const [row] = await ask<{ count: number }>(
     service,
-    "select count(*)::int as count from delivery_queue where claimed_until > now()",
+    `select ((select count(*) from delivery_queue where claimed_until > now())
+      + (select count(*) from event where fanned_out_at is null and claimed_until > now()))::int as count`,
   );
   return row?.count ?? 0;
 }
 
-/** Watches until it is stopped how long the oldest due event or delivery of some webhooks has been waiting. */
+/** Records, until it is stopped, how long the oldest due event or delivery of some webhooks has been waiting. */
 export function watchBacklog(service: ChaosService, webhookIds: string[]) {
   let isWatching = true;
   let lastOverdueAt = 0;
@@ -68,7 +68,7 @@ export function watchBacklog(service: ChaosService, webhookIds: string[]) {
     }
   })();
   return {
-    /** @returns seconds from a moment until the last time that something was overdue */
+    /** @returns the seconds from a moment until the last time that something was overdue */
     async stop(since: number): Promise<number> {
       isWatching = false;
       await watching;
@@ -91,7 +91,7 @@ async function isUpToDate(service: ChaosService, webhookIds: string[]): Promise<
   }
 }
 
-/** Returns once nothing is left to fan out, and nothing in the queue of some webhooks. */
+/** Returns once every event has its deliveries, and the queue of some webhooks is empty. */
 export async function settle(service: ChaosService, webhookIds: string[], seconds: number): Promise<boolean> {
   for (const deadline = Date.now() + seconds * 1_000; Date.now() < deadline; await delay(200)) {
     const [row] = await askOnce<{ count: number }>(
@@ -105,7 +105,7 @@ export async function settle(service: ChaosService, webhookIds: string[], second
   return false;
 }
 
-/** Holds what was confirmed against what arrived at the receiver of one webhook, by the rows of its deliveries. */
+/** Compares the confirmed events with what arrived at the receiver of one webhook, by the rows of its deliveries. */
 export async function tally(
   service: ChaosService,
   webhookId: string,
@@ -118,7 +118,7 @@ export async function tally(
     [webhookId],
   );
   const arrivals = Map.groupBy(receiver.arrivals, ({ id }) => id);
-  // Counted by what the receiver has, and not by what the service believes.
+  // Counted by what the receiver has, not by what the service believes.
   const reached = new Set(rows.filter(({ id }) => arrivals.has(id)).map(({ eventId }) => eventId));
   const delivered = [...eventIds].filter((id) => reached.has(id)).length;
   const again = [...arrivals.values()].reduce((sum, each) => sum + each.length - 1, 0);

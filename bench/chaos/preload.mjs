@@ -1,5 +1,5 @@
-// Loaded into the service's processes before anything else (NODE_OPTIONS), to do to them what the machine around them may: a clock that
-// jumps, and name servers that are not to be trusted. Nothing of the service knows of it.
+// Loaded into the service's processes before anything else (NODE_OPTIONS), to simulate a faulty machine: a clock that jumps, and
+// malicious name servers. No code of the service knows about it.
 
 import dns from "node:dns/promises";
 import { readFileSync } from "node:fs";
@@ -31,7 +31,7 @@ if (clockFile) {
   read();
   setInterval(read, 100).unref();
   globalThis.Date = class extends RealDate {
-    // Its own, and not only inherited: Next copies those of a class that it puts its own in place of.
+    // An own property, not only inherited: Next copies the own properties of a class that it replaces.
     static UTC = RealDate.UTC;
     static parse = RealDate.parse;
     constructor(...given) {

@@ -11,14 +11,14 @@ export type Receiver = {
   url: string;
   port: number;
   arrivals: Arrival[];
-  /** What signatures are checked with from now on, by the published library. */
+  /** Sets the secrets with which the published library verifies signatures from now on. */
   secret: string;
-  /** In place of an answer of 200. */
+  /** Instead of a response of 200. */
   answer: (request: IncomingMessage, response: ServerResponse, arrival: Arrival) => void;
   stop(): void;
 };
 
-/** A real receiver: it reads a delivery, verifies its signature as receivers do, notes it, and answers. */
+/** A real receiver: it reads a delivery, verifies its signature as receivers do, records it, and responds. */
 export async function startReceiver(secret: string, { host = "127.0.0.1", port = 0 } = {}): Promise<Receiver> {
   const receiver: Receiver = {
     ...{ url: "", port: 0, arrivals: [], secret },
@@ -37,7 +37,7 @@ export async function startReceiver(secret: string, { host = "127.0.0.1", port =
         receiver.arrivals.push(arrival);
         receiver.answer(request, response, arrival);
       },
-      () => undefined, // the sender is gone
+      () => undefined, // the sender has gone
     );
   });
   server.listen(port, host);
@@ -49,7 +49,7 @@ export async function startReceiver(secret: string, { host = "127.0.0.1", port =
 
 function isVerified(secret: string, body: string, { headers }: IncomingMessage): boolean {
   try {
-    // A secret of ours is in the form of Standard Webhooks; one that somebody chose is its own bytes.
+    // A generated secret has the form of Standard Webhooks; a secret that somebody chose is used as its own bytes.
     new Verifier(secret, secret.startsWith("whsec_") ? {} : { format: "raw" }).verify(body, headers as Record<string, string>);
     return true;
   } catch {

@@ -1,17 +1,20 @@
 import { cpus, loadavg, totalmem } from "node:os";
 import { db } from "#core/db.ts";
 import { runAbuse } from "./abuse/run.ts";
+import { startCluster } from "./cluster.ts";
 import type { Outcome } from "./measure.ts";
 import type { Scenario } from "./scenario.ts";
+import { failoverScenarios } from "./scenarios/failover.ts";
 import * as hosts from "./scenarios/hosts.ts";
 import * as kills from "./scenarios/kills.ts";
 import * as rest from "./scenarios/rest.ts";
 import { startChaosService, versions } from "./service.ts";
 
 /**
- * `npm run chaos [-- WORD]`: a real service, a real receiver, and what can go wrong between them. Prints what was sent, delivered, lost
- * and delivered twice, and how long it took until nothing was overdue. Ends with 1 when something was not as wanted.
- * `npm run chaos -- abuse` attacks a service instead, beside healthy clients (abuse/run.ts).
+ * `npm run chaos [-- WORD]`: a real service, a real receiver, and faults between them. Prints what was sent, delivered, lost and
+ * delivered twice, and how long it took until nothing was overdue. Exits with 1 if a requirement failed. `npm run chaos -- abuse`
+ * attacks a service instead, beside healthy clients (abuse/run.ts). `npm run chaos -- failover` runs it on a cluster of PostgreSQL servers
+ * whose primary fails (cluster.ts).
  */
 const scenarios: Scenario[] = [
   kills.baseline,
@@ -34,7 +37,13 @@ const only = process.argv.slice(2);
 if (only[0] === "abuse") process.exit(await runAbuse(only.slice(1)));
 const chosen = scenarios.filter(({ name }) => only.length === 0 || only.some((word) => name.includes(word)));
 
-const service = await startChaosService();
+const cluster = only[0] === "failover" ? await startCluster() : undefined;
+if (cluster) {
+  const words = only.slice(1);
+  const wanted = failoverScenarios(cluster).filter(({ name }) => words.length === 0 || words.some((word) => name.includes(word)));
+  chosen.splice(0, chosen.length, ...wanted);
+}
+const service = await startChaosService(undefined, await cluster?.prepareDatabase());
 let status = 0;
 try {
   const [{ version }] = (await db().$queryRaw`select version()`) as [{ version: string }];
@@ -43,7 +52,7 @@ try {
   console.log(
     `${new Date().toISOString().slice(0, 10)}, ${machine}, ${versions()}, ${version.split(" on ")[0]}; load average ${busy} at the start\n`,
   );
-  console.log("| What goes wrong | Sent | Delivered | Lost | Duplicates | In flight | Recovery | |");
+  console.log("| Fault | Sent | Delivered | Lost | Duplicates | In flight | Recovery | |");
   console.log("| --- | ---: | ---: | ---: | ---: | ---: | ---: | --- |");
   for (const { name, run } of chosen) {
     const printed = service.running.output().length;
@@ -55,6 +64,7 @@ try {
   }
 } finally {
   await service.stop();
+  await cluster?.stop();
 }
 process.exit(status);
 

@@ -8,9 +8,9 @@ import type { ChaosService } from "./service.ts";
 
 export type Scenario = { name: string; run(service: ChaosService): Promise<Outcome> };
 
-/** The load under which things go wrong. */
+/** The load during the faults. */
 export const EVENTS_PER_SECOND = 200;
-/** Wanted of every scenario. */
+/** What every scenario requires. */
 const RECOVERY_SECONDS = 30;
 
 /** A webhook of its own with its receiver. */
@@ -26,11 +26,14 @@ type Fault = {
   seconds?: number;
   /** When it strikes, in seconds after the load began. */
   after?: number;
-  /** Sends the load in place of recording events directly. @returns the events that were confirmed */
+  /**
+   * Sends the load instead of recording events directly.
+   * @returns the confirmed events
+   */
   load?: (repoId: string) => Promise<Map<string, number>>;
-  /** @returns how many deliveries were claimed then, where a process was killed; and when the last fault struck, if later */
+  /** @returns how many deliveries were claimed when a process was killed; and when the last fault struck, if later */
   strike(context: { service: ChaosService; receiver: Receiver; webhookId: string }): Promise<{ inFlight?: number; at?: number }>;
-  /** What else is to hold. */
+  /** Further requirements. */
   check?(context: {
     service: ChaosService;
     receiver: Receiver;
@@ -39,7 +42,7 @@ type Fault = {
   }): Promise<Partial<Outcome>>;
 };
 
-/** Sends a load, lets something go wrong meanwhile, waits for the rest, and counts. */
+/** Sends a load, causes a fault, waits for the rest, and counts. */
 export async function underLoad(
   service: ChaosService,
   { seconds = 12, after = 4, load, strike, check }: Fault,
@@ -53,7 +56,7 @@ export async function underLoad(
   const recorded = await sending;
   const isSettled = await settle(service, [webhookId], 45);
   const recoverySeconds = await backlog.stop(at);
-  // What was answered is recorded a moment later.
+  // A response is recorded a moment after it arrives.
   const counts = await tally(service, webhookId, new Set(recorded.keys()), receiver);
   const more = (await check?.({ service, receiver, webhookId, recorded })) ?? {};
   receiver.stop();

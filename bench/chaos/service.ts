@@ -8,21 +8,30 @@ import { createUser } from "#core/accounts/users/create-user.ts";
 import { noOrigin } from "#core/audit/request-origin.ts";
 import { provideSettings } from "#core/env.ts";
 import { openInstance } from "#core/instance/open-instance.ts";
+import { findEmbedded } from "#core/postgres/embedded.ts";
 import { type RunningService, startService, stopService } from "#core/testing/running-service.ts";
 import { startNameServer } from "./name-server.ts";
 
-/** A whole service as `npm start` runs it, this process joined to its database, and somebody who has webhooks there. */
+/** A whole service as `npm start` runs it, with this process connected to its database, and a user who has webhooks there. */
 export type ChaosService = {
   running: RunningService;
   ownerId: string;
+  /** Undefined while the embedded database is down. */
+  databaseUrl(): string | undefined;
   nameServer: Awaited<ReturnType<typeof startNameServer>>;
-  /** How far the clock of the service's processes is off from now on, in milliseconds. */
+  /** Sets the offset of the clock of the service's processes, in milliseconds. */
   shiftClock(ms: number): void;
   stop(): Promise<void>;
 };
 
-/** @param more settings of its processes, given the directory in which everything of the service lies. */
-export async function startChaosService(more: (directory: string) => Record<string, string> = () => ({})): Promise<ChaosService> {
+/**
+ * @param more settings of its processes, given the directory that contains everything of the service.
+ * @param database settings of these processes and this one, if the database is not the embedded one
+ */
+export async function startChaosService(
+  more: (directory: string) => Record<string, string> = () => ({}),
+  database: { DATABASE_URL?: string; DATABASE_OWNER_URL?: string; SECRET_KEY?: string } = {},
+): Promise<ChaosService> {
   const directory = mkdtempSync(join(tmpdir(), "keyhook-chaos-"));
   const clock = join(directory, "clock");
   const nameServer = await startNameServer();
@@ -31,6 +40,7 @@ export async function startChaosService(more: (directory: string) => Record<stri
     OUTBOUND_ALLOW_CIDRS: "127.0.0.1",
     WEBHOOK_TRIGGERS_PER_DAY: "1000000",
     LOG_LEVEL: "error",
+    ...database,
   };
   const running = await startService({
     ...settings,
@@ -39,7 +49,7 @@ export async function startChaosService(more: (directory: string) => Record<stri
     CHAOS_DNS: nameServer.address,
     ...more(directory),
   });
-  // Whatever goes wrong here must not leave a service behind.
+  // A failure here must not leave a service running.
   process.once("exit", () => running.process.kill("SIGTERM"));
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(1));
   provideSettings({ ...settings, ORIGIN: running.origin });
@@ -54,6 +64,7 @@ export async function startChaosService(more: (directory: string) => Record<stri
   return {
     running,
     ownerId,
+    databaseUrl: () => database.DATABASE_URL ?? findEmbedded(running.dataDir)?.url,
     nameServer,
     shiftClock: (ms) => writeFileSync(clock, String(ms)),
     async stop() {
@@ -64,7 +75,7 @@ export async function startChaosService(more: (directory: string) => Record<stri
   };
 }
 
-/** Memory that a process holds, in MiB (Linux). */
+/** The memory of a process, in MiB (Linux). */
 export function memoryOf(pid: number): number {
   try {
     return Math.round(Number(/^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]) / 1024);

@@ -1,10 +1,8 @@
 import { type Scope, scopes } from "@keyhook/sdk";
-import { type Action, type Resources, type Rule, rules, type TokenScopes } from "./rules.ts";
+import type { Resources, Rule, TokenScopes } from "./rule.ts";
+import { type Action, rules } from "./rules.ts";
 
-/**
- * Renders the rules of rules.ts as Markdown: who may do what, with which scopes. `npm run access-table` prints it and docs/access.md
- * contains it, so a changed right shows up as a change of that page.
- */
+/** Renders rules.ts as Markdown. docs/access.md contains it, so a changed right shows as a change of that page. */
 export function accessTable(): string {
   return [byPerson(), byToken(), byScope()].join("\n\n");
 }
@@ -16,7 +14,7 @@ const subjects: Record<keyof Resources, string> = {
   user: "A user",
   organization: "An organization",
   oauthApp: "An OAuth app",
-  namespace: "A name to make things under",
+  namespace: "A name to create things under",
   repo: "A repository",
   contribution: "A discussion or a comment",
   collection: "A collection",
@@ -35,7 +33,7 @@ function byPerson(): string {
         mark(rule.author),
         mark(rule.operator),
         mark(rule.publisher),
-        [rule.also && `may also ${code(rule.also)}`, rule.recent && "proof of a short while ago"].filter(Boolean).join("; "),
+        [rule.also && `may also ${code(rule.also)}`, rule.recent && "recent authentication"].filter(Boolean).join("; "),
         refusalOf(rule),
       ]);
     return rows.length === 0 ? "" : `### ${title}\n\n${table(personColumns, rows)}`;
@@ -48,7 +46,7 @@ const personColumns = [
   "Anybody",
   "Owner",
   "Member, from",
-  "Who made it, from",
+  "Its creator, from",
   "Author",
   "Operator",
   "CI job",
@@ -59,7 +57,7 @@ const personColumns = [
 function openTo({ everyone, public: openness }: Rule): string {
   if (everyone) return "signed in";
   if (openness === "read") return "if public";
-  if (openness === "granted") return "if public; if gated, who was let in";
+  if (openness === "granted") return "if public; if gated, users with access";
   return openness === "signed-in" ? "signed in, if public" : "";
 }
 
@@ -82,7 +80,7 @@ function byToken(): string {
   });
   const none = actions.filter(([, { token }]) => !token).map(([action]) => code(action));
   const columns = ["Action", ...ways, "Exchanged: its organization's"];
-  return `## With which scopes\n\n${table(columns, rows)}\n\nBy no token: ${none.join(", ")}.`;
+  return `## With which scopes\n\n${table(columns, rows)}\n\nActions that no token allows: ${none.join(", ")}.`;
 }
 
 /** The inverse table: what each scope allows. */
@@ -101,12 +99,12 @@ function byScope(): string {
   return [
     "## What each scope opens",
     table(["Scope", ...ways], reaching),
-    `Of nothing in this table: ${others.join(", ")}.`,
+    `Scopes that allow no action in this table: ${others.join(", ")}.`,
   ].join("\n\n");
 }
 
 /** What gives a token's user the right, in the terms of `TokenScopes`. */
-const ways = ["Own", "A granted organization's", "Made by the app", "Gated, let in", "Public"];
+const ways = ["Own", "A granted organization's", "Created by the app", "Gated, with access", "Public"];
 
 const code = (text: string): string => `\`${text}\``;
 const mark = (is: true | undefined): string => (is ? "yes" : "");

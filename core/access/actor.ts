@@ -37,15 +37,9 @@ export type TokenHolder = {
   orgIds: readonly string[] | "all";
   /** The OAuth client that got the token; null for a personal access token. */
   clientId: string | null;
-  /**
-   * The only organization in which an exchanged token acts (docs/specification/organizations-and-tokens.md#token-exchange). Outside it, the
-   * token may only read.
-   */
+  /** The only organization in which an exchanged token may do more than read (docs/specification/organizations-and-tokens.md). */
   boundOrgId?: string;
-  /**
-   * A CI job that reads as its user: it reads what the user was given access to, and changes nothing
-   * (docs/specification/organizations-and-tokens.md#trusted-publishers).
-   */
+  /** A CI job that reads what its user was given access to, and changes nothing (docs/specification/organizations-and-tokens.md). */
   isReadOnly?: true;
   /** Issued to the service's own command line, and so equal to a personal access token. */
   isFirstParty?: true;

@@ -7,11 +7,10 @@ import { db } from "../db.ts";
 import { Prisma } from "../generated/prisma/client.ts";
 import { sweep } from "../housekeeping/sweep.ts";
 import { newId } from "../ids.ts";
-import { documentPolicies, setDocumentPolicy } from "../oauth/documents/hosts/document-policy.ts";
-import { type HostRule, standingOf } from "../oauth/documents/hosts/judge-host.ts";
+import { revokeReplayedGrant } from "../oauth/artifacts/adapter.ts";
+import { documentPolicies, type HostRule, setDocumentPolicy, standingOf } from "../oauth/documents/hosts/document-policy.ts";
 import { revokeLeakedCredentials } from "../oauth/leaks/revoke-leaked-credentials.ts";
 import { revokeTokenAtOrganization } from "../oauth/leaks/revoke-token-at-organization.ts";
-import { revokeReplayedGrant } from "../oauth/revoke-replayed-grant.ts";
 import { operatorCommand, type TokenHolder } from "./actor.ts";
 import { delegationReads, describeDelegations, endDelegationsOf, findDelegate, mayAct, recordDelegation } from "./delegation.ts";
 import { may } from "./may.ts";
@@ -39,7 +38,7 @@ async function reads(delegationId: string, ownerId: string, makerClientId: strin
   return row?.reads as boolean;
 }
 
-/** For its person, unless an organization is named. */
+/** For its user, unless an organization is named. */
 async function acts(delegationId: string, scope: "webhooks" | "jobs", ownerId?: string): Promise<boolean> {
   const owner = ownerId ?? (await db().delegation.findUniqueOrThrow({ where: { id: delegationId } })).userId;
   const action = scope === "jobs" ? "job.run" : "webhook.manage";
@@ -88,7 +87,7 @@ test("S135 S129 a delegation reads what `may` says that its token reads now: eve
             ...{ ownerUserId: isOrganization ? null : ownerId, ownerOrgId: isOrganization ? ownerId : null },
             ...{ repoId: newId(), isPrivate: true, isGated: false, createdById: null, createdByClientId: makerClientId },
           };
-          // In a transaction where people stand is asked anew.
+          // In a transaction, standing is read again.
           const expected = await db().$transaction((tx) => may(delegate, "repo.read", repo, tx));
           const found = await reads(delegationId, ownerId, makerClientId);
           expect({ token, ownerId, makerClientId, found }).toEqual({ token, ownerId, makerClientId, found: expected });
@@ -98,13 +97,13 @@ test("S135 S129 a delegation reads what `may` says that its token reads now: eve
         }
       }
     }
-    // One consent for each app and person: the next round makes another.
+    // One consent for each app and user: the next round creates another.
     await db().oAuthConsent.updateMany({ where: { userId: ada }, data: { revokedAt: new Date() } });
   }
   expect([readable > 60, hidden > 60]).toEqual([true, true]);
 });
 
-test("S114 a delegation ends for good with its consent, whatever is allowed anew; another person's goes on", async () => {
+test("S114 a delegation ends for good with its consent, even if the user allows the app again; another user's continues", async () => {
   const [ada, bob] = [await someUser(), await someUser()];
   const app = await someApp();
   const [one, theirs] = [
@@ -128,7 +127,7 @@ test("a delegation reaches no more than the token had, and no more than the cons
   const consent = { where: { userId: ada, clientId: app } };
   const reach = async () => [await reads(id, ada, null), await reads(id, first, null), await reads(id, second, null)];
   expect(await reach()).toEqual([true, true, false]);
-  // Widened later: what was made before keeps its bounds (S48).
+  // Widened later: what was created before keeps its limits (S48).
   await db().oAuthConsent.updateMany({ ...consent, data: { isAllOrgs: true } });
   expect(await reach()).toEqual([true, true, false]);
   await db().oAuthConsent.updateMany({ ...consent, data: { isAllOrgs: false, orgIds: [] } });
@@ -138,6 +137,21 @@ test("a delegation reaches no more than the token had, and no more than the cons
   expect(await acts(id, "webhooks")).toBe(true);
   await db().oAuthConsent.updateMany({ ...consent, data: { scopes: ["read-repos"] } });
   expect(await acts(id, "webhooks")).toBe(false);
+});
+
+test("things created while all organizations were granted reach only the named ones once the consent names some", async () => {
+  const ada = await someUser();
+  const [first, second] = [await someOrganization(ada), await someOrganization(ada)];
+  const token = await appToken(ada, { scopes: ["webhooks", "read-repos"] });
+  const consent = { where: { userId: ada, clientId: token.clientId } };
+  await db().oAuthConsent.updateMany({ ...consent, data: { isAllOrgs: true } });
+  const id = await lend({ ...token, orgIds: "all" });
+  const reach = async () => [await reads(id, first, null), await reads(id, second, null)];
+  expect(await reach()).toEqual([true, true]);
+  await db().oAuthConsent.updateMany({ ...consent, data: { isAllOrgs: false, orgIds: [second] } });
+  expect(await reach()).toEqual([false, true]);
+  const delegate = await findDelegate({ createdById: ada, delegationId: id, ownerKind: "user", ownerId: ada });
+  expect(delegate).toMatchObject({ orgIds: [second] });
 });
 
 test("app policy, a blocked app, a disabled person, a lost membership and a cut-off token each close it at once", async () => {
@@ -166,7 +180,7 @@ test("app policy, a blocked app, a disabled person, a lost membership and a cut-
   expect(await state()).toEqual([true, false, true]);
 });
 
-test("S95 what an exchanged token made ends for good with membership, privilege, binding, plan and a block", async () => {
+test("S95 what an exchanged token created ends for good with the membership, privilege, binding or plan, or with a block", async () => {
   const endings: [string, (org: string, clientId: string, userId: string) => Promise<unknown>][] = [
     ["membership", (orgId, _, userId) => db().membership.deleteMany({ where: { orgId, userId } })],
     ["privilege", (_, clientId) => db().oAuthApp.update({ where: { clientId }, data: { privileges: [] } })],
@@ -187,7 +201,20 @@ test("S95 what an exchanged token made ends for good with membership, privilege,
   }
 });
 
-test("a personal token's ends when it is revoked, and not when it merely expires; a stolen token's when that is found out", async () => {
+test("S95 what an exchanged token made has no scope that its app has lost", async () => {
+  const ada = await someUser();
+  const org = await someOrganization(ada, { plan: "enterprise" });
+  const clientId = await someApp({ boundOrgId: org, privileges: ["token-exchange"] });
+  const id = await lend(await exchangedToken(ada, clientId, org, ["webhooks", "read-repos"]));
+  const state = async () => [await acts(id, "webhooks", org), await reads(id, org, null)];
+  expect(await state()).toEqual([true, true]);
+  await db().oAuthApp.update({ where: { clientId }, data: { scopes: ["webhooks"] } });
+  expect(await state()).toEqual([true, false]);
+  await db().oAuthApp.update({ where: { clientId }, data: { scopes: ["read-repos"] } });
+  expect(await acts(id, "webhooks", org)).toBe(false);
+});
+
+test("a personal token's delegation ends when it is revoked, not when it expires; a stolen token's when the theft is detected", async () => {
   const ada = await someUser();
   const token = await ownToken(ada, ["webhooks"]);
   const id = await lend(token);
@@ -201,7 +228,7 @@ test("a personal token's ends when it is revoked, and not when it merely expires
   expect(await acts(made, "webhooks")).toBe(false);
 });
 
-test("a request that was let in before its token was revoked lends nothing after; the row of a token that lends stays", async () => {
+test("a request that was authorized before its token was revoked delegates nothing afterwards; the row of a delegating token stays", async () => {
   const ada = await someUser();
   const org = await someOrganization(ada, { plan: "enterprise" });
   const clientId = await someApp({ boundOrgId: org, privileges: ["token-exchange"] });
@@ -213,14 +240,14 @@ test("a request that was let in before its token was revoked lends nothing after
   await db().oAuthGrant.update({ where: { id: app.tokenId }, data: revoked });
   await db().oAuthGrant.update({ where: { id: exchanged.tokenId }, data: revoked });
   for (const token of [own, app, exchanged]) await expect(lend(token)).rejects.toMatchObject({ code: "unauthorized" });
-  // Nothing holds because the row that it rests on is gone.
+  // The row that it depends on is gone, so nothing is valid.
   const gone = await ownToken(ada, ["webhooks"]);
   const id = await lend(gone);
   await db().personalAccessToken.delete({ where: { id: gone.tokenId } });
   expect(await acts(id, "webhooks")).toBe(false);
 });
 
-test("for an organization a delegation acts while its person may there: not once they are demoted, gone or cut off", async () => {
+test("for an organization a delegation acts while its user has the right: not once they are demoted, gone or blocked", async () => {
   const ada = await someUser();
   const org = await someOrganization(ada);
   const token = await ownToken(ada, ["webhooks", "jobs"]);
@@ -238,7 +265,7 @@ test("for an organization a delegation acts while its person may there: not once
   expect(await state()).toEqual([false, false, true]);
 });
 
-test("S87 an app known by its metadata document does nothing while the operator keeps it out, and goes on afterwards", async () => {
+test("S87 an app with a metadata document does nothing while the operator blocks it, and continues afterwards", async () => {
   const ada = await someUser();
   const hosts = ["kite.example", "a.kite.example", "b.a.kite.example", "kites.example", "xkite.example", "[::1]", "a_b.example"];
   const clients = hosts.flatMap((host) => [`https://${host}/app.json`, `https://${host}:8443/x`]);
@@ -265,7 +292,7 @@ test("S87 an app known by its metadata document does nothing while the operator 
   await setDocumentPolicy(operatorCommand, "open", noOrigin);
 });
 
-test("S114 however many requests lend its rights, whoever revokes a consent gets their turn", async () => {
+test("S114 a user can revoke a consent however many requests delegate its rights", async () => {
   const ada = await someUser();
   const token = await appToken(ada, { scopes: ["webhooks"] });
   let [begun, isOver] = [0, false];
@@ -288,11 +315,11 @@ test("S114 however many requests lend its rights, whoever revokes a consent gets
   const passed = begun - before;
   isOver = true;
   await Promise.all(streams);
-  // Those that were in line before it, and no more.
+  // Only those that were queued before it.
   expect(passed).toBeLessThan(20);
 });
 
-test("one token lends the same rights with one row; it says which app or token it was", async () => {
+test("one token has one delegation for the same rights; it names the app or token", async () => {
   const ada = await someUser();
   const app = await someApp();
   const token = await appToken(ada, { clientId: app, scopes: ["webhooks", "jobs"] });
@@ -309,12 +336,12 @@ test("one token lends the same rights with one row; it says which app or token i
   );
   await db().oAuthConsent.updateMany({ where: { userId: ada }, data: { revokedAt: new Date() } });
   expect((await describeDelegations([id])).get(id)).toMatchObject({ isEnded: true });
-  // Revoked while the request was under way.
+  // Revoked while the request was in progress.
   await expect(lend(token)).rejects.toMatchObject({ code: "unauthorized" });
   expect(await recordDelegation(db(), { kind: "anonymous" })).toBeNull();
 });
 
-test("S43 S47 a thief who signs out first keeps nothing: neither a replay, nor a leak report, nor a cut-off is too late", async () => {
+test("S43 S47 a thief who signs out first keeps no access: a later replay, leak report or block still works", async () => {
   const ada = await someUser();
   const org = await someOrganization(ada, { plan: "enterprise" });
   const clientId = await someApp({ boundOrgId: org, privileges: ["token-exchange"] });
@@ -324,7 +351,7 @@ test("S43 S47 a thief who signs out first keeps nothing: neither a replay, nor a
   const cut = await lend(exchanged);
   await db().oAuthGrant.update({ where: { id: stolen.tokenId }, data: { revokedAt: new Date() } });
   expect(await acts(replayed, "webhooks")).toBe(true);
-  await revokeReplayedGrant("code", { grantId: stolen.tokenId, clientId: stolen.clientId, accountId: ada }, noOrigin);
+  await revokeReplayedGrant("code", stolen.tokenId, noOrigin);
   expect(await acts(replayed, "webhooks")).toBe(false);
 
   const { tokenId } = await db().delegation.findUniqueOrThrow({ where: { id: leaked } });
@@ -335,8 +362,8 @@ test("S43 S47 a thief who signs out first keeps nothing: neither a replay, nor a
   await revokeLeakedCredentials([token], { ...noOrigin, ip: "192.0.2.77" });
   expect(await acts(leaked, "webhooks")).toBe(false);
 
-  // An administrator finds it however long ago its token was signed out of or expired. A careful app signs out of a token that it
-  // exchanged, and what it made goes on.
+  // An administrator finds it even long after its token was signed out or expired. A careful app signs out a token that it
+  // exchanged, and what the token created continues.
   await db().oAuthGrant.update({ where: { id: exchanged.tokenId }, data: { revokedAt: new Date(), expiresAt: new Date(0) } });
   const consented = await appToken(ada, { scopes: ["read-repos"], orgIds: [org] });
   const away = await lend(consented);

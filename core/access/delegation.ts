@@ -79,13 +79,10 @@ async function holdToken(tx: Db, { userId, tokenId, clientId, boundOrgId }: Toke
 /** Far below the two days after which an unused delegation is swept: an upload URL, which has no row, uses it for one day. */
 const REUSED_MS = 3_600_000;
 
-/** In whose name a stored thing acts (the token that delegated its rights, or else the user), and who owns it. */
+/** The subject of a stored thing that acts: the token that delegated its rights, or else the user; and the thing's owner. */
 export type ActsFor = { createdById: string | null; delegationId: string | null; ownerKind: string; ownerId: string };
 
-/**
- * Resolves who acts now for what was created earlier. Undefined once the grant has ended or the user is gone: then nothing may be done.
- * `may` decides what the result may do, as for any other actor.
- */
+/** The actor for something that was created earlier; undefined once the grant or the user is gone. `may` decides as for any other actor. */
 export async function findDelegate(
   { createdById, delegationId, ownerKind, ownerId }: ActsFor,
   tx: Db = db(),
@@ -162,7 +159,7 @@ export function mayAct(action: "webhook.manage" | "job.run", delegationId: Prism
  * SQL: whether a row's delegation may read an owner's private repositories now (`repo.read`).
  * @param delegationId of the row; null reads whatever its owner reads
  * @param ownerId of the repositories
- * @param makerClientId the client that created the repository; it may reach what it created even where it reaches nothing else
+ * @param makerClientId the client that created the repository, which it may reach even if it reaches nothing else of the owner
  */
 export function delegationReads(
   delegationId: Prisma.Sql,
@@ -173,7 +170,7 @@ export function delegationReads(
 }
 
 /**
- * Answers for many rows what `may` answers for one. It is derived from the same rule by the same functions, and a test compares the two. An
+ * Decides for many rows what `may` decides for one. It is derived from the same rule by the same functions, and a test compares the two. An
  * organization's requirements of its members are checked for a row's owner, if that is a user (webhooks/watchers.ts), and not here.
  */
 function delegationMay(action: RowAction, delegationId: Prisma.Sql, ownerId: Prisma.Sql, makerClientId: Prisma.Sql): Prisma.Sql {
@@ -194,7 +191,7 @@ function delegationMay(action: RowAction, delegationId: Prisma.Sql, ownerId: Pri
 
 const kinds: readonly Kind[] = ["own", "app", "exchanged"];
 
-/** SQL array of the scopes that let a token of a kind do something to what its user or an organization owns. */
+/** SQL array of the scopes that allow an action for a kind of token, on things that its user or an organization owns. */
 function acceptedBy(action: RowAction, kind: Kind, way: "own" | "organization", isMade: boolean): Prisma.Sql {
   const [clientId, orgId] = ["a client", "an organization"];
   const token = {
@@ -269,9 +266,9 @@ export async function requireOwnWorkOf(tx: Db, actor: Actor, delegationId: strin
   requireOwnWork(actor, madeWith.get(delegationId ?? "") ?? null, what);
 }
 
-/** The same, if it is known what created it. */
+/** As `requireOwnWorkOf`, for a caller who already knows what created the thing. */
 export function requireOwnWork(actor: Actor, madeWith: MadeWith | null, what: string): void {
   if (actor.kind !== "token" || isOwnProgram(actor) || madeWith === null || madeWith.clientId === actor.clientId) return;
   // This app may not learn which app created it.
-  throw new ServiceError("forbidden", `This app did not make this ${what}. Its owner can change it in their settings.`);
+  throw new ServiceError("forbidden", `This app did not create this ${what}. Its owner can change it in their settings.`);
 }

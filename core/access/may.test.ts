@@ -6,7 +6,7 @@ import { type Actor, operatorCommand, type Person, type TokenHolder } from "./ac
 import { may, requirePermission } from "./may.ts";
 import { type Action, type ResourceOf, rules } from "./rules.ts";
 
-/** Everybody who could ask, seen from one person's and one organization's things. */
+/** Every kind of actor, relative to one user's and one organization's resources. */
 const actors = ["owner", "admin", "write", "contributor", "read", "stranger", "operator", "command"] as const;
 type Who = (typeof actors)[number];
 
@@ -38,6 +38,7 @@ const expected: Record<Action, Who[]> = {
   "organization.list_members": [...members, "operator", "command"],
   "organization.leave": [...members, "command"],
   "organization.manage": ["admin", "operator", "command"],
+  "organization.manage_defaults": ["admin", "operator", "command"],
   "organization.manage_security": ["admin", "operator", "command"],
   "organization.ask_for_app": [...members, "command"],
   "organization.transfer": ["admin", "command"],
@@ -62,6 +63,7 @@ const expected: Record<Action, Who[]> = {
   "repo.manage": ["owner", "admin", "write", "command"],
   "repo.manage_publishers": ["owner", "admin", "write", "command"],
   "discussion.write": ["owner", ...members, "command"],
+  "repo.propose_files": ["owner", ...members, "command"],
   "discussion.edit_comment": ["command"],
   "discussion.update": ["owner", "admin", "write", "command"],
   "discussion.moderate": ["owner", "admin", "write", "command"],
@@ -82,7 +84,7 @@ const expected: Record<Action, Who[]> = {
   "installation.configure": ["operator", "command"],
 };
 
-/** Somebody signed in a moment ago; access reads nothing of a user but their memberships. */
+/** Signed in a moment ago; access reads only memberships of a user. */
 async function person(isOperator = false): Promise<Person> {
   const id = newId();
   await db().user.create({
@@ -112,7 +114,7 @@ const people: Record<Who, Actor> = {
 };
 const organization = await organizationWith(organizationRoles.map((role) => [roles[role], role]));
 
-/** The resource as each kind of owner has it: an app is once the user's and once the organization's. */
+/** The resource with each kind of owner: an app belongs once to the user and once to the organization. */
 function resourcesFor<A extends Action>(action: A): ResourceOf<A>[] {
   const owners = [
     { ownerUserId: owner.userId, ownerOrgId: null },
@@ -148,7 +150,7 @@ describe("S135 may", () => {
     expect(await may(people.admin, "oauth_app.manage", ofUser as never)).toBe(false);
     expect(await may(people.owner, "oauth_app.manage", ofOrganization as never)).toBe(false);
     expect(await may(people.admin, "oauth_app.manage", ofOrganization as never)).toBe(true);
-    // Nobody's app is nobody's to manage.
+    // Nobody may manage an app without an owner.
     expect(await may(people.owner, "oauth_app.manage", { ownerUserId: null, ownerOrgId: null })).toBe(false);
   });
 
@@ -162,7 +164,7 @@ describe("S135 may", () => {
     }
   });
 
-  test("a token never does more than its scopes and organizations, and mostly nothing", async () => {
+  test("a token never does more than its scopes and organizations allow", async () => {
     const token = (orgIds: string[] | "all", userId = admin.userId): Actor => ({
       kind: "token",
       tokenId: "a token",
@@ -187,7 +189,7 @@ describe("S135 may", () => {
     }
   });
 
-  test("S138 what is no id belongs to nobody, not even for operators", async () => {
+  test("S138 an invalid ID belongs to nobody, even for operators", async () => {
     for (const bad of ["\0", "x".repeat(10_000), "' OR 1=1 --"]) {
       for (const actor of [people.operator, people.command, people.owner]) {
         expect(await may(actor, "organization.manage", { orgId: bad })).toBe(false);
@@ -234,7 +236,7 @@ describe("programs of one's own", () => {
   const ofOrganization = { ownerUserId: null, ownerOrgId: organization.id };
   const actions = ["oauth_app.create", "oauth_app.read", "oauth_app.manage"] as const;
 
-  test("apps are for a token that the person made, and for the service's own command line; for no app's token, nor an exchanged one", async () => {
+  test("apps accept personal access tokens and the service's own command line, but no app's token and no exchanged one", async () => {
     const own = [token(), token({ clientId: "cli", isFirstParty: true })];
     const others = [
       token({ clientId: "an app" }),
@@ -264,7 +266,7 @@ describe("programs of one's own", () => {
     expect(await may(withScope("an app"), "webhook.manage", ofOrganization)).toBe(false);
   });
 
-  test("S113 what would take an app over needs a fresh proof: of the command line's person, and of no token that lies about", async () => {
+  test("S113 actions that could take an app over need a recent authentication by the command line's user; a stored token is not enough", async () => {
     const ask = (actor: TokenHolder) =>
       requirePermission(actor, "oauth_app.manage_security", app as never, { what: "OAuth app" });
     const minutesAgo = (minutes: number) => new Date(Date.now() - minutes * 60_000);

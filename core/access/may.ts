@@ -3,16 +3,16 @@ import { type Db, db, isTransaction } from "../db.ts";
 import { notFound, ServiceError } from "../errors.ts";
 import { isId } from "../ids.ts";
 import type { Actor, Person, TokenHolder } from "./actor.ts";
-import { hasGrantedAccess } from "./has-granted-access.ts";
-import { isRecentlyAuthenticated } from "./is-recently-authenticated.ts";
 import { type Missing, refused, refusedContent } from "./refused.ts";
-import { type Action, type ResourceOf, type Rule, rules, type TokenScopes } from "./rules.ts";
+import type { Rule, TokenScopes } from "./rule.ts";
+import { type Action, type ResourceOf, rules } from "./rules.ts";
 import { type Standing, standingInOrganization, withoutPresence, withTokenRestrictions } from "./standing-in-organization.ts";
 
 type Decision = "allowed" | "refused" | "stale" | Missing;
 
 /**
- * The one decision that every door asks for (S135): whether `actor` may do `action` to `resource`, according to the table in rules.ts.
+ * The only decision about rights, which every door requests (S135): whether `actor` may do `action` to `resource`, according to the table in
+ * rules.ts.
  * @param tx pass the transaction in which the change happens, so that the decision and the change see the same members.
  */
 export async function may<A extends Action>(actor: Actor, action: A, resource: ResourceOf<A>, tx: Db = db()): Promise<boolean> {
@@ -58,8 +58,8 @@ const isForOwnPrograms = (decision: Missing): boolean => "noToken" in decision &
 function stale(actor: Actor): ServiceError {
   const sentence =
     actor.kind === "token"
-      ? "This takes a proof of a short while ago that it is you: sign in with the command line anew, and do it within 15 minutes; or do it on the pages of this service."
-      : "Confirm that it is you to go on.";
+      ? "This requires a recent sign-in. Sign in with the command line again and retry within 15 minutes, or do this on the website."
+      : "Confirm your identity to continue.";
   return new ServiceError("reauthentication_required", sentence);
 }
 
@@ -93,7 +93,7 @@ function targetOf(resource: ResourceOf<Action>): Target {
 
 async function decide(actor: Actor, action: Action, target: Target, tx: Db): Promise<Decision> {
   const rule: Rule = rules[action];
-  // IDs come from URLs and forms. An invalid one belongs to nobody and never reaches the database (S138).
+  // IDs come from URLs and forms. An invalid ID is rejected before it reaches the database (S138).
   if ([target.userId, target.orgId].some((id) => id && !isId(id))) return "refused";
   if (actor.kind === "command") return "allowed";
   const decision = await decideAlone(actor, rule, target, tx);
@@ -106,7 +106,7 @@ async function decide(actor: Actor, action: Action, target: Target, tx: Db): Pro
   return "allowed";
 }
 
-/** A personal access token says nothing about when its user last authenticated: it lies in files and variables for months. */
+/** A personal access token says nothing about when its user last authenticated: files and variables keep it for months. */
 function hasRecentProof(actor: Decided): boolean {
   if (actor.kind === "person") return isRecentlyAuthenticated(actor);
   const at = actor.kind === "token" && actor.isFirstParty ? actor.authenticatedAt : undefined;
@@ -152,24 +152,21 @@ async function standingOf(
   return standing && actor.actsForOrgId === orgId ? withoutPresence(standing) : standing;
 }
 
-/**
- * Says that a token does not reach the organization. Members and others get the same answer, because an app to which the organization was
- * not granted must not learn its user's role there.
- */
+/** A token does not reach the organization. Non-members get the same answer, so that the app does not learn the user's role. */
 function unreached(actor: Actor, rule: Rule, { orgId }: Target): Missing | undefined {
   if (actor.kind !== "token" || actor.isReadOnly || !orgId || !rule.token || !(rule.role || rule.maker)) return undefined;
   if (reachesOrganization(actor, orgId)) return undefined;
   return actor.boundOrgId ? { noToken: "exchanged" } : { ungranted: orgId };
 }
 
-/** What gives the right besides membership. */
+/** The ways besides membership that give the right. */
 async function waysOf(actor: Person | TokenHolder, rule: Rule, target: Target, tx: Db): Promise<Way[]> {
   const ways: Way[] = [];
   if (rule.everyone) ways.push("any");
   if (rule.operator && actor.kind === "person" && actor.isOperator) ways.push("any");
   if (rule.owner && target.userId === actor.userId) ways.push("own");
   if (rule.public === "signed-in" && target.isPublic) ways.push("public");
-  // Authors may change what they wrote as long as they can see where it is (`also`).
+  // Authors may change their own text as long as they may see the place where it is (`also`).
   if (rule.author && target.authorId === actor.userId) ways.push("public");
   // A token may be unable to use its user's other rights, for example those of an organization not granted to the app.
   const isAskedFor = ways.length === 0 || actor.kind === "token";
@@ -202,8 +199,8 @@ function decideForToken(token: TokenHolder, rule: Rule, target: Target, ways: Wa
 }
 
 /**
- * An exchanged token acts in its organization only. Outside it, it only reads: that leaves the gated repositories to which its user was
- * given access (rules 4 and 5 in docs/specification/organizations-and-tokens.md#token-exchange; S95). Public resources were decided before.
+ * An exchanged token acts only in its organization. Outside it, it can only read public resources, which were decided before, and the gated
+ * repositories to which its user was given access (rules 4 and 5 in docs/specification/organizations-and-tokens.md#token-exchange; S95).
  */
 function isWayOpen(way: Way, token: Reach, target: Target): boolean {
   if (token.isReadOnly) return way === "granted";
@@ -220,8 +217,8 @@ export function reachesOrganization({ boundOrgId, orgIds }: Reach, orgId: string
 type Reach = Pick<TokenHolder, "clientId" | "orgIds" | "boundOrgId" | "isReadOnly" | "isFirstParty">;
 
 /**
- * The scopes of which a token needs one if a way gives its user the right; empty if that way is closed to it. Lists and conditions on many
- * rows are derived from the rules through this function, and so agree with `may`.
+ * The scopes that let a token use one way in which its user has the right (one of them is enough); empty if it cannot use that way.
+ * Lists and conditions on many rows are derived from the rules through this function, and so agree with `may`.
  */
 export function acceptedScopes(
   action: "repo.read" | "collection.read" | "webhook.manage" | "job.run",
@@ -248,4 +245,17 @@ function scopesFor(
   const isOwn = token.clientId === null || token.isFirstParty;
   const standing = way === "own" || isOwn ? own : isBound ? [...own, ...organization] : organization;
   return isMadeByApp ? [...made, ...standing] : standing;
+}
+
+/** Whether a user's access request for a gated repository was accepted. */
+async function hasGrantedAccess(userId: string, repoId: string, tx: Db = db()): Promise<boolean> {
+  const request = await tx.accessRequest.findUnique({ where: { repoId_userId: { repoId, userId } }, select: { status: true } });
+  return request?.status === "accepted";
+}
+
+/** How long after authenticating a user may make sensitive changes (S113): 15 minutes. */
+export const RECENT_AUTHENTICATION_SECONDS = 15 * 60;
+
+export function isRecentlyAuthenticated({ authenticatedAt }: { authenticatedAt: Date }, now = new Date()): boolean {
+  return now.getTime() - authenticatedAt.getTime() < RECENT_AUTHENTICATION_SECONDS * 1000;
 }

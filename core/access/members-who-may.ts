@@ -1,6 +1,7 @@
 import { isRoleAtLeast, type OrganizationRole, organizationRoles } from "@keyhook/sdk";
 import { Prisma } from "../generated/prisma/client.ts";
-import { type Rule, rules } from "./rules.ts";
+import type { Rule } from "./rule.ts";
+import { rules } from "./rules.ts";
 
 /**
  * The members whose standing lets them do something to what their organization owns, as a condition on `member_standing m`. It answers for

@@ -2,7 +2,8 @@ import { isRoleAtLeast } from "@keyhook/sdk";
 import { type Db, db, isTransaction } from "../db.ts";
 import type { Person, TokenHolder } from "./actor.ts";
 import { reachesOrganization } from "./may.ts";
-import { type Rule, rules } from "./rules.ts";
+import type { Rule } from "./rule.ts";
+import { rules } from "./rules.ts";
 import { standingsOf, withTokenRestrictions } from "./standing-in-organization.ts";
 
 /** The actions that a member's role can allow. */

@@ -27,7 +27,7 @@ for (const role of organizationRoles) {
   await db().membership.create({ data: { orgId, userId: members[role], role } });
   await db().totp.create({ data: { userId: members[role], sealedSecret: Buffer.from("sealed"), confirmedAt: new Date() } });
 }
-// One member has no second step, and is an administrator of another organization as well, as the one here is.
+// One member has no second step, and also administers another organization, as this organization's administrator does.
 await db().membership.create({ data: { orgId, userId: unmet, role: "write" } });
 for (const userId of [unmet, members.admin]) await db().membership.create({ data: { orgId: otherOrgId, userId, role: "admin" } });
 type Standings = Awaited<ReturnType<typeof standingsOf>>;
@@ -53,11 +53,11 @@ const tokens = people.flatMap((userId) =>
     ),
   ),
 );
-/** Of the service's own command line. */
+/** A token of the service's own command line. */
 const firstParty = tokens.filter(({ clientId }) => clientId !== null).map((token) => ({ ...token, isFirstParty: true as const }));
-/** As token exchange makes them; some whose Grant says more than it may. */
+/** As token exchange creates them; the Grants of some name more than the tokens may do. */
 const exchanged = tokens.filter(({ clientId }) => clientId !== null).map((token) => ({ ...token, boundOrgId: orgId }));
-/** As doors make them, with where their person stands read along with the token; and some without, for whom it is asked. */
+/** As doors build them, with the standings that were read with the token. Some come without them, so that they are queried. */
 const warm = [...tokens, ...firstParty, ...exchanged].map((token) => ({
   ...token,
   standings: standings.get(token.userId) as Standings,
@@ -70,7 +70,7 @@ const jobRepoId = newId();
 const job: Actor = { kind: "publisher", publisherId: newId(), trustedById: newId(), repoId: jobRepoId, description: "run 7" };
 const actors: Actor[] = [anonymous, operatorCommand, job, ...persons, ...warm, ...cold, ...reading];
 
-/** Private things of either owner, made by whom and with which client it may be. */
+/** Private resources of both owners, with different creators and clients. */
 const things = [
   { ownerUserId: owner, ownerOrgId: null },
   { ownerUserId: null, ownerOrgId: orgId },
@@ -87,7 +87,7 @@ test.each(["repo.read", "collection.read"] as const)("S135 S136 lists by %s show
     actors.map(async (actor) => {
       const { isAll, ownerIds, madeBy, repoId } = await readableOwners(actor, action);
       for (const [at, thing] of things.entries()) {
-        // The job's own is one of them.
+        // One of them is the job's own.
         const id = at === 0 ? jobRepoId : newId();
         const ownerId = (thing.ownerUserId ?? thing.ownerOrgId) as string;
         const isMade = madeBy?.clientId === thing.createdByClientId && madeBy.ownerIds.includes(ownerId);
@@ -104,7 +104,7 @@ test.each(["repo.read", "collection.read"] as const)("S135 S136 lists by %s show
   expect(hidden).toBeGreaterThan(200);
 });
 
-test("S95 an exchanged token lists what is its organization's alone, whatever its Grant says", async () => {
+test("S95 an exchanged token lists only its organization's resources, whatever its Grant says", async () => {
   for (const token of exchanged) {
     const { ownerIds, madeBy } = await readableOwners(
       { ...token, standings: standings.get(token.userId) as Standings },
@@ -153,7 +153,7 @@ test("S135 the organizations in which somebody may do something are those in whi
         const asMember = actor.kind === "person" ? { ...actor, isOperator: false } : actor;
         if (await may(asMember, action, resource as never)) allowed.push(id);
       }
-      // Managing takes no token, whatever its person's standing.
+      // No token may manage, whatever its user's standing.
       if (actor.kind === "token" && action === "organization.manage") continue;
       expect([actor, action, (await organizationsOf(actor, action)).sort()]).toEqual([actor, action, allowed.sort()]);
     }

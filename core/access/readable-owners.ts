@@ -17,10 +17,7 @@ export type ReadableOwners = {
 
 const nothing: ReadableOwners = { isAll: false, ownerIds: [], madeBy: null, repoId: null };
 
-/**
- * The owners whose private repositories (`repo.read`) or collections (`collection.read`) an actor may read. It answers for lists what `may`
- * answers for one resource; a test compares the two.
- */
+/** The owners whose private repositories or collections an actor may read: `may` for lists. A test compares the two. */
 export async function readableOwners(
   actor: Actor,
   action: "repo.read" | "collection.read",

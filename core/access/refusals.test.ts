@@ -6,7 +6,8 @@ import { newId } from "../ids.ts";
 import { type Actor, anonymous, type Person, type Publisher, type TokenHolder } from "./actor.ts";
 import { may, requirePermission } from "./may.ts";
 import { organizationsOf } from "./organizations-of.ts";
-import type { Action, RepoResource } from "./rules.ts";
+import type { RepoResource } from "./rule.ts";
+import type { Action } from "./rules.ts";
 import { standingInOrganization, standingsOf } from "./standing-in-organization.ts";
 
 async function person(): Promise<Person> {
@@ -44,7 +45,7 @@ const tokenOf = ({ userId }: Person, changes: Partial<TokenHolder> = {}): TokenH
   ...changes,
 });
 
-/** How an action is refused; "allowed" where it is not. */
+/** How an action is refused; "allowed" if it is not. */
 async function refusalOf(
   actor: Actor,
   action: Action,
@@ -71,7 +72,7 @@ beforeAll(async () => {
 });
 
 describe("S95 an exchanged token", () => {
-  // Even with a Grant that says more than it may.
+  // Even with a Grant that names more.
   const exchanged = () => tokenOf(roles.admin, { boundOrgId: orgId });
 
   test("acts in its organization, where a scope means the organization's things", async () => {
@@ -86,7 +87,7 @@ describe("S95 an exchanged token", () => {
     expect(await may(tokenOf(await person(), { boundOrgId: orgId }), "repo.read", repo)).toBe(false);
   });
 
-  test("does nothing with its person's own things, nor with another organization's", async () => {
+  test("has no access to its user's own things, or another organization's", async () => {
     for (const repo of [owned({ userId: roles.admin.userId }), owned({ orgId: otherOrgId })]) {
       for (const action of ["repo.read", "repo.read_content", "repo.write", "repo.manage", "discussion.write"] as const) {
         expect([action, await may(exchanged(), action, repo)]).toEqual([action, false]);
@@ -99,7 +100,7 @@ describe("S95 an exchanged token", () => {
     expect(await may(exchanged(), "access_request.withdraw", { userId: roles.admin.userId })).toBe(false);
   });
 
-  test("outside reads what is public, and gated repositories that its person was let into, and changes nothing", async () => {
+  test("outside, reads public repositories and gated ones with access, and changes nothing", async () => {
     const stranger = await person();
     const open = owned({ userId: stranger.userId }, { isPrivate: false });
     const repoId = newId();
@@ -116,7 +117,7 @@ describe("S95 an exchanged token", () => {
       code: "forbidden",
       message: expect.stringContaining("within one organization"),
     });
-    // In its own organization what is public is written about as well.
+    // In its own organization it may also write about public resources.
     expect(await may(exchanged(), "discussion.write", owned({ orgId }, { isPrivate: false }))).toBe(true);
   });
 });
@@ -146,11 +147,11 @@ describe("a CI job's token", () => {
     expect(await may(job, "organization.read_membership", { orgId })).toBe(false);
     expect(await refusalOf(job, "repo.write", { ...other, isPrivate: false })).toMatchObject({
       code: "forbidden",
-      message: expect.stringContaining("the one repository that trusts the job"),
+      message: expect.stringContaining("the repository that trusts the job"),
     });
   });
 
-  test("for a user changes nothing, whatever scopes it had", async () => {
+  test("for a user cannot change anything, whatever its scopes", async () => {
     const reader = tokenOf(roles.admin, { clientId: null, isReadOnly: true });
     const own = owned({ userId: roles.admin.userId });
     for (const repo of [own, owned({ orgId })]) {
@@ -159,7 +160,7 @@ describe("a CI job's token", () => {
       }
     }
     expect(await refusalOf(reader, "discussion.write", { ...own, isPrivate: false })).toMatchObject({
-      message: expect.stringContaining("reads what its person was let into"),
+      message: expect.stringContaining("can only read the gated repositories"),
     });
   });
 });
@@ -185,7 +186,7 @@ describe("what an organization asks of its members", () => {
 
   const asked = (securityRestrictions: string[]) => ({ code: "forbidden", requires: { securityRestrictions } });
 
-  test("closes everything of it, at every action, and says what is asked", async () => {
+  test("closes all of its resources, for every action, and names the requirement", async () => {
     const token = tokenOf(member, { clientId: null, standings: await standingsOf(member.userId) });
     for (const actor of [member, token, { ...token, boundOrgId: closedId }, { ...token, clientId: "client-a" }]) {
       for (const action of ["repo.read", "repo.read_content"] as const) {
@@ -198,13 +199,13 @@ describe("what an organization asks of its members", () => {
       const resource = { orgId: closedId, ownerUserId: null, ownerOrgId: closedId };
       expect([action, await refusalOf(member, action, resource)]).toMatchObject([action, asked(["mfa", "sso"])]);
     }
-    // What anybody may, and leaving.
+    // Actions that everybody may do, and leaving.
     expect(await may(member, "repo.read_content", owned({ orgId: closedId }, { isPrivate: false }))).toBe(true);
     expect(await may(member, "discussion.write", owned({ orgId: closedId }, { isPrivate: false }))).toBe(true);
     expect(await may(member, "organization.leave", { orgId: closedId })).toBe(true);
   });
 
-  test("S135 within a change it counts where somebody stands then, and not where they stood when their token was looked up", async () => {
+  test("S135 within a change, the user's current standing counts, not the standing at the token's lookup", async () => {
     const someone = await person();
     const id = await organization([[someone, "write"]]);
     const token = tokenOf(someone, { clientId: null, standings: await standingsOf(someone.userId) });
@@ -217,7 +218,7 @@ describe("what an organization asks of its members", () => {
     expect(await may(token, "repo.write", owned({ orgId: id }))).toBe(false);
   });
 
-  test("a token without the scope is not told more than that of a repository that is not there", async () => {
+  test("a token without the scope learns no more than about a missing repository", async () => {
     const token = tokenOf(member, { clientId: null, scopes: ["openid"] });
     expect(await refusalOf(token, "repo.read", owned({ orgId: closedId }))).toEqual({
       code: "not_found",
@@ -252,11 +253,11 @@ describe("a 403 names what is missing", () => {
     });
   });
 
-  test("the role, of a person and of a token alike", async () => {
+  test("the role, for users and tokens alike", async () => {
     for (const actor of [roles.read, tokenOf(roles.read, { clientId: null }), tokenOf(roles.read, { boundOrgId: orgId })]) {
       const refusal = await refusalOf(actor, "repo.write", owned({ orgId }));
       expect(refusal).toMatchObject({ code: "forbidden", requires: { role: "write" } });
-      expect(refusal).toMatchObject({ message: expect.stringContaining("the role write in the organization; yours is read") });
+      expect(refusal).toMatchObject({ message: expect.stringContaining("the write role in the organization; yours is read") });
     }
   });
 
@@ -265,23 +266,23 @@ describe("a 403 names what is missing", () => {
       const token = tokenOf(roles.admin, { userId, orgIds: [] });
       const open = owned({ orgId }, { isPrivate: false });
       const refusals = [await refusalOf(token, "discussion.moderate", open)];
-      // Within a change memberships are read anew; an app is told no more of them.
+      // A change reads memberships again, and an app learns no more about them.
       await db().$transaction(async (tx) => void refusals.push(await refusalOf(token, "discussion.moderate", open, tx)));
       for (const refusal of refusals) expect(refusal).toMatchObject({ code: "forbidden", requires: { orgId } });
       expect(await refusalOf(token, "repo.write", owned({ orgId }))).toEqual({
         code: "not_found",
         message: "Repository not found",
       });
-      // What is gated can be asked for as well.
+      // Access to gated content can also be requested.
       const gated = { ...open, isGated: true };
       expect(await refusalOf(token, "repo.read_content", gated)).toMatchObject({
-        message: expect.stringContaining("Ask for it on the repository's page"),
+        message: expect.stringContaining("Request it on the repository's page"),
         requires: { orgId },
       });
     }
   });
 
-  test("and what no token, or no app's token, is for", async () => {
+  test("and actions for which no token, or no app's token, is enough", async () => {
     const open = owned({ orgId }, { isPrivate: false });
     expect(await refusalOf(tokenOf(roles.admin), "organization.manage", { orgId })).toMatchObject({
       message: expect.stringContaining("No token can do this"),
@@ -293,7 +294,7 @@ describe("a 403 names what is missing", () => {
 });
 
 describe("whoever was let into a gated repository", () => {
-  test("S135 reads it, with a job that reads for them too, and may do nothing else; nor where it is private by now", async () => {
+  test("S135 reads it, also with a job that reads for them, and may do nothing else, and nothing once it is private", async () => {
     const reader = await person();
     const repoId = newId();
     const data = { id: repoId, type: "model", ownerId: orgId, ownerKind: "organization", name: "g", nameCanonical: "g" };
@@ -313,7 +314,7 @@ describe("whoever was let into a gated repository", () => {
 });
 
 describe("a token that an administrator cut off from the organization", () => {
-  test("S135 reaches nothing of it, also within a change, where its person's standing is read anew", async () => {
+  test("S135 has no access to it, even within a change, where its user's standing is read again", async () => {
     const standing = { role: "admin", restrictions: ["token-revoked"] } as const;
     const token = tokenOf(roles.admin, { clientId: null, standings: new Map([[orgId, standing]]) });
     const cutOff = { code: "forbidden", requires: { securityRestrictions: ["token-revoked"] } };
@@ -329,7 +330,7 @@ describe("a token that an administrator cut off from the organization", () => {
 });
 
 describe("what must be allowed as well", () => {
-  test("S135 words stay their author's for as long as they may read the repository, and no longer", async () => {
+  test("S135 authors can edit their comments only while they may read the repository", async () => {
     const author = await person();
     const mine = (repo: RepoResource) => ({ repo, authorId: author.userId });
     const [open, closed] = [owned({ orgId }, { isPrivate: false }), owned({ orgId })];
@@ -338,7 +339,7 @@ describe("what must be allowed as well", () => {
       expect([action, await may(author, action, mine(closed))]).toEqual([action, false]);
       expect(await refusalOf(author, action, mine(closed))).toMatchObject({ code: "not_found" });
     }
-    // Nobody speaks for others, whatever their role.
+    // Nobody may speak for others, whatever their role.
     expect(await may(roles.admin, "discussion.edit_comment", mine(open))).toBe(false);
   });
 
@@ -354,7 +355,7 @@ describe("S136 how little a refusal says", () => {
   const of = (id: string) => ({ ownerUserId: null, ownerOrgId: id });
   const missing = { code: "not_found", message: "Repository not found" };
 
-  test("what is hidden stays hidden, whatever is lacking but the scope", async () => {
+  test("a hidden resource stays hidden, unless only the scope is missing", async () => {
     for (const action of ["webhook.read", "webhook.manage", "job.read", "job.run"] as const) {
       const least = action.startsWith("webhook") ? "admin" : "write";
       const refusals = [
@@ -373,7 +374,7 @@ describe("S136 how little a refusal says", () => {
     }
   });
 
-  test("nobody in particular may do nothing to what is private, and is asked to sign in where it is public", async () => {
+  test("anonymous callers may do nothing to private repositories, and are asked to sign in for public ones", async () => {
     const actions = ["repo.read", "repo.read_content", "repo.write", "discussion.write", "repo.manage"] as const;
     for (const action of actions) {
       for (const repo of [owned({ orgId }), owned({ userId: roles.admin.userId })]) {
@@ -388,18 +389,18 @@ describe("S136 how little a refusal says", () => {
     expect(await refusalOf(anonymous, "organization.manage", { orgId })).toMatchObject({ code: "unauthorized" });
   });
 
-  test("S113 whose proof has grown old is asked for a new one, in the way that is theirs", async () => {
+  test("S113 a user whose authentication is too old is asked for a new one, by their own method", async () => {
     const longAgo = { ...roles.admin, authenticatedAt: new Date(0) };
     expect(await refusalOf(longAgo, "organization.manage_security", { orgId })).toEqual({
       code: "reauthentication_required",
-      message: "Confirm that it is you to go on.",
+      message: "Confirm your identity to continue.",
     });
     const cli = tokenOf(roles.admin, { isFirstParty: true, scopes: ["manage-repos"], authenticatedAt: new Date(0) });
     expect(await refusalOf(cli, "oauth_app.manage_security", of(orgId))).toMatchObject({
       code: "reauthentication_required",
-      message: expect.stringContaining("sign in with the command line anew"),
+      message: expect.stringContaining("Sign in with the command line again"),
     });
-    // Who has no right is not asked to prove anything.
+    // An actor without the right is not asked to authenticate again.
     expect(await refusalOf({ ...longAgo, userId: roles.read.userId }, "organization.manage_security", { orgId })).toMatchObject({
       code: "forbidden",
     });

@@ -19,10 +19,7 @@ export async function standingsOf(userId: string, tx: Db = db()): Promise<Map<st
   return new Map(rows.map(({ orgId, ...standing }) => [orgId, standing]));
 }
 
-/**
- * Adds the token's restrictions, found when the token was looked up, to a standing that is read again within a change. That the
- * organization revoked the token is a fact about the token, not about its user.
- */
+/** Adds the token's restrictions to a standing that is read again within a change: a revocation concerns only the token. */
 export function withTokenRestrictions(actor: Person | TokenHolder, orgId: string, standing: Standing): Standing {
   const known = actor.kind === "token" ? actor.standings?.get(orgId)?.restrictions : undefined;
   if (!known?.includes("token-revoked")) return standing;

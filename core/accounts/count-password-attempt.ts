@@ -6,7 +6,7 @@ import { addressCounters, clearThrottle, consumeThrottles, type ThrottleLimit, t
 const QUARTER_HOUR = 15 * 60;
 
 /** Ten wrong passwords for one account, from one browser that signed in before or from one address; or by a signed-in user. */
-export const ACCOUNT_LIMIT: ThrottleLimit = { limit: 10, windowSeconds: QUARTER_HOUR };
+const ACCOUNT_LIMIT: ThrottleLimit = { limit: 10, windowSeconds: QUARTER_HOUR };
 
 /**
  * A hundred for one account from all addresses, against distributed guessing. A stranger with ten addresses can exhaust it, so
@@ -15,9 +15,9 @@ export const ACCOUNT_LIMIT: ThrottleLimit = { limit: 10, windowSeconds: QUARTER_
 export const ACCOUNT_EVERYWHERE_LIMIT: ThrottleLimit = { limit: 100, windowSeconds: QUARTER_HOUR };
 
 /** Fifty wrong passwords from one address, for any accounts: an office shares one. */
-export const ADDRESS_LIMIT: ThrottleLimit = { limit: 50, windowSeconds: QUARTER_HOUR };
+const ADDRESS_LIMIT: ThrottleLimit = { limit: 50, windowSeconds: QUARTER_HOUR };
 
-export type PasswordAttempt = {
+type PasswordAttempt = {
   /** Verifies the password. If no slot was free for that, it does not count as an attempt. @throws ServiceError `unavailable` */
   verify: (work: () => Promise<boolean>) => Promise<boolean>;
   /** Resets the counters of this user's own failures, and takes this attempt off the shared ones. */
@@ -25,7 +25,7 @@ export type PasswordAttempt = {
 };
 
 /** Who tries a password. `device` is a browser in which the account's owner has signed in before (known-device.ts). */
-export type PasswordTrial = { login: string; device: string | undefined } | { signedInUserId: string };
+type PasswordTrial = { login: string; device: string | undefined } | { signedInUserId: string };
 
 /**
  * Counts one attempt with a password, per account and per address (S115).
@@ -33,7 +33,7 @@ export type PasswordTrial = { login: string; device: string | undefined } | { si
  */
 export async function countPasswordAttempt(trial: PasswordTrial, from: RequestOrigin): Promise<PasswordAttempt> {
   const { own, shared } = countersOf(trial, from);
-  // The shared ones last: an address that has no attempts left for this account uses up none of them.
+  // The shared counters come last, so that an address without attempts left for this account does not use them up.
   const counted = await consumeThrottles([...own, ...shared]);
   return {
     verify: async (work) => {
@@ -67,10 +67,7 @@ function countersOf(trial: PasswordTrial, from: RequestOrigin): { own: Counter[]
   };
 }
 
-/**
- * The counter of wrong passwords for a login as typed, whether it exists or not: a common counter for the username and the
- * e-mail address of an account would reveal which belong together.
- */
+/** Wrong passwords for a login as typed. A common counter for an account's name and address would link the two. */
 export function loginThrottle(login: string): string {
   return throttleKey("password-login", login);
 }

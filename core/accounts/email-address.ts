@@ -1,8 +1,8 @@
 import { domainToASCII } from "node:url";
-import { ServiceError } from "../errors.ts";
+import { invalidRequest } from "../errors.ts";
 import { plainText } from "./plain-text.ts";
 
-/** An e-mail address: mail is sent to `address`; comparisons use `canonical` (S91). */
+/** An email address: mail is sent to `address`; comparisons use `canonical` (S91). */
 export type EmailAddress = { address: string; canonical: string };
 
 // RFC 5321 §4.5.3.1: 64 octets before the @, 254 in total.
@@ -20,11 +20,11 @@ const DOMAIN = /^(?=.{1,253}$)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+(?!\d+$)[a-
  */
 export function parseEmailAddress(value: unknown, field = "email"): EmailAddress {
   const email = readEmailAddress(plainText(field, value, 1_000));
-  if (!email) throw new ServiceError("invalid_request", "Enter an e-mail address, such as ada@example.com.", { field });
+  if (!email) throw invalidRequest("Enter an e-mail address, such as ada@example.com.", field);
   return email;
 }
 
-/** Parses a text as an address; undefined if it is none. */
+/** Parses a text as an address; undefined if it is not one. */
 export function readEmailAddress(text: string): EmailAddress | undefined {
   const trimmed = text.trim();
   const at = trimmed.lastIndexOf("@");

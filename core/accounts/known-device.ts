@@ -1,13 +1,13 @@
-import { createHmac } from "node:crypto";
-import { derivedKey } from "../crypto/seal.ts";
-import { isEqualInConstantTime, newToken } from "../crypto/token.ts";
+import { isSigned, sign } from "../crypto/seal.ts";
+import { newToken } from "../crypto/token.ts";
 import { db } from "../db.ts";
 import { isId } from "../ids.ts";
 import { siteSessionCookie } from "./sessions/site-session-cookie.ts";
 
 /*
- * A browser in which somebody has signed in keeps a cookie that says so, after sign-out too ("device cookies", OWASP). It lets nobody in.
- * It counts this browser's wrong passwords apart from everybody else's, so that a stranger who guesses cannot lock the account's owner out.
+ * A browser in which somebody has signed in keeps a cookie that proves it, after sign-out too ("device cookies", OWASP). The cookie
+ * alone gives no access. It counts this browser's wrong passwords apart from everybody else's, so that a stranger who guesses cannot
+ * lock the account's owner out.
  */
 
 /** How many users may share a browser; the most recent ones are remembered. */
@@ -25,7 +25,7 @@ export async function rememberDevice(userId: string, cookie: string | undefined)
   const user = await db().user.findUnique({ where: { id: userId }, select: { passwordHash: true } });
   const device = newToken().slice(0, 22);
   const others = entriesOf(cookie).filter((entry) => entry.userId !== userId);
-  const mine = { userId, device, signature: signature({ userId, device }, user?.passwordHash ?? null) };
+  const mine = { userId, device, signature: sign(PURPOSE, textOf({ userId, device }, user?.passwordHash ?? null)) };
   return [mine, ...others.slice(0, PEOPLE_MAX - 1)]
     .map((entry) => [entry.userId, entry.device, entry.signature].join("."))
     .join("~");
@@ -40,7 +40,7 @@ export function knownDevice(
   cookie: string | undefined,
 ): string | undefined {
   const entry = entriesOf(cookie).find(({ userId }) => userId === user?.id);
-  if (!user || !entry || !isEqualInConstantTime(entry.signature, signature(entry, user.passwordHash))) return undefined;
+  if (!user || !entry || !isSigned(PURPOSE, textOf(entry, user.passwordHash), entry.signature)) return undefined;
   return entry.device;
 }
 
@@ -54,8 +54,7 @@ function entriesOf(cookie: string | undefined): Entry[] {
   });
 }
 
-function signature({ userId, device }: Pick<Entry, "userId" | "device">, passwordHash: string | null): string {
-  return createHmac("sha256", derivedKey("known device"))
-    .update(`${userId}\n${device}\n${passwordHash ?? ""}`)
-    .digest("base64url");
-}
+const PURPOSE = "known device";
+
+const textOf = ({ userId, device }: Pick<Entry, "userId" | "device">, passwordHash: string | null): string =>
+  `${userId}\n${device}\n${passwordHash ?? ""}`;

@@ -7,7 +7,7 @@ const PAGE_SIZE = 30;
 const PAGE_MAX_SIZE = 100;
 const PAGE_MAX = 100_000;
 
-/** Bounds a request for a page, whatever numbers the URL contains (S138), and returns what to skip and take. */
+/** Limits a request for a page to allowed numbers (S138), and returns how many rows to skip and to read. */
 export function pageBounds({ page = 1, pageSize = PAGE_SIZE }: PageRequest): {
   page: number;
   pageSize: number;

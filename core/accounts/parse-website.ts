@@ -1,4 +1,4 @@
-import { ServiceError } from "../errors.ts";
+import { invalidRequest } from "../errors.ts";
 import { plainText } from "./plain-text.ts";
 
 const WEBSITE_MAX_CHARACTERS = 200;
@@ -13,7 +13,7 @@ export function parseWebsite(value: unknown, field = "website"): string | null {
   if (text === "") return null;
   const url = URL.parse(text);
   if (!url || !/^https?:$/.test(url.protocol) || url.username || url.password || !url.hostname) {
-    throw new ServiceError("invalid_request", "Enter a web address that begins with https://.", { field });
+    throw invalidRequest("Enter a URL that begins with https://.", field);
   }
   return url.href;
 }

@@ -19,7 +19,7 @@ const linkToken = async () => {
 describe("the setup link", () => {
   beforeEach(() => db().user.deleteMany());
 
-  test("makes an operator, signs them in, and there is no link after that", async () => {
+  test("creates an operator, signs them in, and ends the link", async () => {
     const token = await linkToken();
     expect(await isSetupLink(token)).toBe(true);
     const { userId, token: session } = await redeemSetupLink(token, input(), from);
@@ -32,7 +32,7 @@ describe("the setup link", () => {
     await expect(redeemSetupLink(token, input(), from)).rejects.toMatchObject({ code: "gone" });
   });
 
-  test("each start makes a new one, which replaces the old", async () => {
+  test("each start creates a new one, which replaces the old", async () => {
     const [old, fresh] = [await linkToken(), await linkToken()];
     expect(await isSetupLink(old)).toBe(false);
     await expect(redeemSetupLink(old, input(), from)).rejects.toMatchObject({ code: "gone" });
@@ -46,7 +46,7 @@ describe("the setup link", () => {
     expect(await db().user.count({ where: { isOperator: true } })).toBe(1);
   });
 
-  test("input that is refused leaves it as it was", async () => {
+  test("invalid input leaves it unchanged", async () => {
     const token = await linkToken();
     const { username } = await createUser(operatorCommand, input(), from);
     await expect(redeemSetupLink(token, { ...input(), username }, from)).rejects.toMatchObject({

@@ -2,14 +2,10 @@ import { recordAuditEvent } from "../audit/record-audit-event.ts";
 import type { RequestOrigin } from "../audit/request-origin.ts";
 import { type Db, db } from "../db.ts";
 import { env } from "../env.ts";
-import { findOneTimeToken } from "./one-time-tokens/find-one-time-token.ts";
-import { issueOneTimeToken } from "./one-time-tokens/issue-one-time-token.ts";
-import { linkIsGone } from "./one-time-tokens/one-time-token.ts";
-import { useOneTimeToken } from "./one-time-tokens/use-one-time-token.ts";
+import { findOneTimeToken, issueOneTimeToken, linkIsGone, useOneTimeToken } from "./one-time-token.ts";
 import { hashPassword } from "./passwords/password-hash.ts";
 import { type StartedSiteSession, startSiteSession } from "./sessions/start-site-session.ts";
-import { insertUser } from "./users/insert-user.ts";
-import { type NewUserInput, parseNewUser } from "./users/new-user-fields.ts";
+import { insertUser, type NewUserInput, parseNewUser } from "./users/create-user.ts";
 
 /**
  * The link that creates the first operator: a new one at each start while there is none; the previous one stops working.
@@ -29,7 +25,7 @@ export async function isSetupLink(token: string): Promise<boolean> {
 }
 
 /**
- * Creates the operator and signs them in. Their e-mail address counts as verified: whoever reads the machine's terminal is
+ * Creates the operator and signs them in. Their email address counts as verified: whoever reads the machine's terminal is
  * trusted, and mail may not be set up yet.
  * @throws ServiceError `gone`, `invalid_request`, `conflict`; after the last two the link still works
  */
@@ -38,7 +34,7 @@ export async function redeemSetupLink(
   input: NewUserInput,
   from: RequestOrigin,
 ): Promise<StartedSiteSession & { userId: string }> {
-  const { handle, email, fullName, password } = parseNewUser(input);
+  const { handle, email, fullName, password } = await parseNewUser(input);
   const passwordHash = await hashPassword(password);
   return db().$transaction(async (tx) => {
     await useOneTimeToken(tx, token, "operator-setup");

@@ -1,9 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { displayText } from "./display-text.ts";
 import { parseEmailAddress, readEmailAddress } from "./email-address.ts";
 import { localPath } from "./local-path.ts";
 import { parseWebsite } from "./parse-website.ts";
-import { plainText } from "./plain-text.ts";
+import { displayText, plainText } from "./plain-text.ts";
 
 const refusedOn = (field: string) => expect.objectContaining({ code: "invalid_request", field });
 

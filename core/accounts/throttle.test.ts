@@ -1,9 +1,16 @@
-import { describe, expect, test } from "vitest";
-import { db } from "../db.ts";
+import { describe, expect, test, vi } from "vitest";
+import { db, pool } from "../db.ts";
 import { newId } from "../ids.ts";
 import { addressKey } from "./address-key.ts";
 import { outcomes } from "./testing/people.ts";
-import { clearThrottle, consumeAddressThrottle, consumeThrottle, throttleCount, throttleKey } from "./throttle.ts";
+import {
+  clearThrottle,
+  consumeAddressThrottle,
+  consumeInBlocks,
+  consumeThrottle,
+  throttleCount,
+  throttleKey,
+} from "./throttle.ts";
 
 const limit = { limit: 3, windowSeconds: 60 };
 
@@ -33,7 +40,7 @@ describe("S56 consumeThrottle", () => {
     expect((await db().throttle.findUniqueOrThrow({ where: { key } })).count).toBe(1);
   });
 
-  test("what is given back counts no more; what is cleared is forgotten", async () => {
+  test("a returned attempt no longer counts; cleared attempts are forgotten", async () => {
     const key = throttleKey("test", newId());
     for (let i = 0; i < 2; i++) await consumeThrottle(key, limit);
     await (await consumeThrottle(key, limit)).giveBack();
@@ -43,13 +50,24 @@ describe("S56 consumeThrottle", () => {
     await expect(consumeThrottle(key, limit)).resolves.toMatchObject({ count: 1 });
   });
 
-  test("what is given back after its window has ended is not taken off what the next one counts", async () => {
+  test("an attempt given back after its window has ended is not subtracted from the next window", async () => {
     const key = throttleKey("test", newId());
     const early = await consumeThrottle(key, limit);
     await db().throttle.update({ where: { key }, data: { resetAt: new Date(Date.now() - 1) } });
     for (let i = 0; i < 2; i++) await consumeThrottle(key, limit);
     await early.giveBack();
     expect(await throttleCount(key)).toBe(2);
+  });
+
+  test("in blocks: lets as many through as allowed, with one write for many", async () => {
+    const [key, many] = [throttleKey("test", newId()), { limit: 250, windowSeconds: 60 }];
+    await consumeInBlocks(key, many);
+    expect(await throttleCount(key)).toBe(3);
+    const ends = await outcomes(Array.from({ length: 300 }, () => consumeInBlocks(key, many)));
+    expect(ends.filter((end) => end === "ok")).toHaveLength(249);
+    await expect(consumeInBlocks(key, many)).rejects.toMatchObject({ code: "rate_limited", status: 429 });
+    // A process that starts later gets nothing of this window either.
+    await expect(consumeThrottle(key, many)).rejects.toMatchObject({ code: "rate_limited" });
   });
 
   test("an address counts by its /64, and all networks of its /48 together ten times as much", async () => {
@@ -69,10 +87,40 @@ describe("S56 consumeThrottle", () => {
     await expect(consumeAddressThrottle(kind, null, limit)).resolves.toEqual([]);
   });
 
+  test("attempts that deadlock with another change of the same rows are counted, each once", async () => {
+    const kind = `test-${newId()}`;
+    const unordered = ["a", "b"].map((subject) => throttleKey(kind, subject));
+    const attempt = () => Promise.all(unordered.map((key) => consumeThrottle(key, limit)));
+    await attempt();
+    const { rows } = await pool().query<{ key: string }>("select key from throttle where key = any ($1) order by key", [
+      unordered,
+    ]);
+    const [first, last] = rows.map(({ key }) => key);
+    const other = await pool().connect();
+    try {
+      const change = (key = "") => other.query("update throttle set reset_at = reset_at where key = $1", [key]);
+      await other.query("begin");
+      await change(last);
+      const counted = attempt();
+      // It has locked the first row by then. It waits for longer than we will, so the deadlock ends it.
+      await vi.waitFor(async () => {
+        const waiting = await pool().query(
+          "select from pg_stat_activity where wait_event_type = 'Lock' and query like 'INSERT INTO throttle%'",
+        );
+        expect(waiting.rowCount).toBe(1);
+      });
+      const [changed] = await Promise.all([change(first).finally(() => other.query("rollback")), counted]);
+      expect(changed.rowCount).toBe(1);
+    } finally {
+      other.release();
+    }
+    expect(await Promise.all(unordered.map(throttleCount))).toEqual([2, 2]);
+  });
+
   test("the table holds no address and no login", async () => {
     const key = throttleKey("test", "ada@example.test");
     await consumeThrottle(key, limit);
-    expect(JSON.stringify(await db().throttle.findMany())).not.toContain("ada");
+    expect(JSON.stringify(await db().throttle.findMany())).not.toContain("ada@");
   });
 });
 

@@ -1,13 +1,14 @@
 import { hashToken } from "../crypto/token.ts";
-import { pool } from "../db.ts";
+import { type Db, pool, retryDeadlocks } from "../db.ts";
 import { isServiceError, ServiceError } from "../errors.ts";
 import { log } from "../log.ts";
+import { batched } from "../postgres/batched.ts";
 import { addressKey } from "./address-key.ts";
 
 export type ThrottleLimit = { limit: number; windowSeconds: number };
 
 /** A counted attempt. */
-export type Counted = {
+type Counted = {
   /** The number of this attempt in its window, from 1. */
   count: number;
   /** Takes the attempt off its own window. Once that has ended it does nothing, so that the next window's count does not shrink. */
@@ -22,21 +23,86 @@ export type Counted = {
  * @throws ServiceError `rate_limited` with the seconds until the window ends
  */
 export async function consumeThrottle(key: string, { limit, windowSeconds }: ThrottleLimit): Promise<Counted> {
-  const { rows } = await pool().query<{ count: number; seconds: number; resetAt: string }>({
-    name: "consume-throttle",
-    text: `INSERT INTO throttle AS t (key, count, reset_at) VALUES ($1, 1, now() + make_interval(secs => $2))
-           ON CONFLICT (key) DO UPDATE SET
-             count = CASE WHEN t.reset_at <= now() THEN 1 ELSE t.count + 1 END,
-             reset_at = CASE WHEN t.reset_at <= now() THEN excluded.reset_at ELSE t.reset_at END
-           RETURNING count, ceil(extract(epoch FROM reset_at - now()))::int AS seconds, reset_at::text AS "resetAt"`,
-    values: [key, windowSeconds],
-  });
-  const { count, seconds, resetAt } = rows[0] as (typeof rows)[number];
+  const { count, seconds, resetAt } = await countAttempts({ key, attempts: 1, windowSeconds });
   if (count <= limit) return { count, giveBack: () => giveBack(key, resetAt) };
-  log().info({ throttle: key.slice(0, key.indexOf(":")), count }, "too many attempts");
-  const retryAfterSeconds = Math.max(1, seconds);
-  throw new ServiceError("rate_limited", `Too many attempts. Try again in ${spoken(retryAfterSeconds)}.`, { retryAfterSeconds });
+  throw tooMany(key, seconds);
 }
+
+function tooMany(key: string, seconds: number): ServiceError {
+  log().info({ throttle: key.slice(0, key.indexOf(":")) }, "too many attempts");
+  const retryAfterSeconds = Math.max(1, Math.ceil(seconds));
+  return new ServiceError("rate_limited", `Too many attempts. Try again in ${spoken(retryAfterSeconds)}.`, { retryAfterSeconds });
+}
+
+/** How many blocks a limit has. */
+const BLOCKS = 100;
+
+type Block = { left: number; isLast: boolean; endsAt: number };
+const blocks = new Map<string, Promise<Block>>();
+
+/**
+ * As `consumeThrottle`, for limits of very many requests: a process counts a hundredth of the limit ahead, so that few requests cause a
+ * write. Never more than the limit pass; a part that a process counted ahead and did not use is lost.
+ * @param key of one of few subjects: the latest block of each is kept
+ */
+export async function consumeInBlocks(key: string, limit: ThrottleLimit): Promise<void> {
+  for (;;) {
+    const counting = blocks.get(key) ?? countBlock(key, limit);
+    blocks.set(key, counting);
+    const block = await counting;
+    const seconds = (block.endsAt - performance.now()) / 1_000;
+    if (seconds > 0 && block.left-- > 0) return;
+    if (seconds > 0 && block.isLast) throw tooMany(key, seconds);
+    if (blocks.get(key) === counting) blocks.delete(key);
+  }
+}
+
+async function countBlock(key: string, { limit, windowSeconds }: ThrottleLimit): Promise<Block> {
+  const size = Math.ceil(limit / BLOCKS);
+  try {
+    const { count, seconds } = await countAttempts({ key, attempts: size, windowSeconds });
+    return { left: size - Math.max(0, count - limit), isLast: count >= limit, endsAt: performance.now() + seconds * 1_000 };
+  } catch (error) {
+    blocks.delete(key);
+    throw error;
+  }
+}
+
+type Attempts = { key: string; attempts: number; windowSeconds: number };
+type Row = { key: string; count: number; seconds: number; resetAt: string };
+
+/** Attempts in one turn of the event loop share a statement; each has its own number. */
+const countAttempts = batched<Attempts, Row>(async (all) => {
+  const byKey = [...Map.groupBy(all, ({ key }) => key)];
+  const statement = {
+    name: "consume-throttle",
+    // In one order, so that two such statements never wait for each other.
+    text: `INSERT INTO throttle AS t (key, count, reset_at)
+           SELECT key, count, now() + make_interval(secs => seconds) FROM unnest($1::text[], $2::int[], $3::int[]) AS a(key, count, seconds)
+           ORDER BY key
+           ON CONFLICT (key) DO UPDATE SET
+             count = CASE WHEN t.reset_at <= now() THEN excluded.count ELSE t.count + excluded.count END,
+             reset_at = CASE WHEN t.reset_at <= now() THEN excluded.reset_at ELSE t.reset_at END
+           RETURNING key, count, extract(epoch FROM reset_at - now())::float8 AS seconds, reset_at::text AS "resetAt"`,
+    values: [
+      byKey.map(([key]) => key),
+      byKey.map(([, same]) => same.reduce((sum, { attempts }) => sum + attempts, 0)),
+      byKey.map(([, [first]]) => first?.windowSeconds ?? 0),
+    ],
+  };
+  // Deletions of several rows lock them in an order of their own.
+  const { rows } = await retryDeadlocks(() => pool().query<Row>(statement));
+  const left = new Map(rows.map((row) => [row.key, row]));
+  // The last one has the whole count, the first the lowest.
+  return all
+    .toReversed()
+    .map(({ key, attempts }) => {
+      const row = left.get(key) as Row;
+      left.set(key, { ...row, count: row.count - attempts });
+      return row;
+    })
+    .toReversed();
+}, 500);
 
 /**
  * Counts one attempt with each counter. If one of them refuses, the attempt does not count, and the others give it back.
@@ -53,29 +119,42 @@ export async function consumeThrottles(counters: [key: string, limit: ThrottleLi
   }
 }
 
-/** How many refusals are recorded an hour, per /48 of an address and in total. The caller sets the limit per subject. */
+/**
+ * Counts something that happens only if the transaction commits, such as an email.
+ * @returns whether it is within the limit. Beyond it, the caller omits it without an error
+ */
+export async function isWithinThrottle(tx: Db, key: string, { limit, windowSeconds }: ThrottleLimit): Promise<boolean> {
+  const [counted] = await tx.$queryRaw<{ count: number }[]>`
+    INSERT INTO throttle AS t (key, count, reset_at) VALUES (${key}, 1, now() + make_interval(secs => ${windowSeconds}::int))
+    ON CONFLICT (key) DO UPDATE SET count = CASE WHEN t.reset_at <= now() THEN 1 ELSE t.count + 1 END,
+      reset_at = CASE WHEN t.reset_at <= now() THEN excluded.reset_at ELSE t.reset_at END
+    RETURNING count`;
+  return (counted?.count ?? 0) <= limit;
+}
+
+/** How many entries of one kind are recorded an hour, per /48 of an address or per host, and in total. The caller sets the limit per subject. */
 const HOUR = 60 * 60;
-export const REFUSALS_OF_ADDRESS: ThrottleLimit = { limit: 300, windowSeconds: HOUR };
-export const REFUSALS_IN_ALL: ThrottleLimit = { limit: 3_000, windowSeconds: HOUR };
+export const ENTRIES_OF_SOURCE: ThrottleLimit = { limit: 300, windowSeconds: HOUR };
+export const ENTRIES_IN_ALL: ThrottleLimit = { limit: 3_000, windowSeconds: HOUR };
 
 /**
- * Whether one more refusal is recorded in the audit log, where nobody can delete it (S144): anybody can cause any number of
- * refusals.
- * @param kind of refusal; each kind has its own limits
- * @param subject what was refused, with how many refusals of it are recorded in an hour
- * @param ip absent where subjects are known ones, which count for themselves alone
+ * Whether one more entry is recorded in the audit log, where nobody can delete it (S144), for what anybody can cause any number of
+ * times: refusals, changes of metadata documents.
+ * @param kind each has its own limits
+ * @param subject what it is about, with how many entries about it are recorded in an hour
+ * @param ip or `host`: where it comes from. Both are absent where subjects are known ones, which count for themselves alone
  */
-export async function isRefusalRecorded(
+export async function mayRecord(
   kind: string,
-  { subject, limit, ip }: { subject: string; limit: number; ip?: string | null },
+  { subject, limit, ip, host }: { subject: string; limit: number; ip?: string | null; host?: string },
 ): Promise<boolean> {
-  const ofSubject: [string, ThrottleLimit] = [throttleKey(kind, subject), { limit, windowSeconds: HOUR }];
-  const ofAnybody = (from: string | null): [string, ThrottleLimit][] => [
-    [throttleKey(`${kind}-address`, addressKey(from, 48) ?? "unknown"), REFUSALS_OF_ADDRESS],
-    [throttleKey(`${kind}-all`, ""), REFUSALS_IN_ALL],
-  ];
+  const counters: [string, ThrottleLimit][] = [[throttleKey(kind, subject), { limit, windowSeconds: HOUR }]];
+  if (ip !== undefined || host !== undefined) {
+    const source = host ?? addressKey(ip ?? null, 48) ?? "unknown";
+    counters.push([throttleKey(`${kind}-source`, source), ENTRIES_OF_SOURCE], [throttleKey(`${kind}-all`, ""), ENTRIES_IN_ALL]);
+  }
   try {
-    await consumeThrottles(ip === undefined ? [ofSubject] : [ofSubject, ...ofAnybody(ip)]);
+    await consumeThrottles(counters);
     return true;
   } catch (error) {
     if (isServiceError(error) && error.code === "rate_limited") return false;

@@ -1,6 +1,6 @@
 import { auditEventTypes, isAuditEventType } from "./event-types.ts";
 
-export type AuditFacts = {
+type AuditFacts = {
   /** Names for the IDs in the entry; undefined if there is none of that kind. */
   subject?: string | undefined;
   app?: string | undefined;

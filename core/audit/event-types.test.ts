@@ -11,7 +11,7 @@ const sources = readdirSync(CORE, { recursive: true, encoding: "utf8" })
   .join("\n");
 
 describe("S116 the kinds of entries", () => {
-  /** The acts that S116 lists, by the kind under which each is recorded. */
+  /** The actions that S116 lists, each with the kind that records it. */
   test.each([
     ["app create", "oauth_app.create"],
     ["app change", "oauth_app.update"],
@@ -30,6 +30,7 @@ describe("S116 the kinds of entries", () => {
     ["exchange refused", "oauth_token.exchange_refused"],
     ["token replay detected", "oauth_token.replay_detected"],
     ["key rotation", "signing_key.rotate"],
+    ["secret key rotation", "secret_key.rotate"],
     ["log export", "audit_log.export"],
   ])("%s is recorded", (_act, type) => {
     expect(Object.keys(auditEventTypes).some((each) => each.startsWith(type))).toBe(true);
@@ -45,7 +46,7 @@ describe("S116 the kinds of entries", () => {
     expect(unused).toEqual([]);
   });
 
-  test("S144 what takes something away is not refused for what else was recorded", () => {
+  test("S144 an action that removes something is not refused because of other entries", () => {
     const takes =
       /\.(end|revoke|remove|delete|disable|suspend|cancel|close|leave|block|un(?!lock|block)|reset|reject|withdraw|rotate|deny)|_(delete|revoke|rotate|comment)/;
     const wrong = Object.entries(auditEventTypes).filter(([type, { bound }]) => takes.test(type) && bound === "hour");
@@ -63,7 +64,7 @@ describe("S116 the kinds of entries", () => {
 
 describe("describeAuditEvent", () => {
   test.each([
-    ["organization.set_plan", { data: { plan: "team" } }, "set the plan to team"],
+    ["organization.set_plan", { data: { plan: "team" } }, "changed the plan to team"],
     [
       "organization.change_role",
       { subject: "ada", data: { from: "read", to: "admin" } },

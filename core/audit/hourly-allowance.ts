@@ -5,22 +5,21 @@ import { Prisma } from "../generated/prisma/client.ts";
 import { type AuditEventType, auditEventTypes, typesBound } from "./event-types.ts";
 import type { RequestOrigin } from "./request-origin.ts";
 
-/**
- * How many entries a user may record per hour on the pages, and as many again with each app: far above normal use, and enough for a program
- * that starts jobs.
- */
+/** Entries that a user may record per hour on the pages, and as many again with each app. Normal use needs far fewer. */
 export const ENTRIES_PER_HOUR = 1_000;
 /** The limit for all tokens of one account together, since an account may have many. */
 export const ENTRIES_WITH_TOKENS_PER_HOUR = 3 * ENTRIES_PER_HOUR;
 /** The hourly limit for a kind that counts apart, from one network. */
 export const APART_PER_HOUR = 200;
-/** The same from all networks together. */
+/** The hourly limit for a kind that counts apart, from all networks together. */
 export const APART_ANYWHERE_PER_HOUR = 10 * APART_PER_HOUR;
-/** Repeating these takes the password, so they have no limit for all networks: with it, a thief elsewhere could lock the owner out. */
+/**
+ * These actions require the password. They have no limit over all networks, because a thief elsewhere could use it to lock the owner out.
+ */
 const takePassword: readonly AuditEventType[] = ["user.sign_in", "user.reauthenticate", "user.change_password"];
 
 const hourly = typesBound("hour");
-/** Nothing counts apart with a token: nobody is locked out with it, and an account may have 100. */
+/** With a token, no action has a separate limit: it locks nobody out, and an account may have 100 tokens. */
 const hourlyWithTokens = [...hourly, ...typesBound("apart")];
 
 /**
@@ -41,7 +40,7 @@ export async function requireAllowance(db: Db, actorId: string, type: AuditEvent
   if (!refused) return;
   const minutes = Math.ceil(refused.seconds / 60);
   const when = minutes === 1 ? "in a minute" : `in ${minutes} minutes`;
-  const description = `Too many things were changed in the name of this account in an hour. Try again ${when}.`;
+  const description = `This account has made too many changes in the last hour. Try again ${when}.`;
   throw new ServiceError("rate_limited", description, { retryAfterSeconds: refused.seconds });
 }
 
@@ -69,7 +68,7 @@ function limitsOf(actorId: string, type: AuditEventType, { ip, token }: Partial<
   return takePassword.includes(type) ? [inNetwork] : [inNetwork, nth(APART_ANYWHERE_PER_HOUR, [type], onPages)];
 }
 
-/** From the same IPv4 address, or the same IPv6 /48, which one customer may have: so nobody elsewhere can use up what counts apart. */
+/** From the same IPv4 address, or the same IPv6 /48, which one customer may have, so that nobody elsewhere can use up this limit. */
 function isOfNetwork(ip: string | null | undefined): Prisma.Sql {
   // A link-local address has its interface after a percent sign.
   const [address = ""] = ip?.split("%") ?? [];

@@ -3,29 +3,37 @@ import { Prisma } from "../generated/prisma/client.ts";
 import { log } from "../log.ts";
 import { type NewAuditEvent, recordAuditEvent } from "./record-audit-event.ts";
 
-/** Entries of one kind per hour about one user or organization: for one app, and for all apps. So one app cannot use up what is recorded of the others. */
+/**
+ * Entries of one kind per hour for one user or organization: for one app, and for all apps. So one app cannot use up the limit of the
+ * others.
+ */
 export const ENTRIES_ABOUT_IN_APP = 20;
 export const ENTRIES_ABOUT = 200;
 
 /**
  * Records what happens to a user, or to an organization where no user is concerned, whether or not it is recorded: revoking, refusing. Users
  * can cause it again and again with an app of their own, and no allowance limited what made it possible (S144). So beyond these limits it is
- * in the service's log only.
+ * in the service's log only. If a user does it, it counts for them, and not for the user to whom it is done: otherwise that user could keep
+ * it out of an organization's log by having it done to them in another.
  * @returns whether the audit log has it
  */
 export async function recordAboutSomebody(
   db: Db,
   event: NewAuditEvent & { subjectId: string | null; clientId: string | null },
 ): Promise<boolean> {
-  const { type, subjectId, clientId, orgId = null } = event;
-  const isAbout = subjectId ? Prisma.sql`subject_id = ${subjectId}` : Prisma.sql`org_id = ${orgId} AND subject_id IS NULL`;
+  const { type, actorId, subjectId, clientId, orgId = null } = event;
+  const whose = actorId
+    ? Prisma.sql`actor_id = ${actorId}`
+    : subjectId
+      ? Prisma.sql`subject_id = ${subjectId}`
+      : Prisma.sql`org_id = ${orgId} AND subject_id IS NULL`;
   const [recorded] = await db.$queryRaw<{ inApp: number; inAll: number }[]>`
     SELECT count(*) FILTER (WHERE client_id = ${clientId})::int AS "inApp", count(*)::int AS "inAll" FROM audit_event
-    WHERE ${isAbout} AND type = ${type} AND created_at > now() - interval '1 hour'`;
+    WHERE ${whose} AND type = ${type} AND created_at > now() - interval '1 hour'`;
   if (recorded && (recorded.inApp >= ENTRIES_ABOUT_IN_APP || recorded.inAll >= ENTRIES_ABOUT)) {
     log().warn(
       { type, subjectId, orgId, clientId, data: event.data },
-      "not recorded in the audit log, as many were in this hour",
+      "not recorded in the audit log: this hour's limit is reached",
     );
     return false;
   }

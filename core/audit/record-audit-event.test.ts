@@ -11,7 +11,7 @@ import type { AuditToken } from "./request-origin.ts";
 const type = "oauth_app.create";
 
 describe("S116 the audit log", () => {
-  test("holds what is given and where it came from", async () => {
+  test("contains the given data and its origin", async () => {
     const [actorId, orgId] = [newId(), newId()];
     await recordAuditEvent(db(), {
       type,
@@ -67,7 +67,7 @@ describe("S116 the audit log", () => {
   describe("S144 in an hour", () => {
     type Recorded = { of?: AuditEventType; count?: number; with?: AuditToken; ip?: string; actorId?: string };
 
-    /** Somebody in whose name so many entries were recorded. */
+    /** A user in whose name this many entries were recorded. */
     async function someoneWith({ of = type, count = ENTRIES_PER_HOUR, with: token, ip, actorId = newId() }: Recorded = {}) {
       await pool().query(
         `INSERT INTO audit_event (id, type, actor_id, created_at, token, ip)
@@ -85,7 +85,7 @@ describe("S116 the audit log", () => {
     const tokenOf = (clientId: string, type: AuditToken["type"] = "oauth") => ({ type, id: newId(), clientId });
     const limited = { code: "rate_limited" };
 
-    test("an account records so much, and is told when it may go on", async () => {
+    test("an account has a limit of entries, and is told when it may continue", async () => {
       await record(await someoneWith({ count: ENTRIES_PER_HOUR - 1 }), type);
       const actorId = await someoneWith();
       const refused = record(actorId, "webhook.test");
@@ -106,7 +106,7 @@ describe("S116 the audit log", () => {
       expect(await db().auditEvent.count({ where: { actorId } })).toBe(ENTRIES_PER_HOUR + 4);
     });
 
-    test("nothing keeps people from what lets them in or takes something away, and that uses up nothing", async () => {
+    test("actions that let users in or remove something are never refused, and use up no allowance", async () => {
       const free = (Object.keys(auditEventTypes) as AuditEventType[]).filter((each) => auditEventTypes[each].bound !== "hour");
       expect(free).toEqual(
         expect.arrayContaining(["user.sign_in", "user.reset_password", "webhook.rotate_secret", "organization.revoke_token"]),
@@ -120,7 +120,7 @@ describe("S116 the audit log", () => {
       await record(restless, type);
     });
 
-    test("what can be repeated counts for itself, in one network", async () => {
+    test("a repeatable action has its own limit, for one network", async () => {
       const [of, ip] = ["user.sign_in", "2001:db8:1:2::3"] as const;
       const restless = await someoneWith({ of, ip, count: APART_PER_HOUR });
       for (const near of [ip, "2001:db8:1::", "2001:db8:1:ffff::1%eth0"])
@@ -133,7 +133,7 @@ describe("S116 the audit log", () => {
       await expect(record(other, of, { ip: "192.0.2.1" })).rejects.toMatchObject(limited);
     });
 
-    test("an app uses up what it may change in somebody's name, and nothing of theirs", async () => {
+    test("an app uses up its own allowance of changes in a user's name, not the user's", async () => {
       const quay = tokenOf("quay");
       const person = await someoneWith({ with: quay });
       await expect(record(person, "webhook.create", { with: tokenOf("quay") })).rejects.toMatchObject(limited);
@@ -150,7 +150,7 @@ describe("S116 the audit log", () => {
       await expect(record(person, type)).rejects.toMatchObject(limited);
     });
 
-    test("with tokens, what counts apart counts with everything else, so that 100 tokens have no more room than one app", async () => {
+    test("with tokens, separately counted actions count with everything else, so that 100 tokens have no more allowance than one app", async () => {
       const personal = () => ({ type: "personal", id: newId() }) as const;
       const of = "webhook.rotate_secret";
       const mine = personal();
@@ -162,7 +162,7 @@ describe("S116 the audit log", () => {
       await record(busy, of);
     });
 
-    test("what counts apart has a limit for all networks, unless it takes the password", async () => {
+    test("separately counted actions have a limit over all networks, unless they require the password", async () => {
       const of = "webhook.rotate_secret";
       const busy = await someoneWith({ of, ip: "192.0.2.1", count: APART_ANYWHERE_PER_HOUR });
       await expect(record(busy, of, { ip: "192.0.2.2" })).rejects.toMatchObject(limited);
@@ -170,7 +170,7 @@ describe("S116 the audit log", () => {
       await record(busy, "user.sign_in", { ip: "192.0.2.2" });
     });
 
-    test("what does not count makes nothing forgotten that does", async () => {
+    test("uncounted entries do not displace counted ones", async () => {
       const busy = await someoneWith();
       const ended =
         "INSERT INTO audit_event (id, type, actor_id) SELECT gen_random_uuid(), 'user.sign_out', $1 FROM generate_series(1, 10000)";
@@ -178,7 +178,7 @@ describe("S116 the audit log", () => {
       await expect(record(busy, type)).rejects.toMatchObject(limited);
     });
 
-    test("an organization's program, which acts in the name of members, uses up nothing of theirs", async () => {
+    test("an organization's program, which acts in the name of members, does not use up their limits", async () => {
       const program = tokenOf("program", "exchanged");
       const member = await someoneWith({ of: "oauth_token.exchange" });
       for (const each of [program, program, program]) await someoneWith({ with: each, actorId: member });
@@ -188,7 +188,7 @@ describe("S116 the audit log", () => {
     });
   });
 
-  test("S51 a hostile User-Agent is cut to what can be kept", async () => {
+  test("S51 a hostile User-Agent is cut to what can be stored", async () => {
     const actorId = newId();
     await recordAuditEvent(db(), {
       type,

@@ -9,10 +9,15 @@ import type { RequestOrigin } from "./request-origin.ts";
 export type NewAuditEvent = {
   /** `scope.action` (S116). A new one is a line in event-types.ts. */
   type: AuditEventType;
-  /** The user who did it; absent for the system and the operator's command. */
+  /** Who did it, and through which OAuth client (core/access/actor.ts); absent for the system. */
+  actor?: { kind: string; userId?: string; clientId?: string | null };
+  /** The user who did it, where there is no `actor`; absent for the system and the operator's command. */
   actorId?: string | null;
   /** The organization whose administrators may read it. */
   orgId?: string | null;
+  /** Instead of `orgId`: the owner of the affected object, which may be an organization. */
+  owner?: { kind: string; id: string } | undefined;
+  /** The app that it was about; otherwise the one through which the actor acted. */
   clientId?: string | null;
   /** The user to whom it was done. */
   subjectId?: string | null;
@@ -35,13 +40,16 @@ const USER_AGENT_MAX_CHARACTERS = 512;
  * @throws ServiceError `rate_limited` when the kind's hourly limit is reached: then the change does not happen
  */
 export async function recordAuditEvent(db: Db, event: NewAuditEvent): Promise<void> {
-  const { type, actorId = null, orgId = null, clientId = null, subjectId = null, data = {}, from, isTakingAway } = event;
-  if (actorId && !isTakingAway) await requireAllowance(db, actorId, type, from);
+  const { type, actor, owner, subjectId = null, data = {}, from, isTakingAway } = event;
+  const orgId = event.orgId ?? (owner?.kind === "organization" ? owner.id : null);
+  const userId = event.actorId ?? actor?.userId ?? null;
+  const clientId = event.clientId ?? actor?.clientId ?? null;
+  if (userId && !isTakingAway) await requireAllowance(db, userId, type, from);
   const token = from?.token ? storableJson(from.token) : null;
   // Raw SQL: the ORM costs about three times as much.
   await db.$executeRaw`
     INSERT INTO audit_event (id, type, actor_id, org_id, client_id, subject_id, data, ip, user_agent, token)
-    VALUES (${newOrderedId()}, ${type}, ${actorId}, ${orgId}, ${clientId}, ${subjectId}, ${boundedJson(data)}::jsonb, ${from?.ip ?? null},
+    VALUES (${newOrderedId()}, ${type}, ${userId}, ${orgId}, ${clientId}, ${subjectId}, ${boundedJson(data)}::jsonb, ${from?.ip ?? null},
       ${storableUserAgent(from?.userAgent)}, ${token}::jsonb)`;
 }
 

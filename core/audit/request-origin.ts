@@ -21,5 +21,5 @@ export type RequestOrigin = {
   token?: AuditToken;
 };
 
-/** For what no request causes: the operator's command, the worker. */
+/** For changes that no request causes: by the operator's command or the worker. */
 export const noOrigin: RequestOrigin = { ip: null, userAgent: null };

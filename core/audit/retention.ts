@@ -1,22 +1,48 @@
-import { db } from "../db.ts";
+import { db, pool } from "../db.ts";
+import { newOrderedId } from "../ids.ts";
 
-/** How long the log's contents are kept: a year, plus time to look back at it. */
-export const DEFAULT_KEEP_DAYS = 400;
-/** The minimum, for everyone: the database enforces it too (`expire_audit_events`). */
+/** For how many days the log's contents are kept by default: a year, plus some time for reviewing that year. */
+const DEFAULT_KEEP_DAYS = 400;
+/** The minimum for every installation. The database enforces it too (`expire_audit_events`). */
 export const LEAST_KEEP_DAYS = 90;
 export const MOST_KEEP_DAYS = 3_660;
 
 export const RETENTION_KEY = "audit_retention";
 
 export type AuditRetention = {
-  /** Null: forever. */
+  /** Null if the log is kept forever. */
   keepDays: number | null;
 };
 
-/** How long the log is kept, as set by an operator. */
+/** Reads for how long the log is kept, as an operator set it. */
 export async function readAuditRetention(): Promise<AuditRetention> {
   const row = await db().setting.findUnique({ where: { key: RETENTION_KEY } });
   const keepDays = (row?.value as { keepDays?: unknown } | undefined)?.keepDays;
   if (keepDays === null) return { keepDays };
   return { keepDays: typeof keepDays === "number" ? Math.max(keepDays, LEAST_KEEP_DAYS) : DEFAULT_KEEP_DAYS };
+}
+
+/** Entries per call: few enough to hold the locks only for moments. */
+const BATCH = 5_000;
+
+/**
+ * Deletes the contents of entries older than the retention, in the only possible way: through the database function of the same name, with
+ * its owner's rights and limits. Their seals stay in the chain, and each batch adds an entry of its own.
+ * @param stopping ends it between two batches
+ * @returns how many were deleted
+ */
+export async function expireAuditEvents(stopping: AbortSignal): Promise<number> {
+  const { keepDays } = await readAuditRetention();
+  let total = 0;
+  while (keepDays !== null && !stopping.aborted) {
+    const { rows } = await pool().query<{ removed: string }>("SELECT expire_audit_events($1, $2, $3) AS removed", [
+      keepDays,
+      BATCH,
+      newOrderedId(),
+    ]);
+    const removed = Number(rows[0]?.removed);
+    total += removed;
+    if (removed < BATCH) break;
+  }
+  return total;
 }

@@ -21,12 +21,12 @@ describe("S130 what is sealed", () => {
   });
 
   test("is as long as its text, a nonce of 12 bytes and a whole tag of 16", () => {
-    expect(seal("a purpose", "12345")).toHaveLength(12 + 5 + 16);
-    expect(unseal("a purpose", seal("a purpose", ""))).toBe("");
+    expect(seal("totp", "12345")).toHaveLength(12 + 5 + 16);
+    expect(unseal("totp", seal("totp", ""))).toBe("");
   });
 
   test("differs each time: a nonce that came twice under GCM would give away the key stream and the tag's key", () => {
-    const nonces = Array.from({ length: 100 }, () => Buffer.from(seal("a purpose", "text")).subarray(0, 12).toString("hex"));
+    const nonces = Array.from({ length: 100 }, () => Buffer.from(seal("totp", "text")).subarray(0, 12).toString("hex"));
     expect(new Set(nonces).size).toBe(100);
   });
 
@@ -40,12 +40,12 @@ describe("S130 what is sealed", () => {
     expect(() => unseal("webhook secret", sealed.subarray(0, length))).toThrow();
   });
 
-  test.each([4, 8, 12, 15])("has a whole tag: one of %d bytes, which Node takes unless told, could be guessed", (length) => {
+  test.each([4, 8, 12, 15])("has a full tag: one of %d bytes, which Node accepts by default, could be guessed", (length) => {
     expect(() => unseal("webhook secret", sealed.subarray(0, length))).toThrow("Invalid authentication tag length");
   });
 
   test("opens for its purpose only", () => {
-    expect(() => unseal("another purpose", sealed)).toThrow();
+    expect(() => unseal("job secrets", sealed)).toThrow();
   });
 
   test("opens with its SECRET_KEY only, and again when that one is back", () => {
@@ -92,7 +92,7 @@ describe("a secret kept in a file", () => {
   afterEach(() => rmSync(folder, { recursive: true }));
   const modeOf = (path: string) => statSync(path).mode & 0o777;
 
-  test("is 384 random bits, made once, for its owner's eyes only", () => {
+  test("is 384 random bits, created once, readable only by its owner", () => {
     const path = join(folder, "secret");
     const secret = keptSecret(path);
     expect(secret).toMatch(/^[\w-]{64}$/);
@@ -112,7 +112,7 @@ describe("a secret kept in a file", () => {
   test.each(["", "\n", "x".repeat(31)])("is never taken from a damaged file: %j", (content) => {
     const path = join(folder, "secret");
     writeFileSync(path, content);
-    expect(() => keptSecret(path)).toThrow(`${path} is damaged: it holds no secret. Restore it from a backup.`);
+    expect(() => keptSecret(path)).toThrow(`${path} is damaged and contains no secret. Restore it from a backup.`);
   });
 
   test("may be one of 32 characters, which the operator chose, without the space around it", () => {

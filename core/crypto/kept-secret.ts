@@ -13,6 +13,6 @@ export function keptSecret(path: string): string {
     chmodSync(path, 0o600); // a copy or a restored backup may have widened the mode
   }
   const secret = readFileSync(path, "utf8").trim();
-  if (secret.length < 32) throw new SettingsError(`${path} is damaged: it holds no secret. Restore it from a backup.`);
+  if (secret.length < 32) throw new SettingsError(`${path} is damaged and contains no secret. Restore it from a backup.`);
   return secret;
 }

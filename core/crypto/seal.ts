@@ -1,35 +1,86 @@
-import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from "node:crypto";
-import { secretKey } from "../env.ts";
+import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } from "node:crypto";
+import { secretKeys } from "../env.ts";
+import { isEqualInConstantTime } from "./token.ts";
 
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
-const keys = new Map<string, Buffer>();
+const cache = new Map<string, Buffer>();
 
-/** A separate key for each purpose (RFC 5869), so that one use of SECRET_KEY never weakens another. */
-export function derivedKey(purpose: string): Buffer {
-  const secret = secretKey();
+/** What is sealed. core/instance/rotate-secret-key.ts names the columns of each purpose, so nothing is sealed that a rotation would miss. */
+export type SealPurpose =
+  | "identity provider"
+  | "inference provider keys"
+  | "job secrets"
+  | "recovery codes"
+  | "refresh token"
+  | "relay token"
+  | "signing keys"
+  | "space variable"
+  | "totp"
+  | "webhook secret";
+
+/**
+ * The keys of one purpose (RFC 5869), so that one use of SECRET_KEY never weakens another: that of SECRET_KEY first, then, during a
+ * rotation, that of SECRET_KEY_PREVIOUS.
+ */
+export function derivedKeys(purpose: string): [Buffer, ...Buffer[]] {
+  const [current, ...previous] = secretKeys();
+  return [derive(purpose, current), ...previous.map((secret) => derive(purpose, secret))];
+}
+
+export const derivedKey = (purpose: string): Buffer => derivedKeys(purpose)[0];
+
+/** Identifies each key that this process has, and reveals nothing of it. The current key is first. */
+export const keyIds = (): string[] => derivedKeys("key id").map((key) => key.toString("hex", 0, 8));
+
+function derive(purpose: string, secret: string): Buffer {
   const cacheKey = `${purpose}\n${secret}`;
-  let key = keys.get(cacheKey);
+  let key = cache.get(cacheKey);
   if (!key) {
     key = Buffer.from(hkdfSync("sha256", secret, "", `keyhook ${purpose}`, 32));
-    keys.set(cacheKey, key);
+    cache.set(cacheKey, key);
   }
   return key;
 }
 
 /** Encrypts with AES-256-GCM under SECRET_KEY; the purpose is authenticated with it (S130). */
-export function seal(purpose: string, plain: string): Uint8Array<ArrayBuffer> {
+export function seal(purpose: SealPurpose, plain: string): Uint8Array<ArrayBuffer> {
   const nonce = randomBytes(NONCE_BYTES);
   const cipher = createCipheriv("aes-256-gcm", derivedKey(purpose), nonce);
   return Uint8Array.from(Buffer.concat([nonce, cipher.update(plain, "utf8"), cipher.final(), cipher.getAuthTag()]));
 }
 
-/** Reverses `seal`; throws if SECRET_KEY has changed or the bytes were altered. */
-export function unseal(purpose: string, sealed: Uint8Array): string {
+/** Reverses `seal`; throws if no key of this process sealed the bytes, or they were altered. */
+export const unseal = (purpose: SealPurpose, sealed: Uint8Array): string => open(purpose, sealed).plain;
+
+/** As `unseal`. @returns `isCurrent`: whether SECRET_KEY sealed it, and not SECRET_KEY_PREVIOUS */
+export function open(purpose: SealPurpose, sealed: Uint8Array): { plain: string; isCurrent: boolean } {
+  const [current, ...previous] = derivedKeys(purpose);
+  try {
+    return { plain: decrypt(current, sealed), isCurrent: true };
+  } catch (error) {
+    for (const key of previous) {
+      try {
+        return { plain: decrypt(key, sealed), isCurrent: false };
+      } catch {}
+    }
+    throw error;
+  }
+}
+
+function decrypt(key: Buffer, sealed: Uint8Array): string {
   const bytes = Buffer.from(sealed);
   // Without this length Node accepts a tag of four bytes, which can be guessed.
-  const options = { authTagLength: TAG_BYTES };
-  const decipher = createDecipheriv("aes-256-gcm", derivedKey(purpose), bytes.subarray(0, NONCE_BYTES), options);
+  const decipher = createDecipheriv("aes-256-gcm", key, bytes.subarray(0, NONCE_BYTES), { authTagLength: TAG_BYTES });
   decipher.setAuthTag(bytes.subarray(-TAG_BYTES));
   return Buffer.concat([decipher.update(bytes.subarray(NONCE_BYTES, -TAG_BYTES)), decipher.final()]).toString("utf8");
 }
+
+const mac = (key: Buffer, text: string): string => createHmac("sha256", key).update(text).digest("base64url");
+
+/** HMAC-SHA256 of a text under the purpose's key, as base64url: what nobody else can make. */
+export const sign = (purpose: string, text: string): string => mac(derivedKey(purpose), text);
+
+/** Whether `sign` made a signature, under any key of this process. */
+export const isSigned = (purpose: string, text: string, signature: string): boolean =>
+  derivedKeys(purpose).some((key) => isEqualInConstantTime(signature, mac(key, text)));

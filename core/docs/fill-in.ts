@@ -19,8 +19,8 @@ export type FillingApp = Readonly<{
 }>;
 
 export const PLACEHOLDER_ORIGIN = "http://localhost:3000";
-export const PLACEHOLDER_CLIENT_ID = "YOUR_CLIENT_ID";
-export const PLACEHOLDER_REDIRECT_URI = "http://localhost:8080/callback";
+const PLACEHOLDER_CLIENT_ID = "YOUR_CLIENT_ID";
+const PLACEHOLDER_REDIRECT_URI = "http://localhost:8080/callback";
 /** The scopes in the guides, as written in code, in a query and in a shell. */
 const PLACEHOLDER_SCOPES = [" ", "+", "%20"].map((between) => ["openid", "profile", "email"].join(between));
 

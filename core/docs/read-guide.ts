@@ -20,7 +20,7 @@ export async function readGuide(slug: string): Promise<(Guide & { markdown: stri
   }
 }
 
-/** The same, rendered. Pages filled in for one reader's app are not cached. */
+/** Renders a guide. Pages filled in for one reader's app are not cached. */
 export function layOutGuide({ path, markdown }: { path: string; markdown: string }, filling: Filling): RenderedGuide {
   if (filling.app) return renderGuide(markdown, path, filling);
   const key = JSON.stringify([path, markdown.length, markdown, filling]);

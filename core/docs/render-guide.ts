@@ -1,3 +1,4 @@
+import { posix } from "node:path";
 import type { Element, Nodes, Root, Text } from "hast";
 import { common } from "lowlight";
 import rehypeHighlight from "rehype-highlight";
@@ -6,8 +7,8 @@ import remarkGfm from "remark-gfm";
 import remarkParse from "remark-parse";
 import remarkRehype from "remark-rehype";
 import { unified } from "unified";
-import { type Filling, fillInCode, fillInProse } from "./fill-in.ts";
-import { guideAddress } from "./guide-address.ts";
+import { type Filling, fillInCode, fillInProse, PLACEHOLDER_ORIGIN } from "./fill-in.ts";
+import { guides } from "./guides.ts";
 
 export type GuideHeading = Readonly<{ id: string; text: string; level: 2 | 3 }>;
 
@@ -19,18 +20,26 @@ export type RenderedGuide = Readonly<{
 }>;
 
 /**
- * Renders one of the project's own guides as a tree of elements, filled in for one reader. Its text is ours and needs no sanitiser (others'
+ * Renders one of the project's own guides as a tree of elements, filled in for one reader. Its text is ours and needs no sanitizer (others'
  * texts go through core/hub/markdown); raw HTML, which is comments for the snippet runner, is left out.
  */
 export function renderGuide(markdown: string, path: string, filling: Filling): RenderedGuide {
+  const guide = parseGuide(markdown, path, filling);
+  highlight.runSync(guide.tree);
+  return guide;
+}
+
+const highlight = unified().use(rehypeHighlight, { languages: common, plainText: ["text", "console", "http"] });
+
+/** The same without syntax colors, which take most of the time. */
+export function parseGuide(markdown: string, path: string, filling: Filling): RenderedGuide {
   const processor = unified()
     .use(remarkParse)
     .use(remarkGfm)
     .use(remarkRehype, { clobberPrefix: "" })
     .use(() => (tree: Root) => fill(tree, filling))
     .use(() => (tree: Root) => leadLinks(tree, path))
-    .use(rehypeSlug)
-    .use(rehypeHighlight, { languages: common, plainText: ["text", "console", "http"] });
+    .use(rehypeSlug);
   const tree = processor.runSync(processor.parse(markdown)) as Root;
   const top = tree.children.find((node): node is Element => node.type === "element" && node.tagName === "h1");
   tree.children = tree.children.filter((node) => node !== top && !(node.type === "text" && node.value.trim() === ""));
@@ -80,4 +89,25 @@ function* elementsOf(parent: Root | Element): Generator<Element> {
     yield child;
     yield* elementsOf(child);
   }
+}
+
+/** The target of a guide's link: a page of this site, another site, or a repository file without a page here. */
+type GuideAddress = { kind: "page" | "elsewhere"; href: string } | { kind: "source"; path: string };
+
+/**
+ * @param href as in the Markdown: relative to its file, or absolute. Pages of the service are written with the placeholder's origin, so
+ * that they also work from the file.
+ * @param from the file's path from the project's root
+ */
+function guideAddress(href: string, from: string): GuideAddress {
+  if (href.startsWith("#")) return { kind: "page", href };
+  if (href === PLACEHOLDER_ORIGIN || href.startsWith(`${PLACEHOLDER_ORIGIN}/`)) {
+    return { kind: "page", href: href.slice(PLACEHOLDER_ORIGIN.length) || "/" };
+  }
+  if (/^[a-z][a-z0-9+.-]*:/i.test(href)) return { kind: "elsewhere", href };
+  const [file = "", hash] = href.split("#");
+  const path = posix.join(posix.dirname(from), file).replace(/\/$/, "");
+  const target = guides.find((guide) => guide.path === path || guide.path === `${path}/README.md`);
+  if (!target) return { kind: "source", path };
+  return { kind: "page", href: `/docs/${target.slug}${hash === undefined ? "" : `#${hash}`}` };
 }

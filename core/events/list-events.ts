@@ -1,8 +1,11 @@
 import type { EventPayload } from "@keyhook/sdk";
 import type { Actor } from "../access/actor.ts";
 import { requirePermission } from "../access/may.ts";
-import { db } from "../db.ts";
-import { isId } from "../ids.ts";
+import { afterCommit, db } from "../db.ts";
+import { notFound, ServiceError } from "../errors.ts";
+import { isId, newId } from "../ids.ts";
+import { notify } from "../notifications.ts";
+import { EVENT_CHANNEL } from "./record-event.ts";
 
 export type ListedEvent = {
   id: string;
@@ -53,4 +56,25 @@ export async function listEvents(actor: Actor, of: { repoId?: string; limit?: nu
       fanOutError,
     },
   }));
+}
+
+/**
+ * Fans out an event that was set aside again, once the cause is fixed.
+ * @throws ServiceError `not_found`; `conflict` if it was not set aside; `forbidden`
+ */
+export async function retryEvent(actor: Actor, id: string): Promise<void> {
+  await requirePermission(actor, "installation.operate", null, { what: "The installation" });
+  if (!isId(id)) throw notFound("Event");
+  await db().$transaction(async (tx) => {
+    const { count } = await tx.event.updateMany({
+      where: { id, fanOutError: { not: null } },
+      // Under a claim, as after a lease that ended: what was delivered is left out, and nothing is counted again.
+      data: { fannedOutAt: null, fanOutError: null, claimId: newId() },
+    });
+    if (count === 0) {
+      if (!(await tx.event.findUnique({ where: { id }, select: { id: true } }))) throw notFound("Event");
+      throw new ServiceError("conflict", "This event was not set aside: its deliveries exist or will be created.");
+    }
+    afterCommit(tx, () => notify(EVENT_CHANNEL));
+  });
 }

@@ -4,7 +4,7 @@ import { BodyBudget } from "./body-budget.ts";
 const account = (name: string) => ({ key: `account ${name}`, isAnonymous: false });
 const address = (name: string) => ({ key: `address ${name}`, isAnonymous: true });
 
-test("S137 one party leaves room for another one, and is told when to try again", () => {
+test("S137 one caller leaves room for another, and is told when to retry", () => {
   const budget = new BodyBudget({ bytes: 100, anonymousBytes: 50 });
   const release = budget.take(50, account("greedy"));
   const refusal = expect.objectContaining({ code: "unavailable", retryAfterSeconds: 5 });

@@ -4,7 +4,7 @@ import type { Release } from "./fair-queue.ts";
 import { currentParty, type Party } from "./party.ts";
 import { Share } from "./share.ts";
 
-/** A body of this size holds a few fields. It costs hardly more than its connection, and needs no token. */
+/** A body of this size contains a few fields. It costs hardly more than its connection, and needs no token. */
 export const SMALL_BODY_BYTES = 64 * 1024;
 
 /** The memory for all buffered bodies together. What a body is parsed into comes on top, one body at a time. */
@@ -33,9 +33,13 @@ export class BodyBudget {
   /** @throws ServiceError `unavailable` when the caller, or all callers together, hold too much */
   take(bytes: number, { key, isAnonymous }: Party = currentParty()): Release {
     if (!this.#all.admits(key, undefined, bytes) || (isAnonymous && !this.#anonymous.admits(key, undefined, bytes))) {
-      throw new ServiceError("unavailable", "Too many large requests are arriving. Let some of yours finish, then try again.", {
-        retryAfterSeconds: RETRY_AFTER_SECONDS,
-      });
+      throw new ServiceError(
+        "unavailable",
+        "Too many large requests are in progress. Wait until some of yours finish, then try again.",
+        {
+          retryAfterSeconds: RETRY_AFTER_SECONDS,
+        },
+      );
     }
     this.#all.take(key, undefined, bytes);
     if (isAnonymous) this.#anonymous.take(key, undefined, bytes);
@@ -53,7 +57,7 @@ export class BodyBudget {
 const keeper = globalThis as typeof globalThis & { keyhookBodyBudget?: BodyBudget; keyhookAnswerBudget?: BodyBudget };
 keeper.keyhookBodyBudget ??= new BodyBudget();
 export const bodyBudget = keeper.keyhookBodyBudget;
-/** The same for responses that wait for their readers (server/limit-time.ts). */
+/** The budget for responses that wait for their readers (server/limit-time.ts). */
 keeper.keyhookAnswerBudget ??= new BodyBudget();
 export const answerBudget = keeper.keyhookAnswerBudget;
 
@@ -76,10 +80,7 @@ export function bodyHolder(party?: Party): (bytes: number) => void {
   };
 }
 
-/**
- * The memory that one request holds for its body until it has been answered. The first 64 KiB are free. Create one per request, before its
- * body arrives.
- */
+/** The memory that one request's body uses until it is answered; the first 64 KiB are free. Create it before the body arrives. */
 export class BodyRoom {
   #heldBytes = SMALL_BODY_BYTES;
   #hold: ((bytes: number) => void) | undefined;
@@ -92,7 +93,7 @@ export class BodyRoom {
     this.#heldBytes = toBytes;
   }
 
-  /** The same for a growing body: counted in steps, so that a body of many small chunks is not counted for each of them. */
+  /** Widens in steps, for a growing body, so that the budget is not updated for each of many small chunks. */
   grow(toBytes: number): void {
     this.widen(Math.ceil(toBytes / SMALL_BODY_BYTES) * SMALL_BODY_BYTES);
   }

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import { requestContext } from "../log.ts";
-import { FairQueue, fairQueue, type Place } from "./fair-queue.ts";
+import { FairQueue, fairQueue, type Slot } from "./fair-queue.ts";
 import { countAgainst, currentParty, type Party } from "./party.ts";
 
 const account = (name: string): Party => ({ key: `account ${name}`, isAnonymous: false });
@@ -9,13 +9,13 @@ const address = (name: string): Party => ({ key: `address ${name}`, isAnonymous:
 /** A queue that records, in order, each request for a slot and its outcome. */
 class Observed {
   readonly queue: FairQueue;
-  readonly held: { party: Party; within: string | undefined; release: Place }[] = [];
+  readonly held: { party: Party; within: string | undefined; release: Slot }[] = [];
   /** Callers that got a slot, at once or after waiting. */
   readonly served: string[] = [];
   readonly refused: string[] = [];
 
   constructor(options: Partial<ConstructorParameters<typeof FairQueue>[0]> = {}) {
-    this.queue = new FairQueue({ name: "test", places: 8, ...options });
+    this.queue = new FairQueue({ name: "test", slots: 8, ...options });
   }
 
   async ask(party: Party, within?: string): Promise<void> {
@@ -52,15 +52,15 @@ beforeEach(() => {
   seen = new Observed();
 });
 
-describe("S137 one party leaves places for others", () => {
-  test("alone it gets half; a newcomer never waits behind its line", async () => {
+describe("S137 one party leaves slots for others", () => {
+  test("one party alone gets half; a newcomer never queues behind it", async () => {
     await seen.askTimes(40, account("greedy"));
     expect(seen.heldBy(account("greedy"))).toBe(4);
     await seen.ask(account("newcomer"));
     expect(seen.heldBy(account("newcomer"))).toBe(1);
   });
 
-  test("those who are not signed in together get their share, and one address half of it", async () => {
+  test("anonymous callers together get their share, and one address half of it", async () => {
     await seen.askTimes(10, address("one"));
     expect(seen.heldBy(address("one"))).toBe(2);
     for (let each = 0; each < 20; each++) await seen.ask(address(`other${each}`));
@@ -69,8 +69,8 @@ describe("S137 one party leaves places for others", () => {
     expect(seen.heldBy(account("ada"))).toBe(1);
   });
 
-  test("one repository leaves places for another one of the same party, and of other parties", async () => {
-    seen = new Observed({ places: 32 });
+  test("one repository leaves slots for another one of the same party, and of other parties", async () => {
+    seen = new Observed({ slots: 32 });
     await seen.askTimes(66, address("one"), "hostile");
     await seen.ask(address("one"), "quiet");
     expect(seen.heldBy(address("one"), "quiet")).toBe(1);
@@ -79,8 +79,8 @@ describe("S137 one party leaves places for others", () => {
     expect(seen.heldBy(address("visitor"), "quiet")).toBe(1);
   });
 
-  test("with a single place everybody is served all the same", async () => {
-    seen = new Observed({ places: 1 });
+  test("with a single slot, everybody is still served", async () => {
+    seen = new Observed({ slots: 1 });
     await seen.askTimes(3, address("one"), "a");
     await seen.ask(account("ada"), "b");
     for (let each = 0; each < 4; each++) await seen.end();
@@ -89,8 +89,8 @@ describe("S137 one party leaves places for others", () => {
 });
 
 describe("S137 waiting parties are served in turn", () => {
-  test("one account's hundred requests do not delay a newcomer's by more than one place", async () => {
-    seen = new Observed({ places: 4, waitingMax: 100 });
+  test("one account's hundred requests delay a newcomer by at most one slot", async () => {
+    seen = new Observed({ slots: 4, waitingMax: 100 });
     const others = ["a", "b", "c"].map(account);
     for (const other of others) await seen.ask(other);
     await seen.askTimes(100, account("greedy"));
@@ -104,7 +104,7 @@ describe("S137 waiting parties are served in turn", () => {
   });
 
   test("within a party, its repositories in turn", async () => {
-    seen = new Observed({ places: 1 });
+    seen = new Observed({ slots: 1 });
     await seen.ask(account("other"));
     await seen.askTimes(3, account("ada"), "large");
     await seen.ask(account("ada"), "small");
@@ -116,7 +116,7 @@ describe("S137 waiting parties are served in turn", () => {
 describe("S137 holders who are slow yield to those who wait", () => {
   const slow = Array.from({ length: 240 }, (_, each) => address(`slow${each}`));
 
-  /** One tick: a slow caller that is told to end does so and asks again. */
+  /** One tick: a slow caller that must yield ends its work and queues again. */
   async function tick(): Promise<void> {
     for (const one of seen.held.filter(({ party, release }) => party.key.includes("slow") && release.yields())) {
       await seen.end(seen.held.indexOf(one));
@@ -124,8 +124,8 @@ describe("S137 holders who are slow yield to those who wait", () => {
     }
   }
 
-  test("ten times as many slow parties as places shut no newcomer out", async () => {
-    seen = new Observed({ places: 48, waitMaxMs: 60_000 });
+  test("ten times as many slow parties as slots shut no newcomer out", async () => {
+    seen = new Observed({ slots: 48, waitMaxMs: 60_000 });
     for (const party of slow) await seen.ask(party);
     expect(seen.queue.counts).toMatchObject({ taken: 24, waiting: 216 });
     // Each has had one turn, and is known from then on.
@@ -138,8 +138,8 @@ describe("S137 holders who are slow yield to those who wait", () => {
     }
   });
 
-  test("as many as wait, and none for their own party or for who would get no place by it", async () => {
-    seen = new Observed({ places: 4 });
+  test("only as many yield as requests wait, and none for its own caller or for one that would still get no slot", async () => {
+    seen = new Observed({ slots: 4 });
     await seen.askTimes(9, account("slow"));
     const yielding = () => seen.held.filter(({ release }) => release.yields()).length;
     expect(yielding()).toBe(0);
@@ -156,10 +156,10 @@ describe("S137 holders who are slow yield to those who wait", () => {
 });
 
 describe("who cannot be served", () => {
-  test("S51 a party with a full line is told so, and what to do; others still get in line", async () => {
-    seen = new Observed({ places: 2, waitingMax: 3 });
+  test("S51 a caller with a full queue is told so, and what to do; others can still queue", async () => {
+    seen = new Observed({ slots: 2, waitingMax: 3 });
     await seen.askTimes(5, account("greedy"));
-    expect(seen.refused).toEqual([expect.stringMatching(/^account greedy: You have too many requests of this kind waiting/)]);
+    expect(seen.refused).toEqual([expect.stringMatching(/^account greedy: Too many of your requests of this kind are waiting/)]);
     expect(seen.queue.counts).toEqual({ taken: 1, waiting: 3, refused: 1 });
     await seen.ask(account("newcomer"));
     await seen.ask(account("third"));
@@ -168,8 +168,8 @@ describe("who cannot be served", () => {
     expect(refusal).toMatchObject({ code: "unavailable", retryAfterSeconds: 5 });
   });
 
-  test("waiting has an end", async () => {
-    seen = new Observed({ places: 1, waitMaxMs: 5 });
+  test("waiting ends after a time limit", async () => {
+    seen = new Observed({ slots: 1, waitMaxMs: 5 });
     await seen.ask(account("a"));
     await expect(seen.queue.take({ party: account("b") })).rejects.toMatchObject({ code: "unavailable" });
     expect(seen.queue.counts).toEqual({ taken: 1, waiting: 0, refused: 1 });
@@ -178,8 +178,8 @@ describe("who cannot be served", () => {
     expect(seen.heldBy(account("b"))).toBe(1);
   });
 
-  test("when all lines together are full, the longest gives way", async () => {
-    seen = new Observed({ places: 1, waitingMax: 10 });
+  test("when all queues together are full, the longest gives way", async () => {
+    seen = new Observed({ slots: 1, waitingMax: 10 });
     await seen.ask(account("holder"));
     for (let each = 0; each < 8; each++) await seen.askTimes(10, account(`greedy${each}`));
     expect(seen.queue.counts.waiting).toBe(80);
@@ -189,8 +189,8 @@ describe("who cannot be served", () => {
     expect(seen.refused[0]).toMatch(/greedy/);
   });
 
-  test("S137 a great many addresses in line keep no account out of it", async () => {
-    seen = new Observed({ places: 1, waitingMax: 10 });
+  test("S137 very many waiting addresses do not keep accounts out of the queue", async () => {
+    seen = new Observed({ slots: 1, waitingMax: 10 });
     await seen.ask(account("holder"));
     for (let each = 0; each < 200; each++) await seen.ask(address(`bot${each}`));
     expect(seen.queue.counts.waiting).toBe(80);
@@ -200,8 +200,8 @@ describe("who cannot be served", () => {
     expect(seen.served).toContain("account ada");
   });
 
-  test("a request that was closed leaves the line", async () => {
-    seen = new Observed({ places: 1 });
+  test("a closed request leaves the queue", async () => {
+    seen = new Observed({ slots: 1 });
     await seen.ask(account("a"));
     const listeners: (() => void)[] = [];
     const whenClosed = (listener: () => void) => {
@@ -216,7 +216,7 @@ describe("who cannot be served", () => {
   });
 });
 
-test("a place is given back once, whatever happens to the work", async () => {
+test("a slot is released once, whatever happens to the work", async () => {
   const { queue } = seen;
   await expect(queue.run(() => Promise.reject(new Error("broken")), { party: account("a") })).rejects.toThrow("broken");
   const release = await queue.take({ party: account("a") });
@@ -236,15 +236,15 @@ function numbers(seed: number): (below: number) => number {
   };
 }
 
-describe("S137 whatever is asked for in whatever order", () => {
+describe("S137 whatever is requested, in whatever order", () => {
   test.each(Array.from({ length: 30 }, (_, seed) => [seed]))("seed %i", async (seed) => {
     const random = numbers(seed);
-    const places = 1 + random(12);
-    seen = new Observed({ places, waitingMax: 1_000 });
+    const slots = 1 + random(12);
+    seen = new Observed({ slots, waitingMax: 1_000 });
     const parties = Array.from({ length: 2 + random(6) }, (_, index) =>
       random(2) === 0 ? account(`${index}`) : address(`${index}`),
     );
-    const anonymousMax = Math.max(1, Math.floor(places / 2));
+    const anonymousMax = Math.max(1, Math.floor(slots / 2));
     let asked = 0;
     for (let step = 0; step < 100; step++) {
       const party = parties[random(parties.length)] as Party;
@@ -255,17 +255,17 @@ describe("S137 whatever is asked for in whatever order", () => {
 
       const taken = seen.held.length;
       expect(seen.queue.counts).toEqual({ taken, waiting: asked - seen.served.length, refused: 0 });
-      expect(taken).toBeLessThanOrEqual(places);
+      expect(taken).toBeLessThanOrEqual(slots);
       expect(seen.held.filter((one) => one.party.isAnonymous).length).toBeLessThanOrEqual(anonymousMax);
-      // A caller that holds nothing never waits while a slot is free. Without repositories that others fill, this holds for everybody.
+      // A caller without a slot never waits while one is free, unless its repository has its share already.
       const newcomer = account(`newcomer${step}`);
-      if (taken < places) {
+      if (taken < slots) {
         await seen.ask(newcomer);
         asked++;
         expect(seen.heldBy(newcomer)).toBe(1);
         await seen.end(seen.held.length - 1);
       }
-      for (const one of parties) expect(seen.heldBy(one)).toBeLessThanOrEqual(Math.max(1, Math.ceil(places / 2)));
+      for (const one of parties) expect(seen.heldBy(one)).toBeLessThanOrEqual(Math.max(1, Math.ceil(slots / 2)));
     }
     // All waiting callers are served in the end, and nothing is left over.
     while (seen.held.length > 0) await seen.end(random(seen.held.length));
@@ -278,7 +278,7 @@ describe("S137 whatever is asked for in whatever order", () => {
     async (seed) => {
       const random = numbers(seed);
       const count = 2 + random(5);
-      seen = new Observed({ places: 1 + random(8), waitingMax: 10_000 });
+      seen = new Observed({ slots: 1 + random(8), waitingMax: 10_000 });
       for (let party = 0; party < count; party++) await seen.askTimes(100 + random(200), account(`${party}`), "r");
       const from = seen.served.length;
       for (let turn = 0; turn < 40 * count; turn++) await seen.end();
@@ -290,7 +290,7 @@ describe("S137 whatever is asked for in whatever order", () => {
 });
 
 describe("the party of a request", () => {
-  test("is its address, an IPv6 network of /48, until its account is known; nobody's outside of requests", () => {
+  test("is its address, by IPv6 /48, until its account is known; there is none outside of requests", () => {
     expect(currentParty()).toEqual({ key: "background", isAnonymous: false });
     requestContext.run({ requestId: "test", ip: "2001:db8:1:2:3::4" }, () => {
       expect(currentParty()).toEqual({ key: "address 2001:db8:1::/48", isAnonymous: true });
@@ -302,12 +302,28 @@ describe("the party of a request", () => {
 });
 
 test("queues of one name are one", () => {
-  const one = fairQueue({ name: "test_one", places: 1 });
-  expect(fairQueue({ name: "test_one", places: 5 })).toBe(one);
+  const one = fairQueue({ name: "test_one", slots: 1 });
+  expect(fairQueue({ name: "test_one", slots: 5 })).toBe(one);
 });
 
-test("a place that goes through many hands in no time lets the event loop turn in between", async () => {
-  const queue = new FairQueue({ name: "hands", places: 1 });
+test("work that continues without its client keeps its place in the line", async () => {
+  const queue = new FairQueue({ name: "kept", slots: 1 });
+  const slot = await queue.take({ party: account("one") });
+  const closed: (() => void)[] = [];
+  const whenClosed = (listener: () => void) => {
+    closed.push(listener);
+    return () => {};
+  };
+  const context = { requestId: "test", party: account("two"), whenClosed };
+  const [gone, kept] = requestContext.run(context, () => [queue.take(), queue.take({ isKept: true })]);
+  for (const close of closed) close();
+  await expect(gone).rejects.toMatchObject({ code: "unavailable" });
+  slot();
+  (await kept)();
+});
+
+test("a slot that many holders use in quick succession lets the event loop run in between", async () => {
+  const queue = new FairQueue({ name: "hands", slots: 1 });
   const release = await queue.take({ party: account("first") });
   let turns = 0;
   const turn = () => {

@@ -1,13 +1,13 @@
 import { ServiceError } from "../errors.ts";
 import { requestContext } from "../log.ts";
-import { currentParty, type Party } from "./party.ts";
+import { currentParty, type Party, YieldedParties } from "./party.ts";
 import { Share } from "./share.ts";
 
-export type FairQueueOptions = {
+type FairQueueOptions = {
   /** For metrics: few and fixed, in snake_case. */
   name: string;
   /** How many pieces of work may run at the same time in this process. */
-  places: number;
+  slots: number;
   /** The share of the slots for all anonymous callers together; at least one slot. */
   anonymousShare?: number;
   waitMaxMs?: number;
@@ -15,20 +15,22 @@ export type FairQueueOptions = {
   waitingMax?: number;
 };
 
-export type TakeOptions = {
+type TakeOptions = {
   /** What a caller's slots are shared among, such as the id of a repository. */
   within?: string;
-  /** Who holds the slot; by default the current request's caller. */
+  /** The caller that occupies the slot; by default the current request's caller. */
   party?: Party;
   /** Less than the queue's own, for optional work. */
   waitMaxMs?: number;
+  /** The work continues although its request was closed. */
+  isKept?: boolean;
 };
 
 /** Releases a slot; calling it again does nothing. */
 export type Release = () => void;
 
 /** A held slot; calling it releases the slot. */
-export type Place = Release & {
+export type Slot = Release & {
   /**
    * Whether another caller is waiting that could have this slot. Ask when the work is slow, because of its client or of what it asked for,
    * and end the work when this is true. The queue tells no more holders than there are waiting requests.
@@ -44,9 +46,6 @@ type Side = { lines: Map<string, Line>; waiting: number };
 
 const WAITING_PARTIES = 8;
 const RETRY_AFTER_SECONDS = 5;
-/** How long a caller that had to yield a slot is served after those that did not, and how many such callers are remembered. */
-const YIELDED_MS = 10 * 60_000;
-const YIELDED_MAX = 10_000;
 
 /**
  * Slots for expensive work, shared among callers (accounts or addresses), and within a caller among repositories. Waiting callers are
@@ -71,15 +70,14 @@ export class FairQueue {
   #refused = 0;
   /** How many holders were told to end and have not ended yet. */
   #yielding = 0;
-  /** Callers that had to yield, and until when that counts. */
-  readonly #yielded = new Map<string, number>();
+  readonly #yielded = new YieldedParties();
 
-  constructor({ name, places, anonymousShare = 0.5, waitMaxMs = 10_000, waitingMax = 64 }: FairQueueOptions) {
+  constructor({ name, slots, anonymousShare = 0.5, waitMaxMs = 10_000, waitingMax = 64 }: FairQueueOptions) {
     this.name = name;
     this.#waitMaxMs = waitMaxMs;
     this.#waitingMax = waitingMax;
-    this.#all = new Share(places);
-    this.#anonymous = new Share(Math.max(1, Math.floor(places * anonymousShare)));
+    this.#all = new Share(slots);
+    this.#anonymous = new Share(Math.max(1, Math.floor(slots * anonymousShare)));
   }
 
   /** For metrics, and for tests. */
@@ -101,10 +99,10 @@ export class FairQueue {
    * Takes a slot for work that ends elsewhere, such as a stream.
    * @throws ServiceError `unavailable` when the caller's line is full, when it waited too long, or when its request was closed
    */
-  take({ within, party = currentParty(), waitMaxMs = this.#waitMaxMs }: TakeOptions = {}): Promise<Place> {
-    // Those that wait cannot be admitted now, so a newcomer that is admitted overtakes nobody who could have gone.
+  take({ within, party = currentParty(), waitMaxMs = this.#waitMaxMs, isKept = false }: TakeOptions = {}): Promise<Slot> {
+    // The waiting requests cannot be admitted now, so admitting a newcomer delays none of them.
     if (this.#admits(party, within)) return Promise.resolve(this.#hold(party, within));
-    return this.#wait(party, within, waitMaxMs);
+    return this.#wait(party, within, waitMaxMs, isKept);
   }
 
   /**
@@ -115,13 +113,13 @@ export class FairQueue {
   async takeUntilAnswered(options?: TakeOptions): Promise<void> {
     const request = requestContext.getStore();
     if (!request?.whenClosed) return;
-    const place = await this.take(options);
-    request.yields = place.yields;
-    request.whenClosed(place);
+    const slot = await this.take(options);
+    request.yields = slot.yields;
+    request.whenClosed(slot);
   }
 
   /** A slot if one is free now, for optional work. */
-  tryTake({ within, party = currentParty() }: TakeOptions = {}): Release | undefined {
+  tryTake({ within, party = currentParty() }: TakeOptions = {}): Slot | undefined {
     return this.#admits(party, within) ? this.#hold(party, within) : undefined;
   }
 
@@ -129,7 +127,7 @@ export class FairQueue {
     return this.#all.admits(key, within) && (!isAnonymous || this.#anonymous.admits(key, within));
   }
 
-  #hold({ key, isAnonymous }: Party, within: string | undefined): Place {
+  #hold({ key, isAnonymous }: Party, within: string | undefined): Slot {
     this.#all.take(key, within);
     if (isAnonymous) this.#anonymous.take(key, within);
     let [isHeld, isYielding] = [true, false];
@@ -145,7 +143,7 @@ export class FairQueue {
       if (isHeld && !isYielding && this.#isWanted({ key, isAnonymous }, within)) {
         isYielding = true;
         this.#yielding += 1;
-        this.#noteYielded(key);
+        this.#yielded.add(key);
       }
       return isYielding;
     };
@@ -166,19 +164,8 @@ export class FairQueue {
     return isWanted;
   }
 
-  #noteYielded(key: string): void {
-    this.#yielded.delete(key);
-    this.#yielded.set(key, Date.now() + YIELDED_MS);
-    const oldest = this.#yielded.size > YIELDED_MAX ? this.#yielded.keys().next().value : undefined;
-    if (oldest !== undefined) this.#yielded.delete(oldest);
-  }
-
-  #hasYielded({ key }: Party): boolean {
-    return (this.#yielded.get(key) ?? 0) > Date.now();
-  }
-
-  #wait(party: Party, within: string | undefined, waitMaxMs: number): Promise<Place> {
-    const request = requestContext.getStore();
+  #wait(party: Party, within: string | undefined, waitMaxMs: number, isKept: boolean): Promise<Slot> {
+    const request = isKept ? undefined : requestContext.getStore();
     return new Promise((resolve, reject) => {
       if (!this.#hasRoom(party)) return reject(this.#refusal("full"));
       const timer = setTimeout(() => leave(this.#refusal("late")), waitMaxMs);
@@ -200,10 +187,10 @@ export class FairQueue {
         refuse: leave,
         start: () => {
           end();
-          const place = this.#hold(party, within);
+          const slot = this.#hold(party, within);
           // In its own turn of the event loop: many waiters may find that there is nothing left to do, and would pass the slot from one to
           // the next and block everything else.
-          setImmediate(resolve, place);
+          setImmediate(resolve, slot);
         },
       };
       this.#add(party, waiter);
@@ -223,7 +210,7 @@ export class FairQueue {
   #nextOf(side: Side, other: Side): (() => void) | undefined {
     const lines = [...side.lines.values()];
     // Slow callers, however many they are, come back after each slot that they yield: they are served when nobody else waits.
-    const yielded = lines.filter(({ party }) => this.#hasYielded(party));
+    const yielded = lines.filter(({ party }) => this.#yielded.has(party));
     const others = yielded.length > 0 ? lines.filter((line) => !yielded.includes(line)) : lines;
     for (const line of [...others, ...yielded]) {
       for (const [key, [first]] of line.byWithin) {
@@ -246,14 +233,11 @@ export class FairQueue {
     if (own >= this.#waitingMax) return false;
     if (waiting < this.#waitingMax * WAITING_PARTIES) return true;
     const longest = [...lines.values()].reduce((one, other) => (other.waiting > one.waiting ? other : one));
-    if (longest.waiting <= own + 1) {
-      const slow = this.#hasYielded(party) ? undefined : [...lines.values()].find((line) => this.#hasYielded(line.party));
-      if (own > 0 || !slow) return false;
-      [...slow.byWithin.values()].at(-1)?.at(-1)?.refuse(this.#refusal("full"));
-      return true;
-    }
-    [...longest.byWithin.values()].at(-1)?.at(-1)?.refuse(this.#refusal("full"));
-    return true;
+    const slow =
+      own > 0 || this.#yielded.has(party) ? undefined : [...lines.values()].find((line) => this.#yielded.has(line.party));
+    const giving = longest.waiting > own + 1 ? longest : slow;
+    [...(giving?.byWithin.values() ?? [])].at(-1)?.at(-1)?.refuse(this.#refusal("full"));
+    return giving !== undefined;
   }
 
   #add(party: Party, waiter: Waiter): void {
@@ -291,7 +275,7 @@ export class FairQueue {
 }
 
 const SENTENCES = {
-  full: "You have too many requests of this kind waiting. Let some of them finish, then try again.",
+  full: "Too many of your requests of this kind are waiting. Wait until some of them finish, then try again.",
   late: "The service is busy with other requests of this kind. Try again in a few seconds.",
 };
 

@@ -8,10 +8,7 @@ export type Party = { key: string; isAnonymous: boolean };
 /** Work outside of any request: housekeeping, deliveries, jobs. */
 const BACKGROUND: Party = { key: "background", isAnonymous: false };
 
-/**
- * The caller of the current request: the client's address, until a door says which account it is. It is read from the request's context,
- * so that no operation has to pass it on.
- */
+/** The caller of this request: the client's address, then the account. In the context, so that operations need not pass it on. */
 export function currentParty(): Party {
   const context = requestContext.getStore();
   if (!context) return BACKGROUND;
@@ -39,12 +36,38 @@ export function countAgainst(actor: Counted): void {
   if (context && key) context.party = { key, isAnonymous: false };
 }
 
+/** Charges the current request's caller, once it has been answered, for work that its size does not show (server/pace-request.ts). */
+export function countWork(workMs: number): void {
+  const context = requestContext.getStore();
+  if (context) context.workMs = (context.workMs ?? 0) + workMs;
+}
+
 function keyOf(actor: Counted): string | undefined {
   if (actor.kind === "person" || actor.kind === "token") return `account ${actor.userId}`;
-  // A user may trust very many publishers, with issuers of their own: counted one by one, those would hold all slots.
+  // A user may trust very many publishers, with issuers of their own: counted separately, their jobs could occupy all slots.
   if (actor.kind === "publisher") return `account ${actor.trustedById}`;
   if (actor.kind === "platform") return `${PLATFORM}${actor.id}`;
   // Separate from the account, so that programs which post to its Spaces do not delay the account itself.
   if (actor.kind === "receivers") return `receivers of ${actor.ofParty}`;
   return undefined;
+}
+
+const YIELDED_MS = 10 * 60_000;
+const YIELDED_MAX = 10_000;
+
+/** Callers that had to yield a slot lately: for a while they are served after those that did not. */
+export class YieldedParties {
+  /** The time until which a caller counts, by key; oldest first. */
+  readonly #until = new Map<string, number>();
+
+  add(key: string): void {
+    this.#until.delete(key);
+    this.#until.set(key, Date.now() + YIELDED_MS);
+    const oldest = this.#until.size > YIELDED_MAX ? this.#until.keys().next().value : undefined;
+    if (oldest !== undefined) this.#until.delete(oldest);
+  }
+
+  has({ key }: Party): boolean {
+    return (this.#until.get(key) ?? 0) > Date.now();
+  }
 }

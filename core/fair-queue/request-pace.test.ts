@@ -23,7 +23,7 @@ test("a process that has time for everybody paces nobody", () => {
   for (const admission of times(1_000, next)) expect(admission).toEqual(atOnce);
 });
 
-test("S137 more than there is time for makes it busy at once, and whoever asks for that is paced, and nobody else", () => {
+test("S137 more work than there is time for makes it busy at once, and only its caller is paced", () => {
   const { ask, state } = pace({ busy: false });
   const admissions = times(5_000, ask).map((each) => ("waitMs" in each ? each.waitMs : "refused"));
   expect(admissions.filter((each) => each === 0).length).toBeLessThan(70);
@@ -43,7 +43,7 @@ test("while it is busy, five pages come at once, and then each waits half a seco
   expect(ask()).toEqual({ waitMs: 500 });
 });
 
-test("what would wait for more than ten seconds is refused, costs nothing, and is told when to come back", () => {
+test("a request that would wait for more than ten seconds is refused, costs nothing, and is told when to retry", () => {
   const { ask, state } = pace();
   const admissions = times(40, ask);
   expect(admissions.filter((each) => "waitMs" in each)).toHaveLength(25);
@@ -52,7 +52,7 @@ test("what would wait for more than ten seconds is refused, costs nothing, and i
   expect(ask()).toEqual({ waitMs: 500 });
 });
 
-test("whoever is paced stays so when the process has recovered, until they have asked for little for a while", () => {
+test("a paced caller stays paced after the process has recovered, until it has sent little for a while", () => {
   const { ask, state } = pace();
   times(6, ask);
   state.busy = false;
@@ -62,7 +62,7 @@ test("whoever is paced stays so when the process has recovered, until they have 
   expect(times(40, ask)).toEqual(times(40, () => atOnce));
 });
 
-test("what was asked for while there was time for everybody counts for one burst and no more", () => {
+test("requests made while the process had time count for at most one burst", () => {
   const { ask, state } = pace({ busy: false });
   times(40, ask);
   state.busy = true;
@@ -81,13 +81,13 @@ function spentBy(keys: string[]) {
   };
 }
 
-test("what waits at once is work of two and a half seconds, from however many addresses", () => {
+test("at most two and a half seconds of work wait at once, from however many addresses", () => {
   const addresses = Array.from({ length: 300 }, (_, at) => `address ${at}`);
   const ask = spentBy(addresses);
   expect(addresses.map(ask).filter(Boolean)).toHaveLength(250);
 });
 
-test("a few addresses that wait for all they may leave room for others to wait", () => {
+test("a few addresses with full queues leave room for others", () => {
   const few = ["one", "two", "three"];
   const ask = spentBy([...few, "four"]);
   const waits = times(300, () => few.map(ask)).flat();
@@ -95,7 +95,7 @@ test("a few addresses that wait for all they may leave room for others to wait",
   expect(ask("four")).toBe(true);
 });
 
-test("what has waited goes on one after another, so that all together have a quarter of the time", async () => {
+test("waiting requests proceed one after another, so that together they have a quarter of the time", async () => {
   const strangers = new RequestPace({ percent: 100, isBusy: () => true });
   const startedAt = performance.now();
   const ends = await Promise.all(
@@ -132,7 +132,7 @@ test("S137 and while requests keep waiting for a connection to the database, tho
   await expect.poll(isBusy, { timeout: 20_000 }).toBe(false);
 });
 
-test("what is given back counts no more, and nobody has more than a burst because of it", () => {
+test("returned work no longer counts, and gives nobody more than a burst", () => {
   const { ask, state, strangers } = pace();
   times(7, ask);
   times(2, () => strangers.giveBack("one", PAGE));
@@ -141,4 +141,24 @@ test("what is given back counts no more, and nobody has more than a burst becaus
   expect(times(6, ask)).toEqual([...times(5, () => atOnce), { waitMs: 500 }]);
   strangers.giveBack("nobody", PAGE);
   expect(state.now).toBe(0);
+});
+
+const PIECE = 64 * 1024;
+
+test("S137 long responses to anonymous callers take turns while others are served, and do not wait otherwise", () => {
+  const { ask, state, strangers } = pace({ busy: false });
+  const send = (key: string, pieces: number) => times(pieces, () => strangers.sendAfter(key, PIECE));
+  ask("one");
+  // Nobody else has sent a request, and the caller's own requests do not make it wait.
+  expect(send("one", 100)).toEqual(times(100, () => 0));
+  ask("two");
+  ask("one");
+  ask("one");
+  const [first, second, third] = [...send("one", 2), ...send("three", 1)] as [number, number, number];
+  expect(first).toBe(0);
+  expect(second).toBeGreaterThan(0);
+  expect(third).toBeCloseTo(2 * second);
+  // After a quiet period, a caller no longer waits, and neither do its responses.
+  state.now += 1_000;
+  expect(send("one", 100)).toEqual(times(100, () => 0));
 });

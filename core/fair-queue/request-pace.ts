@@ -11,6 +11,13 @@ const TOGETHER = 0.25;
 const WAITING_MAX_MS = WAIT_MAX_MS * TOGETHER;
 const REMEMBERED_MAX = 50_000;
 
+/** The part of the process's time for long responses to all anonymous callers together, while others are served. */
+const SENDING = 0.1;
+/** About the number of bytes that the process sends in a millisecond: two cores sent 46 MB a second in half of its time. */
+const SENT_BYTES_PER_MS = 100_000;
+/** How long after its request somebody counts as being served. */
+const SERVED_MS = 250;
+
 const MEASURE_EVERY_MS = 200;
 /** The weight of the newest measurement. With one every 200 ms, the average covers about the last half second. */
 const NEWEST_WEIGHT = 0.5;
@@ -37,10 +44,11 @@ export type PaceOptions = {
 };
 
 /** How long a request waits, in milliseconds; or when its client may retry. */
-export type Admission = { waitMs: number } | { retryAfterSeconds: number };
+type Admission = { waitMs: number } | { retryAfterSeconds: number };
 
-/** When a caller will have paid, at its pace, for all that it has asked for; and whether it is paced. */
+/** The time at which a caller will have paid, at its pace, for all its requests; and whether it is paced. */
 type Account = { paidUntil: number; isPaced: boolean };
+const NOBODY = { key: "", at: Number.NEGATIVE_INFINITY };
 
 /**
  * Paces callers (addresses or accounts) while the process is busy (S137): each gets a part of the process's time, and requests beyond it
@@ -62,6 +70,11 @@ export class RequestPace {
   readonly #nextAt = { address: 0, account: 0, protocol: 0 };
   #momentEndsAt = Number.NEGATIVE_INFINITY;
   #letInMs = 0;
+  /** The last request, and the last one before it of another caller. */
+  #last = NOBODY;
+  #lastOther = NOBODY;
+  /** When the next piece of a long response may be sent. */
+  #sendAt = 0;
 
   constructor({ percent, isBusy, now = () => performance.now() }: PaceOptions) {
     this.#share = percent / 100;
@@ -75,6 +88,8 @@ export class RequestPace {
    */
   admit(key: string, workMs: number, kind: PartyKind = "address"): Admission {
     const now = this.#now();
+    if (key !== this.#last.key) this.#lastOther = this.#last;
+    this.#last = { key, at: now };
     const costMs = workMs / TIMES[kind];
     const burst = BURST_MS / this.#share;
     const known = this.#accounts.get(key);
@@ -108,12 +123,26 @@ export class RequestPace {
     if (account) account.paidUntil = Math.max(this.#now(), account.paidUntil) + workMs / TIMES[kind] / this.#share;
   }
 
+  /**
+   * For the next piece of a long response to an anonymous caller. It goes at once unless others have just asked for something. Then the pieces
+   * of all such responses go one after another, so that together they have a tenth of the process's time (S137).
+   * @returns how long it waits, in milliseconds
+   */
+  sendAfter(key: string, bytes: number): number {
+    const now = this.#now();
+    const other = key === this.#last.key ? this.#lastOther : this.#last;
+    if (now - other.at > SERVED_MS) return 0;
+    const at = Math.max(now, this.#sendAt);
+    this.#sendAt = at + bytes / SENT_BYTES_PER_MS / SENDING;
+    return at - now;
+  }
+
   #isFlooded(now: number): boolean {
     if (now >= this.#momentEndsAt) [this.#momentEndsAt, this.#letInMs] = [now + MOMENT_MS, 0];
     return this.#letInMs >= LET_IN_MAX_MS;
   }
 
-  /** Waits for its time, and then for its turn among all of its kind whose time has come. */
+  /** Waits for the request's time, and then for its turn among all requests of its kind whose time has come. */
   async wait(key: string, workMs: number, waitMs: number, kind: PartyKind = "address"): Promise<void> {
     this.#countWaiting(key, workMs, kind);
     await delay(waitMs);
@@ -130,7 +159,7 @@ export class RequestPace {
     else this.#waitingOf.delete(key);
   }
 
-  /** As slots are shared (fair-queue.ts): a few callers that have as much waiting as they may leave room for others. */
+  /** Shared like slots (fair-queue.ts): a few callers with full queues leave room for others. */
   #mayWait(key: string, workMs: number, kind: PartyKind): boolean {
     return (this.#waitingOf.get(key) ?? 0) + workMs <= WAITING_MAX_MS - this.#waiting[kind];
   }

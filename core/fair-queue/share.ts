@@ -4,22 +4,22 @@
  * left for a newcomer, without a number to configure per caller.
  */
 export class Share {
-  readonly #places: number;
+  readonly #slots: number;
   readonly #held = new Map<string, number>();
   #taken = 0;
 
-  constructor(places: number) {
-    this.#places = places;
+  constructor(slots: number) {
+    this.#slots = slots;
   }
 
   get taken(): number {
     return this.#taken;
   }
 
-  /** Whether `party` may take a slot, or `places` of them, for work `within` one repository or the like. */
-  admits(party: string, within: string | undefined, places = 1): boolean {
-    const free = this.#places - this.#taken;
-    if (free <= 0 || this.#heldBy(partyKey(party)) + places > free) return false;
+  /** Whether `party` may take a slot, or `slots` of them, for work `within` one repository or the like. */
+  admits(party: string, within: string | undefined, slots = 1): boolean {
+    const free = this.#slots - this.#taken;
+    if (free <= 0 || this.#heldBy(partyKey(party)) + slots > free) return false;
     if (within === undefined) return true;
     // A caller's work in one repository leaves slots for its work in another; one slot it always gets.
     const own = this.#heldBy(bothKey(party, within));
@@ -28,12 +28,12 @@ export class Share {
     return this.#heldBy(withinKey(within)) <= free;
   }
 
-  take(party: string, within: string | undefined, places = 1): void {
-    this.#add(party, within, places);
+  take(party: string, within: string | undefined, slots = 1): void {
+    this.#add(party, within, slots);
   }
 
-  giveBack(party: string, within: string | undefined, places = 1): void {
-    this.#add(party, within, -places);
+  giveBack(party: string, within: string | undefined, slots = 1): void {
+    this.#add(party, within, -slots);
   }
 
   #add(party: string, within: string | undefined, change: number): void {

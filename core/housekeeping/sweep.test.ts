@@ -2,12 +2,12 @@ import { describe, expect, it } from "vitest";
 import { db, pool } from "../db.ts";
 import { newId } from "../ids.ts";
 import { SWEEP_LOCK, sweep } from "./sweep.ts";
-import { sweeps } from "./sweeps.ts";
+import { sweeps, sweepsOfMinute } from "./sweeps.ts";
 
 const never = new AbortController().signal;
 
 describe("sweep", () => {
-  it("has conditions that the database understands, and deletes nothing of a new installation", async () => {
+  it("has valid SQL conditions, and deletes nothing of a new installation", async () => {
     expect(await sweep(never)).toEqual({});
     const { rows } = await pool().query<{ table: string }>(
       "select table_name as table from information_schema.tables where table_schema = 'public'",
@@ -15,7 +15,7 @@ describe("sweep", () => {
     expect(rows.map(({ table }) => table)).toEqual(expect.arrayContaining(sweeps.map(({ table }) => table)));
   });
 
-  it("deletes what is over, in batches, and leaves the rest", async () => {
+  it("deletes expired rows, in batches, and leaves the rest", async () => {
     await pool().query(
       "insert into throttle (key, count, reset_at) select 'old-' || n, 1, now() - interval '1 second' from generate_series(1, 2500) n",
     );
@@ -34,6 +34,20 @@ describe("sweep", () => {
     expect(await db().mail.count()).toBe(2);
   });
 
+  it("leaves a locked row for the next time, without waiting", async () => {
+    await pool().query("delete from throttle");
+    await pool().query("insert into throttle (key, count, reset_at) select n::text, 1, now() from generate_series(1, 3) n");
+    const other = await pool().connect();
+    try {
+      await other.query("begin; update throttle set count = 2 where key = '2'");
+      expect(await sweep(never)).toEqual({ throttle: 2 });
+    } finally {
+      await other.query("rollback");
+      other.release();
+    }
+    expect(await sweep(never)).toEqual({ throttle: 1 });
+  });
+
   it("keeps metadata documents that people use, of the others the latest ten thousand, and none for long (S79)", async () => {
     await pool().query(`insert into oauth_client_document (client_id, host, metadata, fetched_at, fresh_until, last_seen_at)
       select 'https://a.example/' || n, 'a.example', '{}', now(), now(), now() - make_interval(secs => n)
@@ -50,7 +64,23 @@ describe("sweep", () => {
     await pool().query("delete from oauth_client_document");
   });
 
-  it("is left to the process that does it already", async () => {
+  it("deletes a remembered jti as soon as it has expired, and a device code an hour later (S143, S62)", async () => {
+    await pool().query(`insert into oauth_artifact (model, id_hash, payload, expires_at)
+      select model, model || minutes, '{}', now() - make_interval(mins => minutes)
+        from unnest(array['ReplayDetection', 'DeviceCode']) model, unnest(array[-1, 1, 61]) minutes`);
+    expect(await sweep(never, sweepsOfMinute)).toEqual({ oauth_artifact: 2 });
+    expect(await sweep(never)).toEqual({ oauth_artifact: 1 });
+    const { rows } = await pool().query("delete from oauth_artifact returning id_hash");
+    expect(rows.map(({ id_hash }) => id_hash).sort()).toEqual(["DeviceCode-1", "DeviceCode1", "ReplayDetection-1"]);
+  });
+
+  it("continues with the other tables when the statement for one fails", async () => {
+    await pool().query("insert into throttle (key, count, reset_at) values ('old', 1, now() - interval '1 second')");
+    const plan = [{ table: "mail", isOver: "no_such_column" }, ...sweeps];
+    expect(await sweep(never, plan)).toEqual({ throttle: 1 });
+  });
+
+  it("is left to the process that already does it", async () => {
     await pool().query("insert into throttle (key, count, reset_at) values ('old', 1, now() - interval '1 second')");
     const other = await pool().connect();
     await other.query("select pg_advisory_lock($1)", [SWEEP_LOCK]);

@@ -1,5 +1,6 @@
 import type pg from "pg";
-import { withConnection } from "../db.ts";
+import { withDirectConnection } from "../db.ts";
+import { log } from "../log.ts";
 import { type Sweep, sweeps } from "./sweeps.ts";
 
 /** Rows deleted by one statement: few enough to hold their locks for milliseconds only. */
@@ -13,13 +14,18 @@ export const SWEEP_LOCK = 5_407_221;
  * @returns how many rows were deleted, by table; only tables that lost some.
  */
 export async function sweep(stopping: AbortSignal, plan: readonly Sweep[] = sweeps): Promise<Record<string, number>> {
-  return withConnection(async (client) => {
+  return withDirectConnection(async (client) => {
     const { rows } = await client.query<{ isOurs: boolean }>(`select pg_try_advisory_lock($1) as "isOurs"`, [SWEEP_LOCK]);
     if (!rows[0]?.isOurs) return {};
     const swept: Record<string, number> = {};
     for (const each of plan) {
-      const count = await sweepTable(client, each, stopping);
-      if (count > 0) swept[each.table] = count;
+      try {
+        const count = await sweepTable(client, each, stopping);
+        if (count > 0) swept[each.table] = count;
+      } catch (error) {
+        // One table must not keep all others from being swept.
+        log().error({ err: error, table: each.table }, "a table could not be swept; it is tried again the next time");
+      }
     }
     await client.query("select pg_advisory_unlock($1)", [SWEEP_LOCK]);
     return swept;
@@ -31,7 +37,9 @@ async function sweepTable(client: pg.PoolClient, { table, isOver }: Sweep, stopp
   let total = 0;
   while (!stopping.aborted) {
     const { rowCount } = await client.query(
-      `delete from "${table}" where ctid = any (array (select ctid from "${table}" where ${condition} limit ${BATCH}))`,
+      // A row that somebody has locked is left for the next time: waiting for it while holding others could end in a deadlock.
+      `delete from "${table}" where ctid = any (array (
+        select ctid from "${table}" where ${condition} limit ${BATCH} for update skip locked))`,
     );
     total += rowCount ?? 0;
     if ((rowCount ?? 0) < BATCH) break;

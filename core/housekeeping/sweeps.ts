@@ -9,24 +9,29 @@ const OLDER_UNUSED_DOCUMENTS = `select client_id from oauth_client_document wher
 
 const keptDays = () => env().WEBHOOK_KEEP_DAYS;
 
+/** Every minute: an account may store a hundred proofs a second, and an expired one is useless (S143). */
+export const sweepsOfMinute: readonly Sweep[] = [
+  { table: "oauth_artifact", isOver: "expires_at < now() and model = 'ReplayDetection'" },
+];
+
+/** Every hour. */
 export const sweeps: readonly Sweep[] = [
-  // An expired device code stays for an hour, so that its device is told what happened (S62). Used codes and refresh tokens stay until they
-  // expire, since their replay must be detected (S43, S47), but not any number of them (core/oauth/artifact-store.ts).
+  // An expired device code stays for an hour, so that its device is told what happened (S62). Used codes stay until they expire, since their
+  // replay must be detected (S43).
   { table: "oauth_artifact", isOver: "expires_at < now() - interval '1 hour'" },
   // Longer than a device code lives.
   { table: "oauth_device_poll", isOver: "polled_at < now() - interval '30 minutes'" },
   {
     table: "oauth_grant",
-    // One for each sign-in and each exchange, which may be many. It expires with the last of its tokens.
-    // One that something still acts with stays, so that it can be revoked. Under a revoked consent nothing acts, and no token is found, so
-    // there is no replay to detect either.
+    // One row for each sign-in and each exchange, so there may be many. It expires with the last of its tokens. A Grant still in use stays,
+    // so that it can be revoked. A revoked one has no valid tokens left, so no replay needs to be detected.
     isOver: `(revoked_at < now() - interval '7 days' or expires_at < now() - interval '1 hour'
-        or consent_id in (select id from oauth_consent where revoked_at < now() - interval '1 hour'))
+        or exists (select from oauth_consent c where c.id = oauth_grant.consent_id and c.revoked_at < now() - interval '1 hour'))
       and (bound_org_id is null or revoked_at is not null or not exists (
         select from delegation d where d.token_id = oauth_grant.id and d.ended_at is null))`,
   },
-  // A token's rights with which nothing acts any more (core/access/delegation.ts, which reuses only young rows). Upload URLs act with them
-  // for a day without a record (core/hub/lfs/transfer/uploader.ts).
+  // Delegated rights of a token that nothing uses any more (core/access/delegation.ts reuses only young rows). Upload URLs use them for a
+  // day without a record (core/hub/lfs/transfer/uploader.ts).
   {
     table: "delegation",
     isOver: `created_at < now() - interval '2 days' and ${["webhook", "webhook_replay", "job_run", "scheduled_job", "relay"]
@@ -34,7 +39,7 @@ export const sweeps: readonly Sweep[] = [
       .join(" and ")}`,
   },
   { table: "oauth_consent", isOver: "revoked_at < now() - interval '30 days'" },
-  // Self-registered apps without a consent (core/oauth/registration/make-room.ts).
+  // Self-registered apps without a consent (core/oauth/registration/register-app.ts).
   {
     table: "oauth_app",
     isOver: `registration_token_hash is not null and updated_at < now() - interval '14 days'
@@ -51,11 +56,11 @@ export const sweeps: readonly Sweep[] = [
   { table: "invitation", isOver: "expires_at < now() - interval '30 days'" },
   {
     table: "personal_access_token",
-    // One that something still acts with stays, so that it can be revoked.
+    // A token still in use stays, so that it can be revoked.
     isOver: `revoked_at < now() - interval '30 days' or (expires_at < now() - interval '90 days'
       and not exists (select from delegation d where d.token_id = personal_access_token.id and d.ended_at is null))`,
   },
-  // A job that asks why its token is invalid can still be told which it was.
+  // Until then, a job can still learn why its token is invalid.
   { table: "ci_token", isOver: "expires_at < now() - interval '1 day'" },
   // Events recorded and delivered long ago (core/events). An external event sent again after that counts as new. Deliveries take their body
   // from the event, and are deleted by whole days, so it must outlive them. An event not yet delivered stays, however long no worker ran

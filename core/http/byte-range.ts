@@ -1,10 +1,7 @@
 /** First and last byte, both inclusive. */
 export type ByteRange = { start: number; end: number };
 
-/**
- * Parses the header `Range` (RFC 9110 §14.2) for a body of `size` bytes: undefined if there is none to apply, also for several ranges at
- * once; "unsatisfiable" for one that begins after the end.
- */
+/** Parses `Range` (RFC 9110 §14.2): undefined for none or several, "unsatisfiable" if it begins after the end. */
 export function parseRange(header: string | undefined, size: number): ByteRange | "unsatisfiable" | undefined {
   const [, first = "", last = ""] = /^bytes=(\d{0,15})-(\d{0,15})$/i.exec(header?.trim() ?? "") ?? [];
   if (first === "" && last === "") return undefined;

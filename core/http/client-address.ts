@@ -1,14 +1,9 @@
-import { createHmac } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import { BlockList, isIP } from "node:net";
-import { derivedKey } from "../crypto/seal.ts";
-import { isEqualInConstantTime } from "../crypto/token.ts";
+import { isSigned, sign } from "../crypto/seal.ts";
 import { env } from "../env.ts";
 
-/**
- * The verified address of a request's client, written by `server.ts` for every door behind it. A header of this name from outside is
- * removed first.
- */
+/** The verified address of a request's client, set by `server.ts`, which removes a header of this name from outside. */
 export const CLIENT_ADDRESS_HEADER = "x-keyhook-client-address";
 
 /**
@@ -17,15 +12,15 @@ export const CLIENT_ADDRESS_HEADER = "x-keyhook-client-address";
  */
 export const ON_BEHALF_HEADER = "x-keyhook-on-behalf-of";
 
-export const onBehalfOf = (address: string): string =>
-  `${address} ${createHmac("sha256", derivedKey("requests of Next")).update(address).digest("base64url")}`;
+export const onBehalfOf = (address: string): string => `${address} ${sign(NEXT, address)}`;
+const NEXT = "requests of Next";
 
 /** The client for which Next makes this request, if it is one of Next's. */
 export function askedOnBehalfOf({ headers }: IncomingMessage): string | undefined {
   const given = headers[ON_BEHALF_HEADER];
   if (typeof given !== "string") return undefined;
-  const [address = ""] = given.split(" ");
-  return isEqualInConstantTime(given, onBehalfOf(address)) ? address : undefined;
+  const [address = "", signature = "", ...more] = given.split(" ");
+  return more.length === 0 && isSigned(NEXT, address, signature) ? address : undefined;
 }
 
 let trusted: { from: readonly string[]; list: BlockList } | undefined;

@@ -6,10 +6,7 @@ export const HOP_BY_HOP: ReadonlySet<string> = new Set([
   ...["proxy-authenticate", "proxy-authorization"],
 ]);
 
-/**
- * The names in `Connection`, in lower case. Split at commas only: a pattern for the spaces around them would be retried at each space
- * (S138).
- */
+/** The names in `Connection`, in lower case. Split at commas only: a pattern with spaces would backtrack (S138). */
 export const connectionNames = (connection: string): string[] =>
   connection
     .toLowerCase()

@@ -15,7 +15,7 @@ export type Watched = {
   onTooSlow: () => void;
   bytesPerSecond?: number;
   checkEveryMs?: number;
-  /** Whether others are waiting for the slot held meanwhile (core/fair-queue): then the client has to keep 64 KiB a second. */
+  /** Whether others are waiting for the slot that this transfer holds (core/fair-queue): then the client has to keep 64 KiB a second. */
   yields?: (() => boolean) | undefined;
   wantedGraceMs?: number;
 };
@@ -23,8 +23,7 @@ export type Watched = {
 /**
  * Calls `onTooSlow` when a client takes too long over a transfer: a client that sends a byte now and then would keep a slot from others for
  * hours (S137). Each byte earns the client time, up to the initial grace, and our waiting for it uses that time up. So a client may pause
- * for as long as the grace, also in the middle, and has to keep 1 KiB a second on average. Time in which git is the slow one does not
- * count.
+ * for as long as the grace, also in the middle, and has to keep 1 KiB a second on average. Time in which git is slow does not count.
  * @returns stops watching
  */
 export function watchPace({

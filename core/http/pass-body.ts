@@ -9,7 +9,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 const PIECES_AT_ONCE = 256;
 /** Pause for each further piece; about ten times as long as handling it. */
 const REST_MS = 0.02;
-/** In turn: many bodies in tiny pieces take no more of the event loop than one does. */
+/** Bodies take turns, so that many bodies in tiny pieces take no more of the event loop than one. */
 let restsUntil = 0;
 
 /**

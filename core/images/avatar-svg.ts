@@ -17,7 +17,7 @@ export const avatarColours = [
 ] as const;
 
 /**
- * The picture for a user or organization without one: initials on a colour. It never varies, since the colour follows from `seed`.
+ * The picture for a user or organization without one: initials on a color. It never varies, since the color follows from `seed`.
  * @param name full name or handle; it may contain anything, so it is escaped
  * @param seed a value that does not change with the name, such as the id
  */

@@ -1,12 +1,23 @@
 import sharp from "sharp";
-import { ServiceError } from "../errors.ts";
+import { invalidRequest, ServiceError } from "../errors.ts";
 import { fairQueue } from "../fair-queue/fair-queue.ts";
-import { IMAGE_MAX_BYTES, IMAGE_MAX_PIXELS, IMAGE_MAX_SECONDS, IMAGE_SIDE_PIXELS, sniffImageFormat } from "./image-rules.ts";
 
 export const IMAGE_CONTENT_TYPE = "image/webp";
 
+/** Largest upload, in bytes: 5 MB. */
+const IMAGE_MAX_BYTES = 5 * 1024 * 1024;
+
+/** Largest picture, in pixels: a small file can expand to gigabytes (decompression bomb). */
+const IMAGE_MAX_PIXELS = 40_000_000;
+
+/** Avatars and logos are squares of this many pixels. */
+const IMAGE_SIDE_PIXELS = 256;
+
+/** A malicious picture must not block a thread: decoding is aborted after this many seconds. */
+const IMAGE_MAX_SECONDS = 10;
+
 // Decoding runs in libuv's four threads, which also serve files and name lookups: pictures never take more than half of them.
-const decoding = fairQueue({ name: "images", places: 2 });
+const decoding = fairQueue({ name: "images", slots: 2 });
 
 /**
  * Makes our own picture from an upload (S24, S82): 256×256 WebP, the middle of the upright original. Nothing of the file itself is stored,
@@ -23,8 +34,25 @@ export async function encodeImage(
     throw new ServiceError("payload_too_large", "Choose a picture of at most 5 MB.", { field });
   }
   const format = sniffImageFormat(bytes);
-  if (!format) throw new ServiceError("invalid_request", "Choose a PNG, JPEG, WebP, GIF or AVIF picture.", { field });
+  if (!format) throw invalidRequest("Choose a PNG, JPEG, WebP, GIF or AVIF picture.", field);
   return decoding.run(() => decode(bytes, field, maxPixels));
+}
+
+type Format = "png" | "jpeg" | "webp" | "gif" | "avif";
+
+/**
+ * The format according to a file's first bytes; undefined for all but the five that are accepted. Only those reach a decoder: SVG can
+ * contain script and read other files, and every further decoder is one more that a malicious file can attack.
+ */
+function sniffImageFormat(bytes: Uint8Array): Format | undefined {
+  const head = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.byteLength, 64));
+  if (head.subarray(0, 8).equals(Buffer.from("89504e470d0a1a0a", "hex"))) return "png";
+  if (head.subarray(0, 3).equals(Buffer.from("ffd8ff", "hex"))) return "jpeg";
+  const ascii = head.toString("latin1");
+  if (ascii.startsWith("RIFF") && ascii.slice(8, 12) === "WEBP") return "webp";
+  if (ascii.startsWith("GIF87a") || ascii.startsWith("GIF89a")) return "gif";
+  if (ascii.slice(4, 8) === "ftyp" && /^(avif|avis)$/.test(ascii.slice(8, 12))) return "avif";
+  return undefined;
 }
 
 async function decode(bytes: Uint8Array, field: string, maxPixels: number): Promise<Uint8Array<ArrayBuffer>> {
@@ -40,7 +68,7 @@ async function decode(bytes: Uint8Array, field: string, maxPixels: number): Prom
   } catch (cause) {
     throw new ServiceError(
       "invalid_request",
-      `This picture cannot be read, or has more than ${Math.floor(maxPixels / 1_000_000)} megapixels. Choose another.`,
+      `This picture cannot be read or has more than ${Math.floor(maxPixels / 1_000_000)} megapixels. Choose another.`,
       {
         field,
         cause,

@@ -4,8 +4,7 @@ import { db } from "../db.ts";
 import { newId } from "../ids.ts";
 import { avatarColours, avatarSvg, initials } from "./avatar-svg.ts";
 import { encodeImage } from "./encode-image.ts";
-import { findImage } from "./find-image.ts";
-import { insertImage } from "./insert-image.ts";
+import { findImage, insertImage } from "./stored-image.ts";
 
 const store = async (bytes: Uint8Array, field?: string) => insertImage(db(), await encodeImage(bytes, field));
 
@@ -133,7 +132,7 @@ describe("avatarSvg", () => {
     expect(initials(name)).toBe(letters);
   });
 
-  test("is the same every time, goes by the seed, and is a picture", async () => {
+  test("is the same every time, depends on the seed, and is a valid picture", async () => {
     expect(avatarSvg("Ada", "1")).toBe(avatarSvg("Ada", "1"));
     expect(new Set(Array.from({ length: 200 }, (_, i) => /fill="(#\w+)"/.exec(avatarSvg("A", `${i}`))?.[1])).size).toBe(
       avatarColours.length,

@@ -4,13 +4,15 @@ import { join, relative } from "node:path";
 import { expect, it, onTestFinished, vi } from "vitest";
 import { startChild } from "./child.ts";
 
-it("S116 a process that answers requests is given nothing that leads to the owner of the database", async () => {
+it("S116 a process that answers requests is given nothing that leads to the owner of the database or to backups", async () => {
   const folder = mkdtempSync(join(tmpdir(), "keyhook-child-"));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   const secret = "of-the-owner-of-the-database";
   vi.stubEnv("DATABASE_OWNER_URL", `postgres://owner:${secret}@db.example.com/keyhook`);
   vi.stubEnv("DATABASE_OWNER_URL_FILE", join(folder, secret));
   vi.stubEnv("POSTGRES_PASSWORD", secret);
+  vi.stubEnv("BACKUP_PASSWORD", secret);
+  vi.stubEnv("BACKUP_S3_SECRET_ACCESS_KEY", secret);
   vi.stubEnv("KEYHOOK_PASSED_ON", "yes");
   onTestFinished(() => void vi.unstubAllEnvs());
   // It keeps running, and prints its PID.

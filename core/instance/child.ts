@@ -1,16 +1,18 @@
 import { spawn } from "node:child_process";
+import { getCompileCacheDir } from "node:module";
 import { join } from "node:path";
 import { childEnvironment } from "../env.ts";
-import { CANNOT_START } from "./exit-codes.ts";
+import { CANNOT_START } from "./process-lifecycle.ts";
+import { isAtTerminal, printLines } from "./terminal.ts";
 
 /** How a process ended. */
 export type Exit = { code: number | null; signal: NodeJS.Signals | null };
 
 export type Child = {
   exited: Promise<Exit>;
-  /** Settles at the child's "ready" message; rejects when it ends before. */
-  ready: Promise<void>;
-  /** The time of its last message, in milliseconds of the epoch: "ready" first, then one every few seconds (`sayAlive`). */
+  /** Settles with the child's first message, when it is ready; rejects when it ends before. */
+  ready: Promise<unknown>;
+  /** The time of its last message, in milliseconds of the epoch: the first one, then one every few seconds (`reportAlive`). */
   heardAt(): number;
   /** Asks it to end, kills it after 7 seconds, and returns once it is gone. */
   stop(): Promise<void>;
@@ -31,27 +33,37 @@ const ROOT = join(import.meta.dirname, "../..");
 const STOP_MS = 7_000;
 
 /**
- * Credentials of the role that owns the database and could change the audit log (S116). Processes that answer requests get none of them:
- * they are set to empty, so that no .env file restores them. POSTGRES_PASSWORD is the owner's in compose.yaml, and in a .env beside it.
+ * Credentials of the role that owns the database and could change the audit log (S116), and those of backups. Processes that answer
+ * requests get none of them: they are set to empty, so that no .env file restores them. POSTGRES_PASSWORD is the owner's in compose.yaml,
+ * and in a .env beside it.
  */
-const OWNERS_SECRETS = { DATABASE_OWNER_URL: "", DATABASE_OWNER_URL_FILE: "", POSTGRES_PASSWORD: "" };
+const OPERATORS_SECRETS = {
+  DATABASE_OWNER_URL: "",
+  DATABASE_OWNER_URL_FILE: "",
+  POSTGRES_PASSWORD: "",
+  BACKUP_PASSWORD: "",
+  BACKUP_PASSWORD_FILE: "",
+  BACKUP_S3_SECRET_ACCESS_KEY: "",
+  BACKUP_S3_SECRET_ACCESS_KEY_FILE: "",
+};
 
-/** Starts one of our own entry files as a child that ends when this process does (`stopWhenTold`). */
-export function startChild(file: string): Child {
-  const child = spawn(process.execPath, [join(ROOT, file)], {
+/** Starts one of our own entry files as a child that ends when this process does (`stopOnSignal`). */
+export function startChild(file: string, args: readonly string[] = []): Child {
+  const child = spawn(process.execPath, [join(ROOT, file), ...args], {
     cwd: ROOT,
-    stdio: ["ignore", "inherit", "inherit", "ipc"],
-    env: childEnvironment({ NEXT_TELEMETRY_DISABLED: "1", ...OWNERS_SECRETS }),
+    stdio: ["ignore", isAtTerminal() ? "pipe" : "inherit", "inherit", "ipc"],
+    env: childEnvironment({ NEXT_TELEMETRY_DISABLED: "1", NODE_COMPILE_CACHE: getCompileCacheDir() ?? "", ...OPERATORS_SECRETS }),
   });
+  if (child.stdout) printLines(child.stdout);
   let heardAt = Date.now();
   const exited = new Promise<Exit>((resolve) => {
     child.once("exit", (code, signal) => resolve({ code, signal }));
     child.once("error", () => resolve({ code: 1, signal: null }));
   });
-  const ready = new Promise<void>((resolve, reject) => {
-    child.on("message", () => {
+  const ready = new Promise<unknown>((resolve, reject) => {
+    child.on("message", (message) => {
       heardAt = Date.now();
-      resolve();
+      resolve(message);
     });
     void exited.then((exit) => reject(new ChildFailed(file, exit)));
   });

@@ -1,5 +1,10 @@
-import { mkdirSync } from "node:fs";
-import { env, SettingsError } from "../env.ts";
+import { copyFileSync, existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { setTimeout as delay } from "node:timers/promises";
+import { keptSecret } from "../crypto/kept-secret.ts";
+import { type Env, env, provideSettings, SettingsError } from "../env.ts";
+import type { EmbeddedUrls } from "../postgres/embedded.ts";
 
 /** DATA_DIR, created if it does not exist. */
 export function dataDir(): string {
@@ -9,7 +14,121 @@ export function dataDir(): string {
   try {
     mkdirSync(DATA_DIR, { recursive: true, mode });
   } catch (cause) {
-    throw new SettingsError(`DATA_DIR: ${DATA_DIR} cannot be made: ${(cause as Error).message}`, { cause });
+    throw new SettingsError(`DATA_DIR: ${DATA_DIR} cannot be created: ${(cause as Error).message}`, { cause });
   }
   return DATA_DIR;
+}
+
+/** Settings that an installation with an embedded database finds out at run time: its URL, and the key that it generated. */
+export function embeddedSettings(dataDir: string, { url, ownerUrl }: EmbeddedUrls): Partial<Record<keyof Env, string>> {
+  const previous = previousKeyFile(dataDir);
+  return {
+    DATABASE_URL: url,
+    DATABASE_OWNER_URL: ownerUrl,
+    KEYHOOK_EMBEDDED: "1",
+    SECRET_KEY: env().SECRET_KEY ?? keptSecret(keyFile(dataDir)),
+    ...(!env().SECRET_KEY_PREVIOUS && existsSync(previous) && { SECRET_KEY_PREVIOUS: keptSecret(previous) }),
+  };
+}
+
+/** For commands without a database: provides the key that the service generated, if there is one and SECRET_KEY is not set. */
+export function provideGeneratedKey(): void {
+  const { DATA_DIR, SECRET_KEY, SECRET_KEY_PREVIOUS } = env();
+  const previous = previousKeyFile(DATA_DIR);
+  if (SECRET_KEY || !existsSync(keyFile(DATA_DIR))) return;
+  provideSettings({
+    SECRET_KEY: keptSecret(keyFile(DATA_DIR)),
+    ...(!SECRET_KEY_PREVIOUS && existsSync(previous) && { SECRET_KEY_PREVIOUS: keptSecret(previous) }),
+  });
+}
+
+/** The file with the key that an installation with an embedded database generated, and during a rotation that with its predecessor. */
+const keyFile = (dataDir: string): string => join(dataDir, "secret-key");
+export const previousKeyFile = (dataDir: string): string => `${keyFile(dataDir)}.previous`;
+
+/** Whether SECRET_KEY is the one that the service generated, and not a setting of the operator's. */
+export function isKeyGenerated(dataDir: string): boolean {
+  return existsSync(keyFile(dataDir)) && keptSecret(keyFile(dataDir)) === env().SECRET_KEY;
+}
+
+/** Puts a new key into the file, beside the previous one. Each process uses it after its next start. */
+export function replaceKeyFile(dataDir: string): void {
+  const [file, next] = [keyFile(dataDir), `${keyFile(dataDir)}.next`];
+  keptSecret(next);
+  copyFileSync(file, previousKeyFile(dataDir));
+  renameSync(next, file);
+}
+
+const movedFile = (dataDir: string) => join(dataDir, "database-moved");
+
+/** Records that the data of this directory's embedded database has moved. */
+export function noteMoved(dataDir: string, to: string): void {
+  const { host, pathname } = new URL(to);
+  writeFileSync(movedFile(dataDir), `${new Date().toISOString()} to ${host}${pathname}\n`, { mode: 0o600 });
+}
+
+/**
+ * A service without its DATABASE_URL would continue with the data from before the move, and the two would diverge.
+ * @throws {SettingsError}
+ */
+export function requireNotMoved(dataDir: string): void {
+  if (!existsSync(movedFile(dataDir))) return;
+  throw new SettingsError(
+    `The database of ${dataDir} was moved on ${readFileSync(movedFile(dataDir), "utf8").trim()}. Set DATABASE_URL and SECRET_KEY as the command printed them, ` +
+      `or remove ${movedFile(dataDir)} to go back to the previous data.`,
+  );
+}
+
+/** The holders of a data directory's lock: the running service, or a command that needs its database for a moment. */
+type Holder = "service" | "command";
+
+type DataDirLock = { release(): void };
+
+const COMMAND_SECONDS = 60;
+
+/**
+ * Locks a data directory for one process. Node has no file locks; SQLite's are the kernel's, which releases them however the process ends,
+ * so there are no stale locks to detect.
+ *
+ * @returns undefined if a service holds it and a command asks; the command may then use the service's database.
+ * @throws {SettingsError} if a service holds it and a second one asks.
+ */
+export async function lockDataDir(dataDir: string, holder: Holder): Promise<DataDirLock | undefined> {
+  for (const deadline = Date.now() + COMMAND_SECONDS * 1_000; ; await delay(100)) {
+    const lock = tryLock(dataDir, holder);
+    if (lock) return lock;
+    const other = readHolder(dataDir);
+    if (other?.holder === "service") {
+      if (holder === "command") return undefined;
+      throw new SettingsError(
+        `The service is already running on ${dataDir} (process ${other.pid}). Stop it first, or start this one with another DATA_DIR and PORT.`,
+      );
+    }
+    if (Date.now() > deadline)
+      throw new SettingsError(`Another command has held ${dataDir} for a minute${other ? ` (process ${other.pid})` : ""}.`);
+  }
+}
+
+function tryLock(dataDir: string, holder: Holder): DataDirLock | undefined {
+  const file = new DatabaseSync(join(dataDir, "lock"));
+  try {
+    file.exec("pragma journal_mode = memory; begin exclusive");
+  } catch (error) {
+    file.close();
+    if ((error as { errcode?: number }).errcode === SQLITE_BUSY) return undefined;
+    throw error;
+  }
+  writeFileSync(holderFile(dataDir), JSON.stringify({ pid: process.pid, holder }));
+  return { release: () => file.close() };
+}
+
+const SQLITE_BUSY = 5;
+const holderFile = (dataDir: string) => join(dataDir, "lock.holder");
+
+function readHolder(dataDir: string): { pid: number; holder: Holder } | undefined {
+  try {
+    return JSON.parse(readFileSync(holderFile(dataDir), "utf8"));
+  } catch {
+    return undefined; // just taken, not yet written
+  }
 }

@@ -31,7 +31,7 @@ async function keep(start: () => Promise<Thing>, crashed?: (exit: string) => voi
 }
 
 describe("keepRunning", () => {
-  it("starts what crashed again, later and later, and tells of each crash", async () => {
+  it("restarts crashed processes with growing delays, and reports each crash", async () => {
     const startedAt: number[] = [];
     const exits: string[] = [];
     const start = async () => {
@@ -49,7 +49,7 @@ describe("keepRunning", () => {
     expect(waits[2]).toBeGreaterThanOrEqual(800);
   });
 
-  it("keeps trying when a later start fails, and fails itself when the first does", async () => {
+  it("keeps trying if a later start fails, and fails itself if the first one does", async () => {
     let starts = 0;
     const first = new Thing();
     const start = async () => {
@@ -67,7 +67,7 @@ describe("keepRunning", () => {
     ).rejects.toThrow("never");
   });
 
-  it("starts again at once what is to restart, which is no crash", async () => {
+  it("restarts a requested restart at once, and does not count it as a crash", async () => {
     const things: Thing[] = [];
     const crashed = vi.fn();
     const kept = await keep(async () => {
@@ -79,7 +79,7 @@ describe("keepRunning", () => {
     expect(crashed).not.toHaveBeenCalled();
   });
 
-  it("stops for good, also while it waits to start again", async () => {
+  it("stops for good, even while it waits for a restart", async () => {
     const things: Thing[] = [];
     const kept = await keep(async () => {
       things.push(new Thing());

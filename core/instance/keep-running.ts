@@ -78,7 +78,7 @@ export async function keepRunning<Exit, Thing extends Running<Exit>>(
       stopping.abort();
       await current.stop();
       await watching;
-      await current.stop(); // in case a start was under way
+      await current.stop(); // in case it was starting
     },
   };
 }

@@ -4,13 +4,13 @@ import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { lockDataDir } from "./lock-data-dir.ts";
+import { lockDataDir } from "./data-dir.ts";
 
 const directory = () => mkdtempSync(join(tmpdir(), "keyhook-lock-"));
 
 /** Another process that holds the lock until it is killed. */
 async function otherProcess(dataDir: string, holder: string): Promise<{ pid: number; kill(): Promise<void> }> {
-  const file = JSON.stringify(join(import.meta.dirname, "lock-data-dir.ts"));
+  const file = JSON.stringify(join(import.meta.dirname, "data-dir.ts"));
   const code = `await (await import(${file})).lockDataDir(${JSON.stringify(dataDir)}, "${holder}"); console.log("held"); setInterval(() => {}, 1e6)`;
   const child = spawn(process.execPath, ["--input-type=module", "-e", code], { stdio: ["ignore", "pipe", "inherit"] });
   const kill = async () => {
@@ -39,7 +39,7 @@ describe("lockDataDir", () => {
     lock?.release();
   });
 
-  it("lets a command use what a running service has, instead of the lock", async () => {
+  it("lets a command use a running service's database instead of the lock", async () => {
     const dataDir = directory();
     const lock = await lockDataDir(dataDir, "service");
     expect(await lockDataDir(dataDir, "command")).toBeUndefined();

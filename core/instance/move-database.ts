@@ -1,17 +1,12 @@
 import { sealAuditEvents } from "../audit/chain/seal-audit-events.ts";
 import { type AuditHead, verifyAuditChain } from "../audit/chain/verify-audit-chain.ts";
 import { closeConnections } from "../db.ts";
-import { env, loadSettingsFile, provideSettings, SettingsError, secretKey } from "../env.ts";
-import { checkTarget } from "../postgres/copy/check-target.ts";
-import { connect } from "../postgres/copy/connect.ts";
+import { directDatabaseUrl, env, loadSettingsFile, provideSettings, SettingsError, secretKey } from "../env.ts";
+import { checkTarget, connect, DatabaseCopyError } from "../postgres/copy/check-target.ts";
 import { copyDatabase, isInUse } from "../postgres/copy/copy-database.ts";
-import { DatabaseCopyError } from "../postgres/copy/database-copy-error.ts";
 import { type EmbeddedServer, startEmbedded } from "../postgres/embedded.ts";
-import { prepareSchema } from "../postgres/prepare-schema.ts";
-import { dataDir } from "./data-dir.ts";
-import { embeddedSettings } from "./embedded-settings.ts";
-import { lockDataDir } from "./lock-data-dir.ts";
-import { noteMoved, requireNotMoved } from "./moved-database.ts";
+import { databaseUrls, prepareSchema } from "../postgres/prepare-schema.ts";
+import { dataDir, embeddedSettings, lockDataDir, noteMoved, requireNotMoved } from "./data-dir.ts";
 
 export type DatabaseMove = {
   tables: number;
@@ -25,7 +20,7 @@ type Options = {
   /** The new DATABASE_URL, and DATABASE_OWNER_URL if another role owns it. */
   to: string;
   toOwner?: string | undefined;
-  /** Whether the embedded database must not be started any more. */
+  /** Whether the embedded database must no longer be started. */
   isMove: boolean;
   copied?: (table: string, rows: number) => void;
 };
@@ -45,11 +40,11 @@ export async function moveDatabase({ to, toOwner, isMove, copied }: Options): Pr
     const auditHead = await verifySource();
     const { tables, rows } = await copyDatabase({ sourceUrl: source.url, targetUrl, ...(copied && { copied }) });
     await prepareSchema({ url: to, ownerUrl: toOwner });
-    provideSettings({ DATABASE_URL: to, DATABASE_OWNER_URL: toOwner ?? "", KEYHOOK_EMBEDDED: "0" });
+    provideSettings({ DATABASE_URL: to, DATABASE_OWNER_URL: toOwner ?? "", DATABASE_DIRECT_URL: "", KEYHOOK_EMBEDDED: "0" });
     const { flaw } = await verifyAuditChain(auditHead);
     await closeConnections();
     if (flaw)
-      throw new DatabaseCopyError(`The audit log did not arrive whole (${flaw.kind}). Drop the new database and try again.`);
+      throw new DatabaseCopyError(`The audit log was not copied completely (${flaw.kind}). Drop the new database and try again.`);
     if (isMove && source.dataDir !== undefined) noteMoved(source.dataDir, to);
     return { tables, rows, auditHead, secretKeyFile: source.secretKeyFile };
   } finally {
@@ -58,7 +53,7 @@ export async function moveDatabase({ to, toOwner, isMove, copied }: Options): Pr
   }
 }
 
-/** Checked first: a problem with the target must not require stopping the service. */
+/** Checked first, so that a problem with the target is found before the operator stops the service. */
 async function requireTarget(ownerUrl: string, url: string): Promise<void> {
   const owner = await connect("--to", ownerUrl);
   try {
@@ -82,14 +77,16 @@ async function openSource(): Promise<Source> {
   const { DATABASE_URL, DATABASE_OWNER_URL, SECRET_KEY } = env();
   if (DATABASE_URL) {
     secretKey();
-    await requireStopped(DATABASE_OWNER_URL ?? DATABASE_URL);
-    await prepareSchema({ url: DATABASE_URL, ownerUrl: DATABASE_OWNER_URL });
-    return { url: DATABASE_OWNER_URL ?? DATABASE_URL, secretKeyFile: undefined, close: async () => undefined };
+    const url = DATABASE_OWNER_URL ?? directDatabaseUrl();
+    await requireStopped(url);
+    await prepareSchema(databaseUrls());
+    return { url, secretKeyFile: undefined, close: async () => undefined };
   }
   const directory = dataDir();
   requireNotMoved(directory);
   const lock = await lockDataDir(directory, "command");
-  if (!lock) throw new SettingsError(`The service runs on ${directory}. Stop it first: what it wrote meanwhile would be lost.`);
+  if (!lock)
+    throw new SettingsError(`The service is running on ${directory}. Stop it first: its changes during the copy would be lost.`);
   let server: EmbeddedServer | undefined;
   const close = async () => {
     await server?.stop();
@@ -110,7 +107,9 @@ async function requireStopped(url: string): Promise<void> {
   const client = await connect("DATABASE_URL", url);
   try {
     if (await isInUse(client))
-      throw new SettingsError("The service runs on DATABASE_URL. Stop all its processes first: what they wrote would be lost.");
+      throw new SettingsError(
+        "The service is running on DATABASE_URL. Stop all its processes first: their changes during the copy would be lost.",
+      );
   } finally {
     await client.end();
   }
@@ -124,7 +123,7 @@ async function verifySource(): Promise<AuditHead | undefined> {
   await closeConnections();
   if (flaw)
     throw new DatabaseCopyError(
-      `The audit log is not whole (${flaw.kind}). \`npm run admin -- audit verify\` says more; nothing was copied.`,
+      `The audit log is not intact (${flaw.kind}). Nothing was copied. Run \`npm run admin -- audit verify\` for details.`,
     );
   return head;
 }

@@ -2,14 +2,11 @@ import { setTimeout as delay } from "node:timers/promises";
 import { closeConnections } from "../db.ts";
 import { env, loadSettingsFile, provideSettings, SettingsError, secretKey } from "../env.ts";
 import { findEmbedded, startEmbedded } from "../postgres/embedded.ts";
-import { pendingMigrations } from "../postgres/pending-migrations.ts";
-import { prepareSchema } from "../postgres/prepare-schema.ts";
-import { dataDir } from "./data-dir.ts";
-import { embeddedSettings } from "./embedded-settings.ts";
-import { lockDataDir } from "./lock-data-dir.ts";
-import { requireNotMoved } from "./moved-database.ts";
+import { pendingMigrations } from "../postgres/migrate.ts";
+import { databaseUrls, prepareSchema } from "../postgres/prepare-schema.ts";
+import { dataDir, embeddedSettings, lockDataDir, requireNotMoved } from "./data-dir.ts";
 
-export type Instance = { close(): Promise<void> };
+type Instance = { close(): Promise<void> };
 
 const SERVICE_START_SECONDS = 60;
 
@@ -21,10 +18,9 @@ const SERVICE_START_SECONDS = 60;
  */
 export async function openInstance(): Promise<Instance> {
   loadSettingsFile();
-  const { DATABASE_URL, DATABASE_OWNER_URL } = env();
-  if (DATABASE_URL) {
+  if (env().DATABASE_URL) {
     secretKey();
-    await prepareSchema({ url: DATABASE_URL, ownerUrl: DATABASE_OWNER_URL });
+    await prepareSchema(databaseUrls());
     return { close: closeConnections };
   }
   const directory = dataDir();
@@ -58,5 +54,7 @@ async function joinService(directory: string): Promise<Instance> {
     provideSettings(embeddedSettings(directory, urls));
     return { close: closeConnections };
   }
-  throw new SettingsError(`A service holds ${directory}, but its database does not answer. See ${directory}/postgres.log.`);
+  throw new SettingsError(
+    `A service is running on ${directory}, but its database does not respond. See ${directory}/postgres.log.`,
+  );
 }

@@ -1,39 +1,39 @@
 import { once } from "node:events";
+import { watch } from "node:fs";
+import { createServer, type ServerResponse } from "node:http";
+import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { ensureSetupLink } from "../accounts/setup-link.ts";
-import { closeConnections, isDatabaseDown } from "../db.ts";
+import pg from "pg";
+import { isDatabaseDown } from "../database-errors.ts";
 import { databaseUrl, env, loadSettingsFile, provideSettings, SettingsError, secretKey } from "../env.ts";
 import { checkGit } from "../hub/git/check-git.ts";
 import { log } from "../log.ts";
+import { isDatabaseUp } from "../postgres/availability.ts";
 import { type EmbeddedServer, startEmbedded } from "../postgres/embedded.ts";
-import { prepareSchema } from "../postgres/prepare-schema.ts";
-import { answerHealth } from "./answer-health.ts";
+import { databaseUrls, prepareSchema } from "../postgres/prepare-schema.ts";
 import { type Child, type Exit, startChild } from "./child.ts";
-import { dataDir } from "./data-dir.ts";
-import { embeddedSettings } from "./embedded-settings.ts";
-import { CANNOT_START } from "./exit-codes.ts";
-import { followChanges } from "./follow-changes.ts";
+import { dataDir, embeddedSettings, lockDataDir, requireNotMoved } from "./data-dir.ts";
 import { type Kept, keepRunning } from "./keep-running.ts";
-import { lockDataDir } from "./lock-data-dir.ts";
-import { requireNotMoved } from "./moved-database.ts";
+import { CANNOT_START, releaseStartMemory } from "./process-lifecycle.ts";
+import { prepareTerminal, reportStep } from "./terminal.ts";
 
 export type ServiceOptions = {
   isDevelopment: boolean;
   /** Only one of the two processes, on a machine or in a container of its own; both if absent. */
   only?: ServiceProcess | undefined;
 };
-export type ServiceProcess = "web" | "worker";
+type ServiceProcess = "web" | "worker";
 
-/** The rest of the ten seconds in which the service ends, after the processes that answer requests. */
+/** The service ends within ten seconds. The database gets this much of them, after the processes that answer requests. */
 const DATABASE_GRACE_SECONDS = 1;
 const DATABASE_WAIT_SECONDS = 60;
 const ONLY_WITH_DATABASE =
-  "--only needs DATABASE_URL: processes that are started apart share a PostgreSQL of yours, and the embedded one belongs to one " +
-  "service. `npm run admin -- database move` moves what is in it.";
+  "--only needs DATABASE_URL: processes that are started separately must share a PostgreSQL of your own, because the embedded one serves only " +
+  "one service. `npm run admin -- database move` moves the data.";
 
 /**
- * Runs the service until it is told to stop: the database, unless DATABASE_URL names another one, then the web process and the worker, or
- * one of them. Each is restarted when it crashes.
+ * Runs the service until it is stopped: the database, unless DATABASE_URL names another one, then the web process and the worker, or one of
+ * them. Each is restarted when it crashes.
  *
  * @returns the exit status for this process.
  * @throws {SettingsError} or {MigrationError} when it cannot start, with a message for the operator's terminal.
@@ -41,11 +41,12 @@ const ONLY_WITH_DATABASE =
 export async function runService({ isDevelopment, only, stopping }: ServiceOptions & { stopping: AbortSignal }): Promise<number> {
   loadSettingsFile();
   provideSettings({ NODE_ENV: isDevelopment ? "development" : "production" });
+  await prepareTerminal({ isDevelopment });
   await checkGit();
   const isEmbedded = !env().DATABASE_URL;
   if (isEmbedded && only) throw new SettingsError(ONLY_WITH_DATABASE);
   const directory = dataDir();
-  // It guards the embedded database. The other contents may be shared by processes and machines.
+  // The lock guards the embedded database. Processes and machines may share the directory's other contents.
   if (isEmbedded) requireNotMoved(directory);
   const lock = isEmbedded ? await lockDataDir(directory, "service") : undefined;
   const children: Kept[] = [];
@@ -56,25 +57,42 @@ export async function runService({ isDevelopment, only, stopping }: ServiceOptio
     if (isEmbedded) database = await keepDatabase(directory, restartChildren);
     else secretKey();
     await migrateWhenUp(stopping);
+    reportStep("The database is ready");
 
     const gaveUp = Promise.withResolvers<number>();
     const crashed = ({ code }: Exit) => {
       if (code === CANNOT_START) gaveUp.resolve(CANNOT_START);
     };
     let worker: Child | undefined;
+    let setupLink: string | undefined;
+    let hasAnnounced = false;
+    const startWeb = async () => {
+      // Only the first start creates a setup link: a new link would invalidate the previous one.
+      const child = startChild("server.ts", hasAnnounced ? [] : ["--setup-link"]);
+      ({ setupLink } = (await child.ready) as { setupLink?: string });
+      return child;
+    };
+    const startWorker = async () => {
+      worker = startChild("worker/index.ts");
+      await worker.ready;
+      return worker;
+    };
     const started = await Promise.allSettled([
-      ...(only === "worker" ? [] : [keepRunning("web process", () => startReady("server.ts"), crashed)]),
-      ...(only === "web"
-        ? []
-        : [keepRunning("worker", () => startReady("worker/index.ts", (child) => (worker = child)), crashed)]),
+      ...(only === "worker" ? [] : [keepRunning("web process", startWeb, crashed)]),
+      ...(only === "web" ? [] : [keepRunning("worker", startWorker, crashed)]),
     ]);
     for (const outcome of started) if (outcome.status === "fulfilled") children.push(outcome.value);
     for (const outcome of started) if (outcome.status === "rejected") throw outcome.reason;
+    reportStep(
+      only ? `The ${only === "web" ? "web process" : "worker"} has started` : "The web process and the worker have started",
+    );
 
     if (isDevelopment && !only) followChanges({ web: children[0] as Kept, worker: children[1] as Kept }, stopping);
     const { WORKER_HEALTH_PORT } = env();
     if (only === "worker" && WORKER_HEALTH_PORT) health = await answerHealth(WORKER_HEALTH_PORT, () => worker?.heardAt());
-    await announce(only);
+    announce(only, setupLink);
+    hasAnnounced = true;
+    releaseStartMemory();
     return await Promise.race([gaveUp.promise, untilAborted(stopping).then(() => 0)]);
   } finally {
     await Promise.all(children.map((child) => child.stop()));
@@ -94,40 +112,96 @@ function keepDatabase(directory: string, moved: () => void): Promise<Kept> {
   });
 }
 
-async function startReady(file: string, started: (child: Child) => void = () => undefined) {
-  const child = startChild(file);
-  started(child);
-  await child.ready;
-  return child;
-}
-
 /** The operator's database may also be starting at this moment, for example after a reboot. */
 async function migrateWhenUp(stopping: AbortSignal): Promise<void> {
   for (const deadline = Date.now() + DATABASE_WAIT_SECONDS * 1_000; ; await delay(1_000, undefined, { signal: stopping })) {
     try {
-      const urls = { url: databaseUrl(), ownerUrl: env().DATABASE_OWNER_URL };
-      for (const name of await prepareSchema(urls)) log().info(`applied migration ${name}`);
+      const migrations = await prepareSchema(databaseUrls());
+      if (migrations.length > 0) log().info({ migrations }, "applied migrations");
       return;
     } catch (error) {
       if (!isDatabaseDown(error)) throw error;
       if (Date.now() > deadline)
-        throw new SettingsError(`DATABASE_URL: no database answers there: ${(error as Error).message}`, { cause: error });
+        throw new SettingsError(`DATABASE_URL: the database does not respond: ${(error as Error).message}`, { cause: error });
       log().warn("the database does not answer; waiting for it");
     }
   }
 }
 
 /** For the operator at the terminal; everything else printed is the log. */
-async function announce(only: ServiceProcess | undefined): Promise<void> {
+function announce(only: ServiceProcess | undefined, setupLink: string | undefined): void {
   const { BRAND_NAME, ORIGIN } = env();
-  if (only === "worker") return console.log(`\n  A worker of ${BRAND_NAME} is ready: it works for ${ORIGIN}\n`);
-  const setupLink = await ensureSetupLink();
-  await closeConnections();
-  const lines = [`${BRAND_NAME} is ready: ${ORIGIN}`];
-  if (setupLink) lines.push(`Make the first operator, once, here: ${setupLink}`);
-  console.log(`\n  ${lines.join("\n  ")}\n`);
+  const lines = [`${only === "worker" ? `A worker of ${BRAND_NAME}` : BRAND_NAME} is ready: ${ORIGIN}`];
+  if (setupLink) lines.push("", "Create the operator's account with this link, which works once:", setupLink);
+  if (only !== "worker") lines.push("", `Guides and API reference: ${ORIGIN}/docs`);
+  console.log(`\n${lines.map((line) => line && `  ${line}`).join("\n")}\n`);
 }
 
 async function untilAborted(signal: AbortSignal): Promise<void> {
   if (!signal.aborted) await once(signal, "abort");
+}
+
+/** Four missed heartbeats, on a machine that may be busy. */
+const SILENT_MS = 30_000;
+
+/**
+ * Health endpoints for a worker that runs alone, since it listens on no port itself: `GET /healthz` while it runs and its event loop turns,
+ * `GET /readyz` while its database answers too. The web process answers these itself (server/health.ts).
+ *
+ * @param heardAt when the worker last sent a heartbeat
+ * @throws {SettingsError} when it cannot listen there
+ */
+async function answerHealth(port: number, heardAt: () => number | undefined): Promise<{ stop(): Promise<void> }> {
+  const connections = new pg.Pool({ connectionString: databaseUrl(), max: 1, connectionTimeoutMillis: 2_000 });
+  const isAlive = () => Date.now() - (heardAt() ?? 0) < SILENT_MS;
+  const server = createServer(async ({ method, url }, res) => {
+    if (method !== "GET" && method !== "HEAD") return send(res, 405, { error: "Only GET is supported" });
+    if (url === "/healthz") return isAlive() ? send(res, 200, { status: "ok" }) : send(res, 503, { status: "unavailable" });
+    if (url !== "/readyz") return send(res, 404, { error: "This is a worker: it serves only /healthz and /readyz" });
+    const database = (await isDatabaseUp(connections)) ? "up" : "down";
+    const isReady = isAlive() && database === "up";
+    return send(res, isReady ? 200 : 503, { status: isReady ? "ready" : "unavailable", database });
+  });
+  server.listen(port);
+  await once(server, "listening").catch((cause: Error) => {
+    throw new SettingsError(`WORKER_HEALTH_PORT: cannot listen on port ${port}: ${cause.message}`, { cause });
+  });
+  return {
+    async stop() {
+      server.closeAllConnections();
+      await connections.end();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+function send(res: ServerResponse, status: number, body: Record<string, string>): void {
+  res.writeHead(status, { "Content-Type": "application/json; charset=utf-8", "Cache-Control": "no-store" });
+  res.end(JSON.stringify(body));
+}
+
+const ROOT = join(import.meta.dirname, "../..");
+const SETTLE_MS = 200;
+
+/** The code that each process runs outside of Next, which watches its own files. */
+const sources = {
+  web: ["core", "api", "server", "packages"],
+  worker: ["core", "worker", "packages"],
+} as const;
+
+/** For `npm run dev`: restarts a process when its code has changed. */
+function followChanges(kept: Record<keyof typeof sources, Kept>, stopping: AbortSignal): void {
+  for (const [name, folders] of Object.entries(sources) as [keyof typeof sources, readonly string[]][]) {
+    let timer: NodeJS.Timeout | undefined;
+    for (const folder of folders) {
+      watch(join(ROOT, folder), { recursive: true, signal: stopping }, (_event, file) => {
+        if (!file || !/\.(ts|json)$/.test(file) || /\.test\.ts$|node_modules/.test(file)) return;
+        clearTimeout(timer);
+        timer = setTimeout(() => {
+          log().info(`${folder}/${file} changed; starting the ${name} process again`);
+          void kept[name].restart();
+        }, SETTLE_MS);
+      });
+    }
+  }
 }

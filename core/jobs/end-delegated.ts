@@ -11,17 +11,21 @@ const ENDED = Prisma.sql`id, owner_id AS "ownerId", owner_kind AS "ownerKind",
 const orgOf = ({ ownerId, ownerKind }: Ended): string | null => (ownerKind === "organization" ? ownerId : null);
 
 const SCHEDULE_MESSAGE =
-  "The access of the app or token that created this schedule has ended. Resume it to run it with your own rights.";
-const RUN_MESSAGE = "Cancelled: the access of the app or token that started it has ended.";
+  "The app or token that created this schedule no longer has access. Resume it to run it with your own permissions.";
+const RUN_MESSAGE = "Cancelled: the app or token that started it no longer has access.";
 
-/** Pauses the schedules and cancels the runs of ended delegations: waiting runs at once, others as soon as a worker hears. */
-export async function endDelegatedJobs(tx: Db, delegationIds: readonly string[]): Promise<void> {
+/**
+ * Pauses the schedules and cancels the runs of ended delegations: waiting runs at once, others when their worker is notified.
+ * @param most the limit for each
+ * @returns the number of schedules or runs, whichever is larger
+ */
+export async function endDelegatedJobs(tx: Db, delegationIds: readonly string[], most: number): Promise<number> {
   const schedules = await tx.$queryRaw<Ended[]>`
     UPDATE scheduled_job SET is_suspended = true, message = ${SCHEDULE_MESSAGE}, claim_id = NULL, claimed_until = NULL
-    WHERE delegation_id = ANY (${[...delegationIds]}) AND NOT is_suspended
+    WHERE id IN (SELECT id FROM scheduled_job WHERE delegation_id = ANY (${[...delegationIds]}) AND NOT is_suspended LIMIT ${most})
     RETURNING ${ENDED}`;
   for (const schedule of schedules) {
-    const data = { scheduleId: schedule.id, reason: "the access of whatever made it has ended" };
+    const data = { scheduleId: schedule.id, reason: "the app or token that created it no longer has access" };
     await recordAuditEvent(tx, { type: "scheduled_job.suspend", orgId: orgOf(schedule), clientId: schedule.clientId, data });
   }
   const runs = await tx.$queryRaw<Ended[]>`
@@ -30,11 +34,13 @@ export async function endDelegatedJobs(tx: Db, delegationIds: readonly string[])
       finished_at = CASE WHEN claimed_until > now() THEN NULL ELSE now() END,
       claim_id = CASE WHEN claimed_until > now() THEN claim_id END,
       message = CASE WHEN claimed_until > now() THEN message ELSE ${RUN_MESSAGE} END
-    WHERE delegation_id = ANY (${[...delegationIds]}) AND finished_at IS NULL AND cancel_requested_at IS NULL
+    WHERE id IN (SELECT id FROM job_run
+      WHERE delegation_id = ANY (${[...delegationIds]}) AND finished_at IS NULL AND cancel_requested_at IS NULL LIMIT ${most})
     RETURNING ${ENDED}`;
   for (const run of runs) {
-    const data = { runId: run.id, reason: "the access of whatever started it has ended" };
+    const data = { runId: run.id, reason: "the app or token that started it no longer has access" };
     await recordAuditEvent(tx, { type: "job.cancel", orgId: orgOf(run), clientId: run.clientId, data });
     await tx.$executeRaw`SELECT pg_notify(${JOB_CANCEL_CHANNEL}, ${run.id}), pg_notify(${JOB_LOG_CHANNEL}, ${run.id})`;
   }
+  return Math.max(schedules.length, runs.length);
 }

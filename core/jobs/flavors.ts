@@ -1,8 +1,8 @@
 import { env } from "../env.ts";
 
-/** How large a machine a job asks for. */
+/** The size of the machine that a job requests. */
 export type Flavor = {
-  /** As written in the spec: `cpu-basic`. */
+  /** The name as in the spec: `cpu-basic`. */
   name: string;
   cpus: number;
   memoryBytes: number;

@@ -66,7 +66,7 @@ describe("the images that jobs may use", () => {
     provideSettings({ JOBS_REGISTRIES: "", JOBS_LOCAL_IMAGES: "", JOBS_RUNNER: "" });
   });
 
-  it("are those of curated registries, and no registry by its address, unless the operator lists it", () => {
+  it("come from curated registries, and from no registry by its address unless the operator lists it", () => {
     const isAllowed = (image: string) => !("refusal" in allowImage(image));
     expect(["python", "debian:12", "gcr.io/distroless/base"].map(isAllowed)).toEqual([true, true, true]);
     const others = [
@@ -91,7 +91,7 @@ describe("the images that jobs may use", () => {
     requireImage("10.0.0.5:8443/x");
     provideSettings({ JOBS_RUNNER: "docker" });
     const refusal =
-      "The image 10.0.0.5:8443/x is not among those that jobs may use here: Docker Hub's official images, such as python:3.12; what";
+      "Jobs cannot use the image 10.0.0.5:8443/x. Allowed: Docker Hub's official images, such as python:3.12; images";
     expect(() => requireImage("10.0.0.5:8443/x")).toThrow(refusal);
     expect(() => requireImage("Not an image")).toThrow("This is not the name of an image.");
     requireImage("python:3.12");

@@ -1,11 +1,11 @@
 import { env } from "../env.ts";
-import { ServiceError } from "../errors.ts";
+import { invalidRequest } from "../errors.ts";
 
 /**
  * Parses image names by the reference grammar of the distribution project (github.com/distribution/reference), strictly: an engine that
  * read a name differently would pull from a registry that nobody allowed.
  */
-export type ImageReference = {
+type ImageReference = {
   /** Lower case, with its port: `docker.io`, `registry.example.com:5000`. */
   registry: string;
   /** `library/python` */
@@ -16,7 +16,7 @@ export type ImageReference = {
 
 /** What an engine gets: full names, so that none of its own rules for short names apply. */
 export type FullName = { name: string; repository: string; tagOrDigest: string; isPinned: boolean };
-export type AllowedImage = FullName & { isLocal: boolean };
+type AllowedImage = FullName & { isLocal: boolean };
 
 const LABEL = "[a-z0-9](?:[a-z0-9-]*[a-z0-9])?";
 const REGISTRY = new RegExp(`^(?:${LABEL}(?:\\.${LABEL})*|\\[[0-9a-f:]+\\])(?::[0-9]{1,5})?$`);
@@ -62,14 +62,14 @@ export function allowImage(image: string): AllowedImage | { refusal: string } {
   const reference = parseImageReference(image);
   if (!reference) {
     const form = "[registry/]name[:tag][@digest], such as python:3.12 or registry.example.com/team/tool@sha256:…";
-    return { refusal: `This is not the name of an image. One looks like ${form}; names are lower case.` };
+    return { refusal: `This is not the name of an image. Write it as ${form}, in lower case.` };
   }
   const full = fullNameOf(reference);
   if (env().JOBS_LOCAL_IMAGES.some((entry) => isLocal(reference, entry))) return { ...full, isLocal: true };
   const isListed = env().JOBS_REGISTRIES.some((entry) => full.repository.startsWith(`${entry}/`) || full.repository === entry);
   if (isListed) return { ...full, isLocal: false };
   return {
-    refusal: `The image ${full.repository} is not among those that jobs may use here: ${offered()} Its operator can allow more (JOBS_REGISTRIES).`,
+    refusal: `Jobs cannot use the image ${full.repository}. Allowed: ${offered()} The operator can allow more (JOBS_REGISTRIES).`,
   };
 }
 
@@ -80,20 +80,19 @@ function isLocal({ registry, repository, tag = "latest" }: ImageReference, entry
 }
 
 function offered(): string {
-  const places = env().JOBS_REGISTRIES.map((entry) =>
-    entry === "docker.io/library" ? "Docker Hub's official images, such as python:3.12" : `what begins with ${entry}/`,
+  const registries = env().JOBS_REGISTRIES.map((entry) =>
+    entry === "docker.io/library" ? "Docker Hub's official images, such as python:3.12" : `images that begin with ${entry}/`,
   );
-  const all = [...places, ...env().JOBS_LOCAL_IMAGES];
-  return all.length > 0 ? `${all.join("; ")}.` : "none are.";
+  const all = [...registries, ...env().JOBS_LOCAL_IMAGES];
+  return all.length > 0 ? `${all.join("; ")}.` : "none.";
 }
 
 /**
- * Rejects at once an image that this installation would not run. Bubblewrap has no images: there the run says what stands in for it.
+ * Rejects at once an image that this installation would not run. Bubblewrap has no images: there the run reports what it uses instead.
  * @throws ServiceError `invalid_request`
  */
 export function requireImage(image: string, field = "dockerImage"): void {
   const pulls = env().JOBS_RUNNER === "docker" || env().JOBS_RUNNER === "kubernetes";
   const allowed = allowImage(image);
-  if ("refusal" in allowed && (pulls || !parseImageReference(image)))
-    throw new ServiceError("invalid_request", allowed.refusal, { field });
+  if ("refusal" in allowed && (pulls || !parseImageReference(image))) throw invalidRequest(allowed.refusal, field);
 }

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { afterEach, describe, expect, it, onTestFinished } from "vitest";
 import { db, pool } from "../db.ts";
 import { env, provideSettings } from "../env.ts";
-import { claimRows } from "../leases/leased-table.ts";
+import { claimRows } from "../postgres/leased-table.ts";
 import { deliverMail } from "./deliver-mail.ts";
 import { mailTable, type QueuedMail } from "./mail-table.ts";
 import { queueMail } from "./queue-mail.ts";
@@ -54,7 +54,8 @@ async function deliverDue(): Promise<void> {
 
 const letter = { to: "ada@example.com", subject: "Confirm your address", text: "Open http://localhost/verify-email/a-token\n" };
 const stored = () => db().mail.findFirstOrThrow();
-const becomeDue = (later = "0") => pool().query("update mail set due_at = now() + $1::interval", [later]);
+// The column stores milliseconds: a rounded now() can be later than the next claim.
+const becomeDue = (later = "-1 second") => pool().query("update mail set due_at = now() + $1::interval", [later]);
 
 afterEach(async () => {
   closeMailTransport();
@@ -77,7 +78,7 @@ describe("mail", () => {
     expect(text).toContain("Open http://localhost/verify-email/a-token");
   });
 
-  it("S55 keeps no text of a letter that was sent, since it may carry a link that works", async () => {
+  it("S55 keeps no text of a sent letter, because it may contain a working link", async () => {
     const { letters } = await mailServer(() => "250 ok");
     await queueMail(db(), letter);
     await deliverDue();
@@ -95,7 +96,7 @@ describe("mail", () => {
     const waiting = await stored();
     expect(waiting).toMatchObject({ sentAt: null, failedAt: null, text: letter.text, lastError: expect.stringContaining("451") });
     expect(waiting.dueAt.getTime() - createdAt.getTime()).toBeGreaterThanOrEqual(15_000);
-    // This machine may be so slow that the letter is already due.
+    // This machine may be so slow that the email is already due.
     await becomeDue("1 hour");
     await deliverDue();
     expect((await stored()).attempts).toBe(1);
@@ -113,7 +114,7 @@ describe("mail", () => {
     expect(await stored()).toMatchObject({ sentAt: null, failedAt: null, lastError: expect.stringContaining("ECONNREFUSED") });
   });
 
-  it("is given up at once when the server refuses the recipient for good", async () => {
+  it("is abandoned at once when the server permanently refuses the recipient", async () => {
     await mailServer(() => "550 no such person");
     await queueMail(db(), letter);
     await deliverDue();
@@ -130,7 +131,7 @@ describe("mail", () => {
     expect((await claimRows(mailTable, 1)).rows).toEqual([]);
   });
 
-  it("goes to one address only, whatever that holds", async () => {
+  it("is sent to one address only, whatever that contains", async () => {
     const { letters } = await mailServer(() => "250 ok");
     await queueMail(db(), { ...letter, to: "a@example.com\r\nBcc: b@example.com", subject: "x\r\nBcc: c@example.com" });
     await deliverDue();

@@ -1,18 +1,17 @@
+import { pool } from "../db.ts";
 import { log } from "../log.ts";
-import { isRefusal } from "./is-refusal.ts";
 import type { QueuedMail } from "./mail-table.ts";
-import { recordFailure, recordSent } from "./record-mail.ts";
 import { sendMail } from "./send-mail.ts";
 
 const MINUTE = 60;
 const HOUR = 60 * MINUTE;
-/** Seconds until each further attempt: long enough to survive an outage of the mail server, over by the time links have expired anyway. */
+/**
+ * Seconds until each further attempt: long enough to survive an outage of the mail server, over by the time links have expired
+ * anyway.
+ */
 const RETRY_SECONDS = [15, MINUTE, 5 * MINUTE, 15 * MINUTE, HOUR, 3 * HOUR, 6 * HOUR, 12 * HOUR];
 
-/**
- * Sends one claimed letter and records the result: sent, due again later, or given up. Delivery is at least once: if a worker
- * dies between the two, the letter is sent again, under the same Message-ID.
- */
+/** Sends one claimed email and records the result. At least once: a dead worker's email is sent again under its Message-ID. */
 export async function deliverMail(mail: QueuedMail, claimId: string): Promise<void> {
   try {
     await sendMail(mail);
@@ -21,9 +20,44 @@ export async function deliverMail(mail: QueuedMail, claimId: string): Promise<vo
     const message = error instanceof Error ? error.message : String(error);
     await recordFailure(mail.id, claimId, { message, retrySeconds });
     const line = { mailId: mail.id, attempts: mail.attempts, reason: message };
-    if (retrySeconds === undefined) log().error(line, "a letter could not be sent and is given up");
-    else log().warn({ ...line, retrySeconds }, "a letter could not be sent; trying again later");
+    if (retrySeconds === undefined) log().error(line, "an e-mail could not be sent and was abandoned");
+    else log().warn({ ...line, retrySeconds }, "an e-mail could not be sent; trying again later");
     return;
   }
   await recordSent(mail.id, claimId);
+}
+
+/** Clears the text as soon as it is not needed: it may contain a working link (S55). */
+async function recordSent(id: string, claimId: string): Promise<void> {
+  await pool().query(
+    `update mail set sent_at = now(), text = '', claim_id = null, claimed_until = null, last_error = null
+     where id = $1 and claim_id = $2`,
+    [id, claimId],
+  );
+}
+
+/** @param retrySeconds until the next attempt; undefined if there is none. */
+async function recordFailure(
+  id: string,
+  claimId: string,
+  { message, retrySeconds }: { message: string; retrySeconds: number | undefined },
+): Promise<void> {
+  const hasNext = retrySeconds !== undefined;
+  await pool().query(
+    `update mail
+     set claim_id = null, claimed_until = null, last_error = $3,
+         due_at = case when $4 then now() + make_interval(secs => $5) else due_at end,
+         failed_at = case when $4 then null else now() end,
+         text = case when $4 then text else '' end
+     where id = $1 and claim_id = $2`,
+    [id, claimId, message.slice(0, 500), hasNext, retrySeconds ?? 0],
+  );
+}
+
+/**
+ * Whether the mail server permanently refused this email (a 5xx reply, RFC 5321 §4.2.1) because of the email, not because of us.
+ */
+function isRefusal(error: unknown): boolean {
+  const { responseCode, code } = error as { responseCode?: unknown; code?: unknown };
+  return typeof responseCode === "number" && responseCode >= 500 && (code === "EENVELOPE" || code === "EMESSAGE");
 }

@@ -1,11 +1,11 @@
-import type { LeasedTable } from "../leases/leased-table.ts";
+import type { LeasedTable } from "../postgres/leased-table.ts";
 
 export const mailTable: LeasedTable = { name: "mail", isOpen: "sent_at is null and failed_at is null" };
 
-/** NOTIFY channel: a letter was queued. */
+/** NOTIFY channel: an email was queued. */
 export const MAIL_CHANNEL = "mail";
 
-/** A claimed letter, as stored. */
+/** A claimed email, as stored. */
 export type QueuedMail = {
   id: string;
   recipient: string;

@@ -1,12 +1,16 @@
 import type { Db } from "../db.ts";
+import { env } from "../env.ts";
 import { newId } from "../ids.ts";
 import { MAIL_CHANNEL } from "./mail-table.ts";
 
-/** One letter to one address. `to` has been checked by core/accounts; `text` is plain text with lines that end in `\n`. */
-export type NewMail = { to: string; subject: string; text: string };
+/** Whether mail reaches anybody: without SMTP_URL it becomes files that only the operator can open. Pages must not claim otherwise. */
+export const isMailSent = (): boolean => env().SMTP_URL !== undefined;
+
+/** One email to one address. `to` has been checked by core/accounts; `text` is plain text with lines that end in `\n`. */
+type NewMail = { to: string; subject: string; text: string };
 
 /**
- * Queues a letter in the transaction that is the reason for it; the worker sends it (docs/decisions/008).
+ * Queues an email in the transaction that is the reason for it; the worker sends it (docs/decisions/008).
  * @returns its id
  */
 export async function queueMail(db: Db, { to, subject, text }: NewMail): Promise<string> {

@@ -11,7 +11,7 @@ type Transport = { send(message: nodemailer.SendMailOptions, mail: QueuedMail): 
 
 let transport: Transport | undefined;
 
-/** Hands a letter to the server in SMTP_URL; without SMTP_URL, writes it to DATA_DIR/outbox, where a person can open it. */
+/** Hands an email to the server in SMTP_URL; without SMTP_URL, writes it to DATA_DIR/outbox, where an operator can open it. */
 export async function sendMail(mail: QueuedMail): Promise<void> {
   const { SMTP_URL } = env();
   transport ??= SMTP_URL ? smtpTransport(SMTP_URL) : fileTransport();
@@ -60,7 +60,7 @@ function fileTransport(): Transport {
       const file = join(outbox, `${id}.eml`);
       writeFileSync(`${file}.unfinished`, bytes as Buffer, { mode: 0o600 });
       renameSync(`${file}.unfinished`, file);
-      log().info({ to: recipient, subject, file }, "a letter was written to the outbox, since SMTP_URL is not set");
+      log().info({ to: recipient, subject, file }, "an e-mail was written to the outbox, since SMTP_URL is not set");
     },
     close: () => composer.close(),
   };

@@ -1,26 +1,26 @@
-import type { Client, Configuration, JWK, RefreshToken } from "oidc-provider";
-import { derivedKey } from "#core/crypto/seal.ts";
+import type { Client, Configuration, JWK } from "oidc-provider";
+import { derivedKeys } from "#core/crypto/seal.ts";
 import { env } from "#core/env.ts";
-import { PostgresAdapter } from "./adapter.ts";
-import { claimsByScope } from "./claims.ts";
-import { checkClientAssertion } from "./client-assertion.ts";
-import { CLIENT_EXTENSION, clientExtension } from "./client-extension.ts";
-import { CLIENT_KEY_ALGORITHMS } from "./client-keys.ts";
-import { describeDevice } from "./device/describe-device.ts";
-import { DPOP_ALGORITHMS } from "./dpop-proof.ts";
-import { findAccount } from "./find-account.ts";
-import { buildInteractionPolicy } from "./interaction-policy.ts";
+import { PostgresAdapter } from "./artifacts/adapter.ts";
+import { requestRows } from "./artifacts/request-rows.ts";
+import { buildInteractionPolicy } from "./authorization/interaction-policy.ts";
+import { prepareAuthorization } from "./authorization/prepare-authorization.ts";
+import { checkClientAssertion } from "./clients/client-assertion.ts";
+import { CLIENT_EXTENSION, clientExtension } from "./clients/client-extension.ts";
+import { CLIENT_KEY_ALGORITHMS } from "./clients/client-keys.ts";
+import { readClientKeys } from "./clients/fetch-client-keys.ts";
+import { loadExistingGrant } from "./consents/load-existing-grant.ts";
+import { describeDevice } from "./device/issue-device-code.ts";
 import * as lifetimes from "./lifetimes.ts";
-import { loadExistingGrant } from "./load-existing-grant.ts";
+import { renderLogoutPage, renderSignedOutPage } from "./logout/logout.ts";
 import { renderErrorPage } from "./pages/error-page.ts";
-import { renderLogoutPage, renderSignedOutPage } from "./pages/logout-page.ts";
-import { prepareAuthorization } from "./prepare-authorization.ts";
 import { protocolRoutes } from "./protocol-routes.ts";
-import { readClientKeys } from "./read-client-keys.ts";
-import { requestRows } from "./request-rows.ts";
-import { mayIntrospect } from "./resources/may-introspect.ts";
-import { apiAudience, findResourceServer } from "./resources/resource-servers.ts";
+import { apiAudience, findResourceServer, mayIntrospect } from "./resources/resource-servers.ts";
 import { OFFLINE_ACCESS, supportedScopes } from "./scopes.ts";
+import { ACR_VALUES } from "./site-session.ts";
+import { claimsByScope, findAccount } from "./tokens/claims.ts";
+import { DPOP_ALGORITHMS, refuseProofAhead } from "./tokens/dpop-proof.ts";
+import { refreshTokenSeconds, replacesRefreshToken } from "./tokens/renew-refresh-token.ts";
 
 /** The engine's configuration. Everything not enabled is off, and discovery lists only what is on (S106). */
 export function buildConfiguration(signingKeys: JWK[]): Configuration {
@@ -31,15 +31,16 @@ export function buildConfiguration(signingKeys: JWK[]): Configuration {
     jwks: { keys: signingKeys },
     routes: { ...protocolRoutes },
     cookies: {
-      keys: [derivedKey("engine cookies").toString("base64url")],
+      keys: derivedKeys("engine cookies").map((key) => key.toString("base64url")),
       names: { session: cookieName("provider"), interaction: cookieName("interaction"), resume: cookieName("resume") },
       long: { ...cookie, path: "/oauth" },
       short: cookie,
     },
     scopes: [...supportedScopes],
     claims: Object.fromEntries(Object.entries(claimsByScope).map(([scope, claims]) => [scope, [...claims]])),
-    // The ID token itself contains name, picture and e-mail address (C14 in docs/specification/existing-clients.md).
+    // The ID token itself contains name, picture and email address (C14 in docs/specification/existing-clients.md).
     conformIdTokenClaims: false,
+    acrValues: [...ACR_VALUES],
     responseTypes: ["code"],
     subjectTypes: ["public"],
     clientAuthMethods: ["client_secret_basic", "client_secret_post", "private_key_jwt", "none"],
@@ -62,6 +63,8 @@ export function buildConfiguration(signingKeys: JWK[]): Configuration {
     },
     assertJwtClientAuthClaimsAndHeader: checkClientAssertion,
     extraClientMetadata: { properties: [CLIENT_EXTENSION] },
+    // Our only extra parameter. The engine calls the validator with every request, whether or not it contains the parameter, after its own
+    // checks and before the interaction: the only place for ours (PKCE, scope, site session).
     extraParams: { orgIds: prepareAuthorization },
     // RFC 8693 §4.1: introspection shows the acting party.
     extraTokenClaims: () => {
@@ -70,9 +73,10 @@ export function buildConfiguration(signingKeys: JWK[]): Configuration {
     },
     allowOmittingSingleRegisteredRedirectUri: true,
     clientBasedCORS: () => true,
-    clockTolerance: 5,
+    clockTolerance: lifetimes.CLOCK_TOLERANCE_SECONDS,
     pkce: { required: (_ctx, client) => client.clientAuthMethod === "none" || clientExtension(client).isPkceRequired },
     features: {
+      fapi: { enabled: true, profile: (_ctx, client) => (client && clientExtension(client).isFapi ? "2.0" : undefined) },
       devInteractions: { enabled: false },
       introspection: { enabled: true, allowedPolicy: (_ctx, client, token) => mayIntrospect(client.clientId, token) },
       revocation: { enabled: true, allowedPolicy: (_ctx, client, token) => token.clientId === client.clientId },
@@ -85,7 +89,7 @@ export function buildConfiguration(signingKeys: JWK[]): Configuration {
         // A token requested for one audience is never issued for all of them because a later request omits it (S54).
         useGrantedResource: () => true,
       },
-      dPoP: { enabled: true, requireNonce: () => false },
+      dPoP: { enabled: true, requireNonce: refuseProofAhead },
       rpInitiatedLogout: { enabled: true, logoutSource: renderLogoutPage, postLogoutSuccessSource: renderSignedOutPage },
     },
     interactions: { url: (_ctx, interaction) => `/interaction/${interaction.uid}`, policy: buildInteractionPolicy() },
@@ -98,7 +102,7 @@ export function buildConfiguration(signingKeys: JWK[]): Configuration {
       (source.kind === "DeviceCode" || source.scopes.has(OFFLINE_ACCESS) || clientExtension(client).isRefreshAlways),
     // An app's tokens outlive the browser's session at our site, as users expect of a signed-in app.
     expiresWithSession: () => false,
-    rotateRefreshToken: true,
+    rotateRefreshToken: replacesRefreshToken,
     revokeGrantPolicy: () => true,
     renderError: renderErrorPage,
     ttl: {
@@ -123,10 +127,4 @@ function cookieName(name: string): string {
 function accessTokenSeconds(client: Client): number {
   const seconds = clientExtension(client).accessTokenSeconds ?? lifetimes.ACCESS_TOKEN_SECONDS;
   return Math.min(seconds, lifetimes.ACCESS_TOKEN_MAX_SECONDS);
-}
-
-function refreshTokenSeconds(token: RefreshToken): number {
-  const now = Math.floor(Date.now() / 1000);
-  const ageSeconds = now - (token.iiat ?? now);
-  return Math.max(1, Math.min(lifetimes.REFRESH_TOKEN_IDLE_SECONDS, lifetimes.REFRESH_TOKEN_ABSOLUTE_SECONDS - ageSeconds));
 }

@@ -1,14 +1,11 @@
 import { scopes } from "@keyhook/sdk";
 import * as oauth from "oauth4webapi";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, describe, expect, test } from "vitest";
 import { PKCE } from "./testing/authorization.ts";
 import { asApp, authorize, redemption, type SignIn, signIn } from "./testing/sign-in.ts";
-import { startWorld, type World } from "./testing/world.ts";
+import { startWorld } from "./testing/world.ts";
 
-let world: World;
-beforeAll(async () => {
-  world = await startWorld();
-});
+const world = await startWorld();
 afterAll(() => world.stop());
 
 const documents = ["/.well-known/openid-configuration", "/.well-known/oauth-authorization-server"];
@@ -66,7 +63,7 @@ describe("S106 discovery", () => {
     ]);
     for (const name of ["dpop_signing_alg_values_supported", "token_endpoint_auth_signing_alg_values_supported"]) {
       expect(document[name].length, name).toBeGreaterThan(0);
-      for (const alg of document[name]) expect(alg, "public keys only").toMatch(/^(RS|PS|ES|Ed)/);
+      for (const alg of document[name]) expect(alg, "only public keys").toMatch(/^(RS|PS|ES|Ed)/);
     }
     expect(sorted("response_modes_supported")).toEqual(["form_post", "fragment", "query"]);
     for (const name of [
@@ -81,7 +78,7 @@ describe("S106 discovery", () => {
     }
   });
 
-  test("every claim it lists exists somewhere, and every claim that userinfo gives is listed", async () => {
+  test("every claim that it lists exists, and every claim in userinfo is listed", async () => {
     const { claims_supported } = await read();
     const { tokens } = await signIn(
       world,
@@ -104,7 +101,7 @@ describe("S106 discovery", () => {
 describe("S106 every endpoint that discovery names works", () => {
   const confidential = { isConfidential: true, isRefreshAllowed: true, isDeviceFlowAllowed: true } as const;
 
-  /** One call for each name; a name without a call here fails the test. */
+  /** One request for each name; a name without a request here fails the test. */
   const calls: Record<string, (url: string, at: SignIn) => Promise<void>> = {
     async authorization_endpoint(url, at) {
       for (const response_mode of [undefined, "query"]) expect((await authorize(at, { response_mode })).code).toBeTruthy();
@@ -180,7 +177,7 @@ describe("S106 every endpoint that discovery names works", () => {
       if (mode === "form_post") {
         const html = await (answer as Response).text();
         expect(html).toMatch(/name="code" value="[\w-]+"/);
-        // Its script runs under the policy that comes with it, or the browser would stop here.
+        // The page's script must be allowed by the page's policy, or the browser would stop here.
         const [, script = ""] = /<script>([\s\S]*)<\/script>/.exec(html) ?? [];
         const digest = Buffer.from(await crypto.subtle.digest("SHA-256", Buffer.from(script))).toString("base64");
         expect((answer as Response).headers.get("content-security-policy")).toContain(`'sha256-${digest}'`);

@@ -1,6 +1,6 @@
 import { IncomingMessage, ServerResponse } from "node:http";
 import { Socket } from "node:net";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, describe, expect, test } from "vitest";
 import { newId } from "#core/ids.ts";
 import {
   countFailure,
@@ -11,18 +11,15 @@ import {
   guardAgainstGuessing,
 } from "./failure-throttle.ts";
 import { asApp, authorize, prepare, redemption, refresh, signIn } from "./testing/sign-in.ts";
-import { startWorld, type World } from "./testing/world.ts";
+import { startWorld } from "./testing/world.ts";
 
-let world: World;
-beforeAll(async () => {
-  world = await startWorld();
-});
+const world = await startWorld();
 afterAll(() => world.stop());
 
 const CLIENT_ENDPOINTS = ["/oauth/token", "/oauth/introspect", "/oauth/revoke"];
 const form = { grant_type: "refresh_token", refresh_token: "kh_refresh_guess", token: "kh_oauth_guess" };
 
-/** Sends wrong secrets until one is refused as one too many; each guess is another one, as a guesser's would be. */
+/** Sends wrong secrets until one is refused for the limit; each guess is different, as an attacker's would be. */
 async function guess(clientId: string, times: number, path = "/oauth/token"): Promise<number[]> {
   const statuses: number[] = [];
   for (let sent = 0; sent < times; sent += 30) {
@@ -50,7 +47,7 @@ describe("S56 guessing", () => {
     expect(seconds).toBeLessThanOrEqual(60);
   });
 
-  test("the right secret does not get past it either, or every guess could be checked", async () => {
+  test("refuses the right secret too, since otherwise every guess could be checked", async () => {
     world.sendFrom("192.0.2.2");
     const at = await prepare(world, { isConfidential: true });
     await guess(at.app.clientId, FAILURES_OF_CLIENT);
@@ -107,7 +104,7 @@ describe("S56 an address of IPv6", () => {
     expect(await guess(app.clientId, 1)).toEqual([401]);
   });
 
-  /** As a request that failed; throws where it would be refused. */
+  /** A failed request; throws if it would be refused. */
   function fail(address: string, clientId = newId()): void {
     const res = new ServerResponse(new IncomingMessage(new Socket()));
     guardAgainstGuessing(res, address, clientId);
@@ -121,7 +118,7 @@ describe("S56 an address of IPv6", () => {
     fail(networkOf("49", 0));
   });
 
-  test("is forgotten in a flood from many when it is the oldest, and not with everybody", () => {
+  test("is evicted in a flood from many if it is the oldest, and not together with all others", () => {
     const flood = (from: number, to: number) => {
       for (let n = from; n < to; n++) fail(`10.${n >> 16}.${(n >> 8) % 256}.${n % 256}`);
     };
@@ -132,7 +129,7 @@ describe("S56 an address of IPv6", () => {
   });
 });
 
-test("S56 what succeeds never counts, however often", async () => {
+test("S56 successful requests never count, however many", async () => {
   world.sendFrom("192.0.2.8");
   const at = await signIn(world, { isRefreshAllowed: true });
   let token = at.tokens.refresh_token;

@@ -10,16 +10,16 @@ import { ProtocolError } from "./protocol-request.ts";
 const WINDOW_MS = 60_000;
 export const FAILURES_OF_CLIENT = 60;
 export const FAILURES_OF_ADDRESS = 600;
-/** One customer may have all networks of a /48. */
+/** A provider may assign a /48 with all of its networks to one customer, so its addresses are counted together. */
 export const FAILURES_OF_CUSTOMER = 10 * FAILURES_OF_ADDRESS;
 export const ENTRIES_MAX = 50_000;
 
 type Entry = { count: number; resetAt: number };
-/** In the order in which their windows began. */
+/** Counters, in the order in which their windows began. */
 const failures = new Map<string, Entry>();
 const keys = new WeakMap<ServerResponse, string[]>();
 
-/** Refuses the request if this address has failed too often; otherwise a failure of it will be counted. */
+/** Refuses the request if its address has failed too often. Otherwise, the request's failure will be counted. */
 export function guardAgainstGuessing(res: ServerResponse, address: string, clientId: string): void {
   const [network, customer] = [addressKey(address) ?? address, addressKey(address, 48) ?? address];
   const limits = new Map([

@@ -1,15 +1,13 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type Provider from "oidc-provider";
-import { isDatabaseDown } from "#core/db.ts";
+import { isDatabaseDown } from "#core/database-errors.ts";
 import { log } from "#core/log.ts";
-import { identifyClient } from "./client-authentication.ts";
-import { answerPendingPoll } from "./device/answer-pending-poll.ts";
-import { refusePollFlood } from "./device/poll-flood.ts";
+import { withRequestRows } from "./artifacts/request-rows.ts";
+import { identifyClient } from "./clients/client-authentication.ts";
+import { answerPendingPoll, refusePollFlood } from "./device/poll-device-code.ts";
 import { prepareClient } from "./documents/prepare-client.ts";
 import { takeFailure } from "./engine-events.ts";
-import { isCiExchange } from "./exchange/token-exchange.ts";
 import { guardAgainstGuessing } from "./failure-throttle.ts";
-import { findOwnEndpoint } from "./own-endpoints.ts";
 import { errorPage } from "./pages/error-page.ts";
 import { pageHeaders } from "./pages/layout.ts";
 import {
@@ -23,22 +21,21 @@ import {
   readForm,
   withForm,
 } from "./protocol-request.ts";
-import { isClientEndpoint, isPersonEndpoint, protocolRoutes, takesEitherMethod } from "./protocol-routes.ts";
+import {
+  isClientEndpoint,
+  isPersonEndpoint,
+  isSignOutEndpoint,
+  methodsOf,
+  protocolRoutes,
+  REGISTRATION,
+  RESOURCE_METADATA,
+  takesEitherMethod,
+} from "./protocol-routes.ts";
 import { currentProvider } from "./provider.ts";
-import { answerCiExchange } from "./publishers/answer-ci-exchange.ts";
-import { withRequestRows } from "./request-rows.ts";
-
-type RequestListener = (req: IncomingMessage, res: ServerResponse) => unknown;
-const listeners = new WeakMap<Provider, RequestListener>();
-
-function listenerOf(provider: Provider): RequestListener {
-  let listener = listeners.get(provider);
-  if (!listener) {
-    listener = provider.callback();
-    listeners.set(provider, listener);
-  }
-  return listener;
-}
+import { answerCiExchange, isCiExchange } from "./publishers/answer-ci-exchange.ts";
+import { handleRegistration } from "./registration/handle-registration.ts";
+import { resourceMetadata } from "./resources/resource-servers.ts";
+import { KEYS_CACHED_SECONDS } from "./signing-keys.ts";
 
 /**
  * Door 3: OAuth 2.0 and OpenID Connect, for `server.ts` and for the Next API route alike.
@@ -85,6 +82,18 @@ async function answer(req: IncomingMessage, res: ServerResponse, clientAddress: 
   }
 }
 
+type RequestListener = (req: IncomingMessage, res: ServerResponse) => unknown;
+const listeners = new WeakMap<Provider, RequestListener>();
+
+function listenerOf(provider: Provider): RequestListener {
+  let listener = listeners.get(provider);
+  if (!listener) {
+    listener = provider.callback();
+    listeners.set(provider, listener);
+  }
+  return listener;
+}
+
 /** Null if there is none, or if there are several, which the engine refuses. */
 function clientIdIn(url = ""): string | null {
   const query = url.includes("?") ? url.slice(url.indexOf("?")) : "";
@@ -111,7 +120,7 @@ function answerError(res: ServerResponse, path: string, thrown: unknown): void {
   }
   const isPage = isPersonEndpoint(path);
   const body = isPage
-    ? errorPage({ error: error.error, description: error.message })
+    ? errorPage({ error: error.error, description: error.message, isSignOut: isSignOutEndpoint(path) })
     : JSON.stringify({ error: error.error, error_description: printable(error.message) });
   // The rest of an oversized body is not read: the connection ends with the response.
   if (error.status === 413) res.setHeader("Connection", "close");
@@ -128,3 +137,35 @@ function answerError(res: ServerResponse, path: string, thrown: unknown): void {
   });
   res.end(body);
 }
+
+/** The protocol endpoints that the engine does not handle. All are for programs and may be called from any page (S53). */
+type OwnEndpoint = (req: IncomingMessage, res: ServerResponse, clientAddress: string) => Promise<void> | void;
+
+function findOwnEndpoint(path: string): OwnEndpoint | undefined {
+  if (path === RESOURCE_METADATA) return openToPages(path, answerResourceMetadata);
+  if (path === REGISTRATION || path.startsWith(`${REGISTRATION}/`)) return openToPages(path, handleRegistration);
+  return undefined;
+}
+
+const PREFLIGHT_SECONDS = 3600;
+
+function openToPages(path: string, endpoint: OwnEndpoint): OwnEndpoint {
+  return (req, res, clientAddress) => {
+    res.setHeader("Access-Control-Allow-Origin", "*");
+    if (req.method !== "OPTIONS") {
+      res.setHeader("Access-Control-Expose-Headers", "WWW-Authenticate, Retry-After, X-Request-Id");
+      return endpoint(req, res, clientAddress);
+    }
+    const headers = {
+      "Access-Control-Allow-Methods": methodsOf(path)?.join(", "),
+      "Access-Control-Allow-Headers": "Authorization, Content-Type, MCP-Protocol-Version",
+      "Access-Control-Max-Age": PREFLIGHT_SECONDS,
+    };
+    res.writeHead(204, headers).end();
+  };
+}
+
+const answerResourceMetadata: OwnEndpoint = (_req, res) => {
+  res.setHeader("Cache-Control", `public, max-age=${KEYS_CACHED_SECONDS}`);
+  res.writeHead(200, { "Content-Type": "application/json; charset=utf-8" }).end(JSON.stringify(resourceMetadata()));
+};

@@ -3,17 +3,14 @@ import { once } from "node:events";
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, describe, expect, test } from "vitest";
 import { freePort } from "../postgres/free-port.ts";
 import { type DocumentSite, startDocumentSite } from "./testing/document-site.ts";
 import { prepare } from "./testing/sign-in.ts";
-import { startWorld, type World } from "./testing/world.ts";
+import { startWorld } from "./testing/world.ts";
 
-/** The Model Context Protocol's own suite for authorization servers, with a person who clicks for it. */
-let world: World;
-beforeAll(async () => {
-  world = await startWorld();
-});
+/** The Model Context Protocol's own suite for authorization servers, with a user who clicks. */
+const world = await startWorld();
 const sites: DocumentSite[] = [];
 afterAll(async () => {
   await world.stop();
@@ -24,7 +21,7 @@ type Check = { id: string; status: string; errorMessage?: string };
 
 const SUITE = join(import.meta.dirname, "../../node_modules/@modelcontextprotocol/conformance/dist/index.js");
 
-/** Runs the suite to its end; when it asks for a browser at an address, a signed-in one goes there and agrees. */
+/** Runs the suite to its end; if it asks for a browser at a URL, a signed-in one opens it and allows the app. */
 async function runSuite(clientId: string, extra: string[]): Promise<{ exitCode: number; checks: Check[]; output: string }> {
   const port = await freePort();
   const { browser, session } = await prepare(world);
@@ -49,7 +46,7 @@ async function runSuite(clientId: string, extra: string[]): Promise<{ exitCode: 
 
 const redirectUris = ["http://127.0.0.1/callback"];
 
-/** How the suite's client is known here. */
+/** The client ID of the suite's client. */
 const clients = {
   "an app": async () => (await prepare(world, { redirectUris })).app.clientId,
   "a metadata document": async () => {

@@ -2,13 +2,10 @@ import type { IncomingMessage } from "node:http";
 import { Readable } from "node:stream";
 import { env } from "#core/env.ts";
 import { malformedParameters } from "#core/http/malformed-parameters.ts";
-import { joinOrgIds } from "./org-ids.ts";
+import { joinOrgIds } from "./authorization/org-ids.ts";
 import { methodsOf, protocolRoutes } from "./protocol-routes.ts";
 
-/**
- * Prepares a protocol request before the engine sees it: adapts it to what the engine expects, and refuses what could only end in a server
- * error (S51).
- */
+/** Adapts a protocol request to what the engine expects, and refuses what could only end in a server error (S51). */
 
 /** A response without the engine: an RFC 6749 error body, or a page if a user is waiting. */
 export class ProtocolError extends Error {
@@ -40,9 +37,9 @@ const JSON_PATHS: ReadonlySet<string> = new Set([protocolRoutes.token, protocolR
 /** Refuses unknown paths and methods, in RFC 9110's terms (S37). */
 export function checkMethod(method: string | undefined, path: string): void {
   const allowed = methodsOf(path);
-  if (!allowed) throw new ProtocolError(404, "not_found", "there is nothing at this address");
+  if (!allowed) throw new ProtocolError(404, "not_found", "this URL does not exist");
   if (method && allowed.includes(method)) return;
-  throw new ProtocolError(405, "invalid_request", `this address takes ${allowed.join(", ")}`, { Allow: allowed.join(", ") });
+  throw new ProtocolError(405, "invalid_request", `this URL accepts ${allowed.join(", ")}`, { Allow: allowed.join(", ") });
 }
 
 /** Sets host and scheme to the canonical ones, whatever the request says (S110). */
@@ -89,7 +86,7 @@ function readBody(req: IncomingMessage): Promise<Buffer> {
       reject(tooLarge());
     };
     // A connection that ends before its request does is not our fault. It may have ended before reading began.
-    const cutOff = () => reject(new ProtocolError(400, "invalid_request", "the request ended before its body did"));
+    const cutOff = () => reject(new ProtocolError(400, "invalid_request", "the request body was cut off"));
     if (req.errored) return cutOff();
     req.on("data", take).once("end", () => resolve(Buffer.concat(chunks)));
     req.once("error", cutOff);
@@ -100,7 +97,7 @@ function readBody(req: IncomingMessage): Promise<Buffer> {
 export async function readJsonObject(req: IncomingMessage): Promise<Record<string, unknown>> {
   const body = await readBody(req);
   if (mediaType(req) !== JSON_TYPE) {
-    throw new ProtocolError(400, "invalid_client_metadata", `only ${JSON_TYPE} bodies are supported here`);
+    throw new ProtocolError(400, "invalid_client_metadata", `only ${JSON_TYPE} bodies are supported`);
   }
   const value = parseJson(decodeUtf8(body));
   if (typeof value !== "object" || !value || Array.isArray(value)) {
@@ -115,7 +112,7 @@ export async function readForm(req: IncomingMessage, path: string): Promise<URLS
   const body = await readBody(req);
   if (body.length === 0) return new URLSearchParams();
   if (contentType === JSON_TYPE && JSON_PATHS.has(path)) return formFromJson(body);
-  if (contentType !== FORM) throw new ProtocolError(400, "invalid_request", `only ${FORM} bodies are supported here`);
+  if (contentType !== FORM) throw new ProtocolError(400, "invalid_request", `only ${FORM} bodies are supported`);
   const form = decodeUtf8(body);
   checkParameters(form);
   return joinOrgIds(new URLSearchParams(form));
@@ -152,7 +149,7 @@ function decodeUtf8(body: Buffer): string {
   }
 }
 
-/** The same request with another body: the engine reads a request as a stream, and this one has already been read. */
+/** A copy of a request with another body. The engine reads a request as a stream, and the original has already been read. */
 export function withForm(req: IncomingMessage, form: URLSearchParams): IncomingMessage {
   const body = Buffer.from(form.toString());
   const replay = new Readable({ read: () => undefined });

@@ -1,3 +1,5 @@
+import { env } from "#core/env.ts";
+
 /** The protocol's paths (docs/specification/oauth.md#endpoints) and the methods that each accepts. */
 export const protocolRoutes = {
   authorization: "/oauth/authorize",
@@ -16,7 +18,7 @@ export const protocolRoutes = {
 /** Dynamic registration (RFC 7591) and its management, `/oauth/register/<client id>` (RFC 7592). Not the engine's. */
 export const REGISTRATION = "/oauth/register";
 
-/** What our API says about itself to clients that have only its URL (RFC 9728). Not the engine's. */
+/** The metadata of our API for clients that know only its URL (RFC 9728). The engine does not serve it. */
 export const RESOURCE_METADATA = "/.well-known/oauth-protected-resource";
 
 /** All our paths under `/.well-known/` (next.config.js has the same list). */
@@ -51,10 +53,7 @@ const RESUME = /^\/oauth\/authorize\/[\w-]{1,100}$/;
 /** Where a self-registered app is read, changed and deleted: `/oauth/register/<client id>`. */
 const REGISTERED = /^\/oauth\/register\/[\w-]{1,100}$/;
 
-/**
- * The methods that a path accepts; undefined for a path that is not ours. The engine would also respond to other spellings
- * (`/OAuth/Token/`), past all our checks that depend on the path.
- */
+/** The methods of a path; undefined if it is not ours. The engine accepts other spellings, which would bypass checks that use the path. */
 export function methodsOf(path: string): readonly string[] | undefined {
   if (Object.hasOwn(methods, path)) return methods[path];
   if (REGISTERED.test(path)) return ["GET", "HEAD", "PUT", "DELETE", "OPTIONS"];
@@ -75,6 +74,8 @@ export const isClientEndpoint = (path: string): boolean => clientEndpoints.has(p
 /** Endpoints that a user's browser visits: they respond with pages, and no other site may read them (S53). */
 export const isPersonEndpoint = (path: string): boolean => /^\/oauth\/(authorize|logout)(\/|$)/.test(path);
 
+export const isSignOutEndpoint = (path: string): boolean => path.startsWith(protocolRoutes.end_session);
+
 /** The authorization server's own metadata (RFC 8414, OpenID Connect Discovery). */
 export const isMetadata = (path: string): boolean => path.startsWith("/.well-known/") && path !== RESOURCE_METADATA;
 
@@ -84,3 +85,30 @@ export const isPublicDocument = (path: string): boolean => path === protocolRout
 /** Endpoints where a form means the same as the parameters in the URL. */
 export const takesEitherMethod = (path: string): boolean =>
   path === protocolRoutes.authorization || path === protocolRoutes.end_session;
+
+/** The URLs that an app's developer needs. A client library finds all of them from the issuer alone. */
+type AppEndpoints = {
+  issuer: string;
+  discovery: string;
+  authorization: string;
+  token: string;
+  userinfo: string;
+  jwks: string;
+  deviceAuthorization: string;
+  /** The page where users enter a code. */
+  codeVerification: string;
+};
+
+export function appEndpoints(): AppEndpoints {
+  const { ORIGIN } = env();
+  return {
+    issuer: ORIGIN,
+    discovery: `${ORIGIN}/.well-known/openid-configuration`,
+    authorization: ORIGIN + protocolRoutes.authorization,
+    token: ORIGIN + protocolRoutes.token,
+    userinfo: ORIGIN + protocolRoutes.userinfo,
+    jwks: ORIGIN + protocolRoutes.jwks,
+    deviceAuthorization: ORIGIN + protocolRoutes.device_authorization,
+    codeVerification: ORIGIN + protocolRoutes.code_verification,
+  };
+}

@@ -5,14 +5,14 @@ import type Provider from "oidc-provider";
 import type { Client } from "oidc-provider";
 import { db } from "#core/db.ts";
 import { env } from "#core/env.ts";
-import { queueLogoutNotices } from "./back-channel-logout/queue-logout-notices.ts";
-import { clientExtension } from "./client-extension.ts";
-import { findClientSecret } from "./client-secret.ts";
-import { GRANT_REDIRECT_URI } from "./grant-redirect-uri.ts";
-import { isFirstUse } from "./replay.ts";
-import { tokenPrefix } from "./token-prefix.ts";
-import { countSecretUse } from "./usage.ts";
-import { verifyRetiredHint } from "./verify-retired-hint.ts";
+import { countSecretUse } from "./apps/count-usage.ts";
+import { GRANT_REDIRECT_URI } from "./artifacts/grant-store.ts";
+import { isFirstUseInRequest } from "./artifacts/is-first-use.ts";
+import { newRefreshTokenId } from "./artifacts/refresh-token-id.ts";
+import { tokenPrefix } from "./artifacts/token-prefix.ts";
+import { clientExtension, findClientSecret } from "./clients/client-extension.ts";
+import { queueLogoutNotices } from "./logout/queue-logout-notices.ts";
+import { verifyRetiredHint } from "./signing-keys.ts";
 
 /**
  * The only place where the engine's classes are changed rather than configured. Each line says which gap it closes; each is a method that
@@ -55,14 +55,14 @@ type Internals = {
   Client: { prototype: ClientPrototype; Schema: { prototype: { redirectUris(uris?: string[], label?: string): void } } };
   Grant: { prototype: GrantPrototype; IN_PAYLOAD: string[] };
   AccessToken: { prototype: TokenPrototype };
-  RefreshToken: { prototype: TokenPrototype };
+  RefreshToken: { prototype: TokenPrototype & { grantId: string; jkt?: string; remainingTTL: number } };
   DeviceCode: { prototype: TokenPrototype };
   ReplayDetection: ReplayDetectionClass;
 };
 
 /** A client's public keys, as the engine keeps them; those of a `jwks_uri` are fetched when first needed. */
-export type ClientKeyStore = {
-  /** False once keys from a `jwks_uri` are stale (read-client-keys.ts). */
+type ClientKeyStore = {
+  /** False once keys from a `jwks_uri` are stale (clients/fetch-client-keys.ts). */
   fresh(): boolean;
   refresh(): Promise<void>;
   selectForVerify(wanted: { alg: string; kid?: string }): JWK[];
@@ -126,12 +126,16 @@ export function closeEngineGaps(provider: Provider): void {
   };
 
   // RFC 9449 §11.1, RFC 7523 §3: the engine would first read and then write, and so accept two simultaneous uses as first.
-  ReplayDetection.unique = isFirstUse;
+  ReplayDetection.unique = isFirstUseInRequest;
 
   // S55: secret scanners recognize our tokens by their prefix.
   addPrefix(AccessToken.prototype, tokenPrefix("AccessToken"));
-  addPrefix(RefreshToken.prototype, tokenPrefix("RefreshToken"));
   addPrefix(DeviceCode.prototype, tokenPrefix("DeviceCode"));
+  // S47: a used refresh token is recognized without its row.
+  RefreshToken.prototype.generateTokenId = function generateTokenId() {
+    const { grantId, jkt } = this;
+    return newRefreshTokenId({ grantId, jkt, exp: Math.floor(Date.now() / 1000) + this.remainingTTL });
+  };
 }
 
 function addPrefix(prototype: TokenPrototype, prefix: string): void {

@@ -4,9 +4,9 @@ import { log } from "#core/log.ts";
 import { listen } from "#core/notifications.ts";
 import { buildConfiguration } from "./configuration.ts";
 import { watchEngine } from "./engine-events.ts";
-import { registerTokenExchange } from "./exchange/register-token-exchange.ts";
-import { loadSigningKeys, nextKeyChange, SIGNING_KEYS_CHANNEL } from "./keys.ts";
+import { registerTokenExchange } from "./exchange/exchange-token.ts";
 import { closeEngineGaps } from "./provider-internals.ts";
+import { loadSigningKeys, nextKeyChange, SIGNING_KEYS_CHANNEL } from "./signing-keys.ts";
 
 /**
  * The engine, one instance per process (ARCHITECTURE.md, Processes). It gets its signing keys when it is created; when they change, a new
@@ -24,7 +24,7 @@ type State = {
 };
 const keeper = globalThis as typeof globalThis & { keyhookProvider?: State };
 keeper.keyhookProvider ??= { build, turn: 0, isWatched: false };
-// Referenced from here on, so that the state of one test file does not reach the engine of the next one, which has another URL.
+// Each test file has its own URL, so this reference keeps the state of one file from the engine of the next.
 const state = keeper.keyhookProvider;
 const RETRY_MS = 5_000;
 
@@ -59,7 +59,7 @@ function replace(): void {
       if (turn === state.turn) state.current = Promise.resolve(provider);
     },
     (error) => {
-      log().error({ err: error }, "cannot load the signing keys anew; those at hand stay in use");
+      log().error({ err: error }, "cannot reload the signing keys; the current ones stay in use");
       if (turn === state.turn) setTimeout(replace, RETRY_MS).unref();
     },
   );

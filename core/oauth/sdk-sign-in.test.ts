@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { inspect } from "node:util";
 import {
   createClient,
   createLogin,
@@ -20,22 +21,19 @@ import {
 } from "@keyhook/sdk";
 import { exportJWK, generateKeyPair, SignJWT } from "jose";
 import * as oauth from "oauth4webapi";
-import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { afterAll, describe, expect, test, vi } from "vitest";
 import { noOrigin } from "#core/audit/request-origin.ts";
 import { db } from "#core/db.ts";
 import { newId } from "#core/ids.ts";
-import { denyDevice } from "./device/deny-device.ts";
+import { denyDevice } from "./device/answer-device.ts";
 import { startCiIssuer } from "./testing/ci-issuer.ts";
 import { allowDevice, type DeviceAuthorization, expireDevice, prepareDevice } from "./testing/device.ts";
 import { prepareExchange } from "./testing/exchange.ts";
 import { type Prepared, prepare } from "./testing/sign-in.ts";
-import { REDIRECT_URI, startWorld, type World } from "./testing/world.ts";
+import { REDIRECT_URI, startWorld } from "./testing/world.ts";
 
-/** The SDK's sign-in against the engine, and beside a library that knows nothing of either. */
-let world: World;
-beforeAll(async () => {
-  world = await startWorld();
-});
+/** The SDK's sign-in with the engine, compared with an independent library. */
+const world = await startWorld();
 afterAll(() => world.stop());
 
 async function refusal(work: Promise<unknown>): Promise<SignInError> {
@@ -53,7 +51,7 @@ const appOf = ({ app }: Pick<Prepared, "app">) => ({
   ...(app.secret && { clientSecret: app.secret }),
 });
 
-/** Sends a browser through a login that the SDK began. */
+/** Takes a browser through a login that the SDK started. */
 async function begin(at: Prepared, options: Partial<Parameters<typeof createLogin>[0]> = {}) {
   const login = await createLogin({ ...appOf(at), redirectUri: REDIRECT_URI, ...options });
   const callback = await world.follow(at.browser, login.url, at.session);
@@ -80,7 +78,7 @@ describe.each([true, false])("authorization code, app with a secret: %s", (isCon
     );
     expect(Date.parse(signedIn.expiresAt ?? "") - Date.now()).toBeGreaterThan(7 * 3600_000);
     expect(readIdTokenClaims(signedIn.idToken ?? "")).toEqual(signedIn.claims);
-    // What a library that checks everything has to say of the same token.
+    // An independent library, which checks everything, must agree about the same token.
     const as = await world.discover();
     const response = Response.json({ access_token: signedIn.accessToken, token_type: "bearer", id_token: signedIn.idToken });
     const checked = await oauth.processAuthorizationCodeResponse(as, { client_id: at.app.clientId }, response, {
@@ -96,7 +94,8 @@ describe.each([true, false])("authorization code, app with a secret: %s", (isCon
     });
 
     const fresh = await refreshTokens({ ...appOf(at), refreshToken: signedIn.refreshToken ?? "" });
-    expect(fresh.refreshToken).not.toBe(signedIn.refreshToken);
+    // RFC 9700 §4.14.2: only a public app's is replaced.
+    expect(fresh.refreshToken === signedIn.refreshToken).toBe(isConfidential);
     await revokeToken({ ...appOf(at), token: fresh.refreshToken ?? "" });
     await revokeToken({ ...appOf(at), token: fresh.refreshToken ?? "" });
     expect(await refusal(refreshTokens({ ...appOf(at), refreshToken: fresh.refreshToken ?? "" }))).toMatchObject({
@@ -104,11 +103,11 @@ describe.each([true, false])("authorization code, app with a secret: %s", (isCon
       message: "The sign-in has ended. Sign in again.",
     });
     await expect(fetchUserInfo({ baseUrl: world.origin, accessToken: fresh.accessToken })).rejects.toMatchObject({ status: 401 });
-    // A code is good once.
+    // A code works once.
     expect(await refusal(finish(at, login, callback))).toMatchObject({ code: "invalid_grant", status: 400 });
   });
 
-  test("takes no answer that was not meant for this login", async () => {
+  test("accepts no response that was not meant for this login", async () => {
     const at = await prepared();
     const { login, callback } = await begin(at);
     const other = await createLogin({ ...appOf(at), redirectUri: REDIRECT_URI });
@@ -138,19 +137,19 @@ describe.each([true, false])("authorization code, app with a secret: %s", (isCon
     ).toMatchObject({
       code: "state_mismatch",
     });
-    // A code that was put into another login: its verifier is another one (RFC 9700 §4.5).
+    // A code injected into another login: that one has another verifier (RFC 9700 §4.5).
     const injected = changed((all) => all.set("state", other.state));
     expect(await refusal(finish(at, other, injected))).toMatchObject({ code: "invalid_grant" });
   });
 
-  test("does not take a code that was asked for with another nonce", async () => {
+  test("does not accept a code that was requested with another nonce", async () => {
     const at = await prepared();
     const { login, callback } = await begin(at);
     expect(await refusal(finish(at, { ...login, nonce: "another" }, callback))).toMatchObject({ code: "invalid_id_token" });
   });
 });
 
-test("a refusal is told in words, once it is known to be an answer to this login", async () => {
+test("a denial is reported in words, once it is known to be a response to this login", async () => {
   const at = await prepare(world);
   const login = await createLogin({ ...appOf(at), redirectUri: REDIRECT_URI });
   const callback = (await world.follow(at.browser, login.url, at.session, { decision: "deny" })) as URL;
@@ -161,7 +160,7 @@ test("a refusal is told in words, once it is known to be an answer to this login
   expect(await refusal(finish(at, { ...login, state: "another" }, callback))).toMatchObject({ code: "state_mismatch" });
 });
 
-test("a login asks for organizations and for whatever else it is told to", async () => {
+test("a login requests organizations and any other given parameters", async () => {
   const at = await prepare(world, { scopes: ["openid", "profile", "read-repos"] });
   const [first, second] = [
     await world.organization(`org-${newId()}`, { [at.person.id]: "admin" }),
@@ -182,7 +181,7 @@ test("a login asks for organizations and for whatever else it is told to", async
 });
 
 describe("an ID token", () => {
-  test("is taken only as it was signed by the service, for this app and this sign-in", async () => {
+  test("is accepted only if it was signed by the service, for this app and this sign-in", async () => {
     const at = await prepare(world);
     const { login, callback } = await begin(at);
     const { idToken = "", accessToken, claims } = await finish(at, login, callback);
@@ -227,7 +226,7 @@ describe("an ID token", () => {
   });
 
   test("is checked against the clock and the issuer", async () => {
-    // An issuer of our own making, so that there is a key to sign such tokens with.
+    // An issuer made for this test, to have a key that signs such tokens.
     const ci = await startCiIssuer();
     const service = serviceWithKeysOf(ci);
     const sign = (changes: Record<string, unknown>) =>
@@ -237,14 +236,17 @@ describe("an ID token", () => {
     const now = Math.floor(Date.now() / 1000);
     expect(await check({})).toMatchObject({ sub: "ada" });
     expect(await check({ aud: ["app", "other"], azp: "app" })).toMatchObject({ sub: "ada" });
-    // OpenID Connect Core §3.1.3.8, of the access token "an access token".
+    // Clocks may be a minute apart.
+    expect(await check({ exp: now - 30, iat: now - 90 })).toMatchObject({ sub: "ada" });
+    expect(await check({ iat: now + 30 })).toMatchObject({ sub: "ada" });
+    // OpenID Connect Core §3.1.3.8, for the access token "an access token".
     const at_hash = createHash("sha256").update("an access token").digest().subarray(0, 16).toString("base64url");
     const bound = { ...service, clientId: "app", nonce: "n", idToken: await sign({ at_hash }) };
     expect(await verifyIdToken({ ...bound, accessToken: "an access token" })).toMatchObject({ at_hash });
     expect((await refusal(verifyIdToken({ ...bound, accessToken: "another" }))).code).toBe("invalid_id_token");
     for (const changes of [
-      { exp: now - 120 },
-      { iat: now + 600 },
+      { exp: now - 61 },
+      { iat: now + 90 },
       { iss: "https://evil.example" },
       { aud: ["app", "other"] },
       { aud: ["app", "other"], azp: "other" },
@@ -256,15 +258,15 @@ describe("an ID token", () => {
     ]) {
       expect((await refusal(check(changes))).code, JSON.stringify(changes)).toBe("invalid_id_token");
     }
-    // The service has taken a new key since its set was read, and of another kind.
+    // The service has rotated its key since the key set was read, and changed its kind.
     await ci.rotate("ES256");
-    vi.spyOn(Date, "now").mockReturnValue(Date.now() + 11_000);
+    vi.spyOn(Date, "now").mockReturnValue(Date.now() + 61_000);
     expect(await check({})).toMatchObject({ sub: "ada" });
     vi.restoreAllMocks();
     await ci.stop();
   });
 
-  /** A service whose documents this test gives, with the key set of a provider of CI. */
+  /** A service whose documents this test provides, with the key set of a CI provider. */
   function serviceWithKeysOf({ issuer: at }: { issuer: string }) {
     const baseUrl = "https://hub.example.test";
     const serve: typeof fetch = async (input, init) => {
@@ -282,8 +284,83 @@ describe("an ID token", () => {
   }
 });
 
+test("an ID token in the token endpoint's own answer is checked, and no error contains a token", async () => {
+  const at = await prepare(world);
+  const { login, callback } = await begin(at, { scope: "openid offline_access" });
+  const { refreshToken = "", idToken = "", accessToken } = await finish(at, login, callback);
+  const answers: [string, object, string][] = [
+    ["of another app", { id_token: idToken, access_token: accessToken, token_type: "Bearer" }, "invalid_id_token"],
+    ["without an access token", { token_type: "Bearer", refresh_token: refreshToken }, "unexpected_answer"],
+    ["of a kind that is not known", { access_token: accessToken, token_type: "N_A" }, "unexpected_answer"],
+    ["that is a list", [accessToken], "unexpected_answer"],
+  ];
+  for (const [what, answer, code] of answers) {
+    const answering: typeof fetch = (input, init) =>
+      String(input).endsWith("/oauth/token") ? Promise.resolve(Response.json(answer)) : fetch(input, init);
+    const error = await refreshTokens({
+      ...appOf(at),
+      // An access token other than the sign-in's: the ID token does not match it.
+      clientId: "another",
+      fetch: answering,
+      refreshToken: `${refreshToken}-${what}`,
+    }).then(
+      () => expect.unreachable(what),
+      (thrown: unknown) => thrown,
+    );
+    expect(error, what).toMatchObject({ code });
+    for (const secret of [accessToken, refreshToken, idToken]) expect(inspect(error, { depth: 10 }), what).not.toContain(secret);
+  }
+});
+
+test("a wrong clock loses no token: the old refresh token is used up once the answer has arrived", async () => {
+  const at = await prepare(world);
+  const { login, callback } = await begin(at, { scope: "openid offline_access" });
+  const { refreshToken = "" } = await finish(at, login, callback);
+  const wrongClock: typeof fetch = async (input, init) => {
+    const answer = await fetch(input, init);
+    // Longer than an ID token lives.
+    vi.spyOn(Date, "now").mockReturnValue(Date.now() + 2 * 3_600_000);
+    return answer;
+  };
+  const fresh = await refreshTokens({ ...appOf(at), fetch: wrongClock, refreshToken }).finally(() => vi.restoreAllMocks());
+  expect(fresh.refreshToken).not.toBe(refreshToken);
+  expect(Date.parse(fresh.expiresAt ?? "")).toBeGreaterThan(Date.now());
+});
+
+test("a service that is reached by HTTPS cannot have a secret sent without it", async () => {
+  const baseUrl = "https://half.example.test";
+  const serve = vi.fn<typeof fetch>(async () =>
+    Response.json({
+      issuer: baseUrl,
+      authorization_endpoint: `${baseUrl}/a`,
+      token_endpoint: "http://half.example.test/t",
+      jwks_uri: `${baseUrl}/k`,
+    }),
+  );
+  const refused = refreshTokens({ baseUrl, clientId: "app", clientSecret: "secret", refreshToken: "r", fetch: serve });
+  await expect(refused).rejects.toMatchObject({ code: "unexpected_answer", message: expect.stringContaining("HTTPS") });
+  expect(serve).toHaveBeenCalledTimes(1);
+});
+
+test("a login proves itself by PKCE with S256 (RFC 7636 §4.2), and no two share a secret", async () => {
+  const at = await prepare(world);
+  const logins = [await createLogin({ ...appOf(at), redirectUri: REDIRECT_URI })];
+  logins.push(await createLogin({ ...appOf(at), redirectUri: REDIRECT_URI }));
+  for (const { url, codeVerifier, state, nonce } of logins) {
+    expect(Object.fromEntries(new URL(url).searchParams)).toMatchObject({
+      response_type: "code",
+      code_challenge_method: "S256",
+      code_challenge: createHash("sha256").update(codeVerifier).digest("base64url"),
+      state,
+      nonce,
+    });
+    for (const secret of [codeVerifier, state, nonce]) expect(secret).toMatch(/^[\w-]{43}$/);
+  }
+  expect(new Set(logins.flatMap(({ codeVerifier, state, nonce }) => [codeVerifier, state, nonce])).size).toBe(6);
+});
+
 describe("discovery", () => {
-  test("is asked once, and not kept where it failed", async () => {
+  test("is requested once, and not cached if it failed", async () => {
     const baseUrl = "https://kept.example.test";
     const answers = [
       () => Response.json({ error: "away" }, { status: 500 }),
@@ -306,7 +383,7 @@ describe("discovery", () => {
 });
 
 describe("a device", () => {
-  /** The engine's own pace is five seconds; who waits here does something else meanwhile. */
+  /** The engine's interval is five seconds; the wait function does something else instead of waiting. */
   async function device(
     answering: (code: string, at: Prepared) => Promise<unknown> | undefined,
     options: Partial<Parameters<typeof deviceLogin>[0]> = {},
@@ -333,7 +410,7 @@ describe("a device", () => {
     expect((await refreshTokens({ ...appOf(at), refreshToken: tokens.refreshToken ?? "" })).accessToken).toBeTruthy();
   });
 
-  test("shows what there is to show, and waits as it is told to", async () => {
+  test("shows its code, and polls at the required interval", async () => {
     let shown: unknown;
     const at = await prepareDevice(world);
     const told: DevicePoll[] = [];
@@ -359,7 +436,7 @@ describe("a device", () => {
       verificationUriComplete: `${world.origin}/device?user_code=${userCode}`,
       expiresAt: expect.stringMatching(/^\d{4}-.*Z$/),
     });
-    // The second poll came too soon, since nobody waited.
+    // The second poll came too early, because nobody waited.
     expect(told).toMatchObject([
       { number: 1, answer: "authorization_pending", intervalSeconds: 5 },
       { number: 2, answer: "slow_down", intervalSeconds: 10 },
@@ -367,7 +444,7 @@ describe("a device", () => {
     expect(paced).toEqual([5, 5, 10]);
   });
 
-  test("is told of a refusal and of the end", async () => {
+  test("learns of a denial and of the expiry", async () => {
     const denied = await device((code, { session }) => denyDevice(session, code, noOrigin));
     expect(await refusal(denied.signedIn)).toMatchObject({
       code: "access_denied",
@@ -380,12 +457,12 @@ describe("a device", () => {
       return response;
     };
     const late = await device(() => expireDevice({ device_code: deviceCode } as DeviceAuthorization), { fetch: overheard });
-    expect(await refusal(late.signedIn)).toMatchObject({ code: "expired_token", message: /run out/ });
+    expect(await refusal(late.signedIn)).toMatchObject({ code: "expired_token", message: /has expired/ });
     const nobody = await device(() => undefined, { clientId: "nobody" });
     expect(await refusal(nobody.signedIn)).toMatchObject({ code: "invalid_client" });
   });
 
-  test("waits ever longer for a service that is away, and not past the code's end", async () => {
+  test("waits ever longer for a service that is down, but not past the code's expiry", async () => {
     let polls = 0;
     const away: typeof fetch = (input, init) => {
       if (!String(input).endsWith("/oauth/token")) return fetch(input, init);
@@ -409,7 +486,20 @@ describe("a device", () => {
     vi.restoreAllMocks();
   });
 
-  test("gives up when it is told to", async () => {
+  test("is sent to no address that would start another program than a browser", async () => {
+    const at = await prepareDevice(world);
+    const lying: typeof fetch = async (input, init) => {
+      const response = await fetch(input, init);
+      if (!String(input).endsWith("/oauth/device")) return response;
+      return Response.json({ ...(await response.json()), verification_uri_complete: "javascript:alert(1)" });
+    };
+    const onCode = vi.fn();
+    const signedIn = deviceLogin({ ...appOf(at), fetch: lying, onCode });
+    await expect(signedIn).rejects.toMatchObject({ code: "unexpected_answer" });
+    expect(onCode).not.toHaveBeenCalled();
+  });
+
+  test("stops when it is aborted", async () => {
     const controller = new AbortController();
     const reason = new Error("enough");
     const { signedIn } = await device(() => undefined, {
@@ -452,7 +542,7 @@ describe("tokens that are kept", () => {
     return { at, kept, keep, end, requests: () => requests, tokens };
   }
 
-  test("are renewed before they end, once for all who ask", async () => {
+  test("are renewed before they expire, once for all callers", async () => {
     const { kept, keep, end, requests, tokens } = await signedIn();
     const token = keep();
     expect(await token()).toBe(tokens.accessToken);
@@ -462,7 +552,7 @@ describe("tokens that are kept", () => {
     expect(new Set(given)).toEqual(new Set([kept.tokens.accessToken]));
     expect(requests()).toBe(1);
     expect(kept.tokens.refreshToken).not.toBe(tokens.refreshToken);
-    // What a client was refused is renewed, whenever it was to end.
+    // A rejected token is renewed, whatever its expiry.
     const refused = kept.tokens.accessToken;
     expect(await token({ refused })).not.toBe(refused);
     expect(requests()).toBe(2);
@@ -485,7 +575,7 @@ describe("tokens that are kept", () => {
     expect(requests()).toBe(2);
   });
 
-  test("are used to their end while the service is away, and then it is told", async () => {
+  test("are used until they expire while the service is down, and then the error is reported", async () => {
     const { kept, keep, tokens, end } = await signedIn();
     kept.tokens = { ...tokens, expiresAt: new Date(Date.now() + 30_000).toISOString() };
     const fetchNothing: typeof fetch = (input, init) =>
@@ -496,7 +586,7 @@ describe("tokens that are kept", () => {
     expect(await keep()()).not.toBe(tokens.accessToken);
   });
 
-  test("that have ended for good ask for a new sign-in", async () => {
+  test("that cannot be renewed require a new sign-in", async () => {
     const { at, keep, end, tokens } = await signedIn();
     await revokeToken({ ...appOf(at), token: tokens.refreshToken ?? "" });
     end();
@@ -543,7 +633,7 @@ describe("an exchange", () => {
         code,
       );
     }
-    // Somebody acts for the member.
+    // With an acting party.
     const actorToken = (await exchangeToken({ ...app, email: at.admin.email })).accessToken;
     expect((await exchangeToken({ ...app, email: at.writer.email, actorToken })).accessToken).toBeTruthy();
   });
@@ -569,7 +659,7 @@ describe("an exchange", () => {
   });
 });
 
-test("a client signs in nowhere else than where it was sent", async () => {
+test("finishing a login sends requests only to the service", async () => {
   const at = await prepare(world);
   const seen: string[] = [];
   const watched: typeof fetch = (input, init) => {

@@ -1,10 +1,107 @@
+import { createPublicKey, generateKeyPairSync, type JsonWebKey, randomUUID, verify } from "node:crypto";
+import type { JWK } from "oidc-provider";
 import { type Actor, actorId } from "#core/access/actor.ts";
 import { requirePermission } from "#core/access/may.ts";
+import { recordAuditEvent } from "#core/audit/record-audit-event.ts";
 import type { RequestOrigin } from "#core/audit/request-origin.ts";
-import { db } from "#core/db.ts";
-import { rotateSigningKeys } from "./keys.ts";
+import { seal, unseal } from "#core/crypto/seal.ts";
+import { type Db, db } from "#core/db.ts";
+import { env } from "#core/env.ts";
 
-/** `next` is published and does not sign yet, `retiring` signs no more and is published, `retired` is neither. */
+/**
+ * The keys that sign ID tokens: one active RS256 and one active ES256 key, in Postgres, encrypted under SECRET_KEY. A new key is published
+ * before it signs, and an old one stays published until the last ID token that it signed has expired. So a rotation needs no downtime, and
+ * no relying party gets a signature that it cannot verify (S107).
+ */
+const algorithms = ["RS256", "ES256"] as const;
+type Algorithm = (typeof algorithms)[number];
+
+const PURPOSE = "signing keys";
+export const SIGNING_KEYS_CHANNEL = "signing_key";
+/** How long relying parties may cache the key set, according to its response. */
+export const KEYS_CACHED_SECONDS = 5 * 60;
+/** How long a new key is published before it signs: three times as long, for relying parties that cache it longer. */
+export const PUBLISH_AHEAD_SECONDS = 3 * KEYS_CACHED_SECONDS;
+/** How long an old key stays published: an ID token's hour, and a margin for clocks. */
+const RETIRE_AFTER_SECONDS = 2 * 3600;
+
+/** Every published key with its private part, the active one of each algorithm first. Creates the first pair, once. */
+export async function loadSigningKeys(): Promise<JWK[]> {
+  const rows = await db().$transaction(async (tx) => {
+    const published = () => tx.signingKey.findMany({ where: { OR: [{ retiredAt: null }, { retiredAt: { gt: new Date() } }] } });
+    const found = await published();
+    if (found.length > 0) return found;
+    await tx.$executeRawUnsafe(LOCK);
+    if ((await tx.signingKey.count()) === 0) for (const alg of algorithms) await createKey(tx, alg, new Date());
+    return published();
+  });
+  const now = Date.now();
+  // Newest active key first; keys that are not active yet come last.
+  const rank = (activeAt: Date): number => (activeAt.getTime() <= now ? now - activeAt.getTime() : Number.MAX_SAFE_INTEGER);
+  rows.sort((a, b) => rank(a.activeAt) - rank(b.activeAt));
+  return rows.map((row) => JSON.parse(unseal(PURPOSE, row.privateJwk)) as JWK);
+}
+
+/** When the set of signing keys next changes by itself: a key becomes active, or an old one is withdrawn. */
+export async function nextKeyChange(): Promise<Date | undefined> {
+  const now = new Date();
+  const rows = await db().signingKey.findMany({ where: { OR: [{ activeAt: { gt: now } }, { retiredAt: { gt: now } }] } });
+  const moments = rows.flatMap((row) => [row.activeAt, row.retiredAt]).filter((at): at is Date => at !== null && at > now);
+  return moments.sort((a, b) => a.getTime() - b.getTime())[0];
+}
+
+/**
+ * Publishes a new key for each algorithm and retires the current ones once it has taken over.
+ * @param isImmediate for a leaked key: signs with the new keys at once and withdraws the current ones, since whoever has one could sign in
+ * as anyone for as long as it is published.
+ */
+export async function rotateSigningKeys(
+  { isImmediate = false } = {},
+  by: { actorId?: string | null; from?: RequestOrigin } = {},
+): Promise<{ kids: string[]; activeAt: Date }> {
+  const activeAt = new Date(Date.now() + (isImmediate ? 0 : PUBLISH_AHEAD_SECONDS * 1000));
+  const retiredAt = new Date(activeAt.getTime() + (isImmediate ? 0 : RETIRE_AFTER_SECONDS * 1000));
+  return db().$transaction(async (tx) => {
+    await tx.$executeRawUnsafe(LOCK);
+    const present = isImmediate ? { OR: [{ retiredAt: null }, { retiredAt: { gt: retiredAt } }] } : { retiredAt: null };
+    await tx.signingKey.updateMany({ where: present, data: { retiredAt } });
+    const kids: string[] = [];
+    for (const alg of algorithms) kids.push(await createKey(tx, alg, activeAt));
+    await recordAuditEvent(tx, {
+      type: "signing_key.rotate",
+      data: { kids, activeAt: activeAt.toISOString(), isImmediate },
+      ...by,
+    });
+    await tx.$executeRawUnsafe(`NOTIFY ${SIGNING_KEYS_CHANNEL}`);
+    return { kids, activeAt };
+  });
+}
+
+const LOCK = "SELECT pg_advisory_xact_lock(hashtext('keyhook signing keys'))";
+
+function generateKey(alg: Algorithm): { privateJwk: JsonWebKey; publicJwk: JsonWebKey } {
+  const { privateKey, publicKey } =
+    alg === "RS256" ? generateKeyPairSync("rsa", { modulusLength: 2048 }) : generateKeyPairSync("ec", { namedCurve: "P-256" });
+  return { privateJwk: privateKey.export({ format: "jwk" }), publicJwk: publicKey.export({ format: "jwk" }) };
+}
+
+async function createKey(tx: Db, alg: Algorithm, activeAt: Date): Promise<string> {
+  const kid = randomUUID();
+  const { privateJwk, publicJwk } = generateKey(alg);
+  const names = { kid, alg, use: "sig" };
+  await tx.signingKey.create({
+    data: {
+      kid,
+      alg,
+      publicJwk: { ...publicJwk, ...names } as object,
+      privateJwk: seal(PURPOSE, JSON.stringify({ ...privateJwk, ...names })),
+      activeAt,
+    },
+  });
+  return kid;
+}
+
+/** `next` is published and does not sign yet; `retiring` no longer signs and is still published; `retired` is neither. */
 export type SigningKeyState = "next" | "signing" | "retiring" | "retired";
 
 export type ListedSigningKey = {
@@ -18,7 +115,7 @@ export type ListedSigningKey = {
 
 const KEYS_LISTED_MAX = 40;
 
-/** The keys that sign ID tokens, the newest first, without their private parts. @throws ServiceError `forbidden` */
+/** The keys that sign ID tokens, newest first, without their private parts. @throws ServiceError `forbidden` */
 export async function listSigningKeys(actor: Actor): Promise<ListedSigningKey[]> {
   await requirePermission(actor, "installation.operate", null, { what: "The installation" });
   const rows = await db().signingKey.findMany({
@@ -27,7 +124,7 @@ export async function listSigningKeys(actor: Actor): Promise<ListedSigningKey[]>
     select: { kid: true, alg: true, createdAt: true, activeAt: true, retiredAt: true },
   });
   const now = new Date();
-  // Until the next key's turn has come, the one before signs although it is known when it goes.
+  // Until the next key becomes active, the previous one signs, although its end is already set.
   const signs = (alg: string) =>
     rows
       .filter((row) => row.alg === alg && row.activeAt <= now && (row.retiredAt === null || row.retiredAt > now))
@@ -47,11 +144,42 @@ function stateOf(
 }
 
 /**
- * Makes new signing keys, as an operator on their page.
- * @param isImmediate after a leak: the new ones sign at once and the present ones are withdrawn.
+ * Rotates the signing keys for an operator.
+ * @param isImmediate after a leak: the new keys sign at once and the current ones are withdrawn.
  * @throws ServiceError `forbidden`, `reauthentication_required`
  */
 export async function rotateKeys(actor: Actor, isImmediate: boolean, from: RequestOrigin): Promise<{ activeAt: Date }> {
   await requirePermission(actor, "installation.configure", null, { what: "The installation" });
   return rotateSigningKeys({ isImmediate }, { actorId: actorId(actor), from });
+}
+
+type Hint = { header: { kid?: unknown; alg?: unknown }; payload: { iss?: unknown; aud?: unknown; sub?: unknown } };
+
+/**
+ * Verifies an ID token that was signed with one of our keys that is no longer published. An app keeps a sign-in's ID token for as long as
+ * its own session lasts, and sends it when the user signs out (`id_token_hint`), maybe weeks after a rotation (S108).
+ * @returns undefined for everything else: a token of another issuer or client, a wrong signature, an unknown key.
+ */
+export async function verifyRetiredHint(jwt: string, clientId: string): Promise<Hint | undefined> {
+  const [head = "", body = "", signature = ""] = jwt.split(".");
+  const header = parse(head) as Hint["header"];
+  const payload = parse(body) as Hint["payload"];
+  if (payload.iss !== env().ORIGIN || payload.aud !== clientId || typeof payload.sub !== "string") return undefined;
+  if (typeof header.kid !== "string") return undefined;
+  const key = await db().signingKey.findUnique({ where: { kid: header.kid }, select: { alg: true, publicJwk: true } });
+  if (!key || key.alg !== header.alg) return undefined;
+  const publicKey = createPublicKey({ key: key.publicJwk as JsonWebKey, format: "jwk" });
+  // RFC 7518 §3.4: an ES256 signature is the two numbers concatenated, without DER.
+  const options = { key: publicKey, dsaEncoding: "ieee-p1363" } as const;
+  const isGenuine = verify("sha256", Buffer.from(`${head}.${body}`), options, Buffer.from(signature, "base64url"));
+  return isGenuine ? { header, payload } : undefined;
+}
+
+function parse(part: string): object {
+  try {
+    const value: unknown = JSON.parse(Buffer.from(part, "base64url").toString("utf8"));
+    return typeof value === "object" && value !== null ? value : {};
+  } catch {
+    return {};
+  }
 }

@@ -1,17 +1,14 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { endAllSiteSessions } from "#core/accounts/sessions/end-all-site-sessions.ts";
+import { afterAll, beforeEach, expect, test } from "vitest";
+import { endAllSiteSessions } from "#core/accounts/sessions/end-site-session.ts";
 import { siteSessionCookie } from "#core/accounts/sessions/site-session-cookie.ts";
 import { db } from "#core/db.ts";
-import { ask, claimsOf, openInteraction, openQuestion, resume } from "./testing/authorization.ts";
-import { type Prepared, prepare } from "./testing/sign-in.ts";
-import { startWorld, type World } from "./testing/world.ts";
+import { ask, claimsOf, loginStep, openInteraction, openQuestion, resume } from "./testing/authorization.ts";
+import { type Prepared, prepare, refresh } from "./testing/sign-in.ts";
+import { startWorld } from "./testing/world.ts";
 
-/** One signed-in state, not two (S34): the engine's session against the one of our own pages. */
-let world: World;
+/** One signed-in state, not two (S34): the engine's session and the one of our own pages. */
 let at: Prepared;
-beforeAll(async () => {
-  world = await startWorld();
-});
+const world = await startWorld();
 afterAll(() => world.stop());
 beforeEach(async () => {
   at = await prepare(world, { isConfidential: true });
@@ -27,7 +24,7 @@ const cookieOf = ({ browser }: Pick<Prepared, "browser">, name: string) =>
     ?.slice(name.length + 1) ?? "";
 const passes = { status: 303, isQuestion: false, answer: { code: expect.any(String) } };
 
-/** Puts one browser's engine session into another, as an attacker would who can plant cookies. */
+/** Copies one browser's engine session into another browser, as an attacker who can plant cookies would. */
 function plant(from: Prepared, into: Prepared): void {
   for (const name of [engineCookie(), `${engineCookie()}.sig`]) into.browser.setCookie(name, cookieOf(from, name), "/oauth");
 }
@@ -37,7 +34,7 @@ async function subjectOf(prepared: Prepared): Promise<unknown> {
   return claimsOf(tokens.id_token ?? "").sub;
 }
 
-test("S34 a planted engine session of somebody else signs nobody in as them", async () => {
+test("S34 a planted engine session of another user does not sign anybody in as that user", async () => {
   const attacker = await prepare(world);
   await world.signInWith(attacker.app, attacker.session, attacker.browser);
   plant(attacker, at);
@@ -45,7 +42,7 @@ test("S34 a planted engine session of somebody else signs nobody in as them", as
   expect(cookieOf(at, engineCookie())).not.toBe(cookieOf(attacker, engineCookie()));
 });
 
-test("S34 an engine session without its site session is dead", async () => {
+test("S34 an engine session without its site session is invalid", async () => {
   const thief = { ...at, browser: world.browser() };
   plant(at, thief);
   expect((await ask(thief, { prompt: "none" })).answer.error).toBe("login_required");
@@ -54,7 +51,7 @@ test("S34 an engine session without its site session is dead", async () => {
   expect((await ask(at, { prompt: "none" })).answer.error).toBe("login_required");
 });
 
-test("S34 every sign-in renews the engine's session id, and the old one is worth nothing", async () => {
+test("S34 every sign-in renews the engine's session ID, and the old one is invalid", async () => {
   const before = cookieOf(at, engineCookie());
   const old = { ...at, browser: world.browser() };
   plant(at, old);
@@ -75,23 +72,51 @@ test("S34 every sign-in renews the engine's session id, and the old one is worth
   expect(cookieOf(old, engineCookie())).not.toBe(before);
 });
 
-test("S34 an answered question is worth nothing once another account is signed in: it is aborted, and no code is issued", async () => {
+test("OIDC Core §3.1.2.1 an app that asks for a level reads that of the sign-in, also after a refresh; no other app does", async () => {
+  const visitor = await prepare(world, { isRefreshAllowed: true });
+  const signIn = (parameters: Record<string, string>) =>
+    world.signInWith(visitor.app, visitor.session, visitor.browser, parameters).then(({ tokens }) => tokens);
+  const acrOf = ({ id_token = "" }: { id_token?: string }) => claimsOf(id_token).acr;
+  expect(acrOf(await signIn({}))).toBeUndefined();
+  expect(acrOf(await signIn({ acr_values: "2 1" }))).toBe("1");
+  await db().siteSession.update({ where: { id: visitor.session.id }, data: { methods: ["pwd", "otp", "mfa"] } });
+  const tokens = await signIn({ acr_values: "2" });
+  expect(acrOf(tokens)).toBe("2");
+  expect(acrOf((await refresh(visitor, tokens.refresh_token ?? "")).body)).toBe("2");
+});
+
+test("S34 an answered question is aborted once another account is signed in, and no code is issued", async () => {
   const question = await openQuestion(at, { prompt: "consent" });
   const url = await question.allow();
   await world.signIn(at.browser, await world.user(`b-${at.person.username}`.slice(0, 30)));
   const aborted = await resume(at, url);
   expect(aborted).toMatchObject({ status: 400, location: undefined });
-  expect(aborted.page).toContain("This sign-in has run out");
+  expect(aborted.page).toContain("This sign-in has expired");
 });
 
-test("S34 an answered question is worth nothing once the person has signed out", async () => {
+test("S34 an answered question is invalid once the user has signed out", async () => {
   const question = await openQuestion(at, { prompt: "consent" });
   const url = await question.allow();
   await endAllSiteSessions(at.person.id);
   expect(await resume(at, url)).toMatchObject({ status: 400, location: undefined });
 });
 
-test("a person who opens two apps at the very first moment is signed in to both", async () => {
+test("S34 a sign-in that answered a request from a browser without a session is invalid once the user has signed out", async () => {
+  const answered = async () => {
+    const anonymous = { ...at, browser: world.browser() };
+    const step = await loginStep(anonymous, await ask(anonymous), at.session);
+    if (step.step !== "continue") throw new Error(`the sign-in did not continue: ${step.step}`);
+    return { anonymous, url: step.url };
+  };
+  const [lasting, ended] = [await answered(), await answered()];
+  lasting.anonymous.browser.setCookie(siteSessionCookie().name, cookieOf(at, siteSessionCookie().name));
+  expect(await resume(lasting.anonymous, lasting.url)).toMatchObject(passes);
+
+  await endAllSiteSessions(at.person.id);
+  expect(await resume(ended.anonymous, ended.url)).toMatchObject({ status: 400, location: undefined });
+});
+
+test("a user who opens two apps at the same first moment is signed in to both", async () => {
   const fresh = await prepare(world);
   const second = await world.app(fresh.person);
   const both = [fresh, { ...fresh, app: second }];

@@ -1,16 +1,18 @@
 import { type KoaContextWithOIDC, Provider } from "oidc-provider";
 import { findSiteSession, type SiteSession } from "#core/accounts/sessions/find-site-session.ts";
 import { siteSessionCookie } from "#core/accounts/sessions/site-session-cookie.ts";
-import { amrOf } from "./amr.ts";
+import { pool } from "#core/db.ts";
+import { findArtifact, type Payload, upsertArtifact } from "./artifacts/artifact-store.ts";
+import { storeOfParty } from "./artifacts/store-of-party.ts";
 
-/**
- * A person is signed in on our pages or not at all: the engine's session follows the site session, and ends with it (S34;
+/*
+ * A user is signed in on our pages or not at all: the engine's session follows the site session, and ends with it (S34;
  * docs/decisions/007).
  */
 
-/** The site session of the browser behind a request to the engine, read once a request. */
 const sessions = new WeakMap<object, Promise<SiteSession | undefined>>();
 
+/** The site session of the browser that sends a request to the engine, read once per request. */
 export function siteSessionOf(ctx: Pick<KoaContextWithOIDC, "cookies">): Promise<SiteSession | undefined> {
   let session = sessions.get(ctx);
   if (!session) {
@@ -21,27 +23,85 @@ export function siteSessionOf(ctx: Pick<KoaContextWithOIDC, "cookies">): Promise
   return session;
 }
 
-/** Whether the browser of the request in progress is signed in on our own pages as this person. */
-export async function isSiteSessionOf(accountId: string): Promise<boolean> {
-  const ctx = Provider.ctx;
-  // Outside a protocol request (a page that reads an interaction) the page itself compares the accounts.
-  if (!ctx) return true;
-  return (await siteSessionOf(ctx))?.user.id === accountId;
-}
-
 /**
- * Signs the person of the site session in at the engine, under a new session id (S34). Without it somebody who is signed in
- * would be sent round the sign-in page once, and `prompt=none` would find nobody.
+ * Signs the user of the site session in at the engine, under a new session ID (S34). Without this, the engine would send a signed-in user
+ * to the sign-in page once, and `prompt=none` would find nobody.
  */
 export async function adoptSiteSession(ctx: KoaContextWithOIDC): Promise<void> {
   const site = await siteSessionOf(ctx);
   const { session } = ctx.oidc;
   if (!site || !session) return;
   const loginTs = Math.floor(site.authenticatedAt.getTime() / 1000);
-  if (session.accountId === site.user.id && session.loginTs === loginTs) return;
+  const acr = acrOf(site);
+  if (session.accountId === site.user.id && session.loginTs === loginTs && session.acr === acr) return;
   if (!("new" in session)) session.resetIdentifier();
-  // Two tabs that begin at once get two engine sessions, of which the browser keeps one. The same uid on both lets it finish
+  // Two tabs that start at the same time get two engine sessions, and the browser keeps one. Since both have the same uid, it can finish
   // the interactions of either.
   if (!session.accountId) session.uid = site.id;
-  session.loginAccount({ accountId: site.user.id, loginTs, amr: amrOf(site) });
+  session.loginAccount({ accountId: site.user.id, loginTs, amr: amrOf(site), acr });
+}
+
+/**
+ * An engine session is valid only while the user's site session is alive and belongs to the same user (S34). One that was used under an
+ * earlier site session, which has ended, stays stored until its apps have been notified (logout/queue-logout-notices.ts).
+ */
+export async function findEngineSession(id: string): Promise<Payload | undefined> {
+  const payload = await findArtifact("Session", id);
+  const ctx = Provider.ctx;
+  // Outside a protocol request (a page reads an interaction), the page itself compares the accounts.
+  if (!payload || typeof payload.accountId !== "string" || !ctx) return payload;
+  if ((await siteSessionOf(ctx))?.user.id !== payload.accountId) return undefined;
+  return (await isUnderEndedSiteSession(ctx, payload)) ? undefined : payload;
+}
+
+/** Whether an engine session was last used under a site session that has ended: the user has signed out since, and in again. */
+async function isUnderEndedSiteSession(ctx: KoaContextWithOIDC, { siteSessionId }: Payload): Promise<boolean> {
+  if (typeof siteSessionId !== "string" || (await siteSessionOf(ctx))?.id === siteSessionId) return false;
+  const { rowCount } = await pool().query({
+    name: "is-site-session-alive",
+    text: "SELECT FROM site_session WHERE id = $1 AND ended_at IS NULL AND expires_at > now()",
+    values: [siteSessionId],
+  });
+  return rowCount === 0;
+}
+
+/**
+ * Stores an engine session with the site session under which it is used, so that it ends with that one (docs/decisions/007, S109). If there
+ * is neither a site session nor an account, the engine has only touched an empty session: storing it would make a row of each request from
+ * a stranger (S143).
+ */
+export async function saveEngineSession(id: string, payload: Payload, expiresIn: number): Promise<void> {
+  const ctx = Provider.ctx;
+  const site = ctx && (await siteSessionOf(ctx));
+  if (!site) return payload.accountId === undefined ? undefined : upsertArtifact("Session", id, payload, expiresIn);
+  const isOfSite = site.user.id === payload.accountId;
+  await storeOfParty(
+    "Session",
+    id,
+    isOfSite ? { ...payload, siteSessionId: site.id } : payload,
+    expiresIn,
+    `site session ${site.id}`,
+  );
+  if (!isOfSite) return;
+  // The site session may have ended during this request, and its engine sessions may have been searched for before this one was stored.
+  await pool().query({
+    name: "note-late-engine-session",
+    text: `INSERT INTO site_session_end (site_session_id)
+      SELECT $1 WHERE NOT EXISTS (SELECT FROM site_session WHERE id = $1 AND ended_at IS NULL) ON CONFLICT DO NOTHING`,
+    values: [site.id],
+  });
+}
+
+/** How a session's user authenticated (OIDC Core §2, RFC 8176). Absent if only another identity provider vouches for it. */
+export function amrOf({ methods }: Pick<SiteSession, "methods">): string[] | undefined {
+  return methods.length > 0 ? methods : undefined;
+}
+
+/** What apps may ask for with `acr_values`: one step, or two. */
+export const ACR_VALUES = ["1", "2"] as const;
+
+/** The level of a sign-in (OIDC Core §2), as far as we know it. An app reads it only if it asks for levels. */
+export function acrOf({ methods }: Pick<SiteSession, "methods">): (typeof ACR_VALUES)[number] | undefined {
+  if (methods.length === 0) return undefined;
+  return methods.includes("mfa") ? "2" : "1";
 }

@@ -1,12 +1,12 @@
 import type { Actor } from "../access/actor.ts";
 import { requirePermission } from "../access/may.ts";
-import { type Examined, examineAddress } from "../outbound/examine-address.ts";
+import { type Examined, examineAddress } from "../outbound/parse-target.ts";
 
 const URL_MAX_CHARACTERS = 2_000;
 
 /** What would happen to a request to an address, without making one. @throws ServiceError `forbidden` */
 export async function examineOutbound(actor: Actor, url: string): Promise<Examined> {
   await requirePermission(actor, "installation.operate", null, { what: "The installation" });
-  if (url.length > URL_MAX_CHARACTERS) return { outcome: "refused", reason: "it is too long for an address" };
+  if (url.length > URL_MAX_CHARACTERS) return { outcome: "refused", reason: "it is too long" };
   return examineAddress(url);
 }

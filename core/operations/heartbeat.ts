@@ -1,5 +1,6 @@
 import { hostname } from "node:os";
 import packageJson from "../../package.json" with { type: "json" };
+import { keyIds } from "../crypto/seal.ts";
 import { pool } from "../db.ts";
 import { newId } from "../ids.ts";
 import { log } from "../log.ts";
@@ -29,9 +30,9 @@ export function startHeartbeat(kind: ProcessKind, report?: () => Promise<unknown
     const metrics = report ? JSON.stringify(await report()) : null;
     await pool()
       .query(
-        `INSERT INTO process_heartbeat (id, kind, host, pid, version, metrics) VALUES ($1, $2, $3, $4, $5, $6)
+        `INSERT INTO process_heartbeat (id, kind, host, pid, version, metrics, key_ids) VALUES ($1, $2, $3, $4, $5, $6, $7)
          ON CONFLICT (id) DO UPDATE SET seen_at = now(), metrics = excluded.metrics`,
-        [id, kind, hostname().slice(0, 200), process.pid, packageJson.version, metrics],
+        [id, kind, hostname().slice(0, 200), process.pid, packageJson.version, metrics, keyIds()],
       )
       .catch((error: unknown) => log().debug({ err: error }, "the heartbeat could not be written"));
   }

@@ -1,6 +1,6 @@
 import type { Actor } from "../access/actor.ts";
 import { requirePermission } from "../access/may.ts";
-import { listOrganizations, type OrganizationOfUser } from "../accounts/organizations/list-organizations.ts";
+import { listOrganizations, type OrganizationOfUser } from "../accounts/organizations/find-organization.ts";
 import { type ListedSiteSession, listSiteSessions } from "../accounts/sessions/list-site-sessions.ts";
 import { findUser, type UserProfile } from "../accounts/users/find-user.ts";
 import { db } from "../db.ts";

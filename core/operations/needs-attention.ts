@@ -1,8 +1,10 @@
+import { counted } from "../counted.ts";
 import { env } from "../env.ts";
+import { isBackupLate } from "./last-backup.ts";
 import type { Overview, Queue } from "./read-overview.ts";
 
 /** Something that needs an operator's attention, and where. */
-export type Concern = {
+type Concern = {
   tone: "bad" | "warn";
   /** What is wrong and what to do, in full sentences. */
   text: string;
@@ -19,14 +21,14 @@ const CONNECTIONS_HIGH_SHARE = 0.85;
 
 /** What needs attention in an installation, worst first; empty if all is well. */
 export function needsAttention(overview: Overview, now = new Date()): Concern[] {
-  const { processes, queues, work, database, disk, signingKeySince, version } = overview;
+  const { processes, queues, work, runner, database, disk, signingKeySince, version } = overview;
   const alive = processes.filter(({ isSilent }) => !isSilent);
   const bad: Concern[] = [];
   const warn: Concern[] = [];
   if (!alive.some(({ kind }) => kind === "worker")) {
     bad.push({
       tone: "bad",
-      text: "No worker runs: no mail is sent, no webhook is told of anything and no job starts. Look at the service's log.",
+      text: "No worker is running: no e-mail is sent, no webhook is called and no job starts. Check the service's log.",
       href: null,
     });
   }
@@ -34,52 +36,76 @@ export function needsAttention(overview: Overview, now = new Date()): Concern[] 
   if (others.length > 0) {
     warn.push({
       tone: "warn",
-      text: `Processes of other versions run beside this one (${others.join(", ")}). That is fine during an upgrade and not after it.`,
+      text: `Processes of other versions are running (${others.join(", ")}). This is only fine during an upgrade.`,
       href: null,
     });
   }
   for (const { address } of overview.untrustedProxies.filter(({ isNear }) => isNear)) {
     const text =
-      `Requests come through a proxy at ${address}, which TRUST_PROXY does not name: everybody counts as one client, and one person's ` +
-      "wrong passwords stop sign-in for all. Add the address to TRUST_PROXY.";
+      `Requests come through a proxy at ${address}, which TRUST_PROXY does not name: all users count as one client, and one user's ` +
+      "wrong passwords block sign-in for all. Add the address to TRUST_PROXY.";
     bad.push({ tone: "bad", text, href: null });
   }
   const late = (queue: Queue) => queue.oldestAt !== null && now.getTime() - queue.oldestAt.getTime() > LATE_MS;
   if (late(queues.mail)) {
-    bad.push({ tone: "bad", text: `Mail has waited for over 15 minutes (${queues.mail.waiting} letters).`, href: "/admin/mail" });
+    bad.push({
+      tone: "bad",
+      text: `${counted(queues.mail.waiting, "e-mail has", "e-mails have")} been waiting for over 15 minutes.`,
+      href: "/admin/mail",
+    });
   }
   if (queues.mail.failed > 0) {
-    warn.push({ tone: "warn", text: `${count(queues.mail.failed, "letter")} given up within a week.`, href: "/admin/mail" });
+    warn.push({
+      tone: "warn",
+      text: `${counted(queues.mail.failed, "e-mail")} could not be sent in the last week.`,
+      href: "/admin/mail",
+    });
   }
   if (!env().SMTP_URL) {
-    warn.push({ tone: "warn", text: "SMTP_URL is not set: letters become files that nobody gets.", href: "/admin/mail" });
+    warn.push({ tone: "warn", text: "E-mail is not configured: messages are saved to disk, not sent.", href: "/admin/mail" });
   }
   if (late(queues.logoutNotices)) {
-    warn.push({ tone: "warn", text: "Apps have not been told of sign-outs for over 15 minutes.", href: null });
+    warn.push({ tone: "warn", text: "Sign-out notices to apps have been waiting for over 15 minutes.", href: null });
   }
   if (now.getTime() - (work.events.oldestAt ?? now).getTime() > EVENT_LATE_MS) {
-    const text = `Events have waited for over two minutes (${work.events.waiting}), and no webhook is told of them. Look at the workers' log.`;
+    const text = `${counted(work.events.waiting, "event has", "events have")} been waiting for over two minutes, and no webhook receives them. Check the workers' log.`;
     bad.push({ tone: "bad", text, href: null });
   }
   if (now.getTime() - (work.deliveries.oldestDueAt ?? now).getTime() > LATE_MS) {
-    const text = `Deliveries have been due for over 15 minutes (${work.deliveries.due}): receivers are slow, or workers too few.`;
+    const text = `${counted(work.deliveries.due, "delivery has", "deliveries have")} been due for over 15 minutes: receivers are slow, or there are too few workers.`;
+    warn.push({ tone: "warn", text, href: null });
+  }
+  if (runner.kind === "refuses" && env().JOBS_RUNNER !== "off") warn.push({ tone: "warn", text: runner.refusal, href: null });
+  if (runner.kind === "runs" && runner.runner === "unsandboxed") {
+    const text =
+      "Jobs run as this service's own user, and Spaces not at all (JOBS_RUNNER=unsandboxed). Install bubblewrap and unset it, unless " +
+      "everybody who can run jobs is trusted with this machine.";
     warn.push({ tone: "warn", text, href: null });
   }
   if (disk && disk.freeBytes < Math.min(disk.totalBytes * DISK_LOW_SHARE, DISK_LOW_BYTES)) {
-    bad.push({ tone: "bad", text: "The disk of DATA_DIR is almost full: make room, or pushes and uploads fail.", href: null });
+    bad.push({
+      tone: "bad",
+      text: "The disk of DATA_DIR is almost full: free some space, or pushes and uploads will fail.",
+      href: null,
+    });
   }
   if (database.connections > database.maxConnections * CONNECTIONS_HIGH_SHARE) {
     const figures = `${database.connections} of ${database.maxConnections}`;
     warn.push({ tone: "warn", text: `The database has few connections left (${figures} are in use).`, href: null });
   }
+  if (overview.lastBackup && isBackupLate(overview.lastBackup, now)) {
+    const text = `The last backup was completed on ${overview.lastBackup.finishedAt.toISOString().slice(0, 10)}. Read the log of the timer that makes backups.`;
+    bad.push({ tone: "bad", text, href: null });
+  }
   if (signingKeySince && now.getTime() - signingKeySince.getTime() > KEY_OLD_MS) {
     warn.push({ tone: "warn", text: "The signing keys are over a year old. Rotate them.", href: "/admin/keys" });
   }
   if (env().OUTBOUND_ALLOW_CIDRS.some((range) => range.endsWith("/0"))) {
-    bad.push({ tone: "bad", text: "OUTBOUND_ALLOW_CIDRS opens every address, internal ones too.", href: "/admin/outbound" });
+    bad.push({
+      tone: "bad",
+      text: "OUTBOUND_ALLOW_CIDRS allows every address, including internal ones.",
+      href: "/admin/outbound",
+    });
   }
   return [...bad, ...warn];
 }
-
-const count = (number: number, what: string): string =>
-  number === 1 ? `1 ${what} was` : `${number.toLocaleString("en")} ${what}s were`;

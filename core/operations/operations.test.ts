@@ -1,23 +1,21 @@
 import { beforeEach, expect, test } from "vitest";
-import { checkWorker } from "../../scripts/admin/doctor/check-worker.ts";
+import { checkWorker } from "../../scripts/admin/doctor/network.ts";
 import { operatorCommand } from "../access/actor.ts";
 import { findSiteSession } from "../accounts/sessions/find-site-session.ts";
 import { anotherSession, freshName, from, longAgo, organizationOf, signedInPerson } from "../accounts/testing/people.ts";
-import { createPersonalAccessToken } from "../accounts/tokens/create-personal-access-token.ts";
-import { endUserSessions } from "../accounts/users/end-user-sessions.ts";
+import { createPersonalAccessToken } from "../accounts/tokens/personal-access-tokens.ts";
+import { endUserSessions } from "../accounts/users/disable-user.ts";
 import { listUsers } from "../accounts/users/list-users.ts";
 import { db, pool } from "../db.ts";
 import { provideSettings } from "../env.ts";
 import { newId, newOrderedId } from "../ids.ts";
-import { loadSigningKeys } from "../oauth/keys.ts";
-import { listSigningKeys, rotateKeys } from "../oauth/signing-keys.ts";
-import { examineAddress } from "../outbound/examine-address.ts";
+import { RUNNER_REPORT_KEY } from "../jobs/runners/runner-report.ts";
+import { listSigningKeys, loadSigningKeys, rotateKeys } from "../oauth/signing-keys.ts";
+import { examineAddress } from "../outbound/parse-target.ts";
 import { examineOutbound } from "./examine-outbound.ts";
 import { countAlive, startHeartbeat } from "./heartbeat.ts";
 import { inspectUser } from "./inspect-user.ts";
-import { readLetterState, readMailState } from "./mail/read-mail-state.ts";
-import { retryMail } from "./mail/retry-mail.ts";
-import { sendTestLetter } from "./mail/send-test-letter.ts";
+import { readLetterState, readMailState, retryMail, sendTestLetter } from "./mail.ts";
 import { needsAttention } from "./needs-attention.ts";
 import { readOverview } from "./read-overview.ts";
 
@@ -25,7 +23,7 @@ beforeEach(() => void provideSettings({ OUTBOUND_ALLOW_CIDRS: "" }));
 const operator = await signedInPerson("opal", { isOperator: true });
 const ada = await signedInPerson("ada");
 
-test("S136 what operators see is not there for others, and what they change needs recent authentication (S113)", async () => {
+test("S136 operators' pages do not exist for others, and their changes need recent authentication (S113)", async () => {
   const reads = [
     () => readOverview(ada.actor),
     () => listUsers(ada.actor),
@@ -48,9 +46,23 @@ test("S136 what operators see is not there for others, and what they change need
   }
 });
 
-test("the overview tells which processes live, what waits and what needs somebody, and falls quiet when all is well", async () => {
+test("operators read on the overview why jobs and Spaces are off, unless they chose it", async () => {
+  const texts = async () => needsAttention(await readOverview(operator.actor)).map(({ text }) => text);
+  const report = (value: object) =>
+    db().setting.upsert({ where: { key: RUNNER_REPORT_KEY }, create: { key: RUNNER_REPORT_KEY, value }, update: { value } });
+  await report({ refusal: "Jobs are off: install this." });
+  expect(await texts()).toContain("Jobs are off: install this.");
+  provideSettings({ JOBS_RUNNER: "off" });
+  expect(await texts()).not.toContain("Jobs are off: install this.");
+  provideSettings({ JOBS_RUNNER: "auto" });
+  await report({ runner: "unsandboxed" });
+  expect(await texts()).toContainEqual(expect.stringContaining("JOBS_RUNNER=unsandboxed"));
+  await db().setting.delete({ where: { key: RUNNER_REPORT_KEY } });
+});
+
+test("the overview shows live processes, waiting work and problems, and no problems when all is well", async () => {
   const empty = await readOverview(operator.actor);
-  expect(needsAttention(empty).map(({ text }) => text)).toContainEqual(expect.stringContaining("No worker runs"));
+  expect(needsAttention(empty).map(({ text }) => text)).toContainEqual(expect.stringContaining("No worker is running"));
   const [web, worker] = [startHeartbeat("web"), startHeartbeat("worker")];
   await expect.poll(async () => (await readOverview(operator.actor)).processes.length).toBe(2);
   await pool().query(
@@ -72,9 +84,12 @@ test("the overview tells which processes live, what waits and what needs somebod
   });
   expect(overview.database.sizeBytes).toBeGreaterThan(1_000_000);
   const texts = needsAttention(overview).map(({ text }) => text);
-  expect(texts).toContainEqual(expect.stringContaining("Mail has waited"));
-  expect(texts).toContainEqual(expect.stringContaining("opens every address"));
-  expect(texts).not.toContainEqual(expect.stringContaining("No worker runs"));
+  expect(texts).toContainEqual(expect.stringMatching(/^(1 e-mail has|\d+ e-mails have) been waiting/));
+  expect(texts).toContainEqual(expect.stringContaining("allows every address"));
+  const { mail } = overview.queues;
+  const ofOne = needsAttention({ ...overview, queues: { ...overview.queues, mail: { ...mail, failed: 1 } } });
+  expect(ofOne.map(({ text }) => text)).toContain("1 e-mail could not be sent in the last week.");
+  expect(texts).not.toContainEqual(expect.stringContaining("No worker is running"));
   await db().mail.deleteMany({ where: { createdAt: due } });
   provideSettings({ OUTBOUND_ALLOW_CIDRS: "" });
   const quiet = needsAttention(await readOverview(operator.actor)).filter(({ text }) => !/disk|connections/.test(text));
@@ -88,7 +103,7 @@ test("the overview tells which processes live, what waits and what needs somebod
   provideSettings({ SMTP_URL: "" });
 });
 
-test("the overview tells of webhooks and jobs: what waits, what is late, and how the last hour's attempts ended", async () => {
+test("the overview shows webhooks and jobs: what waits, what is late, and how the last hour's attempts ended", async () => {
   const ago = (minutes: number) => new Date(Date.now() - minutes * 60_000);
   const queued = (dueAt: Date | string, isClaimed = false) =>
     pool().query(
@@ -143,8 +158,8 @@ test("the overview tells of webhooks and jobs: what waits, what is late, and how
     (attempts.byOutcome[outcome] ?? 0) - (before.attempts.byOutcome[outcome] ?? 0);
   expect([now("delivered"), now("rejected"), now("unreachable")]).toEqual([2, 1, 0]);
   const texts = needsAttention({ work, attempts, ...rest }).map(({ text }) => text);
-  expect(texts).toContainEqual(expect.stringContaining("Events have waited for over two minutes"));
-  expect(texts).toContainEqual(expect.stringContaining("Deliveries have been due for over 15 minutes"));
+  expect(texts).toContainEqual(expect.stringMatching(/^(1 event has|\d+ events have) been waiting for over two minutes/));
+  expect(texts).toContainEqual(expect.stringMatching(/^(1 delivery has|\d+ deliveries have) been due for over 15 minutes/));
   await pool().query("delete from delivery_queue where webhook_id = 'overview'");
   await db().event.deleteMany({ where: { repoId: event.repoId } });
   await db().jobRun.deleteMany({ where: { ownerId: "overview" } });
@@ -172,7 +187,7 @@ test("users are found by how their name or address begins, taken literally, by i
   await pool().query("reset enable_seqscan");
 });
 
-test("an account is seen with what has access in its name, without secrets, and its sessions end together", async () => {
+test("an account page shows everything with access in its name, without secrets, and ends its sessions together", async () => {
   const bea = await signedInPerson("bea");
   const another = await anotherSession(bea.id);
   const org = await organizationOf(bea);
@@ -200,7 +215,7 @@ test("an account is seen with what has access in its name, without secrets, and 
   await expect(endUserSessions(operatorCommand, newId(), from)).rejects.toMatchObject({ code: "not_found" });
 });
 
-test("mail: a test goes to one's own address, trouble is seen with its reason, what waits is tried again, the password is shown to nobody", async () => {
+test("mail: a test goes to the operator's own address, failures show their reason, waiting mail is retried, the password is never shown", async () => {
   provideSettings({ SMTP_URL: "smtps://keyhook:p%40ss@mail.example:465" });
   const { id, to } = await sendTestLetter(operator.actor, "elsewhere@example.test", from);
   expect(to).toBe(operator.email);
@@ -232,7 +247,7 @@ test("mail: a test goes to one's own address, trouble is seen with its reason, w
   expect((await readMailState(operator.actor)).way).toEqual({ outbox: expect.stringMatching(/outbox$/) });
 });
 
-test("an outbound address is judged as a request would be, with the range that decides, and nothing is sent", async () => {
+test("an outbound address is checked like a request, with the deciding range, and nothing is sent", async () => {
   const addresses = ["203.0.113.9", "10.1.2.3", "::ffff:10.0.0.1", "8.8.8.8", "2001:4860:4860::8888", "fe80::1", "2002:7f00:1::"];
   provideSettings({ OUTBOUND_ALLOW_CIDRS: "10.1.0.0/16" });
   const examined = await examineAddress("https://hooks.example/in", async () => addresses);
@@ -262,7 +277,7 @@ test("an outbound address is judged as a request would be, with the range that d
   });
 });
 
-test("S107 signing keys are rotated with their state told, and after a leak withdrawn at once; the audit log says who did it", async () => {
+test("S107 signing keys are rotated and show their state, and are withdrawn at once after a leak; the audit log says who did it", async () => {
   await loadSigningKeys();
   expect((await listSigningKeys(operator.actor)).map(({ state }) => state)).toEqual(["signing", "signing"]);
   await rotateKeys(operator.actor, false, from);

@@ -4,9 +4,10 @@ import type { Actor } from "../access/actor.ts";
 import { requirePermission } from "../access/may.ts";
 import { db } from "../db.ts";
 import { env } from "../env.ts";
+import { type RunnerReport, readRunnerReport } from "../jobs/runners/runner-report.ts";
 import { type ProcessKind, SILENT_AFTER_SECONDS } from "./heartbeat.ts";
-import { type RecentAttempts, readAttempts } from "./metrics/read-attempts.ts";
-import { readWork, type Work } from "./metrics/read-work.ts";
+import { type LastBackup, readLastBackup } from "./last-backup.ts";
+import { type RecentAttempts, readAttempts, readWork, type Work } from "./metrics/read-work.ts";
 import { findUntrustedProxies, type UntrustedProxy } from "./untrusted-proxy.ts";
 
 export type RunningProcess = {
@@ -36,6 +37,10 @@ export type Overview = {
   disk: { path: string; freeBytes: number; totalBytes: number } | null;
   /** Proxies that forwarded requests within a day although TRUST_PROXY does not include them. */
   untrustedProxies: UntrustedProxy[];
+  /** How jobs and Spaces run. */
+  runner: RunnerReport;
+  /** By the operator's command; undefined if it has made none. */
+  lastBackup: LastBackup | undefined;
   /** Of the newest signing key; null before the first start. */
   signingKeySince: Date | null;
   people: { users: number; disabled: number; operators: number };
@@ -46,15 +51,17 @@ const PROCESSES_MAX = 50;
 /** The service at a glance, for its operators: real figures, each from an index or from Postgres's own statistics. */
 export async function readOverview(actor: Actor): Promise<Overview> {
   await requirePermission(actor, "installation.operate", null, { what: "The installation" });
-  const [processes, counts, work, attempts, disk, untrustedProxies] = await Promise.all([
+  const [processes, counts, work, attempts, disk, untrustedProxies, runner, lastBackup] = await Promise.all([
     readProcesses(),
     readCounts(),
     readWork(),
     readAttempts(),
     readDisk(),
     findUntrustedProxies(),
+    readRunnerReport(),
+    readLastBackup(),
   ]);
-  return { version: packageJson.version, processes, work, attempts, disk, untrustedProxies, ...counts };
+  return { version: packageJson.version, processes, work, attempts, disk, untrustedProxies, runner, lastBackup, ...counts };
 }
 
 async function readProcesses(): Promise<RunningProcess[]> {
@@ -85,7 +92,7 @@ type Counts = {
 };
 
 async function readCounts(): Promise<
-  Omit<Overview, "version" | "processes" | "work" | "attempts" | "disk" | "untrustedProxies">
+  Omit<Overview, "version" | "processes" | "work" | "attempts" | "disk" | "untrustedProxies" | "runner" | "lastBackup">
 > {
   const [row] = await db().$queryRaw<Counts[]>`
     SELECT m.waiting AS mail, m.oldest AS "mailOldest", n.waiting AS notices, n.oldest AS "noticesOldest",

@@ -86,14 +86,14 @@ describe("an address that is not allowed", () => {
     expect(await ask(url, { ports: [443, port] })).toMatchObject({ outcome: "answered" });
   });
 
-  test("S78 has the port of its scheme when it names none", async () => {
+  test("S78 has its scheme's default port if it names none", async () => {
     const { reason } = (await ask("http://8.8.8.8/", { ports: [443] })) as { reason: string };
     expect(reason).toBe("port 80 is not allowed here");
   });
 });
 
 describe("a name", () => {
-  test("S117 of which any address is forbidden is refused before any connection", async () => {
+  test("S117 with any forbidden address is refused before any connection", async () => {
     const { port, seen } = await site((_req, res) => res.end());
     for (const bad of ["10.0.0.5", "169.254.169.254", "fd00::1", "::ffff:10.0.0.5", "::1"]) {
       const { servers } = await startNameServer((_name, family) =>
@@ -110,7 +110,7 @@ describe("a name", () => {
     expect(seen.connections).toBe(0);
   });
 
-  test("S77 S117 whose answer flips between the check and the connection leads where it was checked", async () => {
+  test("S77 S117 whose DNS answer changes between the check and the connection leads to the checked address", async () => {
     provideSettings({ OUTBOUND_ALLOW_CIDRS: "127.0.0.2" });
     const vetted = await site((req, res) => res.end(`vetted ${req.headers.host}`), "127.0.0.2");
     const inside = await site((_req, res) => res.end("inside"), "127.0.0.1", vetted.port);
@@ -127,7 +127,7 @@ describe("a name", () => {
     expect(inside.seen.connections).toBe(0);
   });
 
-  test("S117 whose connection ends at another address than the vetted one is given up", async () => {
+  test("S117 whose connection leads to an address other than the checked one is abandoned", async () => {
     const accepted = createServer();
     const port = await listening(accepted);
     for (const [allowed, vetted] of [
@@ -147,7 +147,7 @@ describe("a name", () => {
     socket.destroy();
   });
 
-  test("S117 that may not be reached any more when the connection is there is given up before a byte is sent", async () => {
+  test("S117 whose address is no longer allowed once connected is abandoned before a byte is sent", async () => {
     let bytes = 0;
     const url = await rawSite((socket) => void socket.on("data", (sent) => (bytes += sent.length)));
     const vetting = [true, false];
@@ -169,7 +169,7 @@ describe("a name", () => {
 });
 
 describe("S119 loopback", () => {
-  test("is reached by OUTBOUND_ALLOW_CIDRS only, and by the address that it names", async () => {
+  test("is allowed only by OUTBOUND_ALLOW_CIDRS, and at the address that it names", async () => {
     const { url, port, seen } = await site((_req, res) => res.end());
     provideSettings({ OUTBOUND_ALLOW_CIDRS: "10.0.0.0/8" });
     expect(await ask(url)).toMatchObject({ outcome: "blocked" });

@@ -24,22 +24,26 @@ describe("S76 S120 one deadline", () => {
     const result = await timed(
       sendRequest({ url: "http://silent.test/", ...short }, (host, signal) => resolveHost(host, signal, servers)),
     );
-    expect(result).toEqual({ outcome: "unreachable", reason: "no name server answered in time", isTimeout: true });
+    expect(result).toEqual({ outcome: "unreachable", reason: "no name server responded in time", isTimeout: true });
   });
 
   test("ends a TLS handshake that stalls, by the time for connecting", async () => {
     const url = await rawSite(() => undefined);
     const result = await timed(ask(url.replace("http:", "https:"), { deadlineMs: 30_000, connectMs: 300 }));
-    expect(result).toEqual({ outcome: "unreachable", reason: "the secure connection was not made in time", isTimeout: true });
+    expect(result).toEqual({
+      outcome: "unreachable",
+      reason: "the secure connection was not established in time",
+      isTimeout: true,
+    });
   });
 
-  test("ends the wait for an answer that does not come, which the time for connecting does not", async () => {
+  test("ends the wait for a missing response, unlike the time limit for connecting", async () => {
     const url = await rawSite(() => undefined);
     const result = await timed(ask(url, { ...short, deadlineMs: 800, connectMs: 50 }));
-    expect(result).toEqual({ outcome: "unreachable", reason: "no answer came in time", isTimeout: true });
+    expect(result).toEqual({ outcome: "unreachable", reason: "no response arrived in time", isTimeout: true });
   });
 
-  test("for connecting is over once the connection is there: an answer may take longer", async () => {
+  test("for connecting ends with the connection: a response may take longer", async () => {
     const { url } = await site((_req, res) => void setTimeout(() => res.end("late"), 600));
     const begin = performance.now();
     const result = await ask(url, { connectMs: 500 });
@@ -48,7 +52,7 @@ describe("S76 S120 one deadline", () => {
     expect(result.timings.totalMs).toBeLessThanOrEqual(Math.ceil(performance.now() - begin));
   });
 
-  test("leaves no clock running, which would keep a process from ending", async () => {
+  test("leaves no timer running, which would keep a process from ending", async () => {
     const clocks = () => process.getActiveResourcesInfo().filter((kind) => kind === "Timeout").length;
     const { url } = await site((_req, res) => res.end("done"));
     await ask(url);
@@ -66,7 +70,7 @@ describe("S76 S120 one deadline", () => {
     expect(await timed(ask(url, short))).toMatchObject({ outcome: "unreachable", isTimeout: true });
   });
 
-  test("ends announcements of an answer that never comes", async () => {
+  test("ends interim responses without a final one", async () => {
     const url = await rawSite((socket) => {
       const timer = setInterval(() => socket.write("HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n"), 10);
       socket.on("close", () => clearInterval(timer));
@@ -83,7 +87,7 @@ describe("S76 S120 one deadline", () => {
       res.on("close", () => clearInterval(timer));
     });
     const result = await timed(ask(url, short));
-    expect(result).toEqual({ outcome: "unreachable", reason: "the answer did not end in time", isTimeout: true });
+    expect(result).toEqual({ outcome: "unreachable", reason: "the response did not end in time", isTimeout: true });
   });
 
   test("ends a request that the other side does not read", async () => {

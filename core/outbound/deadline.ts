@@ -60,3 +60,20 @@ export class Deadline {
     clearTimeout(this.#connecting);
   }
 }
+
+/** Waits for work that does not notice an abort by itself, such as a shared lookup or a decompression stream. @throws the abort's reason */
+export async function unlessAborted<T>(waiting: Promise<T>, signal: AbortSignal): Promise<T> {
+  // Nothing waits for a failure after the abort.
+  waiting.catch(() => undefined);
+  signal.throwIfAborted();
+  let abort: () => void = () => undefined;
+  const aborted = new Promise<never>((_resolve, reject) => {
+    abort = () => reject(signal.reason);
+    signal.addEventListener("abort", abort);
+  });
+  try {
+    return await Promise.race([waiting, aborted]);
+  } finally {
+    signal.removeEventListener("abort", abort);
+  }
+}

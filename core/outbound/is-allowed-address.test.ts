@@ -4,7 +4,7 @@ import { isAllowedAddress } from "./is-allowed-address.ts";
 
 afterEach(() => void provideSettings({ OUTBOUND_ALLOW_CIDRS: "" }));
 
-/** The first and last address of each forbidden range, and the neighbours outside it where those are public. */
+/** The first and last address of each forbidden range, and the neighbors outside it where those are public. */
 const ranges: { range: string; inside: string[]; outside: string[] }[] = [
   { range: "0/8", inside: ["0.0.0.0", "0.255.255.255"], outside: ["1.0.0.0"] },
   { range: "10/8", inside: ["10.0.0.0", "10.255.255.255"], outside: ["9.255.255.255", "11.0.0.0"] },
@@ -107,7 +107,7 @@ describe("S118 an address inside an address is judged", () => {
 });
 
 describe("S119 what the operator allows", () => {
-  test("is reachable, in each form that stands for it, and nothing beside it", () => {
+  test("is allowed, in each form that stands for it, and nothing beside it", () => {
     provideSettings({ OUTBOUND_ALLOW_CIDRS: "10.1.0.0/16, 127.0.0.1, fd00:1::/32" });
     for (const address of ["10.1.0.0", "10.1.255.255", "127.0.0.1", "::ffff:10.1.2.3", "64:ff9b::10.1.2.3", "fd00:1::5"])
       expect(isAllowedAddress(address), address).toBe(true);

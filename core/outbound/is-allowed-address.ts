@@ -7,7 +7,7 @@ const { parse, parseCIDR } = ipaddr;
 /** An IPv4 or IPv6 range: its first address and the number of leading bits that count. */
 type Range = [IPv4 | IPv6, number];
 
-/** What our requests may never reach, whatever a name resolves to (S118). */
+/** Addresses that our requests may never reach, even if a name resolves to them (S118). */
 export const FORBIDDEN_IPV4: readonly string[] = [
   "0.0.0.0/8",
   "10.0.0.0/8",
@@ -28,10 +28,7 @@ export const FORBIDDEN_IPV4: readonly string[] = [
 ];
 const forbidden4 = FORBIDDEN_IPV4.map((range) => parseCIDR(range));
 
-/**
- * In IPv6, only global unicast (2000::/3) is publicly reachable: the rest is loopback, local, multicast or unassigned, and
- * overlay networks use unassigned space. These are its special-purpose parts.
- */
+/** In IPv6 only 2000::/3 is publicly reachable; overlay networks use unassigned space. These are its special-purpose parts. */
 const globalUnicast = parseCIDR("2000::/3");
 const forbidden6 = [
   "2001::/23", // Teredo, ORCHID, benchmarking and the other protocol assignments
@@ -43,10 +40,7 @@ const forbidden6 = [
 /** IPv6 forms that stand for the embedded IPv4 address and reach what it reaches. In all other forms, both addresses must be allowed. */
 const transparent = ["::ffff:0:0/96", "64:ff9b::/96"].map((range) => parseCIDR(range));
 
-/**
- * The networks in which an operator's own machines are, including this one. Not link-local addresses, where clouds keep what
- * only the machine itself should read.
- */
+/** The networks of an operator's own machines. Not link-local addresses, where clouds keep a machine's secrets. */
 const ownNetworks = ["10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "127.0.0.0/8", "100.64.0.0/10", "::1/128", "fc00::/7"].map(
   (range) => parseCIDR(range),
 );
@@ -87,7 +81,7 @@ export function isAllowedAddress(address: string): boolean {
   return isPublic && inside.every((embedded) => isAllowedAddress(embedded.toString()));
 }
 
-/** The same for an address that an operator chose for all users and declared to be in their own network. Never for one chosen by users. */
+/** As `isAllowedAddress`, for addresses that an operator chose and declared to be in their own network. Never for addresses of users. */
 export function isAllowedOrOwnAddress(address: string): boolean {
   if (isAllowedAddress(address)) return true;
   if (isIP(address) === 0) return false;

@@ -2,10 +2,9 @@ import { createServer as createHttpServer, type ServerResponse } from "node:http
 import { createServer, type Socket } from "node:net";
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { provideSettings } from "../env.ts";
-import { failureOf } from "./failure-of.ts";
 import { closeKeptConnections } from "./kept-connections.ts";
-import { rememberAddresses } from "./remembered-addresses.ts";
-import type { OutboundRequest, OutboundResult } from "./request.ts";
+import { failureOf, type OutboundRequest, type OutboundResult } from "./request.ts";
+import { rememberAddresses } from "./resolve-host.ts";
 import { sendRequest } from "./send-request.ts";
 import { listening, site } from "./testing/sites.ts";
 
@@ -20,7 +19,7 @@ const post = (url: string, resolve?: Parameters<typeof sendRequest>[1], more: Pa
 const reused = (result: OutboundResult) => (result.outcome === "answered" ? result.isReused : result);
 
 describe("connections that are kept", () => {
-  test("carry one request after the other; one whose answer was cut short is not used again", async () => {
+  test("carry one request after another; one with a truncated response is not reused", async () => {
     const { url, seen } = await site((req, res) => res.end(req.url === "/long" ? "a".repeat(100_000) : "ok"));
     const first = await post(url);
     expect(first).toMatchObject({ outcome: "answered", isReused: false, timings: { connectMs: expect.any(Number) } });
@@ -32,7 +31,7 @@ describe("connections that are kept", () => {
     expect(seen.connections).toBe(2);
   });
 
-  test("are as many as requests at the same time, and none is shared by two", async () => {
+  test("number as many as simultaneous requests, and are never shared", async () => {
     const ports: (number | undefined)[] = [];
     const { url, seen } = await site((req, res) => {
       ports.push(req.socket.remotePort);
@@ -49,7 +48,7 @@ describe("connections that are kept", () => {
     expect(reused(await post(url))).toBe(false);
   });
 
-  test("serve one request at a time: whoever comes while it is in use gets another", async () => {
+  test("serve one request at a time: a request that arrives meanwhile gets another process", async () => {
     const { url, seen } = await site((_req, res) => void setTimeout(() => res.end("ok"), 30));
     await post(url);
     expect((await Promise.all([post(url), post(url)])).map(reused).sort()).toEqual([false, true]);
@@ -103,7 +102,7 @@ describe("connections that are kept", () => {
     expect(seen.connections).toBe(1);
   });
 
-  test("S117 are not used for a name that leads elsewhere by now, nor for one of whose addresses another is forbidden", async () => {
+  test("S117 are not reused for a name that now resolves elsewhere, or that also has a forbidden address", async () => {
     const here = await site((_req, res) => res.end("here"), "127.0.0.1");
     const there = await site((_req, res) => res.end("there"), "127.0.0.2", here.port);
     const name = `http://hooks.example.test:${here.port}`;
@@ -116,7 +115,7 @@ describe("connections that are kept", () => {
     expect(reused(await post(`http://other.example.test:${here.port}`, async () => ["127.0.0.1"]))).toBe(false);
   });
 
-  test("a request lost with one is told as such and not sent again; those beside it are closed too", async () => {
+  test("a request lost with a connection is reported as such and not sent again; other kept connections are closed too", async () => {
     let requests = 0;
     const port = await listening(
       createServer((socket) => {
@@ -137,14 +136,14 @@ describe("connections that are kept", () => {
     expect(await post(url, undefined, { isConnectionKept: false })).toMatchObject({ outcome: "answered", isReused: false });
   });
 
-  test("are closed with what the other side says of keeping them", async () => {
+  test("are closed after the idle time that the other side allows", async () => {
     const { url, seen } = await site((_req, res) => res.setHeader("connection", "close").end("ok"));
     expect([reused(await post(url)), reused(await post(url))]).toEqual([false, false]);
     expect(seen.connections).toBe(2);
   });
 });
 
-test("addresses are remembered as long as they hold, at most five seconds, and looked up once for many", async () => {
+test("addresses are cached for their TTL, at most five seconds, and looked up once for many callers", async () => {
   let lookups = 0;
   const finding = (seconds: number) => async (host: string) => {
     lookups++;
@@ -164,7 +163,7 @@ test("addresses are remembered as long as they hold, at most five seconds, and l
   await expect(rememberAddresses("b.test", AbortSignal.abort(new Error("too late")), finding(60))).rejects.toThrow("too late");
 });
 
-test("a thousand names are remembered, those that were looked up last; and for five seconds whatever a name server says", async () => {
+test("the last thousand names are cached, for at most five seconds whatever the name server's TTL", async () => {
   vi.useFakeTimers({ toFake: ["performance"] });
   onTestFinished(() => void vi.useRealTimers());
   const lookups: string[] = [];
@@ -198,7 +197,7 @@ test("whose time is over while a name is looked up waits no longer; the others d
   expect(await second).toEqual(["192.0.2.7"]);
 });
 
-test("a lookup that takes too long is the name servers' for all who wait for it, also for those who came later", async () => {
+test("a lookup that takes too long fails for all callers that wait for it, including later ones", async () => {
   vi.useFakeTimers();
   onTestFinished(() => void vi.useRealTimers());
   const silent = (_host: string, signal: AbortSignal) =>
@@ -218,7 +217,7 @@ test("a certificate that is refused for a reason without a name of its own is no
   for (const code of ["UNSPECIFIED", "PATH_LENGTH_EXCEEDED", "ERROR_IN_CERT_NOT_AFTER_FIELD", "ERR_OSSL_X509_INVALID"]) {
     expect(failureOf(Object.assign(new Error(code), { code })).result).toMatchObject({
       outcome: "unreachable",
-      reason: "no secure connection could be made",
+      reason: "no secure connection could be established",
     });
   }
 });

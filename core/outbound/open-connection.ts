@@ -8,10 +8,7 @@ import { OutboundFailure } from "./request.ts";
 /** How long to try one of several addresses before the next. */
 const ADDRESS_TIMEOUT_MS = 1_000;
 
-/**
- * Opens a TCP connection to one of the vetted addresses and to nothing else: the socket gets the addresses, never the name, so
- * that a second DNS lookup cannot change them (S117).
- */
+/** Opens a TCP connection to a vetted address: the socket never gets the name, so DNS cannot change it meanwhile (S117). */
 export async function openConnection(
   { host, port }: Target,
   addresses: string[],

@@ -1,5 +1,6 @@
 import type { Socket } from "node:net";
 import type { Readable } from "node:stream";
+import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
 import { Client } from "undici";
 import { log } from "../log.ts";
 import type { Deadline } from "./deadline.ts";
@@ -7,8 +8,7 @@ import { type AllowAddress, isAllowedAddress } from "./is-allowed-address.ts";
 import { type Connection, dropConnections, keepConnection, takeConnection } from "./kept-connections.ts";
 import { openConnection, openTls } from "./open-connection.ts";
 import { parseTarget, type Target } from "./parse-target.ts";
-import { OutboundFailure, type OutboundRequest, type OutboundTimings } from "./request.ts";
-import { requestHeaders } from "./request-headers.ts";
+import { OutboundFailure, type OutboundRequest, type OutboundTimings, requestHeaders } from "./request.ts";
 import type { ResolveHost } from "./resolve-host.ts";
 
 const MAX_HEADER_BYTES = 32 * 1024;
@@ -67,7 +67,7 @@ export async function openExchange(
     origin = target.origin;
     const headers = requestHeaders(request.headers);
 
-    deadline.enter("no name server answered in time");
+    deadline.enter("no name server responded in time");
     const addresses = await vettedAddresses(target, resolve, signal, allows);
     const dnsMs = deadline.enter("the connection timed out");
     reused = isConnectionKept ? takeConnection(target.origin, addresses, allows) : undefined;
@@ -75,12 +75,12 @@ export async function openExchange(
     if (reused) {
       connection = reused;
       bytesBefore = reused.socket.bytesRead;
-      deadline.enter("no answer came in time");
+      deadline.enter("no response arrived in time");
     } else {
       connection.socket = await openConnection(target, addresses, signal, allows);
-      const connectMs = deadline.enter("the secure connection was not made in time");
+      const connectMs = deadline.enter("the secure connection was not established in time");
       if (target.isTls) connection.socket = await openTls(connection.socket, target, signal);
-      const tlsMs = deadline.enter("no answer came in time");
+      const tlsMs = deadline.enter("no response arrived in time");
       connection.client = clientOver(connection.socket, target);
       timings = { dnsMs, connectMs, tlsMs: target.isTls ? tlsMs : null };
     }
@@ -96,7 +96,7 @@ export async function openExchange(
       body,
       signal,
     });
-    const firstByteMs = deadline.enter("the answer did not end in time");
+    const firstByteMs = deadline.enter("the response did not end in time");
     return {
       status: answer.statusCode,
       headers: headersOf(answer.headers as unknown as string[]),
@@ -134,7 +134,7 @@ export async function vettedAddresses(
   const refused = addresses.find((address) => !allows(address));
   if (refused === undefined) return addresses;
   // For the operator, who may want to allow it. The person who chose the host learns only that it is not public.
-  log()[level]({ host, address: refused }, "outbound request refused: OUTBOUND_ALLOW_CIDRS does not hold this address");
+  log()[level]({ host, address: refused }, "outbound request refused: OUTBOUND_ALLOW_CIDRS does not contain this address");
   throw OutboundFailure.blocked("the host is not on the public internet");
 }
 
@@ -165,4 +165,40 @@ function headersOf(raw: string[]): Record<string, string> {
     headers.set(name, before === undefined ? String(raw[index + 1]) : `${before}, ${raw[index + 1]}`);
   }
   return Object.fromEntries(headers);
+}
+
+const decoders = new Map([
+  ["gzip", createGunzip],
+  ["x-gzip", createGunzip],
+  ["deflate", createInflate],
+  ["br", createBrotliDecompress],
+]);
+
+/**
+ * Reads the body up to its limit, which counts decompressed bytes (S74, S120): inflating stops with the piece that exceeds it.
+ * A body in several encodings, or in one that was not requested, stays as received.
+ */
+export async function readBody(
+  incoming: Readable,
+  headers: Record<string, string>,
+  { maxBodyBytes, onExcess }: OutboundRequest,
+): Promise<{ body: Uint8Array; isCut: boolean }> {
+  const kept: Uint8Array[] = [];
+  let length = 0;
+  for await (const piece of decoded(incoming, headers)) {
+    length += piece.length;
+    if (length > maxBodyBytes && onExcess === "fail")
+      throw OutboundFailure.unreachable(`the response is longer than ${maxBodyBytes} bytes`);
+    kept.push(piece);
+    if (length > maxBodyBytes) break;
+  }
+  return { body: Buffer.concat(kept).subarray(0, maxBodyBytes), isCut: length > maxBodyBytes };
+}
+
+/** The incoming body, decompressed if necessary. */
+export function decoded(incoming: Readable, headers: Record<string, string>): Readable {
+  const decoder = decoders.get(headers["content-encoding"]?.trim().toLowerCase() ?? "")?.();
+  if (!decoder) return incoming;
+  incoming.on("error", (error) => decoder.destroy(error)).pipe(decoder);
+  return decoder;
 }

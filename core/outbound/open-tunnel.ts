@@ -26,12 +26,12 @@ export async function openTunnel(
   { allows = isAllowedAddress, resolve = resolveHost, signal }: TunnelOptions = {},
 ): Promise<Socket> {
   const deadline = new Deadline(CONNECT_MS, CONNECT_MS);
-  const leave = () => deadline.end(OutboundFailure.unreachable("nobody waits for the connection any more"));
+  const leave = () => deadline.end(OutboundFailure.unreachable("nobody is waiting for the connection anymore"));
   signal?.addEventListener("abort", leave);
   try {
     if (signal?.aborted) leave();
     const target = parseTarget({ url: `http://${host}:${port}/` });
-    deadline.enter("no name server answered in time");
+    deadline.enter("no name server responded in time");
     const addresses = await vettedAddresses(target, resolve, deadline.signal, allows, "debug");
     deadline.enter("the connection timed out");
     return await openConnection(target, addresses, deadline.signal, allows);

@@ -1,5 +1,8 @@
 import { isIP } from "node:net";
-import { OutboundFailure, type OutboundRequest } from "./request.ts";
+import { Deadline } from "./deadline.ts";
+import { allowedRange, forbiddenRange, isAllowedAddress } from "./is-allowed-address.ts";
+import { failureOf, OutboundFailure, type OutboundRequest } from "./request.ts";
+import { type ResolveHost, resolveHost } from "./resolve-host.ts";
 
 /** The normalized target of a request. */
 export type Target = {
@@ -23,9 +26,9 @@ export function parseTarget({
   isHttpsRequired,
 }: Pick<OutboundRequest, "url" | "ports" | "isHttpsRequired">): Target {
   const url = URL.parse(text);
-  if (!url || !/^https?:$/.test(url.protocol)) throw OutboundFailure.blocked("it is not an http or https address");
-  if (isHttpsRequired && url.protocol !== "https:") throw OutboundFailure.blocked("the address has to begin with https://");
-  if (url.username || url.password) throw OutboundFailure.blocked("the address must not hold a user name or a password");
+  if (!url || !/^https?:$/.test(url.protocol)) throw OutboundFailure.blocked("it is not an http or https URL");
+  if (isHttpsRequired && url.protocol !== "https:") throw OutboundFailure.blocked("the URL must begin with https://");
+  if (url.username || url.password) throw OutboundFailure.blocked("the URL must not contain a username or a password");
   // Set through the parser, which takes 127.0.0.1.. for a name but not 127.0.0.1.
   url.hostname = url.hostname.replace(/(?<!\.)\.+$/, "");
   const isTls = url.protocol === "https:";
@@ -33,4 +36,44 @@ export function parseTarget({
   if (ports && !ports.includes(port)) throw OutboundFailure.blocked(`port ${port} is not allowed here`);
   const bare = url.hostname.replace(/^\[(.*)\]$/, "$1");
   return { isTls, host: isIP(bare) ? bare : url.hostname, port, origin: url.origin, path: `${url.pathname}${url.search}` };
+}
+
+/** A URL as logs may contain it: without the query, which may contain a key. */
+export function loggableAddress(url: string): string {
+  const { origin, pathname } = new URL(url);
+  return origin + pathname;
+}
+
+/** An address of a host, and why requests may or may not go to it. */
+type ExaminedAddress = {
+  address: string;
+  isAllowed: boolean;
+  /** The range that decides: the operator's that allows it, or the forbidden one; null if it is simply public. */
+  range: string | null;
+};
+
+export type Examined =
+  /** The host was not looked up, or could not be. */
+  | { outcome: "refused"; reason: string }
+  | { outcome: "resolved"; host: string; port: number; isAllowed: boolean; addresses: ExaminedAddress[] };
+
+const LOOKUP_MS = 5_000;
+
+/** Says how a request to a URL would be judged before any connection is made, for operators who want to know why one is refused. */
+export async function examineAddress(url: string, resolve: ResolveHost = resolveHost): Promise<Examined> {
+  const deadline = new Deadline(LOOKUP_MS, LOOKUP_MS);
+  deadline.enter("no name server responded in time");
+  try {
+    const { host, port } = parseTarget({ url });
+    const addresses = (await resolve(host, deadline.signal)).map((address) => ({
+      address,
+      isAllowed: isAllowedAddress(address),
+      range: allowedRange(address) ?? forbiddenRange(address) ?? null,
+    }));
+    return { outcome: "resolved", host, port, isAllowed: addresses.every(({ isAllowed }) => isAllowed), addresses };
+  } catch (error) {
+    return { outcome: "refused", reason: failureOf(deadline.signal.aborted ? deadline.signal.reason : error).result.reason };
+  } finally {
+    deadline.clear();
+  }
 }

@@ -6,10 +6,7 @@ export type OutboundRequest = {
   /** http or https, absolute. A fragment is not sent. */
   url: string;
   method?: "GET" | "POST";
-  /**
-   * `user-agent` is `Keyhook/<version>` and `accept-encoding` is `identity` unless given. The caller cannot set headers that
-   * frame the message or choose the host.
-   */
+  /** Defaults: `user-agent` `Keyhook/<version>`, `accept-encoding` `identity`. Headers that frame the message or name the host are ours. */
   headers?: Record<string, string>;
   body?: string | Uint8Array;
   /** One deadline over DNS, connect, TLS, headers and body (S120). */
@@ -24,17 +21,11 @@ export type OutboundRequest = {
   ports?: readonly number[];
   /** Refuses plain http. */
   isHttpsRequired?: boolean;
-  /**
-   * Uses a connection kept after an earlier request if there is one, and keeps this one. A POST that is lost with such a
-   * connection is not sent again: `isStale` says so.
-   */
+  /** Reuses and keeps connections. A POST that is lost with a reused one is not sent again: `isStale` says so. */
   isConnectionKept?: boolean;
 };
 
-/**
- * Whole milliseconds of each phase; `firstByteMs` is from the ready connection to the head of the response. With a reused
- * connection the first three are null.
- */
+/** Milliseconds of each phase; `firstByteMs` ends with the head of the response. Null where a connection was reused. */
 export type OutboundTimings = {
   dnsMs: number | null;
   connectMs: number | null;
@@ -47,7 +38,7 @@ export type OutboundTimings = {
 export type OutboundResult =
   | {
       outcome: "answered";
-      /** As received: a redirect is a response like any other and is never followed. */
+      /** The status as received: a redirect is a response like any other and is never followed. */
       status: number;
       /** Names in lower case; at most 32 KiB together (S121). Repeated headers are joined by a comma. */
       headers: Record<string, string>;
@@ -65,17 +56,11 @@ export type OutboundResult =
       outcome: "unreachable";
       reason: string;
       isTimeout: boolean;
-      /**
-       * A kept connection ended before the first byte of the response. The other side may have closed it while the request was
-       * on its way and never seen it, or may have accepted it.
-       */
+      /** A kept connection ended before the response. The other side may or may not have accepted the request. */
       isStale?: true;
     };
 
-/**
- * Why a request ended without a response, or a response without its end. Requests turn it into a value; only the body of
- * `streamRequest` throws it.
- */
+/** Why a request or its response ended early. Requests turn it into a value; only the body of `streamRequest` throws it. */
 export class OutboundFailure extends Error {
   override name = "OutboundFailure";
   readonly result: Exclude<OutboundResult, { outcome: "answered" }>;
@@ -94,7 +79,7 @@ export class OutboundFailure extends Error {
   }
 
   static stale(): OutboundFailure {
-    const reason = "the connection, which had been kept open, was closed before an answer came";
+    const reason = "the reused connection was closed before a response arrived";
     return new OutboundFailure({ outcome: "unreachable", reason, isTimeout: false, isStale: true });
   }
 
@@ -105,4 +90,85 @@ export class OutboundFailure extends Error {
 
 export function isOutboundFailure(error: unknown): error is OutboundFailure {
   return error instanceof Error && error.name === "OutboundFailure";
+}
+
+import packageJson from "../../package.json" with { type: "json" };
+
+/** These headers frame the message or name the host: a caller that sets one could split one request into two, or reach another site. */
+const own = new Set([
+  "connection",
+  "content-length",
+  "expect",
+  "host",
+  "keep-alive",
+  "proxy-authorization",
+  "proxy-connection",
+  "te",
+  "trailer",
+  "transfer-encoding",
+  "upgrade",
+]);
+
+/** The headers to send, with names in lower case; a line break in a value would start a header of its author's choice. */
+export function requestHeaders(given: Record<string, string> = {}): Record<string, string> {
+  const headers: Record<string, string> = {
+    "user-agent": `Keyhook/${packageJson.version}`,
+    accept: "*/*",
+    "accept-encoding": "identity",
+  };
+  for (const [name, value] of Object.entries(given)) {
+    const key = name.toLowerCase();
+    if (!/^[!#$%&'*+.^_`|~0-9a-z-]+$/.test(key) || own.has(key))
+      throw OutboundFailure.blocked("one of the headers must not be set");
+    if (!/^[\t\x20-\x7e\x80-\xff]*$/.test(value))
+      throw OutboundFailure.blocked(`the header ${key} contains characters that cannot be sent`);
+    headers[key] = value;
+  }
+  return headers;
+}
+
+const NO_HTTP = "the response is not valid HTTP";
+
+const reasons: Record<string, string> = {
+  ECONNREFUSED: "the connection was refused",
+  ECONNRESET: "the connection was closed before the response was complete",
+  EPIPE: "the connection was closed before the response was complete",
+  UND_ERR_SOCKET: "the connection was closed before the response was complete",
+  UND_ERR_REQ_CONTENT_LENGTH_MISMATCH: "the connection was closed before the response was complete",
+  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: "the connection was closed before the response was complete",
+  EHOSTUNREACH: "there is no route to the host",
+  ENETUNREACH: "there is no route to the host",
+  EADDRNOTAVAIL: "there is no route to the host",
+  UND_ERR_HEADERS_OVERFLOW: "the headers of the response are longer than 32 KiB",
+  CERT_HAS_EXPIRED: "its certificate has expired",
+  CERT_NOT_YET_VALID: "its certificate is not valid yet",
+  ERR_TLS_CERT_ALTNAME_INVALID: "its certificate is for another name",
+  DEPTH_ZERO_SELF_SIGNED_CERT: "its certificate is not from a trusted authority",
+  SELF_SIGNED_CERT_IN_CHAIN: "its certificate is not from a trusted authority",
+  UNABLE_TO_GET_ISSUER_CERT: "its certificate is not from a trusted authority",
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: "its certificate is not from a trusted authority",
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: "its certificate chain is incomplete",
+};
+
+const kinds: [RegExp, string][] = [
+  [/^UND_ERR_/, NO_HTTP],
+  [/^(Z_|ERR__ERROR_FORMAT|ERR_BROTLI)/, "the body of the response cannot be decompressed"],
+  [
+    /^(ERR_TLS|ERR_SSL|ERR_OSSL|EPROTO$|CERT_|CRL_|UNABLE_|INVALID_|HOSTNAME_|ERROR_IN_|PATH_LENGTH_|UNSPECIFIED$)/,
+    "no secure connection could be established",
+  ],
+  [/^(E[A-Z0-9]+)$/, "the connection failed"],
+];
+
+/** Turns an error into what the person who chose the address may see. An error without a known code is our bug and is rethrown. */
+export function failureOf(error: unknown): OutboundFailure {
+  if (error instanceof OutboundFailure) return error;
+  // Several addresses were tried; the first error describes the failure well enough.
+  const [first] = error instanceof AggregateError ? error.errors : [error];
+  const { code, name } = Object(first) as { code?: unknown; name?: unknown };
+  if (name === "HTTPParserError") return OutboundFailure.unreachable(NO_HTTP);
+  if (typeof code !== "string") throw error;
+  const reason = reasons[code] ?? kinds.find(([pattern]) => pattern.test(code))?.[1];
+  if (!reason) throw error;
+  return code === "ETIMEDOUT" ? OutboundFailure.timedOut("the connection timed out") : OutboundFailure.unreachable(reason);
 }

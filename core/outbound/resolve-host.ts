@@ -1,6 +1,7 @@
 import { Resolver } from "node:dns/promises";
 import { readFile } from "node:fs/promises";
 import { isIP } from "node:net";
+import { unlessAborted } from "./deadline.ts";
 import { isAllowedAddress } from "./is-allowed-address.ts";
 import { OutboundFailure } from "./request.ts";
 
@@ -12,8 +13,8 @@ const TRIES = 3;
 /** Every address of a host, in the order in which they are tried. */
 export type ResolveHost = (host: string, signal: AbortSignal) => Promise<string[]>;
 
-/** The same, with the number of seconds for which it may be reused. */
-export type FoundAddresses = { addresses: string[]; seconds: number };
+/** A host's addresses, and the number of seconds for which they may be reused. */
+type FoundAddresses = { addresses: string[]; seconds: number };
 
 /** For answers that did not come from a name server. */
 const LOCAL_SECONDS = 5;
@@ -27,7 +28,7 @@ export async function resolveHost(host: string, signal: AbortSignal, servers?: s
   return (await findAddresses(host, signal, servers)).addresses;
 }
 
-export async function findAddresses(host: string, signal: AbortSignal, servers?: string[]): Promise<FoundAddresses> {
+async function findAddresses(host: string, signal: AbortSignal, servers?: string[]): Promise<FoundAddresses> {
   if (isIP(host)) return { addresses: [host], seconds: LOCAL_SECONDS };
   if (host === "localhost" || host.endsWith(".localhost")) return { addresses: loopback(), seconds: 0 };
   const kept = await addressesInHostsFile(host);
@@ -47,9 +48,9 @@ export async function findAddresses(host: string, signal: AbortSignal, servers?:
       return { addresses: records.map(({ address }) => address), seconds: Math.min(...records.map(({ ttl }) => ttl)) };
     }
     const codes = answers.map((answer) => (answer.status === "rejected" ? answer.reason?.code : undefined));
-    if (codes.includes("ETIMEOUT")) throw OutboundFailure.timedOut("no name server answered in time");
+    if (codes.includes("ETIMEOUT")) throw OutboundFailure.timedOut("no name server responded in time");
     if (codes.some((code) => code === "ESERVFAIL" || code === "EREFUSED" || code === "ECONNREFUSED"))
-      throw OutboundFailure.unreachable("the name servers could not answer for this name");
+      throw OutboundFailure.unreachable("the name servers could not resolve the name");
     throw OutboundFailure.unreachable("the name does not resolve");
   } finally {
     signal.removeEventListener("abort", cancel);
@@ -69,4 +70,52 @@ async function addressesInHostsFile(host: string): Promise<string[]> {
     const [address = "", ...names] = line.replace(/#.*/, "").trim().split(/\s+/);
     return isIP(address) && names.some((name) => name.toLowerCase() === host) ? [address] : [];
   });
+}
+
+/** Applies however long a TTL the name server gives. */
+const REMEMBERED_MAX_MS = 5_000;
+const NAMES_MAX = 1_000;
+/** For a lookup that several requests wait for; each of them also has its own deadline. */
+const LOOKUP_MS = 5_000;
+
+type Remembered = { until: number; found: Promise<FoundAddresses> };
+const remembered = new Map<string, Remembered>();
+
+/**
+ * Like `resolveHost`, for many requests to few hosts: an answer is reused for its TTL, at most five seconds, and a name that is
+ * being looked up is not looked up twice. Reused addresses are vetted and dialled like fresh ones (S117).
+ */
+export async function rememberAddresses(
+  host: string,
+  signal: AbortSignal,
+  find: typeof findAddresses = findAddresses,
+): Promise<string[]> {
+  let entry = remembered.get(host);
+  if (!entry || entry.until <= performance.now()) {
+    entry = lookUp(host, find);
+    remembered.delete(host);
+    remembered.set(host, entry);
+    const [first] = remembered.keys();
+    if (remembered.size > NAMES_MAX && first !== undefined) remembered.delete(first);
+  }
+  return (await unlessAborted(entry.found, signal)).addresses;
+}
+
+function lookUp(host: string, find: typeof findAddresses): Remembered {
+  const clock = new AbortController();
+  // The reason may be shown to the user: a request that joined the lookup later has time left, and gets this error unchanged.
+  const timer = setTimeout(() => clock.abort(OutboundFailure.timedOut("no name server responded in time")), LOOKUP_MS);
+  const entry: Remembered = { until: performance.now() + LOOKUP_MS, found: find(host, clock.signal) };
+  entry.found.then(
+    ({ seconds }) => {
+      clearTimeout(timer);
+      entry.until = performance.now() + Math.min(seconds * 1_000, REMEMBERED_MAX_MS);
+    },
+    // A failure is not remembered: only those who waited get it.
+    () => {
+      clearTimeout(timer);
+      entry.until = 0;
+    },
+  );
+  return entry;
 }

@@ -26,7 +26,7 @@ describe("a request", () => {
     expect((dnsMs ?? 0) + (connectMs ?? 0) + firstByteMs).toBeLessThanOrEqual(totalMs + 3);
   });
 
-  test("says who is asking, asks for no compression, and names the host as it was chosen", async () => {
+  test("sends a User-Agent, requests no compression, and sends the chosen host", async () => {
     const { url, port } = await site((req, res) => res.end(JSON.stringify({ ...req.headers, path: req.url })));
     const sent = await ask(`http://LOCALHOST.:${port}/a%20b?c=d#e`);
     expect(JSON.parse(textOf(sent) ?? "")).toMatchObject({
@@ -77,7 +77,7 @@ describe("a request", () => {
     expect(heard).not.toMatch(/^x-injected/im);
   });
 
-  test("has a reason for each way in which nobody answers", async () => {
+  test("has a reason for each kind of missing response", async () => {
     const closed = await rawSite((socket) => socket.destroy());
     const noHttp = await rawSite((socket) => socket.end("SSH-2.0-example\r\n"));
     const broken = await rawSite((socket) => socket.end("HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nfour"));
@@ -85,8 +85,8 @@ describe("a request", () => {
     const reasons: [string, RegExp][] = [
       ["http://127.0.0.1:1/", /^the connection was refused$/],
       [closed, /closed/],
-      [noHttp, /not the HTTP/],
-      [broken, /closed before the answer was complete/],
+      [noHttp, /not valid HTTP/],
+      [broken, /closed before the response was complete/],
       [unzipped, /cannot be decompressed/],
       ["https://127.0.0.1:1/", /^the connection was refused$/],
     ];
@@ -105,7 +105,7 @@ describe("a request", () => {
     expect(result).toEqual({ outcome: "unreachable", reason: "the name does not resolve", isTimeout: false });
   });
 
-  test("S121 keeps names of headers that objects have already", async () => {
+  test("S121 keeps headers whose names are properties of every object", async () => {
     const url = await rawSite((socket) => {
       socket.once("data", () => socket.end("HTTP/1.1 200 OK\r\n__proto__: a\r\nconstructor: b\r\ncontent-length: 0\r\n\r\n"));
     });
@@ -123,7 +123,7 @@ describe("S120 a body", () => {
     expect(await ask(`${url}/5120`)).toMatchObject({ outcome: "answered", isCut: false });
     expect(await ask(`${url}/5121`)).toEqual({
       outcome: "unreachable",
-      reason: "the answer is longer than 5120 bytes",
+      reason: "the response is longer than 5120 bytes",
       isTimeout: false,
     });
     const cut = await ask(`${url}/5121`, { onExcess: "cut" });
@@ -155,7 +155,7 @@ describe("S120 a body", () => {
     ["br", (bytes) => brotliCompressSync(bytes, quick)],
   ];
 
-  test.each(compressions)("S74 that comes as %s is read, and counted after inflation", async (encoding, compress) => {
+  test.each(compressions)("S74 compressed as %s is read, and limited after decompression", async (encoding, compress) => {
     const bodies: Record<string, Buffer> = {
       "/small": compress(Buffer.from("words")),
       "/bomb": compress(Buffer.alloc(128 * MIB)),
@@ -163,14 +163,14 @@ describe("S120 a body", () => {
     const { url } = await site((req, res) => res.setHeader("content-encoding", encoding).end(bodies[req.url ?? ""]));
     expect(textOf(await ask(`${url}/small`))).toBe("words");
     const before = process.memoryUsage().rss;
-    expect(await ask(`${url}/bomb`)).toMatchObject({ outcome: "unreachable", reason: "the answer is longer than 5120 bytes" });
+    expect(await ask(`${url}/bomb`)).toMatchObject({ outcome: "unreachable", reason: "the response is longer than 5120 bytes" });
     const cut = await ask(`${url}/bomb`, { onExcess: "cut", maxBodyBytes: 64 * KIB });
     expect(cut).toMatchObject({ outcome: "answered", isCut: true });
     expect(textOf(cut)).toHaveLength(64 * KIB);
     expect(process.memoryUsage().rss - before).toBeLessThan(48 * MIB);
   });
 
-  test("in an encoding that nobody asked for stays as it came", async () => {
+  test("in an unrequested encoding stays unchanged", async () => {
     const bytes = gzipSync(gzipSync("words"));
     const { url } = await site((_req, res) => res.setHeader("content-encoding", "gzip, gzip").end(bytes));
     const result = await ask(url);
@@ -185,7 +185,7 @@ describe("S121 headers", () => {
     });
     const kept = await ask(`${url}/${31 * KIB}`);
     expect(kept.outcome === "answered" && kept.headers["x-long"]).toHaveLength(31 * KIB);
-    const reason = "the headers of the answer are longer than 32 KiB";
+    const reason = "the headers of the response are longer than 32 KiB";
     expect(await ask(`${url}/${33 * KIB}`)).toEqual({ outcome: "unreachable", reason, isTimeout: false });
   });
 

@@ -1,10 +1,7 @@
 import { Deadline } from "./deadline.ts";
-import { failureOf } from "./failure-of.ts";
-import { type Exchange, openExchange } from "./open-exchange.ts";
-import { readBody } from "./read-body.ts";
-import { rememberAddresses } from "./remembered-addresses.ts";
-import type { OutboundRequest, OutboundResult } from "./request.ts";
-import { type ResolveHost, resolveHost } from "./resolve-host.ts";
+import { type Exchange, openExchange, readBody } from "./open-exchange.ts";
+import { failureOf, type OutboundRequest, type OutboundResult } from "./request.ts";
+import { type ResolveHost, rememberAddresses, resolveHost } from "./resolve-host.ts";
 
 export const CONNECT_MS = 5_000;
 

@@ -1,9 +1,7 @@
-import { Deadline } from "./deadline.ts";
-import { failureOf } from "./failure-of.ts";
+import { Deadline, unlessAborted } from "./deadline.ts";
 import { type AllowAddress, isAllowedAddress } from "./is-allowed-address.ts";
-import { type Exchange, type ExchangeRequest, openExchange } from "./open-exchange.ts";
-import { decoded } from "./read-body.ts";
-import { OutboundFailure, type OutboundResult } from "./request.ts";
+import { decoded, type Exchange, type ExchangeRequest, openExchange } from "./open-exchange.ts";
+import { failureOf, OutboundFailure, type OutboundResult } from "./request.ts";
 import { type ResolveHost, resolveHost } from "./resolve-host.ts";
 import { CONNECT_MS } from "./send-request.ts";
 
@@ -45,7 +43,7 @@ export type StreamedResult =
 export async function streamRequest(request: StreamedRequest, resolve: ResolveHost = resolveHost): Promise<StreamedResult> {
   const { idleMs, deadlineMs, connectMs = CONNECT_MS, signal: gone, allows = isAllowedAddress } = request;
   const deadline = new Deadline(deadlineMs, connectMs);
-  const leave = () => deadline.end(OutboundFailure.unreachable("the request was given up"));
+  const leave = () => deadline.end(OutboundFailure.unreachable("the request was abandoned"));
   const finish = () => {
     deadline.clear();
     gone?.removeEventListener("abort", leave);
@@ -80,7 +78,7 @@ async function* pieces(
     for (;;) {
       // The clock runs while we wait for the other side, not while the reader takes its time.
       deadline.expect(idleMs);
-      const { done, value } = await untilAborted(incoming.next(), deadline.signal);
+      const { done, value } = await unlessAborted(incoming.next(), deadline.signal);
       deadline.rest();
       if (done) return;
       yield value;
@@ -90,22 +88,5 @@ async function* pieces(
   } finally {
     finish();
     close();
-  }
-}
-
-/** The decompression stream does not notice an abort by itself. */
-async function untilAborted<T>(waiting: Promise<T>, signal: AbortSignal): Promise<T> {
-  signal.throwIfAborted();
-  let abort: () => void = () => undefined;
-  const aborted = new Promise<never>((_resolve, reject) => {
-    abort = () => reject(signal.reason);
-    signal.addEventListener("abort", abort);
-  });
-  // If it fails after the abort, nothing waits for it.
-  waiting.catch(() => undefined);
-  try {
-    return await Promise.race([waiting, aborted]);
-  } finally {
-    signal.removeEventListener("abort", abort);
   }
 }

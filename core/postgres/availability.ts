@@ -1,5 +1,5 @@
 import type pg from "pg";
-import { pool } from "../db.ts";
+import { requestContext } from "../log.ts";
 
 // How old a result may be. A page asks before it renders, so this limits both the cost and the time of wrong results.
 const FRESH_MS = 500;
@@ -23,8 +23,7 @@ function stateOf(connections: pg.Pool): State {
 }
 
 /** Whether the database answers, as of at most half a second ago. Never throws. */
-export async function isDatabaseUp(): Promise<boolean> {
-  const connections = pool();
+export async function isDatabaseUp(connections: pg.Pool): Promise<boolean> {
   const state = stateOf(connections);
   if (Date.now() - state.at < FRESH_MS) return state.isUp;
   // If all connections are busy, the database is under load, not unavailable.
@@ -40,7 +39,8 @@ async function probe(connections: pg.Pool): Promise<boolean> {
   try {
     // A timeout on the client: a server that hangs does not enforce its own.
     const query = { text: "select 1", query_timeout: PROBE_TIMEOUT_MS };
-    await connections.query(query);
+    // For all who ask: it waits in no caller's line (shared-pool.ts).
+    await requestContext.exit(() => connections.query(query));
     return true;
   } catch {
     return false;

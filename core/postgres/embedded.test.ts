@@ -54,7 +54,7 @@ describe("the embedded database", () => {
     if (process.platform !== "linux" || process.getuid?.() !== 0) return;
     const status = readFileSync(`/proc/${pid}/status`, "utf8");
     expect(status).not.toMatch(/^Uid:\s+0\s/m);
-    // Only CAP_DAC_OVERRIDE, and nothing more to be gained.
+    // Only CAP_DAC_OVERRIDE, and no way to gain more.
     for (const set of ["CapEff", "CapPrm", "CapBnd"]) expect(status).toMatch(new RegExp(`^${set}:\\s+0*2$`, "m"));
   });
 
@@ -69,7 +69,7 @@ describe("the embedded database", () => {
 
   it("recovers after SIGKILL, on the same port", async () => {
     const dataDir = directory();
-    const killed = await startEmbedded(dataDir); // as a service's, which keeps what it has answered
+    const killed = await startEmbedded(dataDir); // Like the connections of a service, which stay open.
     await ask(killed.ownerUrl, "create table kept as select 42 as answer");
     process.kill(killed.pid, "SIGKILL");
     await killed.exited;
@@ -154,7 +154,7 @@ describe("an embedded database that runs", () => {
 
   it("has no capability where it needs none", async () => {
     if (process.platform !== "linux" || process.getuid?.() !== 0) return;
-    // Files that root's tests need are reachable for everybody only if the checkout is.
+    // Everybody can read the files that root's tests need only if everybody can read the checkout.
     const { pid } = server;
     const effective = readFileSync(`/proc/${pid}/status`, "utf8").match(/^CapEff:\s+(\w+)$/m)?.[1];
     const isCheckoutOpen = import.meta.dirname

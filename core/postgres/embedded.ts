@@ -4,11 +4,9 @@ import { dirname, join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import pg from "pg";
 import { keptSecret } from "../crypto/kept-secret.ts";
-import { findBinaries } from "./binaries.ts";
-import { createCluster, SUPERUSER } from "./create-cluster.ts";
+import { createCluster, DATABASE, findBinaries, OWNER_ROLE, prepareDatabase, SERVICE_ROLE, SUPERUSER } from "./create-cluster.ts";
 import { freePort } from "./free-port.ts";
 import { findPostmaster, stopPostmaster } from "./postmaster.ts";
-import { DATABASE, OWNER_ROLE, prepareDatabase, SERVICE_ROLE } from "./prepare-database.ts";
 import { findServerUser } from "./server-user.ts";
 
 export type EmbeddedServer = {
@@ -84,7 +82,7 @@ export async function startEmbedded(dataDir: string, { isDurable = true, preferr
     // Two causes pass by themselves: another process just took the port, or processes of a killed server are still ending.
     if (tried === START_TRIES) {
       const lines = readFileSync(logFile, "utf8").slice(output.position).trim();
-      throw new Error(`the database does not start; its last words (${logFile}):\n${lines}`);
+      throw new Error(`the database does not start; the last lines of its log (${logFile}):\n${lines}`);
     }
     await delay(500 * tried);
   }
@@ -108,6 +106,15 @@ function urlsOf(dataDir: string, port: number): EmbeddedUrls {
 
 const servicePassword = (dataDir: string): string => keptSecret(join(dataDir, "postgres-service-password"));
 
+/** Each worker of the tests may open some thirty connections, and some tests start processes. No data has to survive. */
+const DISPOSABLE = {
+  fsync: "off",
+  synchronous_commit: "off",
+  full_page_writes: "off",
+  autovacuum: "off",
+  max_connections: "300",
+};
+
 function settings(port: number, isDurable: boolean): string[] {
   const values: Record<string, string> = {
     listen_addresses: "127.0.0.1",
@@ -115,7 +122,7 @@ function settings(port: number, isDurable: boolean): string[] {
     unix_socket_directories: "",
     timezone: "UTC",
     log_timezone: "UTC",
-    ...(isDurable ? {} : { fsync: "off", synchronous_commit: "off", full_page_writes: "off", autovacuum: "off" }),
+    ...(isDurable ? {} : DISPOSABLE),
   };
   return Object.entries(values).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
 }

@@ -6,8 +6,7 @@ import { databaseUrl, env, SettingsError } from "../env.ts";
 import { newId } from "../ids.ts";
 import { asService, dropDatabase, recreateDatabase } from "../testing/database.ts";
 import { APPEND_ONLY_TABLES } from "./grant-to-service.ts";
-import { migrate } from "./migrate.ts";
-import { pendingMigrations } from "./pending-migrations.ts";
+import { migrate, pendingMigrations } from "./migrate.ts";
 import { prepareSchema } from "./prepare-schema.ts";
 
 const ownerUrl = env().DATABASE_OWNER_URL as string;
@@ -119,7 +118,7 @@ describe("S116 whoever owns the tables", () => {
 describe("prepareSchema", () => {
   const name = `keyhook_roles_${process.pid}`;
 
-  it("takes over a database that one role has owned and used so far, and is content the second time", async () => {
+  it("takes over a database that one role has owned and used so far, and changes nothing the second time", async () => {
     const url = await recreateDatabase(inject("serverUrl"), name);
     onTestFinished(() => dropDatabase(inject("serverUrl"), name));
     await migrate(url);

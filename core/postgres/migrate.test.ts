@@ -4,9 +4,7 @@ import { join } from "node:path";
 import pg from "pg";
 import { beforeEach, describe, expect, inject, it, onTestFinished } from "vitest";
 import { recreateDatabase } from "../testing/database.ts";
-import { migrate } from "./migrate.ts";
-import { readMigrations } from "./migrations.ts";
-import { pendingMigrations } from "./pending-migrations.ts";
+import { migrate, pendingMigrations, readMigrations } from "./migrate.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "keyhook-migrations-"));
 
@@ -50,7 +48,7 @@ describe("migrate", () => {
     expect(await query("select * from a")).toEqual([{ id: 1, b: null }]);
   });
 
-  it("does nothing the second time, and says what is pending before", async () => {
+  it("does nothing the second time, and lists pending migrations before", async () => {
     const migrations = readMigrations(folder);
     await migrate(url, migrations.slice(0, 1));
     expect(await pendingMigrations(url, migrations)).toEqual(["2_second"]);
@@ -66,10 +64,38 @@ describe("migrate", () => {
     expect(await recorded()).toHaveLength(2);
   });
 
+  it("lets the running service continue while a migration waits for a lock", async () => {
+    await migrate(url, readMigrations(folder).slice(0, 1));
+    const reader = new pg.Client({ connectionString: url });
+    await reader.connect();
+    await reader.query("begin; select * from a");
+    const migrating = migrate(url, readMigrations(folder));
+    await expect
+      .poll(() => query(`select from pg_stat_activity where wait_event = 'relation' and query like '%add b%'`))
+      .toHaveLength(1);
+    // This statement waits behind the migration until the migration gives up for a while.
+    expect(await query("select id from a")).toEqual([{ id: 1 }]);
+    await reader.query("commit");
+    await reader.end();
+    expect(await migrating).toEqual(["2_second"]);
+  });
+
+  it("builds an index beside running transactions, and again after an interruption", async () => {
+    write("2_second", "create index concurrently a_id on a (id);");
+    await migrate(url, readMigrations(folder).slice(0, 1));
+    // As an interrupted build leaves it.
+    await query("create index a_id on a (id); update pg_index set indisvalid = false where indexrelid = 'a_id'::regclass");
+    const both = await Promise.all([migrate(url, readMigrations(folder)), migrate(url, readMigrations(folder))]);
+    expect(both.flat()).toEqual(["2_second"]);
+    expect(await query("select indisvalid from pg_index where indexrelid = 'a_id'::regclass")).toEqual([{ indisvalid: true }]);
+  });
+
   it("refuses a migration that was changed after it was applied", async () => {
     await migrate(url, readMigrations(folder));
     write("2_second", "alter table a add c text");
-    await expect(migrate(url, readMigrations(folder))).rejects.toThrow(/2_second was applied to this database in another form/);
+    await expect(migrate(url, readMigrations(folder))).rejects.toThrow(
+      /2_second was applied to this database in a different form/,
+    );
   });
 
   it("undoes a migration that fails, keeps the ones before it, and applies it once it is repaired", async () => {
@@ -87,7 +113,7 @@ describe("migrate", () => {
     await migrate(url, readMigrations(folder));
     await query(`update "_prisma_migrations" set finished_at = null where migration_name = '2_second'`);
     await expect(migrate(url, readMigrations(folder))).rejects.toThrow(
-      /2_second was started on this database and failed.*prisma migrate resolve/,
+      /2_second failed on this database.*prisma migrate resolve/,
     );
     await query(`update "_prisma_migrations" set rolled_back_at = now() where migration_name = '2_second'`);
     await query("alter table a drop b");
@@ -96,6 +122,6 @@ describe("migrate", () => {
 
   it("refuses a database that a newer version has migrated", async () => {
     await migrate(url, readMigrations(folder));
-    await expect(migrate(url, readMigrations(folder).slice(0, 1))).rejects.toThrow(/2_second, which this version does not know/);
+    await expect(migrate(url, readMigrations(folder).slice(0, 1))).rejects.toThrow(/2_second of a newer version/);
   });
 });

@@ -1,6 +1,9 @@
-import { randomUUID } from "node:crypto";
+import { createHash, randomUUID } from "node:crypto";
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
 import pg from "pg";
-import { type Migration, readMigrations } from "./migrations.ts";
+import { SettingsError } from "../env.ts";
 
 /** Thrown if the database and this version's migrations do not match; its message is for the operator's terminal. */
 export class MigrationError extends Error {
@@ -9,6 +12,13 @@ export class MigrationError extends Error {
 
 // The same lock as `prisma migrate deploy`, so that the two exclude each other.
 const PRISMA_LOCK = 72707369;
+
+/**
+ * A statement that waits for a lock blocks all later statements on that table. So it gives up soon to let the running service continue, and
+ * the migration begins again.
+ */
+const LOCK_TIMEOUT_MS = 2_000;
+const LOCK_ATTEMPTS = 30;
 
 /** Prisma's own table, exactly: `prisma migrate status` and `deploy` read it. */
 const TABLE = `create table "_prisma_migrations" (
@@ -26,7 +36,8 @@ type Recorded = { name: string; checksum: string; isFinished: boolean };
 
 /**
  * Brings a database to this version's schema and returns the names of the applied migrations. Several processes may call it at once: one
- * works, the others wait. A migration is applied and recorded in one transaction, so an interruption leaves nothing half done.
+ * works, the others wait. A migration is applied and recorded in one transaction, so an interruption leaves nothing half done. One that
+ * builds an index `concurrently` cannot be in a transaction: it consists of that statement alone, and begins again after an interruption.
  *
  * @throws {MigrationError} if an applied migration was changed since, has failed, or is unknown to this version.
  */
@@ -34,7 +45,8 @@ export async function migrate(databaseUrl: string, migrations: Migration[] = rea
   const client = new pg.Client({ connectionString: databaseUrl, application_name: "keyhook migrate" });
   await client.connect();
   try {
-    await client.query("select pg_advisory_lock($1)", [PRISMA_LOCK]);
+    if (await isPooled(client)) throw new SettingsError(THROUGH_POOLER);
+    await waitForOthers(client);
     // Checked first: a role that may not create tables finds out here that it need not.
     const { rows } = await client.query<{ isThere: boolean }>(
       `select to_regclass('"_prisma_migrations"') is not null as "isThere"`,
@@ -48,10 +60,30 @@ export async function migrate(databaseUrl: string, migrations: Migration[] = rea
   }
 }
 
+const THROUGH_POOLER =
+  "Migrations cannot run through a pooler, since they hold a lock of their session. Set DATABASE_DIRECT_URL, and DATABASE_OWNER_URL if " +
+  "you use it, to the database server itself (docs/operations.md).";
+
+/** Whether a connection leads to a pooler, which tells its clients process IDs of its own. */
+export async function isPooled(client: pg.Client): Promise<boolean> {
+  const { rows } = await client.query<{ pid: number }>("select pg_backend_pid() as pid");
+  return rows[0]?.pid !== (client as unknown as { processID: number }).processID;
+}
+
 /** Creates this version's schema in an empty database, within the caller's transaction. */
 export async function applyMigrations(client: pg.Client, migrations: Migration[] = readMigrations()): Promise<void> {
   await client.query(TABLE);
-  for (const migration of migrations) await run(client, migration);
+  for (const migration of migrations)
+    await run(client, { ...migration, sql: migration.sql.replace(INDEX_CONCURRENTLY, "$<before>$<after>") });
+}
+
+/** No session may wait for the lock within a statement: `create index concurrently` would wait for that session, a deadlock. */
+async function waitForOthers(client: pg.Client): Promise<void> {
+  const isMine = async () => {
+    const { rows } = await client.query<{ mine: boolean }>("select pg_try_advisory_lock($1) as mine", [PRISMA_LOCK]);
+    return rows[0]?.mine;
+  };
+  while (!(await isMine())) await delay(100);
 }
 
 async function readRecorded(client: pg.Client): Promise<Recorded[]> {
@@ -67,16 +99,13 @@ function pendingOf(migrations: Migration[], recorded: Recorded[]): Migration[] {
     const known = migrations.find((migration) => migration.name === name);
     if (!isFinished)
       throw new MigrationError(
-        `Migration ${name} was started on this database and failed. Repair what it left, then say so with ` +
+        `Migration ${name} failed on this database. Repair what it left, then run ` +
           `\`npx prisma migrate resolve --rolled-back ${name}\` (or --applied, if it is complete).`,
       );
-    if (!known)
-      throw new MigrationError(
-        `The database has migration ${name}, which this version does not know: a newer version made it. Run that one.`,
-      );
+    if (!known) throw new MigrationError(`The database has migration ${name} of a newer version. Run that version.`);
     if (known.checksum !== checksum)
       throw new MigrationError(
-        `Migration ${name} was applied to this database in another form than prisma/migrations has now. ` +
+        `Migration ${name} was applied to this database in a different form than in prisma/migrations. ` +
           "Restore the file, or start with an empty database (another DATA_DIR or DATABASE_URL).",
       );
   }
@@ -85,15 +114,29 @@ function pendingOf(migrations: Migration[], recorded: Recorded[]): Migration[] {
 }
 
 async function apply(client: pg.Client, migration: Migration): Promise<void> {
-  try {
-    await client.query("begin");
-    await run(client, migration);
-    await client.query("commit");
-  } catch (error) {
-    await client.query("rollback").catch(() => undefined);
-    throw error;
+  const index = INDEX_CONCURRENTLY.exec(migration.sql)?.groups?.name;
+  // An interrupted build leaves an invalid index with this name.
+  if (index) await client.query(`drop index concurrently if exists ${index}`);
+  for (let attempt = 1; ; attempt++) {
+    try {
+      if (index) return await run(client, migration);
+      await client.query(`begin; set local lock_timeout = ${LOCK_TIMEOUT_MS}`);
+      await run(client, migration);
+      await client.query("commit");
+      return;
+    } catch (error) {
+      await client.query("rollback").catch(() => undefined);
+      if (!isLockTimeout(error) || attempt === LOCK_ATTEMPTS) throw error;
+      await delay(Math.random() * LOCK_TIMEOUT_MS);
+    }
   }
 }
+
+const INDEX_CONCURRENTLY =
+  /(?<before>create\s+(?:unique\s+)?index\s+)concurrently\s+(?<after>(?:if\s+not\s+exists\s+)?(?<name>"[^"]+"|\w+))/i;
+
+const isLockTimeout = (error: unknown): boolean =>
+  error instanceof MigrationError && (error.cause as { code?: string } | undefined)?.code === "55P03";
 
 async function run(client: pg.Client, { name, checksum, sql }: Migration): Promise<void> {
   try {
@@ -109,4 +152,44 @@ async function run(client: pg.Client, { name, checksum, sql }: Migration): Promi
       cause,
     });
   }
+}
+
+/** The names of the migrations that a database still lacks, for `/readyz` and for commands that use a running service's database. */
+export async function pendingMigrations(
+  database: string | pg.Pool,
+  migrations: Migration[] = readMigrations(),
+): Promise<string[]> {
+  const pool = typeof database === "string" ? new pg.Pool({ connectionString: database, max: 1 }) : database;
+  try {
+    const { rows: tables } = await pool.query<{ table: string | null }>(`select to_regclass('"_prisma_migrations"') as table`);
+    if (!tables[0]?.table) return migrations.map(({ name }) => name);
+    const { rows } = await pool.query<{ name: string }>(
+      `select migration_name as name from "_prisma_migrations" where finished_at is not null and rolled_back_at is null`,
+    );
+    const applied = new Set(rows.map(({ name }) => name));
+    return migrations.map(({ name }) => name).filter((name) => !applied.has(name));
+  } finally {
+    if (typeof database === "string") await pool.end();
+  }
+}
+
+export type Migration = {
+  name: string;
+  sql: string;
+  /** As Prisma computes it: SHA-256 of the file, in hex. */
+  checksum: string;
+};
+
+const FOLDER = join(import.meta.dirname, "../../prisma/migrations");
+
+/** The migrations of this version of the service, in the order of their names. */
+export function readMigrations(folder = FOLDER): Migration[] {
+  return readdirSync(folder, { withFileTypes: true })
+    .filter((entry) => entry.isDirectory())
+    .map(({ name }) => name)
+    .sort()
+    .map((name) => {
+      const bytes = readFileSync(join(folder, name, "migration.sql"));
+      return { name, sql: bytes.toString("utf8"), checksum: createHash("sha256").update(bytes).digest("hex") };
+    });
 }

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 
 /** The content of a running server's `postmaster.pid`. */
-export type Postmaster = { pid: number; port: number; isReady: boolean };
+type Postmaster = { pid: number; port: number; isReady: boolean };
 
 /** The server now running on a cluster, whoever started it; undefined if there is none. */
 export function findPostmaster(cluster: string): Postmaster | undefined {
@@ -21,10 +21,7 @@ export function findPostmaster(cluster: string): Postmaster | undefined {
 const GRACE_SECONDS = 6;
 const CUT_SHORT_SECONDS = 2;
 
-/**
- * Stops a server and returns once its process is gone: SIGINT ends its sessions and lets it write its state; SIGQUIT and SIGKILL leave that
- * to recovery at the next start.
- */
+/** Stops a server and waits for its process: SIGINT lets it write its state; SIGQUIT and SIGKILL leave that to recovery. */
 export async function stopPostmaster(pid: number, graceSeconds = GRACE_SECONDS): Promise<void> {
   const steps = [
     ["SIGINT", graceSeconds],

@@ -1,40 +1,56 @@
 import pg from "pg";
-import { SettingsError } from "../env.ts";
+import { directDatabaseUrl, env, SettingsError } from "../env.ts";
 import { grantToService } from "./grant-to-service.ts";
 import { migrate } from "./migrate.ts";
 
-export type DatabaseUrls = {
-  /** For the service's connections. */
+type DatabaseUrls = {
+  /** For the service's connections. Not a pooler: migrations hold a lock of their session. */
   url: string;
   /** For creating and upgrading tables; absent if one role does both. */
   ownerUrl?: string | undefined;
+  /** The pooler in front of the database, if there is one. */
+  poolerUrl?: string | undefined;
 };
+
+/** As the settings name the database. */
+export function databaseUrls(): DatabaseUrls {
+  const { DATABASE_URL, DATABASE_DIRECT_URL, DATABASE_OWNER_URL } = env();
+  return { url: directDatabaseUrl(), ownerUrl: DATABASE_OWNER_URL, poolerUrl: DATABASE_DIRECT_URL && DATABASE_URL };
+}
 
 /**
  * Brings a database to this version's schema, and grants the service's role its rights.
  * @returns the names of the applied migrations
- * @throws {MigrationError}; {SettingsError} if the two URLs lead to different databases
+ * @throws {MigrationError}; {SettingsError} if the URLs lead to different databases
  */
-export async function prepareSchema({ url, ownerUrl }: DatabaseUrls): Promise<string[]> {
+export async function prepareSchema({ url, ownerUrl, poolerUrl }: DatabaseUrls): Promise<string[]> {
+  if (poolerUrl) await requireSame(poolerUrl, url);
   if (!ownerUrl || ownerUrl === url) return migrate(url);
   const [service, owner] = [await askWho(url), await askWho(ownerUrl)];
-  if (service.database !== owner.database)
+  if (service.database !== owner.database || service.address !== owner.address)
     throw new SettingsError("DATABASE_OWNER_URL and DATABASE_URL must name the same database, as two roles.");
   const applied = await migrate(ownerUrl);
   if (service.role !== owner.role) await grantToService(ownerUrl, service.role);
   return applied;
 }
 
-async function askWho(url: string): Promise<{ role: string; database: string }> {
+/** Otherwise a worker would work on one database, and web processes on another. */
+async function requireSame(poolerUrl: string, url: string): Promise<void> {
+  const [pooled, direct] = [await askWho(poolerUrl), await askWho(url)];
+  // A pooler may connect to another address of the server.
+  if (pooled.database !== direct.database || pooled.role !== direct.role)
+    throw new SettingsError("DATABASE_DIRECT_URL and DATABASE_URL must name the same database and the same role.");
+}
+
+async function askWho(url: string): Promise<{ role: string; database: string; address: string }> {
   const client = new pg.Client({ connectionString: url, application_name: "keyhook migrate" });
   await client.connect();
   try {
-    const { rows } = await client.query<{ role: string; database: string }>(
-      `select current_user as role,
-              current_database() || ' ' || coalesce(inet_server_addr()::text, 'local') || ' ' || coalesce(inet_server_port()::text, '') ||
-                ' ' || pg_postmaster_start_time() as database`,
+    const { rows } = await client.query<{ role: string; database: string; address: string }>(
+      `select current_user as role, current_database() || ' ' || pg_postmaster_start_time() as database,
+              coalesce(inet_server_addr()::text, 'local') || ' ' || coalesce(inet_server_port()::text, '') as address`,
     );
-    return rows[0] as { role: string; database: string };
+    return rows[0] as { role: string; database: string; address: string };
   } finally {
     await client.end();
   }

@@ -128,7 +128,7 @@ async function readDatabase(): Promise<Record<string, Table>> {
 }
 
 describe("prisma/migrations", () => {
-  it("makes exactly the tables of schema.prisma", async () => {
+  it("creates exactly the tables of schema.prisma", async () => {
     const [wanted, found] = [readSchema(), await readDatabase()];
     expect(Object.keys(found).sort()).toEqual(Object.keys(wanted).sort());
     expect(Object.keys(wanted).length).toBeGreaterThan(15);

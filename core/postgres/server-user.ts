@@ -39,7 +39,7 @@ export function findServerUser(programs: string[], dataDir: string, cluster?: st
   const identity = owner && owner.uid !== 0 ? { uid: owner.uid, gid: owner.gid } : (findUser("postgres") ?? findUser("nobody"));
   if (!identity)
     throw new SettingsError(
-      "PostgreSQL may not run as root, and there is no user postgres or nobody. Start the service as another user.",
+      "PostgreSQL cannot run as root, and there is no user postgres or nobody. Start the service as another user.",
     );
 
   const unreachable = canEnter(identity, dataDir) ? programs.find((path) => !canRead(identity, path)) : dataDir;
@@ -49,7 +49,7 @@ export function findServerUser(programs: string[], dataDir: string, cluster?: st
   const setpriv = ["/usr/bin/setpriv", "/bin/setpriv"].find((path) => existsSync(path));
   if (!setpriv)
     throw new SettingsError(
-      `PostgreSQL may not run as root, and uid ${identity.uid} cannot reach ${unreachable}. ` +
+      `PostgreSQL cannot run as root, and uid ${identity.uid} cannot access ${unreachable}. ` +
         "Start the service as another user, or install setpriv (util-linux), or move the checkout, or set DATABASE_URL.",
     );
   return {

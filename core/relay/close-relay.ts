@@ -2,14 +2,13 @@ import { type Actor, actorId, clientIdOf } from "../access/actor.ts";
 import { requirePermission } from "../access/may.ts";
 import { recordAuditEvent } from "../audit/record-audit-event.ts";
 import type { RequestOrigin } from "../audit/request-origin.ts";
-import { type Db, inTransaction } from "../db.ts";
+import { type Db, db, inTransaction, pool } from "../db.ts";
 import { notFound } from "../errors.ts";
-import { giveUpRequests } from "./inbox/give-up-requests.ts";
-import { LISTENER_MARK, RELAY_CHANNEL } from "./relay.ts";
-import { isRelayOf } from "./relays-of-app.ts";
+import { failRequest, giveUpRequests } from "./inbox/answer-request.ts";
+import { isRelayOf, LISTENER_MARK, RELAY_CHANNEL } from "./relay.ts";
 
 /**
- * Closes a relay: its URL stops working, its listener is disconnected, and waiting requests are given up.
+ * Closes a relay: its URL stops working, its listener is disconnected, and waiting requests are abandoned.
  * @throws ServiceError `not_found`, `insufficient_scope`
  */
 export async function closeRelay(actor: Actor, userId: string, name: string, from: RequestOrigin): Promise<void> {
@@ -33,12 +32,41 @@ export async function closeDelegatedRelays(tx: Db, delegationIds: readonly strin
       (SELECT d.client_id FROM delegation d WHERE d.id = delegation_id) AS "clientId"`;
   for (const { id, userId, name, clientId } of closed) {
     await sendAway(tx, id);
-    const data = { name, reason: "the access of whatever opened it has ended" };
+    const data = { name, reason: "the app or token that opened it no longer has access" };
     await recordAuditEvent(tx, { type: "relay.close", subjectId: userId, clientId, data });
   }
 }
 
 async function sendAway(tx: Db, relayId: string): Promise<void> {
-  await giveUpRequests(tx, relayId, "the relay was closed before its listener had answered");
+  await giveUpRequests(tx, relayId, "the relay was closed before its listener responded");
   await tx.$executeRaw`SELECT pg_notify(${RELAY_CHANNEL}, ${relayId + LISTENER_MARK})`;
+}
+
+/** How long a connected listener has to answer. */
+const ANSWER_MINUTES = 15;
+/** How long expired relays are remembered, so that a user who reopens one learns which webhooks point to its old URL. */
+const REMEMBERED_DAYS = 30;
+
+/** Ends expired relays, abandons requests that their listener will not answer, and deletes answers that nobody read. */
+export async function endRelays(): Promise<void> {
+  const expired = await db().$queryRaw<{ id: string }[]>`
+    SELECT r.id FROM relay r WHERE r.expires_at <= now() AND EXISTS (
+      SELECT FROM relay_request q WHERE q.relay_id = r.id AND q.answered_at IS NULL) LIMIT 100`;
+  for (const { id } of expired) {
+    await inTransaction((tx) => giveUpRequests(tx, id, "the relay expired before its listener responded"));
+    await pool().query(`SELECT pg_notify('${RELAY_CHANNEL}', $1)`, [id + LISTENER_MARK]);
+  }
+  const { rows } = await pool().query<{ id: string }>(
+    `SELECT id FROM relay_request WHERE answered_at IS NULL AND handed_until > now()
+       AND handed_at < now() - make_interval(mins => ${ANSWER_MINUTES}) LIMIT 100`,
+  );
+  for (const { id } of rows) await failRequest(id, `its listener did not respond within ${ANSWER_MINUTES} minutes`);
+  // Answers that nobody read, and recorded answers to deliveries.
+  await pool().query(
+    `DELETE FROM relay_request WHERE answered_at < now() - interval '10 minutes' AND (delivery_id IS NULL OR queued_at < now() - interval '10 minutes')`,
+  );
+  await pool().query(
+    `DELETE FROM relay r WHERE (r.closed_at IS NOT NULL OR r.expires_at < now() - make_interval(days => ${REMEMBERED_DAYS}))
+       AND NOT EXISTS (SELECT FROM relay_request q WHERE q.relay_id = r.id)`,
+  );
 }

@@ -5,25 +5,28 @@ import { recordAuditEvent } from "../audit/record-audit-event.ts";
 import type { RequestOrigin } from "../audit/request-origin.ts";
 import { seal } from "../crypto/seal.ts";
 import { hashToken, newToken } from "../crypto/token.ts";
-import { type Db, inTransaction } from "../db.ts";
-import { notFound, ServiceError } from "../errors.ts";
+import { type Db, inTransaction, pool } from "../db.ts";
+import { conflict, invalidRequest, notFound, ServiceError } from "../errors.ts";
+import { Prisma } from "../generated/prisma/client.ts";
 import { newId } from "../ids.ts";
-import { giveUpRequests } from "./inbox/give-up-requests.ts";
-import { findRelay } from "./list-relays.ts";
-import { parseRelayName } from "./parse-relay-name.ts";
+import { giveUpRequests } from "./inbox/answer-request.ts";
 import {
+  isLimitedToOwn,
+  isRelayOf,
   LISTENER_MARK,
   RELAY_CHANNEL,
   RELAY_HOURS,
   RELAYS_MAX_PER_PERSON,
   type Relay,
+  type RelayRow,
+  relayColumns,
   relayUrl,
   TOKEN_PURPOSE,
   tokenOf,
+  toRelay,
 } from "./relay.ts";
-import { isLimitedToOwn } from "./relays-of-app.ts";
 
-export type OpenedRelay = {
+type OpenedRelay = {
   relay: Relay;
   /** Its URL until it expired; anything that still points there is lost. Null if the URL stays. */
   previousUrl: string | null;
@@ -55,14 +58,14 @@ export async function openRelay(actor: Actor, userId: string, name: string, from
       return null;
     }
     if ((await tx.relay.count({ where: { userId, closedAt: null, NOT: { name } } })) >= RELAYS_MAX_PER_PERSON) {
-      throw new ServiceError("conflict", `There are ${RELAYS_MAX_PER_PERSON} relays already. Close one first.`);
+      throw conflict(`There are already ${RELAYS_MAX_PER_PERSON} relays. Close one first.`);
     }
     const fresh = newToken();
     const columns = { token: seal(TOKEN_PURPOSE, fresh), tokenHash: hashToken(fresh), expiresAt, closedAt: null, delegationId };
     const ofNobody = { listenerId: null, connectionId: null, listeningUntil: null };
     // Requests to the app's URL are not handed to the user's program either.
     if (before && isTakenOver)
-      await giveUpRequests(tx, before.id, "somebody else opened the relay before its listener had answered");
+      await giveUpRequests(tx, before.id, "somebody else opened the relay before its listener responded");
     if (before) await tx.relay.update({ where: { id: before.id }, data: { ...columns, ...ofNobody, createdAt: new Date() } });
     else await tx.relay.create({ data: { id: newId(), userId, name, ...columns } });
     const by = { actorId: actorId(actor), clientId: clientIdOf(actor), subjectId: userId };
@@ -76,7 +79,7 @@ export async function openRelay(actor: Actor, userId: string, name: string, from
 /** Applies to expired ones too: whoever reopens one gets the requests left there. */
 function requireUsable(actor: Actor, madeWith: MadeWith | null): void {
   if (!isLimitedToOwn(actor) || (madeWith !== null && madeWith.clientId === actor.clientId)) return;
-  throw new ServiceError("forbidden", "This app did not open the relay of this name. Choose another name.");
+  throw new ServiceError("forbidden", "Another app or user token opened the relay with this name. Choose another name.");
 }
 
 /** Locks the user, so that relays are opened one after another and counted; a user who is being deleted gets no more. */
@@ -84,4 +87,34 @@ async function lockRelaysOf(tx: Db, userId: string): Promise<void> {
   const live = await tx.$queryRaw<unknown[]>`SELECT 1 FROM "user" WHERE id = ${userId} AND disabled_at IS NULL FOR KEY SHARE`;
   if (live.length === 0) throw notFound("Account");
   await tx.$executeRaw`SELECT pg_advisory_xact_lock(hashtextextended(${`relays ${userId}`}, 0))`;
+}
+
+/** A user's relays by name; an app sees its own. Expired ones are included, since requests left there can still be found. */
+export async function listRelays(actor: Actor, userId: string): Promise<Relay[]> {
+  await requirePermission(actor, "relay.read", { userId }, { what: "Account" });
+  return (await readRelays(Prisma.sql`r.user_id = ${userId} AND ${isRelayOf(actor)}`)).map(toRelay);
+}
+
+/** @throws ServiceError `not_found` */
+export async function findRelay(actor: Actor, userId: string, name: string): Promise<Relay> {
+  await requirePermission(actor, "relay.read", { userId }, { what: "Relay" });
+  const [row] = await readRelays(
+    Prisma.sql`r.user_id = ${userId} AND r.name = ${name.replaceAll("\0", "")} AND ${isRelayOf(actor)}`,
+  );
+  if (!row) throw notFound("Relay");
+  return toRelay(row);
+}
+
+async function readRelays(where: Prisma.Sql): Promise<RelayRow[]> {
+  const { text, values } = Prisma.sql`
+    SELECT ${Prisma.raw(relayColumns)} FROM relay r WHERE r.closed_at IS NULL AND ${where} ORDER BY r.name`;
+  return (await pool().query<RelayRow>(text, values as unknown[])).rows;
+}
+
+/** @throws ServiceError `invalid_request` with the field `name` */
+function parseRelayName(name: string): string {
+  if (/^[a-z0-9][a-z0-9._-]{0,63}$/.test(name)) return name;
+  const sentence =
+    "A relay's name has at most 64 lower-case letters, digits, dots, dashes and underscores, and begins with a letter or digit.";
+  throw invalidRequest(sentence, "name");
 }

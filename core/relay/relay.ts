@@ -1,5 +1,10 @@
+import type { Actor } from "../access/actor.ts";
+import { isOwnProgram } from "../access/may.ts";
 import { unseal } from "../crypto/seal.ts";
+import { hashToken } from "../crypto/token.ts";
+import type { Db } from "../db.ts";
 import { env } from "../env.ts";
+import { Prisma } from "../generated/prisma/client.ts";
 
 /** A public URL for a receiver that has none. */
 export type Relay = {
@@ -25,10 +30,7 @@ export const ANSWER_WAIT_MS = 14_000;
 /** NOTIFY channel: there is a request, or room for one. The payload is the relay's id; with the mark, the relay or its listener changed. */
 export const RELAY_CHANNEL = "relay";
 export const LISTENER_MARK = "!";
-/**
- * NOTIFY channel: there is an answer; the payload is the request's id. The other is for answers to deliveries, perhaps without
- * a waiting caller.
- */
+/** NOTIFY channel for an answered request, by its id. The other is for deliveries, which may have no waiting caller. */
 export const RELAY_ANSWER_CHANNEL = "relay_answer";
 export const RELAY_DELIVERY_CHANNEL = "relay_delivery";
 
@@ -69,3 +71,51 @@ export function tokenOf(sealed: Uint8Array): string | undefined {
 }
 
 export const relayUrl = (token: string): string => `${env().ORIGIN}/relay/${token}`;
+
+/** What the URL of a relay names. */
+export type RelayTarget = {
+  token: string;
+  /** The rest of the path after the token, as sent, with the query; it begins with a slash. */
+  path: string;
+};
+
+const RELAY = /^\/relay\/([^/?]+)/;
+
+/** Whether a path is that of a relay: it goes to that door only. */
+export const isRelayPath = (pathname: string): boolean => /^\/relay(\/|$)/.test(pathname);
+
+/** Parses a path with its query; undefined if it cannot contain a token. */
+export function parseRelayPath(path: string): RelayTarget | undefined {
+  const [matched = "", token = ""] = RELAY.exec(path) ?? [];
+  if (!/^[A-Za-z0-9_-]{43}$/.test(token)) return undefined;
+  const rest = path.slice(matched.length);
+  return { token, path: rest.startsWith("/") ? rest : `/${rest}` };
+}
+
+/** Parses a whole URL; undefined if it is not the URL of a relay of this service. */
+export function relayTargetOf(url: string): RelayTarget | undefined {
+  const parsed = URL.parse(url);
+  if (!parsed || parsed.origin !== new URL(env().ORIGIN).origin) return undefined;
+  return parseRelayPath(parsed.pathname + parsed.search);
+}
+
+/** Whether a token belongs to one of the user's relays and works now. */
+export async function isOwnRelay(tx: Db, token: string, userId: string): Promise<boolean> {
+  const found = await tx.relay.count({
+    where: { tokenHash: hashToken(token), userId, closedAt: null, expiresAt: { gt: new Date() } },
+  });
+  return found > 0;
+}
+
+/**
+ * Whether an actor may use only the relays that it opened itself, as apps do: webhooks' secrets arrive in plain text at the
+ * others, and an app may not read those (decision 077). A user can use all of theirs, on the pages and with their own programs.
+ */
+export const isLimitedToOwn = (actor: Actor): actor is Actor & { kind: "token" } =>
+  actor.kind === "token" && !isOwnProgram(actor);
+
+/** SQL: whether an actor may use the relay `r`. Part of the statement that uses it, since it may change hands in between. */
+export const isRelayOf = (actor: Actor): Prisma.Sql =>
+  isLimitedToOwn(actor)
+    ? Prisma.sql`EXISTS (SELECT FROM delegation d WHERE d.id = r.delegation_id AND d.client_id = ${actor.clientId})`
+    : Prisma.sql`TRUE`;

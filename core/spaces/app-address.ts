@@ -1,27 +1,22 @@
-import { createHmac } from "node:crypto";
 import { repoPath } from "@keyhook/sdk";
-import { derivedKey } from "../crypto/seal.ts";
-import { isEqualInConstantTime } from "../crypto/token.ts";
+import { isSigned, sign } from "../crypto/seal.ts";
 import { env } from "../env.ts";
 import type { Repo } from "../hub/repos/repo.ts";
 import { isId } from "../ids.ts";
 
-/**
- * The path of a Space's app: below its repository's page, where git, Git LFS and pages have nothing (docs/decisions/057-spaces.md). It ends
- * in a slash, so that an app's relative links stay within it.
- */
+/** The path of a Space's app, which nothing else below its repository uses. With a slash, for relative links (decision 057). */
 export function appPath(repo: Pick<Repo, "fullName">): string {
   return `${repoPath("space", repo.fullName)}/app/`;
 }
 
-/** The same as an absolute URL. */
+/** The absolute URL of a Space's app. */
 export const appUrl = (repo: Pick<Repo, "fullName">): string => env().ORIGIN + appPath(repo);
 
 /**
  * The visitor of a private Space's app, identified by its URL. Pages of an app run in a sandbox without an origin of their own, and so
  * without cookies; instead, the segment behind `~` in the path gives access, for every request of the page.
  */
-export type Visitor =
+type Visitor =
   /**
    * A user, as long as the session in which the URL was made lasts, and until anybody loses their access to the Space: the app can pass the
    * URL on, and a user without access must not read through it.
@@ -31,7 +26,7 @@ export type Visitor =
   | { kind: "receiver"; generation: number };
 
 /** How long a URL made for a user's visit is valid. */
-export const VISIT_SECONDS = 8 * 60 * 60;
+const VISIT_SECONDS = 8 * 60 * 60;
 
 /** The segment that identifies a visitor: `~` and a value that nobody else can make, for this Space only. */
 export function visitorSegment(repoId: string, visitor: Visitor, now = Date.now()): string {
@@ -45,7 +40,7 @@ export function visitorSegment(repoId: string, visitor: Visitor, now = Date.now(
           visitor.generation.toString(36),
         ]
       : ["r", visitor.generation.toString(36)];
-  return `~${said.join(".")}.${signature(repoId, said.join("."))}`;
+  return `~${said.join(".")}.${sign(PURPOSE, `${repoId}\n${said.join(".")}`)}`;
 }
 
 /** Reads what `visitorSegment` made; undefined for anything else, and if it expired. */
@@ -53,7 +48,7 @@ export function readVisitorSegment(repoId: string, segment: string, now = Date.n
   if (!segment.startsWith("~") || segment.length > 200) return undefined;
   const end = segment.lastIndexOf(".");
   const said = segment.slice(1, Math.max(end, 1));
-  if (!isEqualInConstantTime(segment.slice(end + 1), signature(repoId, said))) return undefined;
+  if (!isSigned(PURPOSE, `${repoId}\n${said}`, segment.slice(end + 1))) return undefined;
   const [kind, ...rest] = said.split(".");
   if (kind === "r") return { kind: "receiver", generation: Number.parseInt(rest[0] ?? "", 36) };
   const [sessionId, userId, until = "", generation = ""] = rest;
@@ -61,6 +56,4 @@ export function readVisitorSegment(repoId: string, segment: string, now = Date.n
   return { kind: "session", sessionId, userId, generation: Number.parseInt(generation, 36) };
 }
 
-function signature(repoId: string, said: string): string {
-  return createHmac("sha256", derivedKey("space visitor")).update(`${repoId}\n${said}`).digest("base64url");
-}
+const PURPOSE = "space visitor";

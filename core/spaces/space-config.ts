@@ -1,7 +1,7 @@
 import type { Repo } from "../hub/repos/repo.ts";
 
 /** What a Space's front matter configures. */
-export type SpaceConfig =
+type SpaceConfig =
   /** Its files unchanged, from the folder of `index`, which is what that folder shows. */
   | { kind: "static"; index: string }
   | ServiceConfig
@@ -14,12 +14,12 @@ export type ServiceConfig = {
   command: string[];
   /** The file that must exist for it, if we choose the command. */
   appFile: string | undefined;
-  /** Where it listens, on the loopback of its sandbox. */
+  /** The port on which the app listens, on the loopback interface of its sandbox. */
   port: number;
 };
 
 /** The port of an app unless its front matter names one; the same as the public hub's. */
-export const APP_PORT = 7860;
+const APP_PORT = 7860;
 const COMMAND_MAX = 64;
 const TEXT_MAX_CHARACTERS = 4_096;
 
@@ -31,17 +31,15 @@ const TEXT_MAX_CHARACTERS = 4_096;
  */
 export function readSpaceConfig({ card, sdk }: Pick<Repo, "card" | "sdk">): SpaceConfig {
   const { app_file: appFile, app_port: port = APP_PORT, command } = card ?? {};
-  if (appFile !== undefined && !isPath(appFile)) return unusable("app_file names a file of this repository, such as app.js.");
+  if (appFile !== undefined && !isPath(appFile)) return unusable("app_file must be a file of this repository, such as app.js.");
   if (sdk === null || sdk === "static") return { kind: "static", index: appFile ?? "index.html" };
   if (sdk !== "node") {
-    return unusable(
-      `This service runs Spaces with sdk: node, and shows those with sdk: static. It has nothing to run ${sdk} with.`,
-    );
+    return unusable(`This service supports Spaces with sdk: node and sdk: static, not ${sdk}.`);
   }
   if (!Number.isInteger(port) || Number(port) < 1 || Number(port) > 65_535)
-    return unusable("app_port is a number from 1 to 65535.");
+    return unusable("app_port must be a number from 1 to 65535.");
   const words = command === undefined ? ["node", appFile ?? "app.js"] : wordsOf(command);
-  if (!words) return unusable("command is a line of text, or a list of words such as [node, server.js].");
+  if (!words) return unusable("command must be a line of text or a list of words, such as [node, server.js].");
   return {
     kind: "service",
     command: words,

@@ -1,5 +1,5 @@
 import { pool } from "../db.ts";
-import { SPACE_PARTY } from "./run/space-table.ts";
+import type { LeasedTable } from "../postgres/leased-table.ts";
 import type { SpaceStage } from "./stages.ts";
 
 /** The runtime of a Space: its row of `space_runtime`. */
@@ -9,7 +9,7 @@ export type SpaceRuntime = {
   message: string | null;
   /** The commit that runs, or ran last. */
   commit: string | null;
-  /** Where the worker that runs it accepts requests for it; null if none does. */
+  /** The address at which the worker that runs the Space accepts requests for it; null if none does. */
   address: string | null;
   restarts: number;
   generation: number;
@@ -26,6 +26,12 @@ export type SpaceRuntime = {
   party: string;
 };
 
+/**
+ * The caller whose slot a Space takes: its owner or, for an organization's Space, the user who last started it, because anybody can create
+ * many organizations.
+ */
+export const SPACE_PARTY = "coalesce(space_runtime.started_by_id, space_runtime.owner_id)";
+
 export const COLUMNS = `repo_id AS "repoId", stage, message, commit, restarts, generation, sleep_seconds AS "sleepSeconds",
   receiver_generation AS "receiverGeneration", visitor_generation AS "visitorGeneration", last_request_at AS "lastRequestAt", started_at AS "startedAt",
   awaited_at IS NOT NULL AS "isAwaited", ${SPACE_PARTY} AS party,
@@ -40,3 +46,11 @@ export async function readSpaceRuntime(repoId: string): Promise<SpaceRuntime | u
   });
   return rows[0];
 }
+
+/** Spaces that have to run: a worker claims each for as long as it runs, unless another caller's Space needs its slot (SpaceHost). */
+export const spaceTable: LeasedTable = {
+  name: "space_runtime",
+  key: "repo_id",
+  isOpen: "is_wanted",
+  share: { party: SPACE_PARTY, isShort: "true", isLeftOver: "false" },
+};

@@ -1,11 +1,8 @@
-/**
- * The stage of a Space, as the API spells it (`runtime.stage`, docs/specification/jobs-and-spaces.md#spaces; the Python client knows these
- * words).
- */
+/** The stage of a Space, as the API and the Python client spell it (docs/specification/jobs-and-spaces.md#spaces). */
 export const spaceStages = [
   /** It has no file to start and no page to show. */
   "NO_APP_FILE",
-  /** Its front matter asks for something impossible. */
+  /** The Space's front matter requests something impossible. */
   "CONFIG_ERROR",
   /** Its files are being laid out. */
   "BUILDING",
@@ -17,12 +14,15 @@ export const spaceStages = [
   "SLEEPING",
   /** Stopped by somebody who may; no request wakes it. */
   "PAUSED",
-  /** It ended too often, or never listened. Its log says why. */
+  /** The app ended too often, or never listened. Its log has the reason. */
   "RUNTIME_ERROR",
   /** It has never run. */
   "STOPPED",
 ] as const;
 export type SpaceStage = (typeof spaceStages)[number];
+
+/** What users read where no Space can run. Its operator reads why on the overview, or in the worker's log. */
+export const SPACES_OFF = "Spaces are disabled on this server. The operator can enable them.";
 
 /** The stages from which it may become RUNNING by itself at any moment. */
 export const isComing = (stage: SpaceStage): boolean => stage === "BUILDING" || stage === "APP_STARTING";
@@ -35,7 +35,7 @@ export const SPACE_LOG_CHANNEL = "space_log";
  * How long a Space of the free flavor may go without a request before it sleeps, in seconds (docs/specification/jobs-and-spaces.md#spaces).
  */
 export const SLEEP_AFTER_SECONDS = 48 * 60 * 60;
-/** The shortest sleep time: below it, a Space would do nothing but start. */
+/** The shortest sleep time: below it, a Space would only start and stop. */
 export const SLEEP_AFTER_MIN_SECONDS = 60;
 
 /** The only machine size: the sandbox's limits. */

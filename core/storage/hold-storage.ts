@@ -6,18 +6,18 @@ import { log } from "../log.ts";
 import { readableSize } from "../readable-size.ts";
 import { defaultQuota, type StorageOwner } from "./limits.ts";
 
-/** Bytes that are about to be stored. Released when they are counted, or when nothing came of them. */
+/** A reservation for bytes that are about to be stored. It is released when they are counted, or when the upload fails. */
 export type Hold = { id: string; release(): Promise<void> };
 
-/** A process that lives renews its holds; what a killed one held is free again after this. */
+/** A live process renews its reservations; those of a killed process expire after this time. */
 const LEASE_SECONDS = 90;
 const RENEW_MS = 30_000;
 
 /**
- * Puts room aside for bytes that are about to be stored in a repository, so that uploads at the same time cannot get past the quota
- * together (docs/decisions/076). Ask before the bytes are taken, and release it once they are counted.
+ * Reserves space for bytes that are about to be stored in a repository, so that concurrent uploads cannot exceed the quota
+ * together (docs/decisions/076). Call it before accepting the bytes, and release the reservation once they are counted.
  * @param what they are, for the refusal: `this push`
- * @param options.isOutsider for somebody who may only propose changes: how much others store is not for them
+ * @param options.isOutsider for users who may only propose changes: they do not learn how much others store
  * @throws ServiceError `storage_full`, which says how much is used and what to do
  */
 export async function holdStorage(owner: StorageOwner, bytes: number, what: string, { isOutsider = false } = {}): Promise<Hold> {
@@ -32,18 +32,15 @@ export async function holdStorage(owner: StorageOwner, bytes: number, what: stri
     async release() {
       held.delete(id);
       if (held.size === 0) clearInterval(renewing);
-      // What cannot be given back now is free when the lease ends.
+      // A reservation that cannot be released now expires with its lease.
       await pool()
         .query("DELETE FROM storage_hold WHERE id = $1", [id])
-        .catch((err: unknown) => log().warn({ err }, "a hold on storage cannot be released; it will expire"));
+        .catch((err: unknown) => log().warn({ err }, "a storage reservation could not be released; it will expire"));
     },
   };
 }
 
-/**
- * The same for uploads that others take: clients that were given addresses in a bucket. Each is held under the name of its object until
- * that is recorded, or as long as its address is good.
- */
+/** Reserves storage for uploads to a bucket, until each object is recorded or its URL expires. A reservation's id is the object's name. */
 export async function holdUploads(
   owner: StorageOwner,
   uploads: readonly { id: string; bytes: number }[],
@@ -53,9 +50,16 @@ export async function holdUploads(
   if (!room.isHeld) throw refusal(owner, room, total(uploads), what);
 }
 
+/** Counts bytes that were deleted until the sweep has removed them from storage, as for a deleted repository (decision 076). */
+export async function holdRemoved(tx: Db, owner: StorageOwner, bytes: number): Promise<void> {
+  if (bytes <= 0) return;
+  await tx.$executeRaw`INSERT INTO storage_hold (id, owner_id, bytes, is_removed, expires_at)
+    VALUES (${`removed ${newId()}`}, ${owner.id}, ${BigInt(bytes)}, true, now() + interval '49 hours')`;
+}
+
 /**
- * Makes sure that there is room for what comes, without putting any aside. In a transaction that stores it, no other upload gets the
- * room until that ends.
+ * Checks that there is enough space, without reserving any. Within a transaction that stores the bytes, no other upload gets the
+ * space until the transaction ends.
  * @throws ServiceError `storage_full`
  */
 export async function requireRoom(
@@ -68,14 +72,14 @@ export async function requireRoom(
   if (!room.isHeld) throw isOutsider ? outsiderRefusal(owner, what) : refusal(owner, room, bytes, what);
 }
 
-/** How many bytes more an owner may store: at least 0; undefined is without limit. */
+/** How many more bytes an owner may store: at least 0; undefined means no limit. */
 export async function roomOf(owner: StorageOwner): Promise<number | undefined> {
   const { quota, used, held, removed } = await askForRoom(db(), owner, [], 0, 0);
   if (quota === null) return undefined;
   return Math.max(0, Math.min(quota - used - held, 2 * quota - used - held - removed));
 }
 
-/** Null is without limit. */
+/** Null means no limit. */
 export async function quotaOf(owner: StorageOwner): Promise<number | null> {
   return (await askForRoom(db(), owner, [], 0, 0)).quota;
 }
@@ -100,12 +104,12 @@ async function askForRoom(
 }
 
 const outsiderRefusal = ({ handle }: StorageOwner, what: string): ServiceError =>
-  new ServiceError("storage_full", `There is no room for ${what} in the storage of ${handle}. Ask them to make some.`);
+  new ServiceError("storage_full", `The storage of ${handle} has no space for ${what}. Ask them to free some.`);
 
 /**
- * Counts an upload that has arrived, in the transaction that records it: room is asked for once more, since the quota may be smaller by now,
- * the hold may have expired, and a repository that moved has an owner who was never asked. What the hold was for beyond these bytes stays
- * held: somebody has an address for it.
+ * Counts an upload that has arrived, in the transaction that records it. It checks the space again: the quota may be smaller by
+ * now, the reservation may have expired, and a repository that moved has an owner whose space was never checked. The rest of the
+ * reservation stays: a client has a URL for it.
  * @throws ServiceError `storage_full`
  */
 export async function settleUpload(tx: Db, owner: StorageOwner, id: string, bytes: number): Promise<void> {
@@ -114,7 +118,7 @@ export async function settleUpload(tx: Db, owner: StorageOwner, id: string, byte
   await tx.storageHold.updateMany({ where: { id }, data: { bytes: { decrement: bytes } } });
 }
 
-/** What those who may write to an owner's repositories are told when there is no room left. */
+/** What users who may write to an owner's repositories see when no space is left. */
 function refusal(
   { kind, handle }: StorageOwner,
   { used, held: uploading, removed, quota }: Room,
@@ -124,14 +128,14 @@ function refusal(
   const most = quota ?? 0;
   const underWay = uploading > 0 ? `, with ${readableSize(uploading)} more being uploaded` : "";
   const state = `${handle} uses ${readableSize(used)} of ${readableSize(most)} of storage${underWay}.`;
-  // A single byte is asked for to find out whether there is any room at all.
+  // A request for a single byte finds out whether there is any space at all.
   const size = bytes > 1 ? `, which needs ${readableSize(bytes)}` : "";
   const need = ` There is no room for ${what}${size}.`;
   const page = `${env().ORIGIN}${kind === "user" ? "/settings/storage" : `/organizations/${handle}/settings/storage`}`;
   const isBeingRemoved = used + uploading + bytes <= most && removed > 0;
   const advice = isBeingRemoved
-    ? ` ${readableSize(removed)} that were deleted are still being removed from the disk: try again in two days.`
-    : ` Delete repositories that are no longer needed, or ask whoever runs this service for more: ${page}`;
+    ? ` ${readableSize(removed)} of deleted files are still being removed from the disk: try again in two days.`
+    : ` Delete repositories that you no longer need, or ask the operator of this service for more: ${page}`;
   return new ServiceError("storage_full", state + need + advice);
 }
 
@@ -143,6 +147,6 @@ async function renew(): Promise<void> {
     const extend = "UPDATE storage_hold SET expires_at = now() + make_interval(secs => $2) WHERE id = ANY ($1)";
     await pool().query(extend, [[...held], LEASE_SECONDS]);
   } catch (err) {
-    log().warn({ err }, "holds on storage cannot be renewed; trying again");
+    log().warn({ err }, "storage reservations could not be renewed; trying again");
   }
 }

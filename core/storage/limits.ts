@@ -1,22 +1,22 @@
 import { env } from "../env.ts";
 
 /**
- * What takes room. `git` and `lfs` are what people keep here: together they have a quota, and what goes beyond it is refused. The
- * others are records of what happened: each has a limit of its own, so that a talkative webhook never stands in the way of a push.
+ * What uses storage. `git` and `lfs` are what users keep here: one quota covers both, and uploads above it are refused. The
+ * others are records of what happened. Each has its own limit, so that a busy webhook never blocks a push.
  */
 export const storageKinds = ["git", "lfs", "relay", "logs", "attempts"] as const;
 export type StorageKind = (typeof storageKinds)[number];
 
-/** Whose room it is: whoever owns the repository, the run or the webhook, whoever else uploads to it. */
+/** The owner of the repository, the run or the webhook, even if somebody else uploads to it. */
 export type StorageOwner = { kind: "user" | "organization"; id: string; handle: string };
 
 const MB = 1_000_000;
 const GB = 1_000_000_000;
 
-/** Null is without limit. */
+/** Null means no limit. */
 const orNone = (limit: number): number | null => (limit === 0 ? null : limit);
 
-/** What an owner may store in repositories, unless an operator has set something else for them. */
+/** What an owner may store in repositories, unless an operator has set another limit. */
 export function defaultQuota(kind: StorageOwner["kind"]): number | null {
   return orNone((kind === "user" ? env().STORAGE_USER_GB : env().STORAGE_ORGANIZATION_GB) * GB);
 }

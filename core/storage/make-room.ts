@@ -1,26 +1,26 @@
 import type pg from "pg";
-import { withConnection } from "../db.ts";
+import { withDirectConnection } from "../db.ts";
 import { env } from "../env.ts";
 import { firstIdAt } from "../ids.ts";
 import { log } from "../log.ts";
 import { readableSize } from "../readable-size.ts";
 import { recordsLimit } from "./limits.ts";
 
-// Any number that nobody else of us uses.
+// Any number that no other lock of ours uses.
 const LOCK = 5_407_276;
-/** Somewhat more goes than has to, so that it is not for every line that something goes. */
+/** Deletes somewhat more than necessary, so that not every new line deletes something. */
 const DOWN_TO = 0.9;
 const OWNERS_AT_ONCE = 100;
 const RUNS_AT_ONCE = 50;
-/** Smaller runs stay: they take no more than other rows do. */
+/** Smaller runs stay: they need no more space than other rows. */
 const LARGE_RUN_BYTES = 4_096;
 const ATTEMPTS_AT_ONCE = 500;
 const DAY_MS = 24 * 60 * 60 * 1_000;
 
 /**
- * Makes room where records take more than they may: the oldest output of jobs goes, and the oldest answers of webhooks' receivers. Only
- * of what is over: a run that goes on keeps its log, and an attempt whose delivery is still to be sent keeps its answer. Attempts
- * themselves stay. Runs stay unless their variables, secrets and payloads alone are too much. One process at a time does it.
+ * Deletes records above their limit, oldest first: the output of jobs, and the responses of webhooks' receivers. Only finished
+ * ones: a running job keeps its log, and an attempt keeps its response until its delivery is done. Attempts themselves stay. Runs
+ * stay unless their variables, secrets and payloads alone exceed the limit. One process at a time does this.
  */
 export async function makeRoom(stopping: AbortSignal): Promise<void> {
   await alone(async (client) => {
@@ -36,7 +36,7 @@ export async function makeRoom(stopping: AbortSignal): Promise<void> {
         if (stopping.aborted) return;
         const excess = bytes - limit * DOWN_TO;
         const removed = await (kind === "logs" ? removeLogs : removeAnswers)(client, ownerId, { excess, limit, stopping });
-        log().info({ owner: ownerId, kind, bytes: removed }, "old records were removed to make room");
+        log().info({ owner: ownerId, kind, bytes: removed }, "old records were deleted to free storage");
       }
     }
   });
@@ -44,9 +44,9 @@ export async function makeRoom(stopping: AbortSignal): Promise<void> {
 
 type Excess = { excess: number; limit: number; stopping: AbortSignal };
 
-/** The output of the oldest runs that have ended; whoever opens its page reads why it is not there. */
+/** Deletes the output of the oldest finished runs; their pages show the reason. */
 async function removeLogs(client: pg.PoolClient, ownerId: string, { excess, limit, stopping }: Excess): Promise<number> {
-  const note = `The output was removed: the logs of one account take at most ${readableSize(limit)}, and the oldest go first.\n`;
+  const note = `The output was deleted: an account can store at most ${readableSize(limit)} of logs, and the oldest are deleted first.\n`;
   let removed = 0;
   while (removed < excess && !stopping.aborted) {
     const { rows } = await client.query<{ id: string; bytes: number }>(
@@ -70,7 +70,7 @@ async function removeLogs(client: pg.PoolClient, ownerId: string, { excess, limi
   return removed + (await removeRuns(client, ownerId, { excess: excess - removed, stopping }));
 }
 
-/** Deletes the oldest large runs that have ended. A delivery that is still under way keeps its run: it would start another one. */
+/** Deletes the oldest large finished runs. A delivery in progress keeps its run: it would start another one. */
 async function removeRuns(
   client: pg.PoolClient,
   ownerId: string,
@@ -94,7 +94,7 @@ async function removeRuns(
   return removed;
 }
 
-/** What receivers answered, day by day from the oldest. Those who look see that it was removed, and what else is known. */
+/** Deletes receivers' responses, day by day from the oldest. The page says that they were removed, and shows the rest. */
 async function removeAnswers(client: pg.PoolClient, ownerId: string, { excess, stopping }: Excess): Promise<number> {
   const { rows: days } = await client.query<{ part: string }>(
     `select part from storage_use where owner_id = $1 and kind = 'attempts' and bytes > 0 order by part`,
@@ -129,13 +129,13 @@ async function removeAnswers(client: pg.PoolClient, ownerId: string, { excess, s
 
 const ANSWER_BYTES = "coalesce(octet_length(a.response_body), 0) + coalesce(octet_length(a.response_headers::text), 0)";
 
-/** The first id of a day and of the next: one partition. */
+/** The first ID of a day and of the next: one partition. */
 function idsOf(day: string): [string, string] {
   const start = Date.parse(day);
   return [firstIdAt(new Date(start)), firstIdAt(new Date(start + DAY_MS))];
 }
 
-/** What there is of each kind, by which owner. */
+/** How much each owner stores of each kind. */
 const REAL = `
   select owner_id, 'git' as kind, sum(size_bytes)::bigint as bytes from repo group by 1
   union all select owner_id, 'lfs', sum(lfs_bytes)::bigint from repo group by 1
@@ -144,8 +144,8 @@ const REAL = `
     from relay_request q join relay r on r.id = q.relay_id group by 1`;
 
 /**
- * Counts again what the triggers have counted, and corrects what differs: after somebody has changed rows by hand, or a fault of ours.
- * Attempts are counted when their day is over; what is older does not grow. Forgets what has gone.
+ * Counts again what the triggers have counted, and corrects differences: after manual changes of rows, or a bug of ours. Attempts
+ * are counted once their day is over, since older ones do not grow. Removes counts of deleted owners.
  * @returns how many counts were wrong
  */
 export async function recountStorage(now = Date.now()): Promise<number> {
@@ -176,19 +176,23 @@ export async function recountStorage(now = Date.now()): Promise<number> {
   return corrected;
 }
 
+/** The data stored beside git. A file that was uploaded by Xet takes only the space of its xorbs. */
+const LARGE = `(select repo_id, size_bytes from lfs_object where location not like 'xet:%'
+                union all select repo_id, size_bytes from xet_xorb union all select repo_id, record_bytes from xet_file)`;
+
 async function recountObjects(client: pg.PoolClient): Promise<number> {
   const { rows } = await client.query<{ id: string }>(
-    `select r.id from repo r left join (select repo_id, sum(size_bytes)::bigint as bytes from lfs_object group by 1) l on l.repo_id = r.id
+    `select r.id from repo r left join (select repo_id, sum(size_bytes)::bigint as bytes from ${LARGE} large group by 1) l on l.repo_id = r.id
       where r.lfs_bytes <> coalesce(l.bytes, 0)`,
   );
   let corrected = 0;
   for (const { id } of rows) {
     await client.query("begin");
-    // Whoever is adding an object has either done so, or adds to what is counted here.
+    // A transaction that adds an object has either committed, or adds to the count that is written here.
     await client.query("select from repo where id = $1 for no key update", [id]);
     const { rowCount } = await client.query(
       `update repo r set lfs_bytes = l.bytes
-         from (select coalesce(sum(size_bytes), 0)::bigint as bytes from lfs_object where repo_id = $1) l
+         from (select coalesce(sum(size_bytes), 0)::bigint as bytes from ${LARGE} large where repo_id = $1) l
         where r.id = $1 and r.lfs_bytes <> l.bytes`,
       [id],
     );
@@ -216,8 +220,8 @@ async function recountDay(client: pg.PoolClient, day: string): Promise<number> {
 }
 
 /**
- * Under the row's lock: every change counts itself last, so that one that is under way has either committed, and is seen here, or
- * waits, and is added to what is written here.
+ * Under the row's lock. Every change updates the count last: it has either committed, or waits for the lock and then adds to the value
+ * written here.
  */
 async function correct(client: pg.PoolClient, key: [ownerId: string, kind: string, part: string], real: string): Promise<number> {
   await client.query("begin");
@@ -232,15 +236,12 @@ async function correct(client: pg.PoolClient, key: [ownerId: string, kind: strin
   return rowCount ?? 0;
 }
 
-/** In one process at a time; another one that wants the same meanwhile does nothing. A failure closes the connection. */
+/** In one process at a time; another process that tries meanwhile does nothing. A failure closes the connection. */
 async function alone(act: (client: pg.PoolClient) => Promise<void>): Promise<void> {
-  return withConnection(async (client) => {
+  return withDirectConnection(async (client) => {
     const { rows } = await client.query<{ isOurs: boolean }>(`select pg_try_advisory_lock($1) as "isOurs"`, [LOCK]);
     if (!rows[0]?.isOurs) return;
-    // Counting all there is may take longer than anything that somebody waits for.
-    await client.query("set statement_timeout = '10min'");
     await act(client);
-    await client.query("reset statement_timeout");
     await client.query("select pg_advisory_unlock($1)", [LOCK]);
   });
 }

@@ -1,11 +1,11 @@
-import { type Actor, actorId } from "../access/actor.ts";
+import type { Actor } from "../access/actor.ts";
 import { requirePermission } from "../access/may.ts";
 import { findOwner } from "../accounts/handles/find-owner.ts";
 import { type Page, type PageRequest, pageBounds } from "../accounts/page.ts";
 import { recordAuditEvent } from "../audit/record-audit-event.ts";
 import type { RequestOrigin } from "../audit/request-origin.ts";
 import { db } from "../db.ts";
-import { notFound, ServiceError } from "../errors.ts";
+import { invalidRequest, notFound } from "../errors.ts";
 import { Prisma } from "../generated/prisma/client.ts";
 import { readableSize } from "../readable-size.ts";
 import { defaultQuota, type StorageKind, type StorageOwner } from "./limits.ts";
@@ -14,18 +14,19 @@ export type StoringOwner = StorageOwner & {
   fullName: string;
   avatarId: string | null;
   bytes: Record<StorageKind, number>;
-  /** All kinds together, by which they are sorted. */
+  /** All kinds together; the list is sorted by it. */
   total: number;
-  /** For git and Git LFS; null is without limit. */
+  /** For git and Git LFS; null means no limit. */
   quota: number | null;
-  /** Whether an operator has set it for this one. */
+  /** Whether an operator has set it for this owner. */
   isQuotaSet: boolean;
 };
 
 type Row = Omit<StoringOwner, "bytes" | "quota"> & { setQuota: number | null } & Record<StorageKind, number>;
 
 /**
- * Who stores most, and of how much, for operators. Those who store nothing are found by their name, or by a quota of their own.
+ * Which owners store most, and their limits, for operators. Owners who store nothing are found by their name, or if they have
+ * their own quota.
  * @throws ServiceError `forbidden`
  */
 export async function listStoringOwners(
@@ -35,7 +36,7 @@ export async function listStoringOwners(
   await requirePermission(actor, "installation.operate", null, { what: "The installation" });
   const { page, pageSize, skip, take } = pageBounds(request);
   const words = text.replaceAll("\0", "").trim().toWellFormed().toLowerCase();
-  // Taken literally: in LIKE both % and _ would stand for anything.
+  // Escaped, since % and _ are wildcards in LIKE.
   const isMeant = words
     ? Prisma.sql`lower(o.handle || ' ' || o.full_name) LIKE ${`%${words.replace(/[\\%_]/g, "\\$&")}%`}`
     : Prisma.sql`(s.owner_id IS NOT NULL OR q.owner_id IS NOT NULL)`;
@@ -68,7 +69,10 @@ function toOwner({ git, lfs, relay, logs, attempts, setQuota, ...row }: Row): St
   return { ...row, bytes: { git, lfs, relay, logs, attempts }, quota };
 }
 
-/** One of them, by their handle. @throws ServiceError `forbidden`, `not_found` */
+/**
+ * One owner, by handle.
+ * @throws ServiceError `forbidden`, `not_found`
+ */
 export async function findStoringOwner(actor: Actor, handle: string): Promise<StoringOwner> {
   const owner = await findOwner(handle);
   const { items } = await listStoringOwners(actor, { text: owner?.handle ?? handle, pageSize: 100 });
@@ -88,16 +92,14 @@ export function parseQuota(text: string): number | null | undefined {
   const [, number = "", unit = ""] = /^(\d{1,9}(?:\.\d{1,3})?)\s*(mb|gb|tb)$/.exec(word) ?? [];
   const bytes = Math.round(Number(number) * (UNITS[unit] ?? 0));
   if (!unit || bytes > QUOTA_MAX) {
-    throw new ServiceError("invalid_request", "Give a size up to 1000 TB, such as 200 GB; none for no limit; or default.", {
-      field: "quota",
-    });
+    throw invalidRequest("Enter a size up to 1000 TB, such as 200 GB; none for no limit; or default.", "quota");
   }
   return bytes;
 }
 
 /**
- * Sets how much one user or organization may store in repositories. Nothing is deleted where they store more already: they can add
- * nothing until they store less.
+ * Sets how much one user or organization may store in repositories. Nothing is deleted if they already store more: they cannot
+ * add anything until they store less.
  * @param quota as `parseQuota` reads it
  * @throws ServiceError `invalid_request`, `not_found`, `forbidden`, `reauthentication_required`
  */
@@ -112,8 +114,8 @@ export async function setStorageQuota(actor: Actor, handle: string, quota: strin
     else await tx.storageQuota.upsert({ where: { ownerId: owner.id }, create: { ownerId: owner.id, ...change }, update: change });
     await recordAuditEvent(tx, {
       type: "storage_quota.set",
-      actorId: actorId(actor),
-      orgId: owner.kind === "organization" ? owner.id : null,
+      actor,
+      owner,
       subjectId: owner.kind === "user" ? owner.id : null,
       data: {
         owner: owner.handle,

@@ -6,11 +6,15 @@ import { defaultQuota, recordsLimit, type StorageKind, type StorageOwner, storag
 
 export type StorageUsage = {
   bytes: Record<StorageKind, number>;
-  /** Git and Git LFS together, which the quota is about. */
+  /** The size of all large files together, without deduplication. `bytes.lfs` is what is stored of them. */
+  files: { logicalBytes: number };
+  /** What a user has uploaded for pull requests to repositories to which they may not write. */
+  proposals: { bytes: number };
+  /** Git and Git LFS together, which share the quota. */
   repositories: { used: number; uploading: number; quota: number | null };
-  /** Of records; null is without limit. */
+  /** Of records; null means no limit. */
   limits: Record<"relay" | "logs" | "attempts", number | null>;
-  /** Those that take most, the largest first. */
+  /** The repositories that use the most, largest first. */
   largest: LargeRepo[];
 };
 
@@ -18,28 +22,39 @@ export type LargeRepo = { id: string; type: RepoType; name: string; isPrivate: b
 
 const LARGEST_MAX = 10;
 
-/** How much a user or an organization stores, and of how much. @throws ServiceError `not_found` */
+/**
+ * How much a user or an organization stores, and their limits.
+ * @throws ServiceError `not_found`
+ */
 export async function readStorageUsage(actor: Actor, owner: StorageOwner): Promise<StorageUsage> {
   const resource = {
     ownerUserId: owner.kind === "user" ? owner.id : null,
     ownerOrgId: owner.kind === "organization" ? owner.id : null,
   };
   await requirePermission(actor, "storage.read", resource, { what: "Storage" });
-  const [used, quota, [held], largest] = await Promise.all([
+  const [used, quota, [held], [files], [proposals], largest] = await Promise.all([
     db().storageUse.groupBy({ by: ["kind"], where: { ownerId: owner.id }, _sum: { bytes: true } }),
     db().storageQuota.findUnique({ where: { ownerId: owner.id } }),
     db().$queryRaw<{ bytes: number }[]>`
       SELECT coalesce(sum(bytes), 0)::float8 AS bytes FROM storage_hold
        WHERE owner_id = ${owner.id} AND expires_at > now() AND NOT is_removed`,
+    db().$queryRaw<StorageUsage["files"][]>`
+      SELECT coalesce(sum(o.bytes), 0)::float8 AS "logicalBytes" FROM repo r
+        CROSS JOIN LATERAL (SELECT sum(size_bytes) AS bytes FROM lfs_object WHERE repo_id = r.id) o
+       WHERE r.owner_id = ${owner.id} AND r.lfs_bytes > 0`,
+    db().$queryRaw<StorageUsage["proposals"][]>`
+      SELECT coalesce(sum(lfs_bytes), 0)::float8 AS bytes FROM repo WHERE owner_id = ${owner.id} AND proposed_to_id IS NOT NULL`,
     db().$queryRaw<LargeRepo[]>`
       SELECT id, type, name, is_private AS "isPrivate", size_bytes::float8 AS "gitBytes", lfs_bytes::float8 AS "lfsBytes" FROM repo
-       WHERE owner_id = ${owner.id} AND platform_id IS NULL AND size_bytes + lfs_bytes > 0
+       WHERE owner_id = ${owner.id} AND platform_id IS NULL AND proposed_to_id IS NULL AND size_bytes + lfs_bytes > 0
        ORDER BY size_bytes + lfs_bytes DESC, id LIMIT ${LARGEST_MAX}`,
   ]);
   const bytesOf = (kind: StorageKind) => Number(used.find((row) => row.kind === kind)?._sum.bytes ?? 0n);
   const bytes = Object.fromEntries(storageKinds.map((kind) => [kind, bytesOf(kind)])) as Record<StorageKind, number>;
   return {
     bytes,
+    files: files ?? { logicalBytes: 0 },
+    proposals: proposals ?? { bytes: 0 },
     repositories: {
       used: bytes.git + bytes.lfs,
       uploading: held?.bytes ?? 0,

@@ -10,7 +10,7 @@ import { provideSettings } from "../env.ts";
 import { tidy } from "../hub/git/maintenance/maintain-repository.ts";
 import { openRepository } from "../hub/git/repository.ts";
 import { runGit } from "../hub/git/run-git.ts";
-import { deleteAccount } from "../hub/owners/delete-account.ts";
+import { deleteAccount } from "../hub/owners/delete-owner.ts";
 import { moveRepo } from "../hub/repos/move-repo.ts";
 import { commitTo, someRepo } from "../hub/testing/repos.ts";
 import { newId, newOrderedId } from "../ids.ts";
@@ -71,7 +71,7 @@ describe("what is counted", () => {
     expect(theirs.bytes).toMatchObject({ git, lfs: 5 * MB });
   });
 
-  test("what a forced push left behind counts until git has collected it", async () => {
+  test("objects that a forced push left behind count until git has collected them", async () => {
     const ada = await signedInPerson();
     const repo = await someRepo(ada);
     await commitTo(repo, ada, { "a.bin": randomBytes(2 * MB) });
@@ -87,7 +87,7 @@ describe("what is counted", () => {
     expect((await bytesOf(ada)).git).toBeLessThan(MB);
   });
 
-  test("goes with the account, and with whatever takes rows away", async () => {
+  test("is deleted with the account, and by cascades", async () => {
     const ada = await signedInPerson();
     const repo = await someRepo(ada);
     await commitTo(repo, ada, { "a.txt": "a" });
@@ -101,7 +101,7 @@ describe("what is counted", () => {
     expect(await db().storageQuota.count({ where: { ownerId: ada.id } })).toBe(0);
   });
 
-  test("is counted again where it is wrong, while others go on changing it", async () => {
+  test("is corrected where it is wrong, while others keep changing it", async () => {
     const ada = await signedInPerson();
     const repo = await someRepo(ada);
     await lfsObject(repo, 100);
@@ -117,7 +117,7 @@ describe("what is counted", () => {
 });
 
 describe("room", () => {
-  test("that is held is nobody else's, until it is released or its process is gone", async () => {
+  test("that is held belongs to nobody else until it is released or its process ends", async () => {
     const ada = await signedInPerson();
     const owner = ownerOf(ada);
     await setStorageQuota(operatorCommand, ada.username, "10 MB", from);
@@ -137,7 +137,7 @@ describe("room", () => {
     expect(await roomOf(owner)).toBe(10 * MB);
   });
 
-  test("for an upload is not shrunk by asking for it again as a smaller one, while its address is good", async () => {
+  test("for an upload does not shrink by a repeated request for a smaller one while its URL is valid", async () => {
     const ada = await signedInPerson();
     const owner = ownerOf(ada);
     await setStorageQuota(operatorCommand, ada.username, "10 MB", from);
@@ -150,13 +150,13 @@ describe("room", () => {
     await expect(ask("y", 8 * MB)).rejects.toMatchObject({ code: "storage_full" });
     const [hold] = await db().storageHold.findMany({ where: { ownerId: ada.id } });
     expect(hold?.expiresAt.getTime()).toBeGreaterThan(Date.now() + 300_000);
-    // One that has expired holds nothing any more.
+    // An expired reservation holds nothing.
     await pool().query("update storage_hold set expires_at = now() where owner_id = $1", [ada.id]);
     await ask("x", 1);
     expect(await roomOf(owner)).toBe(10 * MB - 1);
   });
 
-  test("of what was deleted comes back at once, but not so often that the disk fills up", async () => {
+  test("of deleted files is free at once, but not so often that the disk fills up", async () => {
     const ada = await signedInPerson();
     await setStorageQuota(operatorCommand, ada.username, "10 MB", from);
     for (let round = 0; round < 2; round++) {
@@ -166,7 +166,7 @@ describe("room", () => {
       await db().repo.delete({ where: { id: repo.id } });
     }
     await expect(requireRoom(ownerOf(ada), 8 * MB, "this file")).rejects.toThrow(
-      "16 MB that were deleted are still being removed",
+      "16 MB of deleted files are still being removed",
     );
     expect(await roomOf(ownerOf(ada))).toBe(4 * MB);
   });
@@ -182,13 +182,13 @@ const relayOf = async (person: TestPerson): Promise<string> => {
 };
 
 describe("records", () => {
-  test("the relays of one person keep so much together, however many there are", async () => {
+  test("the relays of one user together keep a limited amount, however many there are", async () => {
     const ada = await signedInPerson();
     const relays = await Promise.all([relayOf(ada), relayOf(ada), relayOf(ada)]);
     await withSettings({ STORAGE_RELAY_MB: "3" }, async () => {
       const request = { method: "POST", path: "/", headers: [], body: randomBytes(MB - 10_000) };
       const taken = await Promise.all([...relays, ...relays].map((id) => takeRequest(id, request)));
-      // Only the very first of a person has no row to wait at.
+      // Only a user's very first upload has no row to wait for.
       expect(taken.filter(Boolean).length).toBeGreaterThanOrEqual(3);
       expect(await takeRequest(relays[0] as string, request)).toBeUndefined();
       await pool().query("delete from relay_request where relay_id = any ($1)", [relays]);
@@ -197,7 +197,7 @@ describe("records", () => {
     });
   });
 
-  test("the oldest logs go, of runs that are over, and say so", async () => {
+  test("the oldest logs of finished runs are deleted, and say so", async () => {
     const ada = await signedInPerson();
     const runs: string[] = [];
     for (const isOver of [true, true, false]) {
@@ -223,13 +223,15 @@ describe("records", () => {
     expect((await bytesOf(ada)).logs).toBe(MB + specs);
     const logs = await db().jobLog.findMany({ where: { runId: { in: runs } }, orderBy: { runId: "asc" } });
     expect(logs.map(({ stream }) => stream)).toEqual(["system", "system", "stdout"]);
-    expect(logs[0]?.text).toBe("The output was removed: the logs of one account take at most 2 MB, and the oldest go first.\n");
-    // What goes on keeps its own, whatever it takes.
+    expect(logs[0]?.text).toBe(
+      "The output was deleted: an account can store at most 2 MB of logs, and the oldest are deleted first.\n",
+    );
+    // A running job keeps its output, however large.
     await withSettings({ STORAGE_LOGS_MB: "1" }, () => makeRoom(never));
     expect((await bytesOf(ada)).logs).toBe(MB + specs);
   });
 
-  test("S137 what jobs are made of counts with their logs, and the oldest of those that are over go", async () => {
+  test("S137 the input of jobs counts with their logs, and the oldest finished ones are deleted", async () => {
     const ada = await signedInPerson();
     const spec = { command: ["true"], environment: { A: "x".repeat(100_000) } };
     const common = { ownerId: ada.id, ownerKind: "user", initiator: {}, spec };
@@ -259,7 +261,7 @@ describe("records", () => {
     await db().deliveryQueue.delete({ where: { id: deliveryId } });
   });
 
-  test("the oldest answers to webhooks go; attempts stay, and what is still to be sent keeps its answer", async () => {
+  test("the oldest responses to webhooks are deleted; attempts stay, and unfinished deliveries keep their responses", async () => {
     const ada = await signedInPerson();
     const dayMs = 24 * 3_600_000;
     const made: string[] = [];
@@ -302,7 +304,7 @@ describe("records", () => {
     expect(made.map((id) => kept.get(id))).toEqual([true, false, false, true]);
     expect(rows.every(({ status }) => status === 500)).toBe(true);
     expect((await bytesOf(ada)).attempts).toBe(2 * MB);
-    // A day that is over is counted again.
+    // A finished day is counted again.
     await db().storageUse.updateMany({ where: { ownerId: ada.id, kind: "attempts" }, data: { bytes: 5 } });
     await recountStorage();
     expect((await bytesOf(ada)).attempts).toBe(10);
@@ -310,7 +312,7 @@ describe("records", () => {
 });
 
 describe("operators", () => {
-  test("see who stores most, find others by their name, and set what one may store", async () => {
+  test("see who stores most, find owners by name, and set a quota", async () => {
     const operator = await signedInPerson("olga", { isOperator: true });
     const [small, large, none] = [await signedInPerson("small"), await signedInPerson("large"), await signedInPerson("none")];
     await lfsObject(await someRepo(small), 1e12);
@@ -339,6 +341,6 @@ describe("operators", () => {
   });
 
   test.each(["", "lots", "10", "-1 GB", "1e9 GB", "999999999 TB", "10 gbit", "1\0 GB"])("a quota is not %j", (text) => {
-    expect(() => parseQuota(text)).toThrow("Give a size up to 1000 TB");
+    expect(() => parseQuota(text)).toThrow("Enter a size up to 1000 TB");
   });
 });

@@ -1,4 +1,4 @@
-/** What a subprocess says: that it is ready, what came of a question, or that it was too large; and the CPU time it has used so far. */
+/** A message of a subprocess: it is ready, an answer, or "too large"; with the CPU time it has used so far. */
 export type Said<Answer> = { cpuMicroseconds: number } & (
   | { kind: "ready" }
   | { kind: "answer"; answer: Answer }
@@ -7,10 +7,10 @@ export type Said<Answer> = { cpuMicroseconds: number } & (
 
 /**
  * Makes the module that calls it the program of a `SubprocessPool`.
- * @param work what throws counts as too large, or too deep for the stack
+ * @param work if it throws, the question counts as too large
  */
 export function answerInSubprocess<Question, Answer>(work: (question: Question) => Answer): void {
-  // Whoever provokes 65,000 errors need not have a stack trace made for each.
+  // A text may cause 65,000 errors: stack traces of them would take long.
   Error.stackTraceLimit = 0;
   process.on("message", (question: Question) => say(outcomeOf(work, question)));
   say({ kind: "ready" });

@@ -1,9 +1,9 @@
 import { hash } from "node:crypto";
 
-/** The content of texts as a key: what came of them follows from their content alone. */
+/** A key for texts, by their content: the result depends on nothing else. */
 export const contentKey = (...texts: string[]): string => hash("sha256", JSON.stringify(texts), "base64");
 
-/** What came of texts lately, by `contentKey`; what was asked for least recently goes first. */
+/** Recent results, by `contentKey`; the least recently used ones are dropped first. */
 export class Remembered<T> {
   readonly #known = new Map<string, { value: T; characters: number }>();
   readonly #max: { entries: number; characters: number };
@@ -21,7 +21,7 @@ export class Remembered<T> {
     return one.value;
   }
 
-  /** @param characters what it takes of the memory; what alone takes more than a quarter of that is not kept */
+  /** @param characters its size; a value of more than a quarter of the whole is not stored */
   set(key: string, value: T, characters: number): void {
     this.delete(key);
     if (characters > this.#max.characters / 4) return;

@@ -1,48 +1,47 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { readFile } from "node:fs/promises";
 import { ServiceError } from "../errors.ts";
 import { fairQueue } from "../fair-queue/fair-queue.ts";
-import { type Outcome, Subprocess, type SubprocessLimits } from "./subprocess.ts";
-
-export type { Outcome } from "./subprocess.ts";
+import { log } from "../log.ts";
+import { sourcePath } from "../source-path.ts";
+import type { Said } from "./answer-in-subprocess.ts";
 
 export type SubprocessPoolOptions = SubprocessLimits & {
-  /** Of its waiting line; in snake_case. */
+  /** Of its queue, for metrics; in snake_case. */
   name: string;
-  /**
-   * How many subprocesses there may be. They yield to the service, so this is about fairness: one party gets half of them at most,
-   * and so do all together who are not signed in (core/fair-queue).
-   */
+  /** The most subprocesses. For fairness: one caller gets half at most, and so do all anonymous ones (core/fair-queue). */
   subprocesses: number;
 };
 
-export type AskOptions<Answer> = {
-  /** What a party's places are shared among, such as a repository. */
+type AskOptions<Answer> = {
+  /** What a caller's slots are shared among, such as a repository. */
   within?: string | undefined;
-  /** Asked once there is a place: what came of the same question meanwhile. Twenty who ask it at the same time cost one turn. */
+  /** Called once a slot is free: the outcome of the same question, if it is known by then. Twenty callers with one question cost one slot. */
   known?: () => Outcome<Answer> | undefined;
 };
 
-/** Subprocesses beyond the first are ended when nothing was asked of them for this long. */
+/** All idle subprocesses but one end after this time. */
 const IDLE_MAX_MS = 60_000;
 
 /**
- * Subprocesses for work that takes very long on input that somebody made for that: parsers, above all. The event loop serves everybody else
- * meanwhile. Who asks waits in a fair queue: a stranger's hostile texts delay others by one turn, not by all of them (S137).
+ * Subprocesses for work that hostile input makes very slow: above all, parsers. The event loop serves everybody else meanwhile. Callers wait
+ * in a fair queue: a stranger's hostile texts delay others by one slot, not by all of them (S137).
  */
 export class SubprocessPool<Question, Answer> {
   readonly #options: SubprocessPoolOptions;
-  /** Those at rest and those that are being started, the ones to take next at the end. */
+  /** Idle and starting ones; the next one to use is the last. */
   readonly #idle: Promise<Subprocess>[] = [];
 
   constructor(options: SubprocessPoolOptions) {
     this.#options = options;
   }
 
-  /** @returns `busy` when there was no place in time */
+  /** @returns `busy` if no slot was free in time */
   async ask(question: Question, { within, known }: AskOptions<Answer> = {}): Promise<Outcome<Answer>> {
     const { name, subprocesses } = this.#options;
     const work = () => known?.() ?? this.#answer(question);
     try {
-      return await fairQueue({ name, places: subprocesses }).run(work, within === undefined ? {} : { within });
+      return await fairQueue({ name, slots: subprocesses }).run(work, within === undefined ? {} : { within });
     } catch (error) {
       if (error instanceof ServiceError && error.code === "unavailable") return "busy";
       throw error;
@@ -51,7 +50,7 @@ export class SubprocessPool<Question, Answer> {
 
   async #answer(question: Question): Promise<Outcome<Answer>> {
     const idle = await (this.#idle.pop() ?? this.#start());
-    // One at rest may have been killed meanwhile.
+    // An idle subprocess may have been killed meanwhile.
     const subprocess = idle.isEnded ? await this.#start() : idle;
     const outcome = await subprocess.ask<Answer>(question);
     if (subprocess.isEnded) this.#idle.unshift(this.#start());
@@ -74,4 +73,139 @@ export class SubprocessPool<Question, Answer> {
       subprocess.end();
     }, IDLE_MAX_MS).unref();
   }
+}
+
+type SubprocessLimits = {
+  /** The module that it runs, by its path from the project's root; it calls `answerInSubprocess`. */
+  module: string;
+  /** The CPU time that one question may take. */
+  cpuMaxMs: number;
+  memoryMaxMb: number;
+  /** As in nice(1), from 0 to 19; by default 10. */
+  niceness?: number;
+};
+
+/** `too much`: too much time or memory, now and again. `too large`: it threw. `busy`: no slot, or a slow machine; retry. */
+export type Outcome<Answer> = { answer: Answer } | "too large" | "too much" | "busy";
+
+/** Signals from outside: from the system when memory runs out, or from the operator who stops the service. No question causes them. */
+const SIGNALS_FROM_OUTSIDE: ReadonlySet<NodeJS.Signals | null> = new Set(["SIGKILL", "SIGTERM", "SIGINT", "SIGHUP", "SIGQUIT"]);
+
+const START_MAX_MS = 30_000;
+/** The longest time by the clock, as a multiple of the CPU time: every caller must get an answer. */
+const CLOCK_PER_CPU_TIME = 20;
+/** The shortest pause between two checks of the CPU time of a question. */
+const LOOK_MS = 20;
+/** For all questions of a subprocess. The kernel kills it after twice as much, even if this process is gone. */
+const LIFETIME_CPU_SECONDS = 60;
+
+// It yields the CPU to others, and the kernel kills it before the service when the machine runs out of memory.
+const LAUNCH = `ulimit -t ${2 * LIFETIME_CPU_SECONDS}
+echo 1000 2>/dev/null >/proc/self/oom_score_adj
+exec nice -n "$0" "$@"`;
+
+/**
+ * A process that answers one question at a time, each with a limit of CPU time. A limit by the clock would refuse honest texts on a busy
+ * machine, so that a refusal would not depend on the text alone and could not be remembered. A question over the limit ends the process.
+ *
+ * Not a worker thread: when a thread reaches the limit of its heap, V8 often ends the whole process (docs/decisions/073).
+ */
+class Subprocess {
+  readonly #child: ChildProcess;
+  readonly #cpuMaxMs: number;
+  /** Used CPU time as of its last message. */
+  #cpuMs = 0;
+  #isEnded = false;
+
+  /** @returns one with `isEnded` if it did not start */
+  static start(limits: SubprocessLimits): Promise<Subprocess> {
+    const subprocess = new Subprocess(limits);
+    const child = subprocess.#child;
+    return new Promise((resolve) => {
+      const settle = () => {
+        clearTimeout(timer);
+        child.off("message", settle).off("exit", settle).off("error", settle);
+        if (subprocess.#isEnded) log().error({ module: limits.module }, "a subprocess does not start");
+        resolve(subprocess);
+      };
+      const timer = setTimeout(() => subprocess.end(), START_MAX_MS);
+      child.on("message", settle).on("exit", settle).on("error", settle);
+    });
+  }
+
+  private constructor({ module, cpuMaxMs, memoryMaxMb, niceness = 10 }: SubprocessLimits) {
+    this.#cpuMaxMs = cpuMaxMs;
+    // By name, so that bundlers ignore it: Node runs the source file.
+    const command = [process.execPath, `--max-old-space-size=${memoryMaxMb}`, sourcePath(module)];
+    this.#child = spawn("/bin/sh", ["-c", LAUNCH, String(niceness), ...command], {
+      env: {} as NodeJS.ProcessEnv,
+      stdio: ["ignore", "ignore", "ignore", "ipc"],
+      serialization: "advanced",
+    });
+    this.#child.unref();
+    this.#child.channel?.unref();
+    const isOver = () => {
+      this.#isEnded = true;
+    };
+    this.#child.on("exit", isOver).on("error", isOver);
+    this.#child.on("message", ({ cpuMicroseconds }: Said<unknown>) => {
+      this.#cpuMs = cpuMicroseconds / 1_000;
+      if (this.#cpuMs > LIFETIME_CPU_SECONDS * 1_000) this.end();
+    });
+  }
+
+  get isEnded(): boolean {
+    return this.#isEnded;
+  }
+
+  end(): void {
+    this.#isEnded = true;
+    this.#child.kill("SIGKILL");
+  }
+
+  ask<Answer>(question: unknown): Promise<Outcome<Answer>> {
+    if (this.#isEnded) return Promise.resolve("busy");
+    const child = this.#child;
+    const before = this.#cpuMs;
+    const start = Date.now();
+    return new Promise((resolve) => {
+      let isOver = false;
+      const finish = (outcome: Outcome<Answer>) => {
+        isOver = true;
+        clearTimeout(nextLook);
+        child.off("message", answer).off("exit", fail);
+        resolve(outcome);
+      };
+      const answer = (said: Said<Answer>) => finish(said.kind === "answer" ? { answer: said.answer } : "too large");
+      // A process with a full heap aborts; our own signal comes after `finish`. The question causes no other exit.
+      const fail = (_code: number | null, signal: NodeJS.Signals | null) =>
+        finish(SIGNALS_FROM_OUTSIDE.has(signal) ? "busy" : "too much");
+      const look = async () => {
+        const byClock = Date.now() - start;
+        const usedMs = (await cpuMsOf(child.pid)) - before;
+        if (isOver) return;
+        const leftMs = this.#cpuMaxMs - (Number.isNaN(usedMs) ? byClock : usedMs);
+        if (leftMs > 0 && byClock < this.#cpuMaxMs * CLOCK_PER_CPU_TIME) {
+          nextLook = setTimeout(look, Math.max(LOOK_MS, leftMs));
+          return;
+        }
+        this.end();
+        finish(leftMs > 0 ? "busy" : "too much");
+      };
+      let nextLook = setTimeout(look, this.#cpuMaxMs);
+      child.on("message", answer).on("exit", fail);
+      // If sending fails, the process has ended, and its exit settles the question.
+      child.send(question as object, () => undefined);
+    });
+  }
+}
+
+const MS_PER_TICK = 10;
+
+/** NaN where the system does not tell, as on macOS: there the clock is used. */
+async function cpuMsOf(pid: number | undefined): Promise<number> {
+  const stat = await readFile(`/proc/${pid}/stat`, "latin1").catch(() => "");
+  // The command's name is in parentheses and may contain anything; user and system time are the 12th and 13th field after it.
+  const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+  return (Number(fields[11] ?? Number.NaN) + Number(fields[12] ?? Number.NaN)) * MS_PER_TICK;
 }

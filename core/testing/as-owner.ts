@@ -18,7 +18,7 @@ async function connectAsOwner(): Promise<pg.Client> {
   return client;
 }
 
-/** How many sessions wait for a lock in this database; a transaction sees one snapshot of that unless it refreshes it. */
+/** How many sessions wait for a lock in this database. A transaction sees one snapshot of that unless it refreshes it. */
 async function countWaiting(client: pg.Client): Promise<number | null> {
   await client.query("select pg_stat_clear_snapshot()");
   const waiting = "select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";
@@ -27,7 +27,7 @@ async function countWaiting(client: pg.Client): Promise<number | null> {
 
 /**
  * Lets operations queue for a lock one after another, and then releases it.
- * @param lock takes it
+ * @param lock acquires it
  * @returns what they return
  */
 export async function inTurn<T>(lock: string, operations: readonly (() => Promise<T>)[]): Promise<Promise<T>[]> {
@@ -49,8 +49,9 @@ export async function inTurn<T>(lock: string, operations: readonly (() => Promis
 }
 
 /**
- * Makes `other` wait for a lock of ours, and us for one of its, so that Postgres ends its transaction for the deadlock and not ours.
- * @param first takes the lock that `other` will wait for
+ * Makes `other` wait for a lock of ours, and us for one of its, so that Postgres ends its transaction because of the deadlock,
+ * and not ours.
+ * @param first acquires the lock that `other` will wait for
  * @param last waits for a lock that `other` holds by then
  * @returns what `other` returns
  */
@@ -62,7 +63,8 @@ export async function deadlock<T>(first: string, other: () => Promise<T>, last: 
     await client.query(first);
     const acting = other();
     acting.catch(() => undefined);
-    await expect.poll(() => countWaiting(client)).toBeGreaterThan(0);
+    // Postgres looks for a deadlock once, a second after `other` has begun to wait.
+    await expect.poll(() => countWaiting(client), { interval: 5 }).toBeGreaterThan(0);
     await client.query(last);
     await client.query("commit");
     return acting;

@@ -1,5 +1,5 @@
 import pg from "pg";
-import { flushUsage } from "../oauth/usage.ts";
+import { flushUsage } from "../oauth/apps/count-usage.ts";
 
 /** How many statements this process sends to its database during `run`, and the result of that. */
 export async function countStatements<T>(run: () => Promise<T>): Promise<{ result: T; statements: number }> {

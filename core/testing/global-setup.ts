@@ -4,7 +4,8 @@ import { join } from "node:path";
 import type { TestProject } from "vitest/node";
 import { testServerUrl } from "../env.ts";
 import { startEmbedded } from "../postgres/embedded.ts";
-import { createTemplate, dropDatabase } from "./database.ts";
+import { dropDatabase } from "./database.ts";
+import { createTemplate } from "./template.ts";
 
 declare module "vitest" {
   interface ProvidedContext {

@@ -8,7 +8,8 @@ import { freePort } from "../postgres/free-port.ts";
 import { findPostmaster } from "../postgres/postmaster.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
-const START_SECONDS = 60;
+/** A start takes about ten seconds of processor time, and a busy machine gives a test a tenth of a processor. */
+const START_SECONDS = 180;
 
 /** A service as `npm start` runs it: its own processes, port and data directory. */
 export type RunningService = {
@@ -27,8 +28,8 @@ type Settings = Record<string, string>;
 
 /** A test process's environment must not reach the service: only what is named here does. */
 function environment(settings: Settings): NodeJS.ProcessEnv {
-  const { PATH, HOME, NEXT_DIST_DIR } = process.env;
-  const given: Record<string, string | undefined> = { PATH, HOME, NEXT_DIST_DIR, ...settings };
+  const { PATH, HOME, TMPDIR, NEXT_DIST_DIR } = process.env;
+  const given: Record<string, string | undefined> = { PATH, HOME, TMPDIR, NEXT_DIST_DIR, ...settings };
   return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)) as NodeJS.ProcessEnv;
 }
 

@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, vi } from "vitest";
 import { provideSettings } from "../env.ts";
+import { SECRET_KEY } from "./secret-key.ts";
 
 // Runs before each test file: sets its own data directory and settings, so that files are independent of each other and their order.
 const dataDir = mkdtempSync(join(tmpdir(), "keyhook-test-"));
@@ -10,7 +11,7 @@ const dataDir = mkdtempSync(join(tmpdir(), "keyhook-test-"));
 provideSettings({
   NODE_ENV: "test",
   DATA_DIR: dataDir,
-  SECRET_KEY: "a secret key for tests, of no use anywhere else",
+  SECRET_KEY,
   ORIGIN: "http://localhost:3000",
   LOG_LEVEL: "silent",
   // Tests keep a process busy, and most of their clients share an address.

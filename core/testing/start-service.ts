@@ -4,6 +4,7 @@ import type { AddressInfo } from "node:net";
 import type { TestProject } from "vitest/node";
 import { asService, dropDatabase, recreateDatabase } from "./database.ts";
 import { buildForTests, type RunningService, startService, stopService } from "./running-service.ts";
+import { SECRET_KEY } from "./secret-key.ts";
 
 declare module "vitest" {
   interface ProvidedContext {
@@ -17,7 +18,7 @@ export type Told = { origin: string; settings: Record<string, string>; output: s
 
 /** With the most verbose log, and without the limits of one address, since all requests of tests come from one. */
 const SETTINGS = {
-  SECRET_KEY: "a secret key for tests, of no use anywhere else",
+  SECRET_KEY,
   LOG_LEVEL: "trace",
   OUTBOUND_ALLOW_CIDRS: "127.0.0.1",
   JOBS_RUNNER: "unsandboxed",

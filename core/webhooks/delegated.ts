@@ -3,26 +3,36 @@ import { type Db, db, inTransaction } from "../db.ts";
 import { Prisma } from "../generated/prisma/client.ts";
 import { endDelegatedJobs } from "../jobs/end-delegated.ts";
 import { closeDelegatedRelays } from "../relay/close-relay.ts";
-import { mailOwner } from "./delivery/mail-owner.ts";
-import { webhookDisabledLetter } from "./delivery/webhook-letters.ts";
+import { mailOwner, webhookDisabledLetter } from "./delivery/owner-mail.ts";
 import { targetInShort } from "./manage/webhook.ts";
 import { REPLAY_CHANNEL } from "./replay/webhook-replay.ts";
 import { isInForce } from "./watchers.ts";
 
-/** What an app or a token has created that still acts with its rights, and stops when they end. */
+/** Things that an app or a token has created and that act with its rights. They stop when those rights end. */
 export type Delegated = {
+  /** Only the first ones; also for schedules. */
   webhooks: { id: string; target: string; organization: string | null; isEnabled: boolean }[];
   schedules: { id: string; command: string; organization: string | null; isSuspended: boolean }[];
-  /** Names of its relays. */
+  /** Names of the relays. */
   relays: string[];
   /** Runs that wait or are in progress. */
   runs: number;
+  /** The number of further ones. */
+  more: { webhooks: number; schedules: number };
 };
 
-type Row = { of: string } & Delegated;
+/**
+ * This many of each kind are named. A schedule may be made of half a megabyte, and an app may have made thousands: reading all of them took
+ * Postgres seconds (S137).
+ */
+const NAMED_MAX = 10;
+/** A schedule made of more is named by its id: somebody may have a hundred tokens, each with such schedules. */
+const NAMED_MAX_BYTES = 64 * 1024;
+
+type Row = { of: string; webhookCount: number; scheduleCount: number } & Omit<Delegated, "more">;
 
 /**
- * What stops when these grants end, for the person about to end them.
+ * Lists what will stop when these grants end, for the person who is about to end them.
  * @param of ids of consents, or of personal access tokens
  * @returns by those ids; those with nothing to stop are left out
  */
@@ -31,12 +41,18 @@ export async function listDelegated(of: readonly string[]): Promise<Map<string, 
     (Omit<Row, "webhooks"> & { webhooks: (Delegated["webhooks"][number] & { url: string | null })[] })[]
   >`
     SELECT given.of,
-      (SELECT coalesce(json_agg(json_build_object('id', w.id, 'url', w.url, 'organization', o.name, 'isEnabled', w.disabled_at IS NULL)
-          ORDER BY w.id), '[]')
-        FROM webhook w LEFT JOIN organization o ON o.id = w.owner_id WHERE w.delegation_id = ANY (given.ids)) AS webhooks,
-      (SELECT coalesce(json_agg(json_build_object('id', s.id, 'command', coalesce(s.spec->>'dockerImage', s.spec->>'spaceId'),
-          'organization', o.name, 'isSuspended', s.is_suspended) ORDER BY s.id), '[]')
-        FROM scheduled_job s LEFT JOIN organization o ON o.id = s.owner_id WHERE s.delegation_id = ANY (given.ids)) AS schedules,
+      (SELECT coalesce(json_agg(one), '[]') FROM (
+        SELECT json_build_object('id', w.id, 'url', w.url, 'organization', o.name, 'isEnabled', w.disabled_at IS NULL) AS one
+          FROM webhook w LEFT JOIN organization o ON o.id = w.owner_id WHERE w.delegation_id = ANY (given.ids)
+         ORDER BY w.id LIMIT ${NAMED_MAX}) named) AS webhooks,
+      (SELECT count(*)::int FROM webhook w WHERE w.delegation_id = ANY (given.ids)) AS "webhookCount",
+      (SELECT coalesce(json_agg(one), '[]') FROM (
+        SELECT json_build_object('id', s.id, 'command', CASE WHEN s.record_bytes <= ${NAMED_MAX_BYTES}
+                 THEN coalesce(s.spec->>'dockerImage', s.spec->>'spaceId') ELSE s.id END, 'organization', o.name,
+                 'isSuspended', s.is_suspended) AS one
+          FROM (SELECT * FROM scheduled_job WHERE delegation_id = ANY (given.ids) ORDER BY id LIMIT ${NAMED_MAX}) s
+          LEFT JOIN organization o ON o.id = s.owner_id ORDER BY s.id) named) AS schedules,
+      (SELECT count(*)::int FROM scheduled_job s WHERE s.delegation_id = ANY (given.ids)) AS "scheduleCount",
       (SELECT coalesce(json_agg(r.name ORDER BY r.name), '[]') FROM relay r
         WHERE r.delegation_id = ANY (given.ids) AND r.closed_at IS NULL AND r.expires_at > now()) AS relays,
       (SELECT count(*)::int FROM job_run j WHERE j.delegation_id = ANY (given.ids) AND j.finished_at IS NULL) AS runs
@@ -46,15 +62,24 @@ export async function listDelegated(of: readonly string[]): Promise<Map<string, 
       GROUP BY g.of) given`;
   const isAny = ({ webhooks, schedules, relays, runs }: Delegated) =>
     webhooks.length + schedules.length + relays.length + runs > 0;
-  const found = rows.map(({ of: id, webhooks, ...rest }): [string, Delegated] => [
+  const found = rows.map(({ of: id, webhooks, webhookCount, scheduleCount, ...rest }): [string, Delegated] => [
     id,
-    { ...rest, webhooks: webhooks.map(({ url, ...webhook }) => ({ ...webhook, target: targetInShort({ url }) })) },
+    {
+      ...rest,
+      webhooks: webhooks.map(({ url, ...webhook }) => ({ ...webhook, target: targetInShort({ url }) })),
+      more: { webhooks: webhookCount - webhooks.length, schedules: scheduleCount - rest.schedules.length },
+    },
   ]);
   return new Map(found.filter(([, delegated]) => isAny(delegated)));
 }
 
-/** How many delegations are settled in one transaction. */
+/** The number of delegations that one transaction handles. */
 const BATCH = 20;
+/**
+ * The number of webhooks, of schedules and of runs that one transaction handles. An app may have so many that all of them would take too
+ * long for one transaction, and block the handling of everybody's ended grants (S137).
+ */
+export const STOPPED_AT_ONCE = 100;
 
 /**
  * Stops what was created under grants that have ended: disables webhooks, pauses schedules, cancels runs and replays, closes
@@ -68,13 +93,17 @@ export async function settleEndedDelegations(): Promise<boolean> {
       ORDER BY ended_at LIMIT ${BATCH} FOR UPDATE SKIP LOCKED`;
     const ids = ended.map(({ id }) => id);
     if (ids.length === 0) return (await disableOutOfReach(tx)) === BATCH;
-    await disableWebhooks(tx, Prisma.sql`w.delegation_id = ANY (${ids})`);
+    const disabled = await disableWebhooks(
+      tx,
+      Prisma.sql`w.id IN (SELECT id FROM webhook WHERE delegation_id = ANY (${ids}) AND disabled_at IS NULL LIMIT ${STOPPED_AT_ONCE})`,
+    );
     await tx.$executeRaw`
       UPDATE webhook_replay SET cancelled_at = now(), due_at = now()
       WHERE delegation_id = ANY (${ids}) AND finished_at IS NULL AND cancelled_at IS NULL`;
     await tx.$executeRaw`SELECT pg_notify(${REPLAY_CHANNEL}, '')`;
-    await endDelegatedJobs(tx, ids);
+    const stopped = await endDelegatedJobs(tx, ids, STOPPED_AT_ONCE);
     await closeDelegatedRelays(tx, ids);
+    if (Math.max(disabled, stopped) === STOPPED_AT_ONCE) return true;
     await tx.delegation.updateMany({ where: { id: { in: ids } }, data: { settledAt: new Date() } });
     return ids.length === BATCH;
   });

@@ -2,7 +2,7 @@
 
 /** The state of an event for one webhook. */
 export const deliveryStates = [
-  /** In the queue: not sent yet, or to be tried again. */
+  /** In the queue: not sent yet, or waiting for another attempt. */
   "waiting",
   "delivered",
   /** No attempt of the schedule got a 2xx response; it can be replayed (S125). */
@@ -47,7 +47,7 @@ export const lanes = {
   waitedFor: 0,
   first: 1,
   again: 2,
-  /** Due, but more than its webhook or host takes at once: set aside, by target, so that no claim has to skip it (decision 052). */
+  /** Due, but its webhook or host has no room: set aside, by target, so that no claim has to skip it (decision 092). */
   backlog: 3,
 } as const;
 

@@ -1,15 +1,20 @@
+import { appendFileSync, existsSync, readFileSync } from "node:fs";
+import { createRequire } from "node:module";
 import { expect, type Page } from "@playwright/test";
-import { findColourViolations, findViolationsOfStructure, injectAxe } from "./axe.ts";
+import type * as axeCore from "axe-core";
 
 export const THEMES = ["light", "dark"] as const;
 export const WIDTHS = [320, 1440] as const;
 const HEIGHT = 900;
 
 /**
- * Asserts that nothing sticks out sideways at either width, that axe finds all colours well in both themes, and all else at one width: on
- * a telephone, where everything is shown but some links of the header and columns of lists, and where what does not fit has to scroll.
+ * Asserts that nothing overflows sideways at either width, that axe accepts all colors in both themes, and everything else at one
+ * width: that of a phone. It shows everything except some links of the header and columns of lists, and wide content has to
+ * scroll there.
  */
 export async function expectAccessible(page: Page): Promise<void> {
+  // React replaces the title a moment after the rest of the page.
+  await expect(page).toHaveTitle(/./);
   await injectAxe(page);
   await forEachLook(page, async ({ theme, width }) => {
     const at = `${page.url()} in ${theme} at ${width} px`;
@@ -22,7 +27,7 @@ export async function expectAccessible(page: Page): Promise<void> {
   });
 }
 
-/** Asserts the same of what only a desk shows. */
+/** Asserts the same for the parts that only a wide screen shows. */
 export async function expectAccessibleOnDesk(page: Page): Promise<void> {
   await injectAxe(page);
   expect(await findViolationsOfStructure(page)).toEqual([]);
@@ -32,12 +37,13 @@ export async function expectAccessibleOnDesk(page: Page): Promise<void> {
 export async function forEachLook(
   page: Page,
   look: (look: { theme: "light" | "dark"; width: number }) => Promise<void>,
+  widths: readonly number[] = WIDTHS,
 ): Promise<void> {
   const before = page.viewportSize();
-  for (const width of WIDTHS) {
+  for (const [at, width] of widths.entries()) {
     await page.setViewportSize({ width, height: HEIGHT });
-    // Each change of the theme draws everything anew: the second width begins with that of before.
-    for (const theme of width === WIDTHS[0] ? THEMES : THEMES.toReversed()) {
+    // Each change of the theme redraws everything, so each further width begins with the current theme.
+    for (const theme of at % 2 === 0 ? THEMES : THEMES.toReversed()) {
       await page.emulateMedia({ colorScheme: theme });
       await page.evaluate(endAnimations);
       await look({ theme, width });
@@ -47,11 +53,147 @@ export async function forEachLook(
   if (before) await page.setViewportSize(before);
 }
 
-/** Colours that are still on their way to the other theme are not what people see. */
+/** During the transition to the other theme, users do not see these colors. */
 function endAnimations(): void {
   for (const animation of document.getAnimations()) {
-    // What goes on for ever has no end to go to; what is folded away never gets to its own.
+    // An endless animation never finishes; an animation inside a closed part never starts.
     if (animation.effect?.getComputedTiming().endTime === Number.POSITIVE_INFINITY) animation.cancel();
     else animation.finish();
   }
+}
+
+/** The part of axe's result that one needs to repair the page. */
+type Found = { id: string; help: string; nodes: { html: string; target: unknown }[] };
+
+const COLOUR_RULES = ["color-contrast", "link-in-text-block"];
+const source = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+
+/** Loads axe, once for each page; as an expression, which no content security policy forbids. */
+async function injectAxe(page: Page): Promise<void> {
+  await page.evaluate(source);
+}
+
+function findViolationsOfStructure(page: Page): Promise<Found[]> {
+  return page.evaluate(async (colourRules) => {
+    const { violations } = await (window as unknown as { axe: typeof axeCore }).axe.run(document, {
+      // Axe spends half of its time describing elements that passed, which nobody reads. Failures are complete.
+      resultTypes: ["violations"],
+      // The other kind of asset makes axe parse style sheets again, for a rule that is not used here.
+      preload: { assets: ["media"] },
+      rules: Object.fromEntries(colourRules.map((rule) => [rule, { enabled: false }])),
+      // A Space's frame shows its owner's page.
+      iframes: false,
+    });
+    return violations.map(({ id, help, nodes }) => ({ id, help, nodes: nodes.map(({ html, target }) => ({ html, target })) }));
+  }, COLOUR_RULES);
+}
+
+/**
+ * The look of every text whose contrast axe has judged in this run: all properties that contrast depends on. Contrast takes axe
+ * ten times as long as all its other rules, and pages share components. For a text with known colors, backgrounds, size and
+ * weight the result is known.
+ */
+const decided = new Set<string>();
+
+/** How many texts of the same look on a page axe examines: if it cannot judge one, the next may be clearer. */
+const MOST_OF_A_LOOK = 3;
+
+async function findColourViolations(page: Page): Promise<Found[]> {
+  learnFromOthers();
+  const fresh = (await page.evaluate(readLooks)).filter((look) => !decided.has(look));
+  if (fresh.length === 0) return [];
+  const { found, unclear } = await page.evaluate(
+    async ({ rules, fresh, most }) => {
+      const { axe, looks } = window as unknown as Looked & { axe: typeof axeCore };
+      const asked = fresh.map((look) => ({ look, elements: looks.get(look)?.slice(0, most) ?? [] }));
+      const { violations, incomplete } = await axe.run(
+        { include: asked.flatMap(({ elements }) => elements.flatMap((element) => [element, element.closest("a") ?? element])) },
+        { runOnly: rules, resultTypes: ["violations", "incomplete"], elementRef: true, iframes: false },
+      );
+      const undecided = new Set(incomplete.flatMap(({ nodes }) => nodes.map(({ element }) => element)));
+      return {
+        found: violations.map(({ id, help, nodes }) => ({
+          id,
+          help,
+          nodes: nodes.map(({ html, target }) => ({ html, target })),
+        })),
+        unclear: asked.filter(({ elements }) => elements.every((element) => undecided.has(element))).map(({ look }) => look),
+      };
+    },
+    { rules: COLOUR_RULES, fresh, most: MOST_OF_A_LOOK },
+  );
+  // A failing look also fails elsewhere, so it is reported each time.
+  if (found.length === 0) tellOthers(fresh.filter((look) => !unclear.includes(look)));
+  return found;
+}
+
+type Looked = { looks: Map<string, HTMLElement[]> };
+
+/**
+ * Groups the page's texts by their look, for axe. Runs in the page.
+ * @returns the looks
+ */
+function readLooks(): string[] {
+  const behind = new Map<Element | null, string>([[null, ""]]);
+  /** What is painted behind an element's text, from the page to the element itself. */
+  const backgroundOf = (element: Element | null): string => {
+    const remembered = behind.get(element);
+    if (remembered !== undefined || !element) return remembered ?? "";
+    const { backgroundColor, backgroundImage, opacity, position } = getComputedStyle(element);
+    const isAside = position === "absolute" || position === "fixed" ? position : "";
+    const faded = opacity === "1" ? "" : `faded ${opacity}`;
+    const own = [backgroundColor, backgroundImage, faded, isAside].join().replace("rgba(0, 0, 0, 0),none,,", "");
+    const under = backgroundOf(element.parentElement);
+    // Nothing shows through an opaque background, unless an ancestor is transparent as a whole.
+    const isOpaque = backgroundColor.startsWith("rgb(") && backgroundImage === "none" && !faded && !under.includes("faded");
+    const text = isOpaque ? own : under + own;
+    behind.set(element, text);
+    return text;
+  };
+  const hasText = (element: Element) => [...element.childNodes].some((node) => node.nodeType === 3 && node.nodeValue?.trim());
+  const isShown = (element: Element) => {
+    const { width, height } = element.getBoundingClientRect();
+    return width > 1 && height > 1 && element.checkVisibility({ visibilityProperty: true });
+  };
+  const fontOf = (element: Element) => {
+    const { color, fontSize, fontWeight, fontStyle, textDecorationLine, textShadow, borderBottom } = getComputedStyle(element);
+    return [color, fontSize, fontWeight, fontStyle, textDecorationLine, textShadow, borderBottom].join();
+  };
+  const lookOf = (element: Element) => {
+    const isDisabled = element.closest(":disabled, [aria-disabled=true], label:has(:disabled)") !== null;
+    // A link has to differ from the text around it.
+    const around = element.closest("a")?.parentElement;
+    const words = around ? `${hasText(around)} ${fontOf(around)}` : "";
+    const kind = element.matches("a, button, input, select, textarea") ? element.tagName : "text";
+    return [kind, isDisabled, fontOf(element), words, backgroundOf(element)].join(" | ");
+  };
+  const looks = new Map<string, HTMLElement[]>();
+  for (const element of document.body.querySelectorAll<HTMLElement>("*")) {
+    if (!(hasText(element) || element.matches("input, select, textarea")) || !isShown(element)) continue;
+    const look = lookOf(element);
+    const alike = looks.get(look);
+    if (alike) alike.push(element);
+    else looks.set(look, [element]);
+  }
+  Object.assign(window, { looks });
+  return [...looks.keys()];
+}
+
+/** Where the workers of a run record their results, one line for each look, so that no other worker repeats the work. */
+const shared = process.env.KEYHOOK_E2E_LOOKS;
+let read = 0;
+
+function learnFromOthers(): void {
+  if (!shared || !existsSync(shared)) return;
+  const lines = readFileSync(shared, "utf8").slice(read).split("\n");
+  // Another worker may be writing the last line.
+  for (const look of lines.slice(0, -1)) {
+    decided.add(look);
+    read += look.length + 1;
+  }
+}
+
+function tellOthers(looks: string[]): void {
+  for (const look of looks) decided.add(look);
+  if (shared) appendFileSync(shared, looks.map((look) => `${look}\n`).join(""));
 }

@@ -15,7 +15,7 @@ export class Administration {
     await enter(this.page, { username: "opal", password });
   }
 
-  /** The row of an app, found by its name through the search. */
+  /** The row of an app, found through the search by name. */
   async findApp(name: string): Promise<Locator> {
     await this.page.goto("/admin/apps");
     await this.page.getByLabel("Name, client ID or owner").fill(name);
@@ -35,7 +35,7 @@ export class Administration {
     return this.page.getByRole("list", { name: "Rules" }).getByRole("listitem").filter({ hasText: host });
   }
 
-  /** Goes as far as the page that asks. */
+  /** Stops at the confirmation page. */
   async beginBlockingHost(host: string, note = ""): Promise<void> {
     await this.page.goto("/admin/hosts");
     await this.addRule({ host, note, rule: "Block" });
@@ -58,7 +58,7 @@ export class Administration {
     await this.page.goto("/admin/hosts");
     await this.rule(host).getByText("Remove", { exact: true }).click();
     await this.rule(host).getByRole("button", { name: "Remove the rule" }).click();
-    await this.expectNotice("The rule is removed");
+    await this.expectNotice("The rule was removed");
   }
 
   async expectNotice(text: string): Promise<void> {

@@ -1,12 +1,12 @@
 import type { PlaywrightTestConfig } from "@playwright/test";
-import { findBrowser } from "../../scripts/setup/find-browser.mjs";
+import { findBrowser } from "../../scripts/setup/browser.mjs";
 
-/** Chromium without its own calls to the network, and without a sandbox, which containers do not allow. */
+/** Chromium without its own network requests, and without a sandbox, which containers do not allow. */
 export const browser: PlaywrightTestConfig["use"] = {
   browserName: "chromium",
-  // The samples that need https made their certificates themselves. The service is not among them.
+  // The samples that need https created their certificates themselves. The service does not.
   ignoreHTTPSErrors: true,
-  // What moves is drawn again and again, and nobody watches.
+  // Animations redraw all the time, and nobody watches.
   contextOptions: { reducedMotion: "reduce" },
   launchOptions: {
     executablePath: findBrowser(),

@@ -1,6 +1,6 @@
 import { expect, type Locator, type Page } from "@playwright/test";
 
-/** Settings, Connected apps: what a person has allowed, and taking it back. */
+/** Settings, Connected apps: what a user has allowed, and revoking it. */
 export class ConnectedApps {
   readonly page: Page;
 

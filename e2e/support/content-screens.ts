@@ -1,16 +1,21 @@
-import { expect } from "@playwright/test";
+import { expect, type Page } from "@playwright/test";
 import { enterAgain } from "./enter.ts";
 import { correctedFiles, Repository, sampleFiles } from "./sample-repository.ts";
-import type { Screen, Visit } from "./screens.ts";
+import type { Screen, Visit } from "./screen.ts";
 
-/** What is in a repository, seen by whoever it belongs to. */
+/** The content of a repository, as its owner sees it. */
 export const contentScreens: Screen[] = [
   ofSample("repo-files", "tree/main"),
   ofSample("repo-file", "blob/main/src/tides.py"),
   ofSample("repo-file-text", "blob/main/README.md"),
   ofSample("repo-file-picture", "blob/main/pixel.png"),
   ofSample("repo-file-new", "new/main/src"),
-  ofSample("repo-file-edit", "edit/main/src/tides.py"),
+  ofSample("repo-file-edit", "edit/main/src/tides.py", editorOpens),
+  ofSample("repo-file-preview", "edit/main/README.md", async (page) => {
+    await editorOpens(page);
+    await page.getByRole("button", { name: "Preview" }).click();
+    await page.getByRole("region", { name: "Preview" }).waitFor();
+  }),
   ofSample("repo-file-not-to-edit", "edit/main/pixel.png"),
   ofSample("repo-file-upload", "upload/main"),
   ofSample("repo-file-delete", "delete/main/harbours.csv"),
@@ -28,15 +33,20 @@ export const contentScreens: Screen[] = [
   },
 ];
 
+function editorOpens(page: Page): Promise<void> {
+  return page.locator(".cm-content").waitFor();
+}
+
 let sample: Promise<Repository> | undefined;
 
-/** A repository with one of everything, made once for all screens of it. */
-function ofSample(name: string, rest: string): Screen {
+/** A repository with one of everything, created once for all its screens. */
+function ofSample(name: string, rest: string, then?: (page: Page) => Promise<void>): Screen {
   return {
     name,
     async open(visit) {
       sample ??= makeSample(visit);
       await show(visit, `${(await sample).path}/${rest}`);
+      await then?.(visit.page);
     },
   };
 }

@@ -1,15 +1,17 @@
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { createWriteStream, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { findFreePorts } from "./free-ports.ts";
-import { runUntil } from "./run-until.ts";
 import { makeOtherCertificate } from "./sample-certificates.ts";
 
-/** Where the demo that the specs drive can be reached, and what it was seeded with. Plain data: workers get it as JSON. */
+/** Where the demo that the specs use runs, and what it was seeded with. Plain data: workers get it as JSON. */
 export type Demo = {
   origin: string;
   sites: { serverSide: string; inBrowser: string; byDocument: string };
-  /** Directories of certificates that the service trusts: for 127.0.0.1, where the samples run, and for OTHER_HOST. */
+  /** Directories with certificates that the service trusts: for 127.0.0.1, where the samples run, and for OTHER_HOST. */
   certificates: { sample: string; other: string };
   password: string;
   /** By handle. */
@@ -18,11 +20,14 @@ export type Demo = {
   deviceClientId: string;
   /** The sample app for examples/org-token-exchange. */
   exchangeApp: { clientId: string; clientSecret: string };
-  /** Its settings, with which the operator command finds the same database. */
+  /** Its settings, with which the operator's command finds the same database. */
   environment: Record<string, string>;
 };
 
-/** Starts `npm run demo`, as a person would, in a directory of its own; returns how to stop it. */
+/**
+ * Starts `npm run demo` as a user would, in a directory of its own.
+ * @returns how to stop it
+ */
 export async function startDemo(): Promise<{ demo: Demo; stop(): Promise<void> }> {
   const port = await findFreePorts(5);
   const directory = mkdtempSync(join(tmpdir(), "keyhook-e2e-"));
@@ -30,7 +35,7 @@ export async function startDemo(): Promise<{ demo: Demo; stop(): Promise<void> }
   const environment = {
     ...freshEnvironment(port, directory),
     NODE_EXTRA_CA_CERTS: other.trustedPath,
-    // So that a story can be on another network than its browser.
+    // Allows a story to be on another network than its browser.
     TRUST_PROXY: "127.0.0.0/8,::1",
   };
   const log = join(directory, "demo.log");
@@ -60,10 +65,84 @@ export async function startDemo(): Promise<{ demo: Demo; stop(): Promise<void> }
   };
 }
 
-/** Settings of an instance for tests. What the person running them has set for an instance of theirs must not reach it. */
+/** A service without any account, as `npm start` starts it, with the link that creates its operator. */
+export type FreshService = Pick<Demo, "origin" | "environment"> & { setupLink: string; stop(): Promise<void> };
+
+/** For a story that changes something that all others need. */
+export async function startFreshService(): Promise<FreshService> {
+  const port = await findFreePorts(1);
+  const directory = mkdtempSync(join(tmpdir(), "keyhook-e2e-"));
+  const environment = freshEnvironment(port, directory);
+  const log = join(directory, "service.log");
+  const { stop } = await runUntil("is ready:", { script: "supervisor.ts", environment, log });
+  const origin = `http://localhost:${port}`;
+  const findLink = () => new RegExp(`${origin}/setup/[\\w-]+`).exec(readFileSync(log, "utf8"))?.[0];
+  // The log is written a moment after its text has been seen.
+  let setupLink = findLink();
+  for (; !setupLink; setupLink = findLink()) await sleep(50);
+  return {
+    origin,
+    environment,
+    setupLink,
+    async stop() {
+      await stop();
+      rmSync(directory, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Settings of an instance for tests. The developer's own settings must not reach it. */
 export function freshEnvironment(port: number, directory: string) {
   const unset = ["ORIGIN", "DATABASE_URL", "SECRET_KEY", "SMTP_URL", "BRAND_NAME"].map((name) => [name, ""]);
-  // Stories keep the service busy, and everybody in them shares an address.
+  // Stories keep the service busy, and all their users share an IP address.
   const pace = { ANONYMOUS_ADDRESS_PERCENT: "100" };
   return { ...Object.fromEntries(unset), ...pace, PORT: String(port), DATA_DIR: join(directory, "data") };
+}
+
+const ROOT = resolve(import.meta.dirname, "../..");
+const START_MS = 240_000;
+
+type Run = {
+  /** From the root of the project. */
+  script: string;
+  environment: Record<string, string>;
+  /** Where its output goes. */
+  log: string;
+};
+
+/**
+ * Starts a script of the project and resolves once it has printed `text`.
+ * @returns how to stop it
+ */
+async function runUntil(text: string, { script, environment, log }: Run): Promise<{ stop(): Promise<void> }> {
+  const child = spawn(process.execPath, [script], { cwd: ROOT, env: { ...process.env, ...environment } });
+  const output = createWriteStream(log);
+  child.stdout.pipe(output, { end: false });
+  child.stderr.pipe(output, { end: false });
+  const isUp = await Promise.race([
+    once(child.stdout, "close").then(() => false),
+    untilPrinted(child, text),
+    sleep(START_MS, false, { ref: false }),
+  ]);
+  if (!isUp) {
+    await stop(child);
+    throw new Error(`${script} did not get as far as "${text}":\n${readFileSync(log, "utf8")}`);
+  }
+  return { stop: () => stop(child) };
+}
+
+function untilPrinted({ stdout }: ChildProcess, text: string): Promise<boolean> {
+  const { promise, resolve } = Promise.withResolvers<boolean>();
+  let printed = "";
+  stdout?.on("data", (chunk) => {
+    printed += chunk;
+    if (printed.includes(text)) resolve(true);
+  });
+  return promise;
+}
+
+async function stop(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  child.kill("SIGTERM");
+  await once(child, "exit");
 }

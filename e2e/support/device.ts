@@ -1,17 +1,19 @@
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import { once } from "node:events";
 import { resolve } from "node:path";
+import { expect, type Locator, type Page } from "@playwright/test";
 import type { Demo } from "./demo.ts";
+import { PermissionsModal } from "./permissions-modal.ts";
 
 const ROOT = resolve(import.meta.dirname, "../..");
 
 /** The service, and an app for devices there. */
 export type DeviceService = Pick<Demo, "origin" | "deviceClientId">;
 
-/** The scopes that the sample device asks for. */
+/** The scopes that the sample device requests. */
 export const DEVICE_SCOPES = "openid profile email read-repos";
 
-/** examples/device-cli as it runs in somebody's terminal. */
+/** examples/device-cli as it runs in a user's terminal. */
 export class DeviceCli {
   readonly #child: ChildProcessWithoutNullStreams;
   readonly #exited: Promise<unknown>;
@@ -30,7 +32,7 @@ export class DeviceCli {
     this.#exited = once(this.#child, "exit");
   }
 
-  /** What it tells its user. */
+  /** What it prints for its user. */
   async instructions(): Promise<{ userCode: string; verificationUri: string; completeUri: string }> {
     for (;;) {
       const userCode = /^ +([A-Z]{4}-[A-Z]{4})$/m.exec(this.printed)?.[1];
@@ -62,7 +64,7 @@ export type DeviceAnswer = {
   interval: number;
 };
 
-/** A device asks for its code, in plain requests. */
+/** A device requests its code, in plain HTTP. */
 export async function askForCode(
   service: DeviceService,
   { scope = DEVICE_SCOPES, headers = {} }: { scope?: string; headers?: Record<string, string> } = {},
@@ -73,7 +75,7 @@ export async function askForCode(
   return answer.json();
 }
 
-/** A device asks whether it was let in. */
+/** A device polls for its tokens. */
 export async function poll(
   { origin, deviceClientId }: DeviceService,
   deviceCode: string,
@@ -85,4 +87,51 @@ export async function poll(
   });
   const answer = await fetch(`${origin}/oauth/token`, { method: "POST", body });
   return { status: answer.status, ...(await answer.json()) };
+}
+
+/** The pages on which a user allows a device: the code, whether it is theirs, what the device may do, and the result. */
+export class DevicePages {
+  readonly page: Page;
+  readonly modal: PermissionsModal;
+  readonly code: Locator;
+  readonly continueButton: Locator;
+  readonly notMeButton: Locator;
+  readonly switchAccount: Locator;
+
+  constructor(page: Page) {
+    this.page = page;
+    this.modal = new PermissionsModal(page);
+    this.code = page.getByLabel("Code", { exact: true });
+    this.continueButton = page.getByRole("button", { name: "Continue" });
+    this.notMeButton = page.getByRole("button", { name: "This is not me" });
+    this.switchAccount = page.getByRole("button", { name: "Switch account" });
+  }
+
+  /** From the code to the question whether it is on the user's device. */
+  async enter(userCode: string): Promise<void> {
+    await this.page.goto("/device");
+    await this.code.fill(userCode);
+    await this.continueButton.click();
+  }
+
+  /** From the code to the permissions modal. */
+  async enterAndConfirm(userCode: string): Promise<void> {
+    await this.enter(userCode);
+    await this.confirm(userCode);
+  }
+
+  async confirm(userCode: string): Promise<void> {
+    await this.expectAsked(userCode);
+    await this.continueButton.click();
+    await expect(this.modal.authorizeButton).toBeVisible();
+  }
+
+  async expectAsked(userCode: string): Promise<void> {
+    await this.expectTitle("Is this the code on your device?");
+    await expect(this.page.getByText(userCode)).toBeVisible();
+  }
+
+  async expectTitle(title: string | RegExp): Promise<void> {
+    await expect(this.page.getByRole("heading", { level: 1 })).toHaveText(title);
+  }
 }

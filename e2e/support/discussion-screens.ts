@@ -2,9 +2,9 @@ import { randomBytes } from "node:crypto";
 import { expect } from "@playwright/test";
 import { enterAgain } from "./enter.ts";
 import { makeRepo, makeToken } from "./git-repository.ts";
-import type { Screen, Visit } from "./screens.ts";
+import type { Screen, Visit } from "./screen.ts";
 
-/** Screens of discussions and pull requests, in a repository of the newcomer's. */
+/** Screens of discussions and pull requests, in a repository of the newcomer. */
 export const discussionScreens: Screen[] = [
   { name: "discussions-empty", open: (visit) => open(visit, () => "/discussions", { isEmpty: true }) },
   { name: "discussion-new", open: (visit) => open(visit, () => "/discussions/new", { isEmpty: true }) },
@@ -32,7 +32,7 @@ export const discussionScreens: Screen[] = [
       await first.getByText("Edit", { exact: true }).click();
       await first.getByLabel("Comment", { exact: true }).fill("");
       await first.getByRole("button", { name: "Save comment" }).click();
-      await first.getByText("Write something first.").waitFor();
+      await first.getByText("Enter some text.").waitFor();
       await second.getByLabel("React", { exact: true }).click();
       await second.getByText("Delete", { exact: true }).click();
     },
@@ -44,7 +44,7 @@ type Discussed = Nums & { fullName: string };
 
 let discussed: Promise<Discussed> | undefined;
 
-/** In a repository that is made once for all screens of it, or in one with nothing in it. */
+/** In a repository created once for all its screens, or in an empty one. */
 async function open(visit: Visit, pathOf: (nums: Nums) => string, { isEmpty = false } = {}): Promise<void> {
   const made = isEmpty ? prepare(visit, { isEmpty }) : (discussed ?? prepare(visit));
   if (!isEmpty) discussed = made;

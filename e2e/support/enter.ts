@@ -3,13 +3,13 @@ import type { Person } from "./sign-in-page.ts";
 
 type Account = Pick<Person, "username" | "password">;
 
-/** Where it is, and what its fields that nobody sees say: the same to everybody, so that each worker looks once. */
+/** The form's URL and its hidden fields: the same for everybody, so each worker fetches them once. */
 type SignInForm = { url: string; fields: Record<string, string> };
 let form: Promise<SignInForm> | undefined;
 
 /**
- * Signs somebody in, in place of whoever was, as a browser without scripts does: the form of the sign-in page, filled in and sent. It
- * shows no page: how the page looks and works is for the stories that are about signing in.
+ * Signs a user in, in place of the current one, by sending the sign-in page's form as a browser without scripts does. It shows no
+ * page: stories about signing in cover how the page looks and works.
  */
 export async function enter({ request }: Pick<Page, "request">, { username, password }: Account): Promise<void> {
   form ??= readForm(request);
@@ -30,11 +30,14 @@ async function readForm(request: APIRequestContext): Promise<SignInForm> {
   return { url: shown.url(), fields: Object.fromEntries(fields) };
 }
 
-// Well before the service asks who it is again.
+// Well before the service asks for a recent authentication again.
 const KEPT_MS = 5 * 60_000;
 const kept = new Map<string, { cookies: Awaited<ReturnType<BrowserContext["cookies"]>>; until: number }>();
 
-/** The same for whoever only looks: the session of an earlier test, if this worker has one of theirs. Nobody may sign out of it. */
+/**
+ * The same for a test that changes nothing: reuses the session of an earlier test of this worker if there is one. No test may
+ * sign it out.
+ */
 export async function enterAgain(page: Page, person: Account): Promise<void> {
   const earlier = kept.get(person.username);
   if (earlier && earlier.until > Date.now()) {
@@ -42,7 +45,7 @@ export async function enterAgain(page: Page, person: Account): Promise<void> {
     return;
   }
   await enter(page, person);
-  // Not those of other sites, where somebody may be signed in too.
+  // Not cookies of other sites, where the user may be signed in too.
   const cookies = await page.context().cookies((await form)?.url);
   kept.set(person.username, { cookies, until: Date.now() + KEPT_MS });
 }

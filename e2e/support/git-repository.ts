@@ -9,18 +9,21 @@ import type { Person } from "./sign-in-page.ts";
 
 const SCOPES = "read-repos write-repos manage-repos write-discussions";
 
-/** A token of somebody for git and the API. */
+/** A user's token for git and the API. */
 export async function makeToken(demo: Demo, { username }: Pick<Person, "username">): Promise<string> {
   const { token } = await admin(demo, "token", "create", "--user", username, "--scopes", SCOPES, "--expires", "1");
   return token ?? "";
 }
 
-/** Makes an empty model of somebody's. @returns `owner/name` */
+/**
+ * Creates an empty model.
+ * @returns `owner/name`
+ */
 export async function makeRepo(demo: Demo, token: string, name = "tide-tables"): Promise<string> {
   const response = await fetch(`${demo.origin}/api/repos/create`, {
     method: "POST",
     headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
-    body: JSON.stringify({ name, type: "model" }),
+    body: JSON.stringify({ name, type: "model", autoInit: false }),
   });
   if (!response.ok) throw new Error(`no repository: ${await response.text()}`);
   return ((await response.json()) as { name: string }).name;
@@ -43,7 +46,7 @@ export class WorkTree {
     await this.git("remote", "add", "origin", this.#remote);
   }
 
-  /** Puts text into files and commits them. */
+  /** Writes text into files and commits them. */
   async commit(message: string, files: Record<string, string>): Promise<void> {
     for (const [name, text] of Object.entries(files)) writeFileSync(join(this.#directory, name), text);
     await this.git("add", "--all");

@@ -1,7 +1,7 @@
 import { dirname, join } from "node:path";
 import { startDemo } from "./demo.ts";
 
-/** One demo for all specs; each makes people of its own. The workers read it back with `readDemo`. */
+/** One demo for all specs; each creates its own users. The workers read it back with `readDemo`. */
 export default async function globalSetup(): Promise<() => Promise<void>> {
   const { demo, stop } = await startDemo();
   process.env.KEYHOOK_E2E_DEMO = JSON.stringify(demo);

@@ -3,10 +3,10 @@ import { admin } from "./admin.ts";
 import type { Demo } from "./demo.ts";
 import type { Person } from "./sign-in-page.ts";
 
-/** The service as a program with a person's token uses it. */
+/** The service as a program with a user's token calls it. */
 export type HubClient = {
   token: string;
-  /** @returns the JSON of a request that has to succeed */
+  /** @returns the JSON of a request that must succeed */
   send<T = Record<string, unknown>>(method: string, path: string, body?: unknown): Promise<T>;
 };
 

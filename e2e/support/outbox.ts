@@ -4,10 +4,14 @@ import { expect } from "@playwright/test";
 import type { Demo } from "./demo.ts";
 
 /**
- * The link in a letter to `recipient`, once the worker has written one into the outbox: the path within the service.
- * @param start of the path, where a person gets several letters
+ * The link in an email to `recipient`, once the worker has written it to the outbox: the path within the service.
+ * @param start of the path, if a user gets several emails
  */
-export async function readLinkTo({ environment, origin }: Demo, recipient: string, start = "/"): Promise<string> {
+export async function readLinkTo(
+  { environment, origin }: Pick<Demo, "environment" | "origin">,
+  recipient: string,
+  start = "/",
+): Promise<string> {
   const outbox = join(environment.DATA_DIR ?? "", "outbox");
   let link: string | undefined;
   await expect(() => {
@@ -24,7 +28,7 @@ export async function readLinkTo({ environment, origin }: Demo, recipient: strin
 
 const isTo = (letter: string, recipient: string): boolean => new RegExp(`^To: .*${recipient}`, "im").test(letter);
 
-/** Takes quoted-printable back: soft line breaks and escaped bytes (RFC 2045 §6.7). */
+/** Decodes quoted-printable: soft line breaks and escaped bytes (RFC 2045 §6.7). */
 function decode(letter: string): string {
   return letter.replace(/=\r?\n/g, "").replace(/=([0-9A-F]{2})/g, (_, hex) => String.fromCharCode(Number.parseInt(hex, 16)));
 }

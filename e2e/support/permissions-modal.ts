@@ -1,6 +1,6 @@
 import { expect, type Locator, type Page } from "@playwright/test";
 
-/** The page on which a person decides what a site may do. */
+/** The page on which a user decides what a site may do. */
 export class PermissionsModal {
   readonly page: Page;
   readonly authorizeButton: Locator;
@@ -21,7 +21,7 @@ export class PermissionsModal {
     return this.page.locator(`input[type=checkbox][name=scope][value="${scope}"]`);
   }
 
-  /** The checkbox of an organization, found as a person finds it. */
+  /** The checkbox of an organization, found as a user finds it. */
   organization(name: string): Locator {
     return this.page.getByRole("checkbox", { name: new RegExp(name) });
   }

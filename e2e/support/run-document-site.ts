@@ -9,7 +9,7 @@ const ROOT = resolve(import.meta.dirname, "../..");
 
 export type RunningSite = { url: string; host: string; stop: () => Promise<void> };
 
-/** Starts one more of examples/metadata-document-site, at the second host: the service has never heard of it. */
+/** Starts another examples/metadata-document-site on the second host, unknown to the service. */
 export async function runDocumentSite({ certificates, origin }: Demo): Promise<RunningSite> {
   const port = await findFreePorts(1);
   const environment = {

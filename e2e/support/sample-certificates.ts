@@ -6,14 +6,14 @@ import { promisify } from "node:util";
 const ROOT = resolve(import.meta.dirname, "../..");
 
 /**
- * A second host for sites that describe themselves, beside that of the demo's own: what a spec does to the whole host, such as
- * blocking it, must not reach the others. Linux answers at every address of 127.0.0.0/8.
+ * A second host for sites that describe themselves, beside the demo's own: a spec that blocks a whole host must not affect the
+ * others. Linux answers on every address of 127.0.0.0/8.
  */
 export const OTHER_HOST = "127.0.0.2";
 
 /**
- * Makes a certificate for the second host, as the example's README says.
- * @returns the directory of the certificate, and the file that makes the service trust it, for NODE_EXTRA_CA_CERTS.
+ * Creates a certificate for the second host, as the example's README says.
+ * @returns the directory of the certificate, and the file for NODE_EXTRA_CA_CERTS that makes the service trust it
  */
 export async function makeOtherCertificate(parent: string): Promise<{ directory: string; trustedPath: string }> {
   const directory = join(parent, "other-certificate");

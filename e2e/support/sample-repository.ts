@@ -4,7 +4,7 @@ import { admin } from "./admin.ts";
 import type { Demo } from "./demo.ts";
 import type { Person } from "./sign-in-page.ts";
 
-/** A repository of somebody's, filled over the API as a program would. */
+/** A repository, filled over the API as a program would. */
 export class Repository {
   readonly #demo: Demo;
   readonly #token: string;
@@ -30,7 +30,7 @@ export class Repository {
       ...["token", "create", "--user", owner.username, "--scopes", scopes, "--expires", "1"],
     );
     const repository = new Repository(demo, { token, fullName: `${owner.username}/${name}`, type });
-    await repository.send("/api/repos/create", { name, type, private: isPrivate });
+    await repository.send("/api/repos/create", { name, type, private: isPrivate, autoInit: false });
     return repository;
   }
 
@@ -65,7 +65,7 @@ export class Repository {
     await this.send(`${this.api}/tag/main`, { tag, message });
   }
 
-  /** What is in a file; undefined when it is not there. */
+  /** The content of a file; undefined if there is none. */
   async read(path: string, revision = "main"): Promise<string | undefined> {
     const file = path.split("/").map(encodeURIComponent).join("/");
     const answer = await fetch(`${this.#demo.origin}${this.path}/raw/${encodeURIComponent(revision)}/${file}`, {
@@ -93,7 +93,7 @@ export class Repository {
 type RepoType = "model" | "dataset" | "space";
 type NewRepository = { type: RepoType; isPrivate: boolean; name: string };
 
-/** One of everything that a page of files has to show. */
+/** One of everything that a page of files can show. */
 export const sampleFiles: Record<string, string | Buffer> = {
   "README.md": [
     "---",
@@ -103,7 +103,7 @@ export const sampleFiles: Record<string, string | Buffer> = {
     "",
     "High and low water for **forty** harbours. See [the code](src/tides.py).",
     "",
-    // A page that one of these made wider would be no page for a telephone.
+    // On a phone, none of these may make the page wider.
     `${"Llanfairpwllgwyngyll".repeat(20)} https://example.test/${"a".repeat(200)}`,
     "",
     "| harbour | high |",

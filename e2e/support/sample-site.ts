@@ -14,11 +14,11 @@ export type Ask = {
   showPage?: "when needed" | "always, to decide anew" | "always, to sign in anew" | "never";
 };
 
-/** What a visitor of a sample site sees and does; the same for all, wherever they run and however they are known. */
+/** What a visitor of a sample site sees and does: the same for all sites, wherever they run and however they are registered. */
 export class SampleSite {
   readonly page: Page;
   readonly url: string;
-  /** The name that the site's own pages and the consent page show. */
+  /** The name on the site's own pages and on the consent page. */
   readonly name: string;
   readonly signInButton: Locator;
   readonly callApiButton: Locator;
@@ -28,7 +28,7 @@ export class SampleSite {
     this.page = page;
     this.url = url;
     this.name = names[kind];
-    // A link where the server answers it, a button where a script does.
+    // A link if the server signs in, a button if a script does.
     this.signInButton = page.getByRole(kind === "in the browser" ? "button" : "link", { name: /^Sign in with/ });
     this.callApiButton = page.getByRole("button", { name: "Call the API" });
     this.signOutButton = page.getByRole("button", { name: "Sign out" });
@@ -53,7 +53,7 @@ export class SampleSite {
 
   async expectSignedIn(name: string): Promise<void> {
     await expect(this.page.getByRole("heading", { level: 1, name: `Hello, ${name}` })).toBeVisible();
-    // The code must not stay in the address, where it would reach the history and other sites' logs.
+    // The code must not stay in the URL, where it would reach the history and other sites' logs.
     await expect(this.page).toHaveURL(`${this.url}/`);
   }
 
@@ -65,12 +65,12 @@ export class SampleSite {
 
   async expectScopes(scopes: string[]): Promise<void> {
     const granted = this.page.getByRole("region", { name: "Access" }).getByRole("listitem");
-    // The order is the service's business.
+    // The service decides the order.
     const isGranted = async () => expect((await granted.allTextContents()).sort()).toEqual([...scopes].sort());
     await expect(isGranted).toPass({ timeout: 15_000 });
   }
 
-  /** @param text what stands beside the label "Organizations" or "E-mail address" */
+  /** @param text beside the label "Organizations" or "E-mail address" */
   async expectProfile(label: "Organizations" | "E-mail address", text: string | RegExp): Promise<void> {
     const profile = this.page.getByRole("region", { name: "Profile" });
     await expect(profile.getByRole("definition").nth(label === "E-mail address" ? 0 : 1)).toHaveText(text);
@@ -82,7 +82,7 @@ export class SampleSite {
     const before = await until.textContent();
     // The page shows whole seconds.
     await this.page.waitForTimeout(1_000);
-    // The renewal has all the time that a busy machine needs; only what the page shows of it has to come soon.
+    // The refresh may take as long as a busy machine needs; only the page has to show the result soon.
     const renewed = this.page.waitForResponse((response) => response.request().method() === "POST");
     await this.page.getByRole("button", { name: "Renew the access" }).click();
     await renewed;

@@ -9,19 +9,19 @@ export type DocumentFields = Record<string, unknown>;
 
 export type ServedDocument = {
   clientId: string;
-  /** Of the client ID, with its port. */
+  /** The host of the client ID, with its port. */
   host: string;
-  /** The address of a sign-in that this client begins. */
+  /** The URL at which this client begins a sign-in. */
   authorizeUrl: (redirectUri: string, more?: Record<string, string>) => string;
-  /** What is served from now on; undefined leaves a field out. */
+  /** Changes what is served from now on; undefined leaves a field out. */
   change: (fields: DocumentFields) => void;
   close: () => Promise<void>;
 };
 
-/** How long the service keeps a document at least, whatever the document's caching says. */
+/** How long the service keeps a document at least, whatever its caching headers say. */
 export const DOCUMENT_KEPT_MS = 30_000;
 
-/** Serves a metadata document, whatever it says, at the demo's own host and a port of its own. */
+/** Serves any metadata document, on the demo's own host and its own port. */
 export async function serveDocument({ certificates, origin }: Demo, fields: DocumentFields): Promise<ServedDocument> {
   const [cert, key] = ["certificate.pem", "key.pem"].map((name) => readFileSync(join(certificates.sample, name)));
   let document: DocumentFields = {};
@@ -29,7 +29,7 @@ export async function serveDocument({ certificates, origin }: Demo, fields: Docu
     response.setHeader("Content-Type", "application/json").setHeader("Cache-Control", "no-cache").end(JSON.stringify(document));
   }).listen(0, "127.0.0.1");
   await once(server, "listening");
-  // A screen that shows it has no end of its own at which to stop it.
+  // Screenshots never stop it, so it must not keep the process alive.
   server.unref();
   const host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
   const clientId = `https://${host}/.well-known/oauth-cimd`;
@@ -63,7 +63,7 @@ function authorization(clientId: string, redirectUri: string, more: Record<strin
     response_type: "code",
     scope: "openid profile",
     state: "a-state",
-    // Any will do: no code is redeemed.
+    // Any value works: no code is redeemed.
     code_challenge: "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM",
     code_challenge_method: "S256",
     ...more,

@@ -6,10 +6,10 @@ import { Webhook } from "standardwebhooks";
 
 export type Received = { id: string; headers: IncomingHttpHeaders; body: string };
 
-/** Somebody's program on this machine, which is told of changes. */
+/** A program on this machine that receives webhooks. */
 export class WebhookReceiver implements AsyncDisposable {
   readonly received: Received[] = [];
-  /** What it answers with from now on. */
+  /** How it responds from now on. */
   status = 200;
   readonly #server = createServer((request, response) => {
     const chunks: Buffer[] = [];
@@ -33,7 +33,7 @@ export class WebhookReceiver implements AsyncDisposable {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}/hooks`;
   }
 
-  /** What came after so many others, verified by an independent library and of this kind. */
+  /** The first delivery of this kind after `after` others, verified by an independent library. */
   async next(after: number, secret: string, kind: { scope: string; action: string }): Promise<Received> {
     await expect.poll(() => this.received.length, { message: "a delivery" }).toBeGreaterThan(after);
     const delivery = this.received[after] as Received;

@@ -1,8 +1,8 @@
 import type { Page } from "@playwright/test";
 
 /**
- * Turns JavaScript off on the pages of one origin and leaves it on elsewhere, for a site in the browser that needs it itself:
- * every document from there arrives with a policy that allows no script.
+ * Turns JavaScript off on the pages of one origin only, for a site in the browser that needs it itself: every document of that
+ * origin gets a policy that allows no script.
  */
 export async function withoutScriptsAt(page: Page, origin: string): Promise<void> {
   const session = await page.context().newCDPSession(page);

@@ -1,6 +1,6 @@
 import * as client from "openid-client";
 
-/** What the person at the keyboard reads when it did not work, and the exit code for the script around this program. */
+/** What the user reads when sign-in fails, and the exit code for a script that calls this program. */
 const FAILURES: Record<string, [exitCode: number, sentence: string]> = {
   access_denied: [3, "The sign-in was refused. Nothing was shared."],
   expired_token: [4, "The code has run out before it was answered. Run this again to get a new one."],
@@ -12,12 +12,12 @@ const FAILURES: Record<string, [exitCode: number, sentence: string]> = {
 type Organization = { sub: string; name: string; roleInOrg?: string };
 
 async function signIn(issuer: URL, clientId: string, scope: string): Promise<void> {
-  // Plain http only where it never leaves this machine: tokens travel in it.
+  // Plain http only if the request never leaves this machine: it carries tokens.
   const isLoopback = ["localhost", "127.0.0.1", "[::1]"].includes(issuer.hostname);
   const execute = isLoopback ? [client.allowInsecureRequests] : [];
   const config = await client.discovery(issuer, clientId, undefined, client.None(), { execute });
 
-  // 1. Ask for a code, and show it. A program that draws would show `verification_uri_complete` as a QR code.
+  // 1. Request a code, and show it. A program with graphics would show `verification_uri_complete` as a QR code.
   const device = await client.initiateDeviceAuthorization(config, { scope });
   console.log(`To sign in, open this address in a browser, on this or any other device:
 
@@ -31,10 +31,11 @@ or open ${device.verification_uri_complete ?? device.verification_uri} and compa
 Waiting for ${Math.round(device.expires_in / 60)} minutes. Ctrl-C gives up.
 `);
 
-  // 2. Ask for the tokens until the person has answered. It waits as long as the service says, and longer after `slow_down`.
+  // 2. Poll for the tokens until the user has decided. The library waits as long as the service says, and longer after
+  // `slow_down`.
   const tokens = await client.pollDeviceAuthorizationGrant(config, device);
 
-  // 3. Use them. A program that is to stay signed in keeps the tokens where nobody else on this machine can read them.
+  // 3. Use them. To stay signed in, store the tokens where no other user of this machine can read them.
   const user = await client.fetchUserInfo(config, tokens.access_token, tokens.claims()?.sub ?? client.skipSubjectCheck);
   const organizations = (user.organizations ?? []) as Organization[];
   console.log(`Signed in as ${user.name ?? user.preferred_username ?? user.sub}.`);

@@ -7,25 +7,25 @@ export type Settings = {
   /** Where the service is, and the platform's token there. */
   serviceUrl: string;
   platformToken: string;
-  /** The forge's address: the `source` that the platform was given. */
+  /** The forge's URL: the `source` that the platform was given. */
   forgeUrl: string;
-  /** Set in the forge's webhook too. */
+  /** Also set in the forge's webhook. */
   webhookSecret: string;
-  /** Reads all repositories, private ones too; without it only what webhooks tell is known. */
+  /** Reads all repositories, private ones too; without it the adapter knows only what webhooks report. */
   forgeToken?: string;
 };
 
 const BODY_MAX_BYTES = 4 * 1024 * 1024;
 const RETRY_AFTER_MS = [500, 2_000, 5_000];
 
-/** Takes Forgejo's or Gitea's webhooks and hands them on as CloudEvents. */
+/** Accepts webhooks from Forgejo or Gitea and forwards them as CloudEvents. */
 export function createAdapter(settings: Settings): Server {
   return createServer((req, res) => {
     take(settings, req).then(
       ({ status, text }) => res.writeHead(status, { "content-type": "text/plain" }).end(`${text}\n`),
       (error: unknown) => {
         console.error(error);
-        res.writeHead(502).end("The service did not take the event.\n");
+        res.writeHead(502).end("The service did not accept the event.\n");
       },
     );
   });
@@ -62,7 +62,10 @@ function isSigned(secret: string, body: Buffer, signature: string): boolean {
   return given.length === expected.length && timingSafeEqual(given, expected);
 }
 
-/** The forge delivers once and does not try again: what fails for a moment is tried again here. The same event counts once. */
+/**
+ * The forge delivers once and never retries, so this adapter retries after a temporary failure. The service counts the same event
+ * once.
+ */
 async function post(settings: Settings, path: string, type: string, body: unknown): Promise<{ status: number; text: string }> {
   for (let attempt = 0; ; attempt++) {
     const response = await fetch(settings.serviceUrl + path, {
@@ -73,14 +76,14 @@ async function post(settings: Settings, path: string, type: string, body: unknow
     const isFinal = response && response.status < 500 && response.status !== 429;
     if (isFinal) return { status: response.status, text: await response.text() };
     const wait = RETRY_AFTER_MS[attempt];
-    if (wait === undefined) return { status: 502, text: "The service did not take the event." };
+    if (wait === undefined) return { status: 502, text: "The service did not accept the event." };
     await sleep(wait);
   }
 }
 
 /**
- * Tells of all repositories there are. No webhook of the forge's says that a repository was renamed or closed to the public, so that
- * what this finds is recorded as events.
+ * Reports all existing repositories. No webhook of the forge reports that a repository was renamed or made private, so the
+ * service records what this finds as events.
  */
 export async function syncAll(settings: Settings): Promise<void> {
   for (let page = 1; ; page++) {

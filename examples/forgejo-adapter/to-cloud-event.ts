@@ -1,4 +1,4 @@
-/** What Forgejo and Gitea send to a webhook, as far as it is read here. */
+/** The fields of Forgejo's and Gitea's webhooks that this adapter reads. */
 export type ForgePayload = {
   action?: string;
   ref?: string;
@@ -36,7 +36,7 @@ type ForgePull = ForgeIssue & { merged?: boolean; draft?: boolean; merge_commit_
 export type Told = { type: string; data: Record<string, unknown> };
 
 /**
- * What one of Forgejo's webhook deliveries says happened, in the words of the service; undefined for what it has none for.
+ * Translates a delivery of Forgejo's webhooks into an event of the service; undefined if the service has no such event.
  * @param event the header X-Forgejo-Event or X-Gitea-Event
  */
 export function toCloudEvent(event: string, payload: ForgePayload): Told | undefined {
@@ -45,10 +45,10 @@ export function toCloudEvent(event: string, payload: ForgePayload): Told | undef
   const repo = { externalId: repository.id };
   const thread = pull ?? issue;
   switch (event) {
-    // A new branch or tag comes as a push beside `create`, a removed tag as a push beside `delete`.
+    // Also reports new branches and tags, and removed tags: Forgejo sends a push in addition to `create` or `delete`.
     case "push":
       return content(repo, { ref: payload.ref, oldSha: payload.before, newSha: payload.after });
-    // Of a removed branch this is all that is told; what it was, is not.
+    // For a removed branch, Forgejo sends only this delivery, which does not name the commit.
     case "delete":
       return payload.ref_type === "branch"
         ? content(repo, { ref: `refs/heads/${payload.ref}`, oldSha: null, newSha: null })
@@ -75,10 +75,10 @@ export function toCloudEvent(event: string, payload: ForgePayload): Told | undef
   }
 }
 
-/** A repository as the service takes it; `id` in a synchronisation, `externalId` in an event. */
+/** A repository in the service's format; the ID is `id` in a synchronization and `externalId` in an event. */
 export function mirrored(repo: ForgeRepo, id: "id" | "externalId"): Record<string, unknown> {
   const { full_name: name, private: isPrivate, html_url: url, description, default_branch: defaultBranch } = repo;
-  // The forge knows no types; all are taken as models here.
+  // The forge has no types of repositories, so every repository becomes a model.
   return {
     [id]: repo.id,
     type: "model",
@@ -95,10 +95,10 @@ const content = (repo: object, updatedRef: object): Told => ({
   data: { repo, updatedRefs: [updatedRef] },
 });
 
-/** Handles are the same on both sides; who is not known here gets an id made from the forge's own. */
+/** Handles are the same on both sides; a user without an account here gets an ID derived from the forge's. */
 const personOf = ({ id, login }: ForgeUser) => ({ id, name: login });
 
-/** The text that a thread was opened with is its first comment. */
+/** The service's first comment of a thread is the text of the forge's issue or pull request. */
 const openingOf = ({ id, body, user, html_url: web }: ForgeIssue) => ({
   id: `opening-${id}`,
   author: personOf(user),
@@ -113,7 +113,7 @@ function discussionOf(issue: ForgeIssue, pull?: ForgePull) {
   const isOpen = pull?.draft ? "draft" : "open";
   const mergeCommitId = isMerged && pull?.merge_commit_sha;
   return {
-    // An issue and its pull request have different ids there; the number is the same.
+    // On the forge, an issue and its pull request have different IDs and the same number.
     num,
     title,
     status: isMerged ? "merged" : state === "closed" ? "closed" : isOpen,

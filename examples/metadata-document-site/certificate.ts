@@ -7,7 +7,7 @@ import { generate } from "selfsigned";
 export type Certificate = {
   cert: string;
   key: string;
-  /** The certificate's file, for NODE_EXTRA_CA_CERTS of whoever shall trust it. */
+  /** The certificate's file, for NODE_EXTRA_CA_CERTS of programs that should trust it. */
   path: string;
 };
 
@@ -15,8 +15,8 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 const LIFETIME_DAYS = 90;
 
 /**
- * The site's own certificate for `host`, kept in `directory` and made on the spot where there is none, or it ends within a day.
- * Nobody but this machine has a reason to trust it: a site on the web gets one from a certificate authority.
+ * The site's own certificate for `host`, stored in `directory`, and created if there is none or it expires within a day. Only
+ * this machine has a reason to trust it: a site on the web gets one from a certificate authority.
  */
 export async function readCertificate(directory: string, host: string): Promise<Certificate> {
   const path = join(directory, "certificate.pem");
@@ -46,7 +46,8 @@ async function make(host: string): Promise<Omit<Certificate, "path">> {
     algorithm: "sha256",
     notAfterDate: new Date(Date.now() + LIFETIME_DAYS * DAY_MS),
     extensions: [
-      // Not an authority: whoever trusts it trusts this one host, and whoever steals its key can speak for no other.
+      // Not a certificate authority: a program that trusts it trusts only this host, and a thief of its key can impersonate no
+      // other.
       { name: "basicConstraints", cA: false, critical: true },
       { name: "keyUsage", digitalSignature: true, critical: true },
       { name: "extKeyUsage", serverAuth: true },

@@ -1,6 +1,6 @@
 import type { Settings } from "./settings.ts";
 
-/** Where the document is. Its full address is this site's client ID: nothing else makes the site known to the issuer. */
+/** Where the document is. Its full URL is this site's client ID: nothing else identifies the site to the issuer. */
 export const DOCUMENT_PATH = "/.well-known/oauth-cimd";
 
 type Site = Pick<Settings, "websiteUrl" | "providerPath" | "siteName">;
@@ -14,12 +14,12 @@ export function redirectUri({ websiteUrl, providerPath }: Omit<Site, "siteName">
 }
 
 /**
- * What this site says of itself (OAuth Client ID Metadata Document). Whoever can write at this address is the client, so there
- * is no secret: PKCE ties each sign-in to the site that began it.
+ * How this site describes itself (OAuth Client ID Metadata Document). Whoever can write at this URL is the client, so there is no
+ * secret: PKCE ties each sign-in to the site that began it.
  */
 export function metadataDocument(site: Site) {
   return {
-    // The issuer refuses a document that does not name its own address here.
+    // The issuer refuses a document that does not name its own URL here.
     client_id: clientId(site),
     client_name: site.siteName,
     client_uri: site.websiteUrl,

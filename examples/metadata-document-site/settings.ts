@@ -1,16 +1,16 @@
 import { resolve } from "node:path";
 
-/** What the site is told through the environment. README.md lists the variables. */
+/** The site's settings from the environment. README.md lists the variables. */
 export type Settings = {
-  /** Whom the site trusts to say who somebody is, for example `https://keyhook.example.com`. */
+  /** The issuer that signs users in, for example `https://keyhook.example.com`. */
   issuer: URL;
-  /** What the issuer is called on the button. */
+  /** The issuer's name on the button. */
   issuerName: string;
-  /** The issuer's word in the address of the callback: with several issuers each has an address of its own. */
+  /** The issuer's part of the callback URL: with several issuers, each has its own URL. */
   providerPath: string;
   /** Where this site is, without a path at its end. */
   websiteUrl: string;
-  /** The name in the document, by which people are asked for their consent. */
+  /** The name in the document, which the consent page shows. */
   siteName: string;
   host: string;
   port: number;

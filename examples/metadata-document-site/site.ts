@@ -1,3 +1,4 @@
+import { resolve } from "node:path";
 import { serveStatic } from "@hono/node-server/serve-static";
 import { Hono } from "hono";
 import { etag } from "hono/etag";
@@ -10,12 +11,12 @@ import { isLoopback, type Settings } from "./settings.ts";
 
 const SCOPE = "openid profile email read-repos";
 
-/** How long the issuer may keep the document before it looks again. A site that seldom changes says `max-age=86400`. */
+/** How long the issuer may keep the document before it fetches it again. A site that seldom changes says `max-age=86400`. */
 const DOCUMENT_CACHING = "public, max-age=30";
 
 /**
- * A site that no issuer has heard of before its first visitor signs in: a public client, known by its metadata document, with
- * authorization code, PKCE, state and nonce. The tokens stay here; the browser holds a session cookie and nothing else.
+ * A site that no issuer knows before its first user signs in: a public client, identified by its metadata document, with
+ * authorization code, PKCE, state and nonce. The tokens stay here; the browser only gets a session cookie.
  */
 export function metadataDocumentSite(settings: Settings): Hono {
   const { issuer } = settings;
@@ -33,19 +34,19 @@ export function metadataDocumentSite(settings: Settings): Hono {
         baseUri: ["'none'"],
       },
       referrerPolicy: "no-referrer",
-      // A certificate of one's own and a port of a demo are no promise that this address stays on https.
+      // With its own certificate and a demo's port, this origin may not stay on https, so no HSTS.
       strictTransportSecurity: false,
-      // The issuer fetches the logo on its server, and browsers load it from there.
+      // The issuer's server fetches the logo, and browsers load it from there.
       crossOriginResourcePolicy: "cross-origin",
     }),
   );
 
-  // Where the endpoints are and which keys sign is asked once; when the issuer was away, asked again the next time.
+  // Discovery of endpoints and keys happens once; if the issuer was unavailable, the next request tries again.
   let discovered: Promise<client.Configuration> | undefined;
   function configuration(): Promise<client.Configuration> {
     discovered ??= client
       .discovery(issuer, clientId(settings), undefined, client.None(), {
-        // The ID token's signature is checked as well, although it comes straight from the issuer.
+        // Also verifies the ID token's signature, although the token comes straight from the issuer.
         execute: [client.enableNonRepudiationChecks, ...(isLoopback(issuer) ? [client.allowInsecureRequests] : [])],
       })
       .catch((error) => {
@@ -55,16 +56,20 @@ export function metadataDocumentSite(settings: Settings): Hono {
     return discovered;
   }
 
-  // 1. This is the whole registration: the issuer reads it when the first person comes by.
+  // 1. This is the whole registration: the issuer fetches it when the first user signs in.
   site.get(DOCUMENT_PATH, etag(), (c) => {
     c.header("Cache-Control", DOCUMENT_CACHING);
     return c.json(look.document);
   });
 
   site.get("/", (c) => c.html(homePage(look, findSignedIn(c))));
-  site.get("/assets/*", serveStatic({ root: import.meta.dirname }));
+  site.get(
+    "/assets/*",
+    serveStatic({ root: import.meta.dirname }),
+    serveStatic({ root: resolve(import.meta.dirname, "../look") }),
+  );
 
-  // 2. Off to the issuer. State, nonce and verifier stay in this browser's session: only it can come back with the answer.
+  // 2. Go to the issuer. State, nonce and verifier stay in this browser's session: only this browser can return with the code.
   site.get("/sign-in", async (c) => {
     const state = client.randomState();
     const pending = { codeVerifier: client.randomPKCECodeVerifier(), nonce: client.randomNonce(), scope: SCOPE };
@@ -80,7 +85,7 @@ export function metadataDocumentSite(settings: Settings): Hono {
     return c.redirect(url.href);
   });
 
-  // 3. And back. `authorizationCodeGrant` checks state and issuer, redeems the code, and checks the ID token with its nonce.
+  // 3. Come back. `authorizationCodeGrant` checks state and issuer, redeems the code, and checks the ID token with its nonce.
   site.get(new URL(redirectUri(settings)).pathname, async (c) => {
     const state = c.req.query("state") ?? "";
     const pending = takePending(c, state);
@@ -97,7 +102,7 @@ export function metadataDocumentSite(settings: Settings): Hono {
     return c.redirect("/");
   });
 
-  // 4. With the access token to the API. Revoked by the person, or blocked by the service, it is worth nothing at once.
+  // 4. Call the API with the access token. It becomes invalid at once if the user revokes the app or the service blocks it.
   site.post("/call-api", async (c) => {
     const signedIn = findSignedIn(c);
     if (!signedIn) return c.redirect("/", 303);
@@ -112,7 +117,7 @@ export function metadataDocumentSite(settings: Settings): Hono {
     }
   });
 
-  // 5. Out. The token is given back, so that a copy of it is worth nothing; the session here ends whatever the issuer says.
+  // 5. Sign out. The site revokes the token, so that a copy of it is worthless; its own session ends whatever the issuer says.
   site.post("/sign-out", async (c) => {
     const signedIn = findSignedIn(c);
     endSession(c);
@@ -125,7 +130,7 @@ export function metadataDocumentSite(settings: Settings): Hono {
   });
 
   site.onError((error, c) => {
-    // What the issuer said stays here in the log: the person is told in words that this site chose.
+    // The log has the issuer's message; the user reads this site's own words.
     console.error(error);
     if (error instanceof client.AuthorizationResponseError) return c.html(errorPage(look, error.error), 403);
     if (error instanceof client.ResponseBodyError) return c.html(errorPage(look, error.error), 502);
@@ -144,9 +149,9 @@ async function readSignedIn(
   return {
     accessToken: tokens.access_token,
     expiresAt: seconds === undefined ? undefined : new Date(Date.now() + seconds * 1000),
-    // Without `scope` in the answer, all that was asked for was granted (RFC 6749 §5.1).
+    // Without `scope` in the response, everything requested was granted (RFC 6749 §5.1).
     scopes: (tokens.scope ?? scope).split(" "),
-    // Fails unless userinfo speaks of the person whom the ID token names (OpenID Connect Core §5.3.2).
+    // Fails unless userinfo is about the user whom the ID token names (OpenID Connect Core §5.3.2).
     profile: (await client.fetchUserInfo(config, tokens.access_token, sub)) as unknown as Profile,
   };
 }

@@ -1,4 +1,7 @@
-/** A job that runs at night for members of an organization: a token for each, by their e-mail address, and what it may and may not do. */
+/**
+ * A nightly job that acts for members of an organization: it gets a token for each by their email address, and shows what the
+ * token may and may not do.
+ */
 const { ISSUER = "http://localhost:3000", CLIENT_ID = "", CLIENT_SECRET = "", ORG = "tidepool" } = process.env;
 const credentials = `Basic ${Buffer.from(`${encodeURIComponent(CLIENT_ID)}:${encodeURIComponent(CLIENT_SECRET)}`).toString("base64")}`;
 

@@ -1,10 +1,10 @@
-/** What both sites are told through the environment. README.md lists the variables. */
+/** The settings of both sites from the environment. README.md lists the variables. */
 export type Settings = {
-  /** Whom the sites trust to say who somebody is, for example `https://keyhook.example.com`. */
+  /** The issuer that signs users in, for example `https://keyhook.example.com`. */
   issuer: URL;
-  /** What the issuer is called on the button. */
+  /** The issuer's name on the button. */
   issuerName: string;
-  /** Organizations that the sites may ask for by name; the form offers them. */
+  /** Organizations that the sites may request by name; the form offers them. */
   knownOrganizations: { id: string; name: string }[];
   serverSide?: { port: number; clientId: string; clientSecret: string };
   inBrowser?: { port: number; clientId: string };

@@ -2,27 +2,27 @@ import { createHmac, timingSafeEqual } from "node:crypto";
 import { createServer } from "node:http";
 
 /**
- * A Space that receives webhooks and shows what came last. It is one file with nothing but Node, as an app in a sandbox without network
- * has it. What it has received is in memory: it is gone when the Space sleeps or is started anew.
+ * A Space that receives webhooks and shows the latest. It is one file that uses only Node, because an app in a sandbox has no
+ * network. It keeps what it received in memory, so it loses it when the Space sleeps or restarts.
  */
 const { WEBHOOK_SECRET: secret, PORT: port = "7860" } = process.env;
 const BODY_MAX_BYTES = 8 * 1024 * 1024;
 const AGE_MAX_SECONDS = 5 * 60;
 const KEPT_MAX = 20;
 
-/** The last payloads, the newest first. */
+/** The latest payloads, newest first. */
 const received = [];
 const watching = new Set();
 
 const server = createServer((request, response) => {
   answer(request, response).catch((error) => {
     console.error(error);
-    response.writeHead(500, { "content-type": "text/plain" }).end("It went wrong here. Come again.\n");
+    response.writeHead(500, { "content-type": "text/plain" }).end("Something went wrong. Try again later.\n");
   });
 });
 // On a Space: the loopback of its sandbox, which only the service reaches.
 server.listen(Number(port), "127.0.0.1", () =>
-  console.log(`waiting for webhooks${secret ? "" : ", from anybody: there is no WEBHOOK_SECRET"}`),
+  console.log(`waiting for webhooks${secret ? "" : " from anybody, since WEBHOOK_SECRET is not set"}`),
 );
 
 async function answer(request, response) {
@@ -34,14 +34,14 @@ async function answer(request, response) {
 
 async function receive(request, response) {
   const say = (status, text) => response.writeHead(status, { "content-type": "text/plain" }).end(`${text}\n`);
-  // The bytes as they came: JSON that was read and written again may differ, and then no signature fits.
+  // The bytes as they arrived: parsed and serialized again, JSON may differ, and then no signature matches.
   const body = await readBody(request);
   if (!body) return say(413, "Too large.");
   const [id, timestamp] = [request.headers["webhook-id"] ?? "", request.headers["webhook-timestamp"] ?? ""];
   if (secret && !isSigned({ id, timestamp, body, signatures: request.headers["webhook-signature"] ?? "" }))
     return say(401, "The signature is wrong.");
   if (secret && Math.abs(Date.now() / 1_000 - Number(timestamp)) > AGE_MAX_SECONDS) return say(401, "Too old, or too new.");
-  // At least once means that it may come twice: the id is the same each time.
+  // Delivery is at least once, so an event may arrive twice, with the same ID.
   if (received.some((each) => each.id === id)) return say(200, "Received before.");
   let payload;
   try {
@@ -56,7 +56,7 @@ async function receive(request, response) {
   return say(200, "Received.");
 }
 
-/** As Standard Webhooks has it. While a secret is being changed there are two signatures, of which one has to fit. */
+/** As in Standard Webhooks. During a rotation there are two signatures, of which one has to match. */
 function isSigned({ id, timestamp, body, signatures }) {
   const key = secret.startsWith("whsec_") ? Buffer.from(secret.slice("whsec_".length), "base64") : Buffer.from(secret);
   const expected = createHmac("sha256", key).update(`${id}.${timestamp}.`).update(body).digest();
@@ -77,7 +77,7 @@ async function readBody(request) {
   return Buffer.concat(chunks);
 }
 
-/** Tells an open page that something came. */
+/** Tells an open page that an event arrived. */
 function watch(request, response) {
   response.writeHead(200, { "content-type": "text/event-stream", "cache-control": "no-store" });
   response.write(": hello\n\n");
@@ -93,7 +93,7 @@ function page() {
 <span>${escapeHtml(payload.repo?.name)}</span><time>${at.toISOString().slice(11, 19)}</time></summary>
 <pre>${escapeHtml(JSON.stringify(payload, null, 2))}</pre></details></li>`,
   );
-  // Addresses are relative: the Space is below /spaces/…/app/.
+  // Links are relative: the Space is below /spaces/…/app/.
   return `<!doctype html>
 <html lang="en">
 <meta charset="utf-8">

@@ -7,8 +7,8 @@ export type Ask = { id: number; args: string[] };
 export type Told = { id: number; json?: unknown; failure?: { error: string; code: string } };
 
 /**
- * The operator command in a process that stays, for programs that ask it for many things: loading the service takes far longer than
- * most commands. It starts with the first of them and ends with this process.
+ * The operator's command in a process that stays, for programs that run many commands: loading the service takes far longer than most
+ * commands. It starts with the first command and ends with this process.
  */
 export class AdminProcess {
   readonly #environment: NodeJS.ProcessEnv;
@@ -21,7 +21,7 @@ export class AdminProcess {
     this.#environment = environment;
   }
 
-  /** @returns what the command prints with `--json`, or why it refused */
+  /** @returns what the command prints with `--json`, or why it failed */
   ask(args: string[]): Promise<Told> {
     this.#child ??= this.#start();
     const child = this.#child;
@@ -42,7 +42,7 @@ export class AdminProcess {
     });
   }
 
-  /** Nothing may be asked meanwhile; whatever is asked later starts another one. */
+  /** Call it only if no command runs; the next command starts another process. */
   close(): void {
     this.#child?.disconnect();
     this.#child = undefined;
@@ -52,7 +52,7 @@ export class AdminProcess {
     const child = fork(join(import.meta.dirname, "serve-admin.ts"), {
       cwd: ROOT,
       env: this.#environment,
-      // Whoever asks may have a loader of its own, such as Playwright.
+      // The parent may have its own loader, such as Playwright's.
       execArgv: [],
       stdio: ["ignore", "ignore", "inherit", "ipc"],
     });
@@ -63,7 +63,7 @@ export class AdminProcess {
   }
 }
 
-/** A process with nothing left to do may end, and takes the other with it. */
+/** Without a running command, this process may end, and ends the other. */
 function hold(child: ChildProcess, isHeld: boolean): void {
   for (const each of [child, child.channel]) {
     if (isHeld) each?.ref();

@@ -5,11 +5,11 @@ import { signedInPerson } from "#core/accounts/testing/people.ts";
 import { noOrigin } from "#core/audit/request-origin.ts";
 import { db } from "#core/db.ts";
 import { newId } from "#core/ids.ts";
-import { appCreate } from "./app-create.ts";
-import { appPrivilege } from "./app-privilege.ts";
+import { appCreate, appPrivilege } from "./app.ts";
+
 import { parseArguments } from "./parse-arguments.ts";
 
-test("an app is made with the privilege, and the privilege is taken and given (S90)", async () => {
+test("an app is created with the privilege, and the privilege is revoked and granted (S90)", async () => {
   const { id: ownerId } = await signedInPerson();
   const name = `org-${newId().slice(-8)}`;
   await createOrganization(operatorCommand, { name, fullName: "Lamp Guild", ownerId }, noOrigin);
@@ -37,6 +37,6 @@ test("an app is made with the privilege, and the privilege is taken and given (S
   expect((await appPrivilege.run({ "client-id": clientId, grant: "token-exchange" })).json).toMatchObject({
     privileges: ["token-exchange"],
   });
-  await expect(appPrivilege.run({ "client-id": clientId })).rejects.toThrow("--grant and --revoke");
+  await expect(appPrivilege.run({ "client-id": clientId })).rejects.toThrow("--grant or --revoke");
   await expect(appPrivilege.run({ "client-id": "nobody", grant: "token-exchange" })).rejects.toMatchObject({ code: "not_found" });
 });

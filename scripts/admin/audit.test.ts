@@ -8,7 +8,7 @@ import { sealAuditEvents } from "#core/audit/chain/seal-audit-events.ts";
 import { closeConnections, db } from "#core/db.ts";
 import { databaseUrl, env, provideSettings } from "#core/env.ts";
 import { auditExport, auditList, auditRetention, auditVerify } from "./audit.ts";
-import { checkAuditLog } from "./doctor/check-audit-log.ts";
+import { checkAuditLog } from "./doctor/database.ts";
 
 const directory = mkdtempSync(join(tmpdir(), "keyhook-audit-"));
 let person: TestPerson;
@@ -71,8 +71,8 @@ describe("admin audit", () => {
     expect(broken.text).toContain(`BROKEN at number ${broken.json.flaw?.seq}, entry ${entry.id}: the entry was altered`);
   });
 
-  test("retention is said and set, within its bounds, and recorded", async () => {
-    expect((await auditRetention.run({ days: "forever" })).text).toBe("Entries are kept for ever.");
+  test("retention is shown and set, within its bounds, and recorded", async () => {
+    expect((await auditRetention.run({ days: "forever" })).text).toBe("Entries are kept forever.");
     expect((await auditRetention.run({ days: "90" })).json).toEqual({ keep_days: 90 });
     for (const days of ["89", "0", "3661"]) await expect(auditRetention.run({ days })).rejects.toMatchObject({ field: "days" });
     await expect(auditRetention.run({ days: "-1" })).rejects.toThrow("--days");

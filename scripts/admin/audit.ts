@@ -3,28 +3,27 @@ import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { operatorCommand } from "#core/access/actor.ts";
 import { auditEventOnTheWire } from "#core/accounts/audit-log/audit-event-on-the-wire.ts";
-import { type AuditExportFormat, auditExportFormats } from "#core/accounts/audit-log/audit-export-formats.ts";
-import type { AuditScope } from "#core/accounts/audit-log/audit-scope.ts";
-import { exportAuditLog } from "#core/accounts/audit-log/export-audit-log.ts";
+import { type AuditScope, parseAuditQuery } from "#core/accounts/audit-log/audit-query.ts";
+import { type AuditExportFormat, auditExportFormats, exportAuditLog } from "#core/accounts/audit-log/export-audit-log.ts";
 import { listAuditEntries } from "#core/accounts/audit-log/list-audit-entries.ts";
-import { parseAuditQuery } from "#core/accounts/audit-log/parse-audit-query.ts";
 import { setAuditRetention } from "#core/accounts/audit-log/set-audit-retention.ts";
 import { findOrganizationByName } from "#core/accounts/organizations/find-organization.ts";
 import { sealAuditEvents } from "#core/audit/chain/seal-audit-events.ts";
 import { type AuditHead, type AuditVerification, verifyAuditChain } from "#core/audit/chain/verify-audit-chain.ts";
 import { noOrigin } from "#core/audit/request-origin.ts";
 import { readAuditRetention } from "#core/audit/retention.ts";
+import { counted } from "#core/counted.ts";
 import { notFound } from "#core/errors.ts";
 import { command, UsageError } from "./command.ts";
 
-const org = { value: "NAME", help: "of one organization only" } as const;
+const org = { value: "NAME", help: "only one organization" } as const;
 const q = { value: "SEARCH", help: "such as: author:mara type:oauth_app.* since:2026-11-01" } as const;
 
 export const auditList = command({
   name: "audit list",
-  summary: "Lists entries of the audit log, the latest 50 first.",
-  notes: ["A search has words and author:, ip:, type:, since:, until:. `author:system` is what no person did."],
-  options: { org, q, before: { value: "ID", help: "older than this entry" } },
+  summary: "Lists the latest 50 entries of the audit log.",
+  notes: ["A search has words and author:, ip:, type:, since:, until:. `author:system` finds entries without a user."],
+  options: { org, q, before: { value: "ID", help: "only entries older than this one" } },
   async run({ org, q = "", before }) {
     const { entries } = await listAuditEntries(operatorCommand, await scopeOf(org), parseAuditQuery(q), before ? { before } : {});
     const events = entries.map(auditEventOnTheWire);
@@ -35,10 +34,10 @@ export const auditList = command({
 
 export const auditExport = command({
   name: "audit export",
-  summary: "Writes entries of the audit log to a file, the latest first, at most 100,000. The export is recorded too.",
+  summary: "Writes the latest 100,000 entries of the audit log to a file. The log records the export.",
   options: {
-    out: { value: "FILE", help: "made anew, readable by you only", isRequired: true },
-    format: { value: auditExportFormats.join("|"), help: "jsonl unless given", choices: auditExportFormats },
+    out: { value: "FILE", help: "a new file, which only you can read", isRequired: true },
+    format: { value: auditExportFormats.join("|"), help: "by default jsonl", choices: auditExportFormats },
     org,
     q,
   },
@@ -58,12 +57,12 @@ export const auditExport = command({
 
 export const auditVerify = command({
   name: "audit verify",
-  summary: "Proves that no entry of the audit log was changed, taken out or put in since it was made.",
+  summary: "Verifies that no entry of the audit log was changed, removed or inserted.",
   notes: [
-    "Keep the head that it prints where nobody who can write to the database can write, and give it with --head the next time:",
-    "then a log that was cut off at its end, or made anew as a whole, is found out as well. docs/guides/audit-log.md says more.",
+    "Store the head that it prints where nobody with access to the database can change it, and pass it with --head next time. This",
+    "also detects a log that was cut off at its end or replaced as a whole. docs/guides/audit-log.md says more.",
   ],
-  options: { head: { value: "NUMBER:HASH", help: "a head that was printed earlier: it must still be in the chain" } },
+  options: { head: { value: "NUMBER:HASH", help: "a head printed earlier, which must still be in the chain" } },
   async run({ head }) {
     const kept = head === undefined ? undefined : parseHead(head);
     while ((await sealAuditEvents({ isWaiting: true })).isMore);
@@ -83,8 +82,8 @@ export const auditVerify = command({
 
 export const auditRetention = command({
   name: "audit retention",
-  summary: "Says or sets how long contents of the audit log are kept. Their places in its chain stay.",
-  options: { days: { value: "N|forever", help: "90 to 3660 days, or forever; 400 until it is set" } },
+  summary: "Shows or sets how long the audit log keeps the contents of its entries. Each entry's place in the chain is kept.",
+  options: { days: { value: "N|forever", help: "90 to 3660 days, or forever; by default 400" } },
   async run({ days }) {
     if (days !== undefined) {
       if (days !== "forever" && !/^\d{1,9}$/.test(days)) throw new UsageError("--days must be a whole number, or forever.");
@@ -93,7 +92,7 @@ export const auditRetention = command({
     const { keepDays } = await readAuditRetention();
     return {
       json: { keep_days: keepDays },
-      text: keepDays === null ? "Entries are kept for ever." : `Entries are kept for ${keepDays} days.`,
+      text: keepDays === null ? "Entries are kept forever." : `Entries are kept for ${keepDays} days.`,
     };
   },
 });
@@ -108,18 +107,18 @@ async function scopeOf(org: string | undefined): Promise<AuditScope> {
 function parseHead(text: string): AuditHead {
   const [, seq, hash] = /^([1-9]\d{0,17}):([0-9a-f]{64})$/.exec(text) ?? [];
   if (!seq || !hash)
-    throw new UsageError("--head is a number, a colon and 64 hexadecimal digits, as an earlier verification printed it.");
+    throw new UsageError("--head must be a number, a colon and 64 hexadecimal digits, as printed by an earlier verification.");
   return { seq: BigInt(seq), hash };
 }
 
 const flaws: Record<NonNullable<AuditVerification["flaw"]>["kind"], string> = {
   seal_missing: "its place in the chain is missing",
   seal_altered: "its place in the chain was altered",
-  link_broken: "it does not follow from the one before: something was taken out or put in there",
+  link_broken: "it does not follow from the previous one: something was removed or inserted there",
   entry_missing: "the entry itself was deleted",
-  entry_altered: "the entry was altered after it was made",
-  entry_unchained: "it was put in by hand, or taken out of the chain",
-  head_differs: "the head that you gave is not in the chain: the log was cut off there or made anew",
+  entry_altered: "the entry was altered after it was recorded",
+  entry_unchained: "it was inserted by hand, or removed from the chain",
+  head_differs: "the given head is not in the chain: the log was cut off there or replaced",
 };
 
 function spoken({ flaw, verified, expired, unsealed, head }: AuditVerification): string {
@@ -127,9 +126,15 @@ function spoken({ flaw, verified, expired, unsealed, head }: AuditVerification):
     ? [
         `BROKEN at ${[flaw.seq && `number ${flaw.seq}`, flaw.eventId && `entry ${flaw.eventId}`].filter(Boolean).join(", ")}: ${flaws[flaw.kind]}.`,
       ]
-    : ["The audit log is whole."];
-  lines.push(`${verified} entries in the chain are sound${flaw ? " up to there" : ""}; ${unsealed} wait for their place.`);
-  if (expired > 0) lines.push(`${expired} of them are past retention: their contents are gone, their places are not.`);
+    : ["The audit log is intact."];
+  const sealed = counted(Number(verified), "entry in the chain is", "entries in the chain are");
+  lines.push(`${sealed} valid${flaw ? " up to there" : ""}; ${counted(unsealed, "is", "are")} not sealed yet.`);
+  if (expired > 0)
+    lines.push(
+      `${counted(expired, "of them is", "of them are")} older than the retention period: only the places in the chain are kept, without contents.`,
+    );
   if (head) lines.push(`head: ${head.seq}:${head.hash}`);
   return lines.join("\n");
 }
+
+export const auditCommands = [auditList, auditExport, auditVerify, auditRetention];

@@ -1,19 +1,18 @@
 import { operatorCommand } from "#core/access/actor.ts";
 import { noOrigin } from "#core/audit/request-origin.ts";
 import { documentPolicies, readDocumentPolicy, setDocumentPolicy } from "#core/oauth/documents/hosts/document-policy.ts";
-import { listHostRules } from "#core/oauth/documents/hosts/list-host-rules.ts";
-import { removeHostRule } from "#core/oauth/documents/hosts/remove-host-rule.ts";
-import { setHostRule } from "#core/oauth/documents/hosts/set-host-rule.ts";
-import { command } from "./command.ts";
+import { listHostRules, removeHostRule, setHostRule } from "#core/oauth/documents/hosts/host-rules.ts";
+import { command, listed } from "./command.ts";
+import { pageOption, readPage } from "./option-values.ts";
 
 const host = { value: "HOST", help: "its name, such as example.com", isRequired: true } as const;
 const note = { value: "TEXT", help: "why, for other operators" } as const;
-const COVERS = "A rule covers the subdomains too; where several apply, the most specific one decides.";
+const COVERS = "A rule covers subdomains too; if several apply, the most specific one decides.";
 
-export const clientHostBlock = command({
+const clientHostBlock = command({
   name: "client-host block",
   summary: "Blocks the apps whose metadata documents are on a host.",
-  notes: [COVERS, "Their tokens die at once, and what people have allowed them is revoked."],
+  notes: [COVERS, "Their tokens become invalid at once, and users' consents are revoked."],
   options: { host, note },
   async run(values) {
     const { host, rule, revokedConsents } = await setHostRule(operatorCommand, { ...values, rule: "block" }, noOrigin);
@@ -25,10 +24,10 @@ export const clientHostBlock = command({
   },
 });
 
-export const clientHostAllow = command({
+const clientHostAllow = command({
   name: "client-host allow",
   summary: "Allows the apps whose metadata documents are on a host.",
-  notes: [COVERS, 'Needed where the policy is "listed", and for a host whose parent domain is blocked.'],
+  notes: [COVERS, 'Needed if the policy is "listed", and for a host whose parent domain is blocked.'],
   options: { host, note },
   async run(values) {
     const { host, rule } = await setHostRule(operatorCommand, { ...values, rule: "allow" }, noOrigin);
@@ -36,22 +35,22 @@ export const clientHostAllow = command({
   },
 });
 
-export const clientHostRemove = command({
+const clientHostRemove = command({
   name: "client-host remove",
-  summary: "Removes the rule for a host, so that the policy decides again.",
+  summary: "Removes the rule for a host. Then the policy decides again.",
   options: { host },
   async run(values) {
     await removeHostRule(operatorCommand, values.host, noOrigin);
-    return { json: { host: values.host }, text: `There is no rule for ${values.host} any more.` };
+    return { json: { host: values.host }, text: `There is no longer a rule for ${values.host}.` };
   },
 });
 
-export const clientHostPolicy = command({
+const clientHostPolicy = command({
   name: "client-host policy",
-  summary: "Says whose metadata documents are taken, or changes it.",
+  summary: "Shows or sets which metadata documents are accepted.",
   notes: [
-    '"open": those of every host that is not blocked. "listed": those of hosts that are allowed. "off": nobody\'s. Apps that it no',
-    "longer lets in cannot use their tokens until it is changed back.",
+    '"open": from every host that is not blocked. "listed": from allowed hosts. "off": from no host. Apps that are no longer',
+    "admitted cannot use their tokens until the policy changes back.",
   ],
   options: { set: { value: documentPolicies.join("|"), help: "the new policy", choices: documentPolicies } },
   async run({ set }) {
@@ -60,20 +59,18 @@ export const clientHostPolicy = command({
   },
 });
 
-const LIST_MAX = 100;
-
-export const clientHostList = command({
+const clientHostList = command({
   name: "client-host list",
   summary: "Lists the rules for hosts of metadata documents.",
-  options: { page: { value: "N", help: `which ${LIST_MAX} of them; the first unless given` } },
+  options: { page: pageOption },
   async run({ page }) {
     const { policy } = await readDocumentPolicy();
-    const { items, total } = await listHostRules(operatorCommand, { page: Number(page ?? 1), pageSize: LIST_MAX });
+    const { items, total } = await listHostRules(operatorCommand, readPage(page));
     const rules = items.map(({ host, rule, note, createdAt }) => ({ host, rule, note, created_at: createdAt.toISOString() }));
-    const lines = rules.map(({ host, rule, note }) => [rule, host, note].filter(Boolean).join("\t"));
-    return {
-      json: { policy, rules, total },
-      text: [`The policy is "${policy}". ${total === 1 ? "1 rule" : `${total} rules`}:`, ...lines].join("\n"),
-    };
+    const heading = `The policy is "${policy}". ${total === 1 ? "1 rule" : `${total} rules`}:`;
+    const lines = rules.map(({ host, rule, note }) => [rule, host, note].filter(Boolean));
+    return listed({ policy, rules, total }, [[heading], ...lines]);
   },
 });
+
+export const clientHostCommands = [clientHostBlock, clientHostAllow, clientHostRemove, clientHostList, clientHostPolicy];

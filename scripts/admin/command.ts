@@ -1,20 +1,20 @@
-/** One option of a command: `--name VALUE`, or a switch when it takes no value. */
+/** One option of a command: `--name VALUE`, or a switch if it has no value. */
 export type Option = {
-  /** What stands for the value in the help text; an option without it is a switch. */
+  /** The placeholder in the help text; an option without it is a switch. */
   value?: string;
   help: string;
   isRequired?: boolean;
   /** May be given several times. */
   isRepeatable?: boolean;
   choices?: readonly string[];
-  /** The field of core's errors that this option fills, when it is not the option's own name. */
+  /** The field in core's errors that this option fills, if its name differs. */
   field?: string;
 };
 
 export type Options = Record<string, Option>;
 
 /** What a command gets for its options: text, a list for a repeatable one, a boolean for a switch. */
-export type Values<O extends Options> = {
+type Values<O extends Options> = {
   [Name in keyof O]: O[Name] extends { value: string }
     ? O[Name] extends { isRepeatable: true }
       ? string[]
@@ -24,11 +24,11 @@ export type Values<O extends Options> = {
     : boolean;
 };
 
-/** What a command has to say: `json` for programs, `text` for people. */
+/** The output of a command: `json` for programs, `text` for people. */
 export type Outcome = {
   json: Record<string, unknown>;
   text: string;
-  /** Set by `doctor`, whose findings are its output, when something is broken. */
+  /** Set if a check found a fault: the output is complete, but the exit code is 1. */
   isFailure?: boolean;
 };
 
@@ -36,15 +36,15 @@ export type Command = {
   /** As typed: `user create`. */
   name: string;
   summary: string;
-  /** More to say under `--help`, a line each. */
+  /** Further lines for `--help`. */
   notes?: readonly string[];
   options: Options;
-  /** Off for `doctor`, which has something to say when the database cannot be opened. */
+  /** False for commands that open the database themselves, or report that it cannot be opened. */
   opensInstance?: boolean;
   run(values: Record<string, unknown>): Promise<Outcome>;
 };
 
-/** Ties the type of the values to the table of options. */
+/** Derives the type of the values from the table of options. */
 export function command<const O extends Options>(definition: {
   name: string;
   summary: string;
@@ -54,6 +54,11 @@ export function command<const O extends Options>(definition: {
   run(values: Values<O>): Promise<Outcome>;
 }): Command {
   return definition as unknown as Command;
+}
+
+/** The output of a list: one line for each row, with tabs between its fields. */
+export function listed(json: Record<string, unknown>, rows: readonly (readonly (string | null)[])[], ifEmpty = "None."): Outcome {
+  return { json, text: rows.map((fields) => fields.join("\t")).join("\n") || ifEmpty };
 }
 
 /** The command line itself is wrong (exit code 2). */

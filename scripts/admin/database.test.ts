@@ -76,7 +76,7 @@ it("moves an embedded database to another server, whatever comes in between, and
 
   const again = await admin.ask(move);
   expect(again).toMatchObject({ failure: { code: "settings", error: expect.stringContaining("is not empty") } });
-  // Without the new settings nothing goes on with what there was before.
+  // Without the new settings, the service must not continue with the old database.
   expect(await admin.ask(["user", "list"])).toMatchObject({
     failure: { error: expect.stringMatching(/was moved on .* Set DATABASE_URL and SECRET_KEY/) },
   });

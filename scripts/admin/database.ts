@@ -2,7 +2,7 @@ import { provideSettings } from "#core/env.ts";
 import { type DatabaseMove, moveDatabase } from "#core/instance/move-database.ts";
 import { openInstance } from "#core/instance/open-instance.ts";
 import { command, type Outcome, UsageError } from "./command.ts";
-import { readSecret } from "./read-secret.ts";
+import { readSecret } from "./option-values.ts";
 
 const options = {
   to: {
@@ -10,35 +10,35 @@ const options = {
     help: "postgres://… of an empty database, which becomes DATABASE_URL; - reads it from standard input",
     isRequired: true,
   },
-  "to-owner": { value: "URL", help: "the same database as the role that owns it, which becomes DATABASE_OWNER_URL" },
+  "to-owner": { value: "URL", help: "the same database, but with the role that owns it; becomes DATABASE_OWNER_URL" },
 } as const;
 
 const notes = [
-  "Stop the service first. Whatever cuts the copy short leaves the new database empty. Rows are counted and hashed on both sides, and",
-  "the audit log is verified there. Repositories and large files stay where they are, in DATA_DIR or the bucket.",
+  "Stop the service first. If the copy is interrupted, the new database stays empty. Rows are counted and hashed on both sides, and",
+  "the audit log is verified in the copy. Repositories and large files stay in DATA_DIR or the bucket.",
 ];
 
-export const databaseMove = command({
+const databaseMove = command({
   name: "database move",
-  summary: "Moves everything to another PostgreSQL, from the embedded one say, and prints the settings to make.",
+  summary: "Moves the data to another PostgreSQL, for example from the embedded one, and prints the new settings.",
   notes,
   options,
   opensInstance: false,
   run: (values) => copyTo({ ...values, isMove: true }),
 });
 
-export const databaseCopy = command({
+const databaseCopy = command({
   name: "database copy",
-  summary: "Does the same for a trial: the service goes on with what it has.",
+  summary: "Copies the data as database move does, but for a trial: the service keeps its own database.",
   notes,
   options,
   opensInstance: false,
   run: (values) => copyTo({ ...values, isMove: false }),
 });
 
-export const databaseMigrate = command({
+const databaseMigrate = command({
   name: "database migrate",
-  summary: "Brings the database to this version's schema, before processes of this version start.",
+  summary: "Migrates the database to this version's schema, before processes of this version start.",
   options: {},
   opensInstance: false,
   async run() {
@@ -51,7 +51,7 @@ async function copyTo(values: { to: string; "to-owner": string | undefined; isMo
   const to = postgresUrl("--to", await readSecret(values.to));
   const toOwner = values["to-owner"] === undefined ? undefined : postgresUrl("--to-owner", values["to-owner"]);
   provideSettings({ LOG_LEVEL: "silent" });
-  const moved = await moveDatabase({ to, toOwner, isMove: values.isMove, copied: sayCopied });
+  const moved = await moveDatabase({ to, toOwner, isMove: values.isMove, copied: reportCopied });
   const { tables, rows, auditHead, secretKeyFile } = moved;
   return {
     json: {
@@ -70,20 +70,20 @@ function postgresUrl(option: string, text: string): string {
   throw new UsageError(`${option} must be a URL such as postgres://keyhook:password@db.example.com/keyhook.`);
 }
 
-/** For whoever waits; not in tests and pipes. */
-function sayCopied(table: string, rows: number): void {
+/** Progress at a terminal. */
+function reportCopied(table: string, rows: number): void {
   if (rows > 0 && process.stderr.isTTY) process.stderr.write(`${table}: ${rows.toLocaleString("en")} rows\n`);
 }
 
 function spoken({ tables, rows, auditHead, secretKeyFile }: DatabaseMove, { to, toOwner, isMove }: DescribedCopy): string {
   return [
-    `${rows.toLocaleString("en")} rows of ${tables} tables are there, counted and compared; the audit log is whole.`,
+    `${rows.toLocaleString("en")} rows of ${tables} tables were copied, counted and compared; the audit log is intact.`,
     auditHead && `Its head: ${auditHead.seq}:${auditHead.hash}`,
     "",
-    isMove ? "Start the service with these settings, and with the DATA_DIR that it has:" : "To try it, with a copy of DATA_DIR:",
+    isMove ? "Start the service with these settings and its current DATA_DIR:" : "To try it, with a copy of DATA_DIR:",
     `  DATABASE_URL=${withoutPassword(to)}`,
     toOwner && `  DATABASE_OWNER_URL=${withoutPassword(toOwner)}`,
-    secretKeyFile ? `  SECRET_KEY=…  what ${secretKeyFile} has` : "  SECRET_KEY=…  as it is now",
+    secretKeyFile ? `  SECRET_KEY=…  the content of ${secretKeyFile}` : "  SECRET_KEY=…  unchanged",
   ]
     .filter((line) => line !== undefined)
     .join("\n");
@@ -96,3 +96,5 @@ function withoutPassword(text: string): string {
   if (url.password) url.password = "…";
   return decodeURI(url.href);
 }
+
+export const databaseCommands = [databaseMigrate, databaseMove, databaseCopy];

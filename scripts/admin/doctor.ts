@@ -1,31 +1,22 @@
 import { env, loadSettingsFile } from "#core/env.ts";
 import { command, type Outcome } from "./command.ts";
-import { checkAuditLog } from "./doctor/check-audit-log.ts";
-import { checkClock } from "./doctor/check-clock.ts";
-import { checkDataDir } from "./doctor/check-data-dir.ts";
-import { checkDatabase } from "./doctor/check-database.ts";
-import { checkGitProgram } from "./doctor/check-git.ts";
-import { checkJobs } from "./doctor/check-jobs.ts";
-import { checkKeys } from "./doctor/check-keys.ts";
-import { checkLargeFiles } from "./doctor/check-large-files.ts";
-import { checkMail, checkMailQueue } from "./doctor/check-mail.ts";
-import { checkForwarded, checkOrigin } from "./doctor/check-origin.ts";
-import { checkOutbound } from "./doctor/check-outbound.ts";
-import { checkPeople } from "./doctor/check-people.ts";
-import { checkService } from "./doctor/check-service.ts";
-import { checkWorker } from "./doctor/check-worker.ts";
+import { checkBackups } from "./doctor/backups.ts";
+import { checkAuditLog, checkClock, checkDatabase, checkKeys, checkOperators, checkSecretKey } from "./doctor/database.ts";
 import { type Finding, findings, reason } from "./doctor/finding.ts";
-import { withInstance } from "./with-instance.ts";
+import { checkDataDir, checkGitProgram, checkJobs, checkLargeFiles } from "./doctor/machine.ts";
+import { checkMail, checkMailQueue } from "./doctor/mail.ts";
+import { checkForwarded, checkOrigin, checkOutbound, checkService, checkWorker } from "./doctor/network.ts";
+import { withInstance } from "./run-command.ts";
 
 export const doctor = command({
   name: "doctor",
-  summary: "Checks settings, database, mail, clock and the way out, and says what to do.",
-  notes: ["Each line is ok, warn or fail. Exit code 1 when anything fails."],
+  summary: "Checks settings, database, mail, clock and outbound access, and says what to do.",
+  notes: ["Each line is ok, warn or fail. Exit code 1 if anything fails."],
   options: {},
   opensInstance: false,
   async run() {
     const settings = checkSettings();
-    // With settings that cannot be read there is nothing to look at.
+    // Without valid settings nothing else can be checked.
     if (settings.some(({ status }) => status === "fail")) return report(settings);
     return report([...settings, ...checkOrigin(), ...(await checkWithDatabase()), ...(await checkSurroundings())]);
   },
@@ -40,18 +31,18 @@ function checkSettings(): Finding[] {
       return [
         settings.fail(
           "SECRET_KEY is not set",
-          "Set it to the output of: openssl rand -base64 48. Keep it: it opens what is sealed.",
+          "Set it to the output of: openssl rand -base64 48. Keep it: it decrypts stored secrets.",
         ),
       ];
     }
-    const database = DATABASE_URL ? "a database of yours" : "the embedded database";
+    const database = DATABASE_URL ? "your own database" : "the embedded database";
     return [settings.ok(`port ${PORT}, ${database}${NODE_ENV === "production" ? "" : `, ${NODE_ENV}`}`)];
   } catch (error) {
-    return [settings.fail((error as Error).message, "Correct them, in the environment or in .env.")];
+    return [settings.fail((error as Error).message, "Correct the settings, in the environment or in .env.")];
   }
 }
 
-/** What can only be seen in the database; when it cannot be opened, that is the finding. */
+/** The checks that need the database. If it cannot be opened, that is the finding. */
 async function checkWithDatabase(): Promise<Finding[]> {
   const found: Finding[] = [];
   try {
@@ -62,7 +53,9 @@ async function checkWithDatabase(): Promise<Finding[]> {
         checkAuditLog,
         checkClock,
         checkKeys,
-        checkPeople,
+        checkSecretKey,
+        checkOperators,
+        checkBackups,
         checkMailQueue,
         checkWorker,
         checkJobs,
@@ -72,7 +65,7 @@ async function checkWithDatabase(): Promise<Finding[]> {
     return found;
   } catch (error) {
     const advice =
-      "Check DATABASE_URL and that the server runs and lets us in; without DATABASE_URL, read postgres.log in DATA_DIR.";
+      "Check DATABASE_URL, and that the server runs and accepts this service's connection; without DATABASE_URL, read postgres.log in DATA_DIR.";
     return [...found, findings("database").fail(reason(error), advice)];
   }
 }

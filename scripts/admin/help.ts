@@ -19,7 +19,7 @@ export function helpText(commands: readonly Command[], command?: Command): strin
 ${footer}`;
 }
 
-/** The same for programs. */
+/** The help text as JSON, for programs. */
 export function helpJson(commands: readonly Command[], command?: Command): Record<string, unknown> {
   const outline = ({ name, summary, options }: Command) => ({ name, summary, options });
   return command ? outline(command) : { commands: commands.map(outline) };

@@ -34,7 +34,7 @@ test("inference-provider add, list, remove: the key is never printed, and is sea
   expect(JSON.stringify(await db().auditEvent.findMany({ where: { type: { startsWith: "inference" } } }))).not.toContain(key);
 
   const bad: [string[], RegExp][] = [
-    [["--name", "next DOOR", "--url", "https://other.example"], /of this name/],
+    [["--name", "next DOOR", "--url", "https://other.example"], /with this name/],
     [["--name", "b", "--url", "http://other.example"], /own network/],
     [["--name", "b", "--url", "https://user:pw@other.example"], /\/v1/],
     [["--name", "b", "--url", "file:///etc/passwd"], /\/v1/],
@@ -63,7 +63,7 @@ test("user list, disable, enable; mail test", async () => {
   await admin("user", "disable", "--user", ada.username);
   expect((await admin("user", "list", "--state", "disabled")).text).toBe(`${ada.username}\t${ada.email}\tdisabled`);
   await admin("user", "enable", "--user", ada.username);
-  expect((await admin("user", "list", "--state", "disabled")).text).toBe("There are none.");
+  expect((await admin("user", "list", "--state", "disabled")).text).toBe("None.");
 
   expect((await admin("mail", "test", "--to", "Someone@EXAMPLE.test")).json).toMatchObject({ to: "Someone@example.test" });
   expect(await db().mail.findFirstOrThrow({ where: { recipient: "Someone@example.test" } })).toMatchObject({ attempts: 0 });

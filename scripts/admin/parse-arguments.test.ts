@@ -27,7 +27,7 @@ test("every option has its value, its list or its yes and no", () => {
   expect(full).toMatchObject({ isJson: true, values: { owner: "-m", tail: ["red", "blue"], wind: "off", high: true } });
 });
 
-test("help is asked for anywhere, of all or of one", () => {
+test("help works anywhere, for all commands or one", () => {
   for (const args of [[], ["help"], ["--help"], ["-h"], ["--json"]]) {
     expect(parseArguments(args, [sample])).toMatchObject({ kind: "help", command: undefined });
   }
@@ -40,7 +40,7 @@ test("help is asked for anywhere, of all or of one", () => {
   }
 });
 
-describe("a line that cannot be understood says what to type:", () => {
+describe("an invalid line says what to type:", () => {
   test.each([
     [["kite"], /There is no command "kite"\. Commands: kite fly\./],
     [["kite", "land"], /Commands: kite fly/],
@@ -49,7 +49,7 @@ describe("a line that cannot be understood says what to type:", () => {
     [["kite", "fly", "--owner", ""], /--owner USER is missing/],
     [["kite", "fly", "--owner"], /--owner/],
     [["kite", "fly", "--owner", "--high"], /--owner/],
-    [["kite", "fly", "--owner", "mara", "--colour", "red"], /--colour/],
+    [["kite", "fly", "--owner", "mara", "--color", "red"], /--color/],
     [["kite", "fly", "--owner", "mara", "extra"], /extra/],
     [["kite", "fly", "--owner", "mara", "--high=yes"], /--high/],
     [["kite", "fly", "--owner", "mara", "--wind", "maybe"], /--wind must be one of: on, off/],
@@ -64,7 +64,7 @@ test("no option of ours hides one that every command has", () => {
   expect(new Set(commands.map(({ name }) => name)).size).toBe(commands.length);
 });
 
-describe("a command is loaded by the name that it has", () => {
+describe("a command's file is loaded by its name", () => {
   test.each(commands.map(({ name }) => name))("%s", async (name) => {
     expect((await loadCommands([...name.split(" "), "--json"])).map((command) => command.name)).toEqual([name]);
   });

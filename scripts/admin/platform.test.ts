@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { freshName, signedInPerson } from "#core/accounts/testing/people.ts";
 import { db } from "#core/db.ts";
-import { findPlatform } from "#core/hub/platforms/find-platform.ts";
+import { findPlatform } from "#core/hub/platforms/platform.ts";
 import { commitTo, someRepo } from "#core/hub/testing/repos.ts";
 import { adminLine as admin } from "./testing/admin-line.ts";
 
@@ -43,7 +43,7 @@ test("platform create names the option that is wrong, and no two speak for the s
   expect(await make(`https://${name}.example/gitea`)).toMatchObject({ json: { source: `https://${name}.example/gitea` } });
 });
 
-test("event list shows a repository's, also once it is gone, as webhooks get them", async () => {
+test("event list shows a repository's events, even after its deletion, as webhooks get them", async () => {
   const ada = await signedInPerson();
   const repo = await someRepo(ada, { type: "dataset" });
   const sha = await commitTo(repo, ada, { "a.txt": "a" });

@@ -6,8 +6,8 @@ import { readRegistrationPolicy, setRegistrationPolicy } from "#core/oauth/regis
 import { type Command, command, type Outcome } from "./command.ts";
 
 const notes = [
-  "Dynamic registration (RFC 7591) is for programs that know no other way. Agents of today publish a client ID metadata document",
-  "instead, which works without it and names a website that answers for the program.",
+  "Dynamic registration (RFC 7591) is for programs that support no other way. Today's agents publish a client ID metadata document",
+  "instead, which needs no registration and names a website that is responsible for the program.",
 ];
 
 function outcome(isOn: boolean): Outcome {
@@ -28,15 +28,17 @@ const switchTo = (word: "on" | "off", summary: string): Command =>
     },
   });
 
-export const registrationOn = switchTo("on", "Lets programs register themselves as apps, without an account.");
-export const registrationOff = switchTo("off", "Ends that. Apps that have registered stay.");
+const registrationOn = switchTo("on", "Lets programs register themselves as apps, without an account.");
+const registrationOff = switchTo("off", "Stops registration by programs. Registered apps stay.");
 
-export const registrationShow = command({
+const registrationShow = command({
   name: "registration show",
-  summary: "Says whether programs may register themselves.",
+  summary: "Shows whether programs may register themselves.",
   notes,
   options: {},
   async run() {
     return outcome((await readRegistrationPolicy()).isOn);
   },
 });
+
+export const registrationCommands = [registrationOn, registrationOff, registrationShow];

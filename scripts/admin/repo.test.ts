@@ -19,5 +19,5 @@ test("repo list, move, delete", async () => {
   expect(await admin("repo", "delete", "--type", "dataset", "--name", to, "--confirm", to)).toMatchObject({
     json: { deleted: to },
   });
-  expect(await admin("repo", "list", "--owner", ada.username)).toMatchObject({ text: "There are none." });
+  expect(await admin("repo", "list", "--owner", ada.username)).toMatchObject({ text: "None." });
 });

@@ -3,19 +3,20 @@ import type { Command } from "./command.ts";
 
 export const EXIT = { done: 0, failed: 1, usage: 2 } as const;
 
-export type Failure = { exitCode: number; json: { error: string; code: string; field?: string }; text: string };
+type Failure = { exitCode: number; json: { error: string; code: string; field?: string }; text: string };
 
-/** Turns whatever stopped a command into an exit code, a line for people and an object for programs. */
+/** Describes an error as an exit code, a line for people and an object for programs. */
 export function describeFailure(error: unknown, command?: Command): Failure {
   if (isServiceError(error)) return describeServiceError(error, command);
   if (error instanceof Error && error.name === "UsageError") return failure(EXIT.usage, "usage", error.message);
   if (error instanceof Error && ["SettingsError", "DatabaseCopyError"].includes(error.name))
     return failure(EXIT.failed, "settings", error.message);
+  if (error instanceof Error && error.name === "BackupError") return failure(EXIT.failed, "backup", error.message);
   const reason = error instanceof Error ? error.message || error.name : String(error);
-  return failure(EXIT.failed, "failed", `${reason}\n"doctor" checks what the service needs and says what to do.`);
+  return failure(EXIT.failed, "failed", `${reason}\n"doctor" checks the installation and says what to do.`);
 }
 
-/** A value that can never do is bad usage; what only does not fit now has failed. */
+/** A value that is never valid is wrong usage; one that conflicts with the current state is a failure. */
 function describeServiceError(error: ServiceError, command?: Command): Failure {
   const option = Object.entries(command?.options ?? {}).find(([name, { field }]) => (field ?? name) === error.field)?.[0];
   const sentence = option ? `--${option}: ${error.message}` : error.message;

@@ -1,32 +1,34 @@
 import { operatorCommand } from "#core/access/actor.ts";
 import { noOrigin } from "#core/audit/request-origin.ts";
 import { notFound } from "#core/errors.ts";
-import { rotateSecret } from "#core/oauth/apps/rotate-secret.ts";
-import { addResourceServer } from "#core/oauth/resources/add-resource-server.ts";
-import { findResourceApp } from "#core/oauth/resources/find-resource-app.ts";
-import { listResourceServers } from "#core/oauth/resources/list-resource-servers.ts";
-import { removeResourceServer } from "#core/oauth/resources/remove-resource-server.ts";
+import { rotateSecret } from "#core/oauth/apps/app-secrets.ts";
+import {
+  addResourceServer,
+  findResourceApp,
+  listResourceServers,
+  removeResourceServer,
+} from "#core/oauth/resources/manage-resource-servers.ts";
 import { command } from "./command.ts";
-import { splitWords } from "./split-words.ts";
+import { splitWords } from "./option-values.ts";
 
 const url = {
   value: "URL",
-  help: "the service's address, which is the audience of its tokens",
+  help: "the service's URL, which is the audience of its tokens",
   isRequired: true,
   field: "identifier",
 } as const;
 
-export const resourceAdd = command({
+const resourceAdd = command({
   name: "resource add",
-  summary: "Registers a service beside this one, an MCP server say, that takes tokens made for it alone.",
+  summary: "Registers another service, such as an MCP server, that accepts tokens issued for it.",
   notes: [
-    "Apps ask for such a token with resource=URL (RFC 8707), and people are asked whether they may have it. The service checks a",
-    "token at the introspection endpoint with the credentials that are printed this one time. docs/guides/agents.md has an example.",
+    "Apps request such a token with resource=URL (RFC 8707), and users consent to it. The service checks a token at the introspection",
+    "endpoint, with the credentials that this command prints once. docs/guides/agents.md has an example.",
   ],
   options: {
     url,
-    name: { value: "NAME", help: "what people see when an app asks for access to it", isRequired: true },
-    scopes: { value: '"SCOPE …"', help: 'what its tokens may carry; "openid profile" unless given' },
+    name: { value: "NAME", help: "its name on the consent page", isRequired: true },
+    scopes: { value: '"SCOPE …"', help: 'the scopes of its tokens; by default "openid profile"' },
   },
   async run(values) {
     const scopes = values.scopes === undefined ? undefined : splitWords(values.scopes);
@@ -38,7 +40,7 @@ export const resourceAdd = command({
     return {
       json: { resource: resource.identifier, client_id: clientId, client_secret: secret },
       text: [
-        `${resource.name} takes tokens for ${resource.identifier}`,
+        `${resource.name} accepts tokens for ${resource.identifier}`,
         `client_id: ${clientId}`,
         `client_secret: ${secret}`,
       ].join("\n"),
@@ -46,9 +48,9 @@ export const resourceAdd = command({
   },
 });
 
-export const resourceList = command({
+const resourceList = command({
   name: "resource list",
-  summary: "Lists the services that take tokens made for them.",
+  summary: "Lists the services that accept tokens issued for them.",
   options: {},
   async run() {
     const resources = await listResourceServers(operatorCommand);
@@ -71,9 +73,9 @@ export const resourceList = command({
   },
 });
 
-export const resourceRotate = command({
+const resourceRotate = command({
   name: "resource rotate",
-  summary: "Gives such a service a new secret. The old one stops working at once.",
+  summary: "Creates a new secret for a registered service. The old one stops working at once.",
   options: { url },
   async run(values) {
     const app = await findResourceApp(values.url);
@@ -86,12 +88,14 @@ export const resourceRotate = command({
   },
 });
 
-export const resourceRemove = command({
+const resourceRemove = command({
   name: "resource remove",
-  summary: "Takes such a service out, with its credentials and every token that was made for it.",
+  summary: "Removes a registered service, with its credentials and every token issued for it.",
   options: { url },
   async run(values) {
     await removeResourceServer(operatorCommand, values.url, noOrigin);
-    return { json: { removed: values.url }, text: `No token is made for ${values.url} any more.` };
+    return { json: { removed: values.url }, text: `No more tokens are issued for ${values.url}.` };
   },
 });
+
+export const resourceCommands = [resourceAdd, resourceList, resourceRotate, resourceRemove];

@@ -1,7 +1,20 @@
+import { provideSettings } from "#core/env.ts";
+import { openInstance } from "#core/instance/open-instance.ts";
 import type { Command, Outcome } from "./command.ts";
-import { withInstance } from "./with-instance.ts";
 
 export async function runCommand(command: Command, values: Record<string, unknown>): Promise<Outcome> {
   const run = () => command.run(values);
   return command.opensInstance === false ? run() : withInstance(run);
+}
+
+/** Runs something with the database open, whether the service runs, is stopped or was never started. */
+export async function withInstance<Result>(use: () => Promise<Result>): Promise<Result> {
+  const instance = await openInstance();
+  try {
+    // Standard output is for the result only, not for log lines.
+    provideSettings({ LOG_LEVEL: "silent" });
+    return await use();
+  } finally {
+    await instance.close();
+  }
 }

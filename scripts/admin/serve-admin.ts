@@ -5,7 +5,7 @@ import { parseArguments } from "./parse-arguments.ts";
 import { describeFailure } from "./report.ts";
 import { runCommand } from "./run-command.ts";
 
-/** The other side of `AdminProcess`: one command at a time, each opening and closing the installation as the command itself does. */
+/** The other side of `AdminProcess`: runs one command at a time. Each opens and closes the installation, as scripts/admin.ts does. */
 const environment = { ...process.env };
 let last: Promise<void> = Promise.resolve();
 process.on("message", ({ id, args }: Ask) => {
@@ -16,12 +16,12 @@ process.on("message", ({ id, args }: Ask) => {
 process.on("disconnect", () => process.exit());
 
 async function answer(args: string[]): Promise<Omit<Told, "id">> {
-  // What the one before has found out, such as where the database is, need not hold any more.
+  // State of the previous command, such as the database's URL, may be out of date.
   for (const name of Object.keys(process.env)) delete process.env[name];
   provideSettings(environment);
   try {
     const request = parseArguments(args, await loadCommands(args));
-    if (request.kind === "help") throw new Error(`${args.join(" ")} is no command`);
+    if (request.kind === "help") throw new Error(`${args.join(" ")} is not a command`);
     const { json, text, isFailure } = await runCommand(request.command, request.values);
     return isFailure ? { failure: { error: text, code: "failed" } } : { json };
   } catch (error) {

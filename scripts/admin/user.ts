@@ -1,53 +1,92 @@
 import { operatorCommand } from "#core/access/actor.ts";
-import { disableUser } from "#core/accounts/users/disable-user.ts";
-import { enableUser } from "#core/accounts/users/enable-user.ts";
+import { resetSecondStep } from "#core/accounts/second-step/manage-second-step.ts";
+import { createUser } from "#core/accounts/users/create-user.ts";
+import { disableUser, enableUser } from "#core/accounts/users/disable-user.ts";
 import { findUserByUsername } from "#core/accounts/users/find-user.ts";
 import { listUsers, type UserState, userStates } from "#core/accounts/users/list-users.ts";
 import { noOrigin } from "#core/audit/request-origin.ts";
 import { notFound } from "#core/errors.ts";
-import { command, UsageError } from "./command.ts";
+import { command, listed } from "./command.ts";
+import { findUserNamed, pageOption, readPage, readSecret } from "./option-values.ts";
 
 const user = { value: "USER", help: "the username", isRequired: true } as const;
 
-export const userList = command({
-  name: "user list",
-  summary: "Lists users, the newest first, 100 on a page.",
+const userCreate = command({
+  name: "user create",
+  summary: "Creates a user. The e-mail address counts as verified.",
+  notes: ["`--password -` reads the password from standard input, so that no shell history contains it."],
   options: {
-    search: { value: "TEXT", help: "the beginning of a name or an e-mail address, or an id" },
-    state: { value: "STATE", help: "only these", choices: userStates },
-    page: { value: "NUMBER", help: "the page, from 1" },
+    username: { value: "NAME", help: "the handle, with which the names of the user's repositories begin", isRequired: true },
+    email: { value: "ADDRESS", help: "the e-mail address", isRequired: true },
+    password: { value: "PASSWORD", help: "the password, or - to read it from standard input", isRequired: true },
+    "full-name": { value: "NAME", help: "the name shown beside the username", field: "fullName" },
+    operator: { help: "may manage the whole service" },
   },
-  async run({ search = "", state, page = "1" }) {
-    if (!/^[1-9]\d{0,5}$/.test(page)) throw new UsageError("--page must be a whole number from 1.");
-    const query = { text: search, page: Number(page), pageSize: 100, ...(state && { state: state as UserState }) };
-    const { items, total } = await listUsers(operatorCommand, query);
-    return {
-      json: {
-        total,
-        users: items.map(({ id, username, fullName, email, isOperator, emailVerifiedAt, disabledAt, createdAt }) => ({
-          id,
-          username,
-          full_name: fullName,
-          email,
-          operator: isOperator,
-          email_verified: emailVerifiedAt !== null,
-          disabled_at: disabledAt?.toISOString() ?? null,
-          created_at: createdAt.toISOString(),
-        })),
+  async run(values) {
+    const user = await createUser(
+      operatorCommand,
+      {
+        username: values.username,
+        email: values.email,
+        password: await readSecret(values.password),
+        fullName: values["full-name"],
+        isOperator: values.operator,
       },
-      text:
-        items
-          .map(({ username, email, isOperator, disabledAt }) =>
-            [username, email, ...(isOperator ? ["operator"] : []), ...(disabledAt ? ["disabled"] : [])].join("\t"),
-          )
-          .join("\n") || "There are none.",
+      noOrigin,
+    );
+    return {
+      json: { id: user.id, username: user.username },
+      text: `${values.operator ? "Operator" : "User"} ${user.username} can sign in.\nid: ${user.id}`,
     };
   },
 });
 
-export const userDisable = command({
+const userResetSecondStep = command({
+  name: "user reset-second-step",
+  summary: "Deletes the passkeys, the authenticator app and the recovery codes of a user who is locked out.",
+  notes: ["Verify who is asking: afterwards, the password alone is enough to sign in. The user gets an e-mail."],
+  options: { user: { ...user, field: "username" } },
+  async run({ user }) {
+    const userId = await findUserNamed(user);
+    await resetSecondStep(operatorCommand, userId, noOrigin);
+    return { json: { id: userId, username: user }, text: `${user} now signs in with the password alone, and gets an e-mail.` };
+  },
+});
+
+const userList = command({
+  name: "user list",
+  summary: "Lists users, newest first.",
+  options: {
+    search: { value: "TEXT", help: "the beginning of a name or an e-mail address, or an ID" },
+    state: { value: "STATE", help: "only these", choices: userStates },
+    page: pageOption,
+  },
+  async run({ search = "", state, page }) {
+    const query = { text: search, ...readPage(page), ...(state && { state: state as UserState }) };
+    const { items, total } = await listUsers(operatorCommand, query);
+    const users = items.map(({ id, username, fullName, email, isOperator, emailVerifiedAt, disabledAt, createdAt }) => ({
+      id,
+      username,
+      full_name: fullName,
+      email,
+      operator: isOperator,
+      email_verified: emailVerifiedAt !== null,
+      disabled_at: disabledAt?.toISOString() ?? null,
+      created_at: createdAt.toISOString(),
+    }));
+    const lines = items.map(({ username, email, isOperator, disabledAt }) => [
+      username,
+      email,
+      ...(isOperator ? ["operator"] : []),
+      ...(disabledAt ? ["disabled"] : []),
+    ]);
+    return listed({ total, users }, lines);
+  },
+});
+
+const userDisable = command({
   name: "user disable",
-  summary: "Shuts a user out: all sessions and tokens end, those of apps too.",
+  summary: "Disables a user: all sessions and tokens end, including those of apps.",
   options: { user },
   async run(values) {
     await disableUser(operatorCommand, await idOf(values.user), noOrigin);
@@ -55,9 +94,9 @@ export const userDisable = command({
   },
 });
 
-export const userEnable = command({
+const userEnable = command({
   name: "user enable",
-  summary: "Lets a disabled user in again. They sign in anew, and apps ask anew.",
+  summary: "Enables a disabled user, who must sign in and authorize apps again.",
   options: { user },
   async run(values) {
     await enableUser(operatorCommand, await idOf(values.user), noOrigin);
@@ -65,9 +104,11 @@ export const userEnable = command({
   },
 });
 
-/** Of disabled users too. @throws ServiceError `not_found` */
+/** Also finds disabled users. @throws ServiceError `not_found` */
 async function idOf(username: string): Promise<string> {
   const found = await findUserByUsername(username);
   if (!found) throw notFound(`User "${username}"`);
   return found.id;
 }
+
+export const userCommands = [userCreate, userResetSecondStep, userList, userDisable, userEnable];

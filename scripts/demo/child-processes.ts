@@ -6,28 +6,29 @@ import { childEnvironment } from "#core/env.ts";
 const ROOT = resolve(import.meta.dirname, "../..");
 
 /**
- * The processes of the demo, which end together: when one ends, for whatever reason, so does the demo. Nothing is restarted
- * here; the service's own supervisor looks after the service.
+ * The processes of the demo, which end together: when one ends, the demo ends. Nothing is restarted here; the service's own supervisor
+ * restarts the service.
  */
 export class ChildProcesses {
-  /** 0 after a stop that was asked for; else that of the child that ended by itself. */
+  /** 0 after a requested stop; otherwise that of the child that ended by itself. */
   exitCode = 0;
   readonly #children: ChildProcess[] = [];
   readonly #over = new AbortController();
   #stopping: Promise<void> | undefined;
 
-  /** Aborted when a child has ended or a stop was asked for: whatever waits for the children gives up then. */
+  /** Aborted when a child has ended or a stop was requested, to end everything that waits for the children. */
   get over(): AbortSignal {
     return this.#over.signal;
   }
 
-  start(name: string, args: string[], environment: Record<string, string> = {}): void {
+  /** @param output `ignore` for a child whose output `describeDemo` replaces; its errors are shown */
+  start(name: string, args: string[], environment: Record<string, string> = {}, output: "inherit" | "ignore" = "ignore"): void {
     this.over.throwIfAborted();
-    // A group of its own: Ctrl-C in a terminal reaches this process alone, which then stops the others in order.
+    // Its own process group: Ctrl-C in a terminal reaches only this process, which then stops the others in order.
     const child = spawn(process.execPath, args, {
       cwd: ROOT,
       env: childEnvironment(environment),
-      stdio: "inherit",
+      stdio: ["inherit", output, "inherit"],
       detached: true,
     });
     this.#children.push(child);
@@ -39,7 +40,19 @@ export class ChildProcesses {
     });
   }
 
-  /** Stops what runs, last started first, and resolves when all have ended. */
+  /** Runs a script to its end. */
+  async run(name: string, script: string): Promise<true> {
+    const child = spawn(process.execPath, [script], {
+      cwd: ROOT,
+      env: childEnvironment(),
+      stdio: ["ignore", "ignore", "inherit"],
+    });
+    const [code] = await once(child, "exit", { signal: this.over });
+    if (code !== 0) throw new Error(`${name} could not be created.`);
+    return true;
+  }
+
+  /** Stops the children, last started first, and resolves when all have ended. */
   stop(): Promise<void> {
     this.#over.abort();
     this.#stopping ??= this.#stopAll();

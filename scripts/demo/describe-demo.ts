@@ -1,5 +1,7 @@
+import { randomBytes, randomInt } from "node:crypto";
+import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { env } from "#core/env.ts";
-import type { Made } from "./notes.ts";
 import {
   DEVICE_APP,
   documentSiteUrl,
@@ -16,27 +18,36 @@ function exchangeEnvironment(origin: string, { apps }: Made): string {
   return `ISSUER=${origin} CLIENT_ID=${clientId} CLIENT_SECRET=${clientSecret}`;
 }
 
-/** What the person who started the demo reads when everything runs. */
-export function describeDemo({ ports, sample }: { ports: Ports; sample: Made }): string {
+/** The text for the terminal once everything runs. */
+export function describeDemo({ ports, sample, hasSpaces }: { ports: Ports; sample: Made; hasSpaces: boolean }): string {
   const { BRAND_NAME, ORIGIN, DATA_DIR, OUTBOUND_ALLOW_CIDRS } = env();
   const names = [...people.map(({ username }) => username), `${operator.username} (operator)`].join(", ");
   const rows = [
     [BRAND_NAME, ORIGIN],
-    ["Paper Lantern", `${sampleSiteUrl(ports.serverSide)}  a site that signs people in on its server`],
+    ["Paper Lantern", `${sampleSiteUrl(ports.serverSide)}  a site that signs users in on its server`],
     ["Copper Kite", `${sampleSiteUrl(ports.inBrowser)}  a site that does so within the browser`],
     ["Slate Heron", `${documentSiteUrl(ports)}  a site that is registered nowhere: it describes itself`],
-    ["", "Its certificate was made here, so the browser warns once: go on to 127.0.0.1."],
-    ["Tin Whistle", "a command line that signs people in by a code; in another terminal:"],
+    ["", "Its certificate was created here, so the browser warns once: continue to 127.0.0.1."],
+    ["Tin Whistle", "a command line that signs users in with a code; in another terminal:"],
     ["", `ISSUER=${ORIGIN} CLIENT_ID=${sample.apps[DEVICE_APP]?.clientId} npm start --workspace examples/device-cli`],
     ["Night Heron", "a program that acts for members of tidepool by their e-mail address; in another terminal:"],
     ["", `${exchangeEnvironment(ORIGIN, sample)} npm start --workspace examples/org-token-exchange`],
-    ["Webhooks", `${receiverUrl(ports)}  a program that is told of every change; one part of it is closed for maintenance`],
+    ["Webhooks", `${receiverUrl(ports)}  a program that receives every change; one of its handlers is closed for maintenance`],
     ["", `as mara: ${ORIGIN}/settings/webhooks, as aiko: ${ORIGIN}/organizations/tidepool/settings/webhooks`],
-    ["Post Box", `${ORIGIN}/spaces/mara/post-box/app/  a Space that runs here and shows what a webhook told it last`],
+    hasSpaces
+      ? ["Post Box", `${ORIGIN}/spaces/mara/post-box/app/  a Space that runs here and shows the latest deliveries of a webhook`]
+      : [
+          "Post Box",
+          "a Space that shows webhook deliveries: not created, since nothing isolates it here (apt-get install bubblewrap)",
+        ],
     [],
-    ["Repositories", `a model, two datasets and two Spaces, under ${ORIGIN}/mara, /aiko and /tidepool:`],
+    ["Repositories", `a model, two datasets and Spaces, under ${ORIGIN}/mara, /aiko and /tidepool:`],
     ["", `git clone ${ORIGIN}/mara/tide-forecasts`],
-    ["", `git clone ${ORIGIN}/datasets/tidepool/gauge-readings  private: git asks for an access token of mara's or aiko's`],
+    [
+      "",
+      `git clone ${ORIGIN}/datasets/tidepool/gauge-readings  private: give git an access token of mara or aiko as the password`,
+    ],
+    ["History", "the last month is made up: commits, deliveries with some failures, sign-ins, the use of apps"],
     [],
     ["People", names],
     ["Password", `${sample.password}  for each of them`],
@@ -47,8 +58,80 @@ export function describeDemo({ ports, sample }: { ports: Ports; sample: Made }):
     ...rows.map(([label = "", text = ""]) => `  ${label.padEnd(width)}  ${text}`.trimEnd()),
     "",
     `Open ${sampleSiteUrl(ports.serverSide)} and sign in as mara, who is in two organizations.`,
-    `Data is kept in ${DATA_DIR}; remove that directory to begin afresh.`,
+    `Data is kept in ${DATA_DIR}; remove that directory to start again.`,
     `The service may call ${OUTBOUND_ALLOW_CIDRS.join(", ")} (OUTBOUND_ALLOW_CIDRS). Ctrl-C stops everything.`,
     "",
   ].join("\n");
+}
+
+/** What the demo has created so far, each under a key of its own. A second run creates only what is missing. */
+export type Made = {
+  password: string;
+  webhookSecret: string;
+  /** Of the Space that receives webhooks. */
+  spaceSecret: string;
+  people: Record<string, true>;
+  organizations: Record<string, { id: string; fullName: string }>;
+  members: Record<string, true>;
+  apps: Record<string, { clientId: string; clientSecret?: string }>;
+  /** Repositories, and what else the hub stores. */
+  repos: Record<string, true>;
+  webhooks: Record<string, true>;
+};
+
+type Kind = { [K in keyof Made]: Made[K] extends string ? never : K }[keyof Made];
+
+/** The file `demo.json` in the data directory. It contains a client secret and the samples' password: mode 600. */
+export class Notes {
+  made: Made;
+  readonly #path: string;
+
+  constructor(dataDir: string) {
+    this.#path = join(dataDir, "demo.json");
+    this.made = { ...fresh(), ...read(this.#path) };
+  }
+
+  /** Creates something unless the notes have it, and records it at once. */
+  async once<K extends Kind>(kind: K, key: string, make: () => Promise<Made[K][string]>): Promise<void> {
+    const known = this.made[kind] as Record<string, Made[K][string]>;
+    if (known[key]) return;
+    known[key] = await make();
+    this.save();
+  }
+
+  save(): void {
+    mkdirSync(join(this.#path, ".."), { recursive: true });
+    // A rename, so that an interrupted write leaves the old notes intact.
+    writeFileSync(`${this.#path}.new`, `${JSON.stringify(this.made, null, 2)}\n`, { mode: 0o600 });
+    renameSync(`${this.#path}.new`, this.#path);
+  }
+
+  /** Forgets everything except the password. */
+  forget(): void {
+    this.made = { ...fresh(), password: this.made.password };
+  }
+}
+
+function read(path: string): Partial<Made> {
+  try {
+    return JSON.parse(readFileSync(path, "utf8"));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return {};
+    throw new Error(`${path} cannot be read; remove it or the whole directory to start again.`, { cause: error });
+  }
+}
+
+function fresh(): Made {
+  const [webhookSecret, spaceSecret] = [randomSecret(), randomSecret()];
+  const password = randomPassword();
+  return { password, webhookSecret, spaceSecret, people: {}, organizations: {}, members: {}, apps: {}, repos: {}, webhooks: {} };
+}
+
+const randomSecret = () => `whsec_${randomBytes(32).toString("base64")}`;
+
+/** Sixty bits, easy to type: the demo may be reachable from the network. */
+function randomPassword(): string {
+  const symbols = "abcdefghijkmnpqrstuvwxyz23456789";
+  const group = () => Array.from({ length: 4 }, () => symbols[randomInt(symbols.length)]).join("");
+  return [group(), group(), group()].join("-");
 }

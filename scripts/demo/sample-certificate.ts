@@ -7,16 +7,16 @@ import { childEnvironment, env } from "#core/env.ts";
 
 const ROOT = resolve(import.meta.dirname, "../..");
 
-export type SampleCertificate = {
+type SampleCertificate = {
   /** Where the site finds its certificate and key. */
   directory: string;
-  /** For NODE_EXTRA_CA_CERTS: the certificate, and whatever the person who started the demo has their programs trust. */
+  /** For NODE_EXTRA_CA_CERTS: the certificate, and those that the variable already names. */
   trustedPath: string;
 };
 
 /**
- * The certificate of examples/metadata-document-site, made as its README says, which this process trusts from now on. The service
- * reads whom to trust when it starts, so this comes first.
+ * Creates the certificate of examples/metadata-document-site as its README says, and makes this process trust it. The service reads its
+ * trusted certificates when it starts, so this comes first.
  */
 export async function makeSampleCertificate(): Promise<SampleCertificate> {
   const directory = join(env().DATA_DIR, "sample-certificate");

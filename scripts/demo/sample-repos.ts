@@ -1,15 +1,17 @@
 import type { RepoType } from "@keyhook/sdk";
+import { commitsOn, gaugeCommits, readingsUntil, type SampleCommit } from "./sample-commits.ts";
 
 export type SampleRepo = {
   type: RepoType;
   owner: string;
   name: string;
-  /** Who makes it; the owner, unless that is an organization. */
+  /** The user who creates it: the owner, unless that is an organization. */
   maker: string;
   isPrivate?: boolean;
   sdk?: string;
   settings: Record<string, unknown>;
-  files: Record<string, string>;
+  /** The oldest first. */
+  commits: () => SampleCommit[];
 };
 
 const model = `---
@@ -18,7 +20,7 @@ tags: [tides, forecasting]
 ---
 # Tide forecasts
 
-Predicts the height of the tide at a gauge, hour by hour, from what was measured in the ten days before.
+Predicts the height of the tide at a gauge for each hour, from the readings of the last ten days.
 
 \`\`\`python
 from forecast import height
@@ -32,7 +34,7 @@ print(height("Cuxhaven", hours=24))
 | Brest | 3.7 | 8,760 |
 | Ystad | 2.9 | 8,760 |
 
-It is no warning service. How the readings are taken is told [with the code](forecast.py).
+This is not a warning service. The [code](forecast.py) shows how the heights are computed.
 `;
 
 const code = `"""Heights of the tide, from the ten days before."""
@@ -46,13 +48,44 @@ def height(gauge: str, hours: int) -> list[float]:
     return [round(math.cos(2 * math.pi * (hour - phase) / PERIOD_HOURS), 3) for hour in range(hours)]
 `;
 
-const readings = [
-  "gauge,hour,height_cm",
-  ...[211, 254, 287, 301, 292].map((height, hour) => `Cuxhaven,${hour},${height}`),
-  "",
-].join("\n");
+/** Draws the tide from midnight to midnight, with the visitor's own clock. */
+const tide = `<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Tide viewer</title>
+<style>
+  :root { color-scheme: light dark; --sea: light-dark(#2f6f8f, #7fb8d4); --muted: light-dark(#5f6b73, #9aa7b0); }
+  body { margin: 0; padding: 1.5rem; font: 1rem/1.5 system-ui, sans-serif; }
+  h1 { margin: 0; font-size: 1.25rem; }
+  p { margin: 0.25rem 0 1rem; color: var(--muted); }
+  svg { width: 100%; height: auto; overflow: visible; }
+  text { font-size: 13px; fill: var(--muted); }
+</style>
+<h1>Today's tide at Cuxhaven</h1>
+<p id="now">Heights in centimeters above chart datum</p>
+<svg viewBox="0 0 720 260" role="img" aria-labelledby="now"><g id="grid"></g><path id="water" fill="var(--sea)" fill-opacity="0.25" stroke="var(--sea)" stroke-width="2"/><g id="marks"></g></svg>
+<script>
+  const PERIOD = 12.42;
+  const midnight = new Date().setHours(0, 0, 0, 0) / 3600000;
+  const height = (hour) => 180 + 150 * Math.cos((2 * Math.PI * (midnight + hour)) / PERIOD);
+  const at = (hour) => [hour * 30, 230 - height(hour) * 0.62];
+  const time = (hour) => String(Math.floor(hour)).padStart(2, "0") + ":" + String(Math.floor((hour % 1) * 60)).padStart(2, "0");
+  const text = (x, y, value, anchor = "middle") => '<text x="' + x + '" y="' + y + '" text-anchor="' + anchor + '">' + value + "</text>";
+  const points = Array.from({ length: 145 }, (_, index) => at(index / 6).join(" "));
+  water.setAttribute("d", "M0 230 L" + points.join(" L") + " L720 230 Z");
+  grid.innerHTML = [0, 6, 12, 18, 24].map((hour) => text(hour * 30, 252, time(hour), hour === 0 ? "start" : hour === 24 ? "end" : "middle")).join("");
+  const first = PERIOD - (midnight % PERIOD);
+  const highs = [first - PERIOD, first, first + PERIOD].filter((hour) => hour > 0.7 && hour < 23.3);
+  const hour = Date.now() / 3600000 - midnight;
+  const [x, y] = at(hour);
+  marks.innerHTML = highs.map((high) => text(high * 30, at(high)[1] - 10, "High water " + time(high))).join("")
+    + '<path d="M' + x + ' 0V230" stroke="var(--muted)" stroke-dasharray="3 4"/><circle cx="' + x + '" cy="' + y + '" r="5" fill="var(--sea)"/>';
+  now.textContent = "Now " + Math.round(height(hour)) + " cm; high water at " + highs.map(time).join(" and ") + ".";
+</script>
+`;
 
-/** Enough to look around in: one of each type, one that is private, one that is gated. */
+/** One of each type, one that is private, one that is gated. */
 export const sampleRepos: readonly SampleRepo[] = [
   {
     type: "dataset",
@@ -60,10 +93,11 @@ export const sampleRepos: readonly SampleRepo[] = [
     name: "gauge-readings",
     maker: "aiko",
     isPrivate: true,
-    settings: { description: "Raw readings of 40 gauges. Of Tidepool alone." },
-    files: {
-      "README.md": "---\ntags: [tides]\n---\n# Gauge readings\n\nAs they come from the gauges, once an hour.\n",
-      "readings.csv": readings,
+    settings: { description: "Raw readings of the gauges, for members of Tidepool." },
+    commits() {
+      const [first, ...others] = gaugeCommits();
+      const readme = "---\ntags: [tides]\n---\n# Gauge readings\n\nRaw readings of the last day, updated six times a day.\n";
+      return first ? [{ ...first, files: { ...first.files, "README.md": readme } }, ...others] : [];
     },
   },
   {
@@ -72,14 +106,19 @@ export const sampleRepos: readonly SampleRepo[] = [
     name: "storm-surges",
     maker: "aiko",
     settings: {
-      description: "High waters of the last sixty years, with where and why.",
+      description: "High waters of the last sixty years, with place and cause.",
       gated: "manual",
-      gatePrompt: "The readings are for **research**. Say what you want them for.",
+      gatePrompt: "The readings are for **research**. Describe what you want to use them for.",
     },
-    files: {
-      "README.md": "---\ntags: [tides, storms]\n---\n# Storm surges\n\nSixty years of high waters.\n",
-      "surges.csv": readings,
-    },
+    commits: () =>
+      commitsOn([26, 22, 15, 8, 2], {
+        by: "aiko",
+        titles: ["Add the first files", "Add 1962", "Add 1976", "Correct the place of two gauges", "Add 2013"],
+        files: {
+          "README.md": "---\ntags: [tides, storms]\n---\n# Storm surges\n\nSixty years of high waters.\n",
+          "surges.csv": readingsUntil(Date.now()),
+        },
+      }),
   },
   {
     type: "space",
@@ -87,19 +126,44 @@ export const sampleRepos: readonly SampleRepo[] = [
     name: "tide-viewer",
     maker: "mara",
     sdk: "static",
-    settings: { description: "The tide of today, drawn." },
-    files: {
-      "README.md": "---\ntitle: Tide viewer\nsdk: static\ntags: [tides]\n---\n# Tide viewer\n\nOpen `index.html`.\n",
-      "index.html": "<!doctype html>\n<title>Tide viewer</title>\n<p>High water at 14:20.</p>\n",
-    },
+    settings: { description: "Today's tide at Cuxhaven." },
+    commits: () =>
+      commitsOn([19, 18, 12, 5], {
+        by: "mara",
+        titles: ["Add the first files", "Mark the current time", "Use the visitor's time zone", "Show both high waters"],
+        files: {
+          "README.md": "---\ntitle: Tide viewer\nsdk: static\ntags: [tides]\n---\n# Tide viewer\n\nOpen `index.html`.\n",
+          "index.html": tide,
+        },
+      }),
   },
   {
     type: "model",
     owner: "mara",
     name: "tide-forecasts",
     maker: "mara",
-    settings: { description: "Heights of the tide at 40 gauges, hour by hour." },
-    files: { "README.md": model, "forecast.py": code },
+    settings: { description: "Hourly tide heights at three gauges." },
+    commits: () =>
+      commitsOn([27.1, 25.2, 24.3, 20.1, 18.2, 17.4, 13.1, 11.3, 10.2, 6.4, 4.2, 3.1, 1.2, 0.2], {
+        by: "mara",
+        titles: [
+          "Add the first files",
+          "Test against Brest",
+          "Correct the phase at Ystad",
+          "Train with the storms of the week",
+          "Round heights to millimeters",
+          "Train with the readings of the week",
+          "Test against Ystad",
+          "Document the units",
+          "Train with the readings of the week",
+          "Accept lower-case names of gauges",
+          "Reject negative hours",
+          "Train with the readings of the week",
+          "Simplify the phase",
+          "Update the table of errors",
+        ],
+        files: { "README.md": model, "forecast.py": code },
+      }),
   },
 ];
 
@@ -109,6 +173,12 @@ export const sampleDiscussion = {
   title: "Baltic gauges are an hour late",
   description: "At **Ystad** the forecast is an hour behind what we read. Is the time zone taken into account?",
 };
+
+/** Who likes which model. */
+export const sampleLikes = [
+  { by: "aiko", on: "mara/tide-forecasts" },
+  { by: "mara", on: "mara/tide-forecasts" },
+];
 
 export const sampleCollection = {
   by: "mara",

@@ -1,9 +1,13 @@
+import { join } from "node:path";
+import { env } from "#core/env.ts";
+import type { Made } from "./describe-demo.ts";
+
 export type Ports = { service: number; serverSide: number; inBrowser: number; byDocument: number; receiver: number };
 
-/** Runs the service; made before its first start, which else prints a link for making the first operator. */
+/** The operator. Created before the first start, which would otherwise print a link that creates the first operator. */
 export const operator = { username: "opal", fullName: "Opal Achterberg", email: "opal@example.test" };
 
-/** Mara is in two organizations, so that there is something to choose. */
+/** Mara is in two organizations, so she can choose between them. */
 export const people = [
   { username: "mara", fullName: "Mara Lindqvist", email: "mara@example.test" },
   { username: "jonas", fullName: "Jonas Berg", email: "jonas@example.test" },
@@ -27,43 +31,59 @@ export const organizations = [
 
 const SCOPES = "openid profile email read-repos write-discussions";
 
-/** Under what the notes know the OAuth app of examples/device-cli, which has no address. */
+/** The key in the notes for the OAuth app of examples/device-cli, which has no URL. */
 export const DEVICE_APP = "device-cli";
 
-/** Likewise that of examples/org-token-exchange, which acts for members of tidepool. */
+/** The key for that of examples/org-token-exchange, which acts for members of tidepool. */
 export const EXCHANGE_APP = "org-token-exchange";
 
-/** The OAuth apps of the two sites in examples/sign-in-site and of examples/device-cli, as arguments of `admin app create`. */
+/**
+ * The samples' OAuth apps, as arguments of `admin app create`. The key of a site is its URL, since another port is another site.
+ */
 export function sampleApps({ serverSide, inBrowser }: Ports): { key: string; args: string[] }[] {
   const sites = [
-    { name: "Paper Lantern", url: sampleSiteUrl(serverSide), owner: ["--owner", "aiko"], kind: ["--confidential"] },
-    { name: "Copper Kite", url: sampleSiteUrl(inBrowser), owner: ["--org", "tidepool"], kind: [] },
+    {
+      name: "Paper Lantern",
+      logo: "lantern",
+      url: sampleSiteUrl(serverSide),
+      owner: ["--owner", "aiko"],
+      kind: ["--confidential"],
+    },
+    { name: "Copper Kite", logo: "kite", url: sampleSiteUrl(inBrowser), owner: ["--org", "tidepool"], kind: [] },
   ];
   return [
-    ...sites.map(({ name, url, owner, kind }) => ({
+    ...sites.map(({ name, logo, url, owner, kind }) => ({
       key: url,
       args: [
-        ...["--name", name, ...owner, ...kind, "--scopes", SCOPES],
+        ...["--name", name, "--logo", logoPath(logo), ...owner, ...kind, "--scopes", SCOPES],
         ...["--redirect-uri", `${url}/callback`, "--post-logout-redirect-uri", `${url}/`],
       ],
     })),
     {
       key: EXCHANGE_APP,
       args: [
-        ...["--name", "Night Heron", "--org", "tidepool", "--privilege", "token-exchange"],
+        ...["--name", "Night Heron", "--logo", logoPath("heron"), "--org", "tidepool", "--privilege", "token-exchange"],
         ...["--scopes", "openid profile read-repos write-repos manage-repos"],
       ],
     },
-    { key: DEVICE_APP, args: ["--name", "Tin Whistle", "--owner", "jonas", "--device", "--scopes", SCOPES] },
+    {
+      key: DEVICE_APP,
+      args: [
+        ...["--name", "Tin Whistle", "--logo", logoPath("whistle"), "--owner", "jonas"],
+        ...["--device", "--scopes", SCOPES],
+      ],
+    },
   ];
 }
 
-/** Not `localhost`, as the service: a third-party site has another host name, and no cookie of ours. */
+const logoPath = (name: string): string => join(import.meta.dirname, "logos", `${name}.png`);
+
+/** Not `localhost`, the service's host: a third-party site has another host name, so no cookie is shared. */
 export function sampleSiteUrl(port: number): string {
   return `http://127.0.0.1:${port}`;
 }
 
-/** The site that is known by its metadata document, which is served over https only. */
+/** The site with a metadata document, which must be served over https. */
 export function documentSiteUrl({ byDocument }: Ports): string {
   return `https://127.0.0.1:${byDocument}`;
 }
@@ -73,11 +93,12 @@ export function receiverUrl({ receiver }: Pick<Ports, "receiver">): string {
   return `http://127.0.0.1:${receiver}`;
 }
 
-/** Webhooks that tell it: one that it takes, and one whose part of it is closed for maintenance, so that there is something to retry. */
+/** The receiver's webhooks: it accepts the first, and answers the second as if closed for maintenance, which shows retries. */
 export const sampleWebhooks = [
   {
     key: "mara",
     by: "mara",
+    name: "Tide watch",
     api: "/api/settings/webhooks",
     path: "/webhooks/onChange",
     watched: ["user:mara", "user:aiko", "org:tidepool"],
@@ -85,6 +106,7 @@ export const sampleWebhooks = [
   {
     key: "tidepool",
     by: "aiko",
+    name: "Maintenance",
     api: "/api/organizations/tidepool/settings/webhooks",
     path: "/webhooks/maintenance",
     watched: ["org:tidepool"],
@@ -93,3 +115,37 @@ export const sampleWebhooks = [
   ...webhook,
   watched: watched.map((item) => ({ type: item.split(":")[0], name: item.split(":")[1] })),
 }));
+
+/** A Space that receives webhooks, from examples/webhook-space. */
+export const sampleSpace = { owner: "mara", name: "post-box", watched: [{ type: "user", name: "mara" }] } as const;
+
+/** The settings of examples/sign-in-site, as its README lists them. */
+export function sampleSitesEnvironment(ports: Ports, { apps, organizations }: Made): Record<string, string> {
+  const serverSide = apps[sampleSiteUrl(ports.serverSide)];
+  const inBrowser = apps[sampleSiteUrl(ports.inBrowser)];
+  return {
+    ISSUER: env().ORIGIN,
+    ISSUER_NAME: env().BRAND_NAME,
+    SERVER_SITE_PORT: String(ports.serverSide),
+    SERVER_SITE_CLIENT_ID: serverSide?.clientId ?? "",
+    SERVER_SITE_CLIENT_SECRET: serverSide?.clientSecret ?? "",
+    BROWSER_SITE_PORT: String(ports.inBrowser),
+    BROWSER_SITE_CLIENT_ID: inBrowser?.clientId ?? "",
+    KNOWN_ORGANIZATIONS: JSON.stringify(Object.values(organizations).map(({ id, fullName }) => ({ id, name: fullName }))),
+  };
+}
+
+/** The settings of examples/metadata-document-site: the service's URL, and nothing that the service issued. */
+export function documentSiteEnvironment(
+  { byDocument }: Pick<Ports, "byDocument">,
+  certificateDirectory: string,
+): Record<string, string> {
+  const { ORIGIN, BRAND_NAME, VENDOR } = env();
+  return {
+    ISSUER: ORIGIN,
+    ISSUER_NAME: BRAND_NAME,
+    PROVIDER_PATH: VENDOR,
+    SITE_PORT: String(byDocument),
+    CERTIFICATE_DIR: certificateDirectory,
+  };
+}

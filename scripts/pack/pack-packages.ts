@@ -1,31 +1,34 @@
+import { spawnSync } from "node:child_process";
 import {
   chmodSync,
+  copyFileSync,
   cpSync,
   existsSync,
+  globSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
   renameSync,
   rmSync,
+  statSync,
   writeFileSync,
 } from "node:fs";
-import { join } from "node:path";
-import { compile, compiledPath } from "./compile.ts";
-import { type Manifest, publishedManifest } from "./manifest.ts";
-import { ROOT, runNpm } from "./run-program.ts";
+import { delimiter, dirname, join, relative } from "node:path";
 
-/** In this order: the others carry the SDK. */
+export const ROOT = join(import.meta.dirname, "../..");
+
+/** In this order: the others bundle the SDK. */
 const PACKAGES = ["sdk", "cli", "receiver"] as const;
 type Package = (typeof PACKAGES)[number];
 
 /** Where the service looks for them (server/downloads.ts). */
 const OUT = join(ROOT, "build/packages");
 
-/** Makes `build/packages/keyhook-{sdk,cli,receiver}.tgz`, each installable alone, and returns their paths. */
+/** Creates `build/packages/keyhook-{sdk,cli,receiver}.tgz`, each installable alone, and returns their paths. */
 export function packPackages(): string[] {
   mkdirSync(OUT, { recursive: true });
-  // Beside where they go, so that a rename puts them there whole.
+  // Next to the destination, so that a rename publishes complete files.
   const work = mkdtempSync(join(OUT, ".stage-"));
   try {
     return PACKAGES.map((name) => pack(name, work));
@@ -62,8 +65,8 @@ function pack(name: Package, work: string): string {
 }
 
 /**
- * The SDK as a part of another package. It names nothing that it needs: npm takes what a bundled package needs for bundled too, and
- * leaves an empty folder of it; the package that carries it brings that (scripts/pack/manifest.ts).
+ * The SDK as a part of another package. It declares no dependencies: npm would treat a bundled package's dependencies as bundled
+ * too, and leave empty folders. The bundling package declares them instead (`publishedManifest`).
  */
 function carrySdk(sdk: string, target: string): void {
   cpSync(sdk, target, { recursive: true });
@@ -73,7 +76,7 @@ function carrySdk(sdk: string, target: string): void {
 
 const readManifest = (folder: string): Manifest => JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
 
-/** A program needs the line that names its interpreter. */
+/** A program needs its shebang line. */
 function makeProgram(path: string): void {
   const text = readFileSync(path, "utf8");
   if (!text.startsWith("#!")) writeFileSync(path, `#!/usr/bin/env node\n${text}`);
@@ -87,4 +90,133 @@ function putInPlace(name: Package, stage: string): string {
   const path = join(OUT, `keyhook-${name}.tgz`);
   renameSync(join(stage, made), path);
   return path;
+}
+
+/** The fields of our package.json files that this module reads. */
+type Manifest = {
+  name: string;
+  version: string;
+  description: string;
+  license: string;
+  engines: Record<string, string>;
+  keywords?: string[];
+  sideEffects?: boolean | string[];
+  exports?: Record<string, string>;
+  bin?: Record<string, string>;
+  dependencies?: Record<string, string>;
+};
+
+/**
+ * The package.json for outsiders: the workspace's own refers to TypeScript sources, this one to the compiled files.
+ * @param sdk the SDK's, for a package that bundles it: its dependencies become this package's
+ */
+function publishedManifest(source: Manifest, sdk?: Manifest): Record<string, unknown> {
+  const { name, version, description, license, engines, keywords, sideEffects, exports, bin, dependencies = {} } = source;
+  const carries = sdk !== undefined && sdk.name in dependencies ? sdk : undefined;
+  return {
+    name,
+    version,
+    description,
+    license,
+    ...(keywords && { keywords }),
+    type: "module",
+    engines,
+    ...(exports && { sideEffects: sideEffects ?? false, exports: publishedExports(exports) }),
+    ...(bin && { bin: Object.fromEntries(Object.entries(bin).map(([command, path]) => [command, compiledPath(path, ".js")])) }),
+    files: ["dist"],
+    dependencies: sorted({ ...carries?.dependencies, ...dependencies, ...(carries && { [carries.name]: carries.version }) }),
+    // The tarball comes from a service, not from a registry that would also have the SDK.
+    ...(carries && { bundleDependencies: [carries.name] }),
+  };
+}
+
+function publishedExports(exports: Record<string, string>): Record<string, unknown> {
+  const entries = Object.entries(exports).map(([name, path]) => [
+    name,
+    path.endsWith(".ts") ? { types: compiledPath(path, ".d.ts"), default: compiledPath(path, ".js") } : path,
+  ]);
+  return { ...Object.fromEntries(entries), "./package.json": "./package.json" };
+}
+
+const sorted = (record: Record<string, string>) =>
+  Object.fromEntries(Object.entries(record).sort(([one], [other]) => (one < other ? -1 : 1)));
+
+type Compiled = {
+  /** The package's sources. */
+  source: string;
+  /** The directory for JavaScript and declarations. */
+  out: string;
+  /** The declarations of `@keyhook/sdk`, for packages that bundle it. */
+  sdkTypes?: string | undefined;
+};
+
+const isPublished = (path: string): boolean => !/\.test\.tsx?$|(^|\/)testing(\/|$)/.test(path);
+
+/** Compiles a package's TypeScript to JavaScript and declarations, and copies its other files. */
+function compile({ source, out, sdkTypes }: Compiled): void {
+  const files = readdirSync(source, { recursive: true, encoding: "utf8" }).filter(
+    (path) => isPublished(path) && statSync(join(source, path)).isFile(),
+  );
+  const config = join(dirname(out), "tsconfig.json");
+  writeFileSync(
+    config,
+    JSON.stringify({
+      extends: join(ROOT, "tsconfig.json"),
+      compilerOptions: {
+        // The syntax that Node 20 and current browsers support.
+        target: "es2022",
+        noEmit: false,
+        incremental: false,
+        declaration: true,
+        rewriteRelativeImportExtensions: true,
+        plugins: [],
+        typeRoots: [join(ROOT, "node_modules/@types")],
+        rootDir: source,
+        outDir: out,
+        // Otherwise the compiler would compile the workspace's SDK into this package again.
+        ...(sdkTypes && { paths: { "@keyhook/sdk": [sdkTypes] } }),
+      },
+      include: [],
+      files: files.filter((path) => path.endsWith(".ts")).map((path) => join(source, path)),
+    }),
+  );
+  runProgram("tsc", ["--project", config]);
+  for (const path of globSync("**/*.d.ts", { cwd: out })) rewriteImports(join(out, path));
+  for (const path of files.filter((path) => !path.endsWith(".ts"))) {
+    mkdirSync(dirname(join(out, path)), { recursive: true });
+    copyFileSync(join(source, path), join(out, path));
+  }
+}
+
+/** The compiler rewrites `./x.ts` in JavaScript, but not in declarations, where it would refer to missing sources. */
+function rewriteImports(path: string): void {
+  const text = readFileSync(path, "utf8");
+  const imports = /(\bfrom\s*|\bimport\s*\(?\s*)(["'])(\.{1,2}\/[^"'\n]+)\.ts\2/g;
+  writeFileSync(
+    path,
+    text.replace(imports, (_whole, before, quote, target) => `${before}${quote}${target}.js${quote}`),
+  );
+}
+
+/** The path of a source file after compilation, as in package.json: `./src/index.ts` becomes `./dist/index.js`. */
+function compiledPath(path: string, extension: ".js" | ".d.ts"): string {
+  return `./dist/${relative("src", path).replace(/\.ts$/, extension)}`;
+}
+
+/** Runs a program of the project; if it fails, the error contains its output. */
+export function runProgram(program: string, args: string[], cwd = ROOT): void {
+  const { status, signal, error, stdout, stderr } = spawnSync(program, args, {
+    cwd,
+    encoding: "utf8",
+    env: { ...process.env, PATH: [join(ROOT, "node_modules/.bin"), process.env.PATH].join(delimiter) },
+  });
+  if (status === 0) return;
+  throw new Error(`${program} failed: ${error?.message ?? `it ended with ${signal ?? status}`}\n${stdout ?? ""}${stderr ?? ""}`);
+}
+
+/** The npm that runs this script, or else the one on the path. */
+function runNpm(args: string[], cwd: string): void {
+  const npm = process.env.npm_execpath;
+  if (npm) runProgram(process.execPath, [npm, ...args], cwd);
+  else runProgram("npm", args, cwd);
 }

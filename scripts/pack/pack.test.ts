@@ -3,9 +3,9 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, 
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { ROOT } from "./run-program.ts";
+import { ROOT } from "./pack-packages.ts";
 
-/** What an outsider gets, seen as an outsider sees it: tarballs, installed into a folder that knows nothing of this one. */
+/** The packages as an outsider gets them: tarballs, installed into a folder outside this project. */
 const NAMES = ["sdk", "cli", "receiver"] as const;
 const tarball = (name: string) => join(ROOT, `build/packages/keyhook-${name}.tgz`);
 const folder = mkdtempSync(join(tmpdir(), "keyhook-pack-"));
@@ -32,12 +32,10 @@ function succeed(program: string, ...args: string[]): string {
   return said;
 }
 
-/** The machine's own Node, which may be older than the project's: the oldest that outsiders may have is 20. */
+/** The machine's own Node, which may be older than the project's: outsiders need at least 20. */
 const nodes = [...new Set([process.execPath, "/usr/bin/node", "/usr/local/bin/node"])].filter((path) => existsSync(path));
 
-/**
- * As `npm install` of the three lays them out, without a registry: the packages that they need from outside are this project's own copies.
- */
+/** The result of `npm install` of the three, without a registry: their external dependencies are this project's copies. */
 function install(): void {
   for (const name of NAMES) {
     const target = join(folder, "node_modules/@keyhook", name);
@@ -49,9 +47,9 @@ function install(): void {
     const path = join(folder, "node_modules", name);
     if (existsSync(path)) continue;
     mkdirSync(dirname(path), { recursive: true });
-    const own = [join(ROOT, "packages/cli/node_modules", name), join(ROOT, "node_modules", name)].find((each) =>
-      existsSync(each),
-    );
+    const own = ["packages/sdk/node_modules", "packages/cli/node_modules", "node_modules"]
+      .map((each) => join(ROOT, each, name))
+      .find((each) => existsSync(each));
     symlinkSync(own as string, path);
   }
 }
@@ -73,7 +71,7 @@ beforeAll(() => {
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 describe.each(NAMES)("the tarball of the %s", (name) => {
-  it("holds what runs, its declarations, a README and the licence, and nothing else", () => {
+  it("contains only the compiled code, its declarations, a README and the license", () => {
     const paths = succeed("tar", "-tzf", tarball(name)).trim().split("\n");
     const wanted = /^package\/(node_modules\/@keyhook\/sdk\/)?(dist\/|package\.json$|README\.md$|LICENSE$)/;
     expect(paths.filter((path) => !wanted.test(path))).toEqual([]);
@@ -86,9 +84,9 @@ describe.each(NAMES)("the tarball of the %s", (name) => {
     if (name !== "cli") succeed("attw", tarball(name), "--profile", "esm-only", "--no-emoji");
     const { dependencies = {}, bundleDependencies } = manifestOf(name);
     expect(bundleDependencies).toEqual(name === "sdk" ? undefined : ["@keyhook/sdk"]);
-    // What the carried SDK needs is installed with it.
+    // The dependencies of the bundled SDK are installed with the package.
     expect(dependencies.zod).toBe(manifestOf("sdk").dependencies?.zod);
-    // What it said that it needs npm would take for bundled too, and install an empty folder of it.
+    // npm would treat the SDK's declared dependencies as bundled too, and leave an empty folder for each.
     if (bundleDependencies) {
       const carried = join(folder, "node_modules/@keyhook", name, "node_modules/@keyhook/sdk/package.json");
       expect(JSON.parse(readFileSync(carried, "utf8"))).not.toHaveProperty("dependencies");

@@ -1,9 +1,47 @@
-import { aptInstaller } from "./apt.mjs";
-import { findBrowser } from "./find-browser.mjs";
-import { run, SetupFailed } from "./run.mjs";
+import { existsSync, readdirSync } from "node:fs";
+import { homedir } from "node:os";
+import { join } from "node:path";
+import { aptInstaller } from "./programs.mjs";
+import { run, SetupFailed, works } from "./run.mjs";
 
-/** Finds a Chromium, or gets one: Playwright's, else the distribution's. */
-export function provideBrowser(say) {
+/**
+ * A Chromium that starts on this machine, for the browser tests; undefined if there is none. It tries the one of CHROMIUM_PATH,
+ * then the machine's own, then Playwright's downloads. Of each it tries the headless shell first, as Playwright does: the whole
+ * browser renders an invisible window, at the cost of half a core.
+ * @returns {string | undefined} the path of its program
+ */
+export function findBrowser() {
+  return candidates().find((path) => existsSync(path) && works(path));
+}
+
+function candidates() {
+  const own = ["chromium-headless-shell", "chromium", "chromium-browser", "google-chrome", "google-chrome-stable"].flatMap(
+    (name) => [`/usr/bin/${name}`, `/usr/local/bin/${name}`],
+  );
+  const chosen = process.env.CHROMIUM_PATH ? [process.env.CHROMIUM_PATH] : [];
+  return [...chosen, ...own, "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome", ...downloaded()];
+}
+
+function downloaded() {
+  const cache =
+    process.env.PLAYWRIGHT_BROWSERS_PATH ||
+    join(homedir(), process.platform === "darwin" ? "Library/Caches/ms-playwright" : ".cache/ms-playwright");
+  if (!existsSync(cache)) return [];
+  return readdirSync(cache)
+    .filter((name) => /^chromium(_headless_shell)?-/.test(name))
+    .sort((one, other) => Number(other.includes("headless")) - Number(one.includes("headless")) || (one < other ? 1 : -1))
+    .flatMap((name) => [
+      join(cache, name, "chrome-headless-shell-linux64/chrome-headless-shell"),
+      join(cache, name, "chrome-linux/headless_shell"),
+      join(cache, name, "chrome-mac/headless_shell"),
+      join(cache, name, "chrome-linux64/chrome"),
+      join(cache, name, "chrome-linux/chrome"),
+      join(cache, name, "chrome-mac/Chromium.app/Contents/MacOS/Chromium"),
+    ]);
+}
+
+/** Finds a Chromium, or installs one: Playwright's, or else the distribution's. */
+export async function provideBrowser(step) {
   if (findBrowser()) return;
   const ways = [
     ["downloading Chromium (playwright install --only-shell)", () => run("playwright", ["install", "--only-shell", "chromium"])],
@@ -17,9 +55,8 @@ export function provideBrowser(say) {
   }
   const problems = [];
   for (const [line, get] of ways) {
-    say(line);
     try {
-      get();
+      await step(line, get);
     } catch (error) {
       problems.push(error.message);
     }

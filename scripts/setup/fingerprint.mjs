@@ -4,8 +4,8 @@ import { dirname, join } from "node:path";
 import { root } from "./run.mjs";
 
 /**
- * One hash over files and folders, by content: neither a checkout nor a copy changes it.
- * @param {string[]} paths relative to the root; what does not exist counts as that
+ * One hash over the contents of files and folders, which a checkout or a copy does not change.
+ * @param {string[]} paths relative to the root; a missing path counts as missing
  * @param {(path: string) => boolean} [isPart]
  */
 export function fingerprint(paths, isPart = () => true) {
@@ -28,12 +28,12 @@ function filesOf(path, isPart) {
     .flatMap((name) => filesOf(`${path}/${name}`, isPart));
 }
 
-/** What a stamp file says, or undefined. */
+/** The content of a stamp file, or undefined. */
 export function readStamp(path) {
   return existsSync(join(root, path)) ? readFileSync(join(root, path), "utf8") : undefined;
 }
 
-/** Remembers for which fingerprint something was done. */
+/** Records the fingerprint for which a step was done. */
 export function writeStamp(path, value) {
   mkdirSync(dirname(join(root, path)), { recursive: true });
   writeFileSync(join(root, path), value);

@@ -1,23 +1,22 @@
 import { statSync } from "node:fs";
 import { join } from "node:path";
+import { prismaEnvironment } from "./build.mjs";
 import { fingerprint, readStamp, writeStamp } from "./fingerprint.mjs";
-import { prismaEnvironment } from "./generate.mjs";
 import { root, run, SetupFailed, works } from "./run.mjs";
 
 const STAMP = "node_modules/.keyhook-installed";
 const NODE_MAJOR = 24;
 
-/** Installs exactly what package-lock.json names, unless that is what is installed. */
-export function installPackages(say) {
+/** Installs exactly the packages of package-lock.json, unless they are installed. */
+export async function installPackages(step) {
   const wanted = `${process.platform}-${process.arch} ${fingerprint(["package-lock.json"])}`;
   if (readStamp(STAMP) === wanted) return;
   if (!isInstalledByHand()) {
-    say("installing packages (npm ci)");
     const args = ["ci", "--include=dev", "--no-fund", "--no-audit", "--loglevel=error"];
-    // The npm that runs this script, else the one on the path.
+    // The npm that runs this script, or else the one on the path.
     const npm = process.env.npm_execpath;
-    if (npm) run(process.execPath, [npm, ...args], prismaEnvironment);
-    else run("npm", args, prismaEnvironment);
+    const [command, first] = npm ? [process.execPath, [npm]] : ["npm", []];
+    await step("installing packages (npm ci)", () => run(command, [...first, ...args], prismaEnvironment));
   }
   checkNode();
   writeStamp(STAMP, wanted);
@@ -32,7 +31,7 @@ function isInstalledByHand() {
   }
 }
 
-/** The project brings its own Node, which an install script of its package puts in place. */
+/** The project has its own Node, which its package's install script provides. */
 function checkNode() {
   const node = join(root, "node_modules/.bin/node");
   if (works(node, ["-e", `process.exit(process.versions.node.split(".")[0] >= ${NODE_MAJOR} ? 0 : 1)`])) return;

@@ -5,8 +5,10 @@ import { root } from "./run.mjs";
 
 const file = join(root, ".setup-lock");
 
-/** Lets one setup at a time work on this checkout: two services may be started side by side. Returns the release. */
-export async function holdLock(say) {
+/**
+ * Lets only one setup at a time work on this checkout, since two services may be started together. Returns the release function.
+ */
+export async function holdLock(isQuiet) {
   for (let waited = false; ; waited = true) {
     try {
       writeFileSync(file, String(process.pid), { flag: "wx" });
@@ -16,7 +18,7 @@ export async function holdLock(say) {
     }
     const holder = readHolder();
     if (holder !== undefined && !isAlive(holder)) rmSync(file, { force: true });
-    else if (!waited) say(`waiting for another setup (process ${holder ?? "unknown"})`);
+    else if (!waited && !isQuiet) console.error(`setup: waiting for another setup (process ${holder ?? "unknown"})`);
     await delay(200);
   }
   const release = () => rmSync(file, { force: true });

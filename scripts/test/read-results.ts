@@ -1,49 +1,67 @@
 import { existsSync, readFileSync } from "node:fs";
 import { relative } from "node:path";
+import { stripVTControlCharacters } from "node:util";
 import type { Profiled } from "./profile.ts";
-import { type Tally, tallyOf } from "./tally.ts";
 
 type VitestReport = {
   numPassedTests: number;
   numFailedTests: number;
-  testResults: { name: string; status: string; assertionResults: { fullName: string; status: string }[] }[];
+  testResults: {
+    name: string;
+    status: string;
+    message: string;
+    assertionResults: { fullName: string; status: string; failureMessages: string[] }[];
+  }[];
 };
 
-/** Vitest's JSON report (as Jest's). A file that did not load, or whose set-up failed, is named by itself. */
+const REASON_LINES = 8;
+
+/** A failure with the start of its reason: what CI keeps of a long output is its end. */
+const failureOf = (name: string, reason: string | undefined): string =>
+  [
+    name,
+    ...stripVTControlCharacters(reason ?? "")
+      .split("\n")
+      .filter(Boolean)
+      .slice(0, REASON_LINES),
+  ].join("\n    ");
+
+/** Vitest's JSON report (in Jest's format). A file that did not load, or whose setup failed, is named itself. */
 export function readVitest(file: string, status: number): Tally {
   const report = readJson<VitestReport>(file);
   if (!report) return tallyOf("vitest", status);
   const failures = report.testResults
     .filter((result) => result.status !== "passed")
-    .flatMap(({ name, assertionResults }) => {
+    .flatMap(({ name, message, assertionResults }) => {
       const path = relative(process.cwd(), name);
       const failed = assertionResults.filter((result) => result.status === "failed");
-      return failed.length > 0 ? failed.map(({ fullName }) => `${path} › ${fullName}`) : [path];
+      if (failed.length === 0) return [failureOf(path, message)];
+      return failed.map(({ fullName, failureMessages }) => failureOf(`${path} › ${fullName}`, failureMessages[0]));
     });
   const { numPassedTests: passed, numFailedTests: failed } = report;
   return tallyOf("vitest", status, { passed, failed, failures });
 }
 
-type Spec = { title: string; ok: boolean; tests: { results: { duration: number }[] }[] };
+type Spec = { title: string; ok: boolean; tests: { results: { duration: number; error?: { message?: string } }[] }[] };
 type Suite = { file: string; suites?: Suite[]; specs?: Spec[] };
-type PlaywrightReport = { stats: { expected: number; unexpected: number; flaky: number }; suites: Suite[] };
+type PlaywrightReport = { stats: { expected: number; unexpected: number }; suites: Suite[] };
 
-/** Playwright's JSON report. A flaky test passed when it was tried again. */
+/** Playwright's JSON report. */
 export function readPlaywright(file: string, status: number): Tally {
   const report = readJson<PlaywrightReport>(file);
   if (!report) return tallyOf("playwright", status);
   const failures = report.suites.flatMap((suite) =>
     specsOf(suite)
       .filter(({ ok }) => !ok)
-      .map(({ title }) => `e2e/${suite.file} › ${title}`),
+      .map(({ title, tests }) => failureOf(`e2e/${suite.file} › ${title}`, tests[0]?.results.at(-1)?.error?.message)),
   );
-  const { expected, flaky, unexpected } = report.stats;
-  return tallyOf("playwright", status, { passed: expected + flaky, failed: unexpected, failures });
+  const { expected, unexpected } = report.stats;
+  return tallyOf("playwright", status, { passed: expected, failed: unexpected, failures });
 }
 
 const specsOf = ({ suites = [], specs = [] }: Suite): Spec[] => [...specs, ...suites.flatMap(specsOf)];
 
-/** What the stories of each file took together. */
+/** The total time of each file's stories. */
 export function profilePlaywright(file: string): Profiled[] {
   const suites = readJson<PlaywrightReport>(file)?.suites ?? [];
   return suites.map((suite) => {
@@ -54,4 +72,29 @@ export function profilePlaywright(file: string): Profiled[] {
 
 function readJson<Shape>(file: string): Shape | undefined {
   return existsSync(file) ? JSON.parse(readFileSync(file, "utf8")) : undefined;
+}
+
+/** The result of a step: its counts, and the failures, each with its reason below its name. */
+export type Tally = { passed: number; failed: number; failures: string[] };
+
+export const NOTHING: Tally = { passed: 0, failed: 0, failures: [] };
+
+export const addTallies = (a: Tally, b: Tally): Tally => ({
+  passed: a.passed + b.passed,
+  failed: a.failed + b.failed,
+  failures: [...a.failures, ...b.failures],
+});
+
+/** A tool that only passes or fails. */
+export const tallyOfCheck = (title: string, status: number): Tally =>
+  status === 0 ? { passed: 1, failed: 0, failures: [] } : { passed: 0, failed: 1, failures: [title] };
+
+/**
+ * A tool's counts and its exit status. A tool that failed without a failed test (a suite that did not load) counts as a failure.
+ */
+export function tallyOf(tool: string, status: number, counted: Tally = NOTHING): Tally {
+  const { passed, failed, failures } = counted;
+  const isUnexplained = failed === 0 && (status !== 0 || passed === 0);
+  if (!isUnexplained) return counted;
+  return { passed, failed: 1, failures: failures.length > 0 ? failures : [`${tool} ended with status ${status}`] };
 }

@@ -1,31 +1,30 @@
 import { existsSync, globSync, readFileSync } from "node:fs";
-import { dirname, join, relative, resolve } from "node:path";
+import { basename, dirname, extname, join, relative, resolve } from "node:path";
 
 const root = join(import.meta.dirname, "../..");
 
 const testPatterns = ["{core,api,app,worker,server,packages,scripts}/**/*.test.{ts,tsx}", "*.test.ts"];
 
 /**
- * `pure`: needs no database and starts nothing, so that threads are process enough. `process`: asks the running service that these files
- * share.
+ * `pure`: uses no database and starts no program, so it can run in a thread. `process`: sends requests to the running service
+ * that these files share.
  */
 export type TestKind = "pure" | "database" | "process";
 
 const SHARED_SERVICE = "core/testing/shared-service.ts";
 const DATABASE = /^core\/(db\.ts|postgres\/|testing\/)/;
-/** Programs and threads of its own, and what reaches for the whole process. */
+/** Files that start programs or threads, or change the whole process. */
 const OWN_PROCESS =
-  /node:(child_process|worker_threads|cluster)|from "(recheck)"|process\.(on|once|chdir|kill|emit|umask)\(|import\.meta\.resolve/;
+  /node:(child_process|worker_threads|cluster)|from "(recheck|typescript\/unstable\/sync)"|process\.(on|once|chdir|kill|emit|umask)\(|import\.meta\.resolve/;
 
 /**
- * Vitest's own graph would know as much, but only after it has compiled everything: what a file imports says which kind it is, so
- * that no list of files has to be kept.
+ * A file's imports decide its kind, so nobody maintains a list of files. Vitest's own graph has this information too, but only
+ * after it has compiled everything.
  */
 export function kindOf(file: string): TestKind {
   const reached = filesReached(file);
   if (reached.has(SHARED_SERVICE)) return "process";
-  const isPure = [...reached].every((path) => !DATABASE.test(path) && !OWN_PROCESS.test(sourceOf(path).text));
-  return isPure ? "pure" : "database";
+  return [...reached].every((path) => sourceOf(path).isPure) ? "pure" : "database";
 }
 
 export function testFiles(): Record<TestKind, string[]> {
@@ -35,31 +34,55 @@ export function testFiles(): Record<TestKind, string[]> {
   return files;
 }
 
-/** The project's files that a file imports, itself among them. */
-function filesReached(file: string): ReadonlySet<string> {
+/** A module that imports more of the project's modules only assembles what others do: the API, a web process, a large operation. */
+const NEAR_IMPORTS_MAX = 12;
+
+/**
+ * The test files that a change most likely breaks: they import a changed file, but not only through a module that assembles. Also those in
+ * its folder, and those named after it or its folder: `api/webhooks.test.ts` sends requests to `api/routes/webhooks/`.
+ */
+export function testFilesNear(changed: readonly string[]): string[] {
+  const isBeside = (test: string, path: string) => {
+    const folder = dirname(path);
+    if (folder === "." || path.includes(".test.")) return false;
+    const names = [basename(path, extname(path)), basename(folder)];
+    const isNamedAfter = (name: string) => basename(test).startsWith(`${name}.`) || basename(test).startsWith(`${name}-`);
+    return dirname(test) === folder || names.some(isNamedAfter);
+  };
+  return Object.values(testFiles())
+    .flat()
+    .filter((test) => {
+      const reached = filesReached(test, (path) => path === test || sourceOf(path).imports.length <= NEAR_IMPORTS_MAX);
+      return changed.some((path) => reached.has(path) || isBeside(test, path));
+    });
+}
+
+/** The project's files that a file imports, including itself. The imports of files for which `goesOn` is false do not count. */
+function filesReached(file: string, goesOn: (path: string) => boolean = () => true): ReadonlySet<string> {
   const reached = new Set<string>();
   for (const left = [file]; left.length > 0; ) {
     const path = left.pop() as string;
     if (reached.has(path)) continue;
     reached.add(path);
-    left.push(...sourceOf(path).imports);
+    if (goesOn(path)) left.push(...sourceOf(path).imports);
   }
   return reached;
 }
 
-type Source = { text: string; imports: string[] };
+type Source = { isPure: boolean; imports: string[] };
 const sources = new Map<string, Source>();
 
 function sourceOf(path: string): Source {
   const known = sources.get(path);
   if (known) return known;
   const text = readFileSync(join(root, path), "utf8");
-  const source = { text, imports: /\.[cm]?tsx?$/.test(path) ? importsOf(path, text) : [] };
+  const isPure = !DATABASE.test(path) && !OWN_PROCESS.test(text);
+  const source = { isPure, imports: /\.[cm]?tsx?$/.test(path) ? importsOf(path, text) : [] };
   sources.set(path, source);
   return source;
 }
 
-/** Of types alone nothing is left when it runs. */
+/** An import of types alone does not exist at run time. */
 const IMPORT = /^(?:import|export)\s(?!type\b)(?:[^;"']*?\bfrom\s*)?["']([^"']+)["']|\bimport\(\s*["']([^"']+)["']/gm;
 
 function importsOf(path: string, text: string): string[] {

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import { PassThrough } from "node:stream";
 import { expect, it } from "vitest";
-import { readBody } from "./read-body.ts";
+import { readBody } from "./serve-relay.ts";
 
 const MIB = 1024 * 1024;
 
@@ -13,7 +13,7 @@ function begun(bytes: number) {
   return { stream, request };
 }
 
-it("S138 one person's relays hold a part of what all of them may: whoever sends slowly to their own keeps nobody else from theirs", async () => {
+it("S138 one user's relays hold a part of the shared memory: slow requests to them do not block other users' relays", async () => {
   const slow = Array.from({ length: 18 }, () => begun(7 * MIB));
   const reading = slow.map(({ request }) => readBody(request, 8 * MIB, "mallory"));
   // All their results have been processed.
@@ -34,7 +34,7 @@ it("S138 one person's relays hold a part of what all of them may: whoever sends 
   expect(await readBody(again.request, 8 * MIB, "mallory")).toMatchObject({ bytes: { length: 8 * MIB } });
 });
 
-it("S138 nor do four accounts whose senders trickle: what is free is always shared with whoever comes next", async () => {
+it("S138 nor do four accounts with slow senders: free memory is always shared with the next caller", async () => {
   const people = ["one", "two", "three", "four"];
   const slow = people.flatMap((person) => Array.from({ length: 4 }, () => ({ person, ...begun(8 * MIB - 1) })));
   const reading = slow.map(({ request, person }) => readBody(request, 8 * MIB, person));

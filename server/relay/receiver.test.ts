@@ -3,7 +3,7 @@ import { createClient } from "@keyhook/sdk";
 import { Webhook } from "standardwebhooks";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { from, signedInPerson } from "#core/accounts/testing/people.ts";
-import { createPersonalAccessToken } from "#core/accounts/tokens/create-personal-access-token.ts";
+import { createPersonalAccessToken } from "#core/accounts/tokens/personal-access-tokens.ts";
 import { db } from "#core/db.ts";
 import { startWorld } from "#core/oauth/testing/world.ts";
 import { handleRequest } from "../handle-request.ts";
@@ -46,7 +46,7 @@ test("a receiver with a relay answers at a public address, and follows when it h
   expect([taken.status, await taken.json()]).toEqual([200, { took: "ada/tides" }]);
   expect((await fetch(url, { method: "POST", headers, body: `${body} ` })).status).toBe(403);
   // A stranger, although connected through this machine.
-  expect(await (await fetch(`${first.relayUrl.replace(/\/$/, "")}/`)).text()).not.toMatch(/Last deliveries|name="token"/);
+  expect(await (await fetch(`${first.relayUrl.replace(/\/$/, "")}/`)).text()).not.toMatch(/Recent deliveries|name="token"/);
 
   const watched = [{ type: "user" as const, name: person.username }];
   const webhook = await client.webhooks.create({ url, watched, secret: SECRET });
@@ -56,5 +56,5 @@ test("a receiver with a relay answers at a public address, and follows when it h
   expect(second.relayUrl).not.toBe(first.relayUrl);
   const moved = `${second.relayUrl.replace(/\/$/, "")}/webhooks/onPush`;
   await expect.poll(async () => (await client.webhooks.get(webhook.id)).url, { timeout: 20_000 }).toBe(moved);
-  expect(printed.join("\n")).toContain(`The address has changed, from ${first.relayUrl} to ${second.relayUrl}`);
+  expect(printed.join("\n")).toContain(`The relay's URL has changed, from ${first.relayUrl} to ${second.relayUrl}`);
 });

@@ -6,7 +6,7 @@ import { buffer } from "node:stream/consumers";
 import { createClient, listenToRelay, type RelayedRequest, type RelayState } from "@keyhook/sdk";
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
 import { from, signedInPerson } from "#core/accounts/testing/people.ts";
-import { createPersonalAccessToken } from "#core/accounts/tokens/create-personal-access-token.ts";
+import { createPersonalAccessToken } from "#core/accounts/tokens/personal-access-tokens.ts";
 import { pool } from "#core/db.ts";
 import { childEnvironment, databaseUrl } from "#core/env.ts";
 import { startCuttableProxy } from "#core/oauth/testing/cuttable-proxy.ts";
@@ -81,7 +81,7 @@ async function answeredOrTooLate(waiting: Promise<Response>, text: string): Prom
   if (answer.status === 200) expect(await answer.text()).toBe(text);
 }
 
-test("S141 what one process takes another hands over, and the answer finds its way back", async () => {
+test("S141 one process accepts a request, another hands it over, and the response comes back", async () => {
   const ada = await someone();
   const { child, said } = startListener(two.origin, ada.token);
   await vi.waitFor(() => expect(said).toContain("open"), SOON);
@@ -105,7 +105,7 @@ test("a listener that is killed with a request in its hands: the next has it, an
   await answeredOrTooLate(waiting, `${next.child.pid}`);
 });
 
-test("while the database is away a caller is told so, and a listener comes back by itself afterwards", async () => {
+test("while the database is unavailable a caller is told so, and a listener reconnects by itself afterwards", async () => {
   const ada = await someone();
   const { said } = startListener(one.origin, ada.token);
   await vi.waitFor(() => expect(said).toContain("open"), SOON);
@@ -120,7 +120,7 @@ test("while the database is away a caller is told so, and a listener comes back 
   await vi.waitFor(async () => expect((await fetch(`${direct}/again`, { method: "POST", body: "x" })).status).toBe(200), SOON);
 });
 
-test("a web process that is killed loses nothing: through the proxy its listener goes on with the other, and runs nothing twice", async () => {
+test("a killed web process loses nothing: through the proxy its listener continues with the other one, and runs nothing twice", async () => {
   const ada = await someone();
   const states: RelayState["kind"][] = [];
   const handled: string[] = [];

@@ -3,7 +3,7 @@ import http from "node:http";
 import { createClient, listenToRelay, type RelayAnswer, type RelayedRequest, type RelayState } from "@keyhook/sdk";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
 import { from, signedInPerson } from "#core/accounts/testing/people.ts";
-import { createPersonalAccessToken } from "#core/accounts/tokens/create-personal-access-token.ts";
+import { createPersonalAccessToken } from "#core/accounts/tokens/personal-access-tokens.ts";
 import { db, pool } from "#core/db.ts";
 import { startWorld } from "#core/oauth/testing/world.ts";
 import { handleRequest } from "../handle-request.ts";
@@ -77,7 +77,7 @@ function send(url: string, { method = "POST", headers = [] as string[], body = B
   });
 }
 
-test("S141 bytes, headers and path go to the handler as they came, and its answer comes back", async () => {
+test("S141 bytes, headers and path reach the handler unchanged, and its response comes back", async () => {
   const ada = await someone();
   let got: RelayedRequest | undefined;
   const back = randomBytes(70_000);
@@ -132,7 +132,7 @@ test("S141 bytes, headers and path go to the handler as they came, and its answe
   expect(got?.headers).toContainEqual(["authorization", "Token abc"]);
 });
 
-test("what comes while nobody listens is kept, and handed over in its order to whoever comes", async () => {
+test("requests without a listener are kept, and handed over in order to the next one", async () => {
   const ada = await someone();
   const { relay } = await ada.client.relays.open("laptop");
   expect(await ada.client.relays.open("laptop")).toMatchObject({ relay: { url: relay.url } });
@@ -180,7 +180,7 @@ test("two hundred at once are each handled once", async () => {
   expect(handled).toHaveLength(200);
 });
 
-test("a newer listener takes over, and the older is told and ends", async () => {
+test("a newer listener takes over, and the older one is notified and ends", async () => {
   const ada = await someone();
   const first = await listening(ada, () => ({ status: 200, body: "first" }));
   expect((await send(first.url)).body.toString()).toBe("first");
@@ -189,7 +189,7 @@ test("a newer listener takes over, and the older is told and ends", async () => 
   expect((await send(first.url)).body.toString()).toBe("second");
 });
 
-test("what a listener had that died is handed to the next, and to nobody while it lives", async () => {
+test("requests of a dead listener go to the next one, and to nobody while it lives", async () => {
   const ada = await someone();
   const first = new AbortController();
   const { relay } = await ada.client.relays.open("laptop");
@@ -285,7 +285,7 @@ describe("S141 what an attacker may try", () => {
     }
   });
 
-  test("who somebody is to us is not told, and a token of ours neither", async () => {
+  test("cookies and tokens of ours are not passed on", async () => {
     const ada = await someone();
     const told: string[] = [];
     const { url } = await listening(ada, ({ headers }) => {
@@ -299,7 +299,7 @@ describe("S141 what an attacker may try", () => {
     expect(told).toEqual([]);
   });
 
-  test("headers with line breaks, and statuses that are none, cannot be answered", async () => {
+  test("responses with line breaks in headers, or with invalid statuses, are refused", async () => {
     const ada = await someone();
     const { relay } = await ada.client.relays.open("laptop");
     await send(relay.url, { body: Buffer.from("x") });
@@ -331,7 +331,7 @@ describe("S141 what an attacker may try", () => {
     expect(await answer({ status: 200 })).toBe(404);
   });
 
-  test("an address that is none, has expired, was closed, or whose person is shut out is not there", async () => {
+  test("an invalid, expired or closed URL, or one of a disabled user, is a 404", async () => {
     const ada = await someone();
     const { relay } = await ada.client.relays.open("laptop");
     const status = async (url = relay.url) => (await send(url)).status;
@@ -354,7 +354,7 @@ describe("S141 what an attacker may try", () => {
     await expect(ada.client.relays.get("laptop")).rejects.toMatchObject({ status: 404 });
   });
 
-  test("what is sent is bounded: a body, an inbox, and how many relays somebody has", async () => {
+  test("sizes are bounded: a body, an inbox, and the number of a user's relays", async () => {
     const ada = await someone();
     const { relay } = await ada.client.relays.open("laptop");
     expect((await send(relay.url, { body: Buffer.alloc(8 * 1024 * 1024 + 1) })).status).toBe(413);
@@ -372,7 +372,7 @@ describe("S141 what an attacker may try", () => {
   });
 });
 
-test("S112 a listener whose token was revoked is sent away, and one without the scope never heard", async () => {
+test("S112 a listener whose token was revoked is disconnected, and one without the scope is refused", async () => {
   const ada = await someone();
   const { ended } = await listening(ada, () => ({ status: 200 }));
   await db().personalAccessToken.deleteMany({ where: { userId: ada.id } });

@@ -1,17 +1,16 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { consumeThrottle, throttleKey } from "#core/accounts/throttle.ts";
-import { isDatabaseDown } from "#core/db.ts";
+import { isDatabaseDown } from "#core/database-errors.ts";
 import { isServiceError } from "#core/errors.ts";
+import { BodyBudget, SMALL_BODY_BYTES } from "#core/fair-queue/body-budget.ts";
+import type { Release } from "#core/fair-queue/fair-queue.ts";
 import { newId } from "#core/ids.ts";
 import { requestContext } from "#core/log.ts";
-import { callerHeaders, relayHeaders } from "#core/relay/door/answer-headers.ts";
-import { handlerHeaders } from "#core/relay/door/request-headers.ts";
 import { awaitAnswer, type HandlerAnswer } from "#core/relay/inbox/await-answer.ts";
 import { findRelayByToken, takeRequest } from "#core/relay/inbox/take-request.ts";
-import { RELAY_BODY_MAX_BYTES } from "#core/relay/relay.ts";
-import { parseRelayPath } from "#core/relay/relay-target.ts";
-import type { Target } from "../parse-target.ts";
-import { readBody } from "./read-body.ts";
+import { parseRelayPath, RELAY_BODY_MAX_BYTES } from "#core/relay/relay.ts";
+import { callerHeaders, handlerHeaders, relayHeaders } from "#core/relay/relay-headers.ts";
+import type { Target } from "../read-request.ts";
 
 /** Limit for one relay, over all callers: far more than a receiver on a developer's machine gets. Our own deliveries do not pass here. */
 const REQUESTS = { limit: 1_200, windowSeconds: 60 };
@@ -77,7 +76,7 @@ async function serve(
   });
   if (res.destroyed) return;
   if (!answer) return refuse(req, res, tooSlow);
-  if (answer.kind === "failed") return refuse(req, res, { ...notThere, text: `There was no answer: ${answer.reason}.` });
+  if (answer.kind === "failed") return refuse(req, res, { ...notThere, text: `There was no response: ${answer.reason}.` });
   send(req, res, answer);
 }
 
@@ -124,27 +123,69 @@ function isForItself({ headers }: IncomingMessage): boolean {
 }
 
 /** The same response for a token that never existed, has ended, or whose user was disabled. */
-const notThere: Refusal = { status: 404, error: "not_found", text: "There is no relay at this address. It may have expired." };
-const onlyItself: Refusal = { status: 403, error: "forbidden", text: "What a relay answers cannot be a part of a page." };
+const notThere: Refusal = { status: 404, error: "not_found", text: "There is no relay at this URL. It may have expired." };
+const onlyItself: Refusal = { status: 403, error: "forbidden", text: "A relay's response cannot be embedded in a page." };
 const tooLarge: Refusal = {
   status: 413,
   error: "payload_too_large",
-  text: `A relay takes at most ${RELAY_BODY_MAX_BYTES / 1024 ** 2} MiB at once.`,
+  text: `A relay accepts at most ${RELAY_BODY_MAX_BYTES / 1024 ** 2} MiB per request.`,
 };
 const busy: Refusal = {
   status: 503,
   error: "unavailable",
-  text: "Too much is being sent to relays at once; try again.",
+  text: "Too many requests to relays are in progress; try again.",
   retryAfter: 5,
 };
 const full: Refusal = {
   status: 503,
   error: "inbox_full",
-  text: "Nobody listens to this relay, or not fast enough, and the inbox is full. Try again later.",
+  text: "The inbox of this relay is full, because its listener is missing or too slow. Try again later.",
   retryAfter: 60,
 };
 const tooSlow: Refusal = {
   status: 504,
   error: "upstream_timeout",
-  text: "The handler did not answer in time. The request is kept, and will be answered by it: do not send it again.",
+  text: "The handler did not respond in time. The request is stored and will be processed. Do not send it again.",
 };
+
+/**
+ * The memory of one process for bodies on their way to all relays, until they are stored. It is separate from the memory for the API's
+ * bodies, because anybody may send to a relay.
+ */
+const budget = new BodyBudget({ bytes: 128 * 1024 * 1024 });
+
+type ReadBody = { bytes: Buffer; release: () => void } | "too large" | "busy" | "gone";
+
+/**
+ * Reads a whole body, byte for byte as it was sent. Call `release` once it is no longer held.
+ * @param person whose relay it is for. A user's relays share a part of the memory: however many requests send slowly, some is left for
+ * others
+ */
+export async function readBody(req: IncomingMessage, maxBytes: number, person: string): Promise<ReadBody> {
+  if (Number(req.headers["content-length"] ?? 0) > maxBytes) return "too large";
+  const pieces: Buffer[] = [];
+  const held: Release[] = [];
+  const release = () => {
+    for (const giveBack of held.splice(0)) giveBack();
+  };
+  let size = 0;
+  let heldBytes = 0;
+  try {
+    for await (const piece of req.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
+      size += piece.length;
+      if (size > maxBytes) {
+        release();
+        return "too large";
+      }
+      // In steps, so that many small pieces do not each change the count.
+      const wanted = Math.ceil(size / SMALL_BODY_BYTES) * SMALL_BODY_BYTES;
+      if (wanted > heldBytes) held.push(budget.take(wanted - heldBytes, { key: person, isAnonymous: false }));
+      heldBytes = Math.max(heldBytes, wanted);
+      pieces.push(piece);
+    }
+  } catch (error) {
+    release();
+    return isServiceError(error) ? "busy" : "gone";
+  }
+  return { bytes: Buffer.concat(pieces, size), release };
+}

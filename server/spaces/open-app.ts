@@ -1,12 +1,13 @@
+import { createHash } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import type { Actor } from "#core/access/actor.ts";
 import { findSiteSession } from "#core/accounts/sessions/find-site-session.ts";
 import { siteSessionCookie } from "#core/accounts/sessions/site-session-cookie.ts";
-import { notFound, ServiceError } from "#core/errors.ts";
-import type { AppTarget } from "#core/spaces/door/app-target.ts";
-import { type FoundApp, findApp } from "#core/spaces/door/find-app.ts";
+import { isServiceError, notFound, ServiceError } from "#core/errors.ts";
+import { log } from "#core/log.ts";
+import { type AppTarget, type FoundApp, findApp } from "#core/spaces/door/find-app.ts";
 import { actorOfToken } from "../../api/actor.ts";
-import { cookieOf } from "../cookie-of.ts";
+import { cookieOf } from "../read-request.ts";
 
 /** Finds the app that a request is for, with the request's credentials. @throws ServiceError */
 export function openApp(req: IncomingMessage, target: AppTarget): Promise<FoundApp> {
@@ -19,7 +20,7 @@ export function openApp(req: IncomingMessage, target: AppTarget): Promise<FoundA
   });
 }
 
-/** Whether an admitted visitor still has access to the same app, with the original credentials; checked anew each time. */
+/** Whether an admitted visitor still has access to the same app, with the original credentials. */
 export function staysOpen(
   req: IncomingMessage,
   target: AppTarget,
@@ -27,20 +28,32 @@ export function staysOpen(
 ): () => Promise<boolean> {
   const isTheSame = (now: FoundApp) => now.kind === "app" && now.repo.id === repo.id;
   const ask = async () => isTheSame(await openApp(req, target));
-  if (!isOpen) return ask;
-  return async () => (await askForAll(repo.id, async () => isTheSame(await findApp(target, { method: "GET" })))) || ask();
+  const own = visitOf(req, target, repo.id);
+  if (!isOpen) return () => askOnce(own, ask);
+  const askForAll = async () => isTheSame(await findApp(target, { method: "GET" }));
+  return async () => (await askOnce(repo.id, () => askForAll().catch(() => false))) || askOnce(own, ask);
 }
 
-/** How long the result of whether everybody may visit a Space is cached. */
-const FOR_ALL_MS = 2_000;
-const forAll = new Map<string, Promise<boolean>>();
+/** All that decides whether a visitor has access: a hash, since tokens themselves are not stored (S55). */
+function visitOf(req: IncomingMessage, { rest }: AppTarget, repoId: string): string {
+  const [, segment] = rest.split("/");
+  const credentials = [req.headers.authorization, cookieOf(req, siteSessionCookie().name), segment, req.method];
+  return createHash("sha256")
+    .update(JSON.stringify([repoId, ...credentials]))
+    .digest("base64url");
+}
 
-/** Checks once for all visitors of a Space that is open to everybody: a stranger may have hundreds of lasting connections (S137). */
-function askForAll(repoId: string, ask: () => Promise<boolean>): Promise<boolean> {
-  const answer = forAll.get(repoId) ?? ask().catch(() => false);
-  if (forAll.has(repoId)) return answer;
-  forAll.set(repoId, answer);
-  setTimeout(() => forAll.delete(repoId), FOR_ALL_MS).unref();
+/** How long an answer counts for all connections of one visitor, or of all visitors of an open Space. */
+const ANSWER_MS = 2_000;
+const answers = new Map<string, Promise<boolean>>();
+
+/** Checks once for all of them: one visitor may have hundreds of lasting connections (S137). */
+function askOnce(key: string, ask: () => Promise<boolean>): Promise<boolean> {
+  const known = answers.get(key);
+  if (known) return known;
+  const answer = ask();
+  answers.set(key, answer);
+  setTimeout(() => answers.delete(key), ANSWER_MS).unref();
   return answer;
 }
 
@@ -51,4 +64,35 @@ async function byToken(authorization: string): Promise<Actor> {
   return actorOfToken(token).catch((error: unknown) => {
     throw error instanceof ServiceError ? notFound("Repository") : error;
   });
+}
+
+/** How long an admitted visitor counts as still allowed: as long as in live views. */
+const TRUST_MS = 5_000;
+
+/**
+ * Checks again, now and then, whether a continuing visit is still allowed: streams and WebSockets last, and access to a Space changes.
+ * @param mayStay throws a ServiceError or returns false if not; after any other error it is called again
+ * @returns stops checking
+ */
+export function recheckVisit(mayStay: () => Promise<boolean>, end: () => void, trustMs = TRUST_MS): () => void {
+  let isOver = false;
+  let timer: NodeJS.Timeout;
+  async function ask(): Promise<void> {
+    const isAllowed = await mayStay().catch((error: unknown) => {
+      if (isServiceError(error)) return false;
+      log().warn({ err: error }, "the access of a Space's visitor cannot be checked; trying again");
+      return true;
+    });
+    if (isOver) return;
+    if (isAllowed) askLater();
+    else end();
+  }
+  const askLater = () => {
+    timer = setTimeout(() => void ask(), trustMs).unref();
+  };
+  askLater();
+  return () => {
+    isOver = true;
+    clearTimeout(timer);
+  };
 }

@@ -1,21 +1,23 @@
 import { Agent, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from "node:http";
+import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { isServiceError } from "#core/errors.ts";
 import { FairQueue } from "#core/fair-queue/fair-queue.ts";
 import { currentParty } from "#core/fair-queue/party.ts";
+import { watchPace } from "#core/http/pace.ts";
+import { requestContext } from "#core/log.ts";
 import { noteRequest, wakeSpace } from "#core/spaces/controls/wake-space.ts";
 import { answerHeaders, requestHeaders } from "#core/spaces/door/app-headers.ts";
 import { awaitRuntime } from "#core/spaces/door/await-runtime.ts";
 import type { FoundApp } from "#core/spaces/door/find-app.ts";
-import { GATEWAY_KEY_HEADER, gatewayKey, PARTY_HEADER } from "#core/spaces/gateway/gateway-key.ts";
-import { type Passed, type Passing, relay, relayUpgrade } from "#core/spaces/gateway/relay.ts";
-import { GATEWAY_ANSWER_HEADER } from "#core/spaces/gateway/start-gateway.ts";
+import { type Passed, type Passing, relay, relayUpgrade } from "#core/spaces/gateway/proxy.ts";
+import { GATEWAY_ANSWER_HEADER, GATEWAY_KEY_HEADER, gatewayKey, PARTY_HEADER } from "#core/spaces/gateway/start-gateway.ts";
 import type { SpaceRuntime } from "#core/spaces/space-runtime.ts";
-import { isComing } from "#core/spaces/stages.ts";
+import { isComing, SPACES_OFF } from "#core/spaces/stages.ts";
 import type { AppFailure } from "./send-app-failure.ts";
 
 /** How long a request waits for a waking Space before it is told to retry. A webhook's delivery has 15 seconds (S120). */
-export const WAKE_MS = 10_000;
+const WAKE_MS = 10_000;
 const RETRY_AFTER_SECONDS = 3;
 /** Between two checks of an address at which nothing listens: its worker may just have ended. */
 const AGAIN_MS = 200;
@@ -25,33 +27,31 @@ const AGAIN_MS = 200;
  * these last, and so have slots of their own. Both together are half of what its gateway accepts (REQUESTS_MAX): one process never fills
  * it. Most visitors of a public Space have no account here; in its sandbox even signed-in users count as having none.
  */
-const PLACES = { places: 128, anonymousShare: 0.75, waitMaxMs: 3_000 };
+const SLOTS = { slots: 128, anonymousShare: 0.75, waitMaxMs: 3_000 };
 
-type Places = Record<"requests" | "sockets", FairQueue>;
+type Slots = Record<"requests" | "sockets", FairQueue>;
+/** How long a WebSocket keeps its slot though others wait for it. Apps' clients connect again, and then come after those who waited (S137). */
+const SOCKET_KEPT_MS = 60_000;
 /** For each Space with requests at this moment. */
-const placesOf = new Map<string, Places>();
+const slotsOf = new Map<string, Slots>();
 
 /** @returns the response if there is no slot: nobody can take a Space away from all others (S137). */
-async function takePlace(
-  repoId: string,
-  kind: keyof Places,
-  connection: ServerResponse | Duplex,
-): Promise<AppFailure | undefined> {
-  const places = placesOf.get(repoId) ?? {
-    requests: new FairQueue({ name: "space_requests", ...PLACES }),
-    sockets: new FairQueue({ name: "space_sockets", ...PLACES }),
+async function takeSlot(repoId: string, kind: keyof Slots, connection: ServerResponse | Duplex): Promise<AppFailure | undefined> {
+  const slots = slotsOf.get(repoId) ?? {
+    requests: new FairQueue({ name: "space_requests", ...SLOTS }),
+    sockets: new FairQueue({ name: "space_sockets", ...SLOTS }),
   };
-  placesOf.set(repoId, places);
+  slotsOf.set(repoId, slots);
   try {
-    await places[kind].takeUntilAnswered();
+    await slots[kind].takeUntilAnswered();
     return undefined;
   } catch (error) {
     if (!isServiceError(error)) throw error;
     return { ...busy };
   } finally {
     const forget = () => {
-      const isInUse = Object.values(places).some(({ counts }) => counts.taken > 0 || counts.waiting > 0);
-      if (!isInUse && placesOf.get(repoId) === places) placesOf.delete(repoId);
+      const isInUse = Object.values(slots).some(({ counts }) => counts.taken > 0 || counts.waiting > 0);
+      if (!isInUse && slotsOf.get(repoId) === slots) slotsOf.delete(repoId);
     };
     if (connection.closed) forget();
     else connection.once("close", forget);
@@ -70,7 +70,7 @@ export async function passToApp(
   app: App,
   sent: Sent,
 ): Promise<AppFailure | undefined> {
-  const full = await takePlace(app.repo.id, "requests", res);
+  const full = await takeSlot(app.repo.id, "requests", res);
   if (full) return full;
   const leaving = new AbortController();
   res.once("close", () => leaving.abort());
@@ -86,15 +86,29 @@ export async function passToApp(
   });
 }
 
-/** The same for a WebSocket. @returns why it could not, for `refuse` */
+/** Passes a WebSocket to the worker that runs the app. If it cannot, it calls `refuse` with the reason. */
 export async function passSocketToApp(
   req: IncomingMessage,
   socket: Duplex,
   head: Buffer,
-  { app, sent, refuse }: { app: App; sent: Sent; refuse: (failure: AppFailure) => void },
+  {
+    app,
+    sent,
+    refuse,
+    keptMs = SOCKET_KEPT_MS,
+  }: { app: App; sent: Sent; refuse: (failure: AppFailure) => void; keptMs?: number },
 ): Promise<void> {
-  const full = await takePlace(app.repo.id, "sockets", socket);
+  const full = await takeSlot(app.repo.id, "sockets", socket);
   if (full) return refuse(full);
+  const stopWatching = watchPace({
+    bytes: () => (socket as Socket).bytesRead + (socket as Socket).bytesWritten,
+    isWaiting: () => true,
+    graceMs: Number.POSITIVE_INFINITY,
+    wantedGraceMs: keptMs,
+    yields: requestContext.getStore()?.yields,
+    onTooSlow: () => socket.destroy(),
+  });
+  socket.once("close", stopWatching);
   const leaving = new AbortController();
   socket.once("close", () => leaving.abort());
   const failure = await untilAnswered(app, leaving.signal, async (address) => {
@@ -146,7 +160,7 @@ async function untilAnswered(
 function refusalOf(error: unknown): AppFailure {
   if (!isServiceError(error) || error.code !== "rate_limited") throw error;
   const { status, code, retryAfterSeconds = RETRY_AFTER_SECONDS } = error;
-  const text = "You have woken several Spaces in the last minutes, and all of them share this service's places. Try again later.";
+  const text = "You have woken several Spaces in the last few minutes, and they share this service's slots. Try again later.";
   return { status, error: code, title: "This Space is asleep", text, retryAfter: retryAfterSeconds };
 }
 
@@ -190,46 +204,47 @@ function failureOf(runtime: SpaceRuntime | undefined): AppFailure {
   if (runtime.stage === "NO_APP_FILE" || runtime.stage === "CONFIG_ERROR" || runtime.stage === "BUILD_ERROR")
     return noApp(runtime.message ?? "");
   if (runtime.stage === "PAUSED") return { ...paused };
+  if (runtime.message === SPACES_OFF) return { ...hasFailed, title: "Spaces are disabled", text: SPACES_OFF };
   if (runtime.stage === "RUNTIME_ERROR") return { ...hasFailed };
   return { ...starting };
 }
 
-const noApp = (text: string): AppFailure => ({ status: 503, error: "no_app", title: "This Space does not run", text });
+const noApp = (text: string): AppFailure => ({ status: 503, error: "no_app", title: "This Space is not running", text });
 const starting: AppFailure = {
   status: 503,
   error: "starting",
   title: "This Space is starting",
-  text: "It was asleep, or has just been changed. This page comes again by itself.",
+  text: "It was asleep or has just been changed. This page reloads automatically.",
   retryAfter: RETRY_AFTER_SECONDS,
 };
 const busy: AppFailure = {
   status: 503,
   error: "busy",
-  title: "This Space has too much to do",
-  text: "More is asked of it at once than it can answer. Try again in a moment.",
+  title: "This Space is busy",
+  text: "It has too many requests. Try again in a moment.",
   retryAfter: RETRY_AFTER_SECONDS,
 };
 const paused: AppFailure = {
   status: 503,
   error: "paused",
   title: "This Space is paused",
-  text: "Whoever looks after it has stopped it, and can start it again on its page.",
+  text: "One of its owners stopped it, and can start it again on its page.",
 };
 const hasFailed: AppFailure = {
   status: 502,
   error: "failed",
   title: "This Space has failed",
-  text: "It ended too often. Whoever looks after it finds the reason in its log.",
+  text: "The app keeps crashing. Its owner can check the logs.",
 };
 const broken: AppFailure = {
   status: 502,
   error: "upstream_error",
-  title: "This Space broke off",
-  text: "It did not answer in full. Try again; if it stays so, its log says more.",
+  title: "This Space stopped responding",
+  text: "Its response was incomplete. Try again. If this continues, see its log.",
 };
 const slow: AppFailure = {
   status: 504,
   error: "upstream_timeout",
-  title: "This Space does not answer",
-  text: "It took the request and has said nothing for a minute.",
+  title: "This Space is not responding",
+  text: "It received the request but has not responded for a minute.",
 };

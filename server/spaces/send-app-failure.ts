@@ -2,11 +2,12 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { requestContext } from "#core/log.ts";
 import { escapeHtml, htmlPage } from "#core/oauth/pages/layout.ts";
 import { sandboxHeaders } from "#core/spaces/door/app-headers.ts";
+import { discardRest } from "../send.ts";
 
 /** Why an app did not respond. */
 export type AppFailure = {
   status: number;
-  /** For programs. */
+  /** The error, for programs. */
   error: string;
   title: string;
   /** What is wrong and what to do, in a sentence or two. */
@@ -23,7 +24,7 @@ export function sendAppFailure(req: IncomingMessage, res: ServerResponse, failur
     res.destroy();
     return;
   }
-  if (!req.complete) req.resume();
+  discardRest(req);
   const { status, error, title, text, retryAfter, pagePath } = failure;
   const headers = {
     ...sandboxHeaders,
@@ -47,7 +48,7 @@ export function sendAppFailure(req: IncomingMessage, res: ServerResponse, failur
       title,
       `<h1>${escapeHtml(title)}</h1><p>${escapeHtml(text)}</p>
 ${pagePath ? `<p class="actions"><a class="button" target="_top" href="${escapeHtml(pagePath)}">Go to the Space</a></p>` : ""}
-${requestId ? `<p class="muted">If you report it, name this: <code>${escapeHtml(requestId)}</code></p>` : ""}`,
+${requestId ? `<p class="muted">If you report this, include: <code>${escapeHtml(requestId)}</code></p>` : ""}`,
     ),
   );
 }

@@ -2,14 +2,13 @@ import type { IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
 import { newId } from "#core/ids.ts";
 import { log, requestContext } from "#core/log.ts";
-import { isAppPath, parseAppTarget } from "#core/spaces/door/app-target.ts";
+import { isAppPath, parseAppTarget } from "#core/spaces/door/find-app.ts";
 import { readSpaceConfig } from "#core/spaces/space-config.ts";
 import { canonicalize } from "../canonicalize.ts";
+import { whenClosed } from "../connections.ts";
 import { paceRequest } from "../pace-request.ts";
-import { parseTarget } from "../parse-target.ts";
-import { whenClosed } from "../when-closed.ts";
-import { keepAsking } from "./keep-asking.ts";
-import { openApp, staysOpen } from "./open-app.ts";
+import { parseTarget } from "../read-request.ts";
+import { openApp, recheckVisit, staysOpen } from "./open-app.ts";
 import { passSocketToApp } from "./pass-to-app.ts";
 import type { AppFailure } from "./send-app-failure.ts";
 import { failureOf } from "./serve-app.ts";
@@ -20,12 +19,23 @@ export function isAppSocket(req: IncomingMessage): boolean {
   return target !== undefined && isAppPath(target.pathname);
 }
 
-/** WebSockets of apps. This service has no others. */
-export async function serveAppSocket(req: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
+/** How long the client of a refused one may take to read why. */
+const CLOSE_MS = 2_000;
+
+/** WebSockets of apps. This service has no others. @param options.keptMs another time, for tests */
+export async function serveAppSocket(
+  req: IncomingMessage,
+  socket: Duplex,
+  head: Buffer,
+  { keptMs }: { keptMs?: number } = {},
+): Promise<void> {
   socket.on("error", () => socket.destroy());
   const refuse = ({ status, error, retryAfter }: Pick<AppFailure, "status" | "error" | "retryAfter">) => {
     const wait = retryAfter === undefined ? "" : `Retry-After: ${retryAfter}\r\n`;
     socket.end(`HTTP/1.1 ${status} ${error}\r\nConnection: close\r\nContent-Length: 0\r\n${wait}\r\n`);
+    // Node closes no upgraded connection whose client keeps its own end open, or still sends (S137).
+    socket.resume();
+    setTimeout(() => socket.destroy(), CLOSE_MS).unref();
   };
   try {
     const target = parseTarget(req.url);
@@ -44,9 +54,10 @@ export async function serveAppSocket(req: IncomingMessage, socket: Duplex, head:
       if (readSpaceConfig(app.repo).kind !== "service") return refuse({ status: 405, error: "invalid_request" });
       socket.once(
         "close",
-        keepAsking(staysOpen(req, wanted, app), () => socket.destroy()),
+        recheckVisit(staysOpen(req, wanted, app), () => socket.destroy()),
       );
-      await passSocketToApp(req, socket, head, { app, sent: { path: app.path + target.search, ip, requestId }, refuse });
+      const sent = { path: app.path + target.search, ip, requestId };
+      await passSocketToApp(req, socket, head, { app, sent, refuse, keptMs });
     });
   } catch (error) {
     try {

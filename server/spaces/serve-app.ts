@@ -1,23 +1,25 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { pipeline } from "node:stream/promises";
 import { repoPath } from "@keyhook/sdk";
-import { isDatabaseDown } from "#core/db.ts";
+import mime from "mime";
+import { isDatabaseDown } from "#core/database-errors.ts";
 import { isServiceError } from "#core/errors.ts";
+import { isTagAmong, parseRange } from "#core/http/byte-range.ts";
+import { type FoundFile, findFile, openFile, TO_OPEN } from "#core/hub/git/read/find-file.ts";
+import type { Repo } from "#core/hub/repos/repo.ts";
 import { newId } from "#core/ids.ts";
 import { requestContext } from "#core/log.ts";
-import { preflightHeaders, sandboxHeaders } from "#core/spaces/door/app-headers.ts";
-import { parseAppTarget } from "#core/spaces/door/app-target.ts";
-import type { FoundApp } from "#core/spaces/door/find-app.ts";
+import { answerHeaders, preflightHeaders, sandboxHeaders } from "#core/spaces/door/app-headers.ts";
+import { type FoundApp, parseAppTarget } from "#core/spaces/door/find-app.ts";
 import { readSpaceConfig } from "#core/spaces/space-config.ts";
 import { limitBody } from "../limit-body.ts";
-import type { Target } from "../parse-target.ts";
-import { keepAsking } from "./keep-asking.ts";
-import { openApp, staysOpen } from "./open-app.ts";
+import type { Target } from "../read-request.ts";
+import { openApp, recheckVisit, staysOpen } from "./open-app.ts";
 import { passToApp } from "./pass-to-app.ts";
 import { type AppFailure, sendAppFailure } from "./send-app-failure.ts";
-import { sendStaticFile } from "./send-static-file.ts";
 
 /** The largest body sent to an app. */
-export const APP_REQUEST_MAX_BYTES = 100 * 1024 * 1024;
+const APP_REQUEST_MAX_BYTES = 100 * 1024 * 1024;
 
 /** The door of the apps of Spaces: `/spaces/{owner}/{name}/app/…` (docs/decisions/057-spaces.md). */
 export async function serveApp(req: IncomingMessage, res: ServerResponse, target: Target & { ip: string | null }): Promise<void> {
@@ -51,7 +53,7 @@ export async function serveApp(req: IncomingMessage, res: ServerResponse, target
     return sendStaticFile(req, res, app, config).catch((error: unknown) => sendAppFailure(req, res, failureOf(error)));
   }
   const requestId = requestContext.getStore()?.requestId ?? newId();
-  const stopAsking = keepAsking(staysOpen(req, wanted, app), () => res.destroy());
+  const stopAsking = recheckVisit(staysOpen(req, wanted, app), () => res.destroy());
   const failure = await passToApp(req, res, app, { path: app.path + target.search, ip: target.ip, requestId }).finally(
     stopAsking,
   );
@@ -70,34 +72,109 @@ export function failureOf(error: unknown): AppFailure {
 const malformed: AppFailure = {
   status: 400,
   error: "invalid_request",
-  title: "That address is not valid",
+  title: "This URL is not valid",
   text: "Open the Space from its page.",
 };
 const noServiceWorkers: AppFailure = {
   status: 403,
   error: "forbidden",
   title: "No service workers",
-  text: "An app of a Space cannot install one: it would answer for more than itself.",
+  text: "An app of a Space cannot install one, because it would control more than its own pages.",
 };
-/** Whether it exists and they may not see it, or does not exist (S136). */
+/** The same response whether the Space does not exist or the caller may not see it (S136). */
 const notThere: AppFailure = {
   status: 404,
   error: "not_found",
-  title: "There is no such Space here",
-  text: "Perhaps its name is spelled otherwise, or it is private and you are not signed in.",
+  title: "Space not found",
+  text: "Check its name, or sign in if it is private.",
 };
 const tooLarge: AppFailure = {
   status: 413,
   error: "payload_too_large",
-  title: "That is too large",
-  text: `A Space is sent at most ${APP_REQUEST_MAX_BYTES / 1024 ** 2} MiB at once.`,
+  title: "The request is too large",
+  text: `A request to a Space can have at most ${APP_REQUEST_MAX_BYTES / 1024 ** 2} MiB.`,
 };
 /** A read of a static Space's file that got no slot (core/fair-queue). */
-const busy = { status: 503, error: "unavailable", title: "Too much is asked for at once" };
-export const unavailable: AppFailure = {
+const busy = { status: 503, error: "unavailable", title: "Too many requests at once" };
+const unavailable: AppFailure = {
   status: 503,
   error: "unavailable",
-  title: "Not reachable for a moment",
+  title: "Temporarily unreachable",
   text: "The service cannot reach its database. Nothing is lost: try again in a few seconds.",
   retryAfter: 2,
+};
+
+/** Serves a file of a static Space with its own type: a page as a page, a script as a script. The sandbox gives it an origin of its own. */
+async function sendStaticFile(
+  req: IncomingMessage,
+  res: ServerResponse,
+  app: Extract<FoundApp, { kind: "app" }>,
+  { index }: { index: string },
+): Promise<void> {
+  if (req.method !== "GET" && req.method !== "HEAD") return sendAppFailure(req, res, onlyFiles);
+  const path = decodeURIComponent(app.path).replace(/^\//, "");
+  const file = await find(app.repo, path === "" || path.endsWith("/") ? path + index : path);
+  if (!file) {
+    const isFolder = path !== "" && !path.endsWith("/") && (await find(app.repo, `${path}/${index}`));
+    if (!isFolder) return sendAppFailure(req, res, path === "" ? noPage(index) : noFile);
+    res.writeHead(302, answerHeaders({ location: `${app.base}${app.path.slice(1)}/` }, app)).end();
+    return;
+  }
+  const { entry, storedSize } = file;
+  const [etag, size] = [`"${entry.lfs?.oid ?? entry.oid}"`, entry.lfs?.size ?? storedSize];
+  const headers = answerHeaders(
+    { etag, "accept-ranges": "bytes", "cache-control": "no-cache", "content-type": typeOf(entry.name) },
+    app,
+  );
+  if (isTagAmong(req.headers["if-none-match"], etag)) return void res.writeHead(304, headers).end();
+  const range = req.headers["if-range"] === undefined ? parseRange(req.headers.range, size) : undefined;
+  if (range === "unsatisfiable") return void res.writeHead(416, { ...headers, "content-range": `bytes */${size}` }).end();
+  const length = range ? range.end - range.start + 1 : size;
+  // Opened first: if Git LFS lacks the content, the status is not 200.
+  const content = req.method === "HEAD" ? undefined : await openFile(app.repo, file, { ...(range && { range }) }).catch(gone);
+  if (content === null) return sendAppFailure(req, res, noFile);
+  res.writeHead(range ? 206 : 200, {
+    ...headers,
+    "content-length": length,
+    ...(range && { "content-range": `bytes ${range.start}-${range.end}/${size}` }),
+  });
+  if (content === undefined || Buffer.isBuffer(content)) return void res.end(content);
+  await pipeline(content, res).catch(() => res.destroy());
+}
+
+async function find(repo: Repo, path: string): Promise<FoundFile | undefined> {
+  if (repo.headSha === null) return undefined;
+  return findFile(repo, { revision: repo.headSha, path, maxBytes: TO_OPEN.maxBytes }).catch((error: unknown) => {
+    if (isServiceError(error) && error.code === "not_found") return undefined;
+    throw error;
+  });
+}
+
+function gone(error: unknown): null {
+  if (isServiceError(error) && (error.code === "not_found" || error.code === "gone")) return null;
+  throw error;
+}
+
+function typeOf(name: string): string {
+  const type = mime.getType(name) ?? "application/octet-stream";
+  return /^text\/|javascript|json$/.test(type) ? `${type}; charset=utf-8` : type;
+}
+
+const noFile: AppFailure = {
+  status: 404,
+  error: "not_found",
+  title: "Page not found",
+  text: "This Space has no file with this name.",
+};
+const noPage = (index: string): AppFailure => ({
+  status: 404,
+  error: "no_app",
+  title: "Nothing to show yet",
+  text: `This Space shows its files, but has no ${index}.`,
+});
+const onlyFiles: AppFailure = {
+  status: 405,
+  error: "invalid_request",
+  title: "This Space only shows files",
+  text: "It has no program that could accept data.",
 };

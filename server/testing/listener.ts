@@ -1,6 +1,6 @@
 import { createClient, listenToRelay } from "@keyhook/sdk";
 
-/** A listener in a process of its own. It answers with its name or, if told to hold, never; and prints what it received. */
+/** A listener in a process of its own. It responds with its name, or never if told to hold, and prints what it received. */
 const [baseUrl = "", token = "", name = "", holds] = process.argv.slice(2);
 await listenToRelay(createClient({ baseUrl, token }), {
   name,

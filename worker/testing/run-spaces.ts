@@ -1,4 +1,4 @@
-import { startSpaces } from "../spaces.ts";
+import { startSpaces } from "../runs.ts";
 
 /** A worker only for Spaces, in a process of its own, for tests that kill it. */
 await startSpaces();

@@ -1,8 +1,9 @@
-import { z } from "@hono/zod-openapi";
-import { ServiceError } from "#core/errors.ts";
-import { OPERATIONS_MAX, type Operation } from "#core/hub/git/write/operation.ts";
+import { newFileSchema } from "@keyhook/sdk";
+import { z } from "zod";
+import { invalidRequest, type ServiceError } from "#core/errors.ts";
+import { OPERATIONS_MAX, type Operation } from "#core/hub/git/write/collect-changes.ts";
 import { shownPath } from "#core/hub/git/write/parse-path.ts";
-import { listOf } from "../open-api.ts";
+import { listOf } from "../../refuse-bad-input.ts";
 import type { Line } from "./read-ndjson.ts";
 
 const headerSchema = z.object({
@@ -12,12 +13,6 @@ const headerSchema = z.object({
 });
 export type CommitHeader = z.infer<typeof headerSchema>;
 
-/** A file with its content. */
-export const fileSchema = z.object({
-  path: z.string(),
-  content: z.string(),
-  encoding: z.enum(["utf-8", "base64"]).nullish(),
-});
 const lfsFile = z.object({
   path: z.string(),
   algo: z.literal("sha256").nullish(),
@@ -29,7 +24,7 @@ const copyFile = z.object({ path: z.string(), srcPath: z.string(), srcRevision: 
 
 /** The lines of a commit after its header, `{key, value}` each (docs/specification/repositories-and-git.md#commits-over-the-api). */
 const lineSchema = z.discriminatedUnion("key", [
-  z.object({ key: z.literal("file"), value: fileSchema }),
+  z.object({ key: z.literal("file"), value: newFileSchema }),
   z.object({ key: z.literal("lfsFile"), value: lfsFile }),
   z.object({ key: z.enum(["deletedFile", "deletedFolder", "deletedEntry"]), value: deleted }),
   z.object({ key: z.literal("copyFile"), value: copyFile }),
@@ -38,7 +33,7 @@ type CommitLine = z.infer<typeof lineSchema>;
 
 /** A whole commit in one object, as older clients send it. */
 const wholeSchema = headerSchema.extend({
-  files: listOf(fileSchema, { max: OPERATIONS_MAX, of: "files" }).nullish(),
+  files: listOf(newFileSchema, { max: OPERATIONS_MAX, of: "files" }).nullish(),
   lfsFiles: listOf(lfsFile, { max: OPERATIONS_MAX, of: "files" }).nullish(),
   deletedFiles: listOf(deleted, { max: OPERATIONS_MAX, of: "files" }).nullish(),
   deletedFolders: listOf(deleted, { max: OPERATIONS_MAX, of: "files" }).nullish(),
@@ -49,7 +44,7 @@ const wholeSchema = headerSchema.extend({
 export function parseHeader(line: Line | undefined): CommitHeader {
   const result = z.object({ key: z.literal("header"), value: headerSchema }).safeParse(line?.value);
   if (result.success) return result.data.value;
-  throw new ServiceError("invalid_request", 'The first line is the header: {"key":"header","value":{"summary":…}}.');
+  throw invalidRequest('The first line is the header: {"key":"header","value":{"summary":…}}.');
 }
 
 /** @throws ServiceError `invalid_request` with the line's number, or with the path of unreadable content */
@@ -89,30 +84,31 @@ function operationOf(line: CommitLine): Operation {
       const { srcPath, srcRevision } = line.value;
       return { type: "copyFile", path, from: { path: srcPath, ...(srcRevision && { revision: srcRevision }) } };
     }
+    case "deletedFile":
+      // The public hub deletes folders by it too, and scripts that name a folder without its last slash rely on that.
+      return { type: "deletedEntry", path };
     default:
       return { type: line.key, path };
   }
 }
 
 /** @throws ServiceError `invalid_request` with the path */
-export function decodeFile({ path, content, encoding }: z.infer<typeof fileSchema>): Uint8Array {
+export function decodeFile({ path, content, encoding }: z.infer<typeof newFileSchema>): Uint8Array {
   if (encoding === "base64") {
     const bytes = Buffer.from(content, "base64");
-    // Node decodes what it can and skips the rest: a truncated file would be accepted as a whole one.
+    // Node skips invalid base64 without an error, so a truncated file would be accepted as complete.
     if (bytes.toString("base64") === content || isBase64(content)) return bytes;
-    throw new ServiceError("invalid_request", `The content of ${shownPath(path)} is not base64.`);
+    throw invalidRequest(`The content of ${shownPath(path)} is not base64.`);
   }
-  if (!content.isWellFormed()) {
-    throw new ServiceError("invalid_request", `The content of ${shownPath(path)} is not valid text: send it as base64.`);
-  }
+  if (!content.isWellFormed()) throw invalidRequest(`The content of ${shownPath(path)} is not valid text: send it as base64.`);
   return Buffer.from(content, "utf8");
 }
 
-/** RFC 4648 §4; without padding too. */
+/** Base64 (RFC 4648 §4), with or without padding. */
 const isBase64 = (text: string): boolean => /^[A-Za-z0-9+/]*={0,2}$/.test(text) && text.replace(/={0,2}$/, "").length % 4 !== 1;
 
 function notUnderstood(where: string, error: z.ZodError): ServiceError {
   const [issue] = error.issues;
   const field = issue?.path.join(".") ?? "";
-  return new ServiceError("invalid_request", `${where} is not understood: ${field ? `${field}: ` : ""}${issue?.message ?? ""}.`);
+  return invalidRequest(`${where} is invalid: ${field ? `${field}: ` : ""}${issue?.message ?? ""}.`);
 }

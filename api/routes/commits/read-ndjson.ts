@@ -1,6 +1,8 @@
-import { ServiceError } from "#core/errors.ts";
+import { invalidRequest, ServiceError } from "#core/errors.ts";
 import { BodyRoom } from "#core/fair-queue/body-budget.ts";
-import { OPERATIONS_MAX } from "#core/hub/git/write/operation.ts";
+import { type Watched, watchPace } from "#core/http/pace.ts";
+import { OPERATIONS_MAX } from "#core/hub/git/write/collect-changes.ts";
+import { requestContext } from "#core/log.ts";
 import { refuseHeavyJson } from "../../refuse-bad-input.ts";
 
 /** A file of 10 MiB as base64, with room for its name. */
@@ -9,12 +11,12 @@ const LINE_MAX_BYTES = 16 * 1024 * 1024;
 const HEADER_MAX_BYTES = 512 * 1024;
 /** A line is one operation, with fewer than ten values. */
 const LINE_VALUES_MAX = 1_000;
-/** Empty lines are allowed, but a body of nothing else costs far more to split than to send. */
+/** The maximum number of lines. Empty ones are allowed and count, because splitting a body of empty lines costs far more than sending it. */
 const LINES_MAX = 2 * OPERATIONS_MAX;
-/** A sender that is silent for longer has gone, whether or not its connection shows it. */
+/** After this time without data, the sender counts as disconnected, even if the connection is still open (core/http/pace.ts). */
 const SILENCE_MAX_MS = 60_000;
-/** On average, so that a byte now and then cannot keep a slot from others (core/http/pace.ts). */
-const BYTES_PER_SECOND = 1024;
+/** How long a sender slower than 64 KiB per second may keep a slot for which others wait. Not longer than they wait (core/hub/git/queues.ts). */
+const WANTED_GRACE_MS = 60_000;
 const LINE_FEED = 0x0a;
 
 export type Line = { value: unknown; number: number };
@@ -22,10 +24,11 @@ export type Line = { value: unknown; number: number };
 /**
  * The JSON values of a body with one per line, as they arrive. Empty lines are skipped. Only one line is kept at a time, and it counts as a
  * body that is kept whole (S137).
- * @throws ServiceError `invalid_request` with the line's number, also if the body ends too early or arrives too slowly;
- * `payload_too_large`; `unavailable` if the sender has too much under way
+ * @param pace overrides the usual one, for tests
+ * @throws ServiceError `invalid_request` with the line's number, also if the body ends too early; `payload_too_large`; `unavailable` if it
+ * arrives too slowly, or the sender has too many requests in progress
  */
-export async function* readNdjson(body: ReadableStream<Uint8Array>, silenceMaxMs = SILENCE_MAX_MS): AsyncGenerator<Line> {
+export async function* readNdjson(body: ReadableStream<Uint8Array>, pace: Partial<Watched> = {}): AsyncGenerator<Line> {
   const room = new BodyRoom();
   let parts: Uint8Array[] = [];
   let size = 0;
@@ -45,7 +48,7 @@ export async function* readNdjson(body: ReadableStream<Uint8Array>, silenceMaxMs
     if (line) maxBytes = LINE_MAX_BYTES;
     return line;
   };
-  for await (const chunk of chunksOf(body, silenceMaxMs)) {
+  for await (const chunk of chunksOf(body, pace)) {
     let from = 0;
     for (let at = chunk.indexOf(LINE_FEED); at !== -1; at = chunk.indexOf(LINE_FEED, from)) {
       add(chunk.subarray(from, at));
@@ -65,7 +68,7 @@ function parseLine(bytes: Buffer, number: number): Line | undefined {
     const text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
     return text.trim() === "" ? undefined : { value: JSON.parse(text), number };
   } catch {
-    throw new ServiceError("invalid_request", `Line ${number} is not JSON.`);
+    throw invalidRequest(`Line ${number} is not JSON.`);
   }
 }
 
@@ -74,22 +77,58 @@ function tooLong(number: number, maxBytes: number): ServiceError {
   return new ServiceError("payload_too_large", `${what} is longer than ${maxBytes / 1024} KiB.`);
 }
 
-async function* chunksOf(body: ReadableStream<Uint8Array>, silenceMaxMs: number): AsyncGenerator<Uint8Array> {
+async function* chunksOf(body: ReadableStream<Uint8Array>, pace: Partial<Watched>): AsyncGenerator<Uint8Array> {
   const reader = body.getReader();
-  let leftMs = silenceMaxMs;
+  const request = requestContext.getStore();
+  let received = 0;
+  let isSlow = false;
+  /** While a chunk is awaited: gives up on it. */
+  let giveUp: (() => void) | undefined;
+  const stopWatching = watchPace({
+    bytes: () => received,
+    isWaiting: () => giveUp !== undefined,
+    graceMs: SILENCE_MAX_MS,
+    // The commit gets its slot after its first line.
+    yields: () => request?.yields?.() ?? false,
+    wantedGraceMs: WANTED_GRACE_MS,
+    onTooSlow: () => {
+      isSlow = true;
+      giveUp?.();
+    },
+    ...pace,
+  });
   try {
     for (;;) {
-      const askedAt = performance.now();
-      const { done, value } = await readSoon(reader, leftMs);
+      // A new promise for each chunk: one promise for the whole body would keep all chunks in memory.
+      const { promise: gaveUp, reject } = Promise.withResolvers<never>();
+      giveUp = () => reject(tooSlow());
+      if (isSlow) giveUp();
+      const { done, value } = await Promise.race([gaveUp, readNext(reader)]);
+      giveUp = undefined;
       if (done) return;
-      const earnedMs = (value.byteLength / BYTES_PER_SECOND) * 1_000;
-      leftMs = Math.min(silenceMaxMs, leftMs - (performance.now() - askedAt) + earnedMs);
+      received += value.byteLength;
       yield value;
     }
   } finally {
+    stopWatching();
     // Not cancelled: that would close the connection before the sender has read the reason. The server decides how much of the rest is
     // read, and for how long, and ends the stream.
     void discard(reader);
+  }
+}
+
+const tooSlow = (): ServiceError =>
+  new ServiceError(
+    "unavailable",
+    "The body ended early, or arrived more slowly than 1 KiB per second (64 KiB per second while others wait). Send it again.",
+    { retryAfterSeconds: 60 },
+  );
+
+async function readNext(reader: ReadableStreamDefaultReader<Uint8Array>) {
+  try {
+    return await reader.read();
+  } catch (error) {
+    throw new ServiceError("invalid_request", "The body was cut off.", { cause: error });
   }
 }
 
@@ -98,21 +137,5 @@ async function discard(reader: ReadableStreamDefaultReader<Uint8Array>): Promise
     while (!(await reader.read()).done);
   } catch {
     // The connection is gone.
-  }
-}
-
-async function readSoon(reader: ReadableStreamDefaultReader<Uint8Array>, maxMs: number) {
-  let timer: NodeJS.Timeout | undefined;
-  const silence = new Promise<never>((_, reject) => {
-    const stopped = "The body stopped before its end, or came more slowly than 1 KiB a second. Send it again.";
-    timer = setTimeout(() => reject(new ServiceError("invalid_request", stopped)), Math.max(maxMs, 0));
-  });
-  try {
-    return await Promise.race([reader.read(), silence]);
-  } catch (error) {
-    if (error instanceof ServiceError) throw error;
-    throw new ServiceError("invalid_request", "The body ended before its end.", { cause: error });
-  } finally {
-    clearTimeout(timer);
   }
 }

@@ -1,25 +1,26 @@
 import { Readable } from "node:stream";
 import { z } from "@hono/zod-openapi";
-import { repoPath, repoTypes } from "@keyhook/sdk";
-import type { Context, Next } from "hono";
+import { repoPath } from "@keyhook/sdk";
+import type { Context } from "hono";
+import { getCookie } from "hono/cookie";
 import { cors } from "hono/cors";
+import { type Actor, personActor } from "#core/access/actor.ts";
+import { findSiteSession } from "#core/accounts/sessions/find-site-session.ts";
+import { siteSessionCookie } from "#core/accounts/sessions/site-session-cookie.ts";
+import { countAgainst } from "#core/fair-queue/party.ts";
 import { type ByteRange, isTagAmong, parseRange } from "#core/http/byte-range.ts";
 import { contentTypeOf } from "#core/hub/git/read/content-type.ts";
-import { type FoundFile, findFile } from "#core/hub/git/read/find-file.ts";
-import { isOnBranch } from "#core/hub/git/read/is-on-branch.ts";
-import { openFile, TO_OPEN } from "#core/hub/git/read/open-file.ts";
-import { splitRevision } from "#core/hub/git/read/split-revision.ts";
+import { type FoundFile, findFile, openFile, TO_OPEN } from "#core/hub/git/read/find-file.ts";
+import { isOnBranch, splitRevision } from "#core/hub/git/read/revision.ts";
 import { lfsDownloadAddress } from "#core/hub/lfs/objects/open-lfs-object.ts";
-import { findRepo } from "#core/hub/repos/find-repo.ts";
+import { findRepo, type RepoName } from "#core/hub/repos/find-repo.ts";
 import type { Repo } from "#core/hub/repos/repo.ts";
-import { openApiRoutes, withOrWithoutToken } from "../open-api.ts";
-import { isTrue, notOnBranch, segmentsOf } from "./repo-route.ts";
-import { visitorOf } from "./visitor.ts";
-
-/** Raw files: `resolve` returns the content, `raw` what git holds, which for a file in Git LFS is its pointer. */
-export const fileRoutes = openApiRoutes();
-
-const methods = ["resolve", "raw"] as const;
+import { findXetHashes } from "#core/hub/xet/read-file.ts";
+import { xetAddressOf, xetTokenAddressOf } from "#core/hub/xet/xet-token.ts";
+import { actorOf } from "../../actor.ts";
+import type { Route } from "../../define-route.ts";
+import { families, operationOf } from "../../openapi/operation.ts";
+import { isTrue, notOnBranch, segmentsOf } from "./content-route.ts";
 
 /** Headers that clients in browsers read. */
 const EXPOSED = [
@@ -27,6 +28,8 @@ const EXPOSED = [
   "X-Repo-Commit-On-Branch",
   "X-Linked-Size",
   "X-Linked-ETag",
+  "X-Xet-Hash",
+  "Link",
   "ETag",
   "Content-Length",
   "Content-Range",
@@ -41,43 +44,57 @@ const anyOrigin = cors({
   maxAge: 3600,
 });
 
-for (const type of repoTypes) {
-  const prefix = repoPath(type, "");
-  for (const method of methods) {
-    const pattern = `${prefix}:owner/:name/${method}/:rev/*`;
-    const serve = async (c: Context, next: Next) => {
-      const [owner = "", name = "", , ...rest] = segmentsOf(c).slice(prefix.split("/").length - 1);
-      // A model's URL has the shape of many others.
-      if (type === "model" && owner === "api") return next();
-      return serveFile(c, { type, owner, name }, { ...splitRevision(rest), isPointer: method === "raw" });
-    };
-    fileRoutes.use(pattern, anyOrigin);
-    fileRoutes.get(pattern, serve);
-    fileRoutes.openAPIRegistry.registerPath({
-      method: "get",
-      path: `${prefix}{owner}/{name}/${method}/{rev}/{path}`,
-      summary: method === "resolve" ? "Download a file" : "Download a file as git holds it",
-      security: withOrWithoutToken,
-      request: { params: z.object({ owner: z.string(), name: z.string(), rev: z.string(), path: z.string() }) },
-      responses: {
-        200: { description: "The file", content: { "application/octet-stream": { schema: z.string() } } },
-        206: { description: "A part of it" },
-        302: { description: "Where the content of a file in Git LFS is" },
-        304: { description: "It has not changed" },
-        416: { description: "There is no such part of it; `Content-Range` says how large it is" },
-      },
-    });
-  }
+/** Raw files: `resolve` returns the content, `raw` the blob in git, which is a pointer for a file in Git LFS. */
+export const fileRoutes = [
+  defineFileRoute("resolve", "downloadRepoFile", "Download a file"),
+  defineFileRoute("raw", "downloadRawRepoFile", "Download a file as git stores it"),
+];
+
+/** Does not use `defineRoute`, because the URL is below that of the repository's page, and a page's cookie is enough to read (visitorOf). */
+function defineFileRoute(segment: "resolve" | "raw", operationId: string, summary: string): Route {
+  const operation = { operationId, action: "repo.read_content", actor: "anyone", summary } as const;
+  return (api) => {
+    for (const address of families.TYPES) {
+      const { type } = address;
+      const prefix = repoPath(type, "");
+      const pattern = `${prefix}:owner/:name/${segment}/:rev/*`;
+      api.use(pattern, anyOrigin);
+      api.get(pattern, async (c, next) => {
+        const [owner = "", name = "", , ...rest] = segmentsOf(c).slice(prefix.split("/").length - 1);
+        // Many other URLs have the form of a model's URL.
+        if (type === "model" && owner === "api") return next();
+        return serveFile(c, { type, owner, name }, { ...splitRevision(rest), isPointer: segment === "raw" });
+      });
+      api.openAPIRegistry.registerPath({
+        method: "get",
+        path: `${prefix}{owner}/{name}/${segment}/{rev}/{path}`,
+        ...operationOf(operation, address),
+        request: { params: z.object({ owner: z.string(), name: z.string(), rev: z.string(), path: z.string() }) },
+        responses: {
+          200: { description: "The file", content: { "application/octet-stream": { schema: z.string() } } },
+          206: { description: "The requested part of the file" },
+          302: { description: "Redirects to the content of a file in Git LFS" },
+          304: { description: "The file still matches the ETag in `If-None-Match`" },
+          416: { description: "The file has no such part; `Content-Range` gives its size" },
+        },
+      });
+    }
+  };
 }
 
 type Asked = { revision: string; path: string; isPointer: boolean };
 
-async function serveFile(c: Context, name: Parameters<typeof findRepo>[1], { isPointer, ...where }: Asked): Promise<Response> {
+async function serveFile(c: Context, name: RepoName, { isPointer, ...where }: Asked): Promise<Response> {
   const repo = await findRepo(await visitorOf(c), name, "repo.read_content");
   const file = await findFile(repo, { ...where, ...TO_OPEN });
+  const xetHash = isPointer || !file.entry.lfs ? undefined : await xetHashOf(repo, file.entry.lfs.oid);
   const { etag, size, headers } = factsOf(repo, file, { isPointer, isDownload: isTrue(c.req.query("download")) });
   if (!(await isOnBranch(repo, file.revision))) Object.assign(headers, notOnBranch);
   if (isTagAmong(c.req.header("If-None-Match"), etag)) return c.body(null, 304, headers);
+  if (xetHash) {
+    Object.assign(headers, xetHeaders(repo, file.sha, xetHash));
+    if (c.req.header("Accept")?.includes(XET_INFO)) return c.body(null, 200, { ...headers, "Content-Type": XET_INFO });
+  }
   if (file.entry.lfs && !isPointer) {
     const { type } = contentTypeOf(file.entry.name);
     const address = await lfsDownloadAddress(repo, file.entry.lfs.oid, { fileName: file.entry.name, contentType: type });
@@ -97,9 +114,37 @@ async function serveFile(c: Context, name: Parameters<typeof findRepo>[1], { isP
   return c.body(body, status, all);
 }
 
+/**
+ * The actor of a request for a file: the token's holder, or the user of a page, which shows pictures of a repository and links to its
+ * files. The cookie is only valid for reading: other sites do not send it (`SameSite=Lax`) and may not read a response that depends on it
+ * (any origin may send requests, none with credentials; S53).
+ */
+async function visitorOf(c: Context): Promise<Actor> {
+  const token = c.req.header("Authorization") ? undefined : getCookie(c, siteSessionCookie().name);
+  const session = token ? await findSiteSession(token) : undefined;
+  if (!session) return actorOf(c);
+  const actor = personActor(session);
+  countAgainst(actor);
+  return actor;
+}
+
+/** The media type with which the hub's JavaScript client requests the file's location in Xet instead of the file. */
+const XET_INFO = "application/vnd.xet-fileinfo+json";
+
+const xetHashOf = async (repo: Repo, oid: string): Promise<string | undefined> => (await findXetHashes(repo.id, [oid])).get(oid);
+
+function xetHeaders(repo: Repo, sha: string, hash: string): Record<string, string> {
+  const auth = `<${xetTokenAddressOf(repo, "read", sha)}>; rel="xet-auth"`;
+  return {
+    "X-Xet-Hash": hash,
+    Link: `${auth}, <${xetAddressOf(repo.id)}/v1/reconstructions/${hash}>; rel="xet-reconstruction-info"`,
+    Vary: "Accept, Authorization, Cookie, Origin",
+  };
+}
+
 function rangeOf(c: Context, etag: string, size: number): ByteRange | "unsatisfiable" | undefined {
   const condition = c.req.header("If-Range");
-  // A date is not one of our tags: the whole file is sent.
+  // A date never equals one of our entity tags, so the whole file is sent.
   if (size === 0 || (condition !== undefined && condition !== etag)) return undefined;
   return parseRange(c.req.header("Range"), size);
 }
@@ -116,7 +161,7 @@ function factsOf(repo: Repo, file: FoundFile, { isPointer, isDownload }: { isPoi
     headers: {
       "Content-Type": type,
       "Content-Disposition": disposition(kind === "other" || isDownload ? "attachment" : "inline", entry.name),
-      // Whatever a user put into a file, nothing in it runs on our origin.
+      // Nothing in a user's file may run on our origin.
       "Content-Security-Policy": "sandbox; default-src 'none'",
       "X-Content-Type-Options": "nosniff",
       "Accept-Ranges": "bytes",
@@ -130,7 +175,7 @@ function factsOf(repo: Repo, file: FoundFile, { isPointer, isDownload }: { isPoi
   };
 }
 
-/** RFC 6266: any name, and an ASCII version for old clients. */
+/** The file's name as in RFC 6266, and an ASCII version for old clients. */
 function disposition(kind: "attachment" | "inline", name: string): string {
   const plain = name.replace(/[^\x20-\x7e]|["\\%]/g, "_");
   const encoded = encodeURIComponent(name.toWellFormed()).replace(/['()*]/g, (one) => `%${one.charCodeAt(0).toString(16)}`);

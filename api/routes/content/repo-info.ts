@@ -1,55 +1,44 @@
 import { z } from "@hono/zod-openapi";
+import { type RepoInfoJson, repoInfoSchema } from "@keyhook/sdk";
 import type { Context } from "hono";
 import { readSnapshot, type Snapshot } from "#core/hub/git/read/read-snapshot.ts";
-import { splitRevision } from "#core/hub/git/read/split-revision.ts";
-import { findRepo } from "#core/hub/repos/find-repo.ts";
+import { splitRevision } from "#core/hub/git/read/revision.ts";
+import { findRepo, type RepoName } from "#core/hub/repos/find-repo.ts";
 import type { Repo } from "#core/hub/repos/repo.ts";
 import { appUrl } from "#core/spaces/app-address.ts";
 import { readSpaceRuntime, type SpaceRuntime } from "#core/spaces/space-runtime.ts";
 import { actorOf } from "../../actor.ts";
-import { openApiRoutes } from "../open-api.ts";
-import { repoJson, repoSchema } from "../repos/repo-json.ts";
-import { runtimeJson, runtimeSchema } from "../spaces/space-json.ts";
-import { addRepoRoute, isTrue, type RepoRoute, sayWhetherOnBranch } from "./repo-route.ts";
-
-const siblingSchema = z.object({
-  rfilename: z.string(),
-  size: z.number().optional(),
-  blobId: z.string().optional(),
-  lfs: z.object({ sha256: z.string(), size: z.number(), pointerSize: z.number() }).optional(),
-});
-
-export const repoInfoSchema = repoSchema.extend({
-  usedStorage: z.number(),
-  siblings: z.array(siblingSchema).optional().openapi({
-    description: "Left out where the names of all files are too long for one answer: read the tree then, page by page.",
-  }),
-  host: z.string().optional().openapi({ description: "Where the app of a Space is." }),
-  runtime: runtimeSchema.optional(),
-});
+import { repoJson } from "../repo-json.ts";
+import { runtimeJson } from "../spaces.ts";
+import { defineContentRoute, isTrue, sayWhetherOnBranch } from "./content-route.ts";
 
 const query = z.object({
-  blobs: z.boolean().optional().openapi({ description: "The size of each file too." }),
+  blobs: z.boolean().optional().openapi({ description: "Whether to include the size of each file." }),
   expand: z
     .array(z.string())
     .max(100)
     .optional()
-    .openapi({ description: "What will be read; without `siblings` no names of files are sent." }),
+    .openapi({ description: "The fields that the client reads. If they lack `siblings`, the response has no file names." }),
 });
 
-const route: Omit<RepoRoute, "path" | "handle"> = { method: "get", summary: "Read a repository", query, answer: repoInfoSchema };
+const route = { action: "repo.read", query, answer: repoInfoSchema } as const;
 
-export const repoInfoRoutes = openApiRoutes();
+export const repoInfoRoutes = [
+  defineContentRoute("GET ", {
+    ...route,
+    operationId: "getRepo",
+    summary: "Read a repository",
+    handle: ({ c, repo }) => answer(c, repo, undefined),
+  }),
+  defineContentRoute("GET /revision/{rev}*", {
+    ...route,
+    operationId: "getRepoAtRevision",
+    summary: "Read a repository as it is at a revision",
+    handle: ({ c, repo, segments: [, ...segments] }) => answer(c, repo, splitRevision(segments).revision),
+  }),
+];
 
-addRepoRoute(repoInfoRoutes, { ...route, path: "", handle: (c, repo) => answer(c, repo, undefined) });
-addRepoRoute(repoInfoRoutes, {
-  ...route,
-  path: "/revision/{rev}*",
-  summary: "Read a repository as it is at a revision",
-  handle: (c, repo, [, ...segments]) => answer(c, repo, splitRevision(segments).revision),
-});
-
-async function answer(c: Context, name: Parameters<typeof findRepo>[1], revision: string | undefined): Promise<Response> {
+async function answer(c: Context, name: RepoName, revision: string | undefined): Promise<Response> {
   const repo = await findRepo(await actorOf(c), name);
   const expanded = [...(c.req.queries("expand") ?? []), ...(c.req.queries("expand[]") ?? [])];
   const withFiles = expanded.length === 0 || expanded.includes("siblings");
@@ -67,11 +56,11 @@ function repoInfo(
   repo: Repo,
   { sha, committedAt, files }: Snapshot,
   { isAtHead, runtime }: { isAtHead: boolean; runtime: SpaceRuntime | undefined },
-): z.infer<typeof repoInfoSchema> {
+): RepoInfoJson {
   const lastModified = isAtHead ? repo.updatedAt : (committedAt ?? repo.updatedAt);
   return {
     ...repoJson({ ...repo, headSha: sha, updatedAt: lastModified }),
-    usedStorage: repo.sizeBytes,
+    usedStorage: repo.sizeBytes + repo.lfsBytes,
     ...(repo.type === "space" && {
       ...(repo.platformId === null && { host: appUrl(repo).replace(/\/$/, "") }),
       runtime: runtimeJson(repo, runtime),

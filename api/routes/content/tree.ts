@@ -1,99 +1,83 @@
 import { z } from "@hono/zod-openapi";
+import { treeEntrySchema } from "@keyhook/sdk";
 import type { Context } from "hono";
-import { ServiceError } from "#core/errors.ts";
-import type { Entry } from "#core/hub/git/read/entry.ts";
-import { findPaths, PATHS_MAX } from "#core/hub/git/read/find-paths.ts";
-import { EXPANDED_TREE_PAGE_MAX, listTree, TREE_PAGE_MAX } from "#core/hub/git/read/list-tree.ts";
-import { splitRevision } from "#core/hub/git/read/split-revision.ts";
+import { invalidRequest } from "#core/errors.ts";
+import { EXPANDED_TREE_PAGE_MAX, findPaths, listTree, PATHS_MAX, TREE_PAGE_MAX } from "#core/hub/git/read/list-tree.ts";
+import { splitRevision } from "#core/hub/git/read/revision.ts";
+import type { Entry } from "#core/hub/git/read/tree-entries.ts";
 import { findRepo } from "#core/hub/repos/find-repo.ts";
+import type { Repo } from "#core/hub/repos/repo.ts";
+import { findXetHashes } from "#core/hub/xet/read-file.ts";
 import { actorOf } from "../../actor.ts";
-import { isForm } from "../../refuse-bad-input.ts";
-import { listOf, openApiRoutes } from "../open-api.ts";
-import { addRepoRoute, isTrue, nextLink, type RepoRoute, sayWhetherOnBranch } from "./repo-route.ts";
+import { linkNextPage } from "../../next-page.ts";
+import { isForm, listOf } from "../../refuse-bad-input.ts";
+import { defineContentRoute, isTrue, sayWhetherOnBranch } from "./content-route.ts";
 
-export const entrySchema = z.object({
-  /** `unknown` is a submodule. */
-  type: z.enum(["file", "directory", "unknown"]),
-  oid: z.string(),
-  size: z.number(),
-  path: z.string(),
-  lfs: z.object({ oid: z.string(), size: z.number(), pointerSize: z.number() }).optional(),
-  lastCommit: z.object({ id: z.string(), title: z.string(), date: z.string() }).optional(),
-});
-const entriesSchema = z.array(entrySchema);
-
-const query = z.object({
-  recursive: z.boolean().optional(),
-  expand: z.boolean().optional().openapi({ description: "The last commit of each entry too." }),
-  cursor: z.string().optional(),
-  limit: z
-    .number()
-    .optional()
-    .openapi({
-      description: `At most ${TREE_PAGE_MAX}, with \`expand\` ${EXPANDED_TREE_PAGE_MAX}; the header \`Link\` leads on.`,
-    }),
-});
-
-export const treeRoutes = openApiRoutes();
-
-const tree: Omit<RepoRoute, "path"> = {
-  method: "get",
-  summary: "List the files of a folder",
-  query,
-  answer: entriesSchema,
-  async handle(c, name, [, ...segments]) {
-    const { revision, path } = splitRevision(segments);
-    const repo = await findRepo(await actorOf(c), name);
-    const { recursive, expand, cursor, limit } = c.req.query();
-    const {
-      entries,
-      nextCursor,
-      revision: found,
-    } = await listTree(repo, {
-      revision,
-      path,
-      isRecursive: isTrue(recursive),
-      isExpanded: isTrue(expand),
-      cursor,
-      limit: Number(limit ?? 0),
-    });
-    await sayWhetherOnBranch(c, repo, found);
-    if (nextCursor) c.header("Link", nextLink(c, { cursor: nextCursor }));
-    return c.json(entries.map(entryJson));
-  },
-};
-addRepoRoute(treeRoutes, { ...tree, path: "/tree/{rev}/{path}" });
-
-const body = z.object({
+const pathsSchema = z.object({
   paths: z.union([z.string(), listOf(z.string(), { max: PATHS_MAX, of: "paths", code: "invalid_request" })]),
   expand: z.union([z.boolean(), z.string()]).nullish(),
 });
 
-addRepoRoute(treeRoutes, {
-  method: "post",
-  path: "/paths-info/{rev}*",
-  summary: "Read what is at some paths; form or JSON",
-  body,
-  answer: entriesSchema,
-  async handle(c, name, [, ...segments]) {
-    const { revision } = splitRevision(segments);
-    const repo = await findRepo(await actorOf(c), name);
-    const { paths, isExpanded } = await readPaths(c);
-    const entries = await findPaths(repo, { revision, paths, isExpanded });
-    return c.json(entries.map(entryJson));
-  },
-});
+/** Folders of a repository, and its entries at given paths. */
+export const treeRoutes = [
+  defineContentRoute("GET /tree/{rev}/{path}", {
+    operationId: "listRepoTree",
+    action: "repo.read",
+    summary: "List the files of a folder",
+    query: z.object({
+      recursive: z.boolean().optional(),
+      expand: z.boolean().optional().openapi({ description: "Whether to include the last commit of each entry." }),
+      cursor: z.string().optional(),
+      limit: z
+        .number()
+        .optional()
+        .openapi({
+          description: `The number of entries on a page: at most ${TREE_PAGE_MAX}, or ${EXPANDED_TREE_PAGE_MAX} with \`expand\`. The header \`Link\` has the next page's URL.`,
+        }),
+    }),
+    answer: z.array(treeEntrySchema),
+    async handle({ c, repo: name, segments: [, ...segments] }) {
+      const { revision, path } = splitRevision(segments);
+      const repo = await findRepo(await actorOf(c), name);
+      const { recursive, expand, cursor, limit } = c.req.query();
+      const found = await listTree(repo, {
+        revision,
+        path,
+        isRecursive: isTrue(recursive),
+        isExpanded: isTrue(expand),
+        cursor,
+        limit: Number(limit ?? 0),
+      });
+      await sayWhetherOnBranch(c, repo, found.revision);
+      if (found.nextCursor) linkNextPage(c, { cursor: found.nextCursor });
+      return c.json(await entriesJson(repo, found.entries));
+    },
+  }),
+
+  defineContentRoute("POST /paths-info/{rev}*", {
+    operationId: "getRepoPathsInfo",
+    action: "repo.read",
+    summary: "Read the entries at given paths (the body is a form or JSON)",
+    body: pathsSchema,
+    answer: z.array(treeEntrySchema),
+    async handle({ c, repo: name, segments: [, ...segments] }) {
+      const { revision } = splitRevision(segments);
+      const repo = await findRepo(await actorOf(c), name);
+      const { paths, isExpanded } = await readPaths(c);
+      const entries = await findPaths(repo, { revision, paths, isExpanded });
+      return c.json(await entriesJson(repo, entries));
+    },
+  }),
+];
 
 /** The Python client sends a form, the JavaScript client JSON. */
 async function readPaths(c: Context): Promise<{ paths: string[]; isExpanded: boolean }> {
   const isJson = !isForm(c) && /^application\/(.+\+)?json\b/i.test(c.req.header("Content-Type") ?? "");
   const read = isJson ? await c.req.json().catch(() => undefined) : formFields(await c.req.text());
-  const { success, data } = body.safeParse(read);
-  if (!success) throw new ServiceError("invalid_request", "Send the paths as `paths`.", { field: "paths" });
+  const { success, data } = pathsSchema.safeParse(read);
+  if (!success) throw invalidRequest("Send the paths as `paths`.", "paths");
   const paths = typeof data.paths === "string" ? [data.paths] : data.paths;
-  if (paths.length > PATHS_MAX) {
-    throw new ServiceError("invalid_request", `Send at most ${PATHS_MAX} paths at once.`, { field: "paths" });
-  }
+  if (paths.length > PATHS_MAX) throw invalidRequest(`Send at most ${PATHS_MAX} paths at once.`, "paths");
   return { paths: paths.map((path) => path.replace(/^\/+|(?<!\/)\/+$/g, "")), isExpanded: isTrue(data.expand) };
 }
 
@@ -102,13 +86,22 @@ const FIELDS_MAX = PATHS_MAX + 8;
 
 function formFields(text: string): { paths: string[]; expand: string | null } {
   if (text.split("&", FIELDS_MAX + 1).length > FIELDS_MAX) {
-    throw new ServiceError("invalid_request", `Send at most ${PATHS_MAX} paths at once.`, { field: "paths" });
+    throw invalidRequest(`Send at most ${PATHS_MAX} paths at once.`, "paths");
   }
   const form = new URLSearchParams(text);
   return { paths: [...form.getAll("paths"), ...form.getAll("paths[]")], expand: form.get("expand") };
 }
 
-export function entryJson({ type, oid, size, path, lfs, lastCommit }: Entry): z.infer<typeof entrySchema> {
+async function entriesJson({ id }: Repo, entries: readonly Entry[]): Promise<z.infer<typeof treeEntrySchema>[]> {
+  const oids = entries.flatMap(({ lfs }) => (lfs ? [lfs.oid] : []));
+  const xetHashes = await findXetHashes(id, oids);
+  return entries.map((entry) => {
+    const xetHash = entry.lfs && xetHashes.get(entry.lfs.oid);
+    return { ...entryJson(entry), ...(xetHash && { xetHash }) };
+  });
+}
+
+function entryJson({ type, oid, size, path, lfs, lastCommit }: Entry): z.infer<typeof treeEntrySchema> {
   return {
     type: type === "directory" ? "directory" : type === "submodule" ? "unknown" : "file",
     oid,

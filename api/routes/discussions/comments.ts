@@ -1,111 +1,92 @@
-import { createRoute, z } from "@hono/zod-openapi";
-import { addComment } from "#core/hub/discussions/add-comment.ts";
-import { deleteComment } from "#core/hub/discussions/delete-comment.ts";
-import { editComment } from "#core/hub/discussions/edit-comment.ts";
-import { hideComment } from "#core/hub/discussions/hide-comment.ts";
-import { reactions, reactToComment } from "#core/hub/discussions/react-to-comment.ts";
-import { requireToken } from "../../actor.ts";
-import { requestOriginOf } from "../../request-origin.ts";
-import { openApiRoutes, withToken } from "../open-api.ts";
-import { repoAddresses } from "../repos/repo-address.ts";
-import { commentParams, discussionName, discussionParams } from "./discussion-address.ts";
-import { commentJson, commentSchema } from "./discussion-json.ts";
+import { z } from "@hono/zod-openapi";
+import { commentSchema, editedCommentSchema, newCommentSchema } from "@keyhook/sdk";
+import {
+  addComment,
+  deleteComment,
+  editComment,
+  hideComment,
+  reactions,
+  reactToComment,
+} from "#core/hub/discussions/comments.ts";
+import { defineRoute, json } from "../../define-route.ts";
+import { commentJson, discussionName } from "./discussion-json.ts";
 
-const json = <Schema extends z.ZodType>(schema: Schema) =>
-  ({ required: true, content: { "application/json": { schema } } }) as const;
-const updated = {
-  200: {
-    description: "The comment as it is now",
-    content: { "application/json": { schema: z.object({ updatedComment: commentSchema }) } },
-  },
-} as const;
+const reactionSchema = z.object({
+  reaction: z.string().openapi({ description: `One of ${Object.keys(reactions).join(" ")}` }),
+});
+const updated = { 200: json("The changed comment", z.object({ updatedComment: commentSchema })) };
 
-const reaction = z.object({ reaction: z.string().openapi({ description: `One of ${Object.keys(reactions).join(" ")}` }) });
+export const commentRoutes = [
+  defineRoute("POST /api/{TYPES}/{owner}/{name}/discussions/{num}/comment", {
+    operationId: "createRepoComment",
+    action: "discussion.write",
+    actor: "token",
+    summary: "Comment in a discussion of a {type}",
+    body: newCommentSchema,
+    responses: { 200: json("The comment", z.object({ newMessage: commentSchema })) },
+    handle: async ({ actor, repo, params, body }) => ({
+      newMessage: commentJson(await addComment(actor, discussionName(repo, params.num), body)),
+    }),
+  }),
 
-export const commentRoutes = openApiRoutes();
-
-for (const { type, base } of repoAddresses) {
-  const path = `${base}/{owner}/{name}/discussions/{num}/comment` as const;
-
-  const add = createRoute({
-    method: "post",
-    path,
-    summary: `Comment in a discussion of a ${type}`,
-    security: withToken,
-    request: { params: discussionParams, body: json(z.object({ comment: z.string() })) },
-    responses: {
-      200: {
-        description: "The comment",
-        content: { "application/json": { schema: z.object({ newMessage: commentSchema }) } },
-      },
+  defineRoute("POST /api/{TYPES}/{owner}/{name}/discussions/{num}/comment/{commentId}/edit", {
+    operationId: "editRepoComment",
+    action: "discussion.edit_comment",
+    actor: "token",
+    summary: "Edit your own comment in a discussion of a {type}",
+    body: editedCommentSchema,
+    responses: updated,
+    async handle({ actor, repo, params: { num, commentId }, body }) {
+      return { updatedComment: commentJson(await editComment(actor, discussionName(repo, num), commentId, body)) };
     },
-  });
-  commentRoutes.openapi(add, async (c) => {
-    const { actor } = await requireToken(c);
-    const added = await addComment(actor, discussionName(type, c.req.valid("param")), c.req.valid("json"));
-    return c.json({ newMessage: commentJson(added) }, 200);
-  });
+  }),
 
-  const edit = createRoute({
-    method: "post",
-    path: `${path}/{commentId}/edit`,
-    summary: `Edit a comment of one's own in a discussion of a ${type}`,
-    security: withToken,
-    request: { params: commentParams, body: json(z.object({ content: z.string() })) },
+  defineRoute("POST /api/{TYPES}/{owner}/{name}/discussions/{num}/comment/{commentId}/hide", {
+    operationId: "hideRepoComment",
+    action: "discussion.update",
+    actor: "token",
+    summary: "Hide a comment in a discussion of a {type} permanently",
     responses: updated,
-  });
-  commentRoutes.openapi(edit, async (c) => {
-    const { actor } = await requireToken(c);
-    const { commentId, ...at } = c.req.valid("param");
-    const comment = await editComment(actor, discussionName(type, at), commentId, c.req.valid("json"));
-    return c.json({ updatedComment: commentJson(comment) }, 200);
-  });
+    async handle({ actor, repo, params: { num, commentId }, origin }) {
+      return { updatedComment: commentJson(await hideComment(actor, discussionName(repo, num), commentId, origin)) };
+    },
+  }),
 
-  const hide = createRoute({
-    method: "post",
-    path: `${path}/{commentId}/hide`,
-    summary: `Hide a comment in a discussion of a ${type}, for good`,
-    security: withToken,
-    request: { params: commentParams },
+  defineRoute("DELETE /api/{TYPES}/{owner}/{name}/discussions/{num}/comment/{commentId}", {
+    operationId: "deleteRepoComment",
+    action: "discussion.update",
+    actor: "token",
+    summary: "Delete a comment in a discussion of a {type}",
+    responses: { 200: json("Deleted", z.object({})) },
+    async handle({ actor, repo, params: { num, commentId }, origin }) {
+      await deleteComment(actor, discussionName(repo, num), commentId, origin);
+      return {};
+    },
+  }),
+
+  defineRoute("POST /api/{TYPES}/{owner}/{name}/discussions/{num}/comment/{commentId}/reaction", {
+    operationId: "addRepoReaction",
+    action: "discussion.write",
+    actor: "token",
+    summary: "React to a comment of a {type}",
+    body: reactionSchema,
     responses: updated,
-  });
-  commentRoutes.openapi(hide, async (c) => {
-    const { actor } = await requireToken(c);
-    const { commentId, ...at } = c.req.valid("param");
-    const comment = await hideComment(actor, discussionName(type, at), commentId, requestOriginOf(c));
-    return c.json({ updatedComment: commentJson(comment) }, 200);
-  });
+    async handle({ actor, repo, params: { num, commentId }, body: { reaction } }) {
+      const comment = await reactToComment(actor, discussionName(repo, num), commentId, { reaction, isOn: true });
+      return { updatedComment: commentJson(comment) };
+    },
+  }),
 
-  const remove = createRoute({
-    method: "delete",
-    path: `${path}/{commentId}`,
-    summary: `Delete a comment in a discussion of a ${type}`,
-    security: withToken,
-    request: { params: commentParams },
-    responses: { 200: { description: "It is gone", content: { "application/json": { schema: z.object({}) } } } },
-  });
-  commentRoutes.openapi(remove, async (c) => {
-    const { actor } = await requireToken(c);
-    const { commentId, ...at } = c.req.valid("param");
-    await deleteComment(actor, discussionName(type, at), commentId, requestOriginOf(c));
-    return c.json({}, 200);
-  });
-
-  for (const method of ["post", "delete"] as const) {
-    const react = createRoute({
-      method,
-      path: `${path}/{commentId}/reaction`,
-      summary: method === "post" ? `React to a comment of a ${type}` : `Take back a reaction to a comment of a ${type}`,
-      security: withToken,
-      request: { params: commentParams, body: json(reaction) },
-      responses: updated,
-    });
-    commentRoutes.openapi(react, async (c) => {
-      const { actor } = await requireToken(c);
-      const { commentId, ...at } = c.req.valid("param");
-      const input = { ...c.req.valid("json"), isOn: method === "post" };
-      const comment = await reactToComment(actor, discussionName(type, at), commentId, input);
-      return c.json({ updatedComment: commentJson(comment) }, 200);
-    });
-  }
-}
+  defineRoute("DELETE /api/{TYPES}/{owner}/{name}/discussions/{num}/comment/{commentId}/reaction", {
+    operationId: "deleteRepoReaction",
+    action: "discussion.write",
+    actor: "token",
+    summary: "Remove your reaction to a comment of a {type}",
+    body: reactionSchema,
+    responses: updated,
+    async handle({ actor, repo, params: { num, commentId }, body: { reaction } }) {
+      const comment = await reactToComment(actor, discussionName(repo, num), commentId, { reaction, isOn: false });
+      return { updatedComment: commentJson(comment) };
+    },
+  }),
+];

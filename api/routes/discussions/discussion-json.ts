@@ -1,57 +1,17 @@
-import { z } from "@hono/zod-openapi";
-import { avatarUrl } from "#core/accounts/avatar-url.ts";
-import { type Author, type Discussion, discussionStatuses, type TimelineEvent } from "#core/hub/discussions/discussion.ts";
-import { discussionWebUrl } from "#core/hub/discussions/discussion-payload.ts";
+import type { CommentJson, DiscussionAuthorJson, DiscussionJson, TimelineEventJson } from "@keyhook/sdk";
+import { avatarUrl } from "#core/accounts/avatar.ts";
+import type { Author, Discussion, TimelineEvent } from "#core/hub/discussions/discussion.ts";
+import type { DiscussionName } from "#core/hub/discussions/find-discussion.ts";
+import { discussionWebUrl } from "#core/hub/discussions/record-discussion-event.ts";
+import type { RepoName } from "#core/hub/repos/find-repo.ts";
 import type { Repo } from "#core/hub/repos/repo.ts";
 
-const authorSchema = z.object({
-  name: z.string().openapi({ description: "`ghost` for an account that was deleted." }),
-  fullname: z.string(),
-  avatarUrl: z.string(),
-  type: z.literal("user"),
-});
+/** The discussion that a URL names. Text that is not a number matches none. */
+export function discussionName(repo: RepoName, num: string): DiscussionName {
+  return { repo, num: /^\d{1,10}$/.test(num) ? Number(num) : Number.NaN };
+}
 
-export const discussionSchema = z.object({
-  num: z.number(),
-  title: z.string(),
-  status: z.enum(discussionStatuses),
-  isPullRequest: z.boolean(),
-  author: authorSchema,
-  createdAt: z.string(),
-  repo: z.object({ name: z.string(), type: z.string() }),
-  repoOwner: z.object({ name: z.string(), type: z.string() }),
-  pinned: z.boolean(),
-  locked: z.boolean(),
-  numComments: z.number(),
-  url: z.string(),
-});
-
-const base = { id: z.string(), createdAt: z.string(), author: authorSchema };
-
-export const commentSchema = z
-  .object({
-    ...base,
-    type: z.literal("comment"),
-    data: z.object({
-      latest: z.object({ raw: z.string(), updatedAt: z.string(), author: z.object({ name: z.string() }) }),
-      hidden: z.boolean(),
-      edited: z.boolean(),
-      numEdits: z.number(),
-      reactions: z.array(z.object({ reaction: z.string(), count: z.number(), isOwn: z.boolean() })),
-    }),
-  })
-  .openapi({ description: "`raw` is Markdown, and empty of a hidden comment." });
-
-export const eventSchema = z.union([
-  commentSchema,
-  z.object({ ...base, type: z.literal("status-change"), data: z.object({ status: z.enum(discussionStatuses) }) }),
-  z.object({ ...base, type: z.literal("title-change"), data: z.object({ from: z.string(), to: z.string() }) }),
-  z.object({ ...base, type: z.literal("commit"), data: z.object({ subject: z.string(), oid: z.string() }) }),
-  z.object({ ...base, type: z.literal("pinning-change"), data: z.object({ pinned: z.boolean() }) }),
-  z.object({ ...base, type: z.literal("locking-change"), data: z.object({ locked: z.boolean() }) }),
-]);
-
-export function discussionJson(repo: Repo, discussion: Discussion): z.infer<typeof discussionSchema> {
+export function discussionJson(repo: Repo, discussion: Discussion): DiscussionJson {
   const { num, title, status, isPullRequest, isPinned, isLocked, author, createdAt, commentCount } = discussion;
   return {
     num,
@@ -69,15 +29,12 @@ export function discussionJson(repo: Repo, discussion: Discussion): z.infer<type
   };
 }
 
-export type CommentJson = z.infer<typeof commentSchema>;
-export type EventJson = z.infer<typeof eventSchema>;
-
 export function commentJson(comment: Extract<TimelineEvent, { type: "comment" }>): CommentJson {
   return eventJson(comment) as CommentJson;
 }
 
 /** An event of the timeline as existing clients read it (docs/specification/repositories-and-git.md#discussions-and-pull-requests). */
-export function eventJson(event: TimelineEvent): EventJson {
+export function eventJson(event: TimelineEvent): TimelineEventJson {
   const common = { id: event.id, createdAt: event.createdAt.toISOString(), author: authorJson(event.author) };
   switch (event.type) {
     case "comment": {
@@ -100,6 +57,6 @@ export function eventJson(event: TimelineEvent): EventJson {
   }
 }
 
-function authorJson({ name, fullName }: Author): z.infer<typeof authorSchema> {
+function authorJson({ name, fullName }: Author): DiscussionAuthorJson {
   return { name, fullname: fullName || name, avatarUrl: avatarUrl(name), type: "user" };
 }

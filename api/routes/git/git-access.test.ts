@@ -32,7 +32,7 @@ async function infoRefs(path: string, service: string, headers: Record<string, s
 
 const basic = (token: string, user = "any") => ({ authorization: `Basic ${Buffer.from(`${user}:${token}`).toString("base64")}` });
 
-test("anybody clones what is public, and nobody pushes without credentials", async () => {
+test("anybody can clone public repositories, and nobody pushes without credentials", async () => {
   const into = await emptyFolder();
   await mustGit(into, ["clone", "--quiet", urlOf(open), "clone"]);
   await commit(`${into}/clone`, { "a.txt": "a" });
@@ -46,7 +46,7 @@ test("anybody clones what is public, and nobody pushes without credentials", asy
   });
 });
 
-test("S136 without credentials what is private and what is not there are asked about alike", async () => {
+test("S136 without credentials, private and missing repositories ask for credentials alike", async () => {
   for (const service of ["git-upload-pack", "git-receive-pack"]) {
     const [secret, none, nobody] = await Promise.all([
       infoRefs(`/${hidden.fullName}`, service),
@@ -59,7 +59,7 @@ test("S136 without credentials what is private and what is not there are asked a
   }
 });
 
-test("S136 with credentials of somebody else what is private is not there", async () => {
+test("S136 with another user's credentials, a private repository looks nonexistent", async () => {
   const headers = basic(await tokenOf(eve, "manage-repos", "write-repos", "read-repos", "write-discussions"));
   for (const service of ["git-upload-pack", "git-receive-pack"]) {
     const secret = await infoRefs(`/${hidden.fullName}`, service, headers);
@@ -76,7 +76,7 @@ test("S136 with credentials of somebody else what is private is not there", asyn
   }
 });
 
-test("its owner clones what is private, with the token as the password under any name, or as a bearer", async () => {
+test("its owner clones a private repository, with the token as the password under any name, or as a bearer", async () => {
   const token = await tokenOf(ada, "read-repos");
   for (const user of ["hf_user", "x", ada.username, "%40"]) {
     const into = await emptyFolder();
@@ -121,14 +121,14 @@ test("S137 a token that may only read does not push, and git says what is missin
   expect(await eventsOf(open)).toHaveLength(before);
 });
 
-test("whoever may see a repository but not write to it does not push, whatever their token says", async () => {
+test("a user who may see a repository but not write to it cannot push, whatever the token's scopes", async () => {
   const copy = await workingCopy();
   const token = await tokenOf(eve, "manage-repos", "write-repos", "write-discussions");
   const refused = await git(copy, ["push", urlOf(open, token), "HEAD:refs/heads/side"]);
   expect(refused.err).toContain("403");
 });
 
-test("of an organization members push from the role write on, and a contributor to what they made", async () => {
+test("of an organization: members with the role write or higher push, and contributors to their own repositories", async () => {
   const members = { read: await signedInPerson("r"), contributor: await signedInPerson("c"), write: await signedInPerson("w") };
   const org = await organizationOf(
     ada,
@@ -146,7 +146,7 @@ test("of an organization members push from the role write on, and a contributor 
   expect(await push(own, members.read)).not.toBe(0);
 });
 
-test("the content of a gated repository is for those who were let in", async () => {
+test("the content of a gated repository is only for users with access", async () => {
   const gated = await someRepo(ada);
   await commitTo(gated, ada, { "README.md": "# Tide\n" });
   await updateRepoSettings(ada.actor, { type: "model", owner: ada.username, name: gated.name }, { gated: "manual" }, from);
@@ -159,13 +159,13 @@ test("the content of a gated repository is for those who were let in", async () 
   expect((await infoRefs(`/${gated.fullName}`, "git-upload-pack", basic(await tokenOf(eve, "read-repos")))).status).toBe(403);
 });
 
-test("what a platform beside us holds is neither cloned nor pushed to here", async () => {
+test("a platform's repositories are neither cloned nor pushed to here", async () => {
   const elsewhere = await someRepo(ada);
   await db().repo.update({ where: { id: elsewhere.id }, data: { platformId: newId(), externalId: newId() } });
   const token = await tokenOf(ada);
   for (const service of ["git-upload-pack", "git-receive-pack"]) {
     const answer = await infoRefs(`/${elsewhere.fullName}`, service, basic(token));
-    expect(answer).toMatchObject({ status: 409, body: expect.stringContaining("lies elsewhere") });
+    expect(answer).toMatchObject({ status: 409, body: expect.stringContaining("is hosted on another platform") });
   }
 });
 

@@ -11,7 +11,7 @@ import { db } from "#core/db.ts";
 import { provideSettings } from "#core/env.ts";
 import { bodyBudget } from "#core/fair-queue/body-budget.ts";
 import { fetches, pushes } from "#core/hub/git/queues.ts";
-import { listRefs } from "#core/hub/git/refs/list-refs.ts";
+import { listRefs } from "#core/hub/git/refs/git-refs.ts";
 import { openRepository } from "#core/hub/git/repository.ts";
 import { pktLine } from "#core/hub/git/smart-http/pkt-line.ts";
 import type { Repo } from "#core/hub/repos/repo.ts";
@@ -166,14 +166,13 @@ describe("a pack that is none", () => {
     await expectUntouched();
   });
 
-  test("half of one, from a client that goes away", async () => {
+  test("half of one, from a client that disconnects", async () => {
     const { sha, pack } = await packOf({
       "a.bin": randomBytes(60_000),
     });
     const body = pushBody([command("refs/heads/side", sha)], pack);
     await send({ body, cutAfter: 30_000 });
-    for (let tries = 0; tries < 100 && placesTaken() > 0; tries++) await delay(50);
-    expect(placesTaken()).toBe(0);
+    await expect.poll(placesTaken).toBe(0);
     await expectUntouched();
   });
 
@@ -216,7 +215,7 @@ describe("a pack that is none", () => {
   });
 });
 
-describe("S135 whoever lost the right while the push was under way", () => {
+describe("S135 a user who lost the right during the push", () => {
   const half = async () => {
     const noise = randomBytes(60_000);
     const { sha, pack } = await packOf({ "a.bin": noise });
@@ -231,7 +230,7 @@ describe("S135 whoever lost the right while the push was under way", () => {
     const authorization = `Basic ${Buffer.from(`x:${await tokenOf(bea)}`).toString("base64")}`;
     const leave = () => db().membership.deleteMany({ where: { userId: bea.id } });
     const answer = await send({ body: await half(), headers: { authorization }, meanwhile: leave });
-    expect(answer.body).toContain("ng refs/heads/side you may push only to pull requests of yours here");
+    expect(answer.body).toContain("ng refs/heads/side you can only push to your own pull requests");
     await expectUntouched();
   });
 
@@ -251,7 +250,7 @@ describe("S135 whoever lost the right while the push was under way", () => {
     }
   });
 
-  test("S114 with their token, of which less is left", async () => {
+  test("S114 with their token, whose consent was reduced", async () => {
     const [owner, bea] = [await signedInPerson(), await signedInPerson("bea")];
     const organization = await organizationOf(owner, [[bea, "write"]]);
     repo = await someRepo(owner, { owner: organization.name });
@@ -266,12 +265,12 @@ describe("S135 whoever lost the right while the push was under way", () => {
         headers: { authorization: `Bearer ${own}` },
         meanwhile: () => change(hashToken(own), own) as Promise<unknown>,
       });
-      expect(answer.body).toContain("ng refs/heads/side you may push only to pull requests of yours here");
+      expect(answer.body).toContain("ng refs/heads/side you can only push to your own pull requests");
       await expectUntouched();
     }
   });
 
-  test("since the repository takes nothing any more", async () => {
+  test("since the repository is read-only", async () => {
     const name = { type: repo.type, owner: repo.owner.handle, name: repo.name };
     const meanwhile = () => updateRepoSettings(ada.actor, name, { isReadOnly: true }, from);
     const answer = await send({ body: await half(), meanwhile });
@@ -293,12 +292,24 @@ describe("what is larger inside than outside", () => {
     await expectUntouched();
   });
 
-  test("an annotated tag and a commit of more than 1 MiB are refused, with what to do", async () => {
+  test("a folder whose list is larger than 16 MiB is refused, with advice", async () => {
+    const copy = await workingCopy({ "a.txt": "a" });
+    const blob = await mustGit(copy, ["rev-parse", "HEAD:a.txt"]);
+    const list = Array.from({ length: 80_000 }, (_, at) => `100644 blob ${blob}\t${at}${"x".repeat(200)}\n`);
+    await writeFile(join(copy, ".git/list"), list.join(""));
+    const tree = await mustGit(copy, ["-c", "alias.wide=!git mktree < .git/list", "wide"]);
+    const commit = await mustGit(copy, ["commit-tree", tree, "-m", "wide"]);
+    const pushed = await git(copy, ["push", url(), `${commit}:refs/heads/side`]);
+    expect(pushed.err).toContain(`The folder ${tree} has too many entries`);
+    await expectUntouched();
+  });
+
+  test("an annotated tag and a commit of more than 1 MiB are refused, with advice", async () => {
     const copy = await workingCopy({ "a.txt": "a" });
     await writeFile(join(copy, ".git/message"), `${"x".repeat(1100 * 1024)}\n`);
     await mustGit(copy, ["tag", "-a", "-F", ".git/message", "v1"]);
     const tag = await git(copy, ["push", url(), "v1"]);
-    expect(tag.err).toMatch(/The tag [0-9a-f]{40} is larger than 1 MiB\. Shorten its message/);
+    expect(tag.err).toMatch(/The tag [0-9a-f]{40} is larger than 1 MiB\. Create it again with a shorter message/);
     await mustGit(copy, ["commit", "--allow-empty", "-q", "-F", ".git/message"]);
     const pushed = await git(copy, ["push", url(), "HEAD:refs/heads/side"]);
     expect(pushed.err).toMatch(/! \[remote rejected\] HEAD -> side \(a commit is too large\)/);
@@ -352,7 +363,7 @@ describe("what is larger inside than outside", () => {
     await expectUntouched();
   });
 
-  test("objects that say that they are of terabytes", async () => {
+  test("objects that claim to have terabytes", async () => {
     const tera = 1n << 40n;
     const base = Buffer.from("base");
     const baseSha = hash("sha1", Buffer.concat([Buffer.from("blob 4\0"), base]), "buffer");
@@ -373,7 +384,7 @@ describe("what is larger inside than outside", () => {
     }
   });
 
-  test("a fetch of a tree that unfolds to ten thousand million paths goes through none of them twice", async () => {
+  test("a fetch of a tree that unfolds to ten billion paths visits each object once", async () => {
     const hostile = remote(world.origin, `/${(await unfoldingRepo(ada)).fullName}`, token);
     const into = await emptyFolder();
     const blob = hash("sha1", "blob 1\0x");
@@ -392,8 +403,7 @@ describe("what is larger inside than outside", () => {
     const bomb = gzipSync(Buffer.alloc(100 * 1024 * 1024, "0009done\n"));
     const answer = await send({ path, body: bomb, headers: { "content-encoding": "gzip" } });
     expect(answer.status).toBeLessThan(500);
-    for (let tries = 0; tries < 100 && placesTaken() > 0; tries++) await delay(50);
-    expect(placesTaken()).toBe(0);
+    await expect.poll(placesTaken).toBe(0);
   });
 });
 
@@ -571,14 +581,14 @@ describe("requests that are not git's", () => {
     const refs = Array.from({ length: 80_000 }, (_, index) => `${head} ${name(index)}\n`);
     await writeFile(join(path, "packed-refs"), `# pack-refs with: sorted \n${refs.join("")}`);
     const more = await send({ body: pushBody([command("refs/heads/side", head)], packWith()) });
-    expect(more.body).toContain("at most 50000 branches, tags and pull requests here. This one has 80001. Delete some");
+    expect(more.body).toContain("at most 50000 branches, tags and pull requests. This one has 80001. Delete some");
     expect(more.body).toContain("ng refs/heads/side too many refs");
     expect(pushes.counts.taken).toBe(0);
     const moved = [command(name(7), ZERO, head), command("refs/heads/side", head)];
     expect((await send({ body: pushBody(moved, packWith()) })).body).toContain("ok refs/heads/side");
   });
 
-  test("gzip that is none, and Git-Protocol that is none", async () => {
+  test("invalid gzip, and an invalid Git-Protocol", async () => {
     const answer = await send({ body: Buffer.from("no gzip"), headers: { "content-encoding": "gzip" } });
     expect(answer.status).toBeLessThan(500);
     for (const header of ["version=9", "version=2\tx", "x".repeat(5_000), "version=2:touch=$(x)", "=;"]) {
@@ -596,7 +606,7 @@ describe("requests that are not git's", () => {
     await fsck(repo);
   });
 
-  test("the deletion of what is not there, and an update from what it is not", async () => {
+  test("the deletion of a missing ref, and an update from another commit", async () => {
     const gone = await send({ body: pushBody([command("refs/heads/nothing", ZERO, head)]) });
     expect(gone.body).toContain("ng refs/heads/nothing there is no such ref");
     const stale = await send({ body: pushBody([command("refs/heads/main", head, "2".repeat(40))]) });
@@ -606,7 +616,7 @@ describe("requests that are not git's", () => {
 });
 
 describe("S137 the machine is shared", () => {
-  test("when too many transfers are under way, the next is told to come again", async () => {
+  test("when too many transfers are in progress, the next is told to retry", async () => {
     // Others take all slots, and Ada's requests fill her part of the queue.
     const held: Promise<() => void>[] = [];
     for (let other = 0; fetches.counts.waiting === 0; other++)
@@ -622,17 +632,17 @@ describe("S137 the machine is shared", () => {
     const answer = await send({ path, method: "GET" });
     expect(answer.status).toBe(503);
     expect(Number(answer.headers["retry-after"])).toBeGreaterThan(0);
-    expect(answer.body).toMatch(/too many requests of this kind waiting.*try again/);
+    expect(answer.body).toMatch(/requests of this kind are waiting.*try again/);
     for (const slot of held)
       void slot.then(
         (release) => release(),
         () => undefined,
       );
-    for (let tries = 0; tries < 100 && placesTaken() > 0; tries++) await delay(20);
+    await expect.poll(placesTaken).toBe(0);
     expect((await send({ path, method: "GET" })).status).toBe(200);
   });
 
-  test("a client that goes away in the middle of a clone ends git", async () => {
+  test("a client that disconnects during a clone ends git", async () => {
     const noise = randomBytes(4 * 1024 * 1024);
     const large = await commitTo(repo, ada, { "noise.bin": noise });
     const asked = Buffer.concat([pktLine(`want ${large} side-band-64k ofs-delta\n`), Buffer.from("0000"), pktLine("done\n")]);
@@ -652,8 +662,7 @@ describe("S137 the machine is shared", () => {
       req.on("error", reject);
       req.end(asked);
     });
-    for (let tries = 0; tries < 100 && placesTaken() > 0; tries++) await delay(50);
-    expect(placesTaken()).toBe(0);
+    await expect.poll(placesTaken).toBe(0);
   });
 });
 

@@ -1,4 +1,6 @@
 import { spawn } from "node:child_process";
+import { randomBytes } from "node:crypto";
+import { globSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { from, signedInPerson, type TestPerson } from "#core/accounts/testing/people.ts";
 import { db } from "#core/db.ts";
@@ -45,6 +47,26 @@ async function updatesOf(repo: Repo): Promise<Update[][]> {
 }
 
 describe("clone, fetch and push", () => {
+  test("S137 git compares objects for accounts only; whoever is not signed in gets the deltas that exist", async () => {
+    const repo = await someRepo(ada);
+    const text = randomBytes(16_384).toString("base64");
+    await commitTo(repo, ada, { "a.txt": text, "b.txt": `${text}!` });
+    const path = await openRepository(repo);
+    const url = `${world.origin}/${repo.fullName}`;
+    const isSentAsDelta = async (...options: string[]) => {
+      const into = await emptyFolder();
+      await mustGit(into, [...options, "clone", "--quiet", "--bare", url, "."]);
+      const [pack] = globSync(`${into}/objects/pack/*.idx`) as [string];
+      return /chain length = 1: 1 object/.test(await mustGit(into, ["verify-pack", "--stat-only", pack]));
+    };
+    // Git sends a username only when it is asked for one.
+    const authorization = `authorization: bearer ${token}`;
+    expect(await isSentAsDelta("-c", `http.extraHeader=${authorization}`)).toBe(true);
+    expect(await isSentAsDelta()).toBe(false);
+    await runGit(path, ["repack", "--quiet", "-ad"]);
+    expect(await isSentAsDelta()).toBe(true);
+  });
+
   test.each(["model", "dataset", "space"] as const)("a %s at its address, with and without .git", async (type) => {
     const repo = await someRepo(ada, { type });
     const copy = await workingCopy();
@@ -144,13 +166,13 @@ describe("clone, fetch and push", () => {
     await fsck(repo);
   });
 
-  test("--atomic changes all or nothing, and push options are taken", async () => {
+  test("--atomic changes all refs or none, and push options are accepted", async () => {
     const { repo, url, copy } = await pushedRepo();
     await mustGit(copy, ["push", "--quiet", url, "main:side"]);
     await mustGit(copy, ["commit", "--quiet", "--amend", "-m", "another", "--allow-empty"]);
     const refused = await git(copy, ["push", "--atomic", "-o", "ci.skip", url, "+HEAD:side", "HEAD:fresh", "+HEAD:main"]);
     expect(refused.status).toBe(1);
-    expect(refused.err).toContain("main is protected: it cannot be forced");
+    expect(refused.err).toContain("main is protected: its history cannot be rewritten");
     expect(await updatesOf(repo)).toHaveLength(2);
     const done = await git(copy, ["push", "--atomic", "-o", "ci.skip", "-o", "topic=ü", url, "+HEAD:side", "HEAD:fresh"]);
     expect(done).toMatchObject({ status: 0 });
@@ -170,7 +192,7 @@ describe("clone, fetch and push", () => {
     await fsck(repo);
   });
 
-  test("of an empty repository the first branch is the default one, whatever it is called", async () => {
+  test("to an empty repository: the first branch becomes the default, whatever its name", async () => {
     const repo = await someRepo(ada);
     const copy = await workingCopy();
     await mustGit(copy, ["push", "--quiet", urlOf(repo), "HEAD:refs/heads/trunk"]);
@@ -194,11 +216,11 @@ describe("what a push is told", () => {
     const silent = await git(copy, ["push", url, "main"]);
     expect(silent.err).toContain(`${web}/commit/${await mustGit(copy, ["rev-parse", "HEAD"])}`);
     expect(silent.err).not.toContain("webhook");
-    for (const targetId of [repo.id, ada.id]) {
+    for (const watchedId of [repo.id, ada.id]) {
       const webhook = await db().webhook.create({
         data: { id: newId(), ownerId: ada.id, ownerKind: "user", url: "https://example.test/", domains: ["repo"] },
       });
-      await db().webhookWatch.create({ data: { webhookId: webhook.id, type: "model", targetId } });
+      await db().webhookWatch.create({ data: { webhookId: webhook.id, type: "model", watchedId } });
     }
     const branch = await git(copy, ["push", url, "HEAD:refs/heads/side"]);
     expect(branch.err).toContain("Open a pull request for side");
@@ -213,18 +235,18 @@ describe("what a push is told", () => {
     await commit(copy, { "a.txt": "a" });
     const pushed = await git(copy, ["push", url.replace(repo.name, "an-older-name"), "main"]);
     expect(pushed).toMatchObject({ status: 0 });
-    expect(pushed.err).toContain(`Its address is now`);
+    expect(pushed.err).toContain(`Its URL is now`);
     expect(pushed.err).toContain(`${world.origin}/${repo.fullName}`);
   });
 });
 
-describe("S137 what a repository's policy refuses is refused by ref, with a reason", () => {
+describe("S137 refs that a repository's policy refuses are refused one by one, with a reason", () => {
   test("the protected default branch is neither forced nor deleted, until it is not protected", async () => {
     const { repo, url, copy } = await pushedRepo();
     await mustGit(copy, ["commit", "--quiet", "--amend", "-m", "another"]);
     const forced = await git(copy, ["push", "--force", url, "main", "HEAD:refs/heads/side"]);
     expect(forced.status).toBe(1);
-    expect(forced.err).toContain("main is protected: it cannot be forced");
+    expect(forced.err).toContain("main is protected: its history cannot be rewritten");
     const deleted = await git(copy, ["push", url, ":main", "HEAD:refs/heads/other"]);
     expect(deleted.err).toContain("main is protected: it cannot be deleted");
     // The others of the same push are done.
@@ -249,7 +271,7 @@ describe("S137 what a repository's policy refuses is refused by ref, with a reas
     expect(await updatesOf(repo)).toHaveLength(1);
   });
 
-  test("refs that are none of branches, tags and pull requests", async () => {
+  test("refs other than branches, tags and pull requests", async () => {
     const { repo, url, copy } = await pushedRepo();
     for (const ref of ["refs/notes/commits", "refs/keyhook/x", "refs/hidden", "refs/pr/7", "refs/pr/x", "refs/for/main"]) {
       const refused = await git(copy, ["push", url, `HEAD:${ref}`]);
@@ -280,7 +302,7 @@ describe("S137 what a repository's policy refuses is refused by ref, with a reas
     expect(done).toMatchObject({ status: 0 });
     expect(done.err).toContain(`/discussions/${row.num}`);
     const more = await git(copy, ["push", bosUrl, "HEAD:main"]);
-    expect(more.err).toContain("you may push only to pull requests of yours here");
+    expect(more.err).toContain("you can only push to your own pull requests");
     const eves = await git(copy, ["push", urlOf(repo, await tokenOf(eve, ...scopes)), `HEAD:${ref}`]);
     expect(eves.err).toContain("403");
     await commit(copy, { "b.txt": "b" });
@@ -290,7 +312,7 @@ describe("S137 what a repository's policy refuses is refused by ref, with a reas
     for (const other of ["refs/tags/better", "HEAD^{tree}", "HEAD:a.txt"]) {
       const object = await mustGit(copy, ["rev-parse", other]);
       const refused = await git(copy, ["push", "--force", bosUrl, `${object}:${ref}`]);
-      expect(refused.err, other).toContain("a pull request is made of commits");
+      expect(refused.err, other).toContain("a pull request's ref must point to a commit");
     }
     expect((await updatesOf(repo)).flat().find(({ ref: each, newSha }) => each === ref && newSha === head)).toBeTruthy();
     await fsck(repo);

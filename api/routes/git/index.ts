@@ -1,16 +1,16 @@
 import type { HttpBindings } from "@hono/node-server";
 import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
 import { type Context, Hono } from "hono";
-import { ServiceError } from "#core/errors.ts";
+import { isDatabaseDown } from "#core/database-errors.ts";
+import { env } from "#core/env.ts";
+import { isServiceError, ServiceError } from "#core/errors.ts";
 import { advertiseRefs } from "#core/hub/git/smart-http/advertise-refs.ts";
-import { findTransferRepo } from "#core/hub/git/smart-http/find-transfer-repo.ts";
 import { receivePack } from "#core/hub/git/smart-http/receive-pack.ts";
-import { gitServiceOf } from "#core/hub/git/smart-http/transfer-request.ts";
+import { findTransferRepo, gitServiceOf } from "#core/hub/git/smart-http/transfer-request.ts";
 import { uploadPack } from "#core/hub/git/smart-http/upload-pack.ts";
+import { log } from "#core/log.ts";
 import { askedAnew } from "../../bearer.ts";
-import { gitActorOf } from "../../git-actor.ts";
-import { gitPaths, repoNameOf } from "../../repo-name.ts";
-import { answerGitError } from "./answer-git-error.ts";
+import { basicChallenge, gitActorOf, gitPaths, repoNameOf } from "../../git-request.ts";
 
 type GitContext = Context<{ Bindings: HttpBindings }>;
 
@@ -22,7 +22,7 @@ for (const prefix of gitPaths) {
   gitRoutes.get(`${prefix}/info/refs`, async (c) => {
     const service = gitServiceOf(c.req.query("service"));
     if (!service) {
-      throw new ServiceError("forbidden", "Only git's smart protocol is spoken here: use git 1.6.6 or later over this address.");
+      throw new ServiceError("forbidden", "This URL supports only git's smart protocol: use git 1.6.6 or later.");
     }
     const repo = await findTransferRepo(await gitActorOf(c), repoNameOf(c.req.param()), service);
     await advertiseRefs(repo, service, streamsOf(c));
@@ -46,3 +46,42 @@ for (const prefix of gitPaths) {
 
 /** Node's own streams instead of the Web's: git's bytes go from process to socket and back, as fast as either reads them. */
 const streamsOf = (c: GitContext) => ({ req: c.env.incoming, res: c.env.outgoing });
+
+/**
+ * Failures in git's form: it prints a plain-text body, and asks for credentials when told to. A caller without credentials gets the same
+ * response for what does not exist, what is private and what requires an account, so that these cannot be distinguished (S136).
+ */
+function answerGitError(thrown: Error, c: Context): Response {
+  const error = toServiceError(thrown);
+  // After its first byte a response cannot change; git notices that it ends early.
+  if (c.env?.outgoing?.headersSent) {
+    c.env.outgoing.destroy();
+    return RESPONSE_ALREADY_SENT;
+  }
+  const isAsked = error.code === "unauthorized" || (error.code === "not_found" && !c.req.header("Authorization"));
+  if (!isAsked) {
+    const headers: Record<string, string> = { "Cache-Control": "no-store" };
+    if (error.retryAfterSeconds !== undefined) headers["Retry-After"] = String(error.retryAfterSeconds);
+    if (error.wireCode) headers["X-Error-Code"] = error.wireCode;
+    return c.text(`${error.message}\n`, error.status as 400, headers);
+  }
+  const sentence = c.req.header("Authorization")
+    ? "This access token is not valid."
+    : "Sign in with any username, and an access token as the password.";
+  return c.text(`${sentence} Create one at ${env().ORIGIN}/settings/tokens\n`, 401, {
+    "Cache-Control": "no-store",
+    "WWW-Authenticate": basicChallenge,
+  });
+}
+
+function toServiceError(thrown: Error): ServiceError {
+  if (isServiceError(thrown)) return thrown;
+  if (isDatabaseDown(thrown)) {
+    return new ServiceError("unavailable", "The service cannot reach its database. Try again.", {
+      cause: thrown,
+      retryAfterSeconds: 2,
+    });
+  }
+  log().error({ err: thrown }, "a git request failed");
+  return new ServiceError("server_error", "Something went wrong on our side.", { cause: thrown });
+}

@@ -1,9 +1,13 @@
+import { z } from "@hono/zod-openapi";
 import { JOB_TIMEOUT_SECONDS, type JobAnswer, type JobSpec, type JobSpecAnswer, type ScheduledJobAnswer } from "@keyhook/sdk";
 import type { Actor } from "#core/access/actor.ts";
 import { createdByJson } from "#core/access/delegation.ts";
 import type { JobNamespace } from "#core/jobs/find-job-namespace.ts";
 import type { Run } from "#core/jobs/runs/run.ts";
 import type { Schedule } from "#core/jobs/schedules/schedule.ts";
+
+/** `{namespace}` of a path. */
+export const namespace = z.string().openapi({ description: "The user or organization that owns the job." });
 
 /** How existing clients spell an owner and an initiator (docs/specification/jobs-and-spaces.md#the-job-record). */
 const typeOf = (kind: string): string => (kind === "organization" ? "org" : kind);

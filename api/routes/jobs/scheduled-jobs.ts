@@ -1,77 +1,160 @@
-import { createRoute, z } from "@hono/zod-openapi";
-import { jobSpecOf, scheduledJobAnswerSchema, scheduledJobBodySchema } from "@keyhook/sdk";
-import { env } from "#core/env.ts";
-import { createSchedule } from "#core/jobs/schedules/create-schedule.ts";
-import { listSchedules } from "#core/jobs/schedules/list-schedules.ts";
-import { requirePersonsToken, requireToken } from "../../actor.ts";
-import { requestOriginOf } from "../../request-origin.ts";
-import { openApiRoutes, withToken } from "../open-api.ts";
-import { scheduledJobJson } from "./job-json.ts";
-import { namespaceParams } from "./params.ts";
-
-const path = "/api/scheduled-jobs/{namespace}" as const;
-const number = z.coerce.number().int().positive().optional();
-
-const create = createRoute({
-  method: "post",
-  path,
-  summary: "Have a job run on a schedule",
-  security: withToken,
-  request: {
-    params: namespaceParams,
-    body: { required: true, content: { "application/json": { schema: scheduledJobBodySchema } } },
-  },
-  responses: { 200: { description: "The schedule", content: { "application/json": { schema: scheduledJobAnswerSchema } } } },
-});
-
-const list = createRoute({
-  method: "get",
-  path,
-  summary: "List scheduled jobs, the newest first",
-  security: withToken,
-  request: {
-    params: namespaceParams,
-    query: z.object({
-      limit: number,
-      p: number.openapi({ description: "The page, from 1; the header `Link` names the next one." }),
-    }),
-  },
-  responses: {
-    200: { description: "Schedules", content: { "application/json": { schema: z.array(scheduledJobAnswerSchema) } } },
-  },
-});
+import { z } from "@hono/zod-openapi";
+import {
+  jobAnswerSchema,
+  jobLabelsBodySchema,
+  jobSpecOf,
+  scheduleBodySchema,
+  scheduledJobAnswerSchema,
+  scheduledJobBodySchema,
+} from "@keyhook/sdk";
+import { findRun } from "#core/jobs/runs/find-run.ts";
+import {
+  createSchedule,
+  deleteSchedule,
+  resumeSchedule,
+  suspendSchedule,
+  updateSchedule,
+} from "#core/jobs/schedules/change-schedule.ts";
+import { findSchedule, listSchedules } from "#core/jobs/schedules/find-schedule.ts";
+import { runScheduleNow } from "#core/jobs/schedules/start-due-run.ts";
+import { defineRoute, json } from "../../define-route.ts";
+import { linkNextPage, pageNumber } from "../../next-page.ts";
+import { jobJson, namespace, scheduledJobJson } from "./job-json.ts";
 
 /** An owner has at most 100: existing clients send one request, and do not read `Link`. */
 const ALL = 100;
 
-export const scheduledJobsRoutes = openApiRoutes()
-  .openapi(create, async (c) => {
-    const { actor } = await requirePersonsToken(c);
-    const { jobSpec, schedule, timezone, concurrency, suspend } = c.req.valid("json");
-    const input = {
-      ...jobSpecOf(jobSpec),
-      schedule,
-      timezone: timezone ?? null,
-      mayOverlap: concurrency ?? false,
-      isSuspended: suspend ?? false,
-    };
-    return c.json(
-      scheduledJobJson(await createSchedule(actor, c.req.valid("param").namespace, input, requestOriginOf(c)), actor),
-      200,
-    );
-  })
-  .openapi(list, async (c) => {
-    const { actor } = await requireToken(c);
-    const { limit = ALL, p } = c.req.valid("query");
-    const request = { pageSize: limit, ...(p && { page: p }) };
-    const { items, page, pageSize, total, owner } = await listSchedules(actor, c.req.valid("param").namespace, request);
-    if (page * pageSize < total) {
-      const next = new URL(c.req.url);
-      next.searchParams.set("p", String(page + 1));
-      c.header("Link", `<${env().ORIGIN}${next.pathname}${next.search}>; rel="next"`);
-    }
-    return c.json(
-      items.map((schedule) => scheduledJobJson({ schedule, owner }, actor)),
-      200,
-    );
-  });
+const params = { namespace };
+const theSchedule = { 200: json("The schedule", scheduledJobAnswerSchema) };
+
+export const scheduledJobRoutes = [
+  defineRoute("POST /api/scheduled-jobs/{namespace}", {
+    operationId: "createScheduledJob",
+    action: "job.run",
+    actor: "user",
+    summary: "Run a job on a schedule",
+    params,
+    body: scheduledJobBodySchema,
+    responses: theSchedule,
+    async handle({ actor, params, body: { jobSpec, schedule, timezone, concurrency, suspend }, origin }) {
+      const input = {
+        ...jobSpecOf(jobSpec),
+        schedule,
+        timezone: timezone ?? null,
+        mayOverlap: concurrency ?? false,
+        isSuspended: suspend ?? false,
+      };
+      return scheduledJobJson(await createSchedule(actor, params.namespace, input, origin), actor);
+    },
+  }),
+
+  defineRoute("GET /api/scheduled-jobs/{namespace}", {
+    operationId: "listScheduledJobs",
+    action: "job.read",
+    actor: "token",
+    summary: "List scheduled jobs, newest first",
+    params,
+    query: z.object({
+      limit: z.coerce.number().int().positive().optional(),
+      p: pageNumber(),
+    }),
+    responses: { 200: json("Schedules", z.array(scheduledJobAnswerSchema)) },
+    async handle({ c, actor, params, query: { limit = ALL, p } }) {
+      const { items, page, pageSize, total, owner } = await listSchedules(actor, params.namespace, { page: p, pageSize: limit });
+      if (page * pageSize < total) linkNextPage(c, { p: page + 1 });
+      return items.map((schedule) => scheduledJobJson({ schedule, owner }, actor));
+    },
+  }),
+
+  defineRoute("GET /api/scheduled-jobs/{namespace}/{jobId}", {
+    operationId: "getScheduledJob",
+    action: "job.read",
+    actor: "token",
+    summary: "Read a scheduled job",
+    params,
+    responses: theSchedule,
+    handle: async ({ actor, params }) => scheduledJobJson(await findSchedule(actor, scheduleName(params)), actor),
+  }),
+
+  defineRoute("POST /api/scheduled-jobs/{namespace}/{jobId}/suspend", {
+    operationId: "suspendScheduledJob",
+    action: "job.run",
+    actor: "token",
+    summary: "Suspend a scheduled job",
+    params,
+    responses: theSchedule,
+    async handle({ actor, params, origin }) {
+      return scheduledJobJson(await suspendSchedule(actor, scheduleName(params), origin), actor);
+    },
+  }),
+
+  defineRoute("POST /api/scheduled-jobs/{namespace}/{jobId}/resume", {
+    operationId: "resumeScheduledJob",
+    action: "job.run",
+    actor: "user",
+    summary: "Resume a scheduled job; from now on it runs with the caller's rights",
+    params,
+    responses: theSchedule,
+    async handle({ actor, params, origin }) {
+      return scheduledJobJson(await resumeSchedule(actor, scheduleName(params), origin), actor);
+    },
+  }),
+
+  defineRoute("POST /api/scheduled-jobs/{namespace}/{jobId}/schedule", {
+    operationId: "rescheduleJob",
+    action: "job.run",
+    actor: "token",
+    summary: "Change when a scheduled job runs",
+    params,
+    body: scheduleBodySchema,
+    responses: theSchedule,
+    async handle({ actor, params, body: { schedule, timezone, concurrency }, origin }) {
+      const changes = { schedule, ...(timezone && { timezone }), ...(concurrency != null && { mayOverlap: concurrency }) };
+      return scheduledJobJson(await updateSchedule(actor, scheduleName(params), changes, origin), actor);
+    },
+  }),
+
+  defineRoute("PUT /api/scheduled-jobs/{namespace}/{jobId}/labels", {
+    operationId: "setScheduledJobLabels",
+    action: "job.run",
+    actor: "token",
+    summary: "Replace a scheduled job's labels",
+    params,
+    body: jobLabelsBodySchema,
+    responses: theSchedule,
+    async handle({ actor, params, body: { labels }, origin }) {
+      return scheduledJobJson(await updateSchedule(actor, scheduleName(params), { labels }, origin), actor);
+    },
+  }),
+
+  defineRoute("POST /api/scheduled-jobs/{namespace}/{jobId}/run", {
+    operationId: "runScheduledJob",
+    action: "job.run",
+    actor: "user",
+    summary: "Run a scheduled job once, immediately",
+    params,
+    responses: {
+      200: json("The run", jobAnswerSchema),
+      409: { description: "The previous run has not ended, and `concurrency` is false" },
+    },
+    async handle({ actor, params, origin }) {
+      const { owner, runId } = await runScheduleNow(actor, scheduleName(params), origin);
+      return jobJson(await findRun(actor, owner, runId), owner, actor);
+    },
+  }),
+
+  defineRoute("DELETE /api/scheduled-jobs/{namespace}/{jobId}", {
+    operationId: "deleteScheduledJob",
+    action: "job.run",
+    actor: "token",
+    summary: "Delete a scheduled job, but not its runs",
+    params,
+    responses: { 200: json("Deleted", z.object({})) },
+    async handle({ actor, params, origin }) {
+      await deleteSchedule(actor, scheduleName(params), origin);
+      return {};
+    },
+  }),
+];
+
+const scheduleName = ({ namespace, jobId }: { namespace: string; jobId: string }) => ({ namespace, scheduleId: jobId });

@@ -1,101 +1,95 @@
 import { setImmediate } from "node:timers/promises";
-import { createRoute, z } from "@hono/zod-openapi";
-import { errorBodySchema } from "@keyhook/sdk";
-import type { Context } from "hono";
-import { ServiceError } from "#core/errors.ts";
+import { z } from "@hono/zod-openapi";
+import type { Actor } from "#core/access/actor.ts";
+import { invalidRequest } from "#core/errors.ts";
 import { withKeepAlive } from "#core/http/with-keep-alive.ts";
 import { findJobNamespace } from "#core/jobs/find-job-namespace.ts";
-import { followLog, followStage } from "#core/jobs/logs/follow-log.ts";
-import { readLogEnd } from "#core/jobs/logs/read-log.ts";
-import { takeLogPlace } from "#core/jobs/logs/take-log-place.ts";
+import { followLog, followStage, type LogChunk, readLogEnd, takeLogSlot } from "#core/jobs/logs/read-log.ts";
 import { findRun } from "#core/jobs/runs/find-run.ts";
 import type { Run } from "#core/jobs/runs/run.ts";
 import { isOver } from "#core/jobs/stages.ts";
-import { requireToken } from "../../actor.ts";
-import { askedAnew } from "../../bearer.ts";
-import { sendEvents } from "../inference/send-events.ts";
-import { openApiRoutes, withToken } from "../open-api.ts";
-import { eventOf } from "./events.ts";
-import { jobJson } from "./job-json.ts";
-import { type LogLine, LogLines } from "./log-lines.ts";
-import { jobParams } from "./params.ts";
-
-const path = "/api/jobs/{namespace}/{jobId}" as const;
-const events = { "text/event-stream": { schema: z.string() } };
+import { defineRoute, events, failure } from "../../define-route.ts";
+import { eventOf, sendEvents } from "../../events.ts";
+import { jobJson, namespace } from "./job-json.ts";
 
 const TAIL_MAX = 1_000;
 const EVENTS_AT_ONCE = 64 * 1024;
 
-const logs = createRoute({
-  method: "get",
-  path: `${path}/logs`,
-  summary: "Follow a job's log until it is over",
-  security: withToken,
-  request: {
-    params: jobParams,
+const params = { namespace };
+
+export const jobStreamRoutes = [
+  defineRoute("GET /api/jobs/{namespace}/{jobId}/logs", {
+    operationId: "followJobLogs",
+    action: "job.read",
+    actor: "token",
+    summary: "Follow a job's log until the job ends",
+    params,
     query: z.object({
       tail: z.coerce
         .number()
         .int()
         .min(1)
         .optional()
-        .openapi({ description: `The last lines only, at most ${TAIL_MAX}, and at most 1 MiB of the log.` }),
+        .openapi({ description: `How many of the log's last lines to send first: at most ${TAIL_MAX}, and at most 1 MiB.` }),
     }),
-  },
-  responses: { 200: { description: '`data: {"timestamp", "data"}` for each line', content: events } },
-});
+    responses: { 200: events('`data: {"timestamp", "data"}` for each line') },
+    async handle({ c, query: { tail }, ...request }) {
+      const { find, check } = await findStreamed(request);
+      const run = await find();
+      takeLogSlot();
+      const { signal } = c.req.raw;
+      const lines = tail ? tailOf(run, Math.min(tail, TAIL_MAX), signal) : linesOf(run.id, signal);
+      return sendEvents(c, withKeepAlive(lines, check));
+    },
+  }),
 
-const stages = createRoute({
-  method: "get",
-  path: `${path}/events`,
-  summary: "Follow a job's stages until it is over",
-  security: withToken,
-  request: { params: jobParams },
-  responses: { 200: { description: "`data:` with the job, now and with each change of its stage", content: events } },
-});
+  defineRoute("GET /api/jobs/{namespace}/{jobId}/events", {
+    operationId: "followJobEvents",
+    action: "job.read",
+    actor: "token",
+    summary: "Follow a job's stages until the job ends",
+    params,
+    responses: { 200: events("`data:` with the job, at once and at each change of its stage") },
+    async handle({ c, ...request }) {
+      const { owner, find, check } = await findStreamed(request);
+      const { id } = await find();
+      takeLogSlot();
+      return sendEvents(c, withKeepAlive(changes(), check));
 
-const metrics = createRoute({
-  method: "get",
-  path: `${path}/metrics`,
-  summary: "Not offered here: the runners of this service do not measure what a job uses",
-  security: withToken,
-  request: { params: jobParams },
-  responses: { 400: { description: "Always", content: { "application/json": { schema: errorBodySchema } } } },
-});
+      async function* changes() {
+        for await (const _ of followStage(id, c.req.raw.signal)) {
+          yield eventOf(jobJson(await find(), owner, request.actor), "status");
+        }
+      }
+    },
+  }),
 
-export const jobStreamRoutes = openApiRoutes()
-  .openapi(logs, async (c) => {
-    const { find, signal, check } = await found(c, c.req.valid("param"));
-    const run = await find();
-    takeLogPlace();
-    const { tail } = c.req.valid("query");
-    const lines = tail ? tailOf(run, Math.min(tail, TAIL_MAX), signal) : linesOf(run.id, signal);
-    return sendEvents(c, withKeepAlive(lines, check));
-  })
-  .openapi(stages, async (c) => {
-    const { find, owner, actor, signal, check } = await found(c, c.req.valid("param"));
-    const { id } = await find();
-    takeLogPlace();
-    return sendEvents(c, withKeepAlive(changes(), check));
+  defineRoute("GET /api/jobs/{namespace}/{jobId}/metrics", {
+    operationId: "followJobMetrics",
+    action: "job.read",
+    actor: "token",
+    summary: "Not supported: the service does not measure a job's use of resources",
+    params,
+    responses: { 400: failure("Returned for every request") },
+    async handle(request) {
+      await (await findStreamed(request)).find();
+      throw invalidRequest("The service does not measure a job's use of resources.");
+    },
+  }),
+];
 
-    async function* changes() {
-      for await (const _ of followStage(id, signal)) yield eventOf(jobJson(await find(), owner, actor), "status");
-    }
-  })
-  .openapi(metrics, async (c) => {
-    const { find } = await found(c, c.req.valid("param"));
-    await find();
-    throw new ServiceError("invalid_request", "What a job uses is not measured here. Its log and its durations are.");
-  });
+type StreamRequest = {
+  actor: Actor;
+  actorNow: () => Promise<Actor>;
+  params: { namespace: string; jobId: string };
+};
 
-async function found(c: Context, { namespace, jobId }: { namespace: string; jobId: string }) {
-  const actorNow = askedAnew(c, async () => (await requireToken(c)).actor);
-  const actor = await actorNow();
+async function findStreamed({ actor, actorNow, params: { namespace, jobId } }: StreamRequest) {
   const owner = await findJobNamespace(actor, "job.read", namespace);
   const find = () => findRun(actor, owner, jobId);
-  // A stream may last a day: its reader must still be allowed (S114).
+  // A stream may last a day, so whether its reader is still allowed is checked again and again (S114).
   const check = async () => findJobNamespace(await actorNow(), "job.read", namespace);
-  return { owner, actor, find, signal: c.req.raw.signal, check };
+  return { owner, find, check };
 }
 
 async function* linesOf(runId: string, signal: AbortSignal, after = 0, lines = new LogLines()) {
@@ -112,7 +106,7 @@ async function* tailOf({ id, stage }: Run, tail: number, signal: AbortSignal) {
   yield* linesOf(id, signal, chunks.at(-1)?.seq ?? 0, lines);
 }
 
-/** Some at a time: a line can be a single byte of the log, and an event is a hundred. Others get their turn in between (S137). */
+/** Sends some lines at a time, so that other requests get their turn in between (S137): a line of one byte is an event of a hundred. */
 async function* told(lines: Iterable<LogLine>) {
   let events = "";
   for (const line of lines) {
@@ -126,3 +120,47 @@ async function* told(lines: Iterable<LogLine>) {
 }
 
 const eventOfLine = ({ at, text }: LogLine): string => eventOf({ timestamp: at.toISOString(), data: text });
+
+/** Longer lines are sent in pieces, so that an endless line does not fill the memory. */
+const LINE_MAX_CHARACTERS = 64 * 1024;
+
+type LogLine = { at: Date; text: string };
+
+/**
+ * Chunks of a log as lines. The same chunks make the same lines, wherever a stream breaks off: clients that reconnect skip as many as they
+ * have seen. `rest` returns a stream's last text without a line end.
+ */
+class LogLines {
+  readonly #open = new Map<string, LogLine>();
+
+  *of(chunks: Iterable<LogChunk>): Generator<LogLine> {
+    for (const chunk of chunks) yield* this.#linesOf(chunk);
+  }
+
+  *#linesOf({ at, stream, text }: LogChunk): Generator<LogLine> {
+    const begun = this.#open.get(stream);
+    const lines = ((begun?.text ?? "") + text).split("\n");
+    let since = begun?.at ?? at;
+    let last = lines.pop() ?? "";
+    for (const line of lines) {
+      yield* pieces({ at: since, text: line.replace(/\r$/, "") });
+      since = at;
+    }
+    while (last.length > LINE_MAX_CHARACTERS) {
+      yield { at: since, text: last.slice(0, LINE_MAX_CHARACTERS) };
+      last = last.slice(LINE_MAX_CHARACTERS);
+    }
+    if (last) this.#open.set(stream, { at: since, text: last });
+    else this.#open.delete(stream);
+  }
+
+  *rest(): Generator<LogLine> {
+    yield* this.#open.values();
+    this.#open.clear();
+  }
+}
+
+function* pieces({ at, text }: LogLine): Generator<LogLine> {
+  for (let from = 0; from === 0 || from < text.length; from += LINE_MAX_CHARACTERS)
+    yield { at, text: text.slice(from, from + LINE_MAX_CHARACTERS) };
+}

@@ -1,13 +1,14 @@
-import type { Context } from "hono";
+import { type Context, Hono } from "hono";
 import { cors } from "hono/cors";
-import { gitPaths } from "../../repo-name.ts";
-import { openApiRoutes } from "../open-api.ts";
-import { answerLfsError, lfsBody } from "./answer-lfs-error.ts";
-import { answerBatch } from "./batch.ts";
+import { z } from "zod";
+import { answerLfsBatch, OBJECTS_MAX } from "#core/hub/lfs/transfer/answer-batch.ts";
+import { asChallenge, gitActorOf, gitPaths, repoNameOf } from "../../git-request.ts";
+import { listOf } from "../../refuse-bad-input.ts";
+import { answerLfsError, lfsBody, readJson } from "./lfs-json.ts";
 import { completeObject, downloadObject, uploadObject, verifyObject } from "./transfers.ts";
 
 /** The routes of Git LFS: the batch API, and the URLs that it returns. They are git's, and not in the OpenAPI document. */
-export const lfsRoutes = openApiRoutes();
+export const lfsRoutes = new Hono();
 
 // S53: the JavaScript client also uploads from other sites' pages. Cookies are never used here.
 const anyOrigin = cors({
@@ -32,5 +33,36 @@ for (const path of gitPaths) {
 
 /** Before each push git-lfs asks whether the pushed files are locked; it continues when told that locks are not supported. */
 function refuseLocks(c: Context): Response {
-  return lfsBody(c, { message: "This service has no locks." }, 501);
+  return lfsBody(c, { message: "This service does not support locks." }, 501);
+}
+
+/** Git LFS knows half a dozen. */
+const TRANSFERS_MAX = 100;
+
+const batch = z.object({
+  operation: z.enum(["download", "upload"]),
+  transfers: listOf(z.string(), { max: TRANSFERS_MAX, of: "transfers" }).nullish(),
+  hash_algo: z.string().nullish(),
+  /** The ref it is for. A user who may write to a repository may write to all of its branches. */
+  ref: z.object({ name: z.string() }).nullish(),
+  // Each object gets its own result, whatever it is.
+  objects: listOf(z.object({ oid: z.unknown(), size: z.unknown() }), { max: OBJECTS_MAX, of: "objects" }),
+});
+
+/** `POST …/info/lfs/objects/batch` */
+async function answerBatch(c: Context): Promise<Response> {
+  const actor = await gitActorOf(c);
+  const { operation, transfers, hash_algo, objects, ref } = await readJson(c, batch);
+  try {
+    const answer = await answerLfsBatch(actor, repoNameOf(c.req.param()), {
+      operation,
+      transfers: transfers ?? [],
+      ...(hash_algo && { hashAlgorithm: hash_algo }),
+      objects: objects as { oid: unknown; size: unknown }[],
+      ref: ref?.name,
+    });
+    return lfsBody(c, answer);
+  } catch (error) {
+    throw asChallenge(actor, error);
+  }
 }

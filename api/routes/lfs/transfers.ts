@@ -1,19 +1,22 @@
-import type { IncomingMessage } from "node:http";
+import type { OutgoingHttpHeaders, ServerResponse } from "node:http";
+import { pipeline } from "node:stream/promises";
 import type { HttpBindings } from "@hono/node-server";
+import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
 import type { Context } from "hono";
 import { z } from "zod";
-import { ServiceError } from "#core/errors.ts";
-import { storeLfsObject } from "#core/hub/lfs/objects/store-lfs-object.ts";
+import { invalidRequest, notFound } from "#core/errors.ts";
+import { sendInTurn } from "#core/fair-queue/send-in-turn.ts";
+import { isTagAmong, parseRange } from "#core/http/byte-range.ts";
+import { openLfsObject } from "#core/hub/lfs/objects/open-lfs-object.ts";
+import { storeLfsObject } from "#core/hub/lfs/objects/record-lfs-object.ts";
+import { findReadableLfsObject } from "#core/hub/lfs/proposals/proposed-files.ts";
 import { completeUpload, verifyUpload } from "#core/hub/lfs/transfer/finish-upload.ts";
 import { readTransfer, type Transfer } from "#core/hub/lfs/transfer/transfer-authorization.ts";
 import { requireUploader } from "#core/hub/lfs/transfer/uploader.ts";
-import { listOf } from "../open-api.ts";
-import { lfsBody } from "./answer-lfs-error.ts";
-import { readJson } from "./batch.ts";
-import { sendLfsObject } from "./send-lfs-object.ts";
-
-/** An upload without data for this long was abandoned. */
-const IDLE_MS = 60_000;
+import { log } from "#core/log.ts";
+import { listOf } from "../../refuse-bad-input.ts";
+import { bytesOf } from "../incoming-bytes.ts";
+import { lfsBody, readJson } from "./lfs-json.ts";
 
 const allowedTransfer = (c: Context, operation: Transfer["operation"]): Transfer =>
   readTransfer(c.req.query("transfer"), { operation, oid: c.req.param("oid") ?? "" });
@@ -27,8 +30,7 @@ async function allowedUpload(c: Context): Promise<Transfer> {
 /** `GET` and `HEAD …/info/lfs/objects/{oid}` */
 export async function downloadObject(c: Context): Promise<Response> {
   const { repoId, oid } = allowedTransfer(c, "download");
-  // Sent without the router, which would have added it (index.ts).
-  return sendLfsObject(c, { id: repoId }, oid, { "Access-Control-Allow-Origin": "*" });
+  return sendLfsObject(c, { id: repoId }, oid);
 }
 
 /** `PUT …/info/lfs/objects/{oid}`: streams any number of bytes from the connection to storage. */
@@ -36,7 +38,7 @@ export async function uploadObject(c: Context<{ Bindings: HttpBindings }>): Prom
   const { repoId, oid, size } = await allowedUpload(c);
   const length = c.req.header("Content-Length");
   if (length !== undefined && Number(length) !== size) {
-    throw new ServiceError("invalid_request", `The content has ${length} bytes, not the ${size} announced.`);
+    throw invalidRequest(`The content has ${length} bytes, not the ${size} announced.`);
   }
   await storeLfsObject(repoId, { oid, size }, bytesOf(c.env.incoming));
   return lfsBody(c, {});
@@ -67,15 +69,44 @@ export async function completeObject(c: Context): Promise<Response> {
   return lfsBody(c, {});
 }
 
-/** A request that ends too early is an upload that ended half-way, not a failure of ours. */
-async function* bytesOf(incoming: IncomingMessage): AsyncGenerator<Uint8Array, void, undefined> {
-  incoming.setTimeout(IDLE_MS, () => incoming.destroy());
-  try {
-    // The rest of a rejected body is read elsewhere, so that its sender gets to see the response.
-    for await (const chunk of incoming.iterator({ destroyOnReturn: false })) yield chunk as Buffer;
-  } catch (cause) {
-    throw new ServiceError("invalid_request", "The upload ended half-way. Upload it again.", { cause });
-  } finally {
-    incoming.setTimeout(0);
+// The content is unknown and comes from our own origin, so the browser must save it and run nothing in it (S24).
+const headers = {
+  "Content-Type": "application/octet-stream",
+  "Content-Disposition": "attachment",
+  "Content-Security-Policy": "default-src 'none'; sandbox",
+  "X-Content-Type-Options": "nosniff",
+  // The object is sent without the router, which would have added this header (index.ts).
+  "Access-Control-Allow-Origin": "*",
+};
+
+/**
+ * Sends an object of a repository, or the part requested by `Range`, as fast as the client reads.
+ * @throws ServiceError `not_found`, `gone`
+ */
+async function sendLfsObject(c: Context, repo: { id: string }, oid: string): Promise<Response> {
+  const object = await findReadableLfsObject(repo.id, oid);
+  if (!object) throw notFound("Entry");
+  const { size } = object;
+  const etag = `"${oid}"`;
+  const common = { ...headers, "Cache-Control": "private", ETag: etag, "Accept-Ranges": "bytes" };
+  if (isTagAmong(c.req.header("If-None-Match"), etag)) return new Response(null, { status: 304, headers: common });
+  const isSame = [undefined, etag].includes(c.req.header("If-Range"));
+  const range = c.req.method === "GET" && isSame ? parseRange(c.req.header("Range"), size) : undefined;
+  if (range === "unsatisfiable") {
+    return new Response(null, { status: 416, headers: { ...common, "Content-Range": `bytes */${size}` } });
   }
+  const length = range ? range.end - range.start + 1 : size;
+  const all = { ...common, "Content-Length": String(length) };
+  if (c.req.method === "HEAD") return new Response(null, { headers: all });
+  const { stream } = await openLfsObject(repo, oid, range && { range });
+  const partial = range && { "Content-Range": `bytes ${range.start}-${range.end}/${size}` };
+  await send(c.env.outgoing, stream, range ? 206 : 200, { ...all, ...partial });
+  return RESPONSE_ALREADY_SENT;
+}
+
+/** Sends the file without Web streams, which cost more than reading the file. */
+async function send(res: ServerResponse, stream: NodeJS.ReadableStream, status: number, headers: OutgoingHttpHeaders) {
+  res.writeHead(status, headers);
+  // If the client disconnects, the reading ends. A response that has begun cannot become an error.
+  await pipeline([stream, ...sendInTurn(), res]).catch((err: unknown) => log().debug({ err }, "a download ended half-way"));
 }

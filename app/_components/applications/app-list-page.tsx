@@ -1,47 +1,76 @@
-import type { Person } from "#core/access/actor.ts";
-import { listApps } from "#core/oauth/apps/list-apps.ts";
-import { appListPath } from "../../_server/applications/app-paths.ts";
-import { textOf } from "../../_server/page-query.ts";
+import { AppWindow } from "lucide-react";
+import type { Metadata } from "next";
+import Link from "next/link";
+import { TOKEN_EXCHANGE } from "#core/oauth/apps/app-privilege.ts";
+import { APPS_PAGE_SIZE, type ListedApp, listApps } from "#core/oauth/apps/list-apps.ts";
+import { findAppPlace } from "../../_server/applications/find-app.ts";
+import type { OwnerPageProps } from "../../_server/owner-place.ts";
+import { hrefWith, noticeOf, textOf } from "../../_server/page-query.ts";
 import { ButtonLink } from "../button.tsx";
-import { FormMessage } from "../form-message.tsx";
-import { PageHeader } from "../page-header.tsx";
-import { AppList } from "./app-list.tsx";
+import { Chip } from "../chip.tsx";
+import { EmptyState, ListPage, ListRow } from "../list.tsx";
+import { AppLogo } from "./app-logo.tsx";
 
-export type AppListPageProps = Readonly<{
-  person: Person;
-  /** Whose apps they are; null for the person's own. */
-  organization: Readonly<{ id: string; name: string; fullName: string }> | null;
-  query: Readonly<Record<string, string | string[] | undefined>>;
-}>;
+export const metadata: Metadata = { title: "OAuth apps" };
 
 /** The OAuth apps of a person or an organization. */
-export async function AppListPage({ person, organization, query }: AppListPageProps) {
-  const path = appListPath(organization?.name ?? null);
-  const owner = organization ? { orgId: organization.id } : { userId: person.userId };
-  const apps = await listApps(person, owner, { page: Number(textOf(query.page)) });
-  return (
-    <>
-      <PageHeader
-        title="OAuth apps"
-        description={
-          organization
-            ? `Apps of ${organization.fullName} that people sign in to with their account here.`
-            : "Apps of yours that people sign in to with their account here."
-        }
-        actions={
-          apps.total > 0 && (
-            <ButtonLink variant="primary" href={`${path}/new`}>
-              New app
-            </ButtonLink>
-          )
-        }
-      />
-      {textOf(query.notice) === "deleted" && (
-        <FormMessage tone="good" className="mb-5">
-          The app is deleted, and all its tokens with it.
-        </FormMessage>
-      )}
-      <AppList page={apps} path={path} />
-    </>
+export async function AppListPage({ params, searchParams }: OwnerPageProps) {
+  const [{ org = null }, query] = await Promise.all([params, searchParams]);
+  const { person, owner, fullName, page: path } = await findAppPlace(org);
+  const of = owner.kind === "organization" ? { orgId: owner.id } : { userId: owner.id };
+  const apps = await listApps(person, of, { page: Number(textOf(query.page)) });
+  const create = (
+    <ButtonLink variant="primary" href={`${path}/new`}>
+      New app
+    </ButtonLink>
   );
+  return (
+    <ListPage
+      title="OAuth apps"
+      description={
+        fullName === null
+          ? "Your apps that people sign in to with their account here."
+          : `Apps of ${fullName} that people sign in to with their account here.`
+      }
+      actions={apps.total > 0 && create}
+      notice={noticeOf({ deleted: "The app was deleted, with all its tokens." }, query.notice)}
+      label="OAuth apps"
+      list={{ ...apps, items: apps.apps, pageSize: APPS_PAGE_SIZE }}
+      hrefOf={(page) => hrefWith(path, { page })}
+      row={(app) => <AppRow key={app.id} app={app} path={path} />}
+      empty={
+        <EmptyState Icon={AppWindow} title="No apps yet" action={create}>
+          Create one to let people sign in to your website, mobile app or command line with their account here.{" "}
+          <Link prefetch={false} href="/docs/sign-in" className="link">
+            How it works
+          </Link>
+        </EmptyState>
+      }
+    />
+  );
+}
+
+function AppRow({ app, path }: Readonly<{ app: ListedApp; path: string }>) {
+  return (
+    <ListRow
+      leading={<AppLogo app={app} />}
+      title={
+        <>
+          <Link prefetch={false} href={`${path}/${app.id}`} className="link break-words">
+            {app.name}
+          </Link>
+          {app.privileges.includes(TOKEN_EXCHANGE) ? <Chip>Exchanges tokens</Chip> : app.boundOrgId && <Chip>Bound</Chip>}
+          {app.blockedAt && <Chip tone="bad">Blocked</Chip>}
+        </>
+      }
+      meta={<code className="break-all">{app.clientId}</code>}
+      trailing={<span className="text-muted text-small">{countOfUsers(app.userCount)}</span>}
+    />
+  );
+}
+
+/** `no users yet`, `1 user`, `12,000 users`. */
+export function countOfUsers(count: number): string {
+  if (count === 0) return "no users yet";
+  return count === 1 ? "1 user" : `${count.toLocaleString("en")} users`;
 }

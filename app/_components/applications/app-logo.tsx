@@ -1,6 +1,6 @@
 import { Avatar, type AvatarProps } from "../avatar.tsx";
 
-export type AppLogoProps = Readonly<{
+type AppLogoProps = Readonly<{
   app: Readonly<{ name: string; logoId: string | null }>;
   size?: AvatarProps["size"];
 }>;

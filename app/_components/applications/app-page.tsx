@@ -1,111 +1,170 @@
+import type { Metadata } from "next";
+import { notFound, redirect } from "next/navigation";
+import type { ReactNode } from "react";
 import type { Person } from "#core/access/actor.ts";
-import { isRecentlyAuthenticated } from "#core/access/is-recently-authenticated.ts";
+import { isRecentlyAuthenticated } from "#core/access/may.ts";
 import { findUser } from "#core/accounts/users/find-user.ts";
 import { appUsage } from "#core/oauth/apps/app-usage.ts";
+import { listBindable } from "#core/oauth/apps/bound-apps.ts";
 import type { AppDetails } from "#core/oauth/apps/get-app.ts";
-import { listBindable } from "#core/oauth/apps/list-bindable.ts";
-import { listRecentExchanges } from "#core/oauth/exchange/list-recent-exchanges.ts";
-import { appHome, appListPath, appPath } from "../../_server/applications/app-paths.ts";
+import { listRecentExchanges } from "#core/oauth/exchange/list-exchanges.ts";
+import { appHome, findManagedApp } from "../../_server/applications/find-app.ts";
+import type { OwnerPageProps } from "../../_server/owner-place.ts";
+import { noticeOf, textOf } from "../../_server/page-query.ts";
+import { appListPath, appPath, type OwnerName } from "../../_server/paths.ts";
 import { Chip } from "../chip.tsx";
-import { FormMessage } from "../form-message.tsx";
-import { PageHeader } from "../page-header.tsx";
+import { Card, FormMessage, PageColumn } from "../page-layout.tsx";
+import { ProveIdentity } from "../prove-identity.tsx";
 import { RelativeTime } from "../relative-time.tsx";
-import { countOfUsers } from "./app-list.tsx";
+import { currentPart, LinkTabs } from "../tabs.tsx";
+import { countOfUsers } from "./app-list-page.tsx";
 import { AppLogo } from "./app-logo.tsx";
 import { ConnectSection } from "./connect-section.tsx";
 import { CredentialsSection } from "./credentials-section.tsx";
 import { ExchangeSection } from "./exchange-section.tsx";
 import { SecuritySection } from "./security-section.tsx";
-import { AboutSection, DeleteSection, PermissionsSection, RedirectsSection, ScopesSection } from "./settings-sections.tsx";
-import { TransferSection } from "./transfer-section.tsx";
+import {
+  AboutSection,
+  DeleteSection,
+  PermissionsSection,
+  RedirectsSection,
+  ScopesSection,
+  TransferSection,
+} from "./settings-sections.tsx";
 import { UsageSection } from "./usage-section.tsx";
 
-/** What just happened, said once after a redirect. */
+/** What the page says after a redirect, by the `notice` in its address. */
 const notices: Record<string, string> = {
-  created: "The app is ready. Put its client ID into your code, or start from one of the examples below.",
-  "secret-deleted": "The secret is deleted. The app works as a public app from now on.",
-  "keys-set": "The app proves itself with its keys from now on. The example below shows how.",
-  transferred: "The app has its new owner. Rotate its secret if others know it.",
-  bound: "The app is bound. What it still needs for token exchange is listed below.",
-  unbound: "The app is bound to no organization any more, and all that it had exchanged have ended.",
-  "privilege-asked": "The operator is asked. You get a letter when the privilege is given.",
-  "keys-removed": "The keys are removed. The app works as a public app from now on.",
+  created: "The app is ready. Add its client ID to your code, or start from one of the examples below.",
+  "secret-deleted": "Secret deleted. The app is now a public app.",
+  "keys-set": "The app now authenticates with its keys. The example under Connect shows how.",
+  transferred: "App transferred. Rotate its secret if others know it.",
+  bound: "App bound. The remaining requirements for token exchange are listed below.",
+  unbound: "The app is no longer bound to an organization, and all exchanged tokens are revoked.",
+  "privilege-asked": "The operator has been asked to grant the privilege.",
+  "keys-removed": "Keys removed. The app is now a public app.",
 };
+
+const ownerParts = { security: "Security", danger: "Danger" };
 
 function ownedBy({ organization, ownerUsername, isOwner }: AppDetails): string {
   if (organization) return `Owned by ${organization.fullName}`;
   return isOwner ? "Owned by you" : `Owned by ${ownerUsername ?? "nobody"}`;
 }
 
-export type AppPageProps = Readonly<{ person: Person; details: AppDetails; notice: string }>;
+type Props = OwnerPageProps<{ appId: string }>;
+
+export async function generateMetadata({ params }: Props): Promise<Metadata> {
+  const { details } = await findManagedApp((await params).appId);
+  return { title: details.app.name };
+}
 
 /** Everything about one app, for those who manage it. */
-export async function AppPage({ person, details, notice }: AppPageProps) {
+export async function AppPage({ params, searchParams }: Props) {
+  const [{ org = null, appId }, query] = await Promise.all([params, searchParams]);
+  const { person, details } = await findManagedApp(appId);
   const { app, isConfidential, userCount, isOwner } = details;
   const home = appHome(details);
+  requireTrueAddress(org, details);
   const page = appPath(home, app.id);
   const isRecent = isRecentlyAuthenticated(person);
-  const [usage, exchanges, bindable, user] = await Promise.all([
-    appUsage(person, app.id),
-    details.isInCharge ? listRecentExchanges(person, app) : [],
+  const parts = { overview: "Overview", connect: "Connect", permissions: "Permissions", ...(isOwner && ownerParts) };
+  const part = currentPart(parts, textOf(query.tab));
+  const banner = !isRecent && (
+    <Card className="px-4 py-3 sm:px-5">
+      <ProveIdentity returnTo={`${page}?tab=${part}`}>Confirm your password to edit sensitive settings.</ProveIdentity>
+    </Card>
+  );
+  return (
+    <PageColumn
+      trail={[{ href: appListPath(home), label: "OAuth apps" }]}
+      title={
+        <span className="flex items-center gap-3">
+          <AppLogo app={app} size="lg" />
+          <span className="min-w-0 break-words">{app.name}</span>
+        </span>
+      }
+      status={
+        <>
+          <Chip>{isConfidential ? "Confidential" : "Public"}</Chip>
+          {app.boundOrgId && <Chip>Bound</Chip>}
+          {app.verifiedAt && <Chip tone="good">Verified</Chip>}
+          {app.blockedAt && <Chip tone="bad">Blocked</Chip>}
+        </>
+      }
+      description={
+        <>
+          {ownedBy(details)} · {countOfUsers(userCount)} · created <RelativeTime at={app.createdAt} />
+        </>
+      }
+      notice={noticeOf(notices, query.notice)}
+    >
+      {app.blockedAt && (
+        <FormMessage tone="bad">An operator has blocked this app: nobody can sign in to it. Ask them for the reason.</FormMessage>
+      )}
+      <LinkTabs label="App" parts={parts} path={page} current={part} />
+      {part !== "overview" && part !== "permissions" && banner}
+      {part === "overview" && <Overview details={details} person={person} />}
+      {part === "connect" && (
+        <>
+          <CredentialsSection details={details} isRecent={isRecent} page={page} />
+          {isOwner && <RedirectsSection app={app} isRecent={isRecent} />}
+          {isOwner && <ConnectSection details={details} />}
+        </>
+      )}
+      {part === "permissions" && <Permissions {...{ details, person, page, banner }} />}
+      {part === "security" && <SecuritySection details={details} isRecent={isRecent} />}
+      {part === "danger" && (
+        <>
+          <TransferSection details={details} person={person} isRecent={isRecent} />
+          <DeleteSection details={details} isRecent={isRecent} />
+        </>
+      )}
+    </PageColumn>
+  );
+}
+
+type PartProps = Readonly<{ details: AppDetails; person: Person }>;
+
+async function Overview({ details: { app, isOwner }, person }: PartProps) {
+  return (
+    <>
+      <UsageSection usage={await appUsage(person, app.id)} />
+      {isOwner && <AboutSection app={app} />}
+    </>
+  );
+}
+
+async function Permissions({ details, person, page, banner }: PartProps & Readonly<{ page: string; banner: ReactNode }>) {
+  const { app, isOwner, isInCharge } = details;
+  const [exchanges, bindable, user] = await Promise.all([
+    isInCharge ? listRecentExchanges(person, app) : [],
     listBindable(person, app),
     findUser(person.userId),
   ]);
   return (
     <>
-      <PageHeader
-        trail={[{ href: appListPath(home), label: "OAuth apps" }]}
-        title={
-          <span className="flex items-center gap-3">
-            <AppLogo app={app} size="lg" />
-            <span className="min-w-0 break-words">{app.name}</span>
-          </span>
-        }
-        status={
-          <>
-            <Chip>{isConfidential ? "Confidential" : "Public"}</Chip>
-            {app.boundOrgId && <Chip>Bound</Chip>}
-            {app.verifiedAt && <Chip tone="good">Verified</Chip>}
-            {app.blockedAt && <Chip tone="bad">Blocked</Chip>}
-          </>
-        }
-        description={
-          <>
-            {ownedBy(details)} · {countOfUsers(userCount)} · made <RelativeTime at={app.createdAt} />
-          </>
-        }
+      {(details.boundOrganization || bindable.length > 0) && banner}
+      {isOwner ? <PermissionsSection details={details} /> : isInCharge && <ScopesSection app={app} />}
+      <ExchangeSection
+        isRecent={isRecentlyAuthenticated(person)}
+        email={user?.email ?? ""}
+        {...{ details, page, bindable, exchanges }}
       />
-      <div className="grid grid-cols-1 gap-5">
-        {Object.hasOwn(notices, notice) && <FormMessage tone="good">{notices[notice]}</FormMessage>}
-        {app.blockedAt && (
-          <FormMessage tone="bad">
-            An operator has blocked this app: nobody can sign in to it. Ask them for the reason.
-          </FormMessage>
-        )}
-        <CredentialsSection details={details} isRecent={isRecent} page={page} />
-        <ExchangeSection
-          details={details}
-          isRecent={isRecent}
-          page={page}
-          email={user?.email ?? ""}
-          bindable={bindable}
-          exchanges={exchanges}
-        />
-        {isOwner && <ConnectSection details={details} />}
-        <UsageSection usage={usage} />
-        {isOwner ? (
-          <>
-            <AboutSection app={app} />
-            <RedirectsSection app={app} isRecent={isRecent} page={page} />
-            <PermissionsSection details={details} />
-            <SecuritySection details={details} isRecent={isRecent} page={page} />
-            <TransferSection details={details} person={person} isRecent={isRecent} page={page} />
-            <DeleteSection details={details} isRecent={isRecent} page={page} />
-          </>
-        ) : (
-          details.isInCharge && <ScopesSection app={app} />
-        )}
-      </div>
     </>
   );
+}
+
+/**
+ * An organization's app has its page among the organization's pages. So has an app that is bound to the organization, for its
+ * administrators. For any other app the page is a 404.
+ */
+function requireTrueAddress(org: OwnerName, details: AppDetails): void {
+  if (org === null) {
+    const home = appHome(details);
+    if (home) redirect(appPath(home, details.app.id));
+    return;
+  }
+  const names = [details.organization?.name, details.boundOrganization?.name].map((name) => name?.toLowerCase());
+  if (!names.includes(org.toLowerCase())) notFound();
 }

@@ -1,37 +1,42 @@
 import Link from "next/link";
 import { env } from "#core/env.ts";
-import { appEndpoints } from "#core/oauth/apps/app-endpoints.ts";
-import type { AppDetails } from "#core/oauth/apps/get-app.ts";
-import { hasKeys } from "#core/oauth/apps/has-keys.ts";
-import { CodeBlock } from "../code-block.tsx";
-import { CopyField } from "../copy-field.tsx";
-import { SectionCard } from "../section-card.tsx";
+import { hasKeys } from "#core/oauth/apps/change-app.ts";
+import { isFapiAlgorithm } from "#core/oauth/apps/fapi-profile.ts";
+import type { AppDetails, KeyDescription } from "#core/oauth/apps/get-app.ts";
+import { appEndpoints } from "#core/oauth/protocol-routes.ts";
+import { CodeBlock, CopyField } from "../copyable.tsx";
+import { SectionCard } from "../page-layout.tsx";
 import { Tabs } from "../tabs.tsx";
-import { browserSnippet } from "./snippets/browser-snippet.ts";
-import { curlSnippet } from "./snippets/curl-snippet.ts";
-import { deviceSnippet } from "./snippets/device-snippet.ts";
-import { nextAuthSnippet } from "./snippets/next-auth-snippet.ts";
-import { nodeSnippet } from "./snippets/node-snippet.ts";
-import { pythonSnippet } from "./snippets/python-snippet.ts";
-import { isStronger, sampleRedirectUri } from "./snippets/snippet-app.ts";
+import {
+  browserSnippet,
+  curlSnippet,
+  deviceSnippet,
+  isStronger,
+  nextAuthSnippet,
+  nodeSnippet,
+  pythonSnippet,
+  sampleRedirectUri,
+} from "./snippets.ts";
 
-export type ConnectSectionProps = Readonly<{ details: AppDetails }>;
+type ConnectSectionProps = Readonly<{ details: AppDetails }>;
 
 /** Everything to put into the app's own code: the addresses, and programs that run as they are. */
 export function ConnectSection({ details: { app, secrets, keys } }: ConnectSectionProps) {
   const endpoints = appEndpoints();
   const { BRAND_NAME } = env();
   const hasSecret = secrets.length > 0;
+  const isFapi = app.securityProfile === "fapi2";
   const sample = {
     issuer: endpoints.issuer,
     clientId: app.clientId,
     hasSecret,
     scope: app.scopes.join(" "),
     redirectUri: sampleRedirectUri(app.redirectUris),
-    // Nobody asks the address of a key set for the sake of an example.
-    key: hasKeys(app) ? { algorithm: keys[0]?.algorithms[0] ?? "ES256", kid: keys[0]?.kid ?? null } : undefined,
+    // An example is not a reason to fetch a key set.
+    key: hasKeys(app) ? exampleKey(keys, isFapi) : undefined,
     isParRequired: app.isParRequired,
     isDpopRequired: app.isDpopRequired,
+    isFapi,
   };
   const node = { label: "Node", code: nodeSnippet(sample) };
   const onServer = [
@@ -40,10 +45,10 @@ export function ConnectSection({ details: { app, secrets, keys } }: ConnectSecti
     { label: "Python", code: pythonSnippet(sample) },
     { label: "curl", code: curlSnippet(sample) },
   ];
-  // What runs in a browser cannot keep a secret: an app that has one belongs on a server.
+  // Code in a browser cannot keep a secret: an app with a secret belongs on a server.
   const withRedirect = hasSecret ? onServer : [{ label: "Browser", code: browserSnippet(sample) }, ...onServer];
   const onDevice = [{ label: "Device code", code: deviceSnippet(sample) }];
-  // An app without a redirect URI can do nothing but the device flow.
+  // An app without a redirect URI can use only the device flow.
   const all = [...(app.redirectUris.length > 0 ? withRedirect : []), ...(app.isDeviceFlowAllowed ? onDevice : [])];
   const snippets = isStronger(sample) ? all.filter((snippet) => snippet === node) : all;
   return (
@@ -51,7 +56,7 @@ export function ConnectSection({ details: { app, secrets, keys } }: ConnectSecti
       title="Connect your app"
       description={
         <>
-          Most libraries need the issuer alone and find the other addresses by themselves. The guides to{" "}
+          Most libraries need only the issuer and discover the other URLs. The guides to{" "}
           <Link prefetch={false} href={`/docs/sign-in?app=${app.id}`} className="link">
             sign-in
           </Link>{" "}
@@ -104,4 +109,10 @@ export function ConnectSection({ details: { app, secrets, keys } }: ConnectSecti
       </div>
     </SectionCard>
   );
+}
+
+function exampleKey(keys: readonly KeyDescription[], isFapi: boolean) {
+  const algorithms = keys.flatMap((key) => key.algorithms.map((algorithm) => ({ algorithm, kid: key.kid })));
+  const usable = isFapi ? algorithms.find(({ algorithm }) => isFapiAlgorithm(algorithm)) : algorithms[0];
+  return usable ?? { algorithm: "ES256", kid: null };
 }

@@ -1,23 +1,23 @@
+import Link from "next/link";
+import { hasKeys } from "#core/oauth/apps/change-app.ts";
 import type { AppDetails, AppSecretDescription } from "#core/oauth/apps/get-app.ts";
-import { hasKeys } from "#core/oauth/apps/has-keys.ts";
 import { deleteSecretAction, issueSecretAction } from "../../_server/applications/actions.ts";
 import { Chip } from "../chip.tsx";
-import { ConfirmDestructive } from "../confirm-destructive.client.tsx";
-import { CopyField } from "../copy-field.tsx";
-import { ProveIdentity } from "../prove-identity.tsx";
-import { RelativeTime } from "../relative-time.tsx";
-import { SectionCard } from "../section-card.tsx";
+import { CopyField } from "../copyable.tsx";
+import { ConfirmDestructive } from "../details-form.client.tsx";
+import { SectionCard } from "../page-layout.tsx";
+import { LastUsed, RelativeTime } from "../relative-time.tsx";
 import { SecretForm } from "./secret-form.client.tsx";
 
-export type CredentialsSectionProps = Readonly<{
+type CredentialsSectionProps = Readonly<{
   details: AppDetails;
   /** Whether the person proved who they are a short while ago. */
   isRecent: boolean;
-  /** The path of this page. */
+  /** The path of the app's page. */
   page: string;
 }>;
 
-/** What an app proves itself with: its id, and its secret if it has one. */
+/** How an app authenticates: its client ID, and its secret if it has one. */
 export function CredentialsSection({
   details: { app, secrets, isConfidential, isInCharge, boundOrganization },
   isRecent,
@@ -33,16 +33,15 @@ export function CredentialsSection({
           <h3 className="font-medium">Client secret</h3>
           {hasKeys(app) ? (
             <p className="max-w-reading text-muted text-small">
-              None: the app proves itself with its keys, which are under{" "}
-              <a href="#keys" className="link">
+              None: the app authenticates with its keys, which are under{" "}
+              <Link prefetch={false} href={`${page}?tab=security#keys`} className="link">
                 Security
-              </a>
+              </Link>
               .
             </p>
           ) : !isConfidential ? (
             <p className="max-w-reading text-muted text-small">
-              None: this is a public app. It proves itself with PKCE, which is right for what runs on people's machines. Add a
-              secret when it runs on a server of yours.
+              None: this is a public app, protected by PKCE. Add a secret if it runs on your own server.
             </p>
           ) : (
             <SecretLines secrets={secrets} />
@@ -50,9 +49,10 @@ export function CredentialsSection({
         </div>
         {!isInCharge ? (
           <p className="max-w-reading text-muted text-small">
-            Administrators of {boundOrganization?.fullName ?? "the organization"} change it, since it opens token exchange.
+            Only administrators of {boundOrganization?.fullName ?? "the organization"} can change it, because it is used for token
+            exchange.
           </p>
-        ) : hasKeys(app) ? null : isRecent ? (
+        ) : hasKeys(app) || !isRecent ? null : (
           <>
             <SecretForm action={issueSecretAction.bind(null, app.id)} hasSecret={secrets.length > 0} />
             {secrets.length > 0 && (
@@ -62,13 +62,10 @@ export function CredentialsSection({
                 title={`Delete the secret of ${app.name}?`}
                 confirm="Delete the secret"
               >
-                Sign-ins that use it stop working at once. {app.name} works as a public app from now on: with its client ID and
-                PKCE.
+                Sign-ins that use it stop working immediately. {app.name} becomes a public app that uses PKCE.
               </ConfirmDestructive>
             )}
           </>
-        ) : (
-          <ProveIdentity returnTo={page}>To change the secret, confirm that it is you.</ProveIdentity>
         )}
       </div>
     </SectionCard>
@@ -88,19 +85,12 @@ function SecretLines({ secrets }: Readonly<{ secrets: readonly AppSecretDescript
           {secret.expiresAt && (
             <Chip tone="warn">
               <span>
-                ends <RelativeTime at={secret.expiresAt} />
+                expires <RelativeTime at={secret.expiresAt} />
               </span>
             </Chip>
           )}
           <span className="text-muted">
-            made <RelativeTime at={secret.createdAt} /> ·{" "}
-            {secret.lastUsedAt ? (
-              <>
-                last used <RelativeTime at={secret.lastUsedAt} />
-              </>
-            ) : (
-              "not used yet"
-            )}
+            created <RelativeTime at={secret.createdAt} /> · <LastUsed at={secret.lastUsedAt} />
           </span>
         </li>
       ))}

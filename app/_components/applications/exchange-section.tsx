@@ -2,48 +2,46 @@ import { CircleCheck, CircleDashed } from "lucide-react";
 import Link from "next/link";
 import type { ReactNode } from "react";
 import { env } from "#core/env.ts";
+import { TOKEN_EXCHANGE } from "#core/oauth/apps/app-privilege.ts";
 import type { AppDetails } from "#core/oauth/apps/get-app.ts";
-import { TOKEN_EXCHANGE } from "#core/oauth/apps/privilege.ts";
-import type { RecentExchange } from "#core/oauth/exchange/list-recent-exchanges.ts";
+import type { RecentExchange } from "#core/oauth/exchange/list-exchanges.ts";
 import { userEmailTokenTypes } from "#core/oauth/exchange/read-exchange-request.ts";
 import { ACCESS_TOKEN_SECONDS } from "#core/oauth/lifetimes.ts";
-import { requestPrivilegeAction, setTokenDurationAction, unbindAction } from "../../_server/applications/exchange-actions.ts";
+import { bindAction, requestPrivilegeAction, setTokenDurationAction, unbindAction } from "../../_server/applications/actions.ts";
 import { organizationPath } from "../../_server/organization-page.ts";
-import { ActionForm } from "../action-form.client.tsx";
+import { ActionForm, SubmitButton } from "../action-form.client.tsx";
+import { Button } from "../button.tsx";
 import { Chip } from "../chip.tsx";
-import { CodeBlock } from "../code-block.tsx";
-import { ConfirmDestructive } from "../confirm-destructive.client.tsx";
-import { Field } from "../field.client.tsx";
-import { ProveIdentity } from "../prove-identity.tsx";
+import { CodeBlock } from "../copyable.tsx";
+import { ConfirmDestructive } from "../details-form.client.tsx";
+import { Field, Select } from "../fields.client.tsx";
+import { SectionCard } from "../page-layout.tsx";
 import { RelativeTime } from "../relative-time.tsx";
-import { SectionCard } from "../section-card.tsx";
-import { SubmitButton } from "../submit-button.client.tsx";
-import { type BindableOrganization, BindForm } from "./bind-form.tsx";
-import { RecentExchanges } from "./recent-exchanges.tsx";
-import { exchangeSnippet } from "./snippets/exchange-snippet.ts";
+import { exchangeSnippet } from "./snippets.ts";
+import { RecentExchanges } from "./usage-section.tsx";
 
-export type ExchangeSectionProps = Readonly<{
+type ExchangeSectionProps = Readonly<{
   details: AppDetails;
   isRecent: boolean;
   page: string;
-  /** The address of whoever looks at the page, for the example. */
+  /** The email address of the person who looks at the page, for the example. */
   email: string;
-  /** Where an app that is bound to none may be bound. */
+  /** The organizations to which the app can be bound, if it is bound to none. */
   bindable: readonly BindableOrganization[];
   exchanges: readonly RecentExchange[];
 }>;
 
-/** Token exchange of an app: what it still lacks, and once it lacks nothing, how to use it. */
+/** Token exchange for an app: the conditions that it does not meet yet, and how to use it once it meets them all. */
 export function ExchangeSection(props: ExchangeSectionProps) {
-  const { details, isRecent, page, bindable } = props;
+  const { details, isRecent, bindable } = props;
   if (!details.boundOrganization && bindable.length === 0) return null;
   return (
     <SectionCard
       title="Token exchange"
       description={
         <>
-          A program of an organization gets tokens for its members by their e-mail address, without asking each of them. The
-          tokens act within the organization only.{" "}
+          An organization's program gets tokens for members without asking each of them. It identifies members by e-mail address.
+          The tokens act only within the organization.{" "}
           <Link prefetch={false} href="/docs/token-exchange" className="link">
             The guide
           </Link>
@@ -53,7 +51,7 @@ export function ExchangeSection(props: ExchangeSectionProps) {
       {details.boundOrganization ? (
         <Bound {...props} organization={details.boundOrganization} />
       ) : (
-        <BindForm app={details.app} bindable={bindable} isRecent={isRecent} page={page} />
+        <BindForm app={details.app} bindable={bindable} isRecent={isRecent} />
       )}
     </SectionCard>
   );
@@ -62,7 +60,7 @@ export function ExchangeSection(props: ExchangeSectionProps) {
 type Organization = NonNullable<AppDetails["boundOrganization"]>;
 
 function Bound(props: ExchangeSectionProps & Readonly<{ organization: Organization }>) {
-  const { details, isRecent, page, email, exchanges, organization } = props;
+  const { details, isRecent, email, exchanges, organization } = props;
   const { app, isInCharge, isOwner } = details;
   const isReady = app.privileges.includes(TOKEN_EXCHANGE) && organization.hasPlan && details.secrets.length > 0;
   const sample = { issuer: env().ORIGIN, clientId: app.clientId, tokenType: userEmailTokenTypes()[0] ?? "", email };
@@ -74,20 +72,20 @@ function Bound(props: ExchangeSectionProps & Readonly<{ organization: Organizati
           <Part title="Token duration" id="duration">
             <Duration app={app} isRecent={isRecent} />
           </Part>
-          <Part title={isReady ? "Try it" : "Once it is ready"}>
+          <Part title={isReady ? "Try it" : "When it is ready"}>
             <p className="max-w-reading text-muted text-small">
-              A token for yourself, with the secret in the environment variable <code>CLIENT_SECRET</code>. Without{" "}
-              <code>scope</code> it gets all that is configured; add <code>-d scope=read-repos</code> for less.
+              Gets a token for you, with the secret from the environment variable <code>CLIENT_SECRET</code>. Without{" "}
+              <code>scope</code> it gets all configured scopes; add <code>-d scope=read-repos</code> for fewer.
             </p>
             <CodeBlock code={exchangeSnippet(sample)} label="curl command" />
           </Part>
-          <Part title="Last exchanges">
+          <Part title="Latest exchanges">
             <RecentExchanges exchanges={exchanges} auditLog={`${organizationPath(organization.name, "audit-log")}`} />
           </Part>
         </>
       )}
       {(isInCharge || isOwner) && (
-        <Part title="End the binding">
+        <Part title="Unbind the app">
           {isRecent ? (
             <ConfirmDestructive
               action={unbindAction.bind(null, app.id)}
@@ -95,11 +93,13 @@ function Bound(props: ExchangeSectionProps & Readonly<{ organization: Organizati
               title={`Unbind ${app.name} from ${organization.fullName}?`}
               confirm={`Unbind ${app.name}`}
             >
-              It gets no more tokens for members of {organization.fullName}, and those that it has end at once. Bound again, it
-              has to be given the privilege anew.
+              It gets no more tokens for members of {organization.fullName}, and its existing ones are revoked immediately. If you
+              bind it again, the operator must grant the privilege again.
             </ConfirmDestructive>
           ) : (
-            <ProveIdentity returnTo={page}>To change the token duration or the binding, confirm that it is you.</ProveIdentity>
+            <Button variant="danger" disabled className="justify-self-start">
+              Unbind
+            </Button>
           )}
         </Part>
       )}
@@ -116,8 +116,8 @@ function Part({ title, id, children }: Readonly<{ title: string; id?: string; ch
   );
 }
 
-/** What an app needs to exchange tokens, and for each that is missing the next step. */
-function Checklist({ details, organization }: ExchangeSectionProps & Readonly<{ organization: Organization }>) {
+/** The conditions for token exchange, with the next step for each that is not met. */
+function Checklist({ details, organization, page }: ExchangeSectionProps & Readonly<{ organization: Organization }>) {
   const { app, secrets, isInCharge } = details;
   const hasPrivilege = app.privileges.includes(TOKEN_EXCHANGE);
   const { BRAND_NAME } = env();
@@ -125,13 +125,13 @@ function Checklist({ details, organization }: ExchangeSectionProps & Readonly<{ 
     <ul className="grid gap-3" aria-label="What token exchange needs">
       <Need isMet label={`Bound to ${organization.fullName}`} />
       <Need isMet={organization.hasPlan} label="The organization has the Enterprise plan">
-        The operator of {BRAND_NAME} sets the plan. Without it, exchanges are refused.
+        The operator of {BRAND_NAME} sets the plan. Without this plan, exchanges are refused.
       </Need>
-      <Need isMet={hasPrivilege} label="The operator has given the app the privilege token-exchange">
+      <Need isMet={hasPrivilege} label="The operator has granted the app the privilege token-exchange">
         {app.privilegeRequestedAt ? (
           <>
-            Asked for <RelativeTime at={app.privilegeRequestedAt} />. The administrators of {organization.fullName} get a letter
-            when it is given.
+            Requested <RelativeTime at={app.privilegeRequestedAt} />. The administrators of {organization.fullName} get an e-mail
+            when it is granted.
           </>
         ) : isInCharge ? (
           <ActionForm
@@ -144,11 +144,15 @@ function Checklist({ details, organization }: ExchangeSectionProps & Readonly<{ 
             </SubmitButton>
           </ActionForm>
         ) : (
-          "An administrator of the organization asks for it."
+          "An administrator of the organization must request it."
         )}
       </Need>
       <Need isMet={secrets.length > 0} label="The app has a secret">
-        It proves itself by HTTP Basic; keys or PKCE do not do for exchanges. Make one under Credentials, above.
+        Exchanges require a secret, sent by HTTP Basic; keys and PKCE are not enough. Create one under{" "}
+        <Link prefetch={false} href={`${page}?tab=connect`} className="link">
+          Connect
+        </Link>
+        .
       </Need>
     </ul>
   );
@@ -186,12 +190,10 @@ function Duration({ app, isRecent }: Readonly<{ app: AppDetails["app"]; isRecent
         min={1}
         max={720}
         inputMode="numeric"
-        label="Hours that a token works"
-        hint="From 1 to 720, which is 30 days. Short is safer: there is no refresh token, the program just exchanges again."
+        label="Token duration in hours"
+        hint="From 1 to 720, which is 30 days. Shorter is safer: the program can always exchange again."
       />
-      <div>
-        <SubmitButton variant="secondary">Save duration</SubmitButton>
-      </div>
+      <SubmitButton variant="secondary">Save duration</SubmitButton>
     </ActionForm>
   );
 }
@@ -200,4 +202,47 @@ function Duration({ app, isRecent }: Readonly<{ app: AppDetails["app"]; isRecent
 function spoken(hours: number): string {
   if (hours % 24 === 0) return hours === 24 ? "1 day" : `${hours / 24} days`;
   return hours === 1 ? "1 hour" : `${hours} hours`;
+}
+
+type BindableOrganization = Readonly<{ id: string; name: string; fullName: string }>;
+
+type BindFormProps = Readonly<{
+  app: AppDetails["app"];
+  bindable: readonly BindableOrganization[];
+  isRecent: boolean;
+}>;
+
+/** Binds the app to an organization: its owner, or one that the person administers. */
+function BindForm({ app, bindable, isRecent }: BindFormProps) {
+  const [only, ...more] = bindable;
+  if (!isRecent) {
+    return (
+      <Button disabled className="justify-self-start">
+        Bind the app
+      </Button>
+    );
+  }
+  return (
+    <ActionForm action={bindAction.bind(null, app.id)} label="Bind" className="grid max-w-reading gap-4">
+      {more.length > 0 || !app.ownerOrgId ? (
+        <Select
+          name="orgId"
+          label="Organization"
+          options={bindable.map(({ id, fullName, name }) => ({ value: id, label: `${fullName} (${name})` }))}
+          hint="Its administrators will control the app's secret, scopes and token duration."
+        />
+      ) : (
+        <>
+          <input type="hidden" name="orgId" value={only?.id} />
+          <p className="text-muted text-small">
+            The app is not bound to an organization yet. Bind it to {only?.fullName}, then request the privilege from the
+            operator.
+          </p>
+        </>
+      )}
+      <SubmitButton variant="secondary">
+        {more.length > 0 || !app.ownerOrgId ? "Bind the app" : `Bind to ${only?.fullName}`}
+      </SubmitButton>
+    </ActionForm>
+  );
 }

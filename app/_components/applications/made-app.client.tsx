@@ -3,9 +3,8 @@
 import type { ReactNode } from "react";
 import { useFormState } from "../action-form.client.tsx";
 import { ButtonLink } from "../button.tsx";
-import { Card } from "../card.tsx";
-import { CopyField } from "../copy-field.tsx";
-import { SecretOnce } from "../secret-once.tsx";
+import { CopyField, SecretOnce } from "../copyable.tsx";
+import { Card } from "../page-layout.tsx";
 
 /** The fields of the form, until the app is made and its secret takes their place. */
 export function MadeApp({ children }: Readonly<{ children: ReactNode }>) {
@@ -16,7 +15,7 @@ export function MadeApp({ children }: Readonly<{ children: ReactNode }>) {
       <h2>{text(values.name)} is ready</h2>
       <CopyField label="Client ID" value={text(values.clientId)} />
       <SecretOnce label={secret.label} value={secret.value}>
-        Keep it where only your server can read it.
+        Store it where only your server can read it.
       </SecretOnce>
       <div>
         <ButtonLink variant="primary" href={text(values.page)}>

@@ -1,23 +1,91 @@
-import { appListPath } from "../../_server/applications/app-paths.ts";
-import { PageHeader } from "../page-header.tsx";
-import { NewAppForm } from "./new-app-form.tsx";
+import type { Metadata } from "next";
+import { createAppAction } from "../../_server/applications/actions.ts";
+import { findAppPlace } from "../../_server/applications/find-app.ts";
+import type { OwnerPageProps } from "../../_server/owner-place.ts";
+import { appListPath } from "../../_server/paths.ts";
+import { ActionForm } from "../action-form.client.tsx";
+import { ChoiceRow, Choices } from "../fields.client.tsx";
+import { FormButtons } from "../form-buttons.tsx";
+import { PageHeader, SectionCard } from "../page-layout.tsx";
+import { AboutFields, BehaviourChoices, RedirectFields, ScopeChoices } from "./app-fields.tsx";
+import { MadeApp } from "./made-app.client.tsx";
 
-export type NewAppPageProps = Readonly<{
-  /** The organization that will own the app; null for the person's own. */
-  organizationName: string | null;
-}>;
+export const metadata: Metadata = { title: "New app" };
 
 /** Makes an app for a person or an organization. */
-export function NewAppPage({ organizationName }: NewAppPageProps) {
-  const listPath = appListPath(organizationName);
+export async function NewAppPage({ params }: OwnerPageProps) {
+  const { home } = await findAppPlace((await params).org ?? null, "applications/new");
+  const listPath = appListPath(home);
   return (
     <>
-      <PageHeader
-        trail={[{ href: listPath, label: "OAuth apps" }]}
-        title="New app"
-        description="You can change all of this later."
-      />
-      <NewAppForm organizationName={organizationName} listPath={listPath} />
+      <PageHeader trail={[{ href: listPath, label: "OAuth apps" }]} title="New app" />
+      <NewAppForm organizationName={home} listPath={listPath} />
     </>
+  );
+}
+
+type NewAppFormProps = Readonly<{
+  /** The organization that will own the app; null for the person's own. */
+  organizationName: string | null;
+  /** Where Cancel leads. */
+  listPath: string;
+}>;
+
+/** The form of a new app, filled in with safe defaults. */
+function NewAppForm({ organizationName, listPath }: NewAppFormProps) {
+  return (
+    <ActionForm action={createAppAction.bind(null, organizationName)} label="New app">
+      <MadeApp>
+        <SectionCard title="About the app" description="Shown to users on the consent page.">
+          <div className="grid max-w-reading gap-5">
+            <AboutFields />
+          </div>
+        </SectionCard>
+        <SectionCard title="Kind of app">
+          <Choices
+            legend="Kind of app"
+            isLegendHidden
+            name="kind"
+            defaultValue="public"
+            className="sm:grid-cols-2"
+            options={[
+              {
+                value: "public",
+                label: "Public",
+                hint: "Runs on users' machines: in a browser, on a phone, in a terminal. It has no secret; PKCE protects it.",
+              },
+              {
+                value: "confidential",
+                label: "Confidential",
+                hint: "Runs on your server, which can keep a secret. The secret is shown once.",
+              },
+            ]}
+          />
+        </SectionCard>
+        <SectionCard title="Redirect URIs" description="Users are redirected to these URIs and to no others.">
+          <div className="grid max-w-reading gap-5">
+            <RedirectFields />
+          </div>
+        </SectionCard>
+        <SectionCard title="Permissions" description="The scopes the app may request. Each user decides which to grant.">
+          <ScopeChoices chosen={["openid", "profile"]} />
+        </SectionCard>
+        <SectionCard title="Tokens">
+          <BehaviourChoices isPkceRequired isRefreshAllowed={false} isDeviceFlowAllowed={false} mayDropPkce />
+        </SectionCard>
+        {organizationName && (
+          <SectionCard title="Token exchange">
+            <ChoiceRow
+              type="checkbox"
+              name="isBound"
+              label={`Bind the app to ${organizationName}`}
+              hint="For a program that identifies members by e-mail address and acts for them without asking each one. Requires a secret, the Enterprise plan and the operator's approval, but no redirect URI. You can also bind it later."
+            />
+          </SectionCard>
+        )}
+        <p className="text-muted text-small">You can change all of this later.</p>
+        <FormButtons cancelHref={listPath}>Create app</FormButtons>
+      </MadeApp>
+    </ActionForm>
   );
 }

@@ -3,10 +3,9 @@
 import { explainRedirectUri, splitRedirectUris } from "@keyhook/sdk";
 import { type ReactNode, useState } from "react";
 import { useFormState } from "../action-form.client.tsx";
-import type { FormState } from "../form-state.ts";
-import { TextArea } from "../text-area.client.tsx";
+import { TextArea } from "../fields.client.tsx";
 
-export type RedirectUrisFieldProps = Readonly<{
+type RedirectUrisFieldProps = Readonly<{
   name: "redirectUris" | "postLogoutRedirectUris";
   label: string;
   hint?: ReactNode;
@@ -17,52 +16,44 @@ export type RedirectUrisFieldProps = Readonly<{
 }>;
 
 /**
- * Addresses, one per line, judged by the rules that the service applies on saving. What is wrong is said when the person leaves the
- * field, not in the middle of a word, and goes as soon as it is put right.
+ * Redirect URIs, one per line, checked by the same rules as on saving. The message appears when the person leaves the
+ * field, not in the middle of a word, and disappears as soon as the mistake is corrected.
  */
 export function RedirectUrisField({ ownOrigin, ...field }: RedirectUrisFieldProps) {
-  const { errors } = useFormState();
+  const refusal = useFormState().errors[field.name];
   const [judged, setJudged] = useState<Judgement>();
-  // What the service says about a submission counts until the text is judged again.
-  const isCurrent = judged?.after === errors;
-  const problems = isCurrent ? judged.problems : [];
-  const judge = (text: string) => setJudged({ after: errors, problems: findProblems(text, ownOrigin) });
+  // The service's message about a submission stays until the text is checked again.
+  const problems = judged && judged.after === refusal ? judged.problems : undefined;
+  const judge = (text: string) => setJudged({ after: refusal, problems: findProblems(text, ownOrigin) });
   return (
-    <div className="grid gap-2">
-      <TextArea
-        {...field}
-        error={isCurrent ? summary(problems) : undefined}
-        isMono
-        rows={3}
-        spellCheck={false}
-        autoCapitalize="none"
-        autoComplete="off"
-        wrap="off"
-        onBlur={({ target }) => judge(target.value)}
-        onChange={({ target }) => (problems.length > 0 || errors[field.name]) && judge(target.value)}
-      />
-      <div role="status" className="text-bad text-small empty:hidden">
-        {problems.length > 0 && (
-          <ul className="grid gap-1">
-            {problems.map(({ uri, reason }) => (
-              <li key={uri} className="break-words">
-                <code className="break-all">{uri}</code> {reason}
-              </li>
-            ))}
-          </ul>
-        )}
-      </div>
-    </div>
+    <TextArea
+      {...field}
+      error={problems && (problems.length > 0 ? <Problems problems={problems} /> : "")}
+      isMono
+      rows={3}
+      spellCheck={false}
+      autoCapitalize="none"
+      autoComplete="off"
+      wrap="off"
+      onBlur={({ target }) => judge(target.value)}
+      onChange={({ target }) => problems?.length && judge(target.value)}
+    />
   );
 }
 
-/** The field's own message; empty, where nothing is wrong any more, it takes the service's away. */
-function summary(problems: readonly Problem[]): string {
-  if (problems.length === 0) return "";
-  return problems.length === 1 ? "One address cannot be used:" : `${problems.length} addresses cannot be used:`;
+function Problems({ problems }: Readonly<{ problems: readonly Problem[] }>) {
+  return (
+    <ul role="status" className="grid gap-1">
+      {problems.map(({ uri, reason }) => (
+        <li key={uri} className="break-words">
+          <code className="break-all">{uri}</code> {reason}
+        </li>
+      ))}
+    </ul>
+  );
 }
 
-type Judgement = Readonly<{ after: FormState["errors"]; problems: readonly Problem[] }>;
+type Judgement = Readonly<{ after: string | undefined; problems: readonly Problem[] }>;
 
 type Problem = Readonly<{ uri: string; reason: string }>;
 

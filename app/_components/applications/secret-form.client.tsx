@@ -1,21 +1,20 @@
 "use client";
 
-import { ActionForm, useFormState } from "../action-form.client.tsx";
-import { buttonClass } from "../button.tsx";
+import { ActionForm, SubmitButton, useFormState } from "../action-form.client.tsx";
+import { SecretOnce } from "../copyable.tsx";
+import { CancelButton, Disclosure } from "../disclosure.client.tsx";
+import { Select } from "../fields.client.tsx";
 import type { FormAction } from "../form-state.ts";
-import { SecretOnce } from "../secret-once.tsx";
-import { Select } from "../select.client.tsx";
-import { SubmitButton } from "../submit-button.client.tsx";
 
 const HOUR = 3600;
 const overlaps = [
-  { value: "0", label: "no longer" },
-  { value: String(HOUR), label: "for another hour" },
-  { value: String(24 * HOUR), label: "for another day" },
-  { value: String(7 * 24 * HOUR), label: "for another 7 days" },
+  { value: "0", label: "immediately" },
+  { value: String(HOUR), label: "in 1 hour" },
+  { value: String(24 * HOUR), label: "in 1 day" },
+  { value: String(7 * 24 * HOUR), label: "in 7 days" },
 ];
 
-export type SecretFormProps = Readonly<{ action: FormAction; hasSecret: boolean }>;
+type SecretFormProps = Readonly<{ action: FormAction; hasSecret: boolean }>;
 
 /**
  * Makes the first secret of an app or the next one. One form for both, so that the new secret stays on the page when the app
@@ -41,7 +40,7 @@ function NewSecret() {
   return (
     secret && (
       <SecretOnce label={secret.label} value={secret.value}>
-        Keep it where only your server can read it.
+        Store it where only your server can read it.
       </SecretOnce>
     )
   );
@@ -50,23 +49,20 @@ function NewSecret() {
 function Rotation() {
   const { secret, message } = useFormState();
   return (
-    // A new secret closes the question that it answers.
-    <details key={secret?.value} open={message?.tone === "bad"} className="group">
-      <summary className={buttonClass({})}>
-        <span className="group-open:hidden">Rotate secret</span>
-        <span className="hidden group-open:inline">Keep this one</span>
-      </summary>
+    // A new secret closes the confirmation that led to it.
+    <Disclosure key={secret?.value} trigger="Rotate secret" isOpen={message?.tone === "bad"}>
       <div className="mt-3 grid gap-4 rounded-control border border-line p-4">
         <Select
           name="overlapSeconds"
-          label="The old secret works"
+          label="Old secret expires"
           options={overlaps}
-          hint="Give a running site the time to take the new one. After a leak, end the old one now."
+          hint="Leave a running site enough time to switch to the new secret. After a leak, choose “immediately”."
         />
-        <div>
-          <SubmitButton variant="secondary">Make a new secret</SubmitButton>
+        <div className="flex flex-wrap gap-2">
+          <SubmitButton>Create new secret</SubmitButton>
+          <CancelButton />
         </div>
       </div>
-    </details>
+    </Disclosure>
   );
 }

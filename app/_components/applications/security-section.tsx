@@ -1,89 +1,190 @@
-import type { AppDetails } from "#core/oauth/apps/get-app.ts";
-import { updateLogoutUriAction, updateRequirementsAction } from "../../_server/applications/security-actions.ts";
-import { ActionForm } from "../action-form.client.tsx";
-import { ChoiceRow } from "../choice-row.client.tsx";
-import { Field } from "../field.client.tsx";
-import { ProveIdentity } from "../prove-identity.tsx";
-import { SectionCard } from "../section-card.tsx";
-import { SubmitButton } from "../submit-button.client.tsx";
-import { KeysPart } from "./keys-part.tsx";
+import { hasKeys } from "#core/oauth/apps/change-app.ts";
+import type { AppDetails, KeyDescription } from "#core/oauth/apps/get-app.ts";
+import {
+  removeKeysAction,
+  setKeysAction,
+  updateLogoutUriAction,
+  updateProfileAction,
+  updateRequirementsAction,
+} from "../../_server/applications/actions.ts";
+import { ActionForm, SubmitButton } from "../action-form.client.tsx";
+import { ConfirmDestructive } from "../details-form.client.tsx";
+import { ChoiceRow, Choices, Field } from "../fields.client.tsx";
+import { SectionCard } from "../page-layout.tsx";
+import { KeysForm } from "./keys-form.client.tsx";
 
-export type SecuritySectionProps = Readonly<{ details: AppDetails; isRecent: boolean; page: string }>;
+type SecuritySectionProps = Readonly<{ details: AppDetails; isRecent: boolean }>;
 
-/** What an app may ask of its own security beyond a secret and PKCE. */
-export function SecuritySection({ details, isRecent, page }: SecuritySectionProps) {
+/** Stricter security that an app can require for itself, beyond a secret and PKCE. */
+export function SecuritySection({ details, isRecent }: SecuritySectionProps) {
   const { app } = details;
   return (
     <SectionCard
       title="Security"
-      description="For apps that need more than PKCE and a secret. Each part needs support in your library, and is off until you switch it on."
+      description="For apps that need more than PKCE and a secret. Your library must support each option; all are off by default."
     >
       <div className="grid gap-6">
-        <ActionForm action={updateRequirementsAction.bind(null, app.id)} label="Requirements" className="grid gap-4">
-          <div className="divide-y divide-line">
-            <ChoiceRow
-              type="checkbox"
-              name="isParRequired"
-              label="Require pushed requests (PAR)"
-              hint="Your server hands us each sign-in request itself and sends people on with a reference to it, so that nobody can read or change it on the way. Works as soon as your app does it; with this on, requests of the usual kind are refused."
-              defaultChecked={app.isParRequired}
-            />
-            <ChoiceRow
-              type="checkbox"
-              name="isDpopRequired"
-              label="Require proof of possession (DPoP)"
-              hint="Tokens work only together with a key that your app holds, so that a stolen token is of no use. Works as soon as your app sends proofs; with this on, it gets no token without one."
-              defaultChecked={app.isDpopRequired}
-            />
-          </div>
-          <div>
-            <SubmitButton variant="secondary">Save</SubmitButton>
-          </div>
-        </ActionForm>
+        <ProfileForm app={app} />
+        {app.securityProfile === "standard" && <RequirementsForm app={app} />}
         <KeysPart details={details} isRecent={isRecent} />
         <LogoutPart app={app} isRecent={isRecent} />
-        {!isRecent && (
-          <ProveIdentity returnTo={page}>To change the keys or the sign-out address, confirm that it is you.</ProveIdentity>
-        )}
       </div>
     </SectionCard>
   );
 }
 
-function LogoutPart({ app, isRecent }: Readonly<{ app: AppDetails["app"]; isRecent: boolean }>) {
+type AppProps = Readonly<{ app: AppDetails["app"] }>;
+
+const profiles = [
+  {
+    value: "standard",
+    label: "Standard",
+    hint: "What you require below, and what OAuth 2.0 and OpenID Connect require of every app.",
+  },
+  {
+    value: "fapi2",
+    label: "FAPI 2.0 Security Profile",
+    hint: "For high-value data. The app authenticates with keys, pushes its requests, uses PKCE and binds its tokens to a key; everything else is refused.",
+  },
+];
+
+function ProfileForm({ app }: AppProps) {
+  return (
+    <ActionForm action={updateProfileAction.bind(null, app.id)} label="Security profile" className="grid max-w-reading gap-4">
+      <Choices legend="Security profile" name="securityProfile" options={profiles} defaultValue={app.securityProfile} />
+      <SubmitButton variant="secondary">Save profile</SubmitButton>
+    </ActionForm>
+  );
+}
+
+function RequirementsForm({ app }: AppProps) {
+  return (
+    <ActionForm
+      action={updateRequirementsAction.bind(null, app.id)}
+      label="Requirements"
+      className="grid gap-4 border-line border-t pt-5"
+    >
+      <div className="divide-y divide-line">
+        <ChoiceRow
+          type="checkbox"
+          name="isParRequired"
+          label="Require pushed requests (PAR)"
+          hint="Your server sends each sign-in request directly to us and redirects users with a reference to it, so that nobody can read or change it on the way. Always available; when on, other requests are refused."
+          defaultChecked={app.isParRequired}
+        />
+        <ChoiceRow
+          type="checkbox"
+          name="isDpopRequired"
+          label="Require proof of possession (DPoP)"
+          hint="Tokens work only with a key that your app holds, so a stolen token is useless. Always available; when on, the app gets no tokens without a proof."
+          defaultChecked={app.isDpopRequired}
+        />
+        <ChoiceRow
+          type="checkbox"
+          name="isRefreshRotated"
+          label="Rotate refresh tokens"
+          hint="Each refresh gives the app a new refresh token and invalidates the old one. Always on for public apps whose tokens are not bound to a key; other apps need it only if a policy requires it."
+          defaultChecked={app.isRefreshRotated}
+        />
+      </div>
+      <SubmitButton variant="secondary">Save</SubmitButton>
+    </ActionForm>
+  );
+}
+
+function LogoutPart({ app, isRecent }: AppProps & Readonly<{ isRecent: boolean }>) {
   return (
     <div className="grid gap-3 border-line border-t pt-5">
       <h3 className="font-medium">Sign-out notice</h3>
       <p className="max-w-reading text-muted text-small">
-        When a person's session here ends, we tell your server, so that it can sign them out as well (OpenID Connect Back-Channel
-        Logout). For apps in which a forgotten session would do harm.
+        When a user's session here ends, we notify your server, so that it can sign them out too (OpenID Connect Back-Channel
+        Logout).
       </p>
       {isRecent ? (
         <ActionForm
           action={updateLogoutUriAction.bind(null, app.id)}
           values={{ backchannelLogoutUri: app.backchannelLogoutUri ?? "" }}
-          label="Sign-out notice"
+          label="Sign-out notices"
           className="grid max-w-reading gap-4"
         >
           <Field
             name="backchannelLogoutUri"
             type="url"
-            label="Address of your server"
-            hint="It receives a signed logout token by POST. Empty for no notices."
+            label="URL of your server"
+            hint="Receives a signed logout token by POST. Leave empty to turn notices off."
             isOptional
             isMono
-            autoComplete="off"
             placeholder="https://app.example.com/oauth/logout-notice"
           />
-          <div>
-            <SubmitButton variant="secondary">Save address</SubmitButton>
-          </div>
+          <SubmitButton variant="secondary">Save URL</SubmitButton>
         </ActionForm>
       ) : (
         <p className="text-small">
-          {app.backchannelLogoutUri ? <code className="break-all">{app.backchannelLogoutUri}</code> : "Off: no address is set."}
+          {app.backchannelLogoutUri ? <code className="break-all">{app.backchannelLogoutUri}</code> : "Off: no URL is set."}
         </p>
       )}
     </div>
+  );
+}
+
+type KeysPartProps = Readonly<{ details: AppDetails; isRecent: boolean }>;
+
+/** The public keys with which an app authenticates instead of a secret. */
+function KeysPart({ details: { app, keys, secrets }, isRecent }: KeysPartProps) {
+  const isSet = hasKeys(app);
+  return (
+    <div id="keys" className="grid gap-3 border-line border-t pt-5">
+      <h3 className="font-medium">Keys instead of a secret</h3>
+      <p className="max-w-reading text-muted text-small">
+        Your server signs a short message with a private key that never leaves it, and we verify it with the public key (
+        <code>private_key_jwt</code>). No secret is sent or stored here. For apps on your own server.
+      </p>
+      {isSet && <PresentKeys keys={keys} address={app.jwksUri} />}
+      {isRecent && (
+        <>
+          <KeysForm action={setKeysAction.bind(null, app.id)} isSet={isSet} endsSecret={secrets.length > 0} />
+          {isSet && (
+            <ConfirmDestructive
+              action={removeKeysAction.bind(null, app.id)}
+              trigger="Remove keys"
+              title={`Remove the keys of ${app.name}?`}
+              confirm="Remove the keys"
+            >
+              Sign-ins that use them stop working immediately. {app.name} becomes a public app that uses PKCE, to which you can
+              add a secret.
+            </ConfirmDestructive>
+          )}
+        </>
+      )}
+    </div>
+  );
+}
+
+function PresentKeys({ keys, address }: Readonly<{ keys: readonly KeyDescription[]; address: string | null }>) {
+  if (address) {
+    return (
+      <p className="text-small">
+        Read from <code className="break-all">{address}</code>
+      </p>
+    );
+  }
+  return (
+    <ul className="grid max-w-reading gap-2">
+      {keys.map(({ kid, algorithms, thumbprint }) => (
+        <li key={kid} className="grid gap-0.5 rounded-control border border-line px-3 py-2 text-small">
+          <span>
+            <span className="text-muted">kid</span> <code className="break-all">{kid}</code>
+          </span>
+          <span>
+            <span className="text-muted">signs with</span> {algorithms.join(" or ")}
+          </span>
+          {thumbprint !== kid && (
+            <span>
+              <span className="text-muted">thumbprint</span> <code className="break-all">{thumbprint}</code>
+            </span>
+          )}
+        </li>
+      ))}
+    </ul>
   );
 }

@@ -1,26 +1,28 @@
+import type { Person } from "#core/access/actor.ts";
+import { organizationsOf } from "#core/access/organizations-of.ts";
+import { listOrganizations } from "#core/accounts/organizations/find-organization.ts";
+import { findUser } from "#core/accounts/users/find-user.ts";
 import type { AppDetails } from "#core/oauth/apps/get-app.ts";
 import {
   deleteAppAction,
+  transferAppAction,
   updateAboutAction,
   updatePermissionsAction,
   updateRedirectsAction,
+  updateScopesAction,
 } from "../../_server/applications/actions.ts";
-import { updateScopesAction } from "../../_server/applications/exchange-actions.ts";
-import { ActionForm } from "../action-form.client.tsx";
-import { ConfirmDestructive } from "../confirm-destructive.client.tsx";
-import { ProveIdentity } from "../prove-identity.tsx";
-import { SectionCard } from "../section-card.tsx";
-import { SubmitButton } from "../submit-button.client.tsx";
-import { AboutFields } from "./about-fields.tsx";
-import { countOfUsers } from "./app-list.tsx";
-import { BehaviourChoices } from "./behaviour-choices.tsx";
-import { RedirectFields } from "./redirect-fields.tsx";
-import { ScopeChoices } from "./scope-choices.tsx";
+import { ActionForm, SubmitButton } from "../action-form.client.tsx";
+import { Button } from "../button.tsx";
+import { ConfirmDestructive } from "../details-form.client.tsx";
+import { Select } from "../fields.client.tsx";
+import { SectionCard } from "../page-layout.tsx";
+import { AboutFields, BehaviourChoices, RedirectFields, ScopeChoices } from "./app-fields.tsx";
+import { countOfUsers } from "./app-list-page.tsx";
 
 export function AboutSection({ app }: Readonly<{ app: AppDetails["app"] }>) {
   const values = { name: app.name, homepageUrl: app.homepageUrl ?? "", description: app.description ?? "" };
   return (
-    <SectionCard title="About the app" description="People see this when the app asks for their consent.">
+    <SectionCard title="About the app" description="Shown to users on the consent page.">
       <ActionForm
         action={updateAboutAction.bind(null, app.id)}
         values={values}
@@ -28,45 +30,38 @@ export function AboutSection({ app }: Readonly<{ app: AppDetails["app"] }>) {
         label="About the app"
       >
         <AboutFields app={app} />
-        <div>
-          <SubmitButton variant="secondary">Save</SubmitButton>
-        </div>
+        <SubmitButton variant="secondary">Save</SubmitButton>
       </ActionForm>
     </SectionCard>
   );
 }
 
-export type SensitiveSectionProps = Readonly<{ app: AppDetails["app"]; isRecent: boolean; page: string }>;
-
 /** A redirect URI decides who receives people's codes, so changing one needs a recent password (S113). */
-export function RedirectsSection({ app, isRecent, page }: SensitiveSectionProps) {
+export function RedirectsSection({ app, isRecent }: Readonly<{ app: AppDetails["app"]; isRecent: boolean }>) {
   const values = {
     redirectUris: app.redirectUris.join("\n"),
     postLogoutRedirectUris: app.postLogoutRedirectUris.join("\n"),
   };
   return (
-    <SectionCard title="Addresses" description="People are sent back to these and to no other.">
+    <SectionCard title="Redirect URIs" description="Users are redirected to these URIs and to no others.">
       {isRecent ? (
         <ActionForm
           action={updateRedirectsAction.bind(null, app.id)}
           values={values}
           className="grid max-w-reading gap-5"
-          label="Addresses"
+          label="Redirect URIs"
         >
           <RedirectFields />
-          <div>
-            <SubmitButton variant="secondary">Save</SubmitButton>
-          </div>
+          <SubmitButton variant="secondary">Save</SubmitButton>
         </ActionForm>
       ) : (
         <div className="grid gap-4">
           {app.redirectUris.length > 0 ? (
             <Addresses uris={app.redirectUris} />
           ) : (
-            <p className="text-muted">None: the app signs people in by the device flow alone.</p>
+            <p className="text-muted">None: the app uses only the device flow.</p>
           )}
-          {app.postLogoutRedirectUris.length > 0 && <Addresses label="After signing out" uris={app.postLogoutRedirectUris} />}
-          <ProveIdentity returnTo={page}>To change them, confirm that it is you.</ProveIdentity>
+          {app.postLogoutRedirectUris.length > 0 && <Addresses label="After sign-out" uris={app.postLogoutRedirectUris} />}
         </div>
       )}
     </SectionCard>
@@ -94,8 +89,8 @@ export function PermissionsSection({ details: { app, isConfidential } }: Readonl
       title="Permissions and tokens"
       description={
         app.boundOrgId
-          ? "The most that the app may ask for. Each person who signs in decides what it gets; an exchanged token gets all of it unless it asks for less."
-          : "The most that the app may ask for. Each person decides what it gets."
+          ? "The scopes the app may request. Each user who signs in decides which to grant; an exchanged token gets all of them unless it requests fewer."
+          : "The scopes the app may request. Each user decides which to grant."
       }
     >
       <ActionForm action={updatePermissionsAction.bind(null, app.id)} label="Permissions and tokens">
@@ -109,36 +104,29 @@ export function PermissionsSection({ details: { app, isConfidential } }: Readonl
             mayDropPkce={isConfidential}
           />
         </fieldset>
-        <div>
-          <SubmitButton variant="secondary">Save</SubmitButton>
-        </div>
+        <SubmitButton variant="secondary">Save</SubmitButton>
       </ActionForm>
     </SectionCard>
   );
 }
 
-/** For administrators of the organization that another's app is bound to: what it gets for their members. */
+/** For administrators of an organization to which somebody else's app is bound: the scopes that the app gets for members. */
 export function ScopesSection({ app }: Readonly<{ app: AppDetails["app"] }>) {
   return (
-    <SectionCard
-      title="Allowed scopes"
-      description="What an exchanged token may do for a member, and the most that one may ask for."
-    >
+    <SectionCard title="Allowed scopes" description="The scopes an exchanged token may request for a member.">
       <ActionForm action={updateScopesAction.bind(null, app.id)} label="Allowed scopes">
         <ScopeChoices chosen={app.scopes} />
-        <div>
-          <SubmitButton variant="secondary">Save scopes</SubmitButton>
-        </div>
+        <SubmitButton variant="secondary">Save scopes</SubmitButton>
       </ActionForm>
     </SectionCard>
   );
 }
 
-export type DeleteSectionProps = Readonly<{ details: AppDetails; isRecent: boolean; page: string }>;
+type DeleteSectionProps = Readonly<{ details: AppDetails; isRecent: boolean }>;
 
-export function DeleteSection({ details: { app, userCount }, isRecent, page }: DeleteSectionProps) {
+export function DeleteSection({ details: { app, userCount }, isRecent }: DeleteSectionProps) {
   return (
-    <SectionCard title="Delete the app" isDanger description="For good. A new app gets another client ID.">
+    <SectionCard title="Delete the app" isDanger description="This can't be undone. A new app gets another client ID.">
       {isRecent ? (
         <ConfirmDestructive
           action={deleteAppAction.bind(null, app.id)}
@@ -147,11 +135,53 @@ export function DeleteSection({ details: { app, userCount }, isRecent, page }: D
           confirm={`Delete ${app.name}`}
           phrase={app.name}
         >
-          Nobody can sign in to it any more, and all its tokens stop working at once ({countOfUsers(userCount)}).
+          Nobody can sign in to it anymore, and all its tokens stop working immediately ({countOfUsers(userCount)}).
         </ConfirmDestructive>
       ) : (
-        <ProveIdentity returnTo={page}>To delete it, confirm that it is you.</ProveIdentity>
+        <Button variant="danger" disabled>
+          Delete app
+        </Button>
       )}
     </SectionCard>
   );
+}
+
+type TransferSectionProps = Readonly<{ details: AppDetails; person: Person; isRecent: boolean }>;
+
+/** Transfers the app to another owner. It draws nothing when the person has no other owner to choose. */
+export async function TransferSection({ details: { app, organization }, person, isRecent }: TransferSectionProps) {
+  const options = await ownersBeside(person, organization?.name ?? null);
+  if (options.length === 0) return null;
+  return (
+    <SectionCard title="Transfer" description="The new owner, or the new organization's admins, manage the app.">
+      {isRecent ? (
+        <ActionForm action={transferAppAction.bind(null, app.id)} className="grid max-w-reading gap-5">
+          <Select name="owner" label="New owner" options={options} />
+          <p className="text-muted text-small">
+            Its client ID, users and tokens stay the same.
+            {app.verifiedAt && " It loses its verified mark until the operator verifies it again."} Anyone who knows the secret
+            can still use it: rotate it afterwards.
+          </p>
+          <SubmitButton variant="secondary">Transfer app</SubmitButton>
+        </ActionForm>
+      ) : (
+        <Button disabled>Transfer app</Button>
+      )}
+    </SectionCard>
+  );
+}
+
+/** The person and the organizations that they administer, without the present owner. */
+async function ownersBeside(person: Person, ownerName: string | null): Promise<{ value: string; label: string }[]> {
+  const [user, organizations, allowed] = await Promise.all([
+    findUser(person.userId),
+    listOrganizations(person.userId),
+    organizationsOf(person, "oauth_app.create"),
+  ]);
+  const own = user && ownerName !== null ? [{ value: user.username, label: `${user.username} (you)` }] : [];
+  const administered = organizations.filter(({ id, name }) => allowed.includes(id) && name !== ownerName);
+  return [
+    ...own,
+    ...administered.map(({ name, fullName }) => ({ value: name, label: fullName === name ? name : `${fullName} (${name})` })),
+  ];
 }

@@ -1,25 +1,29 @@
+import Link from "next/link";
 import type { AppUsage, AppUsageDay } from "#core/oauth/apps/app-usage.ts";
-import { SectionCard } from "../section-card.tsx";
-import { UsageBars } from "./usage-bars.tsx";
+import type { RecentExchange } from "#core/oauth/exchange/list-exchanges.ts";
+import { Chip } from "../chip.tsx";
+import { List, ListRow } from "../list.tsx";
+import { SectionCard } from "../page-layout.tsx";
+import { RelativeTime } from "../relative-time.tsx";
 
 const counts = [
-  { of: "authorizations", label: "Authorizations", note: "Sign-ins that were allowed" },
-  { of: "tokens", label: "Tokens", note: "Access tokens that were issued" },
-  { of: "activeUsers", label: "Active users", note: "People the app acted for" },
+  { of: "authorizations", label: "Authorizations", note: "Authorized sign-ins" },
+  { of: "tokens", label: "Tokens", note: "Issued access tokens" },
+  { of: "activeUsers", label: "Active users", note: "Users that the app acted for" },
 ] as const;
 
 const dayName = new Intl.DateTimeFormat("en", { month: "short", day: "numeric", timeZone: "UTC" });
 
-export type UsageSectionProps = Readonly<{ usage: AppUsage }>;
+type UsageSectionProps = Readonly<{ usage: AppUsage }>;
 
 /** What the app was used for, day by day. */
 export function UsageSection({ usage }: UsageSectionProps) {
   const isUnused = counts.every(({ of }) => usage.total[of] === 0);
   return (
-    <SectionCard title="Use in the last 30 days">
+    <SectionCard title="Usage in the last 30 days">
       {isUnused ? (
         <p className="text-muted text-small">
-          Nobody has used the app yet. Sign in with one of the examples above, and it shows here.
+          Nobody has used the app yet. Sign in with one of the examples under Connect, and its use appears here.
         </p>
       ) : (
         <>
@@ -77,3 +81,108 @@ function UsageTable({ days }: Readonly<{ days: readonly AppUsageDay[] }>) {
     </table>
   );
 }
+
+type UsageBarsProps = Readonly<{
+  label: string;
+  /** In order of time, the last one today. */
+  bars: ReadonlyArray<Readonly<{ name: string; count: number }>>;
+}>;
+
+// One unit wide each, with a gap; heights are drawn in hundredths of the highest.
+const STEP = 4;
+const BAR = 3;
+const HEIGHT = 100;
+const SMALLEST = 4;
+
+/** A bar for each day. All charts show the same days. The number appears on hover, and the table has all of them. */
+export function UsageBars({ label, bars }: UsageBarsProps) {
+  const highest = Math.max(1, ...bars.map(({ count }) => count));
+  return (
+    <figure>
+      <svg
+        role="img"
+        aria-label={`${label} by day, at most ${highest.toLocaleString("en")}`}
+        viewBox={`0 0 ${bars.length * STEP - (STEP - BAR)} ${HEIGHT}`}
+        preserveAspectRatio="none"
+        className="h-16 w-full border-line border-b"
+      >
+        {bars.map(({ name, count }, at) => {
+          const height = count === 0 ? 0 : Math.max(SMALLEST, (count / highest) * HEIGHT);
+          return (
+            <g key={name}>
+              <title>{`${name}: ${count.toLocaleString("en")}`}</title>
+              <rect x={at * STEP} y={0} width={STEP} height={HEIGHT} className="fill-transparent" />
+              <rect x={at * STEP} y={HEIGHT - height} width={BAR} height={height} className="fill-ink/75" />
+            </g>
+          );
+        })}
+      </svg>
+      <figcaption className="mt-1 flex justify-between text-fine text-muted">
+        <span>{bars[0]?.name}</span>
+        <span>today</span>
+      </figcaption>
+    </figure>
+  );
+}
+
+type RecentExchangesProps = Readonly<{
+  exchanges: readonly RecentExchange[] /** The path of the whole log. */;
+  auditLog: string;
+}>;
+
+/** The latest exchanges, one per line. The audit log has all of them. */
+export function RecentExchanges({ exchanges, auditLog }: RecentExchangesProps) {
+  if (exchanges.length === 0) return <p className="text-muted text-small">None yet. Exchanges will appear here.</p>;
+  return (
+    <>
+      <div className="rounded-control border border-line">
+        <List label="Latest exchanges">
+          {exchanges.map(({ id, at, isRefused, subject, scopes, reason, ip }) => (
+            <ListRow
+              key={id}
+              title={
+                <>
+                  <bdi className="wrap-anywhere min-w-0">{subject || "(no address)"}</bdi>
+                  {isRefused && <Chip tone="bad">Refused</Chip>}
+                </>
+              }
+              meta={
+                <>
+                  {isRefused ? (reasons[reason ?? ""] ?? "refused") : scopes.join(" ")}
+                  {ip && ` · from ${ip}`}
+                </>
+              }
+              trailing={
+                <span className="text-muted text-small">
+                  <RelativeTime at={at} />
+                </span>
+              }
+            />
+          ))}
+        </List>
+      </div>
+      <p className="text-small">
+        <Link prefetch={false} href={auditLog} className="link">
+          All exchanges in the audit log
+        </Link>
+      </p>
+    </>
+  );
+}
+
+/** Why an exchange was refused, for administrators of the organization; the program itself is told less (S91). */
+const reasons: Record<string, string> = {
+  not_authenticated_by_basic: "the secret was not sent by HTTP Basic",
+  no_privilege: "the app lacks the privilege token-exchange",
+  no_plan: "the organization lacks the Enterprise plan",
+  blocked_by_organization: "the organization has blocked the app",
+  malformed_request: "the request was invalid; the response has details",
+  invalid_actor: "the actor token was not valid",
+  not_a_member: "no member has this e-mail address",
+  email_not_verified: "the member has not verified this e-mail address",
+  user_disabled: "the member's account is disabled",
+  requirements_not_met: "the member does not meet the organization's sign-in rules, such as a second step",
+  unknown_target: "the token was requested for another server",
+  invalid_scope: "the request had a scope that the app does not have",
+  invalid_dpop_proof: "the proof of possession (DPoP) was missing or invalid",
+};

@@ -2,15 +2,14 @@ import { Cog } from "lucide-react";
 import Link from "next/link";
 import { authorOf, messageOf } from "#core/accounts/audit-log/audit-event-on-the-wire.ts";
 import type { AuditRow as Entry } from "#core/accounts/audit-log/read-audit-entries.ts";
-import { Avatar } from "../avatar.tsx";
-import { avatarSrc } from "../avatar-src.ts";
+import { Avatar, avatarSrc } from "../avatar.tsx";
 import { ListRow } from "../list.tsx";
 import { RelativeTime } from "../relative-time.tsx";
 
-export type AuditRowProps = Readonly<{
+type AuditRowProps = Readonly<{
   entry: Entry;
   href: string;
-  /** For operators, who read of many. */
+  /** For operators, whose log covers many organizations. */
   isOrganizationShown: boolean;
 }>;
 

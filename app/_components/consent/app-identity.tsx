@@ -1,11 +1,10 @@
-import { BadgeCheck } from "lucide-react";
+import { BadgeCheck, Globe } from "lucide-react";
 import Link from "next/link";
 import { env } from "#core/env.ts";
 import type { RequestingApp } from "#core/oauth/consents/consent-request.ts";
 import { Chip } from "../chip.tsx";
-import { DocumentSource } from "./document-source.tsx";
 
-/** Who is behind an app: what it says of itself is told apart from what we know of it. */
+/** Who is behind an app. What the app says about itself looks different from what the service knows about it. */
 export function AppIdentity({ app }: Readonly<{ app: RequestingApp }>) {
   return (
     <>
@@ -14,11 +13,32 @@ export function AppIdentity({ app }: Readonly<{ app: RequestingApp }>) {
         <Trust app={app} />
       </div>
       {app.documentHost !== null && <DocumentSource app={app} />}
+      <Terms app={app} />
     </>
   );
 }
 
-/** The account that answers for the app is ours to vouch for; its homepage is only what the app names. */
+/** Only an app that registered itself, or has a document, names them. */
+function Terms({ app: { termsUrl, policyUrl } }: Readonly<{ app: RequestingApp }>) {
+  const links = [
+    { url: termsUrl, label: "Terms of service" },
+    { url: policyUrl, label: "Privacy policy" },
+  ].filter((link): link is { url: string; label: string } => link.url !== null);
+  if (links.length === 0) return null;
+  return (
+    <ul className="mt-2 flex flex-wrap gap-x-4 text-small" aria-label="What the app says about itself">
+      {links.map(({ url, label }) => (
+        <li key={label}>
+          <a href={url} target="_blank" rel="noopener noreferrer nofollow" className="link text-ink">
+            {label}
+          </a>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+/** The service vouches for the account that owns the app. The homepage is only a claim of the app. */
 function Owner({ app: { owner, isSelfRegistered, homepageHost, homepageUrl } }: Readonly<{ app: RequestingApp }>) {
   return (
     <span className="min-w-0 break-words">
@@ -31,7 +51,7 @@ function Owner({ app: { owner, isSelfRegistered, homepageHost, homepageUrl } }: 
           {owner.name.toLowerCase() !== owner.handle.toLowerCase() && ` (${owner.handle})`}
         </>
       )}
-      {isSelfRegistered && "It registered itself: nobody here answers for it."}
+      {isSelfRegistered && "It registered itself: nobody here is responsible for it."}
       {(owner || isSelfRegistered) && homepageHost && " · "}
       {homepageHost && homepageUrl && (
         <a href={homepageUrl} target="_blank" rel="noopener noreferrer nofollow" className="link text-ink">
@@ -48,7 +68,38 @@ function Trust({ app: { isFirstParty, isVerified } }: Readonly<{ app: Requesting
   return (
     <Chip tone="good">
       <BadgeCheck className="size-3.5" aria-hidden="true" />
-      {isFirstParty ? `Comes with ${BRAND_NAME}` : `Verified by ${BRAND_NAME}`}
+      {isFirstParty ? `Part of ${BRAND_NAME}` : `Verified by ${BRAND_NAME}`}
     </Chip>
+  );
+}
+
+/**
+ * The origin of an app that nobody registered here. The host that serves its metadata document is the only thing about it that
+ * was checked, so the page shows it in full, before anything that the app says about itself (S26).
+ */
+function DocumentSource({ app: { clientId, documentHost, homepageHost, homepageUrl } }: Readonly<{ app: RequestingApp }>) {
+  const { pathname = "", search = "" } = URL.parse(clientId) ?? {};
+  return (
+    <div className="mt-3 flex gap-2.5 rounded-control border border-line bg-sunken px-3 py-2.5">
+      <Globe className="mt-1 size-4 shrink-0 text-muted" aria-hidden="true" />
+      <div className="min-w-0 flex-1">
+        <p className="text-fine text-muted">Identified only by its website</p>
+        <p className="wrap-anywhere font-semibold">
+          <bdi>{documentHost}</bdi>
+        </p>
+        <p className="wrap-anywhere line-clamp-2 text-fine text-muted" title={clientId}>
+          <span className="sr-only">Its description is at </span>
+          <bdi>{pathname + search}</bdi>
+        </p>
+        {homepageUrl && homepageHost && (
+          <p className="mt-1 wrap-anywhere text-muted text-small">
+            {homepageHost !== documentHost && "Its stated homepage: "}
+            <a href={homepageUrl} target="_blank" rel="noopener noreferrer nofollow" className="link text-ink">
+              {homepageHost === documentHost ? "Homepage" : homepageHost}
+            </a>
+          </p>
+        )}
+      </div>
+    </div>
   );
 }

@@ -1,17 +1,18 @@
 "use client";
 
 import { type ReactNode, useActionState } from "react";
-import { FormMessage } from "../form-message.tsx";
 import type { FormAction } from "../form-state.ts";
+import { FormMessage } from "../page-layout.tsx";
 
 /**
- * The form around the question. Unlike `ActionForm` it brings no ticks back after a refusal: the question may have changed, and
- * nothing may be granted that the person has not seen ticked.
+ * The form around the question. Unlike `ActionForm` it does not restore ticks after a refusal: the question may have changed, and
+ * the person must not grant anything that they have not seen ticked.
  */
 export function ConsentForm({ decide, children }: Readonly<{ decide: FormAction; children: ReactNode }>) {
   const [{ message }, submit] = useActionState(decide, { values: {}, errors: {} });
   return (
-    <form action={submit}>
+    // The focused element is never hidden by the buttons that stick to the bottom (WCAG 2.4.11).
+    <form action={submit} className="contents [&_:is(a,input,summary)]:scroll-mb-32">
       {message && (
         <div className="border-line border-b px-6 py-4">
           <FormMessage tone={message.tone}>{message.text}</FormMessage>

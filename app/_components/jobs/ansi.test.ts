@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { plainLine, styledLine } from "./ansi.ts";
 
-test("colours are those of the page, and whatever else a program writes to a terminal is left out", () => {
+test("colors are the page's, and other terminal sequences are left out", () => {
   expect(styledLine("\u001b[31mred\u001b[0m plain \u001b[1;92mbold green\u001b[22;39m end")).toEqual([
     { text: "red", style: "text-bad" },
     { text: " plain ", style: "" },

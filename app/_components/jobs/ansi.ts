@@ -1,10 +1,10 @@
-/** How a stretch of text is drawn, in the words of the page's own colours. */
-export type Styled = { text: string; style: string };
+/** How a piece of text is drawn, by the names of the page's own colors. */
+type Styled = { text: string; style: string };
 
 /* biome-ignore-start lint/suspicious/noControlCharactersInRegex: what is looked for here is control characters */
 /** SGR (ECMA-48 8.3.117), which says how to draw what follows. */
 const SGR = /\u001b\[([0-9;:]*)m/g;
-/** All other sequences and control characters: moving the cursor, titles of windows, links. None of it means anything in a page. */
+/** All other sequences and control characters: cursor movement, window titles, links. They have no meaning in a page. */
 const OTHER =
   /\u001b(?:\[[0-?]*[ -/]*[@-~]|\][^\u0007\u001b]*(?:\u0007|\u001b\\|$)|[P^_X][^\u001b]*(?:\u001b\\|$)|[ -/]*[0-~])|[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g;
 /* biome-ignore-end lint/suspicious/noControlCharactersInRegex: until here */
@@ -22,11 +22,11 @@ type Pen = { colour: string; isBold: boolean; isDim: boolean; isUnderlined: bool
 const plain: Pen = { colour: "", isBold: false, isDim: false, isUnderlined: false };
 
 /**
- * A line of output as stretches of one style each. Text stays text: whatever a program writes is never markup. What a terminal would
- * have written over with a carriage return is left out.
+ * A line of output as pieces of one style each. The text is never markup, whatever a program writes. What a terminal would
+ * overwrite after a carriage return is left out.
  */
 export function styledLine(line: string): Styled[] {
-  // Each run of returns is tried once, however long it is (S137).
+  // The pattern tries each run of carriage returns once, however long it is (S137).
   const text = line.replace(/(?<!\r)\r+$/, "");
   const shown = text.slice(text.lastIndexOf("\r") + 1);
   const found: Styled[] = [];
@@ -45,7 +45,7 @@ export function styledLine(line: string): Styled[] {
   return found;
 }
 
-/** The line without anything but its text: what is searched and copied. */
+/** The plain text of the line, for searching and copying. */
 export const plainLine = (line: string): string =>
   styledLine(line)
     .map(({ text }) => text)
@@ -63,7 +63,7 @@ function drawn(pen: Pen, codes: readonly number[]): Pen {
     else if (code === 24) now = { ...now, isUnderlined: false };
     else if (code === 39 || (code >= 30 && code <= 37) || (code >= 90 && code <= 97))
       now = { ...now, colour: code === 90 ? "text-muted" : (colours[code % 10] ?? "") };
-    // Colours of larger palettes are left as they are; their numbers mean nothing of their own.
+    // Colors of larger palettes are ignored: the page has no equivalent.
     else if (code === 38 || code === 48) at += codes[at + 1] === 5 ? 2 : 4;
   }
   return now;

@@ -1,12 +1,9 @@
 import { env } from "#core/env.ts";
 import { flavors } from "#core/jobs/flavors.ts";
-import { ChoiceRow } from "../choice-row.client.tsx";
-import { Field } from "../field.client.tsx";
-import { SectionCard } from "../section-card.tsx";
-import { Select } from "../select.client.tsx";
-import { TextArea } from "../text-area.client.tsx";
+import { ChoiceRow, Choices, Field, Select, TextArea } from "../fields.client.tsx";
+import { SectionCard } from "../page-layout.tsx";
 
-/** What runs, with what, for how long: the fields of a run and of a schedule. */
+/** The fields of a run and of a schedule: the command, its environment and its limits. */
 export function JobFields() {
   const sizes = flavors().map(({ name, cpus, memoryBytes }) => ({
     value: name,
@@ -14,41 +11,34 @@ export function JobFields() {
   }));
   return (
     <>
-      <SectionCard title="What runs">
+      <SectionCard title="Command">
         <div className="group grid max-w-reading gap-5">
-          <fieldset className="grid gap-2">
-            <legend className="mb-1 font-medium">Where</legend>
-            <ChoiceRow type="radio" name="source" value="image" label="In an image" isBoxed />
-            <ChoiceRow
-              type="radio"
-              name="source"
-              value="space"
-              label="Among the files of a Space"
-              hint="The command starts in a directory with the files of its main branch."
-              isBoxed
-            />
-          </fieldset>
-          {/* One of the two, by what is chosen above; without styles both. */}
+          <Choices
+            legend="Where it runs"
+            name="source"
+            options={[
+              { value: "image", label: "In a Docker image" },
+              {
+                value: "space",
+                label: "In a Space's files",
+                hint: "The command starts in a directory with the files of its main branch.",
+              },
+            ]}
+          />
+          {/* CSS shows one of the two, depending on the choice above; without CSS both are visible. */}
           <div className="group-has-[input[value=space]:checked]:hidden">
-            <Field
-              name="image"
-              label="Image"
-              hint="As for docker run: debian, python:3.12."
-              isMono
-              autoComplete="off"
-              spellCheck={false}
-            />
+            <Field name="image" label="Image" hint="A Docker image name, such as debian or python:3.12." isMono />
           </div>
           <div className="group-has-[input[value=image]:checked]:hidden">
-            <Field name="space" label="Space" hint="owner/name" isMono autoComplete="off" spellCheck={false} />
+            <Field name="space" label="Space" hint="owner/name" isMono />
           </div>
           <TextArea
             name="command"
             label="Command"
             hint={
               <>
-                As in a terminal: <code>python train.py --epochs 3</code>. A shell runs it where it has pipes, variables or
-                several lines.
+                As in a terminal: <code>python train.py --epochs 3</code>. A shell runs it if it has pipes, variables or several
+                lines.
               </>
             }
             isMono
@@ -58,7 +48,7 @@ export function JobFields() {
           <TextArea
             name="arguments"
             label="Arguments"
-            hint="One in each line, added to the command just as they stand."
+            hint="One per line. They are added to the command unchanged."
             isMono
             rows={2}
             spellCheck={false}
@@ -66,11 +56,11 @@ export function JobFields() {
           />
         </div>
       </SectionCard>
-      <SectionCard title="With what">
+      <SectionCard title="Environment and resources">
         <div className="grid max-w-reading gap-5">
           <TextArea
             name="environment"
-            label="Environment"
+            label="Environment variables"
             hint="NAME=value, one in each line."
             isMono
             rows={3}
@@ -87,14 +77,9 @@ export function JobFields() {
             isOptional
           />
           <Select name="flavor" label="Size" options={sizes} />
-          <Field name="minutes" label="Ends after" hint="Minutes; 1,440 at most." type="number" min={1} max={1440} />
+          <Field name="minutes" label="Time limit" hint="In minutes, at most 1,440." type="number" min={1} max={1440} />
           {env().JOBS_NETWORK === "1" && (
-            <ChoiceRow
-              type="checkbox"
-              name="network"
-              label="May reach the network"
-              hint="Without, it reaches nothing but itself."
-            />
+            <ChoiceRow type="checkbox" name="network" label="Allow network access" hint="When off, the job has no network." />
           )}
         </div>
       </SectionCard>

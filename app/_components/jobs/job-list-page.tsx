@@ -1,30 +1,25 @@
 import { SquareTerminal } from "lucide-react";
+import type { Metadata } from "next";
 import Link from "next/link";
 import { isServiceError } from "#core/errors.ts";
-import { listRuns, type RunSearch } from "#core/jobs/runs/list-runs.ts";
+import { listRuns, type RunSearch } from "#core/jobs/runs/find-run.ts";
 import type { Run } from "#core/jobs/runs/run.ts";
 import { isOver, type JobStage } from "#core/jobs/stages.ts";
-import type { JobPlace } from "../../_server/jobs/find-job-place.ts";
-import { jobListPath, schedulesPath } from "../../_server/jobs/job-paths.ts";
-import { textOf } from "../../_server/page-query.ts";
+import { findJobPlace } from "../../_server/jobs/find-job-place.ts";
+import type { OwnerPageProps, OwnerPlace } from "../../_server/owner-place.ts";
+import { hrefWith, textOf } from "../../_server/page-query.ts";
+import { jobListPath, schedulesPath } from "../../_server/paths.ts";
 import { ButtonLink, buttonClass } from "../button.tsx";
-import { Card } from "../card.tsx";
-import { EmptyState } from "../empty-state.tsx";
-import { List } from "../list.tsx";
-import { PageHeader } from "../page-header.tsx";
+import { Select } from "../fields.client.tsx";
+import { EmptyState, List } from "../list.tsx";
+import { Card, PageHeader } from "../page-layout.tsx";
 import { RefreshWhile } from "../refresh-while.client.tsx";
 import { RelativeTime } from "../relative-time.tsx";
-import { Select } from "../select.client.tsx";
-import { commandOf, initiatedBy, placeOf, runDuration } from "./run-facts.ts";
-import { RunnerNotice } from "./runner-notice.tsx";
-import { StageChip, stageWords } from "./stage-chip.tsx";
+import { commandOf, initiatedBy, placeOf, RunnerNotice, runDuration, StageChip, stageWords } from "./run-facts.tsx";
 
-export type JobListPageProps = Readonly<{
-  place: JobPlace;
-  query: Readonly<Record<string, string | string[] | undefined>>;
-}>;
+export const metadata: Metadata = { title: "Jobs" };
 
-/** What is looked for, by the address: `open` is what waits and what runs. */
+/** The filters by their value in the address; `open` means waiting or running. */
 const stageFilters: Readonly<Record<string, { label: string; stages?: JobStage[] }>> = {
   "": { label: "All jobs" },
   open: { label: "Waiting or running", stages: ["SCHEDULING", "RUNNING"] },
@@ -33,8 +28,10 @@ const stageFilters: Readonly<Record<string, { label: string; stages?: JobStage[]
   cancelled: { label: stageWords.CANCELED, stages: ["CANCELED"] },
 };
 
-/** The runs of a person or an organization, the newest first. */
-export async function JobListPage({ place, query }: JobListPageProps) {
+/** The runs of a person or an organization, newest first. */
+export async function JobListPage({ params, searchParams }: OwnerPageProps) {
+  const [{ org = null }, query] = await Promise.all([params, searchParams]);
+  const place = await findJobPlace(org);
   const { home, fullName } = place;
   const path = jobListPath(home);
   const stage = Object.hasOwn(stageFilters, textOf(query.stage)) ? textOf(query.stage) : "";
@@ -47,10 +44,7 @@ export async function JobListPage({ place, query }: JobListPageProps) {
     ...(/^[0-9a-f]{24}$/.test(webhookId) && { webhookId }),
     ...(before && { before }),
   });
-  const hrefOf = (changes: Record<string, string>) => {
-    const to = new URLSearchParams(Object.entries({ stage, webhook: webhookId, ...changes }).filter(([, value]) => value));
-    return `${path}${to.size > 0 ? `?${to}` : ""}`;
-  };
+  const hrefOf = (changes: Record<string, string>) => hrefWith(path, { stage, webhook: webhookId, ...changes });
   const isEmpty = runs.length === 0 && !isFiltered && !before;
   const runJob = (
     <ButtonLink variant="primary" href={`${path}/new`}>
@@ -61,7 +55,7 @@ export async function JobListPage({ place, query }: JobListPageProps) {
     <>
       <PageHeader
         title="Jobs"
-        description={`Commands that run here, each apart from all else, on ${fullName === null ? "your account" : `the account of ${fullName}`}. A webhook or a schedule can start them too.`}
+        description={`Commands that run on this server, under ${fullName === null ? "your account" : `the account of ${fullName}`}. You, a webhook or a schedule can start them.`}
         actions={
           <>
             <ButtonLink href={schedulesPath(home)}>Schedules</ButtonLink>
@@ -88,7 +82,7 @@ export async function JobListPage({ place, query }: JobListPageProps) {
               </button>
               {webhookId && (
                 <p className="pb-2 text-muted text-small">
-                  Of one webhook.{" "}
+                  Jobs of one webhook.{" "}
                   <Link prefetch={false} className="link" href={hrefOf({ webhook: "" })}>
                     Show all
                   </Link>
@@ -101,19 +95,19 @@ export async function JobListPage({ place, query }: JobListPageProps) {
           {runs.length === 0 ? (
             <EmptyState
               Icon={SquareTerminal}
-              title={isEmpty ? "No jobs yet" : "Nothing here"}
+              title={isEmpty ? "No jobs yet" : "No jobs match"}
               action={isEmpty ? runJob : <ButtonLink href={path}>All jobs</ButtonLink>}
             >
               {isEmpty ? (
                 <>
-                  A job runs a command, such as <code>echo "Hello from $(hostname)"</code>, and shows what it writes as it does.
-                  Run one, and have a webhook or a schedule run it from then on.{" "}
+                  A job runs a command, such as <code>echo "Hello from $(hostname)"</code>, and shows its output live. You can run
+                  it by hand, on a schedule or from a webhook.{" "}
                   <Link prefetch={false} href="/docs/jobs" className="link">
                     The guide
                   </Link>
                 </>
               ) : (
-                "No job is like that."
+                "Try other filters."
               )}
             </EmptyState>
           ) : (
@@ -144,8 +138,8 @@ export async function JobListPage({ place, query }: JobListPageProps) {
   );
 }
 
-/** A page that an old link names is an empty one. */
-async function runsOf({ person, owner }: JobPlace, search: RunSearch) {
+/** An old link to a page of the list shows an empty page. */
+async function runsOf({ person, owner }: OwnerPlace, search: RunSearch) {
   try {
     return await listRuns(person, owner, search);
   } catch (error) {

@@ -1,51 +1,43 @@
+import type { Metadata } from "next";
 import { isServiceError } from "#core/errors.ts";
 import { flavors } from "#core/jobs/flavors.ts";
 import { findRun } from "#core/jobs/runs/find-run.ts";
 import { runJobAction } from "../../_server/jobs/actions.ts";
-import type { JobPlace } from "../../_server/jobs/find-job-place.ts";
+import { findJobPlace } from "../../_server/jobs/find-job-place.ts";
 import { jobFormValues } from "../../_server/jobs/job-form.ts";
-import { jobListPath } from "../../_server/jobs/job-paths.ts";
+import type { OwnerPageProps, OwnerPlace } from "../../_server/owner-place.ts";
 import { textOf } from "../../_server/page-query.ts";
+import { jobListPath } from "../../_server/paths.ts";
 import { ActionForm } from "../action-form.client.tsx";
-import { ButtonLink } from "../button.tsx";
-import { FormMessage } from "../form-message.tsx";
+import { FormButtons } from "../form-buttons.tsx";
 import type { FormValues } from "../form-state.ts";
-import { PageHeader } from "../page-header.tsx";
-import { SubmitButton } from "../submit-button.client.tsx";
+import { FormMessage, PageColumn } from "../page-layout.tsx";
 import { JobFields } from "./job-fields.tsx";
-import { RunnerNotice } from "./runner-notice.tsx";
+import { RunnerNotice } from "./run-facts.tsx";
 
-export type NewJobPageProps = Readonly<{
-  place: JobPlace;
-  /** `from`: the run whose spec fills the form. */
-  query: Readonly<Record<string, string | string[] | undefined>>;
-}>;
+export const metadata: Metadata = { title: "Run a job" };
 
-/** Runs a job for a person or an organization. */
-export async function NewJobPage({ place, query }: NewJobPageProps) {
+/** Runs a job for a person or an organization. The run that the query names as `from` fills in the form. */
+export async function NewJobPage({ params, searchParams }: OwnerPageProps) {
+  const [{ org = null }, query] = await Promise.all([params, searchParams]);
+  const place = await findJobPlace(org);
   const path = jobListPath(place.home);
   const { values, secretNames } = await startingValues(place, textOf(query.from));
   return (
-    <>
-      <PageHeader trail={[{ href: path, label: "Jobs" }]} title="Run a job" />
-      <div className="grid gap-5">
-        <RunnerNotice />
-        <SecretsLeftOut names={secretNames} />
-        <ActionForm action={runJobAction.bind(null, place.home)} values={values} label="Run a job">
-          <JobFields />
-          <div className="flex flex-wrap gap-3">
-            <SubmitButton>Run it</SubmitButton>
-            <ButtonLink href={path}>Cancel</ButtonLink>
-          </div>
-        </ActionForm>
-      </div>
-    </>
+    <PageColumn trail={[{ href: path, label: "Jobs" }]} title="Run a job">
+      <RunnerNotice />
+      <SecretsLeftOut names={secretNames} />
+      <ActionForm action={runJobAction.bind(null, place.home)} values={values} label="Run a job">
+        <JobFields />
+        <FormButtons cancelHref={path}>Run it</FormButtons>
+      </ActionForm>
+    </PageColumn>
   );
 }
 
-/** What the form starts with: an example that works here, or what ran before. */
+/** The initial values: an example that works here, or the spec of an earlier run. */
 export async function startingValues(
-  { person, owner }: JobPlace,
+  { person, owner }: OwnerPlace,
   from: string,
 ): Promise<{ values: FormValues; secretNames: readonly string[] }> {
   const example = {
@@ -66,7 +58,7 @@ export function SecretsLeftOut({ names }: Readonly<{ names: readonly string[] }>
   if (names.length === 0) return null;
   return (
     <FormMessage tone="good">
-      It ran with secrets, which are not shown again. Set them anew where it needs them: {names.join(", ")}.
+      It ran with secrets, which are not shown again. Set them again if needed: {names.join(", ")}.
     </FormMessage>
   );
 }

@@ -1,24 +1,18 @@
+import type { Metadata } from "next";
 import { createScheduleAction } from "../../_server/jobs/actions.ts";
-import type { JobPlace } from "../../_server/jobs/find-job-place.ts";
-import { jobListPath, schedulesPath } from "../../_server/jobs/job-paths.ts";
+import { findJobPlace } from "../../_server/jobs/find-job-place.ts";
+import type { OwnerPageProps } from "../../_server/owner-place.ts";
 import { textOf } from "../../_server/page-query.ts";
+import { jobListPath, schedulesPath } from "../../_server/paths.ts";
 import { ActionForm } from "../action-form.client.tsx";
-import { ButtonLink } from "../button.tsx";
-import { ChoiceRow } from "../choice-row.client.tsx";
-import { Field } from "../field.client.tsx";
-import { PageHeader } from "../page-header.tsx";
-import { SectionCard } from "../section-card.tsx";
-import { Select } from "../select.client.tsx";
-import { SubmitButton } from "../submit-button.client.tsx";
+import { ChoiceRow, Field, Select } from "../fields.client.tsx";
+import { FormButtons } from "../form-buttons.tsx";
+import { PageColumn, SectionCard } from "../page-layout.tsx";
 import { JobFields } from "./job-fields.tsx";
 import { SecretsLeftOut, startingValues } from "./new-job-page.tsx";
-import { RunnerNotice } from "./runner-notice.tsx";
+import { RunnerNotice } from "./run-facts.tsx";
 
-export type NewSchedulePageProps = Readonly<{
-  place: JobPlace;
-  /** `from`: the run whose spec fills the form. */
-  query: Readonly<Record<string, string | string[] | undefined>>;
-}>;
+export const metadata: Metadata = { title: "New schedule" };
 
 const choices = [
   { value: "@hourly", label: "Every hour" },
@@ -26,58 +20,52 @@ const choices = [
   { value: "0 9 * * 1-5", label: "On weekdays at nine" },
   { value: "@weekly", label: "Every Sunday at midnight" },
   { value: "@monthly", label: "On the first of each month" },
-  { value: "custom", label: "As written below" },
+  { value: "custom", label: "Custom, as written below" },
 ];
 
-/** Has a job of a person or an organization run again and again. */
-export async function NewSchedulePage({ place, query }: NewSchedulePageProps) {
+/** Schedules a job of a person or an organization. The run that the query names as `from` fills in the form. */
+export async function NewSchedulePage({ params, searchParams }: OwnerPageProps) {
+  const [{ org = null }, query] = await Promise.all([params, searchParams]);
+  const place = await findJobPlace(org);
   const path = schedulesPath(place.home);
   const { values, secretNames } = await startingValues(place, textOf(query.from));
   return (
-    <>
-      <PageHeader
-        trail={[
-          { href: jobListPath(place.home), label: "Jobs" },
-          { href: path, label: "Schedules" },
-        ]}
-        title="New schedule"
-      />
-      <div className="grid gap-5">
-        <RunnerNotice />
-        <SecretsLeftOut names={secretNames} />
-        <ActionForm
-          action={createScheduleAction.bind(null, place.home)}
-          values={{ every: "@daily", timezone: "UTC", ...values }}
-          label="New schedule"
-        >
-          <SectionCard title="When">
-            <div className="grid max-w-reading gap-5">
-              <Select name="every" label="Runs" options={choices} />
-              <Field
-                name="schedule"
-                label="Cron line"
-                hint="Minute, hour, day of the month, month, weekday: */15 8-17 * * 1-5. For “As written below”."
-                isMono
-                autoComplete="off"
-                spellCheck={false}
-                isOptional
-              />
-              <Field name="timezone" label="Time zone" hint="As in Europe/Zurich." autoComplete="off" spellCheck={false} />
-              <ChoiceRow
-                type="checkbox"
-                name="overlap"
-                label="May start while the last run goes on"
-                hint="Otherwise that time is left out."
-              />
-            </div>
-          </SectionCard>
-          <JobFields />
-          <div className="flex flex-wrap gap-3">
-            <SubmitButton>Schedule it</SubmitButton>
-            <ButtonLink href={path}>Cancel</ButtonLink>
+    <PageColumn
+      trail={[
+        { href: jobListPath(place.home), label: "Jobs" },
+        { href: path, label: "Schedules" },
+      ]}
+      title="New schedule"
+    >
+      <RunnerNotice />
+      <SecretsLeftOut names={secretNames} />
+      <ActionForm
+        action={createScheduleAction.bind(null, place.home)}
+        values={{ every: "@daily", timezone: "UTC", ...values }}
+        label="New schedule"
+      >
+        <SectionCard title="When">
+          <div className="grid max-w-reading gap-5">
+            <Select name="every" label="Runs" options={choices} />
+            <Field
+              name="schedule"
+              label="Cron expression"
+              hint="Minute, hour, day of the month, month, weekday: */15 8-17 * * 1-5. Only for a custom schedule."
+              isMono
+              isOptional
+            />
+            <Field name="timezone" label="Time zone" hint="Such as Europe/Zurich." autoComplete="off" spellCheck={false} />
+            <ChoiceRow
+              type="checkbox"
+              name="overlap"
+              label="Allow overlapping runs"
+              hint="Otherwise, a run is skipped while the previous one is still running."
+            />
           </div>
-        </ActionForm>
-      </div>
-    </>
+        </SectionCard>
+        <JobFields />
+        <FormButtons cancelHref={path}>Create schedule</FormButtons>
+      </ActionForm>
+    </PageColumn>
   );
 }

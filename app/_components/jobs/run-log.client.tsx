@@ -3,31 +3,31 @@
 import { ArrowDownToLine, Copy, Download, Pause, Play, Search, WrapText } from "lucide-react";
 import { useRouter } from "next/navigation";
 import { startTransition, useEffect, useMemo, useRef, useState } from "react";
-import { buttonClass } from "../button.tsx";
+import { buttonClass } from "../button-class.ts";
 import { classNames } from "../class-names.ts";
 import { plainLine, styledLine } from "./ansi.ts";
 
-export type LogPiece = Readonly<{ seq: number; at: string; stream: string; text: string }>;
+type LogPiece = Readonly<{ seq: number; at: string; stream: string; text: string }>;
 
-export type RunLogProps = Readonly<{
-  /** Its news as server-sent events; with `?download` the whole of it. */
+type RunLogProps = Readonly<{
+  /** The route for the log: new lines as server-sent events, or all of it with `?download`. */
   logPath: string;
-  /** The last pieces there were as the page was drawn. */
+  /** The latest pieces when the page was drawn. */
   pieces: readonly LogPiece[];
-  /** Whether pieces before those are left out. */
+  /** Whether earlier pieces are left out. */
   isCut: boolean;
   isOver: boolean;
-  /** What stands where nothing was written yet. */
+  /** The text while nothing was written yet. */
   emptyText: string;
 }>;
 
 type Line = { key: string; text: string; stream: string };
 
-/** Lines that are drawn; the whole log is a file to download. */
+/** The number of lines that the page draws; the whole log is a file to download. */
 const LINES_MAX = 5_000;
 const DRAWN_EVERY_MS = 100;
 
-/** A run's output as it is written: it follows, unless one scrolls up or has it pause. */
+/** A run's output as it is written. It follows the output unless the person scrolls up or pauses it. */
 export function RunLog({ logPath, pieces: first, isCut, isOver, emptyText }: RunLogProps) {
   const router = useRouter();
   const [pieces, setPieces] = useState(first);
@@ -58,7 +58,7 @@ export function RunLog({ logPath, pieces: first, isCut, isOver, emptyText }: Run
       waiting.push(...(JSON.parse(data) as LogPiece[]));
       timer ??= setTimeout(draw, DRAWN_EVERY_MS);
     });
-    // Facts about the run are drawn in one way only: by the page.
+    // Facts about the run are not in the log but on the page around it, so the page is requested again.
     source.addEventListener("stage", () => startTransition(() => router.refresh()));
     source.addEventListener("over", () => {
       source.close();
@@ -125,7 +125,7 @@ export function RunLog({ logPath, pieces: first, isCut, isOver, emptyText }: Run
             <WrapText className="size-4" aria-hidden="true" />
           </IconButton>
           <IconButton
-            label="Go to the end"
+            label="Jump to the end"
             onClick={() => {
               isAtEnd.current = true;
               frame.current?.scrollTo({ top: frame.current.scrollHeight });
@@ -133,7 +133,7 @@ export function RunLog({ logPath, pieces: first, isCut, isOver, emptyText }: Run
           >
             <ArrowDownToLine className="size-4" aria-hidden="true" />
           </IconButton>
-          <IconButton label={isCopied ? "Copied" : "Copy the lines shown"} onClick={copy}>
+          <IconButton label={isCopied ? "Copied" : "Copy the visible lines"} onClick={copy}>
             <Copy className="size-4" aria-hidden="true" />
           </IconButton>
           <a
@@ -148,7 +148,7 @@ export function RunLog({ logPath, pieces: first, isCut, isOver, emptyText }: Run
       </div>
       {(isCut || pieces.length >= LINES_MAX) && (
         <p className="border-line border-b px-4 py-2 text-muted text-small sm:px-5">
-          Earlier lines are left out here;{" "}
+          Earlier lines are not shown;{" "}
           <a className="link" href={`${logPath}?download`}>
             download the whole log
           </a>
@@ -166,7 +166,7 @@ export function RunLog({ logPath, pieces: first, isCut, isOver, emptyText }: Run
         className="max-h-[32rem] min-h-40 overflow-auto bg-sunken px-4 py-3 contain-inline-size sm:px-5"
       >
         {shown.length === 0 ? (
-          <p className="text-muted text-small">{wanted ? "No line has that in it." : emptyText}</p>
+          <p className="text-muted text-small">{wanted ? "No matching lines." : emptyText}</p>
         ) : (
           <pre className={classNames("text-small leading-5", isWrapped && "whitespace-pre-wrap break-words")}>
             {shown.map(({ key, text, stream }) => (
@@ -177,7 +177,7 @@ export function RunLog({ logPath, pieces: first, isCut, isOver, emptyText }: Run
       </section>
       {/* biome-ignore-end lint/a11y/noNoninteractiveTabindex: until here */}
       <p role="status" className="sr-only">
-        {state === "over" ? "The job is over." : ""}
+        {state === "over" ? "The job has finished." : ""}
       </p>
     </div>
   );
@@ -210,7 +210,7 @@ function LogLine({ text, stream }: Readonly<{ text: string; stream: string }>) {
   );
 }
 
-/** Pieces as lines: a line may come in several. */
+/** Joins pieces into lines: a line may arrive in several pieces. */
 function linesOf(pieces: readonly LogPiece[]): Line[] {
   const lines: Line[] = [];
   const open = new Map<string, Line>();

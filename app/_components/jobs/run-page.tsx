@@ -1,44 +1,41 @@
+import type { Metadata } from "next";
 import Link from "next/link";
 import type { ReactNode } from "react";
 import { readLogEnd } from "#core/jobs/logs/read-log.ts";
+import { findRun } from "#core/jobs/runs/find-run.ts";
 import type { Run } from "#core/jobs/runs/run.ts";
 import { isOver } from "#core/jobs/stages.ts";
 import { cancelRunAction, runAgainAction } from "../../_server/jobs/actions.ts";
-import type { JobPlace } from "../../_server/jobs/find-job-place.ts";
-import { jobListPath, jobPath, schedulesPath } from "../../_server/jobs/job-paths.ts";
+import { findJobPlace } from "../../_server/jobs/find-job-place.ts";
+import { orNotFound } from "../../_server/or-not-found.ts";
+import type { OwnerPageProps } from "../../_server/owner-place.ts";
 import { noticeOf } from "../../_server/page-query.ts";
-import { webhookListPath, webhookPath } from "../../_server/webhooks/webhook-paths.ts";
-import { ActionForm } from "../action-form.client.tsx";
+import { jobListPath, jobPath, type OwnerName, schedulesPath, webhookListPath, webhookPath } from "../../_server/paths.ts";
+import { ActionButton } from "../action-form.client.tsx";
 import { ButtonLink } from "../button.tsx";
-import { ConfirmDestructive } from "../confirm-destructive.client.tsx";
 import { CopyButton } from "../copy-button.client.tsx";
-import { FormMessage } from "../form-message.tsx";
+import { ConfirmDestructive } from "../details-form.client.tsx";
 import { MadeWith } from "../made-with.tsx";
-import { PageHeader } from "../page-header.tsx";
+import { FormMessage, PageHeader, SectionCard } from "../page-layout.tsx";
 import { RefreshWhile } from "../refresh-while.client.tsx";
 import { RelativeTime } from "../relative-time.tsx";
-import { SectionCard } from "../section-card.tsx";
-import { SubmitButton } from "../submit-button.client.tsx";
-import { commandOf, placeOf, runDuration } from "./run-facts.ts";
+import { commandOf, placeOf, RunnerNotice, runDuration, StageChip } from "./run-facts.tsx";
 import { RunLog } from "./run-log.client.tsx";
-import { RunnerNotice } from "./runner-notice.tsx";
-import { StageChip } from "./stage-chip.tsx";
 
-export type RunPageProps = Readonly<{
-  place: JobPlace;
-  run: Run;
-  query: Readonly<Record<string, string | string[] | undefined>>;
-}>;
+export const metadata: Metadata = { title: "Job" };
 
-const notices: Readonly<Record<string, string>> = { cancelled: "It is told to end. Its log stays." };
+const notices: Readonly<Record<string, string>> = { cancelled: "The job is being stopped. Its log is kept." };
 
-/** Lines of the log that come with the page; the rest of what there was is a file to download. */
+/** The number of log lines in the page; the whole log is a file to download. */
 const LINES = 1_000;
-/** Every few bytes may change the colour, and each change is an element that is drawn here too (S137). */
+/** Every few bytes may change the color, and each change is an element that the server renders as well (S137). */
 const BYTES = 128 * 1024;
 
-/** One run: how it goes, what it writes, and all it was started with. */
-export async function RunPage({ place: { home }, run, query }: RunPageProps) {
+/** One run: its state, its output, and everything that it was started with. */
+export async function RunPage({ params, searchParams }: OwnerPageProps<{ runId: string }>) {
+  const [{ org = null, runId }, query] = await Promise.all([params, searchParams]);
+  const { person, owner, home } = await findJobPlace(org);
+  const run = await orNotFound(findRun(person, owner, runId));
   const { id, stage, message, cancelRequestedAt } = run;
   const path = jobPath(home, id);
   const { chunks: pieces, isCut } = await readLogEnd(id, { lines: LINES, bytes: BYTES });
@@ -67,14 +64,14 @@ export async function RunPage({ place: { home }, run, query }: RunPageProps) {
           />
         </SectionCard>
         {!over && (
-          <SectionCard title="End it" isDanger description="What it has done until now stays done.">
+          <SectionCard title="Cancel" isDanger description="Its effects so far are not undone.">
             <ConfirmDestructive
               action={cancelRunAction.bind(null, home, id)}
               trigger="Cancel job"
               title={`Cancel ${nameOf(run)}?`}
               confirm="Cancel this job"
             >
-              It is asked to end, and ended ten seconds later if it has not.
+              The job gets a signal to stop, and is killed after ten seconds.
             </ConfirmDestructive>
           </SectionCard>
         )}
@@ -90,7 +87,7 @@ export async function RunPage({ place: { home }, run, query }: RunPageProps) {
 
 const NAME_MAX = 60;
 
-/** What people call a run: the name that clients label it with, or how its command begins. */
+/** A name for the run: the label that a client gave it, or the beginning of its command. */
 function nameOf({ spec }: Run): string {
   if (spec.labels.name) return spec.labels.name;
   const [first = "", ...more] = commandOf(spec).split("\n");
@@ -98,19 +95,17 @@ function nameOf({ spec }: Run): string {
 }
 
 function emptyText({ stage }: Run): string {
-  if (stage === "SCHEDULING") return "It waits for a worker. What it writes appears here.";
-  return stage === "RUNNING" ? "Nothing written yet." : "It wrote nothing.";
+  if (stage === "SCHEDULING") return "Waiting for a worker. The output will appear here.";
+  return stage === "RUNNING" ? "No output yet." : "No output.";
 }
 
-function Actions({ home, run: { id, deliveryId } }: Readonly<{ home: JobPlace["home"]; run: Run }>) {
+function Actions({ home, run: { id, deliveryId } }: Readonly<{ home: OwnerName; run: Run }>) {
   const path = jobListPath(home);
   return (
     <>
-      <ActionForm action={runAgainAction.bind(null, home, id)} label="Run again">
-        <SubmitButton variant={deliveryId ? "secondary" : "primary"} size="small">
-          {deliveryId ? "Run without payload" : "Run again"}
-        </SubmitButton>
-      </ActionForm>
+      <ActionButton action={runAgainAction.bind(null, home, id)} label="Run again" variant={deliveryId ? "secondary" : "primary"}>
+        {deliveryId ? "Run without payload" : "Run again"}
+      </ActionButton>
       <ButtonLink size="small" href={`${path}/new?from=${id}`}>
         Change and run
       </ButtonLink>
@@ -124,7 +119,7 @@ function Actions({ home, run: { id, deliveryId } }: Readonly<{ home: JobPlace["h
   );
 }
 
-function Facts({ home, run }: Readonly<{ home: JobPlace["home"]; run: Run }>) {
+function Facts({ home, run }: Readonly<{ home: OwnerName; run: Run }>) {
   const { id, spec, createdAt, startedAt, finishedAt, exitCode, runner } = run;
   return (
     <dl className="grid gap-x-6 gap-y-3 sm:grid-cols-[max-content_1fr]">
@@ -136,7 +131,7 @@ function Facts({ home, run }: Readonly<{ home: JobPlace["home"]; run: Run }>) {
           </span>
         )}
       </Fact>
-      <Fact name="Asked for">
+      <Fact name="Created">
         <RelativeTime at={createdAt} />
       </Fact>
       {startedAt && (
@@ -155,7 +150,7 @@ function Facts({ home, run }: Readonly<{ home: JobPlace["home"]; run: Run }>) {
         {runner && <span className="text-muted">, by {runner}</span>}
       </Fact>
       <Fact name="Command">
-        <span className="flex items-start gap-1">
+        <span className="flex items-center gap-1">
           <code className="min-w-0 whitespace-pre-wrap break-all">{commandOf(spec)}</code>
           <CopyButton value={commandOf(spec)} label="command" />
         </span>
@@ -167,18 +162,18 @@ function Facts({ home, run }: Readonly<{ home: JobPlace["home"]; run: Run }>) {
             .join(", ")}
         </Fact>
       )}
-      <Fact name="Job id">
+      <Fact name="Job ID">
         <span className="flex items-center gap-1">
           <code className="break-all">{id}</code>
-          <CopyButton value={id} label="job id" />
+          <CopyButton value={id} label="job ID" />
         </span>
       </Fact>
     </dl>
   );
 }
 
-/** Who or what had it run, with the way there: of a webhook's run the delivery that it was an attempt of. */
-function Origin({ home, run: { initiator, webhookId, deliveryId } }: Readonly<{ home: JobPlace["home"]; run: Run }>) {
+/** Who or what started it, with a link. A webhook's run links to the delivery that it was an attempt of. */
+function Origin({ home, run: { initiator, webhookId, deliveryId } }: Readonly<{ home: OwnerName; run: Run }>) {
   if (webhookId && deliveryId)
     return (
       <Link prefetch={false} className="link" href={`${webhookPath(home, webhookId)}?delivery=${deliveryId}`}>
@@ -201,7 +196,7 @@ function Origin({ home, run: { initiator, webhookId, deliveryId } }: Readonly<{ 
         again
       </>
     );
-  return initiator.name ?? "somebody who is gone";
+  return initiator.name ?? "a deleted user";
 }
 
 function Environment({ run: { spec, secretNames } }: Readonly<{ run: Run }>) {
@@ -212,7 +207,7 @@ function Environment({ run: { spec, secretNames } }: Readonly<{ run: Run }>) {
       title="Environment"
       description={
         <>
-          What the command was given besides{" "}
+          Variables that the command got in addition to{" "}
           <Link prefetch={false} href="/docs/jobs#what-a-command-finds" className="link">
             what every job gets
           </Link>
@@ -228,7 +223,7 @@ function Environment({ run: { spec, secretNames } }: Readonly<{ run: Run }>) {
         ))}
         {secretNames.map((name) => (
           <Fact key={`secret ${name}`} name={name}>
-            <span role="img" aria-label="A secret, which is not shown" className="text-muted">
+            <span role="img" aria-label="A secret, not shown" className="text-muted">
               ••••••••
             </span>
           </Fact>

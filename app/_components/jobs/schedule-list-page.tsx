@@ -1,86 +1,71 @@
 import { CalendarClock } from "lucide-react";
+import type { Metadata } from "next";
 import Link from "next/link";
-import { listSchedules } from "#core/jobs/schedules/list-schedules.ts";
+import { listSchedules } from "#core/jobs/schedules/find-schedule.ts";
 import type { Schedule } from "#core/jobs/schedules/schedule.ts";
 import { deleteScheduleAction, runScheduleNowAction, setSuspendedAction } from "../../_server/jobs/actions.ts";
-import type { JobPlace } from "../../_server/jobs/find-job-place.ts";
-import { jobListPath, jobPath, schedulesPath } from "../../_server/jobs/job-paths.ts";
-import { noticeOf, textOf } from "../../_server/page-query.ts";
-import { ActionForm } from "../action-form.client.tsx";
+import { findJobPlace } from "../../_server/jobs/find-job-place.ts";
+import type { OwnerPageProps } from "../../_server/owner-place.ts";
+import { hrefWith, noticeOf, textOf } from "../../_server/page-query.ts";
+import { jobListPath, jobPath, type OwnerName, schedulesPath } from "../../_server/paths.ts";
+import { ActionButton } from "../action-form.client.tsx";
 import { ButtonLink } from "../button.tsx";
-import { Card } from "../card.tsx";
 import { Chip } from "../chip.tsx";
-import { ConfirmDestructive } from "../confirm-destructive.client.tsx";
-import { EmptyState } from "../empty-state.tsx";
-import { FormMessage } from "../form-message.tsx";
-import { List, ListRow } from "../list.tsx";
+import { ConfirmDestructive } from "../details-form.client.tsx";
+import { EmptyState, ListPage, ListRow } from "../list.tsx";
 import { MadeWith } from "../made-with.tsx";
-import { PageHeader } from "../page-header.tsx";
-import { Pagination } from "../pagination.tsx";
 import { RelativeTime } from "../relative-time.tsx";
-import { SubmitButton } from "../submit-button.client.tsx";
-import { commandOf, placeOf } from "./run-facts.ts";
-import { RunnerNotice } from "./runner-notice.tsx";
-import { StageChip } from "./stage-chip.tsx";
+import { commandOf, placeOf, RunnerNotice, StageChip } from "./run-facts.tsx";
 
-export type ScheduleListPageProps = Readonly<{
-  place: JobPlace;
-  query: Readonly<Record<string, string | string[] | undefined>>;
-}>;
+export const metadata: Metadata = { title: "Schedules" };
 
 const notices: Readonly<Record<string, string>> = {
-  created: "Scheduled. Run it now to see that it works.",
-  suspended: "Suspended. It starts no more runs until it is resumed.",
-  resumed: "Resumed. It runs in your name from now on.",
-  deleted: "Deleted. The jobs that it ran stay.",
+  created: "Schedule created. Run it now to check that it works.",
+  suspended: "Schedule suspended. No runs start until you resume it.",
+  resumed: "Schedule resumed. It now runs with your permissions.",
+  deleted: "Schedule deleted. Its past runs are kept.",
 };
 
 /** The schedules of a person or an organization. */
-export async function ScheduleListPage({ place: { person, owner, home }, query }: ScheduleListPageProps) {
+export async function ScheduleListPage({ params, searchParams }: OwnerPageProps) {
+  const [{ org = null }, query] = await Promise.all([params, searchParams]);
+  const { person, owner, home } = await findJobPlace(org);
   const path = schedulesPath(home);
-  const page = await listSchedules(person, owner.handle, { page: Number(textOf(query.page)) });
-  const notice = noticeOf(notices, query.notice);
+  const schedules = await listSchedules(person, owner.handle, { page: Number(textOf(query.page)) });
   const create = (
     <ButtonLink variant="primary" href={`${path}/new`}>
       New schedule
     </ButtonLink>
   );
   return (
-    <>
-      <PageHeader
-        trail={[{ href: jobListPath(home), label: "Jobs" }]}
-        title="Schedules"
-        description="Jobs that run again and again. Each runs with the rights of whoever made or resumed it, for as long as they have them."
-        actions={page.total > 0 && create}
-      />
-      <div className="grid grid-cols-1 gap-5">
-        <RunnerNotice />
-        {notice && <FormMessage tone="good">{notice}</FormMessage>}
-        <Card>
-          {page.items.length === 0 ? (
-            <EmptyState
-              Icon={CalendarClock}
-              title={page.total > 0 ? "There is nothing on this page" : "No schedules yet"}
-              action={page.total > 0 ? <ButtonLink href={path}>First page</ButtonLink> : create}
-            >
-              A schedule runs a job every hour, every Monday at nine, or whenever you say. Its runs are listed with all other
-              jobs.
-            </EmptyState>
-          ) : (
-            <List label="Schedules">
-              {page.items.map((schedule) => (
-                <ScheduleRow key={schedule.id} schedule={schedule} home={home} />
-              ))}
-            </List>
-          )}
-        </Card>
-      </div>
-      <Pagination label="schedules" {...page} hrefOf={(at) => `${path}?page=${at}`} />
-    </>
+    <ListPage
+      trail={[{ href: jobListPath(home), label: "Jobs" }]}
+      title="Schedules"
+      description="Recurring jobs. Each runs with the permissions of the person who created or resumed it."
+      actions={schedules.total > 0 && create}
+      notice={noticeOf(notices, query.notice)}
+      label="Schedules"
+      things="schedules"
+      list={schedules}
+      hrefOf={(page) => hrefWith(path, { page })}
+      row={(schedule) => <ScheduleRow key={schedule.id} schedule={schedule} home={home} />}
+      empty={
+        // Long schedules count more than once, so that a page may have none.
+        <EmptyState
+          Icon={CalendarClock}
+          title={schedules.total > 0 ? "This page is empty" : "No schedules yet"}
+          action={schedules.total > 0 ? <ButtonLink href={path}>First page</ButtonLink> : create}
+        >
+          A schedule runs a job at the times you choose, such as every hour or every Monday at nine.
+        </EmptyState>
+      }
+    >
+      <RunnerNotice />
+    </ListPage>
   );
 }
 
-function ScheduleRow({ schedule: one, home }: Readonly<{ schedule: Schedule; home: JobPlace["home"] }>) {
+function ScheduleRow({ schedule: one, home }: Readonly<{ schedule: Schedule; home: OwnerName }>) {
   const { id, spec, schedule, timezone, isSuspended, message, nextRunAt, lastRun } = one;
   const command = commandOf(spec);
   return (
@@ -120,19 +105,15 @@ function ScheduleRow({ schedule: one, home }: Readonly<{ schedule: Schedule; hom
       }
     >
       <div className="mt-2 flex flex-wrap items-start gap-2">
-        <ActionForm action={runScheduleNowAction.bind(null, home, id)} label={`Run ${command} now`}>
-          <SubmitButton variant="secondary" size="small">
-            Run now
-          </SubmitButton>
-        </ActionForm>
-        <ActionForm
+        <ActionButton action={runScheduleNowAction.bind(null, home, id)} label={`Run ${command} now`}>
+          Run now
+        </ActionButton>
+        <ActionButton
           action={setSuspendedAction.bind(null, home, id, !isSuspended)}
           label={`${isSuspended ? "Resume" : "Suspend"} ${command}`}
         >
-          <SubmitButton variant="secondary" size="small">
-            {isSuspended ? "Resume" : "Suspend"}
-          </SubmitButton>
-        </ActionForm>
+          {isSuspended ? "Resume" : "Suspend"}
+        </ActionButton>
         <ConfirmDestructive
           action={deleteScheduleAction.bind(null, home, id)}
           trigger="Delete"
@@ -141,7 +122,7 @@ function ScheduleRow({ schedule: one, home }: Readonly<{ schedule: Schedule; hom
           size="small"
           isQuiet
         >
-          It starts no more runs. The jobs that it ran stay.
+          No more runs start. Past runs are kept.
         </ConfirmDestructive>
       </div>
     </ListRow>

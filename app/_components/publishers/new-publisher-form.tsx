@@ -1,15 +1,15 @@
-import { type PresetField, type PresetName, presetNames, presets } from "#core/accounts/publishers/presets.ts";
-import { issuerFieldOf } from "#core/hub/publishers/parse-publisher.ts";
+import type { PresetField } from "#core/accounts/publishers/preset.ts";
+import { type PresetName, presetNames, presets } from "#core/accounts/publishers/presets.ts";
+import { issuerFieldOf } from "#core/hub/publishers/change-publishers.ts";
 import { ActionForm } from "../action-form.client.tsx";
 import { ButtonLink } from "../button.tsx";
-import { Field } from "../field.client.tsx";
+import { Field, TextArea } from "../fields.client.tsx";
+import { FormButtons } from "../form-buttons.tsx";
 import type { FormAction } from "../form-state.ts";
-import { SectionCard } from "../section-card.tsx";
-import { SubmitButton } from "../submit-button.client.tsx";
-import { TextArea } from "../text-area.client.tsx";
+import { SectionCard } from "../page-layout.tsx";
 
-export type NewPublisherFormProps = Readonly<{
-  /** Where the jobs run. */
+type NewPublisherFormProps = Readonly<{
+  /** The service where the jobs run. */
   preset: PresetName;
   action: FormAction;
   /** The list, and this page without a choice. */
@@ -18,14 +18,14 @@ export type NewPublisherFormProps = Readonly<{
 }>;
 
 const hints: Readonly<Record<PresetName, string>> = {
-  github: "Jobs of one repository on GitHub, narrowed by branch, environment or workflow if you like.",
-  gitlab: "Jobs of one project on gitlab.com or on an installation of your own.",
-  circleci: "Jobs of one project. Those that somebody has started again with SSH are refused.",
-  bitbucket: "Steps of one repository's pipelines.",
-  oidc: "Any service that gives its jobs ID tokens and publishes the keys (OpenID Connect Discovery).",
+  github: "Jobs of one GitHub repository, optionally limited by branch, environment or workflow.",
+  gitlab: "Jobs of one project on gitlab.com or your own GitLab installation.",
+  circleci: "Jobs of one project. Jobs that were rerun with SSH are refused.",
+  bitbucket: "Pipeline steps of one repository.",
+  oidc: "Any service that issues ID tokens to its jobs and publishes its keys (OpenID Connect Discovery).",
 };
 
-/** Whom to trust, in the words of where the jobs run. */
+/** The form of a new trusted publisher, in the terms of the service where the jobs run. */
 export function NewPublisherForm({ preset, action, listHref, newHref }: NewPublisherFormProps) {
   return (
     <div className="grid gap-5">
@@ -50,10 +50,7 @@ export function NewPublisherForm({ preset, action, listHref, newHref }: NewPubli
             ))}
           </div>
         </SectionCard>
-        <div className="flex flex-wrap gap-3">
-          <SubmitButton>Trust these jobs</SubmitButton>
-          <ButtonLink href={listHref}>Cancel</ButtonLink>
-        </div>
+        <FormButtons cancelHref={listHref}>Add publisher</FormButtons>
       </ActionForm>
     </div>
   );

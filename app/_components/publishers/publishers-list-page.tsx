@@ -1,35 +1,37 @@
 import { Workflow } from "lucide-react";
 import type { ReactNode } from "react";
-import { isPresetName } from "#core/accounts/publishers/presets.ts";
+import { isPresetName, type PresetName, presetNames, presets } from "#core/accounts/publishers/presets.ts";
+import { env } from "#core/env.ts";
 import type { ListedPublisher } from "#core/hub/publishers/list-publishers.ts";
 import { noticeOf, textOf } from "../../_server/page-query.ts";
 import { ButtonLink } from "../button.tsx";
-import { Card } from "../card.tsx";
-import { EmptyState } from "../empty-state.tsx";
-import { FormMessage } from "../form-message.tsx";
+import { Chip } from "../chip.tsx";
+import { CodeBlock } from "../copyable.tsx";
+import { ConfirmDestructive } from "../details-form.client.tsx";
 import type { FormAction } from "../form-state.ts";
-import { List } from "../list.tsx";
-import { PublisherRow } from "./publisher-row.tsx";
-import type { JobSubject } from "./workflow.ts";
-import { WorkflowCard } from "./workflow-card.tsx";
+import { EmptyState, List, ListRow } from "../list.tsx";
+import { Card, FormMessage, SectionCard } from "../page-layout.tsx";
+import { LastUsed, RelativeTime } from "../relative-time.tsx";
+import { Tabs } from "../tabs.tsx";
+import { type JobSubject, resourceOf, workflowFiles, workflowOf } from "./workflow.ts";
 
-export type PublishersListPageProps = Readonly<{
-  /** The title and what it is about, as the surroundings have it. */
+type PublishersListPageProps = Readonly<{
+  /** Draws the title and the description in the style of the page around. */
   header: (add: ReactNode) => ReactNode;
   subject: JobSubject;
   publishers: readonly ListedPublisher[];
-  /** Where one is added. */
+  /** The page that adds a publisher. */
   addHref: string;
   removeAction: (publisherId: string) => FormAction;
   query: Readonly<Record<string, string | string[] | undefined>>;
 }>;
 
 const notices: Readonly<Record<string, string>> = {
-  added: "Trusted. What the pipeline has to do is below.",
-  removed: "Removed. Its jobs get no more tokens, and those that they had are dead.",
+  added: "Publisher added. Set up your pipeline as shown below.",
+  removed: "Publisher removed. Its tokens no longer work.",
 };
 
-/** Whom a repository or a user trusts, and what a pipeline does with it. */
+/** The trusted publishers of a repository or a user, and how a pipeline uses the trust. */
 export function PublishersListPage({ header, subject, publishers, addHref, removeAction, query }: PublishersListPageProps) {
   const add = (
     <ButtonLink variant="primary" href={addHref}>
@@ -45,7 +47,7 @@ export function PublishersListPage({ header, subject, publishers, addHref, remov
         <Card>
           {publishers.length === 0 ? (
             <EmptyState Icon={Workflow} title="No publishers yet" action={add}>
-              Name the pipeline whose jobs may work here. No token is stored there: each job proves which one it is.
+              Choose a pipeline whose jobs get access. It stores no token: each job proves its identity.
             </EmptyState>
           ) : (
             <List label="Trusted publishers">
@@ -58,5 +60,119 @@ export function PublishersListPage({ header, subject, publishers, addHref, remov
         <WorkflowCard subject={subject} first={isPresetName(preset) ? preset : publishers[0]?.preset} />
       </div>
     </>
+  );
+}
+
+type WorkflowCardProps = Readonly<{
+  subject: JobSubject;
+  /** The preset whose example is shown first. */
+  first?: PresetName;
+}>;
+
+/** The code for the pipeline, filled in with the addresses of this service. */
+function WorkflowCard({ subject, first = "github" }: WorkflowCardProps) {
+  const { ORIGIN } = env();
+  const inTurn = [first, ...presetNames.filter((name) => name !== first)];
+  return (
+    <SectionCard
+      title="In the pipeline"
+      description={
+        <>
+          The job asks its provider for a token with the audience <code className="break-all">{ORIGIN}</code> and exchanges it
+          here for the resource <code className="break-all">{resourceOf(subject)}</code>. The token is valid for one hour.
+        </>
+      }
+    >
+      <Tabs
+        label="Example for"
+        tabs={inTurn.map((name) => ({
+          label: presets[name].label,
+          content: (
+            <div className="grid gap-2">
+              <p className="text-muted text-small">{workflowFiles[name]}</p>
+              <CodeBlock code={workflowOf(name, subject, ORIGIN)} label={`${workflowFiles[name]} for ${presets[name].label}`} />
+            </div>
+          ),
+        }))}
+      />
+    </SectionCard>
+  );
+}
+
+type PublisherRowProps = Readonly<{
+  publisher: ListedPublisher;
+  /** What its jobs may write, when the list covers several repositories. */
+  repo?: ReactNode;
+  /** Absent when the list is read-only. */
+  remove?: FormAction;
+}>;
+
+/** One trusted publisher: how its jobs are identified, when one came last, and a way to remove it. */
+export function PublisherRow({ publisher, repo, remove }: PublisherRowProps) {
+  const { preset, issuer, claims, pinned, createdAt, addedBy, lastUsedAt, lastRefusal } = publisher;
+  const { label } = presets[preset];
+  const [name = label] = Object.values(claims);
+  const recorded = Object.entries(pinned).filter(([claim]) => !Object.hasOwn(claims, claim));
+  return (
+    <ListRow
+      title={
+        <>
+          {repo ?? <span className="min-w-0 break-all">{name}</span>}
+          <Chip>{label}</Chip>
+        </>
+      }
+      meta={
+        <>
+          <LastUsed at={lastUsedAt} /> · added <RelativeTime at={createdAt} />
+          {addedBy && <> by {addedBy}</>}
+        </>
+      }
+    >
+      <dl className="mt-2 grid gap-x-3 gap-y-1 text-small sm:grid-cols-[max-content_1fr]">
+        <Fact name="iss" value={issuer} />
+        {Object.entries(claims).map(([claim, value]) => (
+          <Fact key={claim} name={claim} value={value} />
+        ))}
+        {recorded.map(([claim, value]) => (
+          <Fact key={claim} name={claim} value={value} note="recorded with the first run" />
+        ))}
+      </dl>
+      {lastRefusal && (
+        <p className="mt-2 break-words text-bad text-small">
+          Refused <RelativeTime at={lastRefusal.at} />: {lastRefusal.reason}.
+        </p>
+      )}
+      {remove && (
+        <div className="mt-3">
+          <ConfirmDestructive
+            action={remove}
+            trigger="Remove"
+            title={
+              <>
+                Stop trusting <span className="break-all">{name}</span>?
+              </>
+            }
+            confirm="Remove the publisher"
+            size="small"
+          >
+            Its jobs get no more tokens, and existing tokens stop working immediately.
+          </ConfirmDestructive>
+        </div>
+      )}
+    </ListRow>
+  );
+}
+
+function Fact({ name, value, note }: Readonly<{ name: string; value: string; note?: string }>) {
+  return (
+    <div className="min-w-0 sm:contents">
+      <dt className="break-all text-muted">
+        <code>{name}</code>
+      </dt>
+      <dd className="min-w-0 break-all">
+        <code>{value}</code>
+        {note && <span className="break-words text-muted"> · {note}</span>}
+      </dd>
+    </div>
   );
 }

@@ -1,7 +1,7 @@
 import { type RepoType, repoPath } from "@keyhook/sdk";
 import type { PresetName } from "#core/accounts/publishers/presets.ts";
 
-/** What a job gets a token for: a repository to write, or a user whose gated repositories it reads. */
+/** The subject of a job's token: a repository to write to, or a user whose gated repositories it reads. */
 export type JobSubject = Readonly<{ repo: Readonly<{ type: RepoType; fullName: string }> } | { username: string }>;
 
 /** The parameter `resource` of the exchange (docs/specification/organizations-and-tokens.md#trusted-publishers). */
@@ -9,12 +9,12 @@ export function resourceOf(subject: JobSubject): string {
   return "repo" in subject ? repoPath(subject.repo.type, subject.repo.fullName).slice(1) : subject.username;
 }
 
-/** A pipeline that gets its token and uses it once, ready to copy. @param origin of this service */
+/** A pipeline that gets a token and uses it once, ready to copy. @param origin of this service */
 export function workflowOf(preset: PresetName, subject: JobSubject, origin: string): string {
   return workflows[preset](origin, (spaces) => indented(steps(subject, origin), spaces));
 }
 
-/** The file in which a provider expects it. */
+/** The file in which the provider expects the pipeline. */
 export const workflowFiles: Readonly<Record<PresetName, string>> = {
   github: ".github/workflows/publish.yml",
   gitlab: ".gitlab-ci.yml",
@@ -23,7 +23,7 @@ export const workflowFiles: Readonly<Record<PresetName, string>> = {
   oidc: "Shell script",
 };
 
-/** @param steps the exchange and one use, each line after so many spaces */
+/** @param steps the exchange and one use, each line indented by that many spaces */
 type Workflow = (origin: string, steps: (spaces: number) => string) => string;
 
 const github: Workflow = (origin, steps) => `name: Publish

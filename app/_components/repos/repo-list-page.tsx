@@ -3,17 +3,14 @@ import Link from "next/link";
 import { anonymous, personActor } from "#core/access/actor.ts";
 import { isServiceError } from "#core/errors.ts";
 import { type RepoList as Listed, listRepos, type RepoQuery } from "#core/hub/repos/list-repos.ts";
-import { type PageQuery, textOf } from "../../_server/page-query.ts";
+import { hrefWith, type PageQuery, textOf } from "../../_server/page-query.ts";
 import { repoListHref } from "../../_server/repo-page.ts";
 import { currentSession } from "../../_server/session.ts";
 import { ButtonLink } from "../button.tsx";
-import { Card } from "../card.tsx";
-import { EmptyState } from "../empty-state.tsx";
-import { FormMessage } from "../form-message.tsx";
-import { PageBody } from "../page-body.tsx";
-import { PageHeader } from "../page-header.tsx";
+import { Select } from "../fields.client.tsx";
+import { EmptyState } from "../list.tsx";
+import { Card, FormMessage, PageHeader } from "../page-layout.tsx";
 import { SearchForm } from "../search-form.tsx";
-import { Select } from "../select.client.tsx";
 import { SiteFrame } from "../site-frame.tsx";
 import { RepoList } from "./repo-list.tsx";
 import { repoTypeLooks } from "./repo-types.ts";
@@ -23,7 +20,7 @@ const orders = [
   { value: "created", label: "Newest" },
 ];
 
-/** All repositories of a type that one may see: looked for, put in order and turned over by the address. */
+/** All repositories of a type that the reader may see. The address holds the search, the order and the page. */
 export async function RepoListPage({ type, query }: Readonly<{ type: RepoType; query: Awaited<PageQuery> }>) {
   const session = await currentSession();
   const { Icon, word, words } = repoTypeLooks[type];
@@ -37,76 +34,71 @@ export async function RepoListPage({ type, query }: Readonly<{ type: RepoType; q
     ...(tag && { tags: [tag] }),
     ...(after && { cursor: after }),
   });
-  const hrefAfter = (cursor?: string) => {
-    const kept = {
-      ...(search && { search }),
-      ...(tag && { tag }),
-      ...(sort !== "updated" && { sort }),
-      ...(cursor && { after: cursor }),
-    };
-    const text = new URLSearchParams(kept).toString();
-    return text ? `${path}?${text}` : path;
-  };
+  const hrefAfter = (cursor?: string) => hrefWith(path, { search, tag, ...(sort !== "updated" && { sort }), after: cursor });
   const isFiltered = search !== "" || tag !== "";
   return (
-    <SiteFrame>
-      <PageBody>
-        <PageHeader
-          title={words}
-          actions={session && <ButtonLink href={`/new?type=${type}`}>{`New ${word.toLowerCase()}`}</ButtonLink>}
-        />
-        <div className="grid gap-4">
-          <SearchForm action={path} label="Name, or owner/name" value={search}>
-            {tag && <input type="hidden" name="tag" value={tag} />}
-            <div className="w-40">
-              <Select name="sort" label="Order" options={orders} defaultValue={sort} />
-            </div>
-          </SearchForm>
-          {tag && (
-            <p className="text-small">
-              With the tag <strong className="break-words">{tag}</strong>.{" "}
-              <Link prefetch={false} href={search ? `${path}?search=${encodeURIComponent(search)}` : path} className="link">
-                Show all
-              </Link>
-            </p>
+    <SiteFrame width="page">
+      <PageHeader
+        title={words}
+        actions={session && <ButtonLink href={`/new?type=${type}`}>{`New ${word.toLowerCase()}`}</ButtonLink>}
+      />
+      <div className="grid gap-4">
+        <SearchForm action={path} label="Name, or owner/name" value={search}>
+          {tag && <input type="hidden" name="tag" value={tag} />}
+          <div className="w-40">
+            <Select name="sort" label="Order" options={orders} defaultValue={sort} />
+          </div>
+        </SearchForm>
+        {tag && (
+          <p className="text-small">
+            With the tag <strong className="break-words">{tag}</strong>.{" "}
+            <Link prefetch={false} href={hrefWith(path, { search })} className="link">
+              Show all
+            </Link>
+          </p>
+        )}
+        {list === undefined && <FormMessage tone="bad">This URL is not valid. Search again.</FormMessage>}
+        <Card>
+          {list && list.repos.length > 0 ? (
+            <RepoList label={words} repos={list.repos} />
+          ) : (
+            <EmptyState
+              Icon={Icon}
+              title={isFiltered ? "Nothing found" : `No ${words.toLowerCase()} yet`}
+              action={
+                isFiltered ? (
+                  <ButtonLink href={path}>{`Show all ${words.toLowerCase()}`}</ButtonLink>
+                ) : (
+                  session && <ButtonLink href={`/new?type=${type}`}>{`New ${word.toLowerCase()}`}</ButtonLink>
+                )
+              }
+            >
+              {isFiltered
+                ? "Search for part of the name, or for owner/name. Only repositories that you can see are found."
+                : `${words} visible to you appear here.`}
+            </EmptyState>
           )}
-          {list === undefined && <FormMessage tone="bad">This address is not understood. Search again.</FormMessage>}
-          <Card>
-            {list && list.repos.length > 0 ? (
-              <RepoList label={words} repos={list.repos} />
-            ) : (
-              <EmptyState
-                Icon={Icon}
-                title={isFiltered ? "Nothing found" : `No ${words.toLowerCase()} yet`}
-                action={session && !isFiltered && <ButtonLink href={`/new?type=${type}`}>Make the first one</ButtonLink>}
-              >
-                {isFiltered
-                  ? "Look for a part of the name, or for owner/name. Only what you may see is found."
-                  : `${words} that you may see appear here.`}
-              </EmptyState>
+        </Card>
+        {(after || list?.nextCursor) && (
+          <nav aria-label={`Pages of ${words}`} className="flex justify-end gap-2">
+            {after && (
+              <ButtonLink size="small" href={hrefAfter()}>
+                First page
+              </ButtonLink>
             )}
-          </Card>
-          {(after || list?.nextCursor) && (
-            <nav aria-label={`Pages of ${words}`} className="flex justify-end gap-2">
-              {after && (
-                <ButtonLink size="small" href={hrefAfter()}>
-                  First page
-                </ButtonLink>
-              )}
-              {list?.nextCursor && (
-                <ButtonLink size="small" href={hrefAfter(list.nextCursor)}>
-                  Next
-                </ButtonLink>
-              )}
-            </nav>
-          )}
-        </div>
-      </PageBody>
+            {list?.nextCursor && (
+              <ButtonLink size="small" href={hrefAfter(list.nextCursor)}>
+                Next
+              </ButtonLink>
+            )}
+          </nav>
+        )}
+      </div>
     </SiteFrame>
   );
 }
 
-/** Addresses are typed and cut off too: what is not understood is said on the page. */
+/** An address may be typed by hand or cut off. The page says when it does not understand it. */
 async function listOrNothing(actor: Parameters<typeof listRepos>[0], wanted: RepoQuery): Promise<Listed | undefined> {
   try {
     return await listRepos(actor, wanted);

@@ -1,19 +1,20 @@
 import Link from "next/link";
 import { type Repo, repoWebUrl } from "#core/hub/repos/repo.ts";
+import type { SpaceStage } from "#core/spaces/stages.ts";
 import { repoHref } from "../../_server/repo-page.ts";
+import { Chip, type ChipProps } from "../chip.tsx";
 import { List, ListRow } from "../list.tsx";
 import { RelativeTime } from "../relative-time.tsx";
-import { RepoChips } from "./repo-chips.tsx";
 import { repoTypeLooks } from "./repo-types.ts";
 
-export type RepoListProps = Readonly<{
+type RepoListProps = Readonly<{
   label: string;
   repos: readonly Repo[];
-  /** On a page where all are of one type, its icon says nothing. */
+  /** Hides the type's icon on a page whose repositories all have one type. */
   isTypeShown?: boolean;
 }>;
 
-/** Repositories, one below the other. */
+/** A list of repositories. */
 export function RepoList({ label, repos, isTypeShown }: RepoListProps) {
   return (
     <List label={label}>
@@ -40,7 +41,7 @@ function RepoRow({ repo, isTypeShown }: Readonly<{ repo: Repo; isTypeShown: bool
           {repo.description && <span className="line-clamp-2">{repo.description}</span>}
           <span>
             Changed <RelativeTime at={repo.updatedAt} />
-            {repo.platformId && ` · kept at ${new URL(repoWebUrl(repo)).host}`}
+            {repo.platformId && ` · hosted at ${new URL(repoWebUrl(repo)).host}`}
           </span>
         </>
       }
@@ -48,7 +49,7 @@ function RepoRow({ repo, isTypeShown }: Readonly<{ repo: Repo; isTypeShown: bool
   );
 }
 
-/** One that lies elsewhere is found there too: its page here would have nothing to show. */
+/** A repository on another platform links there: its page here would have nothing to show. */
 function RepoLink({ repo }: Readonly<{ repo: Repo }>) {
   const className = "link min-w-0 break-words";
   if (repo.platformId && repo.externalUrl) {
@@ -63,4 +64,35 @@ function RepoLink({ repo }: Readonly<{ repo: Repo }>) {
       {repo.fullName}
     </Link>
   );
+}
+
+/** Visibility and read-only state, where they are not the usual ones. */
+export function RepoChips({ repo }: Readonly<{ repo: Pick<Repo, "isPrivate" | "gated" | "isReadOnly" | "sdk" | "type"> }>) {
+  return (
+    <>
+      {repo.isPrivate && <Chip>Private</Chip>}
+      {repo.gated !== "none" && <Chip tone="warn">Gated</Chip>}
+      {repo.isReadOnly && <Chip>Read-only</Chip>}
+      {repo.type === "space" && repo.sdk && <Chip>{repo.sdk}</Chip>}
+    </>
+  );
+}
+
+const stageLooks: Record<SpaceStage, { word: string; tone: ChipProps["tone"] }> = {
+  NO_APP_FILE: { word: "No app file", tone: "warn" },
+  CONFIG_ERROR: { word: "Cannot be run", tone: "bad" },
+  BUILDING: { word: "Building", tone: "neutral" },
+  BUILD_ERROR: { word: "Build failed", tone: "bad" },
+  APP_STARTING: { word: "Starting", tone: "neutral" },
+  RUNNING: { word: "Running", tone: "good" },
+  SLEEPING: { word: "Asleep", tone: "neutral" },
+  PAUSED: { word: "Paused", tone: "warn" },
+  RUNTIME_ERROR: { word: "Failed", tone: "bad" },
+  STOPPED: { word: "Stopped", tone: "neutral" },
+};
+
+/** The stage of a Space, in a word. */
+export function SpaceStageChip({ stage }: Readonly<{ stage: SpaceStage }>) {
+  const { word, tone } = stageLooks[stage];
+  return <Chip tone={tone}>{word}</Chip>;
 }

@@ -1,15 +1,23 @@
+import { testKinds } from "@keyhook/sdk";
 import type { Webhook } from "#core/webhooks/manage/webhook.ts";
-import type { WebhookHome } from "../../_server/webhooks/webhook-paths.ts";
-import { FormMessage } from "../form-message.tsx";
+import type { OwnerName } from "../../_server/paths.ts";
+import { sendTestAction, setWebhookEnabledAction } from "../../_server/webhooks/actions.ts";
+import { ActionForm, SubmitButton } from "../action-form.client.tsx";
+import type { ButtonLook } from "../button.tsx";
+import { FormDetails } from "../details-form.client.tsx";
+import { CancelButton } from "../disclosure.client.tsx";
+import { Select } from "../fields.client.tsx";
+import { LocalTime } from "../local-time.client.tsx";
+import { FormMessage } from "../page-layout.tsx";
 import { RelativeTime } from "../relative-time.tsx";
-import { EnabledForm } from "./enabled-form.tsx";
+import { heardKinds } from "./webhook-fields.tsx";
 
-export type DisabledNoticeProps = Readonly<{ webhook: Webhook; home: WebhookHome; isManager: boolean }>;
+type DisabledNoticeProps = Readonly<{ webhook: Webhook; home: OwnerName; isManager: boolean }>;
 
-/** A failure of a moment is no reason to speak of days. */
+/** A short failure needs no warning. */
 const SHORT_MS = 10 * 60_000;
 
-/** Why a webhook tells nobody, since when, and what to do about it; or that it will come to that. */
+/** Why and since when a webhook is disabled, and what to do about it; or a warning that it will be disabled. */
 export function DisabledNotice({ webhook, home, isManager }: DisabledNoticeProps) {
   const { id, disabledAt, disabledReason, failingSince, job, madeWith } = webhook;
   const enable = isManager && (
@@ -20,12 +28,12 @@ export function DisabledNotice({ webhook, home, isManager }: DisabledNoticeProps
   if (disabledAt === null) {
     if (!failingSince) return null;
     if (Date.now() - failingSince.getTime() < SHORT_MS) {
-      return <FormMessage tone="warn">The latest attempts failed. See below what the {job ? "job" : "target"} said.</FormMessage>;
+      return <FormMessage tone="warn">The latest deliveries failed. Check the {job ? "runs" : "responses"} below.</FormMessage>;
     }
     return (
       <FormMessage tone="warn">
-        Every attempt has failed since <RelativeTime at={failingSince} />. See what the {job ? "job" : "target"} said below. After
-        five days like this the webhook is suspended.
+        All deliveries have failed since <LocalTime at={failingSince} look="minute" />. Check the {job ? "runs" : "responses"}{" "}
+        below. After five days of failures the webhook is disabled.
       </FormMessage>
     );
   }
@@ -33,8 +41,8 @@ export function DisabledNotice({ webhook, home, isManager }: DisabledNoticeProps
   if (disabledReason === "gone") {
     return (
       <FormMessage tone="bad">
-        The target answered <b>410 Gone</b> {since}, which says that it wants nothing more, so nothing is sent. If the receiver
-        has moved, set its new address under Edit, then enable the webhook. What happened meanwhile is not sent later.
+        Disabled {since}: the server responded with <b>410 Gone</b>, which asks us to stop. If it has moved, set its new URL under
+        Edit, then enable the webhook. Events that occur while it is disabled are not sent.
         {enable}
       </FormMessage>
     );
@@ -42,14 +50,8 @@ export function DisabledNotice({ webhook, home, isManager }: DisabledNoticeProps
   if (disabledReason === "failing") {
     return (
       <FormMessage tone="bad">
-        Suspended {since}: every attempt of five days failed
-        {failingSince && (
-          <>
-            {" "}
-            (since <RelativeTime at={failingSince} />)
-          </>
-        )}
-        . Mend the {job ? "job" : "receiver"}, enable the webhook, send it a test, and replay what failed.
+        Disabled {since}: all deliveries failed for five days. Fix the {job ? "job" : "server"}, enable the webhook, send a test,
+        and replay the failed deliveries.
         {enable}
       </FormMessage>
     );
@@ -57,17 +59,78 @@ export function DisabledNotice({ webhook, home, isManager }: DisabledNoticeProps
   if (disabledReason === "grant_ended" || madeWith?.isEnded) {
     return (
       <FormMessage tone="warn">
-        Disabled {since}: an app or a token created this webhook or changed it last, and its access has ended. Check where the
-        webhook sends events before you enable it: it then acts with your own rights.
+        Disabled {since}: the app or token that created or last changed this webhook has lost its access. Check where the webhook
+        sends events before you enable it: it then acts with your own permissions.
         {enable}
       </FormMessage>
     );
   }
   return (
     <FormMessage tone="neutral">
-      Disabled by you or somebody with you {since}. Events do not set it off; what was to be tried again waits until it is
-      enabled.
+      Disabled {since} by one of its owners. No events are sent, and retries wait until it is enabled.
       {enable}
     </FormMessage>
+  );
+}
+
+type SendTestFormProps = Readonly<{ webhook: Webhook; home: OwnerName }>;
+
+/** A sample event of the reader's choice, sent at once. */
+export function SendTestForm({ webhook, home }: SendTestFormProps) {
+  const heard = heardKinds(webhook);
+  const usual = heard.find((kind) => kind === "repo.content.update") ?? "discussion.comment.create";
+  return (
+    <FormDetails
+      action={sendTestAction.bind(null, home, webhook.id)}
+      trigger="Send a test"
+      look={{ size: "small" }}
+      label="Send a test"
+    >
+      <Select
+        name="kind"
+        label="Event"
+        hint="Sends a sample event with the X-Webhook-Test header. It doesn't count toward the webhook's limit."
+        options={[...heard, ...testKinds.filter((kind) => !heard.includes(kind))].map((kind) => ({
+          value: kind,
+          label: heard.includes(kind) ? kind : `${kind} (not selected)`,
+        }))}
+        defaultValue={usual}
+      />
+      <div className="flex gap-2">
+        <SubmitButton size="small">Send test</SubmitButton>
+        <CancelButton size="small" />
+      </div>
+    </FormDetails>
+  );
+}
+
+/** Sends a first test with a single button, while the webhook has sent nothing yet. */
+export function FirstTestForm({ webhook, home }: SendTestFormProps) {
+  return (
+    <ActionForm
+      action={sendTestAction.bind(null, home, webhook.id)}
+      label="Send a first test"
+      className="grid justify-items-center gap-3"
+    >
+      <SubmitButton className="justify-self-center">Send a test</SubmitButton>
+    </ActionForm>
+  );
+}
+
+type EnabledFormProps = Readonly<{ home: OwnerName; webhookId: string; isEnabled: boolean }> &
+  Pick<ButtonLook, "variant" | "size">;
+
+/** Enables or disables a webhook. Both can be undone, so it does not ask for confirmation. */
+export function EnabledForm({ home, webhookId, isEnabled, variant = "secondary", size = "small" }: EnabledFormProps) {
+  return (
+    <ActionForm
+      action={setWebhookEnabledAction.bind(null, home, webhookId, !isEnabled)}
+      label={isEnabled ? "Disable" : "Enable"}
+      className="grid justify-items-start gap-2"
+    >
+      <SubmitButton variant={variant} size={size}>
+        {isEnabled ? "Disable" : "Enable"}
+      </SubmitButton>
+    </ActionForm>
   );
 }

@@ -1,7 +1,6 @@
 import type { Person } from "#core/access/actor.ts";
 import { isServiceError } from "#core/errors.ts";
-import { findRun } from "#core/jobs/runs/find-run.ts";
-import { listRuns } from "#core/jobs/runs/list-runs.ts";
+import { findRun, listRuns } from "#core/jobs/runs/find-run.ts";
 import type { Run } from "#core/jobs/runs/run.ts";
 import type { WebhookOwner } from "#core/webhooks/manage/webhook.ts";
 import { relativeTime } from "../relative-time.tsx";
@@ -10,7 +9,7 @@ import type { JobChoice } from "./webhook-fields.tsx";
 const CHOICES_MAX = 50;
 const LABEL_MAX_CHARACTERS = 90;
 
-/** A run that a link names, which may be an old one. */
+/** A run that a link names; the run may be old. */
 async function runOf(person: Person, owner: WebhookOwner, id: string, known: Run | undefined): Promise<Run[]> {
   if (known) return [known];
   try {
@@ -21,7 +20,10 @@ async function runOf(person: Person, owner: WebhookOwner, id: string, known: Run
   }
 }
 
-/** The latest runs of an owner whose spec a webhook can copy, each spec once: a schedule makes many of one. @param wanted of these the first */
+/**
+ * The latest runs of an owner whose spec a webhook can copy, each spec once, because a schedule creates many equal runs.
+ * @param wanted comes first
+ */
 export async function jobChoices(person: Person, owner: WebhookOwner, wanted = ""): Promise<JobChoice[]> {
   const { runs: latest } = await listRuns(person, owner, { limit: CHOICES_MAX });
   const [chosen] = latest.filter(({ id }) => id === wanted);

@@ -2,19 +2,20 @@
 
 import type { ReactNode } from "react";
 import { useFormState } from "../action-form.client.tsx";
-import { ButtonLink, buttonClass } from "../button.tsx";
-import { Card } from "../card.tsx";
-import { SecretOnce } from "../secret-once.tsx";
+import { ButtonLink } from "../button.tsx";
+import { buttonClass } from "../button-class.ts";
+import { SecretOnce } from "../copyable.tsx";
+import { Card } from "../page-layout.tsx";
 
-export type MadeWebhookProps = Readonly<{
+type MadeWebhookProps = Readonly<{
   title?: string;
   /** Sends a test to the webhook that the form names in `webhookId`, and goes to its page. */
   sendTest: (data: FormData) => Promise<void>;
   children: ReactNode;
 }>;
 
-/** The fields of the form, until the webhook is made and its secret takes their place. */
-export function MadeWebhook({ title = "The webhook is ready", sendTest, children }: MadeWebhookProps) {
+/** The fields of the form, until the webhook is created and its secret takes their place. */
+export function MadeWebhook({ title = "Webhook created", sendTest, children }: MadeWebhookProps) {
   const { secret, values } = useFormState();
   if (!secret) return children;
   return (
@@ -24,16 +25,16 @@ export function MadeWebhook({ title = "The webhook is ready", sendTest, children
         <p className="mt-1 break-all text-muted text-small">{text(values.target)}</p>
       </div>
       <SecretOnce label={secret.label} value={secret.value}>
-        Give it to what receives the deliveries, which checks each signature with it.
+        Your server verifies the signature of each delivery with it.
       </SecretOnce>
       <input type="hidden" name="webhookId" value={text(values.webhookId)} />
       <div className="flex flex-wrap gap-3">
         <button type="submit" formAction={sendTest} className={buttonClass({ variant: "primary" })}>
           Send a test
         </button>
-        <ButtonLink href={text(values.page)}>Go to the webhook</ButtonLink>
+        <ButtonLink href={text(values.page)}>View webhook</ButtonLink>
       </div>
-      <p className="text-muted text-small">A test is a made-up event, sent at once. You see how it was answered.</p>
+      <p className="text-muted text-small">A test sends a sample event at once, and shows the response.</p>
     </Card>
   );
 }

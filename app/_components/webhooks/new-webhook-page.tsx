@@ -1,24 +1,26 @@
+import type { Metadata } from "next";
 import Link from "next/link";
+import type { OwnerPageProps } from "../../_server/owner-place.ts";
 import { textOf } from "../../_server/page-query.ts";
+import { jobListPath, webhookListPath } from "../../_server/paths.ts";
 import { createWebhookAction, sendFirstTestAction } from "../../_server/webhooks/actions.ts";
-import type { WebhookPlace } from "../../_server/webhooks/find-webhook-owner.ts";
-import { jobsPath, webhookListPath } from "../../_server/webhooks/webhook-paths.ts";
+import { findWebhookPlace } from "../../_server/webhooks/find-webhook-page.ts";
 import { ActionForm } from "../action-form.client.tsx";
-import { ButtonLink } from "../button.tsx";
-import { PageHeader } from "../page-header.tsx";
-import { SubmitButton } from "../submit-button.client.tsx";
+import { FormButtons } from "../form-buttons.tsx";
+import { PageHeader } from "../page-layout.tsx";
 import { jobChoices } from "./job-choices.ts";
 import { MadeWebhook } from "./made-webhook.client.tsx";
 import { WebhookFields } from "./webhook-fields.tsx";
 
-export type NewWebhookPageProps = Readonly<{
-  place: WebhookPlace;
-  /** `watch` fills in what is watched, `job` the run to copy, `url` the address: pages that offer a webhook link here with them. */
-  query: Readonly<Record<string, string | string[] | undefined>>;
-}>;
+export const metadata: Metadata = { title: "New webhook" };
 
-/** Makes a webhook for a person or an organization. */
-export async function NewWebhookPage({ place: { person, owner, home }, query }: NewWebhookPageProps) {
+/**
+ * Creates a webhook for a person or an organization. Pages that offer a webhook link here with a query: `watch` fills in what is watched,
+ * `job` the run to copy, `url` the address.
+ */
+export async function NewWebhookPage({ params, searchParams }: OwnerPageProps) {
+  const [{ org = null }, query] = await Promise.all([params, searchParams]);
+  const { person, owner, home } = await findWebhookPlace(org);
   const path = webhookListPath(home);
   const watched = [query.watch ?? []].flat().filter((item) => item.length <= 300);
   const job = textOf(query.job);
@@ -30,13 +32,13 @@ export async function NewWebhookPage({ place: { person, owner, home }, query }: 
         title="New webhook"
         description={
           <>
-            You can change all of this later. Once it is made you send it a test, and see how it was answered.{" "}
+            Get notified of changes in the repositories that you choose.{" "}
             <Link prefetch={false} href="/docs/webhooks#receive-and-verify" className="link">
-              How to receive and verify
+              How to receive and verify deliveries
             </Link>
             ,{" "}
             <Link prefetch={false} href="/docs/events" className="link">
-              what is sent
+              all events
             </Link>
           </>
         }
@@ -50,13 +52,10 @@ export async function NewWebhookPage({ place: { person, owner, home }, query }: 
           <WebhookFields
             watched={watched}
             jobs={await jobChoices(person, owner, job)}
-            jobsPath={jobsPath(home)}
+            jobsPath={jobListPath(home)}
             searchPath={`${path}/watchable`}
           />
-          <div className="flex flex-wrap gap-3">
-            <SubmitButton>Make webhook</SubmitButton>
-            <ButtonLink href={path}>Cancel</ButtonLink>
-          </div>
+          <FormButtons cancelHref={path}>Create webhook</FormButtons>
         </MadeWebhook>
       </ActionForm>
     </>

@@ -1,35 +1,35 @@
 "use client";
 
 import { Building2, type LucideIcon, User, X } from "lucide-react";
-import { type KeyboardEvent, useEffect, useId, useRef, useState } from "react";
+import { type KeyboardEvent, useId, useRef, useState } from "react";
 import { useFormState } from "../action-form.client.tsx";
-import { buttonClass } from "../button.tsx";
+import { buttonClass } from "../button-class.ts";
 import { classNames } from "../class-names.ts";
 import { controlClass, describedBy, FieldFrame } from "../field-frame.tsx";
 import { repoTypeLooks } from "../repos/repo-types.ts";
+import { useSearch } from "../use-search.client.ts";
 
-/** Something that can be watched, as the search finds it. */
-export type Watchable = Readonly<{
+/** An item of the search: something that can be watched. */
+type Watchable = Readonly<{
   /** `type:name` */
   item: string;
-  /** What else it is called. */
+  /** Its full name. */
   fullName?: string;
 }>;
 
-export type WatchedFieldProps = Readonly<{
-  /** `type:name` of each, as it is now. */
+type WatchedFieldProps = Readonly<{
+  /** The present items, as `type:name`. */
   watched: readonly string[];
-  /** Answers `?search=` with what can be watched: `{items: Watchable[]}`. */
+  /** The route that responds to `?search=` with what can be watched: `{items: Watchable[]}`. */
   searchPath: string;
 }>;
 
-const SEARCH_PAUSE_MS = 150;
 const ITEM = /^(user|org|model|dataset|space):\S+$/;
 const NAME = "watched";
 
 /**
- * What a webhook watches: what is chosen, each with a box that keeps it, and a line to type into that completes. Without JavaScript the
- * line takes `type:name` by itself, several with spaces between.
+ * What a webhook watches: the chosen items, each with a checkbox, and a text field with completion. Without JavaScript the
+ * field takes `type:name`, several with spaces between them.
  */
 export function WatchedField({ watched, searchPath }: WatchedFieldProps) {
   const id = useId();
@@ -41,13 +41,14 @@ export function WatchedField({ watched, searchPath }: WatchedFieldProps) {
   const [active, setActive] = useState(-1);
   const [isOpen, setOpen] = useState(false);
   const input = useRef<HTMLInputElement>(null);
-  const found = useSearch(searchPath, isOpen ? typed : "").filter(({ item }) => !chosen.includes(item));
+  const found = useSearch<Watchable>(searchPath, isOpen ? typed : "").items.filter(({ item }) => !chosen.includes(item));
   const isShown = isOpen && found.length > 0;
   const error = errors[NAME];
   const hint = (
     <>
-      Search for a person, an organization or a repository, or write it out: <code>user:ada</code>, <code>org:tidepool</code>,{" "}
-      <code>model:ada/tides</code>, <code>dataset:…</code>, <code>space:…</code>. Whoever is watched, all their repositories are.
+      Search for a person, an organization or a repository, or enter it in full: <code>user:ada</code>, <code>org:tidepool</code>,{" "}
+      <code>model:ada/tides</code>, <code>dataset:…</code>, <code>space:…</code>. Watching a person or organization covers all
+      their repositories.
     </>
   );
 
@@ -68,7 +69,7 @@ export function WatchedField({ watched, searchPath }: WatchedFieldProps) {
       const step = event.key === "ArrowDown" ? 1 : -1;
       setActive((at) => (at === -1 && step === -1 ? found.length - 1 : (at + step + found.length) % found.length));
     } else if (event.key === "Enter" && typed.trim() !== "") {
-      // What is chosen with Enter does not send the form.
+      // Enter chooses an item and must not submit the form.
       event.preventDefault();
       const picked = isShown ? found[Math.max(0, active)]?.item : undefined;
       if (ITEM.test(typed.trim()) && active === -1) choose(typed.trim());
@@ -132,7 +133,7 @@ export function WatchedField({ watched, searchPath }: WatchedFieldProps) {
               role="option"
               tabIndex={-1}
               aria-selected={index === active}
-              // Before the line loses the focus, which closes the list.
+              // On mouse down: the field would lose the focus before a click, and that closes the list.
               onMouseDown={(event) => {
                 event.preventDefault();
                 choose(item);
@@ -159,7 +160,7 @@ function ChosenItem({ item, onRemove }: Readonly<{ item: string; onRemove: () =>
   return (
     <li>
       <span className="flex min-h-8 items-center gap-2 rounded-control border border-line bg-sunken py-1 pr-1 pl-2.5 text-small noscript:pr-2.5">
-        {/* Without JavaScript, unticking it is how it goes. */}
+        {/* Without JavaScript, unticking the box removes the item. */}
         <input
           type="checkbox"
           name={NAME}
@@ -189,7 +190,7 @@ const looks: Readonly<Record<string, Readonly<{ Icon: LucideIcon; word: string }
   ...repoTypeLooks,
 };
 
-/** What kind of thing it is, and its name. */
+/** The type and the name of an item. */
 export function ItemName({ item }: Readonly<{ item: string }>) {
   const at = item.indexOf(":");
   const [type, name] = [item.slice(0, at), item.slice(at + 1)];
@@ -202,33 +203,6 @@ export function ItemName({ item }: Readonly<{ item: string }>) {
       <span className="min-w-0 break-all">{name}</span>
     </span>
   );
-}
-
-/** What is found for what is typed, asked for when typing pauses; an answer that comes late is dropped. */
-function useSearch(path: string, typed: string): readonly Watchable[] {
-  const [found, setFound] = useState<readonly Watchable[]>([]);
-  const search = typed.trim();
-  useEffect(() => {
-    if (search === "") {
-      setFound([]);
-      return;
-    }
-    const over = new AbortController();
-    const timer = setTimeout(async () => {
-      try {
-        const answer = await fetch(`${path}?search=${encodeURIComponent(search)}`, { signal: over.signal });
-        setFound(answer.ok ? (await answer.json()).items : []);
-      } catch {
-        // Nothing is completed then; the line takes the whole name as well.
-        if (!over.signal.aborted) setFound([]);
-      }
-    }, SEARCH_PAUSE_MS);
-    return () => {
-      clearTimeout(timer);
-      over.abort();
-    };
-  }, [path, search]);
-  return found;
 }
 
 function splitItems(values: readonly string[]): string[] {

@@ -1,72 +1,81 @@
-import { eventDomains } from "@keyhook/sdk";
+import { type EventDomain, eventDomains, type TestKind, testKinds, WEBHOOK_NAME_MAX_CHARACTERS } from "@keyhook/sdk";
 import Link from "next/link";
 import type { Webhook } from "#core/webhooks/manage/webhook.ts";
-import { ChoiceRow } from "../choice-row.client.tsx";
-import { Field } from "../field.client.tsx";
-import { SectionCard } from "../section-card.tsx";
-import { Select } from "../select.client.tsx";
+import { ChoiceRow, Choices, Field, Select } from "../fields.client.tsx";
+import { SectionCard } from "../page-layout.tsx";
 import { FieldError } from "./field-error.client.tsx";
-import { targetName } from "./target-name.ts";
 import { WatchedField } from "./watched-field.client.tsx";
-import { itemOf } from "./webhook-list.tsx";
+import { itemOf, targetName } from "./webhook-list.tsx";
 
 /** A run whose spec a webhook can copy. */
 export type JobChoice = Readonly<{ id: string; label: string }>;
 
-export type WebhookFieldsProps = Readonly<{
-  /** As it is now; absent for a new one. */
+type WebhookFieldsProps = Readonly<{
+  /** The present webhook; absent for a new one. */
   webhook?: Webhook;
-  /** What a new one watches to begin with. */
+  /** What a new webhook watches at first. */
   watched?: readonly string[];
   jobs: readonly JobChoice[];
-  /** Where runs are. */
+  /** The list of runs. */
   jobsPath: string;
-  /** Where what can be watched is searched. */
+  /** The route of the search for what can be watched. */
   searchPath: string;
 }>;
 
-const domainHints = {
-  repo: "Pushes, settings, and repositories that are made, moved or deleted.",
-  discussion: "Discussions, pull requests and their comments.",
-} as const;
+/** Each kind of event, in words, by domain. */
+const kindWords: Readonly<Record<EventDomain, ReadonlyArray<readonly [TestKind, string]>>> = {
+  repo: [
+    ["repo.content.update", "Content pushed"],
+    ["repo.create", "Repository created"],
+    ["repo.update", "Description or tags changed"],
+    ["repo.config.update", "Settings changed"],
+    ["repo.move", "Renamed or moved"],
+    ["repo.delete", "Repository deleted"],
+  ],
+  discussion: [
+    ["discussion.create", "Discussion or pull request opened"],
+    ["discussion.update", "Closed, merged or retitled"],
+    ["discussion.delete", "Discussion deleted"],
+    ["discussion.comment.create", "Comment added"],
+    ["discussion.comment.update", "Comment edited or hidden"],
+    ["discussion.comment.delete", "Comment deleted"],
+  ],
+};
+const domainWords: Readonly<Record<EventDomain, string>> = { repo: "Repositories", discussion: "Discussions and pull requests" };
 
-/** What a webhook is made of: whom it tells, of what, and with which secret. */
+/** The fields of a webhook: its target, what it watches, and its secret. */
 export function WebhookFields({ webhook, watched = [], jobs, jobsPath, searchPath }: WebhookFieldsProps) {
   return (
     <>
-      <SectionCard title="Target" description="What is told when something changes.">
+      <SectionCard title="Target" description="Where events are sent.">
         <div className="group/target grid max-w-reading gap-5">
-          <div role="radiogroup" aria-label="Target" className="grid gap-3 sm:grid-cols-2">
-            <ChoiceRow
-              type="radio"
-              name="target"
-              value="url"
-              label="Address"
-              hint="Each event is posted to it as JSON."
-              defaultChecked={!webhook?.job}
-              isBoxed
-            />
-            <ChoiceRow
-              type="radio"
-              name="target"
-              value="job"
-              label="Job"
-              hint="Each event runs a job here, which gets it in a variable."
-              defaultChecked={Boolean(webhook?.job)}
-              isBoxed
-            />
-          </div>
+          <Field
+            name="name"
+            label="Name"
+            hint="Shown in lists instead of the URL."
+            maxLength={WEBHOOK_NAME_MAX_CHARACTERS}
+            autoComplete="off"
+            isOptional
+          />
+          <Choices
+            legend="Target"
+            isLegendHidden
+            name="target"
+            defaultValue={webhook?.job ? "job" : "url"}
+            className="sm:grid-cols-2"
+            options={[
+              { value: "url", label: "URL", hint: "Each event is posted to it as JSON." },
+              { value: "job", label: "Job", hint: "Each event runs a job here, with the event in a variable." },
+            ]}
+          />
           <div className="group-has-[input[value=job]:checked]/target:hidden">
             <Field
               name="url"
               type="url"
               inputMode="url"
-              label="Address"
-              hint="It answers with a status of 200 to 299 within 15 seconds; anything else is tried again for two days."
+              label="URL"
+              hint="Must respond with 2xx within 15 seconds; otherwise we retry for two days."
               placeholder="https://example.com/hooks"
-              autoComplete="off"
-              autoCapitalize="none"
-              spellCheck={false}
               isMono
             />
           </div>
@@ -75,34 +84,70 @@ export function WebhookFields({ webhook, watched = [], jobs, jobsPath, searchPat
           </div>
         </div>
       </SectionCard>
-      <SectionCard title="Events" description="What it hears of. Anything public can be watched, and what you may read.">
+      <SectionCard title="Events" description="You can watch anything public, and everything that you can read.">
         <div className="grid max-w-reading gap-5">
           <WatchedField watched={webhook ? webhook.watched.map(itemOf) : watched} searchPath={searchPath} />
-          <fieldset>
-            <legend className="font-medium">Domains</legend>
-            {eventDomains.map((domain) => (
-              <ChoiceRow
-                key={domain}
-                type="checkbox"
-                name="domains"
-                value={domain}
-                label={<code>{domain}</code>}
-                hint={domainHints[domain]}
-                defaultChecked={webhook ? webhook.domains.includes(domain) : true}
-              />
-            ))}
-            <FieldError name="domains" />
-          </fieldset>
+          <EventFields webhook={webhook} />
         </div>
       </SectionCard>
       <SectionCard
         title="Secret"
-        description="With it the target knows that a delivery is from here: each is signed, and carries the secret in a header."
+        description="Used to sign every delivery so that your server can verify it; also sent in a header."
       >
         <SecretFields webhook={webhook} />
       </SectionCard>
     </>
   );
+}
+
+/** All events, or some kinds of them. */
+function EventFields({ webhook }: Pick<WebhookFieldsProps, "webhook">) {
+  const heard = webhook ? heardKinds(webhook) : testKinds;
+  return (
+    <div className="group/hears grid gap-2">
+      <Choices
+        legend="Events"
+        name="hears"
+        defaultValue={heard.length === testKinds.length ? "all" : "some"}
+        className="sm:grid-cols-2"
+        options={[
+          { value: "all", label: "All events" },
+          { value: "some", label: "Selected events" },
+        ]}
+      />
+      <div className="hidden gap-x-6 gap-y-3 group-has-[input[value=some]:checked]/hears:grid sm:grid-cols-2">
+        {eventDomains.map((domain) => (
+          <fieldset key={domain}>
+            <legend className="text-muted text-small">{domainWords[domain]}</legend>
+            {kindWords[domain].map(([kind, words]) => (
+              <ChoiceRow
+                key={kind}
+                type="checkbox"
+                name="events"
+                value={kind}
+                label={words}
+                hint={<code className="text-fine">{kind}</code>}
+                defaultChecked={heard.includes(kind)}
+              />
+            ))}
+          </fieldset>
+        ))}
+      </div>
+      <p className="text-muted text-small">
+        The{" "}
+        <Link prefetch={false} href="/docs/events" target="_blank" className="link">
+          event catalog
+        </Link>{" "}
+        has a sample payload of every event.
+      </p>
+      <FieldError name="events" />
+    </div>
+  );
+}
+
+/** The kinds of events that a webhook receives. */
+export function heardKinds({ domains, events }: Pick<Webhook, "domains" | "events">): readonly TestKind[] {
+  return events.length > 0 ? events : domains.flatMap((domain) => kindWords[domain].map(([kind]) => kind));
 }
 
 function JobField({ webhook, jobs, jobsPath }: Pick<WebhookFieldsProps, "webhook" | "jobs" | "jobsPath">) {
@@ -115,7 +160,7 @@ function JobField({ webhook, jobs, jobsPath }: Pick<WebhookFieldsProps, "webhook
   if (jobs.length === 0 && !isSet) {
     return (
       <p className="text-muted text-small">
-        There is no run to copy yet. Run the job once under {link}, see that it does what it should, and choose it here.
+        No runs to copy yet. Run the job once under {link}, check its result, and choose it here.
       </p>
     );
   }
@@ -123,13 +168,9 @@ function JobField({ webhook, jobs, jobsPath }: Pick<WebhookFieldsProps, "webhook
     <Select
       name="jobSourceId"
       label="Run to copy"
-      hint={
-        <>
-          Its image or Space, command, environment and secrets are copied; what happens to the run later changes nothing. {link}
-        </>
-      }
+      hint={<>Its image or Space, command, environment and secrets are copied. Later changes to the run have no effect. {link}</>}
       options={[
-        ...(webhook?.job ? [{ value: "", label: `As it is now (${targetName(webhook)})` }] : []),
+        ...(webhook?.job ? [{ value: "", label: `Unchanged (${targetName(webhook)})` }] : []),
         ...jobs.map(({ id, label }) => ({ value: id, label })),
       ]}
     />
@@ -146,9 +187,9 @@ function SecretFields({ webhook }: Pick<WebhookFieldsProps, "webhook">) {
             type="radio"
             name="signing"
             value="keep"
-            label={webhook.hasSecret ? "Keep the present one" : "None, as it is now"}
+            label={webhook.hasSecret ? "Keep the current secret" : "Continue without a secret"}
             {...(webhook.hasSecret && {
-              hint: "Only while the target stays the same: another host, port or job needs the secret again.",
+              hint: "If the target changes to another host, port or job, enter the secret again.",
             })}
             defaultChecked
           />
@@ -157,22 +198,22 @@ function SecretFields({ webhook }: Pick<WebhookFieldsProps, "webhook">) {
           type="radio"
           name="signing"
           value="generate"
-          label={isNew ? "Generate one" : "Generate a new one"}
+          label={isNew ? "Generate a secret" : "Generate a new secret"}
           hint={
             webhook?.hasSecret
-              ? "You see it once. The present one signs beside it for 24 hours, so that nothing is refused while you change over."
-              : "You see it once, on the next page."
+              ? "Shown once. For 24 hours deliveries are signed with both secrets, so that you have time to switch."
+              : "Shown once, on the next page."
           }
           defaultChecked={isNew}
         />
-        <ChoiceRow type="radio" name="signing" value="own" label="Use one of mine" />
+        <ChoiceRow type="radio" name="signing" value="own" label="Use my own secret" />
         {(isNew || webhook.hasSecret) && (
           <ChoiceRow
             type="radio"
             name="signing"
             value="none"
-            label="None"
-            hint="Deliveries are not signed: whoever knows the address can pretend to be us."
+            label="No secret"
+            hint="Deliveries are not signed: anybody who knows the URL can send fake ones."
           />
         )}
       </div>
@@ -181,8 +222,7 @@ function SecretFields({ webhook }: Pick<WebhookFieldsProps, "webhook">) {
           name="secret"
           type="password"
           label="Your secret"
-          hint="Letters, digits and punctuation; long and random is best."
-          autoComplete="off"
+          hint="Letters, digits and punctuation, preferably long and random."
           isOptional
           isMono
         />

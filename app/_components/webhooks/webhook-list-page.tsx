@@ -1,42 +1,47 @@
 import { WEBHOOKS_MAX_PER_OWNER } from "@keyhook/sdk";
-import { listRelays } from "#core/relay/list-relays.ts";
+import type { Metadata } from "next";
+import { listRelays } from "#core/relay/open-relay.ts";
+import { RELAY_HOURS, type Relay } from "#core/relay/relay.ts";
 import { sparklines } from "#core/webhooks/activity/sparklines.ts";
-import { listWebhooks } from "#core/webhooks/manage/list-webhooks.ts";
+import { listWebhooks } from "#core/webhooks/manage/find-webhook.ts";
+import type { OwnerPageProps } from "../../_server/owner-place.ts";
 import { noticeOf } from "../../_server/page-query.ts";
-import type { WebhookPlace } from "../../_server/webhooks/find-webhook-owner.ts";
-import { webhookListPath } from "../../_server/webhooks/webhook-paths.ts";
+import { webhookListPath } from "../../_server/paths.ts";
+import { closeRelayAction } from "../../_server/webhooks/actions.ts";
+import { findWebhookPlace } from "../../_server/webhooks/find-webhook-page.ts";
 import { ButtonLink } from "../button.tsx";
-import { FormMessage } from "../form-message.tsx";
-import { PageHeader } from "../page-header.tsx";
-import { RelaysSection } from "../relays/relays-section.tsx";
+import { Chip } from "../chip.tsx";
+import { CodeBlock, CopyField } from "../copyable.tsx";
+import { ConfirmDestructive } from "../details-form.client.tsx";
+import { List, ListRow } from "../list.tsx";
+import { PageColumn, SectionCard } from "../page-layout.tsx";
+import { RelativeTime } from "../relative-time.tsx";
 import { WebhookList } from "./webhook-list.tsx";
 
-export type WebhookListPageProps = Readonly<{
-  place: WebhookPlace;
-  query: Readonly<Record<string, string | string[] | undefined>>;
-}>;
+export const metadata: Metadata = { title: "Webhooks" };
 
 const notices: Readonly<Record<string, string>> = {
-  deleted: "The webhook is deleted. Nothing more is sent to it, and what waited was dropped.",
-  "relay-closed": "The relay is closed. Its address reaches nobody any more.",
+  deleted: "Webhook deleted.",
+  "relay-closed": "Relay closed. Its URL no longer works.",
 };
 
-/** The webhooks of a person or an organization: whom they tell, of what, and how it goes. */
-export async function WebhookListPage({ place: { person, owner, home, fullName }, query }: WebhookListPageProps) {
+/** The webhooks of a person or an organization: their targets, what they watch, and how deliveries go. */
+export async function WebhookListPage({ params, searchParams }: OwnerPageProps) {
+  const [{ org = null }, query] = await Promise.all([params, searchParams]);
+  const { person, owner, home, fullName } = await findWebhookPlace(org);
   const path = webhookListPath(home);
   const webhooks = await listWebhooks(person, owner);
   const recent = await sparklines(webhooks.map(({ id }) => id));
-  // Relays are people's own.
+  // Only people have relays.
   const relays = home === null ? await listRelays(person, person.userId) : null;
-  const notice = noticeOf(notices, query.notice);
   return (
     <>
-      <PageHeader
+      <PageColumn
         title="Webhooks"
         description={
           fullName === null
-            ? "What is told, as it happens, of changes in the repositories that you choose."
-            : `What ${fullName} tells, as it happens, of changes in the repositories that it watches.`
+            ? "Get notified of changes in the repositories that you choose."
+            : `Notify the servers of ${fullName} when something changes in the repositories that it watches.`
         }
         actions={
           webhooks.length > 0 && (
@@ -45,17 +50,100 @@ export async function WebhookListPage({ place: { person, owner, home, fullName }
             </ButtonLink>
           )
         }
-      />
-      <div className="grid gap-5">
-        {notice && <FormMessage tone="good">{notice}</FormMessage>}
+        notice={noticeOf(notices, query.notice)}
+      >
         <WebhookList webhooks={webhooks} recent={recent} path={path} />
         {relays && <RelaysSection relays={relays} />}
-      </div>
+      </PageColumn>
       {webhooks.length >= WEBHOOKS_MAX_PER_OWNER * 0.8 && (
         <p className="mt-3 text-muted text-small">
           {webhooks.length} of {WEBHOOKS_MAX_PER_OWNER} webhooks.
         </p>
       )}
     </>
+  );
+}
+
+/** A person's relays: the address of each, whether somebody listens, and what waits. */
+function RelaysSection({ relays }: Readonly<{ relays: readonly Relay[] }>) {
+  return (
+    <SectionCard
+      title="Relays"
+      description="A public URL for a receiver that has none of its own, such as one on your laptop."
+      isFlush
+    >
+      {relays.length > 0 && (
+        <List label="Relays">
+          {relays.map((relay) => (
+            <RelayRow key={relay.name} relay={relay} />
+          ))}
+        </List>
+      )}
+      <div className={`grid gap-3 px-4 py-4 text-muted text-small sm:px-5 ${relays.length > 0 ? "border-line border-t" : ""}`}>
+        <p className="max-w-reading">
+          {relays.length === 0
+            ? "No relays yet. A relay starts with your receiver and expires"
+            : "A relay starts with your receiver and expires"}{" "}
+          {RELAY_HOURS} hours after it disconnects. Requests that arrive meanwhile are kept until then.
+        </p>
+        <CodeBlock label="command to start a relay" code="keyhook webhooks listen --forward-to http://localhost:3000" />
+      </div>
+    </SectionCard>
+  );
+}
+
+function RelayRow({ relay }: Readonly<{ relay: Relay }>) {
+  const { name, url, isListening, waiting, expiresAt } = relay;
+  const isExpired = expiresAt <= new Date();
+  return (
+    <ListRow
+      title={
+        <>
+          {name}
+          {isExpired ? (
+            <Chip tone="warn">Expired</Chip>
+          ) : isListening ? (
+            <Chip tone="good">Listening</Chip>
+          ) : (
+            <Chip>Not listening</Chip>
+          )}
+        </>
+      }
+      meta={
+        <>
+          {waiting === 0
+            ? "no waiting requests"
+            : `${waiting.toLocaleString("en")} waiting ${waiting === 1 ? "request" : "requests"}`}{" "}
+          · {isExpired ? "expired" : "expires"} <RelativeTime at={expiresAt} />
+        </>
+      }
+    >
+      <div className="mt-3 grid gap-3">
+        {isExpired ? (
+          <p className="text-muted text-small">
+            Its URL no longer works. When its receiver starts again, it gets a new URL and lists the webhooks to update.
+          </p>
+        ) : (
+          <CopyField label={`URL of ${name}`} value={url} />
+        )}
+        <div className="flex flex-wrap items-start gap-3">
+          {!isExpired && (
+            <ButtonLink size="small" href={`${webhookListPath(null)}/new?url=${encodeURIComponent(url)}`}>
+              Create webhook
+            </ButtonLink>
+          )}
+          <ConfirmDestructive
+            action={closeRelayAction.bind(null, name)}
+            trigger="Close"
+            title={`Close ${name}?`}
+            confirm={`Close ${name}`}
+            size="small"
+            isQuiet
+          >
+            Its URL stops working permanently, its receiver is disconnected, and waiting requests are dropped.
+          </ConfirmDestructive>
+        </div>
+      </div>
+    </ListRow>
   );
 }

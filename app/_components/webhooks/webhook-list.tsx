@@ -1,28 +1,29 @@
+import { eventDomains } from "@keyhook/sdk";
 import { Webhook as WebhookIcon } from "lucide-react";
 import Link from "next/link";
 import type { Sparkline as Recent } from "#core/webhooks/activity/sparklines.ts";
 import type { Webhook } from "#core/webhooks/manage/webhook.ts";
+import type { DisabledReason } from "#core/webhooks/vocabulary.ts";
 import { ButtonLink } from "../button.tsx";
-import { Card } from "../card.tsx";
-import { EmptyState } from "../empty-state.tsx";
-import { List } from "../list.tsx";
+import { Chip } from "../chip.tsx";
+import { classNames } from "../class-names.ts";
+import { EmptyState, List } from "../list.tsx";
+import { LocalTime } from "../local-time.client.tsx";
 import { MadeWith } from "../made-with.tsx";
+import { Card } from "../page-layout.tsx";
 import { RelativeTime } from "../relative-time.tsx";
-import { OutcomeChip } from "./activity/outcome-chip.tsx";
-import { Sparkline } from "./sparkline.tsx";
-import { targetName } from "./target-name.ts";
+import { OutcomeChip } from "./activity/delivery-rows.tsx";
 import { ItemName } from "./watched-field.client.tsx";
-import { WebhookStatus } from "./webhook-status.tsx";
 
-export type WebhookListProps = Readonly<{
+type WebhookListProps = Readonly<{
   webhooks: readonly Webhook[];
-  /** How deliveries went lately, by webhook. */
+  /** The latest outcomes of deliveries, by webhook. */
   recent: ReadonlyMap<string, Recent>;
   /** The path of the list; each webhook's page is below it. */
   path: string;
 }>;
 
-/** More of what it watches is said in a number. */
+/** Further watched items are only counted. */
 const NAMED_MAX = 3;
 
 export function WebhookList({ webhooks, recent, path }: WebhookListProps) {
@@ -34,14 +35,14 @@ export function WebhookList({ webhooks, recent, path }: WebhookListProps) {
           title="No webhooks yet"
           action={
             <ButtonLink variant="primary" href={`${path}/new`}>
-              Make a webhook
+              New webhook
             </ButtonLink>
           }
         >
-          A webhook tells a program of yours, or runs a job, whenever something changes in the repositories that you choose: a
-          push, a new discussion, a comment. Make one, send it a test, and see here what became of it.{" "}
+          A webhook notifies your server, or runs a job, when something changes in the repositories that you choose: a push, a new
+          discussion, a comment.{" "}
           <Link prefetch={false} href="/docs/webhooks" className="link">
-            The guide
+            Read the guide
           </Link>
         </EmptyState>
       ) : (
@@ -56,7 +57,7 @@ export function WebhookList({ webhooks, recent, path }: WebhookListProps) {
 }
 
 function WebhookRow({ webhook, recent, path }: Readonly<{ webhook: Webhook; recent: Recent | undefined; path: string }>) {
-  const { id, watched, domains, disabledReason, failingSince } = webhook;
+  const { id, name, watched, disabledReason, failingSince } = webhook;
   const last = recent?.last;
   const more = watched.length - NAMED_MAX;
   return (
@@ -66,12 +67,16 @@ function WebhookRow({ webhook, recent, path }: Readonly<{ webhook: Webhook; rece
           <Link
             prefetch={false}
             href={`${path}/${id}`}
-            className="line-clamp-2 min-w-0 break-all font-medium font-mono text-small after:absolute after:inset-0 hover:underline"
+            className={classNames(
+              "line-clamp-2 min-w-0 font-medium after:absolute after:inset-0 hover:underline",
+              name ? "break-words" : "break-all font-mono text-small",
+            )}
           >
-            {targetName(webhook)}
+            {webhookName(webhook)}
           </Link>
           <WebhookStatus disabledReason={disabledReason} />
         </div>
+        {name && <p className="break-all font-mono text-fine text-muted">{targetName(webhook)}</p>}
         <p className="mt-1 flex flex-wrap gap-x-3 gap-y-0.5 text-muted text-small">
           <span className="sr-only">Watches</span>
           {watched.slice(0, NAMED_MAX).map((item) => (
@@ -85,22 +90,25 @@ function WebhookRow({ webhook, recent, path }: Readonly<{ webhook: Webhook; rece
           </p>
         )}
         <p className="mt-1 flex flex-wrap items-center gap-x-2 gap-y-1 text-muted text-small">
-          {last ? (
-            <>
-              <OutcomeChip state={last.state} outcome={last.outcome} status={last.status} isJob={webhook.job !== null} />
-              <span>
+          {last && <OutcomeChip state={last.state} outcome={last.outcome} status={last.status} isJob={webhook.job !== null} />}
+          <span>
+            {last ? (
+              <>
                 last delivery <RelativeTime at={last.createdAt} />
-              </span>
-            </>
-          ) : (
-            <span>nothing sent yet</span>
-          )}
-          <span>· {domains.join(", ")}</span>
-          {failingSince && disabledReason === null && (
-            <span className="text-bad">
-              · failing since <RelativeTime at={failingSince} />
-            </span>
-          )}
+              </>
+            ) : (
+              "no deliveries yet"
+            )}{" "}
+            · {spokenEvents(webhook)}
+            {failingSince && disabledReason === null && (
+              <>
+                {" · "}
+                <span className="text-bad">
+                  failing since <LocalTime at={failingSince} look="minute" />
+                </span>
+              </>
+            )}
+          </span>
         </p>
       </div>
       <Sparkline points={recent?.bars ?? []} share={recent?.deliveredShare ?? null} span="in 24 h" />
@@ -108,7 +116,93 @@ function WebhookRow({ webhook, recent, path }: Readonly<{ webhook: Webhook; rece
   );
 }
 
-/** `type:name`; of what is gone or may not be read any more, `type:id`, which the form takes back. */
+/** `type:name`. For what is gone or no longer readable it is `type:id`, which the form accepts. */
 export function itemOf({ type, name, id }: Webhook["watched"][number]): string {
   return `${type}:${name ?? id}`;
+}
+
+type SparklineProps = Readonly<{
+  /** In order of time, the last one now. */
+  points: ReadonlyArray<Readonly<{ delivered: number; failed: number }>>;
+  /** The share of all deliveries, from 0 to 1; null if there are none. */
+  share: number | null;
+  /** The time span: "in 24 hours". */
+  span: string;
+}>;
+
+/** The outcomes of deliveries as small bars, failed ones on top of delivered ones, with the share as text beside it. */
+function Sparkline({ points, share, span }: SparklineProps) {
+  const highest = Math.max(1, ...points.map((point) => point.delivered + point.failed));
+  return (
+    <span className="flex items-end gap-3">
+      {share !== null && (
+        <span aria-hidden="true" className="flex h-7 w-28 items-end gap-px border-line border-b">
+          {points.map((point, index) => (
+            // biome-ignore lint/suspicious/noArrayIndexKey: a point has only its place
+            <span key={index} className="flex h-full min-w-0 flex-1 flex-col justify-end">
+              {point.failed > 0 && <span className="min-h-0.5 bg-bad" style={{ height: percent(point.failed / highest) }} />}
+              {point.delivered > 0 && (
+                <span className="min-h-0.5 bg-ink/60" style={{ height: percent(point.delivered / highest) }} />
+              )}
+            </span>
+          ))}
+        </span>
+      )}
+      <span className="text-small sm:w-28 sm:text-right">
+        {share === null ? (
+          <span className="text-muted">none {span}</span>
+        ) : (
+          <>
+            <b className={share < 0.9 ? "block text-bad tabular-nums" : "block tabular-nums"}>{spokenShare(share)}</b>
+            <span className="block text-fine text-muted">delivered {span}</span>
+          </>
+        )}
+      </span>
+    </span>
+  );
+}
+
+/** `98.4%`; never 100 if one failed, nor 0 if one was delivered. */
+export function spokenShare(share: number): string {
+  if (share === 0 || share === 1) return `${share * 100}%`;
+  return `${Math.min(99.9, Math.max(0.1, share * 100)).toFixed(1)}%`;
+}
+
+export const percent = (share: number): string => `${(share * 100).toFixed(2)}%`;
+
+type WebhookStatusProps = Readonly<{
+  /** Null while it is enabled. */
+  disabledReason: DisabledReason | null;
+}>;
+
+const words = {
+  owner: { tone: "neutral", text: "Disabled" },
+  failing: { tone: "bad", text: "Disabled after failures" },
+  gone: { tone: "bad", text: "Gone" },
+  grant_ended: { tone: "bad", text: "Access ended" },
+} as const;
+
+/** Whether it is enabled, and if not, who or what disabled it. */
+export function WebhookStatus({ disabledReason }: WebhookStatusProps) {
+  if (disabledReason === null) return <Chip tone="good">Enabled</Chip>;
+  const { tone, text } = words[disabledReason];
+  return <Chip tone={tone}>{text}</Chip>;
+}
+
+/** `all events`, `repo`, `3 kinds of events` */
+export function spokenEvents({ domains, events }: Pick<Webhook, "domains" | "events">): string {
+  if (events.length > 0) return events.length === 1 ? String(events[0]) : `${events.length} kinds of events`;
+  return domains.length === eventDomains.length ? "all events" : domains.join(", ");
+}
+
+/** The name that its owner gave it, otherwise its target's. */
+export const webhookName = (webhook: Pick<Webhook, "name" | "url" | "job">): string => webhook.name ?? targetName(webhook);
+
+/** The name of a webhook's target on pages. It leaves out the query, which may contain a key. */
+export function targetName({ url, job }: Pick<Webhook, "url" | "job">): string {
+  if (url !== null) return url.replace(/[?#].*$/s, (rest) => (rest === "?" || rest === "#" ? "" : `${rest[0]}…`));
+  if (!job) return "A job";
+  const [program = ""] = job.command;
+  const place = job.spaceId ?? job.dockerImage ?? "";
+  return [`Job`, [program, place && `in ${place}`].filter(Boolean).join(" ")].filter(Boolean).join(": ");
 }

@@ -1,63 +1,68 @@
 import { Inbox, SearchX } from "lucide-react";
+import type { Metadata } from "next";
 import type { ReactNode } from "react";
+import { env } from "#core/env.ts";
 import { isServiceError } from "#core/errors.ts";
-import { type DeliveryPage, listDeliveries } from "#core/webhooks/activity/list-deliveries.ts";
+import { type DeliveryPage, listDeliveries, SEARCH_WINDOW } from "#core/webhooks/activity/list-deliveries.ts";
 import { readChart } from "#core/webhooks/activity/read-chart.ts";
 import { type DeliveryDetail, readDelivery } from "#core/webhooks/activity/read-delivery.ts";
-import { listReplays } from "#core/webhooks/replay/read-replay.ts";
+import { listSavedViews, type SavedView } from "#core/webhooks/activity/saved-views.ts";
+import { listReplays } from "#core/webhooks/replay/start-replay.ts";
+import type { OwnerPageProps } from "../../_server/owner-place.ts";
 import { noticeOf } from "../../_server/page-query.ts";
+import { jobListPath, webhookListPath, webhookPath } from "../../_server/paths.ts";
 import { deleteWebhookAction, replayDeliveryAction, replaySelectedAction } from "../../_server/webhooks/actions.ts";
-import type { WebhookPage as Found } from "../../_server/webhooks/find-webhook-page.ts";
-import { jobsPath, webhookListPath, webhookPath } from "../../_server/webhooks/webhook-paths.ts";
-import { ActionForm } from "../action-form.client.tsx";
+import { type WebhookPage as Found, findWebhookPage } from "../../_server/webhooks/find-webhook-page.ts";
+import { ActionForm, SubmitButton } from "../action-form.client.tsx";
 import { ButtonLink } from "../button.tsx";
-import { Card } from "../card.tsx";
-import { ConfirmDestructive } from "../confirm-destructive.client.tsx";
-import { EmptyState } from "../empty-state.tsx";
-import { FormMessage } from "../form-message.tsx";
+import { ConfirmDestructive } from "../details-form.client.tsx";
 import type { FormAction } from "../form-state.ts";
+import { EmptyState } from "../list.tsx";
+import { LocalTime } from "../local-time.client.tsx";
 import { MadeWith } from "../made-with.tsx";
-import { PageHeader } from "../page-header.tsx";
-import { SubmitButton } from "../submit-button.client.tsx";
-import { ActivityFilters } from "./activity/activity-filters.tsx";
+import { Card, FormMessage, PageHeader } from "../page-layout.tsx";
+import { ActivityFilters, ReplayFailedForm } from "./activity/activity-filters.tsx";
+import { ActivityKeys, SelectAll } from "./activity/activity-keys.client.tsx";
 import { type ActivityQuery, activityHref, deliveryFilter, isNarrowed, readActivityQuery } from "./activity/activity-query.ts";
 import { ChartCard } from "./activity/chart-card.tsx";
 import { DeliveryPanel } from "./activity/delivery-panel.tsx";
 import { DeliveryRows } from "./activity/delivery-rows.tsx";
 import { LiveTail } from "./activity/live-tail.client.tsx";
-import { ReplayFailedForm } from "./activity/replay-failed-form.tsx";
 import { ReplayProgress, shownReplays } from "./activity/replay-progress.tsx";
-import { DisabledNotice } from "./disabled-notice.tsx";
-import { EnabledForm } from "./enabled-form.tsx";
-import { FirstTestForm, SendTestForm } from "./send-test-form.tsx";
-import { targetName } from "./target-name.ts";
+import { SavedViews } from "./activity/saved-views.tsx";
+import { DisabledNotice, EnabledForm, FirstTestForm, SendTestForm } from "./disabled-notice.tsx";
 import { ItemName } from "./watched-field.client.tsx";
-import { itemOf } from "./webhook-list.tsx";
-import { WebhookStatus } from "./webhook-status.tsx";
+import { itemOf, spokenEvents, targetName, WebhookStatus, webhookName } from "./webhook-list.tsx";
 
-export type WebhookPageProps = Readonly<{
-  page: Found;
-  query: Readonly<Record<string, string | string[] | undefined>>;
-}>;
+type Props = OwnerPageProps<{ webhookId: string }>;
+
+export async function generateMetadata({ params }: Props): Promise<Metadata> {
+  const { org = null, webhookId } = await params;
+  const { webhook } = await findWebhookPage(org, webhookId);
+  return { title: webhookName(webhook) };
+}
 
 const notices: Readonly<Record<string, string>> = {
-  created: "The webhook is made. Send it a test to see that it arrives.",
-  saved: "Saved. Send it a test to see that it arrives.",
-  enabled: "Enabled. What waited is sent now.",
+  created: "Webhook created. Send a test to check that it arrives.",
+  saved: "Saved. Send a test to check that it arrives.",
+  enabled: "Enabled. Deliveries on hold are sent now.",
 };
 
-/** One webhook: what it is, how it goes, and every delivery. */
-export async function WebhookPage({ page, query: given }: WebhookPageProps) {
+/** One webhook: its settings, its state, and every delivery. */
+export async function WebhookPage({ params, searchParams }: Props) {
+  const [{ org = null, webhookId }, given] = await Promise.all([params, searchParams]);
+  const page = await findWebhookPage(org, webhookId);
   const { person, webhook, home, isManager } = page;
   const path = webhookPath(home, webhook.id);
   const query = readActivityQuery(given);
   const now = new Date();
   const of = { ownerId: webhook.owner.id };
-  const [chart, list, open, replays] = await Promise.all([
+  const [chart, list, open, replays, views] = await Promise.all([
     readChart(person, webhook.id, query.span, { ...of, now }),
     listDeliveries(person, webhook.id, deliveryFilter(query), of),
     query.delivery ? openDelivery(page, query.delivery) : undefined,
     listReplays(person, webhook.id, of),
+    listSavedViews(person, webhook.id),
   ]);
   const notice = noticeOf(notices, given.notice);
   const shown = shownReplays(replays, now);
@@ -69,13 +74,16 @@ export async function WebhookPage({ page, query: given }: WebhookPageProps) {
         {notice && <FormMessage tone="good">{notice}</FormMessage>}
         <DisabledNotice webhook={webhook} home={home} isManager={isManager} />
         {query.delivery && !open && (
-          <FormMessage>This delivery is not kept any more, or is another webhook's. Deliveries are kept for 30 days.</FormMessage>
+          <FormMessage>
+            This delivery is no longer kept, or belongs to another webhook. Deliveries are kept for {env().WEBHOOK_KEEP_DAYS}{" "}
+            days.
+          </FormMessage>
         )}
         <ChartCard chart={chart} path={path} query={query} />
         {shown.length > 0 && <ReplayProgress replays={shown} {...{ home, isManager, now }} />}
         <div className={open ? "grid grid-cols-1 items-start gap-5 xl:grid-cols-(--columns-delivery-panel)" : "grid grid-cols-1"}>
           <section aria-label="Activity" className="min-w-0">
-            <Activity {...{ page, path, query, list, isReplaying, now }} />
+            <Activity {...{ page, path, query, list, views, isReplaying, now }} />
           </section>
           {open && (
             <DeliveryPanel
@@ -85,7 +93,7 @@ export async function WebhookPage({ page, query: given }: WebhookPageProps) {
               isJob={webhook.job !== null}
               hasSecret={webhook.hasSecret}
               replay={isManager ? replayDeliveryAction.bind(null, home, webhook.id, open.id, queryOf(query)) : undefined}
-              runHref={(id) => `${jobsPath(home)}/${id}`}
+              runHref={(id) => `${jobListPath(home)}/${id}`}
             />
           )}
         </div>
@@ -94,26 +102,26 @@ export async function WebhookPage({ page, query: given }: WebhookPageProps) {
   );
 }
 
-/** Of the address of the page, as it stands. */
+/** The query of the page's present address. */
 const queryOf = (query: ActivityQuery): string => activityHref("", query);
 
 async function openDelivery({ person, webhook }: Found, id: string): Promise<DeliveryDetail | undefined> {
   try {
     return await readDelivery(person, webhook.id, id, { ownerId: webhook.owner.id });
   } catch (error) {
-    // A link to it may be older than its history is kept: the page says so, and the rest of it is there.
+    // A link may be older than the history that is kept: the page says so, and shows the rest.
     if (isServiceError(error) && error.code === "not_found") return undefined;
     throw error;
   }
 }
 
 function WebhookHeader({ page: { webhook, home, isManager } }: Readonly<{ page: Found }>) {
-  const name = targetName(webhook);
+  const name = webhookName(webhook);
   const path = webhookPath(home, webhook.id);
   return (
     <PageHeader
       trail={[{ href: webhookListPath(home), label: "Webhooks" }]}
-      title={<span className="break-all font-mono text-lead">{name}</span>}
+      title={webhook.name ?? <span className="break-all font-mono text-lead">{name}</span>}
       status={<WebhookStatus disabledReason={webhook.disabledReason} />}
       actions={
         isManager && (
@@ -128,53 +136,65 @@ function WebhookHeader({ page: { webhook, home, isManager } }: Readonly<{ page: 
               trigger="Delete"
               title={
                 <>
-                  Delete the webhook to <span className="break-all">{name}</span>?
+                  Delete the webhook <span className="break-all">{name}</span>?
                 </>
               }
-              confirm="Delete the webhook"
+              confirm="Delete webhook"
               size="small"
             >
-              Nothing is sent to it any more, what waits is dropped, and its history cannot be looked at. To stop it for a while,
-              disable it.
+              Nothing more is sent to it, and its deliveries are deleted. To stop it for a while, disable it instead.
             </ConfirmDestructive>
           </div>
         )
       }
       description={
-        <span className="flex flex-wrap items-center gap-x-3 gap-y-0.5 text-small">
-          <span>Watches</span>
-          {webhook.watched.map((item) =>
-            item.name === null ? (
-              <span key={item.id} title={item.id}>
-                a {item.type} that is gone or closed to you
-              </span>
-            ) : (
-              <ItemName key={item.id} item={itemOf(item)} />
-            ),
-          )}
-          <span>· {webhook.domains.join(", ")}</span>
-          {webhook.madeWith && (
-            <span>
-              · <MadeWith madeWith={webhook.madeWith} />
-            </span>
-          )}
-          {!webhook.hasSecret && webhook.url !== null && (
-            <span className="text-warn">· no secret: deliveries are not signed</span>
-          )}
+        <span className="grid gap-y-0.5 text-small">
+          {webhook.name && <code className="break-all">{targetName(webhook)}</code>}
+          <span className="flex flex-wrap items-center gap-x-3 gap-y-0.5">
+            <span>Watches</span>
+            {webhook.watched.map((item) =>
+              item.name === null ? (
+                <span key={item.id} title={item.id}>
+                  a {item.type} that was deleted or that you cannot read
+                </span>
+              ) : (
+                <ItemName key={item.id} item={itemOf(item)} />
+              ),
+            )}
+          </span>
+          <span>
+            {spokenEvents(webhook)}
+            {webhook.madeWith && (
+              <>
+                {" · "}
+                <MadeWith madeWith={webhook.madeWith} />
+              </>
+            )}
+            {!webhook.hasSecret && webhook.url !== null && (
+              <>
+                {" · "}
+                <span className="text-warn">No secret: deliveries are not signed</span>
+              </>
+            )}
+          </span>
         </span>
       }
     />
   );
 }
 
-/** The list as a form: what is chosen in it is replayed together. The bar comes with the first choice, without JavaScript too. */
+/**
+ * The list as a form, which replays the selected deliveries together. The bar appears with the first selection, also without
+ * JavaScript.
+ */
 function ChooseDeliveries({ action, children }: Readonly<{ action: FormAction | undefined; children: ReactNode }>) {
   if (!action) return children;
   return (
     <ActionForm action={action} label="Deliveries to replay" className="choose-deliveries">
+      <SelectAll />
       {children}
       <div className="chosen-bar">
-        <SubmitButton size="small">Replay the chosen</SubmitButton>
+        <SubmitButton size="small">Replay selected</SubmitButton>
       </div>
     </ActionForm>
   );
@@ -185,34 +205,39 @@ type ActivityProps = Readonly<{
   path: string;
   query: ActivityQuery;
   list: DeliveryPage;
+  views: readonly SavedView[];
   isReplaying: boolean;
   now: Date;
 }>;
 
-function Activity({ page: { webhook, home, isManager }, path, query, list, isReplaying, now }: ActivityProps) {
+function Activity({ page: { webhook, home, isManager }, path, query, list, views, isReplaying, now }: ActivityProps) {
   const { deliveries, older, searchedBackTo } = list;
   const isEmpty = deliveries.length === 0 && !isNarrowed(query) && query.before === "";
   return (
     <>
-      <div className="mb-2 flex flex-wrap items-start gap-2">
-        <div className="min-w-0 flex-1">{!isEmpty && <ActivityFilters path={path} query={query} />}</div>
+      <div className="mb-2 flex flex-wrap items-start justify-end gap-2">
+        {!isEmpty && (
+          <ActivityFilters path={path} query={query}>
+            <SavedViews {...{ views, home, path, query }} webhookId={webhook.id} />
+          </ActivityFilters>
+        )}
         {query.before === "" && <LiveTail streamPath={`${path}/activity/stream`} tail={list.tail} isBusy={isReplaying} />}
       </div>
       <Card className="overflow-clip">
         {isEmpty ? (
           <EmptyState
             Icon={Inbox}
-            title="Nothing was sent yet"
+            title="No deliveries yet"
             action={isManager && <FirstTestForm webhook={webhook} home={home} />}
           >
-            Send a test: a made-up event, to see that it arrives.
+            Send a sample event to check that it arrives.
             {webhook.disabledAt === null &&
-              " Or change something that is watched: push a commit, open a discussion. It shows here within a second."}
+              " Or change something that the webhook watches: push a commit, or open a discussion. Deliveries appear here within a second."}
           </EmptyState>
         ) : deliveries.length === 0 ? (
           <EmptyState
             Icon={SearchX}
-            title={searchedBackTo ? "Nothing like that so far" : "Nothing like that"}
+            title={searchedBackTo ? "No matching deliveries so far" : "No matching deliveries"}
             action={
               searchedBackTo && older ? (
                 <ButtonLink href={activityHref(path, query, { before: older })}>Search further back</ButtonLink>
@@ -221,9 +246,13 @@ function Activity({ page: { webhook, home, isManager }, path, query, list, isRep
               )
             }
           >
-            {searchedBackTo
-              ? `The latest 10,000 deliveries were searched, back to ${searchedBackTo.toISOString().slice(0, 16).replace("T", " ")} UTC.`
-              : "No delivery that is kept is like that."}
+            {searchedBackTo ? (
+              <>
+                {SEARCH_WINDOW.toLocaleString("en")} deliveries were searched, back to <LocalTime at={searchedBackTo} />.
+              </>
+            ) : (
+              "Try other filters."
+            )}
           </EmptyState>
         ) : (
           <ChooseDeliveries
@@ -233,6 +262,7 @@ function Activity({ page: { webhook, home, isManager }, path, query, list, isRep
                 : undefined
             }
           >
+            <ActivityKeys />
             <DeliveryRows
               {...{ deliveries, path, query, now }}
               isJob={webhook.job !== null}
@@ -243,7 +273,7 @@ function Activity({ page: { webhook, home, isManager }, path, query, list, isRep
       </Card>
       {!isEmpty && (
         <nav aria-label="Pages of deliveries" className="mt-2 flex flex-wrap items-center gap-3 text-muted text-small">
-          <span>Kept for 30 days</span>
+          <span>Kept for {env().WEBHOOK_KEEP_DAYS} days</span>
           <span className="ml-auto flex flex-wrap gap-2">
             {isManager && webhook.disabledAt === null && <ReplayFailedForm home={home} webhookId={webhook.id} />}
             {query.before && (

@@ -3,54 +3,71 @@
 import { splitRedirectUris } from "@keyhook/sdk";
 import { revalidatePath } from "next/cache";
 import { redirect } from "next/navigation";
+import type { Person } from "#core/access/actor.ts";
 import { findOrganizationByName } from "#core/accounts/organizations/find-organization.ts";
-import { notFound, ServiceError } from "#core/errors.ts";
-import { addSecret } from "#core/oauth/apps/add-secret.ts";
+import { isServiceError, notFound } from "#core/errors.ts";
+import { removeKeys, setKeys } from "#core/oauth/apps/app-keys.ts";
+import { requestPrivilege } from "#core/oauth/apps/app-privilege.ts";
+import { addSecret, deleteSecret, rotateSecret } from "#core/oauth/apps/app-secrets.ts";
+import { bindApp, setTokenDuration, unbindApp } from "#core/oauth/apps/bound-apps.ts";
 import { createApp } from "#core/oauth/apps/create-app.ts";
-import { deleteApp } from "#core/oauth/apps/delete-app.ts";
-import { deleteSecret } from "#core/oauth/apps/delete-secret.ts";
-import { rotateSecret } from "#core/oauth/apps/rotate-secret.ts";
+import { deleteApp, transferApp } from "#core/oauth/apps/transfer-app.ts";
 import { updateApp } from "#core/oauth/apps/update-app.ts";
-import type { FormState } from "../../_components/form-state.ts";
-import { submitForm } from "../form.ts";
-import { requestOrigin } from "../request-origin.ts";
+import { hasPrivateKey } from "#core/oauth/clients/client-keys.ts";
+import { formAction, image, optional, requireTyped, type Scope, text, texts, ticked } from "../form-action.ts";
+import { appListPath, appPath, type OwnerName } from "../paths.ts";
 import { requirePerson } from "../session.ts";
-import { appListPath, appPath } from "./app-paths.ts";
-import { changeAppForm } from "./change-app-form.ts";
+import type { SubmittedForm } from "../submitted-form.ts";
+import { appScope } from "./find-app.ts";
 
-/** Consent was given to what the app was then (S36). */
-const ASKED_AGAIN = "People who allowed the app are asked again when they next sign in.";
+/** People consented to the app as it was then (S36). */
+const ASKED_AGAIN = "Users of the app are asked for consent again at their next sign-in.";
 
-/** @param organizationName the owner; null for the person's own app */
-export async function createAppAction(organizationName: string | null, _previous: FormState, data: FormData): Promise<FormState> {
-  return submitForm(data, async (form) => {
-    const person = await requirePerson(`${appListPath(organizationName)}/new`);
-    const isConfidential = form.text("kind") === "confidential";
+/** A form of a new app of a person or an organization. */
+const newApp: Scope<[home: OwnerName], Readonly<{ person: Person; home: OwnerName; page: string }>> = {
+  takes: 1,
+  enter: async (_form, home) => {
+    const page = `${appListPath(home)}/new`;
+    return { person: await requirePerson(page), home, page };
+  },
+};
+
+const uris = (form: SubmittedForm, name: string) => splitRedirectUris(form.text(name));
+const addresses = { redirectUris: uris, postLogoutRedirectUris: uris };
+const about = { name: text, description: optional, homepageUrl: optional };
+const permissions = { scopes: texts, isRefreshAllowed: ticked, isDeviceFlowAllowed: ticked };
+
+export const createAppAction = formAction(
+  newApp,
+  {
+    ...about,
+    ...addresses,
+    ...permissions,
+    logo: (form, name) => form.file(name),
+    isConfidential: (form) => form.text("kind") === "confidential",
+    isPkceRequired: ticked,
+    isBound: ticked,
+  },
+  async ({ person, home, input, from }) => {
     const { app, secret } = await createApp(
       person,
       {
-        owner: organizationName ? { orgId: await organizationId(organizationName) } : { userId: person.userId },
-        name: form.text("name"),
-        description: form.optional("description"),
-        homepageUrl: form.optional("homepageUrl"),
-        logo: await form.file("logo"),
-        redirectUris: splitRedirectUris(form.text("redirectUris")),
-        postLogoutRedirectUris: splitRedirectUris(form.text("postLogoutRedirectUris")),
-        scopes: form.all("scopes"),
-        isConfidential,
-        isPkceRequired: !isConfidential || form.isTicked("isPkceRequired"),
-        isRefreshAllowed: form.isTicked("isRefreshAllowed"),
-        isDeviceFlowAllowed: form.isTicked("isDeviceFlowAllowed"),
-        isBound: organizationName !== null && form.isTicked("isBound"),
+        ...input,
+        owner: home ? { orgId: await organizationId(home) } : { userId: person.userId },
+        isPkceRequired: !input.isConfidential || input.isPkceRequired,
+        isBound: home !== null && input.isBound,
       },
-      await requestOrigin(),
+      from,
     );
-    const page = appPath(organizationName, app.id);
-    // The secret can be read on this one answer only, so a confidential app is not redirected to its page.
-    if (!secret) redirect(`${page}?notice=created`);
-    return { values: { name: app.name, clientId: app.clientId, page }, secret: { label: "Client secret", value: secret } };
-  });
-}
+    const page = appPath(home, app.id);
+    // Only this response shows the secret, so a confidential app is not redirected to its page.
+    if (!secret) redirect(`${page}?tab=connect&notice=created`);
+    return {
+      values: { name: app.name, clientId: app.clientId, page: `${page}?tab=connect` },
+      secret: { label: "Client secret", value: secret },
+    };
+  },
+);
 
 async function organizationId(name: string): Promise<string> {
   const organization = await findOrganizationByName(name);
@@ -58,87 +75,154 @@ async function organizationId(name: string): Promise<string> {
   return organization.id;
 }
 
-export async function updateAboutAction(appId: string, _previous: FormState, data: FormData): Promise<FormState> {
-  return changeAppForm(appId, data, async ({ form, person, from, page, details }) => {
-    const logo = (await form.file("logo")) ?? (form.isTicked("removeLogo") ? null : undefined);
-    const changes = {
-      name: form.text("name"),
-      description: form.optional("description"),
-      homepageUrl: form.optional("homepageUrl"),
-      logo,
-    };
-    const app = await updateApp(person, appId, changes, from);
+export const updateAboutAction = formAction(
+  appScope,
+  { ...about, logo: image },
+  async ({ person, appId, details, page, input, from }) => {
+    const app = await updateApp(person, appId, input, from);
     revalidatePath(page);
     const values = { name: app.name, description: app.description ?? "", homepageUrl: app.homepageUrl ?? "" };
     return { message: app.name === details.app.name ? "Saved." : `Saved. ${ASKED_AGAIN}`, values };
-  });
-}
+  },
+);
 
-export async function updateRedirectsAction(appId: string, _previous: FormState, data: FormData): Promise<FormState> {
-  return changeAppForm(appId, data, async ({ form, person, from, page, details }) => {
-    const app = await updateApp(
-      person,
-      appId,
-      {
-        redirectUris: splitRedirectUris(form.text("redirectUris")),
-        postLogoutRedirectUris: splitRedirectUris(form.text("postLogoutRedirectUris")),
-      },
-      from,
-    );
-    revalidatePath(page);
-    const values = {
-      redirectUris: app.redirectUris.join("\n"),
-      postLogoutRedirectUris: app.postLogoutRedirectUris.join("\n"),
-    };
-    const isChanged = values.redirectUris !== details.app.redirectUris.join("\n");
-    return { message: isChanged ? `Saved. ${ASKED_AGAIN}` : "Saved.", values };
-  });
-}
+export const updateRedirectsAction = formAction(appScope, addresses, async ({ person, appId, details, page, input, from }) => {
+  const app = await updateApp(person, appId, input, from);
+  revalidatePath(page);
+  const values = {
+    redirectUris: app.redirectUris.join("\n"),
+    postLogoutRedirectUris: app.postLogoutRedirectUris.join("\n"),
+  };
+  const isChanged = values.redirectUris !== details.app.redirectUris.join("\n");
+  return { message: isChanged ? `Saved. ${ASKED_AGAIN}` : "Saved.", values };
+});
 
-export async function updatePermissionsAction(appId: string, _previous: FormState, data: FormData): Promise<FormState> {
-  return changeAppForm(appId, data, async ({ form, person, from, page, details }) => {
-    await updateApp(
-      person,
-      appId,
-      {
-        scopes: form.all("scopes"),
-        isRefreshAllowed: form.isTicked("isRefreshAllowed"),
-        isDeviceFlowAllowed: form.isTicked("isDeviceFlowAllowed"),
-        // A public app's PKCE stays on, and its box is disabled and not sent.
-        ...(details.isConfidential && { isPkceRequired: form.isTicked("isPkceRequired") }),
-      },
-      from,
-    );
+export const updatePermissionsAction = formAction(
+  appScope,
+  { ...permissions, isPkceRequired: ticked },
+  async ({ person, appId, details, page, input: { isPkceRequired, ...input }, from }) => {
+    // PKCE stays on for a public app: its box is disabled, so the browser does not send it.
+    await updateApp(person, appId, { ...input, ...(details.isConfidential && { isPkceRequired }) }, from);
     revalidatePath(page);
     return { message: "Saved.", values: {} };
-  });
-}
+  },
+);
 
-/** Adds a secret, or puts a new one in the place of the present one. */
-export async function issueSecretAction(appId: string, _previous: FormState, data: FormData): Promise<FormState> {
-  return changeAppForm(appId, data, async ({ form, person, from, page, details }) => {
-    const { secret } =
-      details.secrets.length === 0
-        ? await addSecret(person, appId, from)
-        : await rotateSecret(person, appId, { overlapSeconds: Number(form.text("overlapSeconds")) }, from);
+/** Adds the first secret, or replaces the present one. */
+export const issueSecretAction = formAction(
+  appScope,
+  { overlapSeconds: (form) => Number(form.text("overlapSeconds")) },
+  async ({ person, appId, details, page, input, from }) => {
+    const isFirst = details.secrets.length === 0;
+    const { secret } = isFirst ? await addSecret(person, appId, from) : await rotateSecret(person, appId, input, from);
     revalidatePath(page);
     return { secret: { label: "Client secret", value: secret }, values: {} };
-  });
-}
+  },
+);
 
-export async function deleteSecretAction(appId: string, _previous: FormState, data: FormData): Promise<FormState> {
-  return changeAppForm(appId, data, async ({ person, from, page }) => {
-    await deleteSecret(person, appId, from);
-    redirect(`${page}?notice=secret-deleted`);
-  });
-}
+export const deleteSecretAction = formAction(appScope, {}, async ({ person, appId, page, from }) => {
+  await deleteSecret(person, appId, from);
+  redirect(`${page}?tab=connect&notice=secret-deleted`);
+});
 
-export async function deleteAppAction(appId: string, _previous: FormState, data: FormData): Promise<FormState> {
-  return changeAppForm(appId, data, async ({ form, person, from, details }) => {
-    if (form.text("confirmation") !== details.app.name) {
-      throw new ServiceError("invalid_request", `Type ${details.app.name} to confirm.`, { field: "confirmation" });
-    }
-    await deleteApp(person, appId, from);
-    redirect(`${appListPath(details.organization?.name ?? null)}?notice=deleted`);
-  });
-}
+export const transferAppAction = formAction(appScope, { owner: text }, async ({ person, appId, input, from }) => {
+  const { orgName } = await transferApp(person, appId, input, from);
+  redirect(`${appPath(orgName, appId)}?notice=transferred`);
+});
+
+export const deleteAppAction = formAction(appScope, { confirmation: text }, async ({ person, appId, details, input, from }) => {
+  requireTyped(input.confirmation, details.app.name);
+  await deleteApp(person, appId, from);
+  redirect(`${appListPath(details.organization?.name ?? null)}?notice=deleted`);
+});
+
+export const bindAction = formAction(appScope, { orgId: text }, async ({ person, appId, page, input, from }) => {
+  await bindApp(person, appId, input.orgId, from);
+  redirect(`${page}?tab=permissions&notice=bound`);
+});
+
+export const unbindAction = formAction(appScope, {}, async ({ person, appId, details, page, from }) => {
+  await unbindApp(person, appId, from);
+  // The organization's administrators no longer see an app of somebody else: its page is gone.
+  redirect(
+    details.isOwner
+      ? `${page}?tab=permissions&notice=unbound`
+      : `${appListPath(details.boundOrganization?.name ?? null)}?notice=unbound`,
+  );
+});
+
+export const requestPrivilegeAction = formAction(appScope, {}, async ({ person, appId, page, from }) => {
+  await requestPrivilege(person, appId, from);
+  redirect(`${page}?tab=permissions&notice=privilege-asked`);
+});
+
+/** The form takes hours, because people think in hours here; whole days are multiples. */
+export const setTokenDurationAction = formAction(
+  appScope,
+  { tokenHours: text },
+  async ({ person, appId, page, input: { tokenHours: hours }, from }) => {
+    await setTokenDuration(person, appId, /^\d{1,4}$/.test(hours) ? Number(hours) * 3600 : Number.NaN, from);
+    revalidatePath(page);
+    return { message: "Saved. Existing tokens keep their expiry." };
+  },
+);
+
+export const updateScopesAction = formAction(appScope, { scopes: texts }, async ({ person, appId, page, input, from }) => {
+  await updateApp(person, appId, input, from);
+  revalidatePath(page);
+  return { message: "Saved.", values: {} };
+});
+
+export const updateRequirementsAction = formAction(
+  appScope,
+  { isParRequired: ticked, isDpopRequired: ticked, isRefreshRotated: ticked },
+  async ({ person, appId, page, input, from }) => {
+    await updateApp(person, appId, input, from);
+    revalidatePath(page);
+    return { message: "Saved.", values: {} };
+  },
+);
+
+export const updateProfileAction = formAction(
+  appScope,
+  { securityProfile: (form) => (form.text("securityProfile") === "fapi2" ? ("fapi2" as const) : ("standard" as const)) },
+  async ({ person, appId, page, input, from }) => {
+    await updateApp(person, appId, input, from);
+    revalidatePath(page);
+    const isFapi = input.securityProfile === "fapi2";
+    return {
+      message: isFapi ? "Saved. The app must now comply with FAPI 2.0." : "Saved. The requirements below stay on.",
+      values: {},
+    };
+  },
+);
+
+export const setKeysAction = formAction(appScope, { jwks: text, jwksUri: text }, async ({ person, appId, page, input, from }) => {
+  try {
+    await setKeys(person, appId, input, from);
+  } catch (error) {
+    // A private key is not shown again: screens are copied and photographed.
+    if (!isServiceError(error) || error.field !== "jwks" || !hasPrivateKey(input.jwks)) throw error;
+    return { errors: { jwks: error.message }, values: { jwks: "", jwksUri: input.jwksUri } };
+  }
+  revalidatePath(page);
+  redirect(`${page}?tab=security&notice=keys-set`);
+});
+
+export const removeKeysAction = formAction(appScope, {}, async ({ person, appId, page, from }) => {
+  await removeKeys(person, appId, from);
+  redirect(`${page}?tab=security&notice=keys-removed`);
+});
+
+export const updateLogoutUriAction = formAction(
+  appScope,
+  { backchannelLogoutUri: optional },
+  async ({ person, appId, page, input, from }) => {
+    const app = await updateApp(person, appId, input, from);
+    revalidatePath(page);
+    const message = app.backchannelLogoutUri
+      ? "Saved. Your server is now notified of sign-outs."
+      : "Saved. Your server is not notified of sign-outs.";
+    return { message, values: { backchannelLogoutUri: app.backchannelLogoutUri ?? "" } };
+  },
+);

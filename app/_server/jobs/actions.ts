@@ -1,101 +1,64 @@
 "use server";
 
 import { redirect } from "next/navigation";
-import { cancelRun } from "#core/jobs/runs/cancel-run.ts";
+import { cancelRun } from "#core/jobs/runs/change-run.ts";
 import { duplicateRun, requestRun } from "#core/jobs/runs/request-run.ts";
-import { createSchedule } from "#core/jobs/schedules/create-schedule.ts";
-import { deleteSchedule } from "#core/jobs/schedules/delete-schedule.ts";
-import { resumeSchedule } from "#core/jobs/schedules/resume-schedule.ts";
-import { runScheduleNow } from "#core/jobs/schedules/run-schedule-now.ts";
-import { suspendSchedule } from "#core/jobs/schedules/suspend-schedule.ts";
-import type { FormState } from "../../_components/form-state.ts";
-import { submitForm } from "../form.ts";
-import { requestOrigin } from "../request-origin.ts";
+import { createSchedule, deleteSchedule, resumeSchedule, suspendSchedule } from "#core/jobs/schedules/change-schedule.ts";
+import { runScheduleNow } from "#core/jobs/schedules/start-due-run.ts";
+import { formAction, type Scope, text } from "../form-action.ts";
+import type { OwnerPlace } from "../owner-place.ts";
+import { jobPath, type OwnerName, schedulesPath } from "../paths.ts";
 import { findJobPlace } from "./find-job-place.ts";
 import { inFormWords, submittedJob } from "./job-form.ts";
-import { type JobHome, jobPath, schedulesPath } from "./job-paths.ts";
 
-/*
- * Each action takes the owner of the page and the run or schedule as the browser gives them: whose it is, and whether the person may, is
- * core's decision.
- */
+/** The action is bound to the owner of the page, and to a run or a schedule; core decides whether the person may act on it. */
+const jobScope: Scope<[home: OwnerName], OwnerPlace> = { takes: 1, enter: (_form, home) => findJobPlace(home) };
 
-export async function runJobAction(home: JobHome, _previous: FormState, data: FormData): Promise<FormState> {
-  return submitForm(data, async (form) => {
-    const { person, owner, home: name } = await findJobPlace(home);
-    const { runId } = await inFormWords(requestRun(person, owner.handle, submittedJob(form), await requestOrigin()));
-    redirect(jobPath(name, runId));
-  });
-}
+export const runJobAction = formAction(jobScope, { job: submittedJob }, async ({ person, owner, home, input, from }) => {
+  const { runId } = await inFormWords(requestRun(person, owner.handle, input.job, from));
+  redirect(jobPath(home, runId));
+});
 
-export async function runAgainAction(home: JobHome, runId: string, _previous: FormState, data: FormData): Promise<FormState> {
-  return submitForm(data, async () => {
-    const { person, owner, home: name } = await findJobPlace(home);
-    const again = await duplicateRun(person, owner.handle, runId, await requestOrigin());
-    redirect(jobPath(name, again.runId));
-  });
-}
+export const runAgainAction = formAction(jobScope, {}, async ({ person, owner, home, from }, runId: string) => {
+  const again = await duplicateRun(person, owner.handle, runId, from);
+  redirect(jobPath(home, again.runId));
+});
 
-export async function cancelRunAction(home: JobHome, runId: string, _previous: FormState, data: FormData): Promise<FormState> {
-  return submitForm(data, async () => {
-    const { person, owner, home: name } = await findJobPlace(home);
-    await cancelRun(person, owner, runId, await requestOrigin());
-    redirect(`${jobPath(name, runId)}?notice=cancelled`);
-  });
-}
+export const cancelRunAction = formAction(jobScope, {}, async ({ person, owner, home, from }, runId: string) => {
+  await cancelRun(person, owner, runId, from);
+  redirect(`${jobPath(home, runId)}?notice=cancelled`);
+});
 
-export async function createScheduleAction(home: JobHome, _previous: FormState, data: FormData): Promise<FormState> {
-  return submitForm(data, async (form) => {
-    const { person, owner, home: name } = await findJobPlace(home);
-    const every = form.text("every");
-    const when = {
-      schedule: every === "custom" ? form.text("schedule") : every,
-      timezone: form.text("timezone"),
-      mayOverlap: form.isTicked("overlap"),
-    };
-    const input = { ...submittedJob(form), ...when };
-    await inFormWords(createSchedule(person, owner.handle, input, await requestOrigin()));
-    redirect(`${schedulesPath(name)}?notice=created`);
-  });
-}
+export const createScheduleAction = formAction(
+  jobScope,
+  {
+    job: submittedJob,
+    schedule: (form) => (form.text("every") === "custom" ? form.text("schedule") : form.text("every")),
+    timezone: text,
+    mayOverlap: (form) => form.isTicked("overlap"),
+  },
+  async ({ person, owner, home, input: { job, ...when }, from }) => {
+    await inFormWords(createSchedule(person, owner.handle, { ...job, ...when }, from));
+    redirect(`${schedulesPath(home)}?notice=created`);
+  },
+);
 
-export async function setSuspendedAction(
-  home: JobHome,
-  scheduleId: string,
-  isSuspended: boolean,
-  _previous: FormState,
-  data: FormData,
-): Promise<FormState> {
-  return submitForm(data, async () => {
-    const { person, owner, home: name } = await findJobPlace(home);
+export const setSuspendedAction = formAction(
+  jobScope,
+  {},
+  async ({ person, owner, home, from }, scheduleId: string, isSuspended: boolean) => {
     const set = isSuspended === true ? suspendSchedule : resumeSchedule;
-    await set(person, { namespace: owner.handle, scheduleId }, await requestOrigin());
-    redirect(`${schedulesPath(name)}?notice=${isSuspended === true ? "suspended" : "resumed"}`);
-  });
-}
+    await set(person, { namespace: owner.handle, scheduleId }, from);
+    redirect(`${schedulesPath(home)}?notice=${isSuspended === true ? "suspended" : "resumed"}`);
+  },
+);
 
-export async function runScheduleNowAction(
-  home: JobHome,
-  scheduleId: string,
-  _previous: FormState,
-  data: FormData,
-): Promise<FormState> {
-  return submitForm(data, async () => {
-    const { person, owner, home: name } = await findJobPlace(home);
-    const { runId } = await runScheduleNow(person, { namespace: owner.handle, scheduleId }, await requestOrigin());
-    redirect(jobPath(name, runId));
-  });
-}
+export const runScheduleNowAction = formAction(jobScope, {}, async ({ person, owner, home, from }, scheduleId: string) => {
+  const { runId } = await runScheduleNow(person, { namespace: owner.handle, scheduleId }, from);
+  redirect(jobPath(home, runId));
+});
 
-export async function deleteScheduleAction(
-  home: JobHome,
-  scheduleId: string,
-  _previous: FormState,
-  data: FormData,
-): Promise<FormState> {
-  return submitForm(data, async () => {
-    const { person, owner, home: name } = await findJobPlace(home);
-    await deleteSchedule(person, { namespace: owner.handle, scheduleId }, await requestOrigin());
-    redirect(`${schedulesPath(name)}?notice=deleted`);
-  });
-}
+export const deleteScheduleAction = formAction(jobScope, {}, async ({ person, owner, home, from }, scheduleId: string) => {
+  await deleteSchedule(person, { namespace: owner.handle, scheduleId }, from);
+  redirect(`${schedulesPath(home)}?notice=deleted`);
+});

@@ -5,25 +5,28 @@ import { countAgainst } from "#core/fair-queue/party.ts";
 import { streamOfText } from "#core/http/stream-of-text.ts";
 import { withKeepAlive } from "#core/http/with-keep-alive.ts";
 import { findJobNamespace } from "#core/jobs/find-job-namespace.ts";
-import { followLog } from "#core/jobs/logs/follow-log.ts";
-import { readWholeLog } from "#core/jobs/logs/read-log.ts";
-import { takeLogPlace } from "#core/jobs/logs/take-log-place.ts";
+import { followLog, readWholeLog, takeLogSlot } from "#core/jobs/logs/read-log.ts";
 import { findRun } from "#core/jobs/runs/find-run.ts";
 import { isOver } from "#core/jobs/stages.ts";
-import { sessionToken } from "../session-cookie.ts";
-import type { JobHome } from "./job-paths.ts";
+import type { OwnerPageProps } from "../owner-place.ts";
+import type { OwnerName } from "../paths.ts";
+import { sessionToken } from "../session.ts";
 
 /**
- * A run's log for whoever has a session. With `?download` all that there is as a file; else as server-sent events: `log` with chunks,
- * numbered, so that a browser that comes again goes on after the last it got, and `stage` when the run is somewhere else.
+ * A run's log for a person with a session. With `?download` it is a file, otherwise server-sent events: `log` with numbered chunks,
+ * so that a reconnecting browser continues after the last one, and `stage` when the run's stage changes.
  */
-export async function answerRunLog(request: Request, home: JobHome, runId: string): Promise<Response> {
+export async function answerRunLog(
+  request: Request,
+  { params }: Pick<OwnerPageProps<{ runId: string }>, "params">,
+): Promise<Response> {
+  const { org: home = null, runId } = await params;
   try {
     const look = await viewer(home, runId);
     await look();
     const query = new URL(request.url).searchParams;
     if (query.has("download")) return download(runId, look);
-    takeLogPlace();
+    takeLogSlot();
     const after = Number(request.headers.get("last-event-id") ?? query.get("after") ?? 0);
     const from = Number.isSafeInteger(after) && after >= 0 && after < 2 ** 31 ? after : 0;
     const gone = request.signal;
@@ -40,8 +43,8 @@ export async function answerRunLog(request: Request, home: JobHome, runId: strin
   }
 }
 
-/** Looks whether the person behind the cookie may see the run, as often as it is asked. */
-async function viewer(home: JobHome, runId: string) {
+/** Returns a function that checks, on each call, whether the person behind the cookie may see the run. */
+async function viewer(home: OwnerName, runId: string) {
   const token = await sessionToken();
   return async () => {
     const session = token ? await findSiteSession(token) : undefined;

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { commandLine, commandWords, variableLines, variablesOf } from "./command-line.ts";
 
-test("a command is its words; where it uses what only a shell does, a shell gets it", () => {
+test("a command is split into words; if it uses shell syntax, a shell runs it", () => {
   const read: [string, string[] | undefined][] = [
     [`python -c "print('hi')"`, ["python", "-c", "print('hi')"]],
     [`  echo  a\\ b 'c "d"' "" `, ["echo", "a b", 'c "d"', ""]],
@@ -14,7 +14,7 @@ test("a command is its words; where it uses what only a shell does, a shell gets
     ["", []],
   ];
   for (const [line, words] of read) expect(commandWords(line), line).toEqual(words);
-  // And back: what is shown can be typed again.
+  // And back: the shown text can be typed again.
   for (const words of [
     ["python", "-c", "print('hi')"],
     ["sh", "-c", "a | b"],

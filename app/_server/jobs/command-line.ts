@@ -1,9 +1,9 @@
-/** What only a shell does: pipes, lists, redirections, patterns, variables, comments; outside of quotes. */
+/** What only a shell understands outside of quotes: pipes, lists, redirections, patterns, variables, comments. */
 const SHELL_SYNTAX = /[|&;<>$`*?(){}~#\n]/;
 
 /**
- * A command as people type it, as the words that a job is started with. Where it uses what only a shell does, a shell gets all of it.
- * @returns undefined where a quote is not closed
+ * Splits a typed command into the words that start a job. If it needs a shell, a shell gets the whole line.
+ * @returns undefined if a quote is not closed
  */
 export function commandWords(line: string): string[] | undefined {
   const words: string[] = [];
@@ -43,7 +43,7 @@ function closingQuote(text: string, from: number): number | undefined {
   return undefined;
 }
 
-/** The words of a command as one would type them. */
+/** The words of a command as a person would type them. */
 export function commandLine(words: readonly string[]): string {
   const [shell, option, script] = words;
   const isScript = words.length === 3 && /^(\/bin\/)?(ba)?sh$/.test(shell ?? "") && option === "-c" && script;
@@ -60,8 +60,8 @@ function quoted(word: string): string {
 }
 
 /**
- * `NAME=value`, a line each, as a form's field holds them; values in quotes may go over several lines.
- * @returns undefined and the number of the line where one is not that
+ * Reads `NAME=value`, one per line; quoted values may span several lines.
+ * @returns the number of the first line that is wrong, if one is
  */
 export function variablesOf(text: string): { variables: Record<string, string> } | { wrongLine: number } {
   const variables: Record<string, string> = {};
@@ -74,7 +74,7 @@ export function variablesOf(text: string): { variables: Record<string, string> }
     const parts = [first];
     const quote = /^(["'])/.exec(first)?.[1];
     const begun = at;
-    // Only the line that is new is looked at: all of them, again for each, would take minutes of a large field (S138).
+    // It looks at the new line only. Looking at all lines again for each would take minutes for a large field (S138).
     for (let isOpen = quote !== undefined && !(first.length > 1 && ends(first, quote)); isOpen; ) {
       at += 1;
       const line = lines[at];

@@ -1,10 +1,10 @@
 import { type JobSpec, jobBodySchema, jobSpecOf } from "@keyhook/sdk";
-import { ServiceError } from "#core/errors.ts";
+import { checkAll, ServiceError } from "#core/errors.ts";
 import type { FormValues } from "../../_components/form-state.ts";
 import type { SubmittedForm } from "../submitted-form.ts";
 import { commandLine, commandWords, variableLines, variablesOf } from "./command-line.ts";
 
-/** The fields of a job's form, and what of the API's body each of them is. */
+/** The form's field for each property of the API's body. */
 const fieldOf: Readonly<Record<string, string>> = {
   dockerImage: "image",
   spaceId: "space",
@@ -16,36 +16,42 @@ const fieldOf: Readonly<Record<string, string>> = {
   timeoutSeconds: "minutes",
 };
 
-/** What was typed into the form of a job, in the words of the API. @throws ServiceError `invalid_request` with the field at fault */
-export function submittedJob(form: SubmittedForm): { spec: JobSpec; secrets: Record<string, string> } {
+/** The job that was typed into the form, as the API's spec. @throws ServiceError with every wrong field */
+export async function submittedJob(form: SubmittedForm): Promise<{ spec: JobSpec; secrets: Record<string, string> }> {
   const isSpace = form.text("source") === "space";
-  const command = commandWords(form.verbatim("command").replaceAll("\r\n", "\n"));
-  if (!command) throw wrong("command", "A quote is not closed.");
-  if (isSpace && command.length === 0) throw wrong("command", "Say what is to run among the files of the Space.");
+  const typed = await checkAll({
+    command: () => submittedCommand(form, isSpace),
+    environment: () => variables(form, "environment"),
+    secrets: () => variables(form, "secrets"),
+  });
   const minutes = Number(form.text("minutes") || "30");
   const parsed = jobBodySchema.safeParse({
     ...(isSpace ? { spaceId: form.text("space") } : { dockerImage: form.text("image") }),
-    command,
+    ...typed,
     arguments: form.verbatim("arguments").replaceAll("\r\n", "\n").split("\n").filter(Boolean),
-    environment: variables(form, "environment"),
-    secrets: variables(form, "secrets"),
     flavor: form.text("flavor"),
     network: form.isTicked("network"),
     timeoutSeconds: Number.isFinite(minutes) ? Math.round(minutes * 60) : -1,
   });
   if (parsed.success) return jobSpecOf(parsed.data);
-  const [issue] = parsed.error.issues;
-  const field = fieldOf[String(issue?.path[0])] ?? "command";
-  throw wrong(
-    field === "image" && isSpace ? "space" : field,
-    sentences[field] ?? `This ${issue?.message ?? "is not understood"}.`,
-  );
+  const [first = wrong("command", "Enter a command."), ...others] = parsed.error.issues.map(({ path: [name], message }) => {
+    const field = fieldOf[String(name)] ?? "command";
+    return wrong(field === "image" && isSpace ? "space" : field, sentences[field] ?? `This ${message}.`);
+  });
+  throw Object.assign(first, { others });
+}
+
+function submittedCommand(form: SubmittedForm, isSpace: boolean): string[] {
+  const command = commandWords(form.verbatim("command").replaceAll("\r\n", "\n"));
+  if (!command) throw wrong("command", "Close the quotation mark.");
+  if (isSpace && command.length === 0) throw wrong("command", "Enter a command to run in the Space's files.");
+  return command;
 }
 
 const sentences: Readonly<Record<string, string>> = {
-  image: "Name the image that it runs in, such as debian.",
-  space: "Name the Space as owner/name.",
-  minutes: "Choose between 1 minute and 1,440, which is a day.",
+  image: "Enter an image, such as debian.",
+  space: "Enter the Space as owner/name.",
+  minutes: "Enter 1 to 1,440 minutes.",
 };
 
 function variables(form: SubmittedForm, field: "environment" | "secrets"): Record<string, string> {
@@ -54,7 +60,7 @@ function variables(form: SubmittedForm, field: "environment" | "secrets"): Recor
   throw wrong(field, `Line ${read.wrongLine} is not understood. Write NAME=value, one in each line.`);
 }
 
-/** The same fields filled with a spec, for those who change something and run it again. */
+/** The form's values for a spec, for people who change something and run it again. */
 export function jobFormValues(spec: JobSpec): FormValues {
   return {
     source: spec.spaceId ? "space" : "image",
@@ -69,7 +75,7 @@ export function jobFormValues(spec: JobSpec): FormValues {
   };
 }
 
-/** A refusal of core names what the API calls a field: the form has its own names. */
+/** core's errors name the API's properties; this replaces them by the form's fields. */
 export async function inFormWords<T>(work: Promise<T>): Promise<T> {
   try {
     return await work;

@@ -1,10 +1,8 @@
-import { repoPath } from "@keyhook/sdk";
 import type { RepoName } from "#core/hub/repos/find-repo.ts";
+import { repoNameHref } from "../repo-page.ts";
 
-/** Whom the person trusts to read as them. */
+/** The list of publishers whose jobs may read in the person's name. */
 export const ownPublishersPath = "/settings/publishers";
 
-/** Whom a repository trusts. */
-export function repoPublishersPath({ type, owner, name }: RepoName): string {
-  return `${repoPath(type, `${encodeURIComponent(owner)}/${encodeURIComponent(name)}`)}/settings/publishers`;
-}
+/** The list of a repository's trusted publishers. */
+export const repoPublishersPath = (repo: RepoName): string => repoNameHref(repo, "settings", "publishers");

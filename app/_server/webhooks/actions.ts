@@ -1,213 +1,200 @@
 "use server";
 
-import { testKinds } from "@keyhook/sdk";
+import { testKinds, type WatchedItemInput, watchTypes } from "@keyhook/sdk";
 import { redirect } from "next/navigation";
 import { ServiceError } from "#core/errors.ts";
-import { createWebhook } from "#core/webhooks/manage/create-webhook.ts";
+import { closeRelay } from "#core/relay/close-relay.ts";
+import { deleteView, saveView } from "#core/webhooks/activity/saved-views.ts";
+import { createWebhook, type NewWebhook } from "#core/webhooks/manage/create-webhook.ts";
 import { deleteWebhook } from "#core/webhooks/manage/delete-webhook.ts";
-import { disableWebhook } from "#core/webhooks/manage/disable-webhook.ts";
-import { enableWebhook } from "#core/webhooks/manage/enable-webhook.ts";
+import { disableWebhook, enableWebhook } from "#core/webhooks/manage/enable-webhook.ts";
 import { newWebhookSecret } from "#core/webhooks/manage/parse-webhook.ts";
 import { updateWebhook } from "#core/webhooks/manage/update-webhook.ts";
-import { cancelReplay } from "#core/webhooks/replay/cancel-replay.ts";
 import { replayDelivery } from "#core/webhooks/replay/replay-delivery.ts";
 import { sendTest } from "#core/webhooks/replay/send-test.ts";
-import { startReplay } from "#core/webhooks/replay/start-replay.ts";
-import type { FormState } from "../../_components/form-state.ts";
-import { targetName } from "../../_components/webhooks/target-name.ts";
-import { submitForm } from "../form.ts";
-import { givenText } from "../path-segment.ts";
-import { requestOrigin } from "../request-origin.ts";
-import type { SubmittedForm } from "../submitted-form.ts";
-import { findWebhookOwner } from "./find-webhook-owner.ts";
-import { submittedWebhook } from "./webhook-form.ts";
-import { type WebhookHome, webhookListPath, webhookPath } from "./webhook-paths.ts";
+import { cancelReplay, startReplay } from "#core/webhooks/replay/start-replay.ts";
+import { targetName } from "../../_components/webhooks/webhook-list.tsx";
+import { formAction, type Scope, text, verbatim } from "../form-action.ts";
+import type { OwnerPlace } from "../owner-place.ts";
+import { givenText, type OwnerName, webhookListPath, webhookPath } from "../paths.ts";
+import { personAt } from "../scopes.ts";
+import { SubmittedForm } from "../submitted-form.ts";
+import { findWebhookPlace } from "./find-webhook-page.ts";
 
-/*
- * Each action takes the owner of the page and the webhook as the browser gives them: whose the webhook is, and whether the person may,
- * is core's decision.
- */
+/** The action is bound to the owner of the page, and to a webhook; core decides whose the webhook is and whether the person may. */
+const scope: Scope<[home: OwnerName], OwnerPlace> = { takes: 1, enter: (_form, home) => findWebhookPlace(home) };
 
-/** Answers with the secret, once, where one was generated; with none to show it goes to the webhook. */
-export async function createWebhookAction(home: WebhookHome, _previous: FormState, data: FormData): Promise<FormState> {
-  return submitForm(data, async (form) => {
-    const { person, owner, home: name } = await findWebhookOwner(home);
-    const signing = form.text("signing");
-    const { webhook, secret } = await createWebhook(
-      person,
-      owner,
-      {
-        ...submittedWebhook(form),
-        secret: signing === "generate" ? { generate: true } : signing === "own" ? form.verbatim("secret") : null,
-      },
-      await requestOrigin(),
-    );
-    const page = webhookPath(name, webhook.id);
-    if (secret === null) redirect(`${page}?notice=created`);
-    return {
-      values: { webhookId: webhook.id, target: targetName(webhook), page },
-      secret: { label: "Signing secret", value: secret },
-    };
-  });
-}
+const webhookFields = { webhook: submittedWebhook, signing: text, secret: verbatim };
 
-export async function updateWebhookAction(
-  home: WebhookHome,
-  webhookId: string,
-  _previous: FormState,
-  data: FormData,
-): Promise<FormState> {
-  return submitForm(data, async (form) => {
-    const { person, owner, home: name } = await findWebhookOwner(home);
-    const page = webhookPath(name, webhookId);
-    const signing = form.text("signing");
+/** Shows a generated secret once; without one it redirects to the webhook. */
+export const createWebhookAction = formAction(scope, webhookFields, async ({ person, owner, home, input, from }) => {
+  const { signing } = input;
+  const asked = signing === "generate" ? ({ generate: true } as const) : signing === "own" ? input.secret : null;
+  const { webhook, secret } = await createWebhook(person, owner, { ...input.webhook, secret: asked }, from);
+  const page = webhookPath(home, webhook.id);
+  if (secret === null) redirect(`${page}?notice=created`);
+  return {
+    values: { webhookId: webhook.id, target: targetName(webhook), page },
+    secret: { label: "Signing secret", value: secret },
+  };
+});
+
+export const updateWebhookAction = formAction(
+  scope,
+  webhookFields,
+  async ({ person, owner, home, input, from }, webhookId: string) => {
+    const page = webhookPath(home, webhookId);
+    const { signing } = input;
     const generated = signing === "generate" ? newWebhookSecret() : undefined;
-    const secret = signing === "own" ? form.verbatim("secret") : signing === "none" ? "" : generated;
-    const webhook = await updateWebhook(
-      person,
-      webhookId,
-      { ...submittedWebhook(form), ...(secret !== undefined && { secret }) },
-      await requestOrigin(),
-      owner.id,
-    );
+    const secret = signing === "own" ? input.secret : signing === "none" ? "" : generated;
+    const changes = { ...input.webhook, ...(secret !== undefined && { secret }) };
+    const webhook = await updateWebhook(person, webhookId, changes, from, owner.id);
     if (generated === undefined) redirect(`${page}?notice=saved`);
     return {
       values: { webhookId, target: targetName(webhook), page },
       secret: { label: "New signing secret", value: generated },
     };
-  });
-}
+  },
+);
 
-export async function setWebhookEnabledAction(
-  home: WebhookHome,
-  webhookId: string,
-  isEnabled: boolean,
-  _previous: FormState,
-  data: FormData,
-): Promise<FormState> {
-  return submitForm(data, async () => {
-    const { person, owner, home: name } = await findWebhookOwner(home);
+export const setWebhookEnabledAction = formAction(
+  scope,
+  {},
+  async ({ person, owner, home, from }, webhookId: string, isEnabled: boolean) => {
     const set = isEnabled === true ? enableWebhook : disableWebhook;
-    await set(person, webhookId, await requestOrigin(), owner.id);
-    redirect(`${webhookPath(name, webhookId)}${isEnabled === true ? "?notice=enabled" : ""}`);
-  });
-}
+    await set(person, webhookId, from, owner.id);
+    redirect(`${webhookPath(home, webhookId)}${isEnabled === true ? "?notice=enabled" : ""}`);
+  },
+);
 
-export async function deleteWebhookAction(
-  home: WebhookHome,
-  webhookId: string,
-  _previous: FormState,
-  data: FormData,
-): Promise<FormState> {
-  return submitForm(data, async () => {
-    const { person, owner, home: name } = await findWebhookOwner(home);
-    await deleteWebhook(person, webhookId, await requestOrigin(), owner.id);
-    redirect(`${webhookListPath(name)}?notice=deleted`);
-  });
-}
+export const deleteWebhookAction = formAction(scope, {}, async ({ person, owner, home, from }, webhookId: string) => {
+  await deleteWebhook(person, webhookId, from, owner.id);
+  redirect(`${webhookListPath(home)}?notice=deleted`);
+});
 
-/** How long an action waits for the answer, which is then on the page that it leads to; later ones come by the live tail. */
+/** How long an action waits for the response, so that the next page already shows it. Later responses arrive by the live tail. */
 const WAIT_MS = 4_000;
 
-export async function sendTestAction(
-  home: WebhookHome,
-  webhookId: string,
-  _previous: FormState,
-  data: FormData,
-): Promise<FormState> {
-  return submitForm(data, (form) => test(home, webhookId, form));
-}
+const kind = (form: SubmittedForm) => testKinds.find((each) => each === form.text("kind"));
 
-/** The first one, from where the webhook was made; if it is refused, the webhook's page has the button too. */
-export async function sendFirstTestAction(home: WebhookHome, data: FormData): Promise<void> {
-  let webhookId = "";
-  await submitForm(data, (form) => {
-    webhookId = form.text("webhookId");
-    return test(home, webhookId, form);
-  });
+export const sendTestAction = formAction(scope, { kind }, async ({ person, owner, home, input, from }, webhookId: string) => {
+  const { deliveryId } = await sendTest(person, webhookId, input.kind, from, { ownerId: owner.id, waitMs: WAIT_MS });
+  redirect(deliveryHref(webhookPath(home, webhookId), deliveryId));
+});
+
+/** The first test, from the form that created the webhook. If it is refused, the webhook's page offers the button again. */
+export async function sendFirstTestAction(home: OwnerName, data: FormData): Promise<void> {
+  const webhookId = new SubmittedForm(data).text("webhookId");
+  await sendTestAction(home, webhookId, { values: {}, errors: {} }, data);
   redirect(webhookPath(home, webhookId));
 }
 
-async function test(home: WebhookHome, webhookId: string, form: SubmittedForm): Promise<never> {
-  const { person, owner, home: name } = await findWebhookOwner(home);
-  const kind = testKinds.find((each) => each === form.text("kind"));
-  const { deliveryId } = await sendTest(person, webhookId, kind, await requestOrigin(), { ownerId: owner.id, waitMs: WAIT_MS });
-  redirect(deliveryHref(webhookPath(name, webhookId), deliveryId));
-}
+/** @param query the page's, so that its filters stay */
+export const replayDeliveryAction = formAction(
+  scope,
+  {},
+  async ({ person, owner, home, from }, webhookId: string, deliveryId: string, query: string) => {
+    await replayDelivery(person, webhookId, deliveryId, from, { ownerId: owner.id, waitMs: WAIT_MS });
+    redirect(deliveryHref(webhookPath(home, webhookId), deliveryId, query));
+  },
+);
 
-export async function replayDeliveryAction(
-  home: WebhookHome,
-  webhookId: string,
-  deliveryId: string,
-  /** The page's query, so that filters hold. */
-  query: string,
-  _previous: FormState,
-  data: FormData,
-): Promise<FormState> {
-  return submitForm(data, async () => {
-    const { person, owner, home: name } = await findWebhookOwner(home);
-    await replayDelivery(person, webhookId, deliveryId, await requestOrigin(), { ownerId: owner.id, waitMs: WAIT_MS });
-    redirect(deliveryHref(webhookPath(name, webhookId), deliveryId, query));
-  });
-}
-
-export async function replaySelectedAction(
-  home: WebhookHome,
-  webhookId: string,
-  query: string,
-  _previous: FormState,
-  data: FormData,
-): Promise<FormState> {
-  return submitForm(data, async (form) => {
-    const { person, owner, home: name } = await findWebhookOwner(home);
-    await startReplay(person, webhookId, { deliveryIds: form.all("delivery") }, await requestOrigin(), { ownerId: owner.id });
-    redirect(`${webhookPath(name, webhookId)}?${new URLSearchParams(givenText(query).slice(0, QUERY_MAX_CHARACTERS))}`);
-  });
-}
+export const replaySelectedAction = formAction(
+  scope,
+  { deliveryIds: (form) => form.all("delivery") },
+  async ({ person, owner, home, input, from }, webhookId: string, query: string) => {
+    await startReplay(person, webhookId, input, from, { ownerId: owner.id });
+    redirect(`${webhookPath(home, webhookId)}${withQuery(query)}`);
+  },
+);
 
 const HOUR_MS = 3_600_000;
-/** Of the page's own address, which a form sends back. */
+/** The limit for the page's own query, which a form sends back. */
 const QUERY_MAX_CHARACTERS = 2_000;
 
-export async function replayFailedAction(
-  home: WebhookHome,
-  webhookId: string,
-  _previous: FormState,
-  data: FormData,
-): Promise<FormState> {
-  return submitForm(data, async (form) => {
-    const { person, owner, home: name } = await findWebhookOwner(home);
-    await startReplay(person, webhookId, { since: submittedSince(form) }, await requestOrigin(), { ownerId: owner.id });
-    redirect(webhookPath(name, webhookId));
-  });
-}
+export const replayFailedAction = formAction(
+  scope,
+  { since: submittedSince },
+  async ({ person, owner, home, input, from }, webhookId: string) => {
+    await startReplay(person, webhookId, input, from, { ownerId: owner.id });
+    redirect(webhookPath(home, webhookId));
+  },
+);
 
-/** So many hours ago, or a time as people write it, of which the time zone is UTC unless it says another. */
+/** A number of hours ago, or a time, in UTC unless the page's script has converted it. */
 function submittedSince(form: SubmittedForm): Date {
   if (form.text("ago") !== "since")
     return new Date(Date.now() - Math.min(Math.max(1, Number(form.text("ago")) || 24), 720) * HOUR_MS);
-  const text = form.text("since");
-  const since = new Date(/(z|[+-]\d\d:?\d\d)$/i.test(text) ? text : `${text}Z`);
+  const since = new Date(form.text("sinceInUtc") || `${form.text("since")}Z`);
   if (!Number.isNaN(since.getTime())) return since;
-  throw new ServiceError("invalid_request", "Write a time such as 2026-11-22 10:00.", { field: "since" });
+  throw new ServiceError("invalid_request", "Enter a date and a time.", { field: "since" });
 }
 
-export async function cancelReplayAction(
-  home: WebhookHome,
-  webhookId: string,
-  replayId: string,
-  _previous: FormState,
-  data: FormData,
-): Promise<FormState> {
-  return submitForm(data, async () => {
-    const { person, owner, home: name } = await findWebhookOwner(home);
-    await cancelReplay(person, webhookId, replayId, { ownerId: owner.id });
-    redirect(webhookPath(name, webhookId));
-  });
-}
+export const cancelReplayAction = formAction(scope, {}, async ({ person, owner, home }, webhookId: string, replayId: string) => {
+  await cancelReplay(person, webhookId, replayId, { ownerId: owner.id });
+  redirect(webhookPath(home, webhookId));
+});
+
+/** @param query the filters to save, from the page */
+export const saveViewAction = formAction(
+  scope,
+  { name: text },
+  async ({ person, owner, home, input }, webhookId: string, query: string) => {
+    const filters = withQuery(query);
+    await saveView(person, webhookId, { name: input.name, query: filters }, { ownerId: owner.id });
+    redirect(`${webhookPath(home, webhookId)}${filters}`);
+  },
+);
+
+export const deleteViewAction = formAction(
+  scope,
+  {},
+  async ({ person, owner, home }, webhookId: string, name: string, query: string) => {
+    await deleteView(person, webhookId, givenText(name), { ownerId: owner.id });
+    redirect(`${webhookPath(home, webhookId)}${withQuery(query)}`);
+  },
+);
+
+/** @param query from the browser, so that it may be anything: it is encoded again */
+const withQuery = (query: string): string => `?${new URLSearchParams(givenText(query).slice(0, QUERY_MAX_CHARACTERS))}`;
 
 function deliveryHref(page: string, deliveryId: string, query = ""): string {
   const parameters = new URLSearchParams(givenText(query).slice(0, QUERY_MAX_CHARACTERS));
   parameters.set("delivery", givenText(deliveryId).toWellFormed());
   return `${page}?${parameters}`;
+}
+
+/** Only people have relays. @param name from the page, which may be an old one */
+export const closeRelayAction = formAction(personAt(webhookListPath(null)), {}, async ({ person, page, from }, name: string) => {
+  await closeRelay(person, person.userId, givenText(name), from);
+  redirect(`${page}?notice=relay-closed`);
+});
+
+/** The webhook from the form. Only the chosen target counts, whatever the fields of the other contain. */
+function submittedWebhook(form: SubmittedForm): Pick<NewWebhook, "name" | "url" | "jobSourceId" | "watched" | "events"> {
+  const events = form.all("events");
+  // core reads an empty list as all; a person who unticked every box means none.
+  const ticked = form.text("hears") === "some" ? (events.length > 0 ? events : [""]) : testKinds;
+  return { name: form.text("name"), ...submittedTarget(form), watched: submittedItems(form), events: ticked };
+}
+
+/** Without a chosen job, the present one stays. */
+function submittedTarget(form: SubmittedForm): Pick<NewWebhook, "url" | "jobSourceId"> {
+  if (form.text("target") !== "job") return { url: form.text("url") };
+  const jobSourceId = form.optional("jobSourceId");
+  return jobSourceId === null ? {} : { jobSourceId };
+}
+
+const ITEM = new RegExp(`^(${watchTypes.join("|")}):(.+)$`, "s");
+
+/** More than core accepts: a form may have megabytes of them (S137). */
+const ITEMS_MAX = 2_000;
+
+/** The `type:name` of each, from checkboxes and from a text field that may contain several. core refuses what has no known type. */
+function submittedItems(form: SubmittedForm): WatchedItemInput[] {
+  const texts = form.all("watched").flatMap((text) => text.split(/[\s,]+/, ITEMS_MAX).filter(Boolean));
+  return texts.slice(0, ITEMS_MAX).map((text) => {
+    const [, type = "", name = text] = ITEM.exec(text) ?? [];
+    return { type, name } as WatchedItemInput;
+  });
 }

@@ -1,11 +1,19 @@
 import { findOrganizationByName } from "#core/accounts/organizations/find-organization.ts";
 import { isServiceError, notFound, ServiceError } from "#core/errors.ts";
 import { EVENT_STREAM_HEADERS, streamActivity } from "#core/webhooks/activity/stream-activity.ts";
+import type { OwnerPageProps } from "../owner-place.ts";
+import type { OwnerName } from "../paths.ts";
 import { currentSession, personAskedAnew } from "../session.ts";
-import type { WebhookHome } from "./webhook-paths.ts";
 
-/** What happens to a webhook's deliveries as server-sent events, for as long as the session lasts and the webhook may be read. */
-export async function answerActivityStream(request: Request, home: WebhookHome, webhookId: string): Promise<Response> {
+/**
+ * Streams what happens to a webhook's deliveries as server-sent events, while the session lasts and the person may read the
+ * webhook.
+ */
+export async function answerActivityStream(
+  request: Request,
+  { params }: Pick<OwnerPageProps<{ webhookId: string }>, "params">,
+): Promise<Response> {
+  const { org: home = null, webhookId } = await params;
   try {
     const ownerId = await ownerIdOf(home);
     const query = new URL(request.url).searchParams;
@@ -26,7 +34,7 @@ export async function answerActivityStream(request: Request, home: WebhookHome, 
   }
 }
 
-async function ownerIdOf(home: WebhookHome): Promise<string> {
+async function ownerIdOf(home: OwnerName): Promise<string> {
   if (home !== null) return (await findOrganizationByName(home))?.id ?? Promise.reject(notFound("Webhook"));
   const session = await currentSession();
   if (!session) throw new ServiceError("unauthorized", "Sign in to see this.");

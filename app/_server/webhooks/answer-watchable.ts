@@ -1,12 +1,55 @@
-import { personActor } from "#core/access/actor.ts";
+import { isRepoType } from "@keyhook/sdk";
+import { type Person, personActor } from "#core/access/actor.ts";
+import { searchHandles } from "#core/accounts/handles/find-owner.ts";
+import { isServiceError } from "#core/errors.ts";
+import { listRepos } from "#core/hub/repos/list-repos.ts";
 import { searchOf } from "../page-query.ts";
 import { currentSession } from "../session.ts";
-import { findWatchable } from "./find-watchable.ts";
 
-/** `{items}`: what somebody could watch, for what they have typed so far. */
+/** Responds with `{items}`: what the person could watch, by the text typed so far. */
 export async function answerWatchable(request: Request): Promise<Response> {
   const session = await currentSession();
   if (!session) return Response.json({ items: [] }, { status: 401, headers: { "Cache-Control": "no-store" } });
   const typed = searchOf(new URL(request.url).searchParams.get("search") ?? "");
   return Response.json({ items: await findWatchable(personActor(session), typed) }, { headers: { "Cache-Control": "no-store" } });
+}
+
+/** An item of the form's completion list. */
+type FoundWatchable = { item: string; fullName?: string };
+
+const FOUND_MAX = 8;
+
+/**
+ * What a webhook could watch, by the text typed so far: `tid`, `ada/ti`, `dataset:ada/`. It finds users and organizations by the
+ * beginning of the name, and repositories that the person may read by words of the name.
+ */
+async function findWatchable(person: Person, typed: string): Promise<FoundWatchable[]> {
+  const [, type = "", text = ""] = /^(?:(user|org|model|dataset|space):)?(.*)$/s.exec(typed.trim()) ?? [];
+  const isOfRepos = isRepoType(type);
+  const [owners, repos] = await Promise.all([
+    isOfRepos || text.includes("/") ? [] : searchHandles(text, { limit: FOUND_MAX, ...kindOf(type) }),
+    type === "user" || type === "org" || text === "" ? [] : reposNamed(person, text, isOfRepos ? type : undefined),
+  ]);
+  const found = [
+    ...owners.map(({ kind, handle, fullName }) => ({ item: `${kind === "user" ? "user" : "org"}:${handle}`, fullName })),
+    ...repos,
+  ];
+  // Neither kind may fill the whole list.
+  const half = Math.max(FOUND_MAX / 2, FOUND_MAX - repos.length);
+  return found.filter((_, index) => index < half || index >= owners.length).slice(0, FOUND_MAX);
+}
+
+function kindOf(type: string): { kind?: "user" | "organization" } {
+  return type === "user" ? { kind: "user" } : type === "org" ? { kind: "organization" } : {};
+}
+
+async function reposNamed(person: Person, search: string, type?: "model" | "dataset" | "space"): Promise<FoundWatchable[]> {
+  try {
+    const { repos } = await listRepos(person, { search, limit: FOUND_MAX, ...(type && { type }) });
+    return repos.map((repo) => ({ item: `${repo.type}:${repo.owner.handle}/${repo.name}` }));
+  } catch (error) {
+    // Text that cannot be a name finds nothing.
+    if (isServiceError(error) && error.code === "invalid_request") return [];
+    throw error;
+  }
 }

@@ -1,23 +1,25 @@
+import { MonitorSmartphone } from "lucide-react";
 import type { Metadata } from "next";
+import type { ReactNode } from "react";
+import { describeDevice } from "#core/accounts/sessions/describe-device.ts";
+import type { DeviceRequest } from "#core/oauth/device/answer-device.ts";
 import { AccountLine } from "../../_components/account-line.tsx";
-import { ActionForm } from "../../_components/action-form.client.tsx";
-import { CardFrame } from "../../_components/card-frame.tsx";
-import { CardHeader } from "../../_components/card-header.tsx";
-import { FormMessage } from "../../_components/form-message.tsx";
-import { SubmitButton } from "../../_components/submit-button.client.tsx";
-import { AboutDevices } from "../about-devices.tsx";
+import { ActionForm, SubmitButton } from "../../_components/action-form.client.tsx";
+import { Avatar } from "../../_components/avatar.tsx";
+import { CardFrame, CardHeader } from "../../_components/card-frame.tsx";
+import { AppIdentity } from "../../_components/consent/app-identity.tsx";
+import { FormMessage } from "../../_components/page-layout.tsx";
+import { RelativeTime } from "../../_components/relative-time.tsx";
+import { scopeIcons } from "../../_components/scopes.tsx";
 import { confirmDevice } from "../actions.ts";
-import { CodeOver } from "../code-over.tsx";
+import { AboutDevices, CodeOver, SwitchAccount } from "../code-over.tsx";
 import { readDevicePage } from "../read-device-page.ts";
-import { SwitchAccount } from "../switch-account.tsx";
-import { UserCode } from "../user-code.tsx";
-import { DeviceFacts } from "./device-facts.tsx";
 
 export const metadata: Metadata = { title: "Is this your device?" };
 
 /**
- * What a person is asked before anything is granted (S64): whether the request that they are looking at is their own. Whoever
- * sends people codes of their own making counts on nobody reading this (RFC 8628 §5.4).
+ * Asks, before anything is granted (S64), whether the request is the person's own. An attacker who sends people codes of the attacker's own
+ * device counts on them not reading this (RFC 8628 §5.4).
  */
 export default async function ConfirmPage() {
   const page = await readDevicePage();
@@ -26,14 +28,14 @@ export default async function ConfirmPage() {
   return (
     <CardFrame width="modal" footnote={<AboutDevices />}>
       <CardHeader title="Is this the code on your device?">
-        Go on only if you see it on a device that you are connecting yourself.
+        Continue only if you see it on a device that you are connecting yourself.
       </CardHeader>
       <div className="grid gap-4 px-6 py-5">
         <UserCode userCode={request.userCode} />
-        {request.isElsewhere && (
+        {request.isFromOtherNetwork && (
           <FormMessage tone="warn">
-            This device seems to be on another network than yours. If somebody sent you the code or a link with it, press{" "}
-            <strong>This is not me</strong>: going on would let them in with your account.
+            This device seems to be on a different network. If somebody sent you the code or a link with it, press{" "}
+            <strong>This is not me</strong>. Otherwise they could use your account.
           </FormMessage>
         )}
       </div>
@@ -43,10 +45,10 @@ export default async function ConfirmPage() {
         <ActionForm action={confirmDevice} className="grid gap-3">
           <input type="hidden" name="user_code" value={request.userCode} />
           <div className="grid grid-cols-2 gap-3">
-            <SubmitButton name="decision" value="deny" variant="secondary">
+            <SubmitButton name="decision" value="deny" variant="secondary" isWide>
               This is not me
             </SubmitButton>
-            <SubmitButton name="decision" value="continue">
+            <SubmitButton name="decision" value="continue" isWide>
               Continue
             </SubmitButton>
           </div>
@@ -54,5 +56,64 @@ export default async function ConfirmPage() {
         </ActionForm>
       </div>
     </CardFrame>
+  );
+}
+
+/** Which app asks, from which device and place, and for what, in short. */
+function DeviceFacts({ request }: Readonly<{ request: DeviceRequest }>) {
+  const { device, requestedAt, consent } = request;
+  const { app, scopes, alreadyGranted } = consent;
+  return (
+    <dl className="grid gap-4 px-6 py-5">
+      <Fact label="App" picture={<Avatar name={app.name} src={app.logoId ? `/images/${app.logoId}` : undefined} kind="app" />}>
+        <bdi className="font-medium">{app.name}</bdi>
+        <AppIdentity app={app} />
+      </Fact>
+      <Fact label="Device" picture={<MonitorSmartphone className="mt-1.5 size-5 text-muted" aria-hidden="true" />}>
+        <span className="block font-medium">{describeDevice(device.userAgent)}</span>
+        <span className="block text-muted">
+          {device.ip ?? "Unknown address"} · asked <RelativeTime at={requestedAt} />
+        </span>
+      </Fact>
+      <Fact label="It asks to">
+        <ul className="grid gap-1.5">
+          {[...scopes, ...alreadyGranted].map(({ scope, sentence }) => {
+            const Icon = scopeIcons[scope];
+            return (
+              <li key={scope} className="flex gap-2.5">
+                <Icon className="mt-1 size-4 shrink-0 text-muted" aria-hidden="true" />
+                <span className="min-w-0 break-words">{sentence}</span>
+              </li>
+            );
+          })}
+        </ul>
+      </Fact>
+    </dl>
+  );
+}
+
+type FactProps = Readonly<{ label: string; picture?: ReactNode; children: ReactNode }>;
+
+function Fact({ label, picture, children }: FactProps) {
+  return (
+    <div>
+      <dt className="text-fine text-muted">{label}</dt>
+      <dd className="mt-1 flex gap-3">
+        {picture && <span className="flex w-8 shrink-0 justify-center">{picture}</span>}
+        <div className="min-w-0 flex-1 break-words">{children}</div>
+      </dd>
+    </div>
+  );
+}
+
+/** A code to compare with the one on a device, drawn like the field: two boxes of four characters. */
+function UserCode({ userCode }: Readonly<{ userCode: string }>) {
+  const [first, second] = userCode.split("-");
+  return (
+    <p className="user-code" translate="no">
+      <span>{first}</span>
+      <span className="sr-only">-</span>
+      <span>{second}</span>
+    </p>
   );
 }

@@ -1,9 +1,9 @@
 import type { Metadata } from "next";
 import Link from "next/link";
-import { findAllowedApp } from "#core/oauth/consents/find-allowed-app.ts";
+import { findAllowedApp } from "#core/oauth/consents/list-consents.ts";
 import { type PageQuery, textOf } from "../../_server/page-query.ts";
 import { currentSession } from "../../_server/session.ts";
-import { Outcome } from "../outcome.tsx";
+import { Outcome } from "../code-over.tsx";
 
 export const metadata: Metadata = { title: "Your device is authorized" };
 
@@ -24,9 +24,9 @@ export default async function SuccessPage({ searchParams }: Readonly<{ searchPar
         )
       }
     >
-      <p>Go back to your device: it goes on by itself within a few seconds. You can close this page.</p>
+      <p>Return to your device, which continues within a few seconds. You can close this page.</p>
       <p className="text-muted text-small">
-        If it says that the code has run out, start again there. What you allowed can be taken back at any moment under{" "}
+        If it says that the code has expired, start again there. You can revoke access at any time under{" "}
         <Link prefetch={false} href="/settings/connected-applications" className="link">
           Connected apps
         </Link>

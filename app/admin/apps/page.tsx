@@ -1,114 +1,233 @@
-import { AppWindow, SearchX } from "lucide-react";
+import { AppWindow, BadgeCheck, SearchX } from "lucide-react";
 import type { Metadata } from "next";
-import { redirect } from "next/navigation";
-import { isRecentlyAuthenticated } from "#core/access/is-recently-authenticated.ts";
-import { type AppState, appStates, listAllApps } from "#core/oauth/apps/list-all-apps.ts";
+import Link from "next/link";
+import { isRecentlyAuthenticated } from "#core/access/may.ts";
+import { env } from "#core/env.ts";
+import { TOKEN_EXCHANGE } from "#core/oauth/apps/app-privilege.ts";
+import { type AppState, appStates, listAllApps, type OwnedApp } from "#core/oauth/apps/list-apps.ts";
+import { ActionButton } from "../../_components/action-form.client.tsx";
+import { countOfUsers } from "../../_components/applications/app-list-page.tsx";
+import { AppLogo } from "../../_components/applications/app-logo.tsx";
 import { ButtonLink } from "../../_components/button.tsx";
-import { Card } from "../../_components/card.tsx";
-import { EmptyState } from "../../_components/empty-state.tsx";
-import { FormMessage } from "../../_components/form-message.tsx";
-import { List } from "../../_components/list.tsx";
-import { PageHeader } from "../../_components/page-header.tsx";
-import { Pagination } from "../../_components/pagination.tsx";
+import { Chip } from "../../_components/chip.tsx";
+import { ConfirmDestructive } from "../../_components/details-form.client.tsx";
+import { EmptyState, ListPage, ListRow } from "../../_components/list.tsx";
 import { ProveIdentity } from "../../_components/prove-identity.tsx";
-import { SearchForm } from "../../_components/search-form.tsx";
-import { Select } from "../../_components/select.client.tsx";
-import { requireOperator } from "../../_server/operator-page.ts";
-import { noticeOf, type PageQuery, searchOf, textOf } from "../../_server/page-query.ts";
-import { AppRow } from "./app-row.tsx";
-import { APPS_PATH, appsPath } from "./apps-path.ts";
+import { RelativeTime } from "../../_components/relative-time.tsx";
+import { Filter, SearchForm } from "../../_components/search-form.tsx";
+import { hrefWith, noticeOf, type PageQuery, searchOf, textOf } from "../../_server/page-query.ts";
+import { requireOperator } from "../../_server/session.ts";
+import { blockAction, privilegeAction, unblockAction, verifyAction } from "../actions.ts";
+import { APPS_PATH } from "../paths.ts";
 
 export const metadata: Metadata = { title: "OAuth apps · Administration" };
 
-/** What just happened, said once after a redirect. */
+/** What the page says after a redirect, by the `notice` in its address. */
 const notices: Record<string, string> = {
-  verified: "The app is marked as verified. People see it where they are asked for their consent.",
+  verified: "The app is marked as verified. Users see this on the consent page.",
   unverified: "The app is no longer marked as verified.",
-  "privilege-granted": "The app may exchange tokens for its organization. Its administrators are told if they had asked.",
-  "privilege-revoked": "The app may not exchange tokens any more, and all that it had exchanged have ended.",
-  blocked: "The app is blocked. Nobody can sign in to it, and all its tokens have ended.",
-  unblocked: "The app is let in again. People have to allow it anew.",
+  "privilege-granted":
+    "The app can now exchange tokens for its organization. If its administrators requested this, they are notified.",
+  "privilege-revoked": "The app can no longer exchange tokens, and all exchanged tokens are revoked.",
+  blocked: "The app is blocked. Nobody can sign in to it, and all its tokens are revoked.",
+  unblocked: "The app is unblocked. Users must authorize it again.",
 };
 
 const stateLabels: Record<AppState, string> = {
   verified: "Verified",
   blocked: "Blocked",
-  token_exchange: "May exchange tokens",
-  asks_token_exchange: "Asks for token exchange",
-  self_registered: "Registered by themselves",
+  token_exchange: "Can exchange tokens",
+  asks_token_exchange: "Token exchange requested",
+  self_registered: "Registered themselves",
 };
 
-/** Every OAuth app of the installation; whom people here may trust is the operator's word. */
+/** Every OAuth app of the installation. The operator decides which ones people may trust. */
 export default async function AdminAppsPage({ searchParams }: Readonly<{ searchParams: PageQuery }>) {
   const query = await searchParams;
   const search = searchOf(query.search);
   const state = appStates.find((each) => each === textOf(query.state));
   const operator = await requireOperator(APPS_PATH);
   const apps = await listAllApps(operator, { text: search, state, page: Number(textOf(query.page)) });
-  const { items, page, pageSize, total } = apps;
-  if (items.length === 0 && total > 0) redirect(appsPath({ search, state, page: Math.ceil(total / pageSize) }));
-  const here = appsPath({ search, state, page });
+  const hrefOf = (page: number) => hrefWith(APPS_PATH, { search, state, page });
+  const here = hrefOf(apps.page);
   const isRecent = isRecentlyAuthenticated(operator);
-  const notice = noticeOf(notices, query.notice);
   return (
-    <>
-      <PageHeader
-        title="OAuth apps"
-        description="Apps that people and organizations here have made, or that registered themselves."
-      />
-      <div className="grid gap-5">
-        {notice && <FormMessage tone="good">{notice}</FormMessage>}
-        <SearchForm action={APPS_PATH} label="Name, client ID or owner" value={search}>
-          <div className="min-w-44">
-            <Select
-              name="state"
-              label="State"
-              defaultValue={state ?? ""}
-              options={[{ value: "", label: "Any" }, ...appStates.map((value) => ({ value, label: stateLabels[value] }))]}
-            />
-          </div>
-        </SearchForm>
-        {!isRecent && items.length > 0 && (
-          <ProveIdentity returnTo={here}>
-            To verify or block an app or change its privileges, confirm that it is you.
-          </ProveIdentity>
-        )}
-        <div>
-          <Card>
-            {total === 0 ? (
-              <NoApps isSearched={search !== "" || state !== undefined} />
-            ) : (
-              <List label="OAuth apps">
-                {items.map((app) => (
-                  <AppRow key={app.id} app={app} isRecent={isRecent} returnTo={here} />
-                ))}
-              </List>
-            )}
-          </Card>
-          <Pagination
-            label="OAuth apps"
-            page={page}
-            pageSize={pageSize}
-            total={total}
-            hrefOf={(at) => appsPath({ search, state, page: at })}
-          />
-        </div>
-      </div>
-    </>
+    <ListPage
+      title="OAuth apps"
+      description="Apps that users and organizations created, or that registered themselves."
+      notice={noticeOf(notices, query.notice)}
+      label="OAuth apps"
+      list={apps}
+      hrefOf={hrefOf}
+      row={(app) => <AppRow key={app.id} app={app} isRecent={isRecent} returnTo={here} />}
+      empty={<NoApps isSearched={search !== "" || state !== undefined} />}
+    >
+      <SearchForm action={APPS_PATH} label="Name, client ID or owner" value={search}>
+        <Filter
+          name="state"
+          label="State"
+          value={state}
+          options={appStates.map((value) => ({ value, label: stateLabels[value] }))}
+        />
+      </SearchForm>
+      {!isRecent && apps.items.length > 0 && (
+        <ProveIdentity returnTo={here}>Confirm your identity to verify or block an app or change its privileges.</ProveIdentity>
+      )}
+    </ListPage>
   );
 }
 
 function NoApps({ isSearched }: Readonly<{ isSearched: boolean }>) {
   if (isSearched) {
     return (
-      <EmptyState Icon={SearchX} title="No app is like that" action={<ButtonLink href={APPS_PATH}>Show all apps</ButtonLink>}>
-        A name is found by any part of it, a client ID only as a whole.
+      <EmptyState Icon={SearchX} title="No apps match" action={<ButtonLink href={APPS_PATH}>Show all apps</ButtonLink>}>
+        Enter part of a name, or a full client ID.
       </EmptyState>
     );
   }
   return (
     <EmptyState Icon={AppWindow} title="No apps yet" action={<ButtonLink href="/settings/applications/new">New app</ButtonLink>}>
-      Apps that people make under Settings, OAuth apps, stand here.
+      Apps that users create under Settings, OAuth apps, appear here.
     </EmptyState>
   );
+}
+
+type AppRowProps = Readonly<{ app: OwnedApp; isRecent: boolean; returnTo: string }>;
+
+function AppRow({ app, isRecent, returnTo }: AppRowProps) {
+  return (
+    <ListRow
+      leading={<AppLogo app={app} />}
+      title={
+        <>
+          <bdi className="wrap-anywhere min-w-0">{app.name}</bdi>
+          {app.isFirstParty && <Chip>Part of {env().BRAND_NAME}</Chip>}
+          {app.registrationTokenHash !== null && <Chip>Registered itself</Chip>}
+          {app.verifiedAt && (
+            <Chip tone="good">
+              <BadgeCheck className="size-3.5" aria-hidden="true" />
+              Verified
+            </Chip>
+          )}
+          {app.blockedAt && <Chip tone="bad">Blocked</Chip>}
+          {app.privileges.includes(TOKEN_EXCHANGE) && <Chip tone="warn">Exchanges tokens</Chip>}
+          {app.privilegeRequestedAt && <Chip tone="warn">Token exchange requested</Chip>}
+        </>
+      }
+      meta={
+        <>
+          <code className="block break-all">{app.clientId}</code>
+          {app.owner && (
+            <>
+              <Link prefetch={false} href={`/${app.owner.handle}`} className="link">
+                {app.owner.handle}
+              </Link>
+              {" · "}
+            </>
+          )}
+          {app.boundTo && (
+            <>
+              bound to{" "}
+              <Link prefetch={false} href={`/${app.boundTo}`} className="link">
+                {app.boundTo}
+              </Link>
+              {" · "}
+            </>
+          )}
+          created <RelativeTime at={app.createdAt} />
+          {app.privilegeRequestedAt && (
+            <>
+              {" · requested token exchange "}
+              <RelativeTime at={app.privilegeRequestedAt} />
+            </>
+          )}
+          {app.blockedAt && (
+            <>
+              {" · blocked "}
+              <RelativeTime at={app.blockedAt} />
+            </>
+          )}
+        </>
+      }
+      trailing={<span className="text-muted text-small">{countOfUsers(app.userCount)}</span>}
+      acts={
+        isRecent && (
+          <>
+            <Trust app={app} returnTo={returnTo} />
+            {!app.blockedAt && (
+              <>
+                <Privilege app={app} returnTo={returnTo} />
+                <Block app={app} returnTo={returnTo} />
+              </>
+            )}
+          </>
+        )
+      }
+    />
+  );
+}
+
+type ActProps = Omit<AppRowProps, "isRecent">;
+
+/** Actions that increase trust: the verified mark, or the end of a block. Apps that come with the service need no mark. */
+function Trust({ app: { id, name, isFirstParty, verifiedAt, blockedAt }, returnTo }: ActProps) {
+  if (isFirstParty && !blockedAt) return null;
+  const [action, label] = blockedAt
+    ? [unblockAction.bind(null, id), "Unblock"]
+    : [verifyAction.bind(null, id, !verifiedAt), verifiedAt ? "Remove verification" : "Mark as verified"];
+  return (
+    <ActionButton action={action} fields={{ returnTo }}>
+      {label}
+      <span className="sr-only"> {name}</span>
+    </ActionButton>
+  );
+}
+
+/** Token exchange lets the holder of the app's secret act for every member of the organization, so both directions ask first. */
+function Privilege({ app: { id, name, boundTo, privileges }, returnTo }: ActProps) {
+  if (!boundTo) return null;
+  const isGranted = privileges.includes(TOKEN_EXCHANGE);
+  return (
+    <ConfirmDestructive
+      action={privilegeAction.bind(null, id, !isGranted)}
+      trigger={isGranted ? "Revoke token exchange" : "Allow token exchange"}
+      title={
+        <>
+          {isGranted ? "Revoke token exchange of" : "Allow token exchange to"} <bdi>{name}</bdi>?
+        </>
+      }
+      confirm={isGranted ? `Revoke it for ${name}` : `Allow ${name}`}
+      size="small"
+    >
+      <input type="hidden" name="returnTo" value={returnTo} />
+      {isGranted
+        ? `It gets no more tokens for members of ${boundTo}, and its existing ones are revoked immediately.`
+        : `With its secret, it gets tokens for any member of ${boundTo} by their e-mail address, without asking them. The tokens act only within ${boundTo}, and every exchange is recorded in its audit log.`}
+    </ConfirmDestructive>
+  );
+}
+
+function Block({ app: { id, name, userCount }, returnTo }: ActProps) {
+  return (
+    <ConfirmDestructive
+      action={blockAction.bind(null, id)}
+      trigger="Block"
+      title={
+        <>
+          Block <bdi>{name}</bdi>?
+        </>
+      }
+      confirm={`Block ${name}`}
+      size="small"
+    >
+      <input type="hidden" name="returnTo" value={returnTo} />
+      Nobody can sign in to it anymore{endedFor(userCount)}. Its owner sees that it is blocked. After it is unblocked, all users
+      must authorize it again.
+    </ConfirmDestructive>
+  );
+}
+
+function endedFor(people: number): string {
+  if (people === 0) return "";
+  return `, and the access that ${people === 1 ? "1 person has" : `${people.toLocaleString("en")} people have`} given it is revoked immediately`;
 }

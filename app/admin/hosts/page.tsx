@@ -1,42 +1,79 @@
 import type { Metadata } from "next";
-import { FormMessage } from "../../_components/form-message.tsx";
-import { PageHeader } from "../../_components/page-header.tsx";
-import { requireOperator } from "../../_server/operator-page.ts";
+import { type DocumentPolicy, documentPolicies, readDocumentPolicy } from "#core/oauth/documents/hosts/document-policy.ts";
+import { ActionForm, SubmitButton } from "../../_components/action-form.client.tsx";
+import { Choices } from "../../_components/fields.client.tsx";
+import { PageColumn, SectionCard } from "../../_components/page-layout.tsx";
+import { RelativeTime } from "../../_components/relative-time.tsx";
 import { noticeOf, type PageQuery, searchOf, textOf } from "../../_server/page-query.ts";
-import { DocumentsSection } from "./documents-section.tsx";
-import { HOSTS_PATH } from "./hosts-path.ts";
-import { PolicySection } from "./policy-section.tsx";
-import { RulesSection } from "./rules-section.tsx";
+import { requireOperator } from "../../_server/session.ts";
+import { setPolicyAction } from "../actions.ts";
+import { HOSTS_PATH } from "../paths.ts";
+import { DocumentsSection, RulesSection } from "./sections.tsx";
 
 export const metadata: Metadata = { title: "App hosts · Administration" };
 
-/** What just happened, said once after a redirect. */
+/** What the page says after a redirect, by the `notice` in its address. */
 const notices: Record<string, string> = {
-  policy: "Saved. It holds from now on.",
+  policy: "Saved.",
   allowed: "The host is allowed.",
-  blocked: "The host is blocked. Its apps are refused, and what people had allowed them has ended.",
-  removed: "The rule is removed.",
+  blocked: "The host is blocked. Its apps are refused, and their access is revoked.",
+  removed: "The rule was removed.",
 };
 
-/** Whose metadata documents are taken (S87), and which have been seen. */
+/** Which metadata documents are accepted (S87), and which have been seen. */
 export default async function HostsPage({ searchParams }: Readonly<{ searchParams: PageQuery }>) {
   const query = await searchParams;
   const operator = await requireOperator(HOSTS_PATH);
   const search = searchOf(query.search);
   const pages = { search, page: Number(textOf(query.page)), rules: Number(textOf(query.rules)) };
-  const notice = noticeOf(notices, query.notice);
   return (
-    <>
-      <PageHeader
-        title="App hosts"
-        description="Some apps are registered nowhere: each describes itself in a document on a website of its own, and is known by the host of that website."
-      />
-      <div className="grid grid-cols-1 gap-5">
-        {notice && <FormMessage tone="good">{notice}</FormMessage>}
-        <PolicySection />
-        <RulesSection operator={operator} query={pages} />
-        <DocumentsSection operator={operator} query={pages} />
-      </div>
-    </>
+    <PageColumn
+      title="App hosts"
+      description="Some apps are not registered. Each describes itself in a document on its own website, and is identified by the host of that website."
+      notice={noticeOf(notices, query.notice)}
+    >
+      <PolicySection />
+      <RulesSection operator={operator} query={pages} />
+      <DocumentsSection operator={operator} query={pages} />
+    </PageColumn>
+  );
+}
+
+const choices: Record<DocumentPolicy, { label: string; hint: string }> = {
+  open: {
+    label: "All hosts that are not blocked",
+    hint: "Users decide for themselves; they see the host before they authorize.",
+  },
+  listed: { label: "Only hosts that are allowed", hint: "Apps of other hosts are refused." },
+  off: { label: "None", hint: "Only registered apps are allowed. The rules below are kept." },
+};
+
+async function PolicySection() {
+  const { policy, changedAt } = await readDocumentPolicy();
+  return (
+    <SectionCard
+      title="Allowed hosts"
+      description={
+        <>
+          Changes apply immediately. An app that you allow again resumes access.
+          {changedAt && (
+            <>
+              {" "}
+              Last changed <RelativeTime at={changedAt} />.
+            </>
+          )}
+        </>
+      }
+    >
+      <ActionForm action={setPolicyAction} values={{ policy }} label="Allowed hosts">
+        <Choices
+          legend="Allowed hosts"
+          isLegendHidden
+          name="policy"
+          options={documentPolicies.map((value) => ({ value, ...choices[value] }))}
+        />
+        <SubmitButton variant="secondary">Save</SubmitButton>
+      </ActionForm>
+    </SectionCard>
   );
 }

@@ -4,154 +4,94 @@ import { redirect } from "next/navigation";
 import { ServiceError } from "#core/errors.ts";
 import { setAllowance } from "#core/inference/metering/allowance.ts";
 import { setRates } from "#core/inference/metering/rates.ts";
-import { addModel } from "#core/inference/models/add-model.ts";
-import { removeModel } from "#core/inference/models/remove-model.ts";
-import { addProvider } from "#core/inference/providers/add-provider.ts";
-import { removeProvider, rotateProviderKey, setProviderDisabled } from "#core/inference/providers/change-provider.ts";
-import { testProvider } from "#core/inference/providers/test-provider.ts";
-import type { FormState } from "../../_components/form-state.ts";
-import { submitForm } from "../../_server/form.ts";
-import { requireOperator } from "../../_server/operator-page.ts";
-import { givenText } from "../../_server/path-segment.ts";
-import { requestOrigin } from "../../_server/request-origin.ts";
-import { INFERENCE_PATH, inferencePath } from "./inference-path.ts";
+import { addModel, removeModel } from "#core/inference/models.ts";
+import {
+  addProvider,
+  removeProvider,
+  rotateProviderKey,
+  setProviderDisabled,
+  testProvider,
+} from "#core/inference/providers/change-provider.ts";
+import { formAction, text, texts, ticked, verbatim } from "../../_server/form-action.ts";
+import { givenText } from "../../_server/paths.ts";
+import { operatorAt } from "../../_server/scopes.ts";
+import { INFERENCE_PATH, inferencePath } from "../paths.ts";
 
-const here = { page: INFERENCE_PATH };
+const scope = operatorAt(INFERENCE_PATH);
 
-export async function addProviderAction(_previous: FormState, data: FormData): Promise<FormState> {
-  return submitForm(
-    data,
-    async (form) => {
-      const input = {
-        name: form.text("name"),
-        baseUrl: form.text("baseUrl"),
-        apiKey: form.verbatim("apiKey"),
-        isOwnNetworkAllowed: form.isTicked("isOwnNetworkAllowed"),
-      };
-      await addProvider(await requireOperator(INFERENCE_PATH), input, await requestOrigin());
-      redirect(inferencePath("added"));
-    },
-    here,
-  );
-}
+export const addProviderAction = formAction(
+  scope,
+  { name: text, baseUrl: text, apiKey: verbatim, isOwnNetworkAllowed: ticked },
+  async ({ operator, input, from }) => {
+    await addProvider(operator, input, from);
+    redirect(inferencePath("added"));
+  },
+);
 
-/** Stays on the page, with what the provider said. */
-export async function testProviderAction(providerId: string, _previous: FormState, data: FormData): Promise<FormState> {
-  return submitForm(data, async () => {
-    const tested = await testProvider(await requireOperator(INFERENCE_PATH), providerId);
-    if (!tested.isReached) throw new ServiceError("upstream_error", tested.problem);
-    const { models, milliseconds } = tested;
-    const some = models.slice(0, 8).join(", ");
-    const rest = models.length > 8 ? ` and ${models.length - 8} more` : "";
-    const has = models.length === 0 ? "It lists no models." : `It has ${some}${rest}.`;
-    return { message: `It answered within ${milliseconds.toLocaleString("en")} ms. ${has}` };
-  });
-}
+/** Stays on the page and shows the provider's response. */
+export const testProviderAction = formAction(scope, {}, async ({ operator }, providerId: string) => {
+  const tested = await testProvider(operator, providerId);
+  if (!tested.isReached) throw new ServiceError("upstream_error", tested.problem);
+  const { models, milliseconds } = tested;
+  const some = models.slice(0, 8).join(", ");
+  const rest = models.length > 8 ? ` and ${models.length - 8} more` : "";
+  const has = models.length === 0 ? "It lists no models." : `It has ${some}${rest}.`;
+  return { message: `It responded within ${milliseconds.toLocaleString("en")} ms. ${has}` };
+});
 
-export async function rotateKeyAction(providerId: string, _previous: FormState, data: FormData): Promise<FormState> {
-  return submitForm(
-    data,
-    async (form) => {
-      const operator = await requireOperator(INFERENCE_PATH);
-      await rotateProviderKey(operator, providerId, form.verbatim("apiKey"), await requestOrigin());
-      redirect(inferencePath("key"));
-    },
-    here,
-  );
-}
+export const rotateKeyAction = formAction(scope, { apiKey: verbatim }, async ({ operator, input, from }, providerId: string) => {
+  await rotateProviderKey(operator, providerId, input.apiKey, from);
+  redirect(inferencePath("key"));
+});
 
-export async function setDisabledAction(
-  providerId: string,
-  isDisabled: boolean,
-  _previous: FormState,
-  data: FormData,
-): Promise<FormState> {
-  return submitForm(
-    data,
-    async () => {
-      await setProviderDisabled(await requireOperator(INFERENCE_PATH), providerId, isDisabled === true, await requestOrigin());
-      redirect(inferencePath(isDisabled === true ? "disabled" : "enabled"));
-    },
-    here,
-  );
-}
+export const setDisabledAction = formAction(scope, {}, async ({ operator, from }, providerId: string, isDisabled: boolean) => {
+  await setProviderDisabled(operator, providerId, isDisabled === true, from);
+  redirect(inferencePath(isDisabled === true ? "disabled" : "enabled"));
+});
 
-export async function removeProviderAction(providerId: string, _previous: FormState, data: FormData): Promise<FormState> {
-  return submitForm(
-    data,
-    async () => {
-      await removeProvider(await requireOperator(INFERENCE_PATH), providerId, await requestOrigin());
-      redirect(inferencePath("removed"));
-    },
-    here,
-  );
-}
+export const removeProviderAction = formAction(scope, {}, async ({ operator, from }, providerId: string) => {
+  await removeProvider(operator, providerId, from);
+  redirect(inferencePath("removed"));
+});
 
-export async function addModelAction(providerId: string, _previous: FormState, data: FormData): Promise<FormState> {
-  return submitForm(
-    data,
-    async (form) => {
-      const input = { name: form.text("model"), upstreamName: form.text("upstreamName"), plans: form.all("plans") };
-      await addModel(await requireOperator(INFERENCE_PATH), providerId, input, await requestOrigin());
-      redirect(inferencePath("model"));
-    },
-    here,
-  );
-}
+export const addModelAction = formAction(
+  scope,
+  { name: (form) => form.text("model"), upstreamName: text, plans: texts },
+  async ({ operator, input, from }, providerId: string) => {
+    await addModel(operator, providerId, input, from);
+    redirect(inferencePath("model"));
+  },
+);
 
-export async function removeModelAction(modelId: string, _previous: FormState, data: FormData): Promise<FormState> {
-  return submitForm(
-    data,
-    async () => {
-      await removeModel(await requireOperator(INFERENCE_PATH), modelId, await requestOrigin());
-      redirect(inferencePath("model-removed"));
-    },
-    here,
-  );
-}
+export const removeModelAction = formAction(scope, {}, async ({ operator, from }, modelId: string) => {
+  await removeModel(operator, modelId, from);
+  redirect(inferencePath("model-removed"));
+});
 
-export async function setAllowanceAction(_previous: FormState, data: FormData): Promise<FormState> {
-  return submitForm(
-    data,
-    async (form) => {
-      const general = form.text("subject");
-      const subject = general === "handle" ? form.text("handle") : general;
-      const limits = { monthlyTokens: form.text("monthlyTokens"), monthlyRequests: form.text("monthlyRequests") };
-      if (subject === "") throw new ServiceError("invalid_request", "Name a user or an organization.", { field: "handle" });
-      await setAllowance(await requireOperator(INFERENCE_PATH), subject, limits, await requestOrigin()).catch(
-        (error: unknown) => {
-          // The name was typed into a field of its own.
-          if (general === "handle" && error instanceof ServiceError && error.field === "subject") {
-            throw new ServiceError(error.code, error.message, { field: "handle" });
-          }
-          throw error;
-        },
-      );
-      redirect(inferencePath("allowance"));
-    },
-    here,
-  );
-}
+export const setAllowanceAction = formAction(
+  scope,
+  { subject: text, handle: text, monthlyTokens: text, monthlyRequests: text },
+  async ({ operator, input: { subject, handle, ...limits }, from }) => {
+    const isOfOne = subject === "handle";
+    if (isOfOne ? handle === "" : subject === "")
+      throw new ServiceError("invalid_request", "Enter a user or an organization.", { field: "handle" });
+    await setAllowance(operator, isOfOne ? handle : subject, limits, from).catch((error: unknown) => {
+      // The form has a separate field for the name.
+      if (isOfOne && error instanceof ServiceError && error.field === "subject") {
+        throw new ServiceError(error.code, error.message, { field: "handle" });
+      }
+      throw error;
+    });
+    redirect(inferencePath("allowance"));
+  },
+);
 
-export async function removeAllowanceAction(subject: string, _previous: FormState, data: FormData): Promise<FormState> {
-  return submitForm(
-    data,
-    async () => {
-      await setAllowance(await requireOperator(INFERENCE_PATH), givenText(subject), null, await requestOrigin());
-      redirect(inferencePath("allowance"));
-    },
-    here,
-  );
-}
+export const removeAllowanceAction = formAction(scope, {}, async ({ operator, from }, subject: string) => {
+  await setAllowance(operator, givenText(subject), null, from);
+  redirect(inferencePath("allowance"));
+});
 
-export async function setRatesAction(_previous: FormState, data: FormData): Promise<FormState> {
-  return submitForm(
-    data,
-    async (form) => {
-      const rates = { perUser: form.text("perUser"), perApp: form.text("perApp") };
-      await setRates(await requireOperator(INFERENCE_PATH), rates, await requestOrigin());
-      redirect(inferencePath("rates"));
-    },
-    here,
-  );
-}
+export const setRatesAction = formAction(scope, { perUser: text, perApp: text }, async ({ operator, input, from }) => {
+  await setRates(operator, input, from);
+  redirect(inferencePath("rates"));
+});

@@ -1,21 +1,19 @@
 import { organizationPlans } from "#core/accounts/organizations/plans.ts";
 import type { AllowanceRow } from "#core/inference/metering/allowance.ts";
-import { ActionForm } from "../../_components/action-form.client.tsx";
-import { Field } from "../../_components/field.client.tsx";
+import { ActionButton, ActionForm, SubmitButton } from "../../_components/action-form.client.tsx";
+import { Field, Select } from "../../_components/fields.client.tsx";
 import { List, ListRow } from "../../_components/list.tsx";
-import { SectionCard } from "../../_components/section-card.tsx";
-import { Select } from "../../_components/select.client.tsx";
-import { SubmitButton } from "../../_components/submit-button.client.tsx";
+import { SectionCard } from "../../_components/page-layout.tsx";
 import { removeAllowanceAction, setAllowanceAction } from "./actions.ts";
 
-export type AllowancesSectionProps = Readonly<{ allowances: readonly AllowanceRow[]; isRecent: boolean }>;
+type AllowancesSectionProps = Readonly<{ allowances: readonly AllowanceRow[]; isRecent: boolean }>;
 
-/** What may be used in a month: by anybody, and by whom it is otherwise. */
+/** The monthly allowance: for everybody, and the exceptions. */
 export function AllowancesSection({ allowances, isRecent }: AllowancesSectionProps) {
   return (
     <SectionCard
       title="Allowance"
-      description="For each calendar month (UTC). Tokens of an organization's apps count for the organization, all others for the person."
+      description="Per calendar month (UTC). Usage with exchanged tokens counts toward the organization's allowance, all other usage toward the user's."
       isFlush
     >
       <List label="Allowances">
@@ -35,7 +33,7 @@ export function AllowancesSection({ allowances, isRecent }: AllowancesSectionPro
               name="subject"
               label="For"
               options={[
-                { value: "user", label: "Every person" },
+                { value: "user", label: "Every user" },
                 { value: "organization", label: "Every organization" },
                 ...organizationPlans.map((plan) => ({ value: `plan:${plan}`, label: `Organizations on the plan ${plan}` })),
                 { value: "handle", label: "One user or organization" },
@@ -44,26 +42,31 @@ export function AllowancesSection({ allowances, isRecent }: AllowancesSectionPro
             <Field
               name="handle"
               label="Name of the user or organization"
-              hint="Only for the last choice."
+              hint="Only for “One user or organization”."
               isOptional
               autoCapitalize="none"
               autoComplete="off"
               maxLength={39}
             />
             <div className="grid grid-cols-1 gap-4 sm:grid-cols-2">
-              <Field name="monthlyTokens" label="Tokens" hint="Empty: no limit." isOptional inputMode="numeric" maxLength={20} />
+              <Field
+                name="monthlyTokens"
+                label="Tokens"
+                hint="Leave empty for no limit."
+                isOptional
+                inputMode="numeric"
+                maxLength={20}
+              />
               <Field
                 name="monthlyRequests"
                 label="Requests"
-                hint="Empty: no limit."
+                hint="Leave empty for no limit."
                 isOptional
                 inputMode="numeric"
                 maxLength={20}
               />
             </div>
-            <div>
-              <SubmitButton variant="secondary">Set the allowance</SubmitButton>
-            </div>
+            <SubmitButton variant="secondary">Set the allowance</SubmitButton>
           </ActionForm>
         </div>
       )}
@@ -74,10 +77,10 @@ export function AllowancesSection({ allowances, isRecent }: AllowancesSectionPro
 const isParticular = ({ subject }: AllowanceRow): boolean => subject !== "user" && subject !== "organization";
 
 function nameOf({ subject, handle }: AllowanceRow): string {
-  if (subject === "user") return "Every person";
+  if (subject === "user") return "Every user";
   if (subject === "organization") return "Every organization";
   if (subject.startsWith("plan:")) return `Organizations on the plan ${subject.slice("plan:".length)}`;
-  return handle ?? "An account that is gone";
+  return handle ?? "A deleted account";
 }
 
 function limitsOf({ monthlyTokens, monthlyRequests }: AllowanceRow): string {
@@ -90,10 +93,8 @@ function limitsOf({ monthlyTokens, monthlyRequests }: AllowanceRow): string {
 
 function Remove({ allowance }: Readonly<{ allowance: AllowanceRow }>) {
   return (
-    <ActionForm action={removeAllowanceAction.bind(null, allowance.subject)} className="grid gap-2">
-      <SubmitButton variant="quiet" size="small">
-        Remove<span className="sr-only"> the allowance of {nameOf(allowance)}</span>
-      </SubmitButton>
-    </ActionForm>
+    <ActionButton action={removeAllowanceAction.bind(null, allowance.subject)} variant="quiet">
+      Remove<span className="sr-only"> the allowance of {nameOf(allowance)}</span>
+    </ActionButton>
   );
 }

@@ -1,44 +1,42 @@
 import { Cable } from "lucide-react";
 import type { Metadata } from "next";
 import Link from "next/link";
-import { isRecentlyAuthenticated } from "#core/access/is-recently-authenticated.ts";
+import { isRecentlyAuthenticated } from "#core/access/may.ts";
 import { env } from "#core/env.ts";
 import { listAllowances } from "#core/inference/metering/allowance.ts";
-import { readRates } from "#core/inference/metering/rates.ts";
+import { type InferenceRates, readRates } from "#core/inference/metering/rates.ts";
 import { type InstallationUsage, readInstallationUsage } from "#core/inference/metering/read-usage.ts";
-import { listProviders } from "#core/inference/providers/list-providers.ts";
-import { CopyField } from "../../_components/copy-field.tsx";
-import { EmptyState } from "../../_components/empty-state.tsx";
+import { listProviders, PROVIDER_NAME_MAX_CHARACTERS } from "#core/inference/providers/provider.ts";
+import { ActionForm, SubmitButton } from "../../_components/action-form.client.tsx";
+import { CopyField } from "../../_components/copyable.tsx";
+import { ChoiceRow, Field } from "../../_components/fields.client.tsx";
 import { Figures } from "../../_components/figures.tsx";
-import { FormMessage } from "../../_components/form-message.tsx";
-import { List, ListRow } from "../../_components/list.tsx";
-import { PageHeader } from "../../_components/page-header.tsx";
+import { EmptyState, List, ListRow } from "../../_components/list.tsx";
+import { PageColumn, SectionCard } from "../../_components/page-layout.tsx";
 import { ProveIdentity } from "../../_components/prove-identity.tsx";
-import { SectionCard } from "../../_components/section-card.tsx";
-import { requireOperator } from "../../_server/operator-page.ts";
 import { noticeOf, type PageQuery } from "../../_server/page-query.ts";
+import { requireOperator } from "../../_server/session.ts";
+import { INFERENCE_PATH } from "../paths.ts";
+import { addProviderAction, setRatesAction } from "./actions.ts";
 import { AllowancesSection } from "./allowances-section.tsx";
-import { INFERENCE_PATH } from "./inference-path.ts";
-import { NewProvider } from "./new-provider.tsx";
 import { ProviderSection } from "./provider-section.tsx";
-import { RatesSection } from "./rates-section.tsx";
 
 export const metadata: Metadata = { title: "Inference · Administration" };
 
-/** What just happened, said once after a redirect. */
+/** What the page says after a redirect, by the `notice` in its address. */
 const notices: Record<string, string> = {
-  added: "The provider is added. Test it, then offer its models.",
-  key: "The key is replaced. Requests use the new one from now on.",
+  added: "The provider was added. Test it, then offer its models.",
+  key: "The key was replaced. Requests use the new one from now on.",
   disabled: "The provider is disabled. Its models are not offered.",
   enabled: "The provider is enabled. Its models are offered again.",
-  removed: "The provider is removed, with its key and its models.",
+  removed: "The provider was removed, with its key and its models.",
   model: "The model is offered.",
-  "model-removed": "The model is not offered any more.",
-  allowance: "What may be used in a month is changed, for the month that has begun too.",
-  rates: "How often may be asked is changed.",
+  "model-removed": "The model is no longer offered.",
+  allowance: "The allowance was changed, including for the current month.",
+  rates: "The rates were changed.",
 };
 
-/** Where requests of the gateway go, what they may use, and what was used. */
+/** The gateway's providers, the limits, and the usage. */
 export default async function AdminInferencePage({ searchParams }: Readonly<{ searchParams: PageQuery }>) {
   const query = await searchParams;
   const operator = await requireOperator(INFERENCE_PATH);
@@ -49,38 +47,33 @@ export default async function AdminInferencePage({ searchParams }: Readonly<{ se
     readInstallationUsage(operator),
   ]);
   const isRecent = isRecentlyAuthenticated(operator);
-  const notice = noticeOf(notices, query.notice);
   return (
-    <>
-      <PageHeader
-        title="Inference"
-        description="Apps with the scope inference-api ask models through this service, with your keys, metered by person and app."
-      />
-      <div className="grid grid-cols-1 gap-5">
-        {notice && <FormMessage tone="good">{notice}</FormMessage>}
-        {!isRecent && <ProveIdentity returnTo={INFERENCE_PATH}>To change anything here, confirm that it is you.</ProveIdentity>}
-        <SectionCard title="This month">
-          <Usage usage={usage} />
+    <PageColumn
+      title="Inference"
+      description="Apps with the scope inference-api use models through this service with your keys, metered by user and app."
+      notice={noticeOf(notices, query.notice)}
+    >
+      {!isRecent && <ProveIdentity returnTo={INFERENCE_PATH}>Confirm your identity to change anything here.</ProveIdentity>}
+      <SectionCard title="This month">
+        <Usage usage={usage} />
+      </SectionCard>
+      {providers.length === 0 && (
+        <SectionCard title="Providers" isFlush>
+          <EmptyState Icon={Cable} title="No providers yet">
+            Add any service with an OpenAI-compatible API, including one in your own network. Without a provider, requests fail.
+          </EmptyState>
         </SectionCard>
-        {providers.length === 0 && (
-          <SectionCard title="Providers" isFlush>
-            <EmptyState Icon={Cable} title="No providers yet">
-              Any service with an OpenAI-compatible API will do, one in your own network too. Until there is one, apps get no
-              answers.
-            </EmptyState>
-          </SectionCard>
-        )}
-        {providers.map((provider) => (
-          <ProviderSection key={provider.id} provider={provider} isRecent={isRecent} />
-        ))}
-        {isRecent && <NewProvider />}
-        <AllowancesSection allowances={allowances} isRecent={isRecent} />
-        <RatesSection rates={rates} isRecent={isRecent} />
-        <SectionCard title="For apps" description="What an OpenAI-compatible client takes as its base address.">
-          <CopyField label="Base address" value={`${env().ORIGIN}/v1`} />
-        </SectionCard>
-      </div>
-    </>
+      )}
+      {providers.map((provider) => (
+        <ProviderSection key={provider.id} provider={provider} isRecent={isRecent} />
+      ))}
+      {isRecent && <NewProvider />}
+      <AllowancesSection allowances={allowances} isRecent={isRecent} />
+      <RatesSection rates={rates} isRecent={isRecent} />
+      <SectionCard title="For apps" description="The base URL for OpenAI-compatible clients.">
+        <CopyField label="Base URL" value={`${env().ORIGIN}/v1`} />
+      </SectionCard>
+    </PageColumn>
   );
 }
 
@@ -95,7 +88,7 @@ function Usage({ usage: { tokens, requests, consumers } }: Readonly<{ usage: Ins
       />
       {consumers.length > 0 && (
         <div className="rounded-control border border-line">
-          <List label="Who used most">
+          <List label="Top users">
             {consumers.map(({ ownerId, handle, tokens: theirs, requests: asked }) => (
               <ListRow
                 key={ownerId}
@@ -105,7 +98,7 @@ function Usage({ usage: { tokens, requests, consumers } }: Readonly<{ usage: Ins
                       {handle}
                     </Link>
                   ) : (
-                    "An account that is gone"
+                    "A deleted account"
                   )
                 }
                 trailing={
@@ -119,5 +112,72 @@ function Usage({ usage: { tokens, requests, consumers } }: Readonly<{ usage: Ins
         </div>
       )}
     </div>
+  );
+}
+
+type RatesSectionProps = Readonly<{ rates: InferenceRates; isRecent: boolean }>;
+
+/** The limits for requests per minute. */
+function RatesSection({ rates: { perUser, perApp }, isRecent }: RatesSectionProps) {
+  return (
+    <SectionCard
+      title="Rates"
+      description="Requests per minute. Requests above the limit are refused; the response says how long to wait."
+    >
+      {isRecent ? (
+        <ActionForm
+          action={setRatesAction}
+          values={{ perUser: String(perUser), perApp: String(perApp) }}
+          label="Rates"
+          className="grid max-w-reading gap-4"
+        >
+          <div className="grid grid-cols-1 gap-4 sm:grid-cols-2">
+            <Field name="perUser" label="Per user" inputMode="numeric" maxLength={6} />
+            <Field name="perApp" label="Per app, for all its users" inputMode="numeric" maxLength={6} />
+          </div>
+          <SubmitButton variant="secondary">Save the rates</SubmitButton>
+        </ActionForm>
+      ) : (
+        <p>
+          {perUser.toLocaleString("en")} per user, {perApp.toLocaleString("en")} per app.
+        </p>
+      )}
+    </SectionCard>
+  );
+}
+
+/** The form of a new provider. Its models are added after a test. */
+function NewProvider() {
+  return (
+    <SectionCard
+      title="Add a provider"
+      description="Requests are sent there with its key, which is stored encrypted and never shown again."
+    >
+      <ActionForm action={addProviderAction} label="Add a provider" className="grid max-w-reading gap-4">
+        <Field
+          name="name"
+          label="Name"
+          hint="Users see it beside its models."
+          autoComplete="off"
+          maxLength={PROVIDER_NAME_MAX_CHARACTERS}
+        />
+        <Field
+          name="baseUrl"
+          type="url"
+          label="Base URL"
+          hint="The URL that comes before /chat/completions, such as https://api.example.com/v1."
+          isMono
+          maxLength={500}
+        />
+        <Field name="apiKey" type="password" label="API key" isOptional isMono maxLength={1000} />
+        <ChoiceRow
+          type="checkbox"
+          name="isOwnNetworkAllowed"
+          label="It is in your own network"
+          hint="Allows a private address, and unencrypted requests if the URL begins with http://."
+        />
+        <SubmitButton>Add provider</SubmitButton>
+      </ActionForm>
+    </SectionCard>
   );
 }

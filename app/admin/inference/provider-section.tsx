@@ -1,17 +1,14 @@
 import type { ReactNode } from "react";
 import { organizationPlans } from "#core/accounts/organizations/plans.ts";
-import type { ListedProvider } from "#core/inference/providers/list-providers.ts";
-import { MODEL_NAME_MAX_CHARACTERS } from "#core/inference/providers/provider.ts";
-import { ActionForm } from "../../_components/action-form.client.tsx";
-import { buttonClass } from "../../_components/button.tsx";
+import { type ListedProvider, MODEL_NAME_MAX_CHARACTERS } from "#core/inference/providers/provider.ts";
+import { ActionButton, ActionForm, SubmitButton } from "../../_components/action-form.client.tsx";
 import { Chip } from "../../_components/chip.tsx";
-import { ChoiceRow } from "../../_components/choice-row.client.tsx";
-import { ConfirmDestructive } from "../../_components/confirm-destructive.client.tsx";
-import { Field } from "../../_components/field.client.tsx";
+import { ConfirmDestructive } from "../../_components/details-form.client.tsx";
+import { CancelButton, Disclosure } from "../../_components/disclosure.client.tsx";
+import { ChoiceRow, Field } from "../../_components/fields.client.tsx";
 import { List, ListRow } from "../../_components/list.tsx";
+import { SectionCard } from "../../_components/page-layout.tsx";
 import { RelativeTime } from "../../_components/relative-time.tsx";
-import { SectionCard } from "../../_components/section-card.tsx";
-import { SubmitButton } from "../../_components/submit-button.client.tsx";
 import {
   addModelAction,
   removeModelAction,
@@ -42,13 +39,9 @@ export function ProviderSection({ provider, isRecent }: PartProps) {
     >
       <Models provider={provider} isRecent={isRecent} />
       <div className="grid grid-cols-1 gap-4 border-line border-t px-4 py-4 sm:px-5">
-        <ActionForm action={testProviderAction.bind(null, provider.id)} label={`Test ${name}`} className="grid gap-3">
-          <div>
-            <SubmitButton variant="secondary" size="small">
-              Test the connection<span className="sr-only"> of {name}</span>
-            </SubmitButton>
-          </div>
-        </ActionForm>
+        <ActionButton action={testProviderAction.bind(null, provider.id)} label={`Test ${name}`}>
+          Test the connection<span className="sr-only"> of {name}</span>
+        </ActionButton>
         {isRecent && <Acts provider={provider} />}
       </div>
     </SectionCard>
@@ -80,7 +73,7 @@ function Models({ provider: { models, name: provider }, isRecent }: PartProps) {
           meta={
             upstreamName !== name && (
               <>
-                there <code className="break-all">{upstreamName}</code>
+                at the provider: <code className="break-all">{upstreamName}</code>
               </>
             )
           }
@@ -90,12 +83,12 @@ function Models({ provider: { models, name: provider }, isRecent }: PartProps) {
               <ConfirmDestructive
                 action={removeModelAction.bind(null, id)}
                 trigger="Remove"
-                title={`Offer ${name} no more?`}
+                title={`Stop offering ${name}?`}
                 confirm={`Remove ${name}`}
                 size="small"
                 isQuiet
               >
-                Apps that ask for it are told that it does not exist. What was used of it stays on record.
+                Apps that request it get an error saying that it does not exist. Past usage stays on record.
               </ConfirmDestructive>
             </div>
           )}
@@ -108,61 +101,47 @@ function Models({ provider: { models, name: provider }, isRecent }: PartProps) {
 function Acts({ provider: { id, name, disabledAt, hasKey } }: Readonly<{ provider: ListedProvider }>) {
   return (
     <>
-      <Disclosure label="Offer a model" of={name}>
+      <Part label="Offer a model" of={name}>
         <ActionForm
           action={addModelAction.bind(null, id)}
           label={`Offer a model of ${name}`}
           className="grid max-w-reading gap-4"
         >
-          <Field
-            name="model"
-            label="Name"
-            hint="What apps ask for."
-            isMono
-            autoCapitalize="none"
-            autoComplete="off"
-            spellCheck={false}
-            maxLength={MODEL_NAME_MAX_CHARACTERS}
-          />
+          <Field name="model" label="Name" hint="The name that apps request." isMono maxLength={MODEL_NAME_MAX_CHARACTERS} />
           <Field
             name="upstreamName"
             label="Its name at the provider"
-            hint="The same, if you leave this empty."
+            hint="Leave empty if it is the same."
             isOptional
             isMono
-            autoCapitalize="none"
-            autoComplete="off"
-            spellCheck={false}
             maxLength={MODEL_NAME_MAX_CHARACTERS}
           />
           <fieldset>
             <legend className="font-medium">Only for organizations on these plans</legend>
-            <p className="text-muted text-small">For everybody, if you tick none.</p>
+            <p className="text-muted text-small">If you select none, everybody can use the model.</p>
             {organizationPlans.map((plan) => (
               <ChoiceRow key={plan} type="checkbox" name="plans" value={plan} label={plan} />
             ))}
           </fieldset>
-          <div>
-            <SubmitButton variant="secondary">Offer the model</SubmitButton>
+          <div className="flex gap-2">
+            <SubmitButton>Offer the model</SubmitButton>
+            <CancelButton />
           </div>
         </ActionForm>
-      </Disclosure>
-      <Disclosure label={hasKey ? "Replace the key" : "Give it a key"} of={name}>
+      </Part>
+      <Part label={hasKey ? "Replace the key" : "Add a key"} of={name}>
         <ActionForm action={rotateKeyAction.bind(null, id)} label={`Key of ${name}`} className="grid max-w-reading gap-4">
-          <Field name="apiKey" type="password" label="New API key" isMono autoComplete="off" maxLength={1000} />
-          <div>
-            <SubmitButton variant="secondary">Save the key</SubmitButton>
+          <Field name="apiKey" type="password" label="New API key" isMono maxLength={1000} />
+          <div className="flex gap-2">
+            <SubmitButton>Save the key</SubmitButton>
+            <CancelButton />
           </div>
         </ActionForm>
-      </Disclosure>
-      <ActionForm action={setDisabledAction.bind(null, id, !disabledAt)} label={`Use of ${name}`} className="grid gap-2">
-        <div>
-          <SubmitButton variant="secondary" size="small">
-            {disabledAt ? "Enable" : "Disable"}
-            <span className="sr-only"> {name}</span>
-          </SubmitButton>
-        </div>
-      </ActionForm>
+      </Part>
+      <ActionButton action={setDisabledAction.bind(null, id, !disabledAt)} label={`Use of ${name}`}>
+        {disabledAt ? "Enable" : "Disable"}
+        <span className="sr-only"> {name}</span>
+      </ActionButton>
       <ConfirmDestructive
         action={removeProviderAction.bind(null, id)}
         trigger="Remove the provider"
@@ -174,20 +153,24 @@ function Acts({ provider: { id, name, disabledAt, hasKey } }: Readonly<{ provide
         confirm={`Remove ${name}`}
         size="small"
       >
-        Its key and its models go with it. To stop using it for a while, disable it. What was used stays on record.
+        Its key and its models are removed too. To stop using it temporarily, disable it instead. Past usage stays on record.
       </ConfirmDestructive>
     </>
   );
 }
 
-function Disclosure({ label, of, children }: Readonly<{ label: string; of: string; children: ReactNode }>) {
+function Part({ label, of, children }: Readonly<{ label: string; of: string; children: ReactNode }>) {
   return (
-    <details className="group">
-      <summary className={buttonClass({ size: "small" }, "w-fit")}>
-        {label}
-        <span className="sr-only"> of {of}</span>
-      </summary>
+    <Disclosure
+      look={{ size: "small" }}
+      trigger={
+        <>
+          {label}
+          <span className="sr-only"> of {of}</span>
+        </>
+      }
+    >
       <div className="mt-3 rounded-control border border-line p-4">{children}</div>
-    </details>
+    </Disclosure>
   );
 }

@@ -1,74 +1,68 @@
 import { KeyRound } from "lucide-react";
 import type { Metadata } from "next";
-import { isRecentlyAuthenticated } from "#core/access/is-recently-authenticated.ts";
-import { PUBLISH_AHEAD_SECONDS } from "#core/oauth/keys.ts";
-import { type ListedSigningKey, listSigningKeys, type SigningKeyState } from "#core/oauth/signing-keys.ts";
+import { isRecentlyAuthenticated } from "#core/access/may.ts";
+import { type ListedSigningKey, listSigningKeys, PUBLISH_AHEAD_SECONDS, type SigningKeyState } from "#core/oauth/signing-keys.ts";
+import { SubmitButton } from "../../_components/action-form.client.tsx";
 import { Chip, type ChipProps } from "../../_components/chip.tsx";
-import { ConfirmDestructive } from "../../_components/confirm-destructive.client.tsx";
-import { EmptyState } from "../../_components/empty-state.tsx";
-import { FormMessage } from "../../_components/form-message.tsx";
-import { List, ListRow } from "../../_components/list.tsx";
-import { PageHeader } from "../../_components/page-header.tsx";
+import { ConfirmDestructive, FormDetails } from "../../_components/details-form.client.tsx";
+import { CancelButton } from "../../_components/disclosure.client.tsx";
+import { EmptyState, List, ListRow } from "../../_components/list.tsx";
+import { PageColumn, SectionCard } from "../../_components/page-layout.tsx";
 import { ProveIdentity } from "../../_components/prove-identity.tsx";
 import { RelativeTime } from "../../_components/relative-time.tsx";
-import { SectionCard } from "../../_components/section-card.tsx";
-import { requireOperator } from "../../_server/operator-page.ts";
 import { noticeOf, type PageQuery } from "../../_server/page-query.ts";
-import { rotateAction } from "./actions.ts";
+import { requireOperator } from "../../_server/session.ts";
+import { rotateAction } from "../actions.ts";
 
 export const metadata: Metadata = { title: "Signing keys · Administration" };
 
 const minutes = PUBLISH_AHEAD_SECONDS / 60;
 
-/** What just happened, said once after a redirect. */
+/** What the page says after a redirect, by the `notice` in its address. */
 const notices: Record<string, string> = {
-  rotated: `New keys are published. They sign in ${minutes} minutes, when every app has fetched them.`,
-  replaced: "New keys sign from now on. The ones before are withdrawn: what they signed is not believed any more.",
+  rotated: `New keys are published. They will be used in ${minutes} minutes, when every app has fetched them.`,
+  replaced: "New keys are in use. The previous keys are withdrawn: tokens signed with them are no longer accepted.",
 };
 
 const states: Record<SigningKeyState, { label: string; tone: ChipProps["tone"] }> = {
   next: { label: "Next", tone: "neutral" },
-  signing: { label: "Signs", tone: "good" },
-  retiring: { label: "On its way out", tone: "warn" },
+  signing: { label: "In use", tone: "good" },
+  retiring: { label: "Retiring", tone: "warn" },
   retired: { label: "Withdrawn", tone: "neutral" },
 };
 
-/** The keys by which apps know that an ID token is ours. */
+/** The keys with which apps verify ID tokens. */
 export default async function AdminKeysPage({ searchParams }: Readonly<{ searchParams: PageQuery }>) {
   const query = await searchParams;
   const operator = await requireOperator("/admin/keys");
   const keys = await listSigningKeys(operator);
-  const notice = noticeOf(notices, query.notice);
   return (
-    <>
-      <PageHeader
-        title="Signing keys"
-        description="They sign the ID tokens by which apps know who signed in. Apps fetch their public parts by themselves."
-      />
-      <div className="grid grid-cols-1 gap-5">
-        {notice && <FormMessage tone="good">{notice}</FormMessage>}
-        <SectionCard title="Keys" isFlush>
-          {keys.length === 0 ? (
-            <EmptyState Icon={KeyRound} title="None yet">
-              The service makes the first pair when somebody first asks for them.
-            </EmptyState>
-          ) : (
-            <List label="Signing keys">
-              {keys.map((key) => (
-                <KeyRow key={key.kid} signingKey={key} />
-              ))}
-            </List>
-          )}
-        </SectionCard>
-        <SectionCard title="Rotate">
-          {isRecentlyAuthenticated(operator) ? (
-            <Rotate />
-          ) : (
-            <ProveIdentity returnTo="/admin/keys">To rotate the keys, confirm that it is you.</ProveIdentity>
-          )}
-        </SectionCard>
-      </div>
-    </>
+    <PageColumn
+      title="Signing keys"
+      description="They sign the ID tokens with which apps identify users. Apps fetch the public keys automatically."
+      notice={noticeOf(notices, query.notice)}
+    >
+      <SectionCard title="Keys" isFlush>
+        {keys.length === 0 ? (
+          <EmptyState Icon={KeyRound} title="No keys yet">
+            The service creates the first keys when they are first needed.
+          </EmptyState>
+        ) : (
+          <List label="Signing keys">
+            {keys.map((key) => (
+              <KeyRow key={key.kid} signingKey={key} />
+            ))}
+          </List>
+        )}
+      </SectionCard>
+      <SectionCard title="Rotate">
+        {isRecentlyAuthenticated(operator) ? (
+          <Rotate />
+        ) : (
+          <ProveIdentity returnTo="/admin/keys">Confirm your identity to rotate the keys.</ProveIdentity>
+        )}
+      </SectionCard>
+    </PageColumn>
   );
 }
 
@@ -87,10 +81,11 @@ function KeyRow({ signingKey }: Readonly<{ signingKey: ListedSigningKey }>) {
       meta={
         <>
           <code className="block break-all">{kid}</code>
-          made <RelativeTime at={createdAt} /> · {state === "next" ? "signs" : "signed from"} <RelativeTime at={activeAt} />
+          created <RelativeTime at={createdAt} /> · {state === "next" ? "starts signing" : "signed from"}{" "}
+          <RelativeTime at={activeAt} />
           {retiredAt && (
             <>
-              {` · ${state === "retired" ? "withdrawn" : "goes"} `}
+              {` · ${state === "retired" ? "withdrawn" : "will be removed"} `}
               <RelativeTime at={retiredAt} />
             </>
           )}
@@ -103,23 +98,24 @@ function KeyRow({ signingKey }: Readonly<{ signingKey: ListedSigningKey }>) {
 function Rotate() {
   return (
     <div className="grid grid-cols-1 gap-5">
-      <ConfirmDestructive
-        action={rotateAction.bind(null, false)}
-        trigger="Rotate the keys"
-        title="Make new signing keys?"
-        confirm="Make new signing keys"
-      >
-        They are published at once and sign from {minutes} minutes on. The present ones stay published until all that they signed
-        has expired. Nobody notices.
-      </ConfirmDestructive>
+      <FormDetails action={rotateAction.bind(null, false)} trigger="Rotate the keys" label="Rotate the keys">
+        <p className="text-muted text-small">
+          New keys are published immediately and used after {minutes} minutes. The current keys stay published until everything
+          they signed has expired. Users notice nothing.
+        </p>
+        <div className="flex flex-wrap gap-2">
+          <SubmitButton>Create new signing keys</SubmitButton>
+          <CancelButton />
+        </div>
+      </FormDetails>
       <ConfirmDestructive
         action={rotateAction.bind(null, true)}
         trigger="A key has leaked"
-        title="Withdraw the present keys at once?"
-        confirm="Withdraw the present keys"
+        title="Withdraw the current keys immediately?"
+        confirm="Withdraw the current keys"
       >
-        Whoever has a leaked key can sign in as anybody for as long as it is published. New keys sign at once; apps that have not
-        fetched them yet refuse sign-ins for some minutes.
+        Anyone with a leaked key can sign in as any user while the key is published. New keys are used immediately; apps that have
+        not fetched them yet refuse sign-ins for a few minutes.
       </ConfirmDestructive>
     </div>
   );

@@ -1,29 +1,19 @@
 import { MailCheck, MailX } from "lucide-react";
 import type { Metadata } from "next";
-import {
-  type LetterState,
-  type MailState,
-  readLetterState,
-  readMailState,
-  type TroubledLetter,
-} from "#core/operations/mail/read-mail-state.ts";
-import { ActionForm } from "../../_components/action-form.client.tsx";
+import { type LetterState, type MailState, readLetterState, readMailState, type TroubledLetter } from "#core/operations/mail.ts";
+import { ActionButton } from "../../_components/action-form.client.tsx";
 import { ButtonLink } from "../../_components/button.tsx";
 import { Chip } from "../../_components/chip.tsx";
-import { EmptyState } from "../../_components/empty-state.tsx";
-import { FormMessage } from "../../_components/form-message.tsx";
-import { List, ListRow } from "../../_components/list.tsx";
-import { PageHeader } from "../../_components/page-header.tsx";
+import { EmptyState, List, ListRow } from "../../_components/list.tsx";
+import { FormMessage, PageColumn, SectionCard } from "../../_components/page-layout.tsx";
 import { RelativeTime } from "../../_components/relative-time.tsx";
-import { SectionCard } from "../../_components/section-card.tsx";
-import { SubmitButton } from "../../_components/submit-button.client.tsx";
-import { requireOperator } from "../../_server/operator-page.ts";
-import { type PageQuery, textOf } from "../../_server/page-query.ts";
-import { retryAction, sendTestAction } from "./actions.ts";
+import { noticeOf, type PageQuery, textOf } from "../../_server/page-query.ts";
+import { requireOperator } from "../../_server/session.ts";
+import { retryAction, sendTestAction } from "../actions.ts";
 
 export const metadata: Metadata = { title: "Mail · Administration" };
 
-/** How mail leaves the house, whether it does, and what did not. */
+/** How mail is sent, whether that works, and which messages failed. */
 export default async function AdminMailPage({ searchParams }: Readonly<{ searchParams: PageQuery }>) {
   const query = await searchParams;
   const operator = await requireOperator("/admin/mail");
@@ -31,53 +21,47 @@ export default async function AdminMailPage({ searchParams }: Readonly<{ searchP
   const [state, test] = await Promise.all([readMailState(operator), testId ? readLetterState(operator, testId) : undefined]);
   const waiting = state.troubled.filter(({ dueAt }) => dueAt !== null).length;
   return (
-    <>
-      <PageHeader title="Mail" description="Sign-up links, invitations and security notices go out by mail." />
-      <div className="grid grid-cols-1 gap-5">
-        {textOf(query.notice) === "retried" && (
-          <FormMessage tone="good">All letters that wait are tried now. Look again in a moment.</FormMessage>
+    <PageColumn
+      title="Mail"
+      description="The service sends sign-up links, invitations and security notices by e-mail."
+      notice={noticeOf({ retried: "All waiting messages are being retried. Check again in a moment." }, query.notice)}
+    >
+      <SectionCard title="Outgoing server" description="Set by SMTP_URL and MAIL_FROM when the service starts.">
+        <Way state={state} />
+      </SectionCard>
+      <SectionCard title="Send a test" description="Sends a message to your own address through the same server.">
+        <div className="grid grid-cols-1 gap-4">
+          {test && <TestState test={test} testId={testId} />}
+          <ActionButton action={sendTestAction} label="Send a test" variant="primary" size="medium">
+            Send a test
+          </ActionButton>
+        </div>
+      </SectionCard>
+      <SectionCard
+        title="Unsent messages"
+        description="The latest 50 of the last 30 days. Failed messages cannot be resent, because their text is not stored."
+        isFlush
+        action={
+          waiting > 0 && (
+            <ActionButton action={retryAction} label="Try again">
+              Try them now
+            </ActionButton>
+          )
+        }
+      >
+        {state.troubled.length === 0 ? (
+          <EmptyState Icon={MailCheck} title="All messages were sent">
+            Messages that the mail server rejects appear here, with the reason.
+          </EmptyState>
+        ) : (
+          <List label="Unsent messages">
+            {state.troubled.map((letter) => (
+              <Troubled key={letter.id} letter={letter} />
+            ))}
+          </List>
         )}
-        <SectionCard title="The way out" description="Set by SMTP_URL and MAIL_FROM, when the service starts.">
-          <Way state={state} />
-        </SectionCard>
-        <SectionCard title="Send a test" description="A letter to your own address, by the way that all others take.">
-          <div className="grid grid-cols-1 gap-4">
-            {test && <TestState test={test} testId={testId} />}
-            <ActionForm action={sendTestAction} label="Send a test" className="grid gap-2">
-              <div>
-                <SubmitButton>Send me a test</SubmitButton>
-              </div>
-            </ActionForm>
-          </div>
-        </SectionCard>
-        <SectionCard
-          title="What did not go out"
-          description="The latest 50 of the last 30 days. What was given up stays so, since its text is not kept."
-          isFlush
-          action={
-            waiting > 0 && (
-              <ActionForm action={retryAction} label="Try again" className="grid gap-2">
-                <SubmitButton variant="secondary" size="small">
-                  Try them now
-                </SubmitButton>
-              </ActionForm>
-            )
-          }
-        >
-          {state.troubled.length === 0 ? (
-            <EmptyState Icon={MailCheck} title="Every letter went out">
-              Letters that the mail server does not take stand here, with its reason.
-            </EmptyState>
-          ) : (
-            <List label="Letters that did not go out">
-              {state.troubled.map((letter) => (
-                <Troubled key={letter.id} letter={letter} />
-              ))}
-            </List>
-          )}
-        </SectionCard>
-      </div>
-    </>
+      </SectionCard>
+    </PageColumn>
   );
 }
 
@@ -88,16 +72,16 @@ function Way({ state: { way, from, waiting } }: Readonly<{ state: MailState }>) 
       : ([
           ["Server", way.server],
           ["Signs in as", way.user ?? "nobody"],
-          ["Connection", way.isSecure ? "TLS" : "STARTTLS where the server offers it"],
+          ["Connection", way.isSecure ? "TLS" : "STARTTLS if the server offers it"],
         ] as [string, string][])),
     ["From", from],
-    ["Waiting", waiting === 1 ? "1 letter" : `${waiting.toLocaleString("en")} letters`],
+    ["Waiting", waiting === 1 ? "1 message" : `${waiting.toLocaleString("en")} messages`],
   ];
   return (
     <div className="grid grid-cols-1 gap-4">
       {"outbox" in way && (
         <FormMessage tone="warn">
-          SMTP_URL is not set. Letters become files in the outbox, and people do not get them.
+          E-mail is not configured: messages are saved to the outbox folder, not sent. Set SMTP_URL to send them.
         </FormMessage>
       )}
       <dl className="grid grid-cols-1 gap-x-5 gap-y-2 sm:grid-cols-[10rem_minmax(0,1fr)]">
@@ -114,13 +98,13 @@ function Way({ state: { way, from, waiting } }: Readonly<{ state: MailState }>) 
 
 function TestState({ test, testId }: Readonly<{ test: LetterState; testId: string }>) {
   const { state, recipient, lastError } = test;
-  if (state === "sent") return <FormMessage tone="good">The letter to {recipient} went out.</FormMessage>;
-  if (state === "failed") return <FormMessage tone="bad">The letter was given up: {lastError}</FormMessage>;
+  if (state === "sent") return <FormMessage tone="good">The message to {recipient} was sent.</FormMessage>;
+  if (state === "failed") return <FormMessage tone="bad">The message could not be sent: {lastError}</FormMessage>;
   return (
     <FormMessage tone={lastError ? "warn" : "neutral"}>
-      {lastError ? `It did not go out yet: ${lastError} It is tried again.` : `The letter to ${recipient} is on its way.`}{" "}
+      {lastError ? `Not sent yet: ${lastError} The service will retry.` : `The message to ${recipient} is being sent.`}{" "}
       <ButtonLink href={`/admin/mail?test=${testId}`} size="small" className="ml-1">
-        Look again
+        Check again
       </ButtonLink>
     </FormMessage>
   );
@@ -134,12 +118,12 @@ function Troubled({ letter }: Readonly<{ letter: TroubledLetter }>) {
       title={
         <>
           <bdi className="wrap-anywhere min-w-0">{subject}</bdi>
-          {dueAt ? <Chip tone="warn">Waits</Chip> : <Chip tone="bad">Given up</Chip>}
+          {dueAt ? <Chip tone="warn">Waiting</Chip> : <Chip tone="bad">Failed</Chip>}
         </>
       }
       meta={
         <>
-          to <span className="wrap-anywhere">{recipient}</span> · written <RelativeTime at={createdAt} /> ·{" "}
+          to <span className="wrap-anywhere">{recipient}</span> · created <RelativeTime at={createdAt} /> ·{" "}
           {attempts === 1 ? "1 attempt" : `${attempts} attempts`}
           {dueAt && (
             <>

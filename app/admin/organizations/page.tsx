@@ -1,82 +1,55 @@
 import { Building2, SearchX } from "lucide-react";
 import type { Metadata } from "next";
 import Link from "next/link";
-import { redirect } from "next/navigation";
-import { type ListedOrganization, listAllOrganizations } from "#core/accounts/organizations/list-all-organizations.ts";
+import { type ListedOrganization, listAllOrganizations } from "#core/accounts/organizations/find-organization.ts";
 import { organizationPlans } from "#core/accounts/organizations/plans.ts";
-import { Avatar } from "../../_components/avatar.tsx";
-import { avatarSrc } from "../../_components/avatar-src.ts";
+import { Avatar, avatarSrc } from "../../_components/avatar.tsx";
 import { ButtonLink } from "../../_components/button.tsx";
-import { Card } from "../../_components/card.tsx";
 import { Chip } from "../../_components/chip.tsx";
-import { EmptyState } from "../../_components/empty-state.tsx";
-import { FormMessage } from "../../_components/form-message.tsx";
-import { List, ListRow } from "../../_components/list.tsx";
-import { PageHeader } from "../../_components/page-header.tsx";
-import { Pagination } from "../../_components/pagination.tsx";
-import { planNames } from "../../_components/plan-names.ts";
+import { EmptyState, ListPage, ListRow } from "../../_components/list.tsx";
+import { planNames } from "../../_components/organization-wording.ts";
 import { RelativeTime } from "../../_components/relative-time.tsx";
-import { SearchForm } from "../../_components/search-form.tsx";
-import { Select } from "../../_components/select.client.tsx";
-import { requireOperator } from "../../_server/operator-page.ts";
+import { Filter, SearchForm } from "../../_components/search-form.tsx";
 import { organizationPath } from "../../_server/organization-page.ts";
-import { type PageQuery, searchOf, textOf } from "../../_server/page-query.ts";
-import { ORGANIZATIONS_PATH, organizationPlanPath, organizationsPath } from "./organizations-path.ts";
+import { hrefWith, noticeOf, type PageQuery, searchOf, textOf } from "../../_server/page-query.ts";
+import { requireOperator } from "../../_server/session.ts";
+import { ORGANIZATIONS_PATH, organizationPlanPath } from "../paths.ts";
 
 export const metadata: Metadata = { title: "Organizations · Administration" };
 
 const plans = [...organizationPlans, "none"] as const;
 
-/** Every organization of the installation, with its plan and whom to write to. */
+/** Every organization of the installation, with its plan and a contact. */
 export default async function AdminOrganizationsPage({ searchParams }: Readonly<{ searchParams: PageQuery }>) {
   const query = await searchParams;
   const search = searchOf(query.search);
   const plan = plans.find((each) => each === textOf(query.plan));
   const operator = await requireOperator(ORGANIZATIONS_PATH);
   const organizations = await listAllOrganizations(operator, { text: search, plan, page: Number(textOf(query.page)) });
-  const { items, page, pageSize, total } = organizations;
-  if (items.length === 0 && total > 0) redirect(organizationsPath({ search, plan, page: Math.ceil(total / pageSize) }));
   return (
-    <>
-      <PageHeader title="Organizations" description="Who works together here, on which plan, and whom to write to." />
-      <div className="grid gap-5">
-        {textOf(query.notice) === "plan" && <FormMessage tone="good">The plan is changed. It holds at once.</FormMessage>}
-        <SearchForm action={ORGANIZATIONS_PATH} label="Name" value={search}>
-          <div className="min-w-44">
-            <Select
-              name="plan"
-              label="Plan"
-              defaultValue={plan ?? ""}
-              options={[
-                { value: "", label: "Any" },
-                { value: "none", label: planNames.free },
-                ...organizationPlans.map((value) => ({ value, label: planNames[value] })),
-              ]}
-            />
-          </div>
-        </SearchForm>
-        <div>
-          <Card>
-            {total === 0 ? (
-              <NoOrganizations isSearched={search !== "" || plan !== undefined} />
-            ) : (
-              <List label="Organizations">
-                {items.map((organization) => (
-                  <OrganizationRow key={organization.id} organization={organization} />
-                ))}
-              </List>
-            )}
-          </Card>
-          <Pagination
-            label="organizations"
-            page={page}
-            pageSize={pageSize}
-            total={total}
-            hrefOf={(at) => organizationsPath({ search, plan, page: at })}
-          />
-        </div>
-      </div>
-    </>
+    <ListPage
+      title="Organizations"
+      description="All organizations, with their plans and administrators."
+      notice={noticeOf({ plan: "The plan was changed." }, query.notice)}
+      label="Organizations"
+      things="organizations"
+      list={organizations}
+      hrefOf={(page) => hrefWith(ORGANIZATIONS_PATH, { search, plan, page })}
+      row={(organization) => <OrganizationRow key={organization.id} organization={organization} />}
+      empty={<NoOrganizations isSearched={search !== "" || plan !== undefined} />}
+    >
+      <SearchForm action={ORGANIZATIONS_PATH} label="Name" value={search}>
+        <Filter
+          name="plan"
+          label="Plan"
+          value={plan}
+          options={[
+            { value: "none", label: planNames.free },
+            ...organizationPlans.map((value) => ({ value, label: planNames[value] })),
+          ]}
+        />
+      </SearchForm>
+    </ListPage>
   );
 }
 
@@ -127,10 +100,10 @@ function NoOrganizations({ isSearched }: Readonly<{ isSearched: boolean }>) {
     return (
       <EmptyState
         Icon={SearchX}
-        title="No organization is like that"
+        title="No organizations match"
         action={<ButtonLink href={ORGANIZATIONS_PATH}>Show all organizations</ButtonLink>}
       >
-        A name is found by any part of it.
+        Enter part of a name.
       </EmptyState>
     );
   }
@@ -140,7 +113,7 @@ function NoOrganizations({ isSearched }: Readonly<{ isSearched: boolean }>) {
       title="No organizations yet"
       action={<ButtonLink href="/organizations/new">New organization</ButtonLink>}
     >
-      Organizations that people make stand here.
+      Organizations that users create appear here.
     </EmptyState>
   );
 }

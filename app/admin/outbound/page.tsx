@@ -2,21 +2,19 @@ import { CircleCheck, CircleX } from "lucide-react";
 import type { Metadata } from "next";
 import { env } from "#core/env.ts";
 import { examineOutbound } from "#core/operations/examine-outbound.ts";
-import type { Examined } from "#core/outbound/examine-address.ts";
+import type { Examined } from "#core/outbound/parse-target.ts";
 import { buttonClass } from "../../_components/button.tsx";
-import { Field } from "../../_components/field.client.tsx";
-import { FormMessage } from "../../_components/form-message.tsx";
+import { Field } from "../../_components/fields.client.tsx";
 import { List, ListRow } from "../../_components/list.tsx";
-import { PageHeader } from "../../_components/page-header.tsx";
-import { SectionCard } from "../../_components/section-card.tsx";
-import { requireOperator } from "../../_server/operator-page.ts";
+import { FormMessage, PageColumn, SectionCard } from "../../_components/page-layout.tsx";
 import { type PageQuery, textOf } from "../../_server/page-query.ts";
+import { requireOperator } from "../../_server/session.ts";
 
 export const metadata: Metadata = { title: "Outbound requests · Administration" };
 
 const PAGE = "/admin/outbound";
 
-/** Which addresses the service calls that somebody else chose, and what would become of one of them. */
+/** The rules for requests to addresses that others choose, and a check of one address. */
 export default async function AdminOutboundPage({ searchParams }: Readonly<{ searchParams: PageQuery }>) {
   const query = await searchParams;
   const operator = await requireOperator(PAGE);
@@ -24,64 +22,58 @@ export default async function AdminOutboundPage({ searchParams }: Readonly<{ sea
   const examined = url ? await examineOutbound(operator, url) : undefined;
   const ranges = env().OUTBOUND_ALLOW_CIDRS;
   return (
-    <>
-      <PageHeader
-        title="Outbound requests"
-        description="Metadata documents, key sets, webhooks and sign-out notices go to addresses that people and apps choose. They must not lead into your network."
-      />
-      <div className="grid grid-cols-1 gap-5">
-        <SectionCard title="What is allowed" description="Set by OUTBOUND_ALLOW_CIDRS, when the service starts.">
-          <ul className="grid list-disc gap-1.5 pl-5">
-            <li>Every public address. A name is called only if all its addresses are allowed.</li>
-            {ranges.length === 0 ? (
-              <li>Nothing else: no private address, no loopback, no service of a cloud's inside.</li>
-            ) : (
-              ranges.map((range) => (
-                <li key={range}>
-                  <code className="break-all">{range}</code>, although it may be private
-                </li>
-              ))
-            )}
-            <li>Redirects are not followed, and a connection goes to the very address that was checked.</li>
-          </ul>
-        </SectionCard>
-        <SectionCard title="Try an address" description="It is looked up and judged. Nothing is sent to it.">
-          <div className="grid grid-cols-1 gap-5">
-            <form action={PAGE} className="flex flex-wrap items-end gap-3">
-              <div className="min-w-0 flex-1 basis-56">
-                <Field
-                  name="url"
-                  label="Address"
-                  defaultValue={url}
-                  placeholder="https://hooks.example.com/in"
-                  isMono
-                  autoComplete="off"
-                  autoCapitalize="none"
-                  spellCheck={false}
-                  maxLength={2_000}
-                />
-              </div>
-              <button type="submit" className={buttonClass({ variant: "primary" })}>
-                Try it
-              </button>
-            </form>
-            {examined && <Verdict examined={examined} />}
-          </div>
-        </SectionCard>
-      </div>
-    </>
+    <PageColumn
+      title="Outbound requests"
+      description="Requests for metadata documents, key sets, webhooks and sign-out notices go to URLs that users and apps choose. They must not reach your internal network."
+    >
+      <SectionCard title="What is allowed" description="Set by OUTBOUND_ALLOW_CIDRS when the service starts.">
+        <ul className="grid list-disc gap-1.5 pl-5">
+          <li>Every public address. A host name is used only if all its addresses are allowed.</li>
+          {ranges.length === 0 ? (
+            <li>Nothing else: no private addresses, no loopback, no internal services of a cloud.</li>
+          ) : (
+            ranges.map((range) => (
+              <li key={range}>
+                <code className="break-all">{range}</code>, although it may be private
+              </li>
+            ))
+          )}
+          <li>Redirects are not followed, and connections use exactly the address that was checked.</li>
+        </ul>
+      </SectionCard>
+      <SectionCard title="Check a URL" description="The host is resolved and checked. Nothing is sent to it.">
+        <div className="grid grid-cols-1 gap-5">
+          <form action={PAGE} className="flex flex-wrap items-end gap-3">
+            <div className="min-w-0 flex-1 basis-56">
+              <Field
+                name="url"
+                label="URL"
+                defaultValue={url}
+                placeholder="https://hooks.example.com/in"
+                isMono
+                maxLength={2_000}
+              />
+            </div>
+            <button type="submit" className={buttonClass({ variant: "primary" })}>
+              Try it
+            </button>
+          </form>
+          {examined && <Verdict examined={examined} />}
+        </div>
+      </SectionCard>
+    </PageColumn>
   );
 }
 
 function Verdict({ examined }: Readonly<{ examined: Examined }>) {
-  if (examined.outcome === "refused") return <FormMessage tone="bad">It would not be called: {examined.reason}.</FormMessage>;
+  if (examined.outcome === "refused") return <FormMessage tone="bad">Refused: {examined.reason}.</FormMessage>;
   const { host, port, isAllowed, addresses } = examined;
   return (
     <div className="grid grid-cols-1 gap-3">
       <FormMessage tone={isAllowed ? "good" : "bad"}>
         {isAllowed
-          ? `It would be called, at port ${port}.`
-          : "It would not be called, since not all of its addresses are allowed. To allow them, add their range to OUTBOUND_ALLOW_CIDRS and start the service again."}
+          ? `Allowed on port ${port}.`
+          : "Refused, because not all of its addresses are allowed. To allow them, add their range to OUTBOUND_ALLOW_CIDRS and restart the service."}
       </FormMessage>
       <div className="rounded-control border border-line">
         <List label={`Addresses of ${host}`}>
@@ -107,7 +99,5 @@ function Verdict({ examined }: Readonly<{ examined: Examined }>) {
 
 function reasonOf({ isAllowed, range }: { isAllowed: boolean; range: string | null }): string {
   if (isAllowed) return range ? `Allowed by ${range} of OUTBOUND_ALLOW_CIDRS` : "A public address";
-  return range
-    ? `Refused: it is in ${range}, which is not the public internet`
-    : "Refused: it is no address of the public internet";
+  return range ? `Refused: it is in ${range}, which is not the public internet` : "Refused: it is not a public internet address";
 }

@@ -1,7 +1,7 @@
 "use client";
 
 import { useFormState } from "../../_components/action-form.client.tsx";
-import { SecretOnce } from "../../_components/secret-once.tsx";
+import { SecretOnce } from "../../_components/copyable.tsx";
 
 /** The token that the form around it has just made. */
 export function NewToken() {

@@ -1,81 +1,70 @@
 import { Plug } from "lucide-react";
 import type { Metadata } from "next";
-import { type ListedPlatform, listPlatforms } from "#core/hub/platforms/list-platforms.ts";
+import { type ListedPlatform, listPlatforms } from "#core/hub/platforms/manage-platforms.ts";
 import { PLATFORM_NAME_MAX_CHARACTERS, PLATFORM_SOURCE_MAX_CHARACTERS } from "#core/hub/platforms/platform.ts";
-import { ActionForm } from "../../_components/action-form.client.tsx";
-import { ConfirmDestructive } from "../../_components/confirm-destructive.client.tsx";
-import { EmptyState } from "../../_components/empty-state.tsx";
-import { Field } from "../../_components/field.client.tsx";
-import { FormMessage } from "../../_components/form-message.tsx";
-import { List, ListRow } from "../../_components/list.tsx";
-import { PageHeader } from "../../_components/page-header.tsx";
-import { RelativeTime } from "../../_components/relative-time.tsx";
-import { SectionCard } from "../../_components/section-card.tsx";
-import { SubmitButton } from "../../_components/submit-button.client.tsx";
-import { requireOperator } from "../../_server/operator-page.ts";
-import { type PageQuery, textOf } from "../../_server/page-query.ts";
-import { createPlatformAction, revokePlatformAction, rotateTokenAction } from "./actions.ts";
+import { ActionForm, SubmitButton } from "../../_components/action-form.client.tsx";
+import { ConfirmDestructive } from "../../_components/details-form.client.tsx";
+import { Field } from "../../_components/fields.client.tsx";
+import { EmptyState, List, ListRow } from "../../_components/list.tsx";
+import { PageColumn, SectionCard } from "../../_components/page-layout.tsx";
+import { LastUsed, RelativeTime } from "../../_components/relative-time.tsx";
+import { noticeOf, type PageQuery } from "../../_server/page-query.ts";
+import { requireOperator } from "../../_server/session.ts";
+import { createPlatformAction, revokePlatformAction, rotateTokenAction } from "../actions.ts";
 import { NewToken } from "./new-token.client.tsx";
 
 export const metadata: Metadata = { title: "Platforms · Administration" };
 
-/** The systems beside us that tell of repositories of their own; bounded, so that the list is whole. */
+/** The external systems that report their own repositories. Their number is limited, so the list has no pages. */
 export default async function PlatformsPage({ searchParams }: Readonly<{ searchParams: PageQuery }>) {
   const operator = await requireOperator("/admin/platforms");
   const [platforms, query] = await Promise.all([listPlatforms(operator), searchParams]);
   return (
-    <>
-      <PageHeader
-        title="Platforms"
-        description="A system with repositories of its own can tell of them here, and of what happens to them: people then watch them like any other."
-      />
-      <div className="grid grid-cols-1 gap-5">
-        {textOf(query.notice) === "revoked" && (
-          <FormMessage tone="good">The platform is revoked. What it told of its repositories is gone.</FormMessage>
+    <PageColumn
+      title="Platforms"
+      description="A platform with its own repositories can report them and their changes here, so that users can watch them."
+      notice={noticeOf(
+        { revoked: "The platform was revoked, and the repositories that it had reported were removed." },
+        query.notice,
+      )}
+    >
+      <SectionCard title="Connected platforms" isFlush>
+        {platforms.length === 0 ? (
+          <EmptyState Icon={Plug} title="No platforms yet">
+            All repositories are hosted here. Add a platform if you host some elsewhere.
+          </EmptyState>
+        ) : (
+          <List label="Platforms">
+            {platforms.map((platform) => (
+              <PlatformRow key={platform.id} platform={platform} />
+            ))}
+          </List>
         )}
-        <SectionCard title="Platforms that may speak" isFlush>
-          {platforms.length === 0 ? (
-            <EmptyState Icon={Plug} title="There are none">
-              Repositories are hosted here. Add a platform when some of yours are elsewhere.
-            </EmptyState>
-          ) : (
-            <List label="Platforms">
-              {platforms.map((platform) => (
-                <PlatformRow key={platform.id} platform={platform} />
-              ))}
-            </List>
-          )}
-        </SectionCard>
-        <SectionCard
-          title="Add a platform"
-          description="It gets a token, with which it mirrors its repositories and sends events. Events of another source are refused."
-        >
-          <ActionForm action={createPlatformAction} label="Add a platform" className="grid max-w-reading gap-4">
-            <NewToken />
-            <Field
-              name="name"
-              label="Name"
-              hint="What operators know it by."
-              autoComplete="off"
-              maxLength={PLATFORM_NAME_MAX_CHARACTERS}
-            />
-            <Field
-              name="source"
-              label="Source"
-              hint="What the source of its events begins with, such as https://git.example.com."
-              isMono
-              autoCapitalize="none"
-              autoComplete="off"
-              spellCheck={false}
-              maxLength={PLATFORM_SOURCE_MAX_CHARACTERS}
-            />
-            <div>
-              <SubmitButton variant="secondary">Add platform</SubmitButton>
-            </div>
-          </ActionForm>
-        </SectionCard>
-      </div>
-    </>
+      </SectionCard>
+      <SectionCard
+        title="Add a platform"
+        description="It gets a token with which it can mirror its repositories and send events. Events with another source are refused."
+      >
+        <ActionForm action={createPlatformAction} label="Add a platform" className="grid max-w-reading gap-4">
+          <NewToken />
+          <Field
+            name="name"
+            label="Name"
+            hint="The name that operators see."
+            autoComplete="off"
+            maxLength={PLATFORM_NAME_MAX_CHARACTERS}
+          />
+          <Field
+            name="source"
+            label="Source"
+            hint="The beginning of the source of its events, such as https://git.example.com."
+            isMono
+            maxLength={PLATFORM_SOURCE_MAX_CHARACTERS}
+          />
+          <SubmitButton variant="secondary">Add platform</SubmitButton>
+        </ActionForm>
+      </SectionCard>
+    </PageColumn>
   );
 }
 
@@ -88,18 +77,10 @@ function PlatformRow({ platform }: Readonly<{ platform: ListedPlatform }>) {
       meta={
         <>
           <code className="block break-all">{source}</code>
-          {repos} · token …{last4},{" "}
-          {lastUsedAt ? (
-            <>
-              last used <RelativeTime at={lastUsedAt} />
-            </>
-          ) : (
-            "never used"
-          )}{" "}
-          · added <RelativeTime at={createdAt} />
+          {repos} · token …{last4}, <LastUsed at={lastUsedAt} /> · added <RelativeTime at={createdAt} />
           {previousExpiresAt && (
             <>
-              {" · the token before works until "}
+              {" · the previous token works until "}
               <RelativeTime at={previousExpiresAt} />
             </>
           )}
@@ -110,11 +91,9 @@ function PlatformRow({ platform }: Readonly<{ platform: ListedPlatform }>) {
         <ActionForm action={rotateTokenAction} label={`Token of ${name}`} className="grid gap-3">
           <input type="hidden" name="platform" value={id} />
           <NewToken />
-          <div>
-            <SubmitButton variant="secondary" size="small">
-              New token<span className="sr-only"> for {name}</span>
-            </SubmitButton>
-          </div>
+          <SubmitButton variant="secondary" size="small">
+            New token<span className="sr-only"> for {name}</span>
+          </SubmitButton>
         </ActionForm>
         <ConfirmDestructive
           action={revokePlatformAction}
@@ -128,7 +107,7 @@ function PlatformRow({ platform }: Readonly<{ platform: ListedPlatform }>) {
           size="small"
         >
           <input type="hidden" name="platform" value={id} />
-          Its tokens end at once, and the {repos} that it told of are not known here any more. Collections lose them too.
+          Its tokens are revoked immediately, and the {repos} that it reported are removed, also from collections.
         </ConfirmDestructive>
       </div>
     </ListRow>

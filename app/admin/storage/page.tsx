@@ -1,26 +1,18 @@
 import { HardDrive, SearchX } from "lucide-react";
 import type { Metadata } from "next";
 import Link from "next/link";
-import { redirect } from "next/navigation";
 import { readableSize } from "#core/readable-size.ts";
 import type { StorageKind } from "#core/storage/limits.ts";
 import { listStoringOwners, type StoringOwner } from "#core/storage/manage-quotas.ts";
-import { Avatar } from "../../_components/avatar.tsx";
-import { avatarSrc } from "../../_components/avatar-src.ts";
+import { Avatar, avatarSrc } from "../../_components/avatar.tsx";
 import { ButtonLink } from "../../_components/button.tsx";
-import { Card } from "../../_components/card.tsx";
 import { Chip } from "../../_components/chip.tsx";
-import { EmptyState } from "../../_components/empty-state.tsx";
-import { FormMessage } from "../../_components/form-message.tsx";
-import { List, ListRow } from "../../_components/list.tsx";
-import { Meter, ofLimit } from "../../_components/meter.tsx";
-import { PageHeader } from "../../_components/page-header.tsx";
-import { Pagination } from "../../_components/pagination.tsx";
-import { SearchForm } from "../../_components/search-form.tsx";
-import { Select } from "../../_components/select.client.tsx";
-import { requireOperator } from "../../_server/operator-page.ts";
-import { type PageQuery, searchOf, textOf } from "../../_server/page-query.ts";
-import { STORAGE_PATH, storagePath, storageQuotaPath } from "./storage-path.ts";
+import { Meter, ofLimit } from "../../_components/figures.tsx";
+import { EmptyState, ListPage, ListRow } from "../../_components/list.tsx";
+import { Filter, SearchForm } from "../../_components/search-form.tsx";
+import { hrefWith, noticeOf, type PageQuery, searchOf, textOf } from "../../_server/page-query.ts";
+import { requireOperator } from "../../_server/session.ts";
+import { STORAGE_PATH, storageQuotaPath } from "../paths.ts";
 
 export const metadata: Metadata = { title: "Storage · Administration" };
 
@@ -33,52 +25,31 @@ export default async function AdminStoragePage({ searchParams }: Readonly<{ sear
   const kind = kinds.find((each) => each === textOf(query.kind));
   const operator = await requireOperator(STORAGE_PATH);
   const owners = await listStoringOwners(operator, { text: search, kind, page: Number(textOf(query.page)) });
-  const { items, page, pageSize, total } = owners;
-  if (items.length === 0 && total > 0) redirect(storagePath({ search, kind, page: Math.ceil(total / pageSize) }));
   return (
-    <>
-      <PageHeader
-        title="Storage"
-        description="Who stores most, with the records that are kept for them. The largest stand first."
-      />
-      <div className="grid grid-cols-1 gap-5">
-        {textOf(query.notice) === "quota" && <FormMessage tone="good">The quota is changed. It holds at once.</FormMessage>}
-        <SearchForm action={STORAGE_PATH} label="Name" value={search}>
-          <div className="min-w-44">
-            <Select
-              name="kind"
-              label="Who"
-              defaultValue={kind ?? ""}
-              options={[
-                { value: "", label: "Everybody" },
-                { value: "user", label: "People" },
-                { value: "organization", label: "Organizations" },
-              ]}
-            />
-          </div>
-        </SearchForm>
-        <div>
-          <Card>
-            {total === 0 ? (
-              <Nobody isSearched={search !== "" || kind !== undefined} />
-            ) : (
-              <List label="Storage by owner">
-                {items.map((owner) => (
-                  <OwnerRow key={owner.id} owner={owner} />
-                ))}
-              </List>
-            )}
-          </Card>
-          <Pagination
-            label="owners"
-            page={page}
-            pageSize={pageSize}
-            total={total}
-            hrefOf={(at) => storagePath({ search, kind, page: at })}
-          />
-        </div>
-      </div>
-    </>
+    <ListPage
+      title="Storage"
+      description="Storage by owner, largest first."
+      notice={noticeOf({ quota: "The quota was changed." }, query.notice)}
+      label="Storage by owner"
+      things="owners"
+      list={owners}
+      hrefOf={(page) => hrefWith(STORAGE_PATH, { search, kind, page })}
+      row={(owner) => <OwnerRow key={owner.id} owner={owner} />}
+      empty={<Nobody isSearched={search !== "" || kind !== undefined} />}
+    >
+      <SearchForm action={STORAGE_PATH} label="Name" value={search}>
+        <Filter
+          name="kind"
+          label="Who"
+          value={kind}
+          any="Everybody"
+          options={[
+            { value: "user", label: "People" },
+            { value: "organization", label: "Organizations" },
+          ]}
+        />
+      </SearchForm>
+    </ListPage>
   );
 }
 
@@ -87,7 +58,7 @@ const names: Record<StorageKind, string> = {
   lfs: "Git LFS",
   relay: "relay inboxes",
   logs: "job logs",
-  attempts: "webhook answers",
+  attempts: "webhook responses",
 };
 
 function OwnerRow({ owner }: Readonly<{ owner: StoringOwner }>) {
@@ -105,12 +76,12 @@ function OwnerRow({ owner }: Readonly<{ owner: StoringOwner }>) {
             {handle}
           </Link>
           {kind === "organization" && <Chip>Organization</Chip>}
-          {isQuotaSet && <Chip>Own quota</Chip>}
+          {isQuotaSet && <Chip>Custom quota</Chip>}
         </>
       }
       meta={
         parts.length === 0
-          ? "Nothing is stored"
+          ? "Nothing stored"
           : `${readableSize(total)}: ${parts.map((each) => `${readableSize(bytes[each])} ${names[each]}`).join(" · ")}`
       }
       trailing={
@@ -134,18 +105,14 @@ function OwnerRow({ owner }: Readonly<{ owner: StoringOwner }>) {
 function Nobody({ isSearched }: Readonly<{ isSearched: boolean }>) {
   if (isSearched) {
     return (
-      <EmptyState
-        Icon={SearchX}
-        title="Nobody is like that"
-        action={<ButtonLink href={STORAGE_PATH}>Show everybody who stores something</ButtonLink>}
-      >
-        A name is found by any part of it.
+      <EmptyState Icon={SearchX} title="No owners match" action={<ButtonLink href={STORAGE_PATH}>Show all owners</ButtonLink>}>
+        Enter part of a name.
       </EmptyState>
     );
   }
   return (
     <EmptyState Icon={HardDrive} title="Nothing is stored yet">
-      People and organizations stand here once they have files in a repository.
+      Users and organizations appear here when they have files in a repository.
     </EmptyState>
   );
 }

@@ -1,24 +1,16 @@
 import { SearchX, Users } from "lucide-react";
 import type { Metadata } from "next";
 import Link from "next/link";
-import { redirect } from "next/navigation";
 import { type ListedUser, listUsers, type UserState, userStates } from "#core/accounts/users/list-users.ts";
-import { Avatar } from "../../_components/avatar.tsx";
-import { avatarSrc } from "../../_components/avatar-src.ts";
+import { Avatar, avatarSrc } from "../../_components/avatar.tsx";
 import { ButtonLink } from "../../_components/button.tsx";
-import { Card } from "../../_components/card.tsx";
-import { EmptyState } from "../../_components/empty-state.tsx";
-import { FormMessage } from "../../_components/form-message.tsx";
-import { List, ListRow } from "../../_components/list.tsx";
-import { PageHeader } from "../../_components/page-header.tsx";
-import { Pagination } from "../../_components/pagination.tsx";
+import { EmptyState, ListPage, ListRow } from "../../_components/list.tsx";
 import { RelativeTime } from "../../_components/relative-time.tsx";
-import { SearchForm } from "../../_components/search-form.tsx";
-import { Select } from "../../_components/select.client.tsx";
-import { requireOperator } from "../../_server/operator-page.ts";
-import { type PageQuery, searchOf, textOf } from "../../_server/page-query.ts";
+import { Filter, SearchForm } from "../../_components/search-form.tsx";
+import { hrefWith, noticeOf, type PageQuery, searchOf, textOf } from "../../_server/page-query.ts";
+import { requireOperator } from "../../_server/session.ts";
+import { USERS_PATH, userPath } from "../paths.ts";
 import { UserChips } from "./user-chips.tsx";
-import { USERS_PATH, userPath, usersPath } from "./users-path.ts";
 
 export const metadata: Metadata = { title: "Users · Administration" };
 
@@ -35,47 +27,27 @@ export default async function AdminUsersPage({ searchParams }: Readonly<{ search
   const state = userStates.find((each) => each === textOf(query.state));
   const operator = await requireOperator(USERS_PATH);
   const users = await listUsers(operator, { text: search, ...(state && { state }), page: Number(textOf(query.page)) });
-  const { items, page, pageSize, total } = users;
-  if (items.length === 0 && total > 0) redirect(usersPath({ search, state, page: Math.ceil(total / pageSize) }));
   return (
-    <>
-      <PageHeader title="Users" description="Everybody with an account here, the newest first." />
-      <div className="grid grid-cols-1 gap-5">
-        {textOf(query.notice) === "deleted" && (
-          <FormMessage tone="good">The account is deleted. Nobody can take its name again.</FormMessage>
-        )}
-        <SearchForm action={USERS_PATH} label="Beginning of a name or an e-mail address, or an id" value={search}>
-          <div className="min-w-44">
-            <Select
-              name="state"
-              label="State"
-              defaultValue={state ?? ""}
-              options={[{ value: "", label: "Any" }, ...userStates.map((value) => ({ value, label: stateLabels[value] }))]}
-            />
-          </div>
-        </SearchForm>
-        <div>
-          <Card>
-            {total === 0 ? (
-              <NoUsers />
-            ) : (
-              <List label="Users">
-                {items.map((user) => (
-                  <UserRow key={user.id} user={user} />
-                ))}
-              </List>
-            )}
-          </Card>
-          <Pagination
-            label="users"
-            page={page}
-            pageSize={pageSize}
-            total={total}
-            hrefOf={(at) => usersPath({ search, state, page: at })}
-          />
-        </div>
-      </div>
-    </>
+    <ListPage
+      title="Users"
+      description="All users, newest first."
+      notice={noticeOf({ deleted: "The account was deleted. Nobody can use its name again." }, query.notice)}
+      label="Users"
+      things="users"
+      list={users}
+      hrefOf={(page) => hrefWith(USERS_PATH, { search, state, page })}
+      row={(user) => <UserRow key={user.id} user={user} />}
+      empty={<NoUsers />}
+    >
+      <SearchForm action={USERS_PATH} label="Beginning of a name or an e-mail address, or an ID" value={search}>
+        <Filter
+          name="state"
+          label="State"
+          value={state}
+          options={userStates.map((value) => ({ value, label: stateLabels[value] }))}
+        />
+      </SearchForm>
+    </ListPage>
   );
 }
 
@@ -110,7 +82,7 @@ function NoUsers() {
   return (
     <EmptyState
       Icon={SearchX}
-      title="Nobody is like that"
+      title="No users match"
       action={
         <ButtonLink href={USERS_PATH}>
           <Users className="size-4" aria-hidden="true" />
@@ -118,7 +90,7 @@ function NoUsers() {
         </ButtonLink>
       }
     >
-      Names and addresses are found by how they begin, an id only as a whole.
+      Enter the beginning of a name or an e-mail address, or a full ID.
     </EmptyState>
   );
 }

@@ -1,10 +1,10 @@
 import { Chip } from "../../_components/chip.tsx";
 
-export type UserChipsProps = Readonly<{
+type UserChipsProps = Readonly<{
   user: Readonly<{ isOperator: boolean; disabledAt: Date | null; emailVerifiedAt: Date | null }>;
 }>;
 
-/** What is particular about an account. */
+/** The unusual states of an account. */
 export function UserChips({ user: { isOperator, disabledAt, emailVerifiedAt } }: UserChipsProps) {
   return (
     <>

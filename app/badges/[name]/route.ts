@@ -5,10 +5,10 @@ import { env } from "#core/env.ts";
 
 const KEPT_SECONDS = 24 * 60 * 60;
 
-/** A sign-in badge, with the name that this instance has. Other people's pages show it: it is public and may be kept. */
+/** A sign-in badge with the name of this instance. Other sites show it, so it is public and may be cached. */
 export async function GET(request: Request, { params }: { params: Promise<{ name: string }> }): Promise<Response> {
   const asked = parseBadgeName((await params).name);
-  if (!asked) return new Response("There is no such badge.\n", { status: 404 });
+  if (!asked) return new Response("This badge does not exist.\n", { status: 404 });
   const { svg } = drawBadge(env().BRAND_NAME, asked.size, asked.theme);
   const etag = `"${createHash("sha256").update(svg).digest("base64url").slice(0, 22)}"`;
   const headers = {

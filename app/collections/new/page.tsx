@@ -1,14 +1,11 @@
 import type { Metadata } from "next";
 import { personActor } from "#core/access/actor.ts";
 import { ActionForm } from "../../_components/action-form.client.tsx";
-import { ButtonLink } from "../../_components/button.tsx";
-import { Card } from "../../_components/card.tsx";
-import { PageBody } from "../../_components/page-body.tsx";
-import { PageHeader } from "../../_components/page-header.tsx";
-import { Select } from "../../_components/select.client.tsx";
+import { Select } from "../../_components/fields.client.tsx";
+import { FormButtons } from "../../_components/form-buttons.tsx";
+import { Card, PageHeader } from "../../_components/page-layout.tsx";
 import { SiteFrame } from "../../_components/site-frame.tsx";
-import { SubmitButton } from "../../_components/submit-button.client.tsx";
-import { organizationNames } from "../../_server/owner-choices.ts";
+import { organizationNames } from "../../_server/owner-place.ts";
 import { type PageQuery, textOf } from "../../_server/page-query.ts";
 import { requireSession } from "../../_server/session.ts";
 import { createCollectionAction } from "../actions.ts";
@@ -24,26 +21,19 @@ export default async function NewCollectionPage({ searchParams }: Readonly<{ sea
   const owners = [username, ...(await organizationNames(personActor(session), "collection.create"))];
   const owner = owners.find((one) => one.toLowerCase() === asked.toLowerCase()) ?? username;
   return (
-    <SiteFrame>
-      <PageBody width="reading">
-        <PageHeader
-          title="New collection"
-          trail={[{ href: COLLECTIONS_PATH, label: "Collections" }]}
-          description="Next you put repositories into it."
-        />
-        <Card className="px-4 py-5 sm:px-5">
-          <ActionForm action={createCollectionAction} values={{ owner, theme: "blue", visibility: "public" }}>
-            <Select name="owner" label="Owner" options={owners.map((value) => ({ value, label: value }))} />
-            <CollectionFields />
-            <div className="flex flex-wrap gap-3">
-              <SubmitButton>Create collection</SubmitButton>
-              <ButtonLink href={collectionsPath({ owner: asked })} variant="quiet">
-                Cancel
-              </ButtonLink>
-            </div>
-          </ActionForm>
-        </Card>
-      </PageBody>
+    <SiteFrame width="reading">
+      <PageHeader
+        title="New collection"
+        trail={[{ href: COLLECTIONS_PATH, label: "Collections" }]}
+        description="You can add repositories next."
+      />
+      <Card className="px-4 py-5 sm:px-5">
+        <ActionForm action={createCollectionAction} values={{ owner, theme: "blue", visibility: "public" }}>
+          <Select name="owner" label="Owner" options={owners.map((value) => ({ value, label: value }))} />
+          <CollectionFields />
+          <FormButtons cancelHref={collectionsPath({ owner: asked })}>Create collection</FormButtons>
+        </ActionForm>
+      </Card>
     </SiteFrame>
   );
 }

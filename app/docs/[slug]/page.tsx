@@ -5,13 +5,14 @@ import { notFound } from "next/navigation";
 import { fillInProse, namesAnApp } from "#core/docs/fill-in.ts";
 import type { Guide } from "#core/docs/guides.ts";
 import { layOutGuide, listGuides, readGuide } from "#core/docs/read-guide.ts";
-import { PageHeader } from "../../_components/page-header.tsx";
+import { buttonClass } from "../../_components/button.tsx";
+import { Select } from "../../_components/fields.client.tsx";
+import { PageHeader } from "../../_components/page-layout.tsx";
 import { type PageQuery, textOf } from "../../_server/page-query.ts";
 import { DocsFrame } from "../docs-frame.tsx";
-import { FilledWith } from "../filled-with.tsx";
 import { GuideTree } from "../guide-tree.tsx";
 import { OnThisPage } from "../on-this-page.tsx";
-import { findReader, instanceFilling } from "../reader.ts";
+import { findReader, instanceFilling, type Reader } from "../reader.ts";
 
 type GuidePageProps = Readonly<{ params: Promise<{ slug: string }>; searchParams: PageQuery }>;
 
@@ -20,7 +21,7 @@ export async function generateMetadata({ params }: GuidePageProps): Promise<Meta
   return guide ? { title: guide.label, description: fillInProse(guide.use, instanceFilling()) } : {};
 }
 
-/** A guide: `docs/guides/*.md` and its like, filled in for whoever reads it. */
+/** A guide from `docs/guides/*.md`, with examples for the reader's own app. */
 export default async function GuidePage({ params, searchParams }: GuidePageProps) {
   const guide = await readGuide((await params).slug);
   if (!guide) notFound();
@@ -74,5 +75,50 @@ function Neighbour({ guide, way }: Readonly<{ guide: Guide | undefined; way: "pr
       </span>
       {isNext && <ArrowRight className="size-4" aria-hidden="true" />}
     </Link>
+  );
+}
+
+type FilledWithProps = Readonly<{ reader: Reader; slug: string }>;
+
+/** Names the app in the examples of a guide, and lets the reader choose another of their apps. */
+function FilledWith({ reader: { app, apps, isSignedIn, filling }, slug }: FilledWithProps) {
+  return (
+    <aside aria-label="Values in the examples" className="mb-5 rounded-card border border-line bg-surface px-4 py-3 text-small">
+      {app ? (
+        <>
+          <p>
+            The examples contain the URL of this service and your app{" "}
+            <Link prefetch={false} href={`/settings/applications/${app.id}`} className="link">
+              {app.name}
+            </Link>
+            . They never contain its secret, which is shown only once, when it is created on the app&rsquo;s page. They read it
+            from <code>CLIENT_SECRET</code>.
+          </p>
+          {apps.length > 1 && (
+            <form action={`/docs/${slug}`} className="mt-3 flex flex-wrap items-end gap-3">
+              <div className="min-w-0 flex-1 basis-56">
+                <Select
+                  name="app"
+                  label="Use another app's values"
+                  defaultValue={app.id}
+                  options={apps.map(({ id, name }) => ({ value: id, label: name }))}
+                />
+              </div>
+              <button type="submit" className={buttonClass({})}>
+                Fill in
+              </button>
+            </form>
+          )}
+        </>
+      ) : (
+        <p>
+          The examples contain the URL of this service, <code className="break-all">{filling.origin}</code>.{" "}
+          <Link prefetch={false} href={isSignedIn ? "/settings/applications/new" : `/login?next=/docs/${slug}`} className="link">
+            {isSignedIn ? "Create an app" : "Sign in"}
+          </Link>
+          , and they also contain {isSignedIn ? "its" : "your app’s"} client ID and redirect URI.
+        </p>
+      )}
+    </aside>
   );
 }

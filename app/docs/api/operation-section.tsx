@@ -2,36 +2,27 @@ import Link from "next/link";
 import type { ReactNode } from "react";
 import type { ApiDocument, ApiParameter, ApiResponse, ApiSchema } from "#core/api-document.ts";
 import { type ReferenceOperation, splitResponses, typeOfAccess } from "#core/docs/reference/api-reference.ts";
-import { curlOf } from "#core/docs/reference/curl-of.ts";
-import { exampleOf } from "#core/docs/reference/example-of.ts";
+import { curlOf, exampleOf } from "#core/docs/reference/example-of.ts";
 import { Chip } from "../../_components/chip.tsx";
-import { CodeBlock } from "../../_components/code-block.tsx";
-import { InlineCode } from "./inline-code.tsx";
-import { FieldLine, SchemaFields, typeOf } from "./schema-fields.tsx";
+import { CodeBlock } from "../../_components/copyable.tsx";
+import { FieldLine, InlineCode, SchemaFields, typeOf } from "./schema-fields.tsx";
 
-export type OperationSectionProps = Readonly<{ document: ApiDocument; entry: ReferenceOperation; isEvent?: boolean }>;
+type OperationSectionProps = Readonly<{ document: ApiDocument; entry: ReferenceOperation; isEvent?: boolean }>;
 
-/** One operation: what it does, what it takes, what it answers, and a request to copy. */
+/** One operation, below its title: what it does, its parameters, its responses, and a request to copy. */
 export function OperationSection({ document, entry, isEvent }: OperationSectionProps) {
   const { id, method, path, operation, alike } = entry;
   const { own, shared } = splitResponses(operation);
   const [body] = Object.entries(operation.requestBody?.content ?? {});
   return (
-    <article aria-labelledby={id} className="rounded-card border border-line bg-surface">
+    <article aria-label={operation.summary ?? id} className="rounded-card border border-line bg-surface">
       <header className="border-line border-b px-4 py-3.5 sm:px-5">
-        <h2 id={id} className="scroll-mt-4">
-          <a href={`#${id}`} className="hover:underline">
-            {operation.summary}
-          </a>
-        </h2>
-        {isEvent ? <code className="mt-1 block font-semibold">{id}</code> : <Address method={method} path={path} />}
+        {isEvent ? <code className="font-semibold">{id}</code> : <Address method={method} path={path} />}
         {alike.length > 0 && (
           <details className="mt-1 text-small">
-            <summary className="link w-fit text-muted">The same elsewhere ({alike.length})</summary>
+            <summary className="link w-fit text-muted">The same operation at other paths ({alike.length})</summary>
             {alike.map((other) => (
-              <div key={other.id} id={other.id} className="scroll-mt-4">
-                <Address method={other.method} path={other.path} />
-              </div>
+              <Address key={other.id} method={other.method} path={other.path} />
             ))}
           </details>
         )}
@@ -49,7 +40,7 @@ export function OperationSection({ document, entry, isEvent }: OperationSectionP
             <Body document={document} mediaType={body[0]} schema={body[1].schema ?? {}} isRequest={!isEvent} />
           </Part>
         )}
-        <Part title={isEvent ? "What you answer" : "Answers"}>
+        <Part title={isEvent ? "Your response" : "Responses"}>
           <ul className="grid grid-cols-1 gap-3">
             {own.map(([status, response]) => (
               <li key={status}>
@@ -71,7 +62,7 @@ export function OperationSection({ document, entry, isEvent }: OperationSectionP
           </ul>
         </Part>
         {!isEvent && (
-          <Part title="Try it">
+          <Part title="Check">
             <CodeBlock code={curlOf(document, entry)} label={`curl command: ${operation.summary}`} />
           </Part>
         )}
@@ -80,7 +71,7 @@ export function OperationSection({ document, entry, isEvent }: OperationSectionP
   );
 }
 
-function Address({ method, path }: Readonly<{ method: string; path: string }>) {
+export function Address({ method, path }: Readonly<{ method: string; path: string }>) {
   return (
     <p className="mt-1 flex flex-wrap items-baseline gap-x-2">
       <code className="font-semibold">{method}</code>
@@ -104,7 +95,7 @@ function Access({ operation }: Readonly<{ operation: ReferenceOperation["operati
 function Part({ title, children }: Readonly<{ title: string; children: ReactNode }>) {
   return (
     <section>
-      <h3 className="pb-2 font-medium text-small">{title}</h3>
+      <h2 className="pb-2 font-medium text-small">{title}</h2>
       {children}
     </section>
   );

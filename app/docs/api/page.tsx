@@ -1,20 +1,19 @@
 import type { Metadata } from "next";
 import Link from "next/link";
 import { notFound } from "next/navigation";
-import { apiDocument } from "#core/api-document.ts";
-import { EVENTS_SLUG, sectionsOf } from "#core/docs/reference/api-reference.ts";
+import { type ApiDocument, apiDocument } from "#core/api-document.ts";
+import { EVENTS_SLUG, resolveResponse, sectionsOf } from "#core/docs/reference/api-reference.ts";
 import { env } from "#core/env.ts";
 import { buttonClass } from "../../_components/button.tsx";
-import { CodeBlock } from "../../_components/code-block.tsx";
-import { CopyField } from "../../_components/copy-field.tsx";
-import { PageHeader } from "../../_components/page-header.tsx";
-import { SectionCard } from "../../_components/section-card.tsx";
+import { Chip } from "../../_components/chip.tsx";
+import { CodeBlock, CopyField } from "../../_components/copyable.tsx";
+import { PageHeader, SectionCard } from "../../_components/page-layout.tsx";
 import { DocsFrame } from "../docs-frame.tsx";
-import { ErrorList } from "./error-list.tsx";
+import { InlineCode } from "./schema-fields.tsx";
 
 export const metadata: Metadata = { title: "API reference" };
 
-/** The start of the reference: where the API is, how one is let in, what errors look like, and every operation by its noun. */
+/** The start of the reference: the API's address, authentication, errors, and every operation by its tag. */
 export default async function ApiReferencePage() {
   const document = apiDocument();
   if (!document) notFound();
@@ -24,7 +23,7 @@ export default async function ApiReferencePage() {
     <DocsFrame>
       <PageHeader
         title="API reference"
-        description={`Every operation of ${BRAND_NAME} for programs, from the OpenAPI document that the service itself answers with.`}
+        description={`Every API operation of ${BRAND_NAME}, from the service's own OpenAPI document.`}
         trail={[{ href: "/docs", label: "Docs" }]}
         actions={
           <a href="/api/openapi.json" download="openapi.json" className={buttonClass({ size: "small" })}>
@@ -33,7 +32,7 @@ export default async function ApiReferencePage() {
         }
       />
       <div className="grid max-w-discussion grid-cols-1 gap-5">
-        <SectionCard title="Where, and with what">
+        <SectionCard title="Authentication">
           <div className="grid grid-cols-1 gap-4">
             <CopyField label="Base URL" value={ORIGIN} />
             <p>
@@ -41,7 +40,7 @@ export default async function ApiReferencePage() {
               <Link prefetch={false} href="/settings/tokens" className="link">
                 personal access token
               </Link>
-              , or one that an app got by signing somebody in. Each operation names the scopes of which the token needs one.
+              , or one that an app got when a user signed in. Each operation lists its scopes; the token needs one of them.
             </p>
             <CodeBlock
               label="first request"
@@ -65,19 +64,19 @@ export default async function ApiReferencePage() {
                 Webhook events
               </Link>{" "}
               <span className="text-muted text-small">{Object.keys(document.webhooks).length}</span>
-              <span className="block text-muted text-small">What a receiver gets at each kind of event.</span>
+              <span className="block text-muted text-small">What a receiver gets for each kind of event.</span>
             </li>
           </ul>
         </SectionCard>
         <SectionCard
           title="Errors"
-          description="The body says what is wrong in a sentence, and in a word for programs. At addresses of OAuth it is the body of RFC 6749 §5.2."
+          description="The body has a message for people and a code for programs. OAuth endpoints use the error format of RFC 6749 §5.2."
         >
           <ErrorList document={document} />
         </SectionCard>
         <SectionCard
-          title="A client of your own"
-          description="The document is OpenAPI 3.1; generators for many languages read it. For JavaScript and TypeScript there is @keyhook/sdk already."
+          title="Your own client"
+          description="The document is OpenAPI 3.1, which generators for many languages can read. For JavaScript and TypeScript, use @keyhook/sdk."
         >
           <div className="grid grid-cols-1 gap-4">
             <CodeBlock label="install the client for JavaScript" code={`npm install ${ORIGIN}/downloads/keyhook-sdk.tgz`} />
@@ -90,5 +89,33 @@ export default async function ApiReferencePage() {
         </SectionCard>
       </div>
     </DocsFrame>
+  );
+}
+
+/** The errors that operations share, each once, by status. */
+function ErrorList({ document }: Readonly<{ document: ApiDocument }>) {
+  const refs = new Map(
+    Object.values(document.paths)
+      .flatMap((operations) => Object.values(operations))
+      .flatMap(({ responses }) => Object.entries(responses))
+      .filter(([, { $ref }]) => $ref),
+  );
+  const all = [...refs].sort(([one], [other]) => Number(one) - Number(other));
+  const [, notFound] = all.find(([status]) => status === "404") ?? [];
+  const example = notFound && resolveResponse(document, notFound).content?.["application/json"]?.example;
+  return (
+    <div className="grid grid-cols-1 gap-4">
+      <CodeBlock label="body of an error" code={JSON.stringify(example, null, 2)} />
+      <ul className="divide-y divide-line">
+        {all.map(([status, response]) => (
+          <li key={status} id={`error-${status}`} className="flex scroll-mt-4 items-baseline gap-3 py-2 target:bg-sunken">
+            <Chip tone="bad">{status}</Chip>
+            <span className="min-w-0 flex-1">
+              <InlineCode text={resolveResponse(document, response).description ?? ""} />
+            </span>
+          </li>
+        ))}
+      </ul>
+    </div>
   );
 }

@@ -1,12 +1,11 @@
 import type { ApiDocument, ApiSchema } from "#core/api-document.ts";
 import { resolveSchema, schemaNameOf } from "#core/docs/reference/api-reference.ts";
-import { InlineCode } from "./inline-code.tsx";
 
 const DEPTH_MAX = 5;
 
-export type SchemaFieldsProps = Readonly<{ document: ApiDocument; schema: ApiSchema; depth?: number }>;
+type SchemaFieldsProps = Readonly<{ document: ApiDocument; schema: ApiSchema; depth?: number }>;
 
-/** The fields of a schema, each with its type and whether it must be there; what is inside of one is folded away. */
+/** The fields of a schema, each with its type and whether it is required. Nested fields are folded. */
 export function SchemaFields({ document, schema, depth = 0 }: SchemaFieldsProps) {
   const resolved = itemOf(document, schema);
   const choices = resolved.anyOf ?? resolved.oneOf;
@@ -97,7 +96,7 @@ export function FieldLine({ name, type, isRequired }: Readonly<{ name: string; t
   );
 }
 
-/** What a value may be, where the type does not say all of it. */
+/** The limits of a value, beyond its type. */
 function Limits({ schema }: Readonly<{ schema: ApiSchema }>) {
   const { enum: choices, minimum, maximum, minLength, maxLength, minItems, maxItems, pattern, default: fallback } = schema;
   const limits = [
@@ -109,7 +108,7 @@ function Limits({ schema }: Readonly<{ schema: ApiSchema }>) {
     minItems !== undefined && `At least ${minItems}.`,
     maxItems !== undefined && `At most ${maxItems}.`,
     pattern !== undefined && `Matches \`${pattern}\`.`,
-    fallback !== undefined && fallback !== null && `\`${JSON.stringify(fallback)}\` when left out.`,
+    fallback !== undefined && fallback !== null && `Default: \`${JSON.stringify(fallback)}\`.`,
   ].filter(Boolean);
   if (limits.length === 0) return null;
   return (
@@ -119,7 +118,7 @@ function Limits({ schema }: Readonly<{ schema: ApiSchema }>) {
   );
 }
 
-/** A list is shown as what it is of. */
+/** For a list, the type of its items is shown. */
 function itemOf(document: ApiDocument, schema: ApiSchema): ApiSchema {
   const resolved = resolveSchema(document, schema);
   return resolved.items && !resolved.properties ? itemOf(document, resolved.items) : resolved;
@@ -154,4 +153,12 @@ export function typeOf(document: ApiDocument, schema: ApiSchema): string {
     return `object of ${typeOf(document, additionalProperties)}`;
   }
   return types.map((one) => (one === "string" && format ? `${one} (${format})` : one)).join(" or ");
+}
+
+/** A sentence of the OpenAPI document, in which backticks mark code. */
+export function InlineCode({ text }: Readonly<{ text: string }>) {
+  return text.split("`").map((part, at) =>
+    // biome-ignore lint/suspicious/noArrayIndexKey: the parts of a text have no other names, and never change
+    at % 2 ? <code key={at}>{part}</code> : part,
+  );
 }

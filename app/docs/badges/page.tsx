@@ -3,9 +3,8 @@ import Link from "next/link";
 import { badgeHtml, badgePath } from "#core/docs/badges/badge-html.ts";
 import { badgeSizes, badgeThemes, drawBadge } from "#core/docs/badges/draw-badge.ts";
 import { env } from "#core/env.ts";
-import { CodeBlock } from "../../_components/code-block.tsx";
-import { PageHeader } from "../../_components/page-header.tsx";
-import { SectionCard } from "../../_components/section-card.tsx";
+import { CodeBlock } from "../../_components/copyable.tsx";
+import { PageHeader, SectionCard } from "../../_components/page-layout.tsx";
 import { DocsFrame } from "../docs-frame.tsx";
 
 export const metadata: Metadata = { title: "Badges" };
@@ -20,18 +19,14 @@ export default function BadgesPage() {
     <DocsFrame>
       <PageHeader
         title="Sign-in badges"
-        description={`The button “Sign in with ${BRAND_NAME}” as a picture, for your site.`}
+        description={`The button “Sign in with ${BRAND_NAME}” as an image for your site.`}
         trail={[{ href: "/docs", label: "Docs" }]}
       />
       <div className="grid max-w-discussion grid-cols-1 gap-5">
         {badgeSizes.map((size) => {
           const { label, widthPx, heightPx } = drawBadge(BRAND_NAME, size, "light");
           return (
-            <SectionCard
-              key={size}
-              title={sizeNames[size]}
-              description={`${widthPx} × ${heightPx} pixels, and sharp at any scale.`}
-            >
+            <SectionCard key={size} title={sizeNames[size]} description={`${widthPx} × ${heightPx} pixels, sharp at any scale.`}>
               <div className="grid grid-cols-1 gap-4">
                 <div className="grid grid-cols-1 gap-px overflow-hidden rounded-control border border-line sm:grid-cols-2">
                   {badgeThemes.map((theme) => (
@@ -58,22 +53,22 @@ export default function BadgesPage() {
         <SectionCard title="How to use them">
           <ul className="grid list-disc gap-2 pl-5">
             <li>
-              Put your own address in place of <code>/sign-in</code>: the one that begins the sign-in, as{" "}
+              Use your own URL instead of <code>/sign-in</code>: the one that starts the sign-in, as{" "}
               <Link prefetch={false} href="/docs/sign-in" className="link">
                 the guide
               </Link>{" "}
               shows.
             </li>
             <li>
-              <code>alt</code> says the words of the picture, <code>width</code> and <code>height</code> keep the page still while
-              it loads, and <code>picture</code> takes the dark one where the reader&rsquo;s system is dark. A site with one theme
-              needs <code>img</code> alone.
+              <code>alt</code> contains the text of the image, <code>width</code> and <code>height</code> prevent layout shifts,
+              and <code>picture</code> selects the dark image if the reader&rsquo;s system is dark. A site with one theme needs
+              only <code>img</code>.
             </li>
             <li>
-              The files are public and may be kept for a day. Copy them to your own site if it must not tell this service who
-              looks at it: <code className="break-all">curl -O {`${ORIGIN}${badgePath("md", "light")}`}</code>
+              The files are public and can be cached for a day. If this service should not see your visitors, copy the files to
+              your own site: <code className="break-all">curl -O {`${ORIGIN}${badgePath("md", "light")}`}</code>
             </li>
-            <li>Do not change the colours, the words or the proportions: people know the button by them.</li>
+            <li>Do not change the colors, the text or the proportions: people recognize the button by them.</li>
           </ul>
         </SectionCard>
       </div>

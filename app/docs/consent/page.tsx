@@ -1,112 +1,141 @@
+import { describeScope, type Scope, scopes } from "@keyhook/sdk";
 import type { Metadata } from "next";
 import Link from "next/link";
 import { env } from "#core/env.ts";
-import { PageBody } from "../../_components/page-body.tsx";
-import { PageHeader } from "../../_components/page-header.tsx";
-import { SectionCard } from "../../_components/section-card.tsx";
+import { Chip } from "../../_components/chip.tsx";
+import { PageHeader, SectionCard } from "../../_components/page-layout.tsx";
+import { ScopeDanger, scopeGroups, scopeIcons } from "../../_components/scopes.tsx";
 import { SiteFrame } from "../../_components/site-frame.tsx";
-import { ScopeGlossary } from "./scope-glossary.tsx";
 
 export const metadata: Metadata = { title: "What authorizing an app means" };
 
-/** What stands behind "What does this mean?" on the permissions modal: for people, not for developers. */
+/** The page behind "What does this mean?" on the permissions modal. It is for people, not for developers. */
 export default function ConsentHelpPage() {
   const { BRAND_NAME } = env();
   return (
-    <SiteFrame>
-      <PageBody width="reading">
-        <PageHeader
-          title="What authorizing an app means"
-          description={`An app asked to sign you in with ${BRAND_NAME}. Here is what the page that asks you says, part by part.`}
-        />
-        <div className="grid gap-5">
-          <SectionCard title="In short">
-            <ul className="grid list-disc gap-2 pl-5">
-              <li>The app never sees your password. You typed it here, and it stays here.</li>
-              <li>It can do what is ticked when you press Authorize, and nothing else.</li>
-              <li>
-                You can take it back at any moment under{" "}
-                <Link prefetch={false} href="/settings/connected-applications" className="link">
-                  Connected apps
-                </Link>
-                ; it stops working there and then.
-              </li>
-              <li>Cancel shares nothing. You return to the app, and it learns only that you refused.</li>
-            </ul>
-          </SectionCard>
+    <SiteFrame width="reading">
+      <PageHeader
+        title="What authorizing an app means"
+        description={`An app asked to sign you in with ${BRAND_NAME}. This page explains each part of the consent page.`}
+      />
+      <div className="grid gap-5">
+        <SectionCard title="In short">
+          <ul className="grid list-disc gap-2 pl-5">
+            <li>The app never sees your password.</li>
+            <li>It can do what is ticked when you press Authorize, and nothing else.</li>
+            <li>
+              You can revoke access at any time under{" "}
+              <Link prefetch={false} href="/settings/connected-applications" className="link">
+                Connected apps
+              </Link>
+              . It stops working immediately.
+            </li>
+            <li>Cancel shares nothing. You return to the app, which learns only that you denied access.</li>
+          </ul>
+        </SectionCard>
 
-          <SectionCard title="Who is asking">
-            <div className="grid gap-3">
-              <p>
-                Below the app&rsquo;s name stands the account here that answers for it, and the homepage that the app names for
-                itself. <strong>Verified by {BRAND_NAME}</strong> means that the operator of this service has checked who is
-                behind it. <strong>Not verified</strong> means that nobody has: it may be perfectly fine, but anybody can write
-                any name on an app. <strong>Comes with {BRAND_NAME}</strong> means that the app is ours.
-              </p>
-              <p>
-                An app that is <strong>known by its website only</strong> has no account here. What is certain about it is the
-                website in that box, which describes it: compare it with the one that you wanted to sign in to, letter for letter
-                and to its end. Name, logo and homepage are what the app says of itself. If your answer would go to another
-                website than that, the page says so.
-              </p>
-              <p>
-                Near the buttons stands the address that you return to. If it is not the site that you came from, press Cancel.
-              </p>
-              <p>
-                Some apps run <strong>on your own device</strong>, such as command-line tools. Nothing proves which program there
-                is asking, so go on only if you have just started it yourself.
-              </p>
-            </div>
-          </SectionCard>
-
-          <div id="devices" className="scroll-mt-4">
-            <SectionCard title="On another device">
-              <div className="grid gap-3">
-                <p>
-                  A television, a command line or anything else without a browser of its own shows you a code, which you enter
-                  here. Before anything is granted you see which app asks, from which address, and whether that is another network
-                  than yours. The description of the device is its own and proves nothing.
-                </p>
-                <p>
-                  Enter only a code that you see on a device that you are connecting yourself. Whoever sends you one, by mail, by
-                  telephone or as a link, would get in with your account: press <strong>This is not me</strong>.
-                </p>
-              </div>
-            </SectionCard>
-          </div>
-
-          <SectionCard
-            title="What it will be able to do"
-            description="What signing in needs cannot be unticked; all the rest can. The app is told what you left out."
-            isFlush
-          >
-            <ScopeGlossary />
-          </SectionCard>
-
-          <SectionCard title="In which organizations">
-            <div className="grid gap-3">
-              <p>
-                An app that you authorize does not reach the organizations that you are in, unless you tick them. In those that
-                you tick it learns your role, and what you allowed above counts there where it is marked so. It never may more
-                there than you may yourself.
-              </p>
-              <p>
-                <strong>Asked for by the app</strong> means that the app named this organization. It is ticked for you; untick it
-                if you do not agree. <strong>All current and future organizations</strong> also counts for those that you join
-                later.
-              </p>
-            </div>
-          </SectionCard>
-
-          <SectionCard title="For how long">
+        <SectionCard title="Who is asking">
+          <div className="grid gap-3">
             <p>
-              Each time, access lasts as long as the page says, usually 8 hours. Then the app has to come back, which needs no
-              click while nothing new is asked. Where the page says that the app <strong>stays signed in</strong>, it renews its
-              access by itself, until you revoke it.
+              The account that is responsible for the app, and the homepage that the app states, are below its name.{" "}
+              <strong>Verified by {BRAND_NAME}</strong> means that the operator of this service has checked its owner.{" "}
+              <strong>Not verified</strong> means that nobody has: it may be fine, but anybody can give an app any name.{" "}
+              <strong>Part of {BRAND_NAME}</strong> means that the app is ours.
             </p>
+            <p>
+              An app that is <strong>identified only by its website</strong> has no account here. Only the website that the
+              permissions page shows in a box is certain: compare it carefully with the one that you wanted to sign in to. Name,
+              logo and homepage are the app's own claims. If you would return to a different website, the page says so.
+            </p>
+            <p>The site to which you return is shown near the buttons. If it is not the site that you came from, press Cancel.</p>
+            <p>
+              Some apps run <strong>on your own device</strong>, such as command-line tools. Nothing proves which program is
+              asking, so continue only if you have just started it yourself.
+            </p>
+          </div>
+        </SectionCard>
+
+        <div id="devices" className="scroll-mt-4">
+          <SectionCard title="On another device">
+            <div className="grid gap-3">
+              <p>
+                A television, a command line or anything else without a browser of its own shows you a code, which you enter here.
+                Before you grant anything, you see which app asks, from which IP address, and whether that is a different network
+                from yours. The device describes itself, which proves nothing.
+              </p>
+              <p>
+                Enter only a code that you see on a device that you are connecting yourself. Anyone who sends you one by e-mail,
+                phone or link could use your account: press <strong>This is not me</strong>.
+              </p>
+            </div>
           </SectionCard>
         </div>
-      </PageBody>
+
+        <SectionCard
+          title="What it will be able to do"
+          description="You can untick everything that sign-in does not need. The app learns what you left out."
+          isFlush
+        >
+          <ScopeGlossary />
+        </SectionCard>
+
+        <SectionCard title="In which organizations">
+          <div className="grid gap-3">
+            <p>
+              An app that you authorize cannot access your organizations unless you tick them. In those that you tick, it learns
+              your role, and the permissions marked for organizations apply. It can never do more there than you can.
+            </p>
+            <p>
+              <strong>Requested by the app</strong> means that the app asked for this organization. It is already ticked; untick
+              it if you do not agree. <strong>All current and future organizations</strong> also covers those that you join later.
+            </p>
+          </div>
+        </SectionCard>
+
+        <SectionCard title="For how long">
+          <p>
+            Access lasts as long as the page says, usually 8 hours. Then the app must ask again, which needs no click if it
+            requests nothing new. If the page says that the app <strong>stays signed in</strong>, it renews its access until you
+            revoke it.
+          </p>
+        </SectionCard>
+      </div>
     </SiteFrame>
+  );
+}
+
+/** Everything that an app can request, in the words of the consent page. */
+function ScopeGlossary() {
+  return scopeGroups.map(({ group, label }) => (
+    <section key={group} aria-label={label} className="border-line px-4 py-4 not-first:border-t sm:px-5">
+      <h3 className="text-fine text-muted">{label}</h3>
+      <dl className="mt-1 divide-y divide-line">
+        {scopes
+          .filter((scope) => describeScope(scope).group === group)
+          .map((scope) => (
+            <Entry key={scope} scope={scope} />
+          ))}
+      </dl>
+    </section>
+  ));
+}
+
+function Entry({ scope }: Readonly<{ scope: Scope }>) {
+  const { sentence, note, coversOrganizations } = describeScope(scope);
+  const Icon = scopeIcons[scope];
+  return (
+    <div className="py-2.5">
+      <dt className="flex items-start gap-3">
+        <Icon className="mt-1 size-4 shrink-0 text-muted" aria-hidden="true" />
+        <span className="flex min-w-0 flex-wrap items-center gap-x-2 gap-y-1">
+          {sentence}
+          <ScopeDanger scope={scope} />
+          {coversOrganizations && <Chip>Also in ticked organizations</Chip>}
+        </span>
+      </dt>
+      <dd className="pl-7 text-muted text-small">
+        {note} <code className="text-fine">{scope}</code>
+      </dd>
+    </div>
   );
 }

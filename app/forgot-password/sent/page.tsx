@@ -2,12 +2,11 @@ import type { Metadata } from "next";
 import Link from "next/link";
 import { redirect } from "next/navigation";
 import { readEmailAddress } from "#core/accounts/email-address.ts";
-import { CardFooter } from "../../_components/card-footer.tsx";
-import { CardFrame } from "../../_components/card-frame.tsx";
-import { CardHeader } from "../../_components/card-header.tsx";
+import { isMailSent } from "#core/mail/queue-mail.ts";
+import { CardFooter, CardFrame, CardHeader } from "../../_components/card-frame.tsx";
 import { type PageQuery, textOf } from "../../_server/page-query.ts";
 
-export const metadata: Metadata = { title: "Look into your mailbox" };
+export const metadata: Metadata = { title: "Reset your password" };
 
 /** The same for every address, so that nobody learns which ones have an account (S115). */
 export default async function ForgotPasswordSentPage({ searchParams }: Readonly<{ searchParams: PageQuery }>) {
@@ -16,15 +15,21 @@ export default async function ForgotPasswordSentPage({ searchParams }: Readonly<
   return (
     <CardFrame>
       <div className="pb-6">
-        <CardHeader title="Look into your mailbox">
-          If <strong className="text-ink">{email}</strong> has an account, a link is on its way there. It works once, for one
-          hour.
-        </CardHeader>
+        {isMailSent() ? (
+          <CardHeader title="Check your inbox">
+            If <strong className="text-ink">{email}</strong> has an account, we sent a link there. It works once, for one hour.
+          </CardHeader>
+        ) : (
+          <CardHeader title="No e-mail was sent">
+            This server doesn&rsquo;t send e-mail. If <strong className="text-ink">{email}</strong> has an account, ask the
+            server&rsquo;s operator for the link. It works once, for one hour.
+          </CardHeader>
+        )}
       </div>
       <CardFooter>
-        Nothing there?{" "}
+        Wrong address?{" "}
         <Link prefetch={false} className="link text-ink" href="/forgot-password">
-          Ask again
+          Try again
         </Link>
       </CardFooter>
     </CardFrame>

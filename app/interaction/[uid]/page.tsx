@@ -1,13 +1,12 @@
 import type { Metadata } from "next";
 import Link from "next/link";
 import { redirect } from "next/navigation";
-import { CardFrame } from "../../_components/card-frame.tsx";
+import { ButtonLink } from "../../_components/button.tsx";
+import { Gone } from "../../_components/card-frame.tsx";
 import { ConsentModal } from "../../_components/consent/consent-modal.tsx";
 import { isPageRefused, setPageStatus } from "../../_server/page-status.ts";
 import { decide } from "./actions.ts";
-import { AnotherAccount } from "./another-account.tsx";
 import { interactionPath, readConsentPage } from "./read-consent-page.ts";
-import { RunOut } from "./run-out.tsx";
 
 type Props = Readonly<{ params: Promise<{ uid: string }> }>;
 
@@ -28,34 +27,57 @@ export default async function InteractionPage({ params }: Props) {
     return <RunOut />;
   }
   if (page.step === "go") {
-    // A refused answer is being explained: a redirect would send the browser there with the form once more.
+    // The page explains a refused answer: a redirect would make the browser submit the form again.
     if (isPageRefused()) return <AnotherAccount uid={uid} />;
     redirect(page.url);
   }
   return (
-    <CardFrame
-      width="modal"
-      footnote={
-        <Link prefetch={false} href="/docs/consent" target="_blank" className="link">
-          What does this mean?
+    <ConsentModal
+      request={page.request}
+      user={page.session.user}
+      decide={decide}
+      question={{ uid }}
+      switchAccount={
+        <Link
+          prefetch={false}
+          href={`/login?${new URLSearchParams({ switch: "1", next: interactionPath(uid) })}`}
+          className="link"
+        >
+          Switch account
         </Link>
       }
+    />
+  );
+}
+
+/** The page belongs to one account and the browser is now signed in with another: nothing was granted (S25, S34). */
+function AnotherAccount({ uid }: Readonly<{ uid: string }>) {
+  return (
+    <Gone
+      title="Your account has changed"
+      action={
+        <ButtonLink variant="primary" href={interactionPath(uid)}>
+          Reload
+        </ButtonLink>
+      }
     >
-      <ConsentModal
-        request={page.request}
-        user={page.session.user}
-        decide={decide}
-        question={{ uid }}
-        switchAccount={
-          <Link
-            prefetch={false}
-            href={`/login?${new URLSearchParams({ switch: "1", next: interactionPath(uid) })}`}
-            className="link"
-          >
-            Switch account
-          </Link>
-        }
-      />
-    </CardFrame>
+      You are now signed in with another account, so your decision was not saved.
+    </Gone>
+  );
+}
+
+/** The question was answered, has expired, belongs to another browser, or never existed. All of these look the same. */
+function RunOut() {
+  return (
+    <Gone
+      title={
+        <>
+          This <span className="whitespace-nowrap">sign-in</span> has expired
+        </>
+      }
+      action={<ButtonLink href="/">Go home</ButtonLink>}
+    >
+      It was already completed, or was left open too long. To sign in, go back to the app and start again.
+    </Gone>
   );
 }

@@ -1,18 +1,18 @@
 import { headers } from "next/headers";
 import { cache } from "react";
 import { isServiceError } from "#core/errors.ts";
+import { finishLogin, type LoginStep } from "#core/oauth/authorization/finish-login.ts";
+import { findAnsweredUrl, type InteractionCookies, readInteraction } from "#core/oauth/authorization/interaction.ts";
 import { type ConsentRequest, readConsentRequest } from "#core/oauth/consents/consent-request.ts";
-import { finishLogin, type LoginStep } from "#core/oauth/finish-login.ts";
-import { findAnsweredUrl, type InteractionCookies, readInteraction } from "#core/oauth/interaction.ts";
 import { currentSession, type SiteSession } from "../../_server/session.ts";
 
-export type ConsentPage =
+type ConsentPage =
   | { step: "ask"; request: ConsentRequest; session: SiteSession }
-  /** There is nothing to ask here, or not yet: the browser goes there. */
+  /** There is nothing to ask, or not yet: the browser is redirected there. */
   | { step: "go"; url: string }
   | { step: "gone" };
 
-/** What the page of an interaction has to do; once a request, since telling the engine of a sign-in happens once. */
+/** Decides what the page of an interaction shows. It runs once per request, because the engine is notified of a sign-in only once. */
 export const readConsentPage = cache(async (uid: string): Promise<ConsentPage> => {
   const at = await interactionCookies(uid);
   try {
@@ -30,7 +30,7 @@ export const readConsentPage = cache(async (uid: string): Promise<ConsentPage> =
   }
 });
 
-/** The engine knows an interaction by a signed cookie, whose path is the page's own. */
+/** The engine recognizes an interaction by a signed cookie, whose path is the page's own. */
 export async function interactionCookies(uid: string): Promise<InteractionCookies> {
   return { uid, cookie: (await headers()).get("cookie") ?? "" };
 }

@@ -1,22 +1,19 @@
 import type { Metadata } from "next";
 import Link from "next/link";
 import { roleInOrganization } from "#core/access/standing-in-organization.ts";
-import { findInvitation, type Invitation } from "#core/accounts/organizations/invitations/find-invitation.ts";
+import { findInvitation, type Invitation } from "#core/accounts/organizations/invitations.ts";
 import { AccountLine } from "../../_components/account-line.tsx";
-import { ActionForm } from "../../_components/action-form.client.tsx";
-import { Avatar } from "../../_components/avatar.tsx";
-import { avatarSrc } from "../../_components/avatar-src.ts";
+import { ActionForm, SubmitButton } from "../../_components/action-form.client.tsx";
+import { Avatar, avatarSrc } from "../../_components/avatar.tsx";
 import { ButtonLink } from "../../_components/button.tsx";
-import { CardFrame } from "../../_components/card-frame.tsx";
-import { FormMessage } from "../../_components/form-message.tsx";
-import { Gone } from "../../_components/gone.tsx";
+import { CardFrame, Gone } from "../../_components/card-frame.tsx";
+import { yourRoleSentences } from "../../_components/organization-wording.ts";
+import { FormMessage } from "../../_components/page-layout.tsx";
 import { RelativeTime } from "../../_components/relative-time.tsx";
-import { yourRoleSentences } from "../../_components/role-sentences.ts";
-import { SubmitButton } from "../../_components/submit-button.client.tsx";
 import { signInPath } from "../../_server/next-path.ts";
 import { organizationPath } from "../../_server/organization-page.ts";
 import { currentSession } from "../../_server/session.ts";
-import { acceptInvitationAction } from "./actions.ts";
+import { acceptInvitationAction } from "../../_server/sign-in-actions.ts";
 
 export const metadata: Metadata = { title: "Invitation" };
 
@@ -46,7 +43,7 @@ export default async function InvitationPage({ params }: Readonly<{ params: Prom
             {session.user.email.toLowerCase() !== invitation.email.toLowerCase() && (
               <FormMessage tone="warn">
                 The invitation was sent to <strong className="break-all">{invitation.email}</strong>, which is not the address of
-                this account. If you have another one here, switch to it first.
+                this account. If you have another account, switch to it first.
               </FormMessage>
             )}
             <ActionForm action={acceptInvitationAction}>
@@ -78,11 +75,11 @@ function InvitationHeader({ invitation: { organization, invitedBy, role, expires
       />
       <h1 className="mt-4 break-words">Join {organization.fullName}</h1>
       <p className="mt-1.5 text-muted">
-        {invitedBy ?? "The operator"} invites you with the role <strong className="text-ink">{role}</strong>: you may{" "}
+        {invitedBy ?? "The operator"} invites you with the role <strong className="text-ink">{role}</strong>: you can{" "}
         {yourRoleSentences[role]}.
       </p>
       <p className="mt-1.5 text-muted text-small">
-        The invitation ends <RelativeTime at={expiresAt} />.
+        The invitation expires <RelativeTime at={expiresAt} />.
       </p>
     </header>
   );
@@ -91,15 +88,15 @@ function InvitationHeader({ invitation: { organization, invitedBy, role, expires
 function AlreadyMember({ invitation: { organization, state } }: Readonly<{ invitation: Invitation }>) {
   return (
     <Gone
-      title={`You are in ${organization.fullName} already`}
+      title={`You are already a member of ${organization.fullName}`}
       action={<ButtonLink href={organizationPath(organization.name)}>Go to {organization.name}</ButtonLink>}
     >
-      {state === "open" ? "The invitation stays open for whoever else it was meant for." : "There is nothing more to do here."}
+      {state === "open" ? "The invitation stays valid for the intended person." : "There is nothing else to do."}
     </Gone>
   );
 }
 
-/** What became of a link that no longer works, and the way on. */
+/** Why the link no longer works, and how to continue. */
 function Ended({ invitation, isSignedIn }: Readonly<{ invitation: Invitation | undefined; isSignedIn: boolean }>) {
   const action = isSignedIn ? (
     <ButtonLink href="/organizations">Your organizations</ButtonLink>
@@ -109,21 +106,20 @@ function Ended({ invitation, isSignedIn }: Readonly<{ invitation: Invitation | u
   if (!invitation) {
     return (
       <Gone title="This invitation no longer works" action={action}>
-        It was replaced by a newer one, or its address is incomplete. Look for a later letter, or ask the organization for a new
-        one.
+        It was replaced by a newer one, or its URL is incomplete. Look for a later e-mail, or ask the organization for a new one.
       </Gone>
     );
   }
   const { state, organization, invitedBy, expiresAt } = invitation;
   const whom = invitedBy ?? "the operator";
   return (
-    <Gone title={state === "accepted" ? "This invitation was used" : "This invitation no longer works"} action={action}>
+    <Gone title={state === "accepted" ? "This invitation was already used" : "This invitation no longer works"} action={action}>
       {state === "accepted" &&
-        `Somebody has joined ${organization.fullName} with it. If that was you, sign in with the account that joined.`}
-      {state === "revoked" && `The invitation to ${organization.fullName} was taken back. Ask ${whom} for a new one.`}
+        `Somebody used it to join ${organization.fullName}. If that was you, sign in with the account that joined.`}
+      {state === "revoked" && `The invitation to ${organization.fullName} was revoked. Ask ${whom} for a new one.`}
       {state === "expired" && (
         <>
-          The invitation to {organization.fullName} ended <RelativeTime at={expiresAt} />. Ask {whom} to send it again.
+          The invitation to {organization.fullName} expired <RelativeTime at={expiresAt} />. Ask {whom} to send it again.
         </>
       )}
     </Gone>

@@ -3,23 +3,21 @@ import { personActor } from "#core/access/actor.ts";
 import { findPendingIdentity, type PendingIdentity } from "#core/accounts/identity-providers/pending-identity.ts";
 import { env } from "#core/env.ts";
 import { AccountLine } from "../../_components/account-line.tsx";
-import { ActionForm } from "../../_components/action-form.client.tsx";
+import { ActionForm, SubmitButton } from "../../_components/action-form.client.tsx";
 import { ButtonLink } from "../../_components/button.tsx";
-import { CardFrame } from "../../_components/card-frame.tsx";
-import { CardHeader } from "../../_components/card-header.tsx";
-import { Field } from "../../_components/field.client.tsx";
-import { SubmitButton } from "../../_components/submit-button.client.tsx";
+import { CardFrame, CardHeader } from "../../_components/card-frame.tsx";
+import { NameFields } from "../../_components/new-account-fields.tsx";
 import { pendingIdentityToken } from "../../_server/elsewhere.ts";
 import { nextPath } from "../../_server/next-path.ts";
 import { setPageStatus } from "../../_server/page-status.ts";
 import { currentSession, type SiteSession } from "../../_server/session.ts";
-import { forgetAction, linkAction, signUpAction } from "./actions.ts";
+import { forgetAction, linkAction, signUpElsewhereAction } from "../../_server/sign-in-actions.ts";
 
 export const metadata: Metadata = { title: "Signed in elsewhere" };
 
 const PAGE = "/login/elsewhere";
 
-/** Somebody has proved who they are at a provider, and nobody here is linked to that: what now? */
+/** A person has signed in at a provider, and no account here is linked to that identity. They choose what to do. */
 export default async function ElsewherePage() {
   const [token, session] = await Promise.all([pendingIdentityToken(), currentSession()]);
   const pending = token ? await findPendingIdentity(token, session && personActor(session)) : undefined;
@@ -37,7 +35,7 @@ export default async function ElsewherePage() {
   );
 }
 
-/** Which account it is elsewhere, as a line of its own: the one thing to look at before agreeing. */
+/** The account at the provider, on a line of its own: the one thing to check before agreeing. */
 function Elsewhere({ pending }: Readonly<{ pending: PendingIdentity }>) {
   return (
     <p className="rounded-control border border-line bg-sunken px-3 py-2.5">
@@ -54,8 +52,8 @@ function LinkQuestion({ pending, session }: Readonly<{ pending: PendingIdentity;
       <div className="pb-5">
         <CardHeader title={`Link ${name} to your account?`}>
           {orgId === null
-            ? "From then on, whoever signs in to the account below is let into yours."
-            : "It shows your organization that you are who you are there. It does not sign you in here."}
+            ? "Anyone who can sign in to the account below can then sign in to yours."
+            : "It proves your identity to your organization. It does not sign you in here."}
         </CardHeader>
       </div>
       <AccountLine user={session.user} />
@@ -65,7 +63,7 @@ function LinkQuestion({ pending, session }: Readonly<{ pending: PendingIdentity;
           <ActionForm action={linkAction} label="Link">
             <SubmitButton isWide>Link</SubmitButton>
           </ActionForm>
-          <Forget next={nextPath(pending.next)}>Do not link</Forget>
+          <Forget next={nextPath(pending.next)}>Cancel</Forget>
         </div>
       </div>
     </>
@@ -75,29 +73,19 @@ function LinkQuestion({ pending, session }: Readonly<{ pending: PendingIdentity;
 function SignUp({ pending }: Readonly<{ pending: PendingIdentity & { choice: "sign-up" } }>) {
   return (
     <>
-      <CardHeader title={`Create a ${env().BRAND_NAME} account`}>
-        One thing is missing: what you want to be called here.
-      </CardHeader>
+      <CardHeader title={`Create a ${env().BRAND_NAME} account`}>Choose a username to finish.</CardHeader>
       <div className="grid gap-5 px-6 pt-5 pb-6">
         <Elsewhere pending={pending} />
-        <ActionForm action={signUpAction} values={{ username: pending.username, fullName: pending.fullName }}>
-          <Field
-            name="username"
-            label="Username"
-            hint="Public, and part of the addresses of what you own. Letters, digits and single . _ or -"
-            autoComplete="username"
-            autoCapitalize="none"
-            spellCheck={false}
-          />
-          <Field name="fullName" label="Full name" isOptional autoComplete="name" />
+        <ActionForm action={signUpElsewhereAction} values={{ username: pending.username, fullName: pending.fullName }}>
+          <NameFields />
           <p className="text-muted text-small">
-            Your e-mail address is <strong className="break-words text-ink">{pending.email}</strong>, as {pending.provider.name}{" "}
-            has verified it. You sign in with {pending.provider.name}; a password can be set later.
+            Your e-mail address is <strong className="break-words text-ink">{pending.email}</strong>, verified by{" "}
+            {pending.provider.name}. You sign in with {pending.provider.name}, and can set a password later.
           </p>
           <SubmitButton isWide>Create account</SubmitButton>
         </ActionForm>
         <p className="text-center text-muted text-small">
-          Have an account already?{" "}
+          Already have an account?{" "}
           <a className="link text-ink" href={`/login?${new URLSearchParams({ next: PAGE })}`}>
             Sign in to link it
           </a>
@@ -114,10 +102,10 @@ function SignInFirst({ pending }: Readonly<{ pending: PendingIdentity & { choice
   const login = { next: PAGE, ...(hasAccount && email ? { login_hint: email } : {}) };
   return (
     <>
-      <CardHeader title={hasAccount ? "You may have an account here" : "Nobody here is linked to this yet"}>
+      <CardHeader title={hasAccount ? "You may have an account here" : "This account is not linked yet"}>
         {hasAccount
-          ? `An account has the address ${email}. If it is yours, sign in to it once as you did before; then you can link ${name}.`
-          : `If you have an account, sign in to it once as you did before; then you can link ${name}.`}
+          ? `An account has the address ${email}. If it is yours, sign in to it as before, then link ${name}.`
+          : `If you have an account, sign in to it as before, then link ${name}.`}
       </CardHeader>
       <div className="grid gap-5 px-6 pt-5 pb-6">
         <Elsewhere pending={pending} />
@@ -130,7 +118,7 @@ function SignInFirst({ pending }: Readonly<{ pending: PendingIdentity & { choice
               Create an account
             </ButtonLink>
           )}
-          <Forget next={`/login?${new URLSearchParams({ next: nextPath(pending.next) })}`}>Use another way</Forget>
+          <Forget next={`/login?${new URLSearchParams({ next: nextPath(pending.next) })}`}>Use another method</Forget>
         </div>
       </div>
     </>
@@ -152,7 +140,15 @@ function Gone() {
   setPageStatus(410);
   return (
     <CardFrame>
-      <CardHeader title="This took too long">What came back from the provider is no longer waiting here. Begin again.</CardHeader>
+      <CardHeader
+        title={
+          <>
+            This <span className="whitespace-nowrap">sign-in</span> has expired
+          </>
+        }
+      >
+        The response from the provider has expired. Start again.
+      </CardHeader>
       <div className="px-6 pt-5 pb-6">
         <ButtonLink variant="primary" isWide href="/login">
           Sign in

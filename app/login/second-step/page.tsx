@@ -1,22 +1,28 @@
 import type { Metadata } from "next";
 import Link from "next/link";
 import { redirect } from "next/navigation";
-import { findPendingSecondStep } from "#core/accounts/second-step/find-pending-second-step.ts";
-import { findSecondStepOffer } from "#core/accounts/second-step/find-second-step-offer.ts";
-import { arePasskeysAvailable } from "#core/accounts/second-step/relying-party.ts";
-import { CardFooter } from "../../_components/card-footer.tsx";
-import { CardFrame } from "../../_components/card-frame.tsx";
-import { CardHeader } from "../../_components/card-header.tsx";
+import { findPendingSecondStep, findSecondStepOffer } from "#core/accounts/second-step/pending-second-step.ts";
+import { arePasskeysAvailable } from "#core/accounts/second-step/verify-passkey.ts";
+import { ActionForm, SubmitButton } from "../../_components/action-form.client.tsx";
+import { CardFooter, CardFrame, CardHeader } from "../../_components/card-frame.tsx";
+import { FormDetails } from "../../_components/details-form.client.tsx";
+import { Field } from "../../_components/fields.client.tsx";
+import { PasskeyButton } from "../../_components/passkey-button.client.tsx";
 import { secondStepToken } from "../../_server/enter.ts";
 import { nextPath } from "../../_server/next-path.ts";
 import type { PageQuery } from "../../_server/page-query.ts";
-import { CodeForm, PasskeyForm, RecoveryCodeForm } from "./second-step-forms.tsx";
+import {
+  askForPasskeyAsSecondStepAction,
+  finishWithCodeAction,
+  finishWithPasskeyAction,
+  finishWithRecoveryCodeAction,
+} from "../../_server/sign-in-actions.ts";
 
 export const metadata: Metadata = { title: "Second step" };
 
 /**
- * Asks for the second step of somebody whose first step was right. Whoever comes without one, or too late, is sent to begin again:
- * the page is the same for everybody who has not got there.
+ * Asks for the second step after a correct first step. A browser without one, or too late, is sent to begin again:
+ * the page is the same in all of these cases.
  * @param searchParams `next`: a path of ours to go on to
  */
 export default async function SecondStepPage({ searchParams }: Readonly<{ searchParams: PageQuery }>) {
@@ -27,8 +33,8 @@ export default async function SecondStepPage({ searchParams }: Readonly<{ search
   const isPasskeyOffered = hasPasskeys && arePasskeysAvailable();
   return (
     <CardFrame>
-      <CardHeader title="Confirm that it is you">
-        Your account <strong className="text-ink">{username}</strong> has a second step.
+      <CardHeader title="Confirm your identity">
+        Your account <strong className="text-ink">{username}</strong> requires a second step.
       </CardHeader>
       <div className="grid gap-5 px-6 pt-5 pb-6">
         {isPasskeyOffered && <PasskeyForm next={next} />}
@@ -36,11 +42,64 @@ export default async function SecondStepPage({ searchParams }: Readonly<{ search
         {hasRecoveryCodes && <RecoveryCodeForm next={next} isOnlyWay={!hasAuthenticator} />}
       </div>
       <CardFooter>
-        Lost all of them? The operator of this service can help.{" "}
+        Lost all of these? Contact the operator of this service.{" "}
         <Link prefetch={false} className="link text-ink" href={`/login?${new URLSearchParams({ switch: "1", next })}`}>
-          Begin again
+          Start again
         </Link>
       </CardFooter>
     </CardFrame>
+  );
+}
+
+function PasskeyForm({ next }: Readonly<{ next: string }>) {
+  return (
+    <ActionForm action={finishWithPasskeyAction} label="Passkey">
+      <input type="hidden" name="next" value={next} />
+      <PasskeyButton ask={askForPasskeyAsSecondStepAction} variant="primary" isWide>
+        Use a passkey
+      </PasskeyButton>
+      <p className="hidden text-muted text-small noscript:block">Passkeys require JavaScript. Use one of the other methods.</p>
+    </ActionForm>
+  );
+}
+
+/** @param isPrimary whether it is the main form of the page: only one button of a page is prominent */
+function CodeForm({ next, isPrimary }: Readonly<{ next: string; isPrimary: boolean }>) {
+  return (
+    <ActionForm action={finishWithCodeAction} label="Authenticator app">
+      <input type="hidden" name="next" value={next} />
+      <Field
+        name="code"
+        label="Code from your authenticator app"
+        inputMode="numeric"
+        autoComplete="one-time-code"
+        maxLength={12}
+        autoFocus={isPrimary}
+        isMono
+      />
+      <SubmitButton isWide variant={isPrimary ? "primary" : "secondary"}>
+        Confirm
+      </SubmitButton>
+    </ActionForm>
+  );
+}
+
+/** Folded while there is another way, because each code works only once. It is open again after a refusal. */
+function RecoveryCodeForm({ next, isOnlyWay }: Readonly<{ next: string; isOnlyWay: boolean }>) {
+  const form = { action: finishWithRecoveryCodeAction, label: "Recovery code" };
+  const content = (
+    <>
+      <input type="hidden" name="next" value={next} />
+      <Field name="recoveryCode" label="Recovery code" hint="One of your ten codes. Each works once." maxLength={40} isMono />
+      <SubmitButton isWide variant="secondary">
+        Use this code
+      </SubmitButton>
+    </>
+  );
+  if (isOnlyWay) return <ActionForm {...form}>{content}</ActionForm>;
+  return (
+    <FormDetails {...form} trigger="Use a recovery code" look={{ variant: "quiet", size: "small" }}>
+      {content}
+    </FormDetails>
   );
 }

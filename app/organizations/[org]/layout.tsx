@@ -1,7 +1,6 @@
 import type { ReactNode } from "react";
 import { RestrictionNotice } from "../../_components/restriction-notice.tsx";
-import { SideFrame } from "../../_components/side-frame.tsx";
-import { SideNavigation } from "../../_components/side-navigation.tsx";
+import { SideFrame, SideNavigation } from "../../_components/side-frame.tsx";
 import { type OrganizationParams, organizationPath, requireOrganizationPage } from "../../_server/organization-page.ts";
 import { organizationSections } from "./sections.ts";
 

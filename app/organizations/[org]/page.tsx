@@ -2,21 +2,30 @@ import { ChevronRight, CircleCheck } from "lucide-react";
 import type { Metadata } from "next";
 import Link from "next/link";
 import type { ReactNode } from "react";
-import { readOverview } from "#core/accounts/organizations/read-overview.ts";
-import { Avatar } from "../../_components/avatar.tsx";
-import { avatarSrc } from "../../_components/avatar-src.ts";
+import { listAuditEntries } from "#core/accounts/audit-log/list-audit-entries.ts";
+import { type OrganizationOverview, readOverview } from "#core/accounts/organizations/read-overview.ts";
+import { counted } from "#core/counted.ts";
+import { listAwaitedRepos } from "#core/hub/gates/access-requests.ts";
+import { listWebhooks } from "#core/webhooks/manage/find-webhook.ts";
+import type { Webhook } from "#core/webhooks/manage/webhook.ts";
+import { AuditRow } from "../../_components/audit/audit-row.tsx";
+import { Avatar, avatarSrc } from "../../_components/avatar.tsx";
 import { ButtonLink } from "../../_components/button.tsx";
 import { Chip } from "../../_components/chip.tsx";
 import { List, ListRow } from "../../_components/list.tsx";
-import { PageHeader } from "../../_components/page-header.tsx";
-import { planNames } from "../../_components/plan-names.ts";
+import { LocalTime } from "../../_components/local-time.client.tsx";
+import { planNames, planSentences, yourRoleSentences } from "../../_components/organization-wording.ts";
+import { PageColumn, SectionCard } from "../../_components/page-layout.tsx";
 import { RelativeTime } from "../../_components/relative-time.tsx";
-import { yourRoleSentences } from "../../_components/role-sentences.ts";
-import { SectionCard } from "../../_components/section-card.tsx";
-import { type OrganizationParams, organizationPath, requireOrganizationPage } from "../../_server/organization-page.ts";
-import { attentionTo } from "./attention.ts";
-import { PlanSection } from "./plan-section.tsx";
-import { partsFor } from "./sections.ts";
+import { webhookName } from "../../_components/webhooks/webhook-list.tsx";
+import {
+  type OrganizationPage,
+  type OrganizationParams,
+  organizationPath,
+  requireOrganizationPage,
+} from "../../_server/organization-page.ts";
+import { webhookPath } from "../../_server/paths.ts";
+import { repoHref } from "../../_server/repo-page.ts";
 
 type Props = Readonly<{ params: OrganizationParams }>;
 
@@ -25,91 +34,109 @@ export async function generateMetadata({ params }: Props): Promise<Metadata> {
   return { title: organization.fullName };
 }
 
-/** Where a member begins: what the organization is, what waits for them, and where everything else is. */
-export default async function OrganizationPage({ params }: Props) {
-  const { organization, person, role, isManager } = await requireOrganizationPage((await params).org);
+/** The overview of an organization: what needs attention, what happened last, and what it is. */
+export default async function OrganizationOverviewPage({ params }: Props) {
+  const page = await requireOrganizationPage((await params).org);
+  const { organization, person, role, isManager } = page;
   const { name, fullName, avatarId, plan, createdAt } = organization;
   const overview = await readOverview(person, organization.id);
   const { admin: admins } = overview.members;
   return (
-    <>
-      <PageHeader
-        title={
-          <span className="flex items-center gap-3">
-            <Avatar name={fullName} src={avatarSrc(name, avatarId)} size="lg" kind="organization" />
-            <bdi className="min-w-0 break-words">{fullName}</bdi>
-          </span>
-        }
-        status={<Chip>{planNames[plan ?? "free"]}</Chip>}
-        actions={<ButtonLink href={`/${name}`}>View profile</ButtonLink>}
-      />
-      <div className="grid grid-cols-1 gap-5">
-        {overview.waiting && <AttentionSection name={name} items={attentionTo(overview.waiting, admins)} />}
-        <SectionCard title="At a glance">
-          <dl className="grid gap-x-6 gap-y-4 sm:grid-cols-2">
-            <Fact term="Members">
-              <Link prefetch={false} className="link" href={organizationPath(name, "members")}>
-                {people(overview.memberCount)}
-              </Link>
-              , {admins === 1 ? "1 administrator" : `${admins.toLocaleString("en")} administrators`}
-            </Fact>
-            <Fact term="Your role">
-              {role ? (
-                <>
-                  <strong>{role}</strong>: you may {yourRoleSentences[role]}.
-                </>
-              ) : (
-                "None. You see this as an operator of the service."
-              )}
-            </Fact>
-            <Fact term="Name in addresses">
-              <span className="break-all">{name}</span>
-            </Fact>
-            <Fact term="Here since">
-              <RelativeTime at={createdAt} />
-            </Fact>
-          </dl>
-        </SectionCard>
-        <PlanSection organization={organization} />
-        <SectionCard title="Where things are" isFlush>
-          <List>
-            {partsFor({ isManager, role })
-              .filter(({ page }) => page !== "")
-              .map(({ page, label, hint }) => (
-                <ListRow
-                  key={page}
-                  title={
-                    <Link prefetch={false} className="link" href={organizationPath(name, page)}>
-                      {label}
-                    </Link>
-                  }
-                  meta={hint}
-                />
-              ))}
-          </List>
-        </SectionCard>
-      </div>
-    </>
+    <PageColumn
+      title={
+        <span className="flex items-center gap-3">
+          <Avatar name={fullName} src={avatarSrc(name, avatarId)} size="lg" kind="organization" />
+          <bdi className="min-w-0 break-words">{fullName}</bdi>
+        </span>
+      }
+      status={<Chip>{planNames[plan ?? "free"]}</Chip>}
+      actions={<ButtonLink href={`/${name}`}>View profile</ButtonLink>}
+    >
+      {overview.waiting && <AttentionSection page={page} waiting={overview.waiting} admins={admins} />}
+      {isManager && <RecentSection page={page} />}
+      <SectionCard title="At a glance">
+        <dl className="grid gap-x-6 gap-y-4 sm:grid-cols-2">
+          <Fact term="Members">
+            <Link prefetch={false} className="link" href={organizationPath(name, "members")}>
+              {counted(overview.memberCount, "member", "members")}
+            </Link>
+            , {counted(admins, "administrator", "administrators")}
+          </Fact>
+          <Fact term="Your role">
+            {role ? (
+              <>
+                <strong>{role}</strong>: you may {yourRoleSentences[role]}.
+              </>
+            ) : (
+              "None. You see this page as an operator of the service."
+            )}
+          </Fact>
+          <Fact term="Name in URLs">
+            <span className="break-all">{name}</span>
+          </Fact>
+          <Fact term="Created">
+            <RelativeTime at={createdAt} />
+          </Fact>
+          <Fact term="Plan">
+            <strong>{planNames[plan ?? "free"]}</strong>: {planSentences[plan ?? "free"]}
+          </Fact>
+        </dl>
+      </SectionCard>
+    </PageColumn>
   );
 }
 
-function AttentionSection({ name, items }: Readonly<{ name: string; items: ReturnType<typeof attentionTo> }>) {
+const RECENT_SHOWN = 6;
+
+/** The latest entries of the audit log. */
+async function RecentSection({ page: { organization, person } }: Readonly<{ page: OrganizationPage }>) {
+  const { entries } = await listAuditEntries(person, { kind: "organization", orgId: organization.id }, { types: [], words: [] });
+  const path = organizationPath(organization.name, "audit-log");
   return (
-    <SectionCard title="Waiting for you" isFlush={items.length > 0}>
+    <SectionCard
+      title="Recent activity"
+      action={
+        <ButtonLink size="small" href={path}>
+          Audit log
+        </ButtonLink>
+      }
+      isFlush
+    >
+      <List label="Recent activity">
+        {entries.slice(0, RECENT_SHOWN).map((entry) => (
+          <AuditRow key={entry.id} entry={entry} href={`${path}/${entry.id}`} isOrganizationShown={false} />
+        ))}
+      </List>
+    </SectionCard>
+  );
+}
+
+type AttentionProps = Readonly<{
+  page: OrganizationPage;
+  waiting: NonNullable<OrganizationOverview["waiting"]>;
+  admins: number;
+}>;
+
+async function AttentionSection({ page: { organization, person }, waiting, admins }: AttentionProps) {
+  const { id, name } = organization;
+  const [webhooks, repos] = await Promise.all([listWebhooks(person, { kind: "organization", id }), listAwaitedRepos(person, id)]);
+  const items = [...failing(name, webhooks), ...asked(repos), ...attentionTo(name, waiting, admins)];
+  return (
+    <SectionCard title="Needs attention" isFlush={items.length > 0}>
       {items.length === 0 ? (
         <p className="flex gap-2.5 text-muted">
           <CircleCheck className="mt-1 size-4 shrink-0 text-good" aria-hidden="true" />
-          Nothing. Open invitations, apps that members ask for and unmet sign-in rules stand here.
+          Nothing. Failing webhooks, requests, open invitations and unmet sign-in rules appear here.
         </p>
       ) : (
-        <List>
-          {items.map(({ title, meta, page, label }) => (
+        <List label="Needs attention">
+          {items.map(({ title, meta, href, label }) => (
             <ListRow
-              key={title}
+              key={href + title}
               title={title}
               meta={meta}
               trailing={
-                <ButtonLink size="small" href={organizationPath(name, page)}>
+                <ButtonLink size="small" href={href}>
                   {label}
                   <ChevronRight className="size-4" aria-hidden="true" />
                 </ButtonLink>
@@ -131,4 +158,75 @@ function Fact({ term, children }: Readonly<{ term: string; children: ReactNode }
   );
 }
 
-const people = (count: number): string => (count === 1 ? "1 member" : `${count.toLocaleString("en")} members`);
+type Attention = Readonly<{ title: string; meta: ReactNode; href: string; label: string }>;
+
+/** Webhooks that fail now, or were disabled because they did. */
+function failing(org: string, webhooks: readonly Webhook[]): Attention[] {
+  return webhooks.flatMap((webhook) => {
+    const { failingSince, disabledReason, disabledAt } = webhook;
+    const isEnded = disabledReason === "failing" || disabledReason === "gone" || disabledReason === "grant_ended";
+    const since = isEnded ? disabledAt : disabledReason === null ? failingSince : null;
+    if (!since) return [];
+    const meta = isEnded ? (
+      <>
+        Disabled <RelativeTime at={since} />
+      </>
+    ) : (
+      <>
+        All deliveries have failed since <LocalTime at={since} look="minute" />
+      </>
+    );
+    return [{ title: `Webhook ${webhookName(webhook)}`, meta, href: webhookPath(org, webhook.id), label: "Deliveries" }];
+  });
+}
+
+/** Requests to read gated repositories. */
+function asked(repos: Awaited<ReturnType<typeof listAwaitedRepos>>): Attention[] {
+  return repos.map(({ repo, waiting }) => ({
+    title: `${counted(waiting, "request", "requests")} for access to ${repo.name}`,
+    meta: "They can read its files once you accept them.",
+    href: repoHref(repo, "settings", "access"),
+    label: "Decide",
+  }));
+}
+
+/** Everything else that waits for the administrators, most urgent first. */
+function attentionTo(
+  org: string,
+  { openInvitations, expiredInvitations, appRequests, heldBackMembers }: AttentionProps["waiting"],
+  admins: number,
+): Attention[] {
+  const items: (Attention | false)[] = [
+    appRequests > 0 && {
+      title: counted(appRequests, "app waits for approval", "apps wait for approval"),
+      meta: "Members asked to use it in the organization.",
+      href: organizationPath(org, "settings/app-policy"),
+      label: "Decide",
+    },
+    heldBackMembers > 0 && {
+      title: counted(heldBackMembers, "member does not meet the sign-in rules", "members do not meet the sign-in rules"),
+      meta: "Until they do, they cannot access the organization.",
+      href: organizationPath(org, "settings/security"),
+      label: "Sign-in rules",
+    },
+    expiredInvitations > 0 && {
+      title: counted(expiredInvitations, "invitation has expired", "invitations have expired"),
+      meta: "Send it again, or revoke it.",
+      href: organizationPath(org, "members"),
+      label: "Invitations",
+    },
+    openInvitations > 0 && {
+      title: counted(openInvitations, "open invitation", "open invitations"),
+      meta: "Sent, and not accepted yet.",
+      href: organizationPath(org, "members"),
+      label: "Invitations",
+    },
+    admins === 1 && {
+      title: "Only one administrator",
+      meta: "If they lose their account, nobody can manage the organization. Make another member an administrator.",
+      href: organizationPath(org, "members"),
+      label: "Members",
+    },
+  ];
+  return items.filter((item) => item !== false);
+}

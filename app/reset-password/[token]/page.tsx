@@ -1,14 +1,11 @@
 import type { Metadata } from "next";
-import { findOneTimeToken } from "#core/accounts/one-time-tokens/find-one-time-token.ts";
+import { findOneTimeToken } from "#core/accounts/one-time-token.ts";
 import { findUser } from "#core/accounts/users/find-user.ts";
-import { ActionForm } from "../../_components/action-form.client.tsx";
+import { ActionForm, SubmitButton } from "../../_components/action-form.client.tsx";
 import { ButtonLink } from "../../_components/button.tsx";
-import { CardFrame } from "../../_components/card-frame.tsx";
-import { CardHeader } from "../../_components/card-header.tsx";
-import { Gone } from "../../_components/gone.tsx";
+import { CardFrame, CardHeader, Gone } from "../../_components/card-frame.tsx";
 import { NewPasswordField } from "../../_components/new-account-fields.tsx";
-import { SubmitButton } from "../../_components/submit-button.client.tsx";
-import { resetPasswordAction } from "./actions.ts";
+import { resetPasswordAction } from "../../_server/sign-in-actions.ts";
 
 export const metadata: Metadata = { title: "Choose a new password" };
 
@@ -19,7 +16,7 @@ export default async function ResetPasswordPage({ params }: Readonly<{ params: P
   if (!user) {
     return (
       <Gone title="This link no longer works" action={<ButtonLink href="/forgot-password">Send a new link</ButtonLink>}>
-        It was used, replaced by a newer one, or is older than an hour.
+        It was used, was replaced by a newer one, or has expired.
       </Gone>
     );
   }
@@ -31,7 +28,7 @@ export default async function ResetPasswordPage({ params }: Readonly<{ params: P
       <div className="px-6 pt-5 pb-6">
         <ActionForm action={resetPasswordAction}>
           <input type="hidden" name="token" value={token} />
-          {/* Lets password managers know whose password this becomes. */}
+          {/* Tells password managers whose password this becomes. */}
           <input type="text" name="username" autoComplete="username" value={user.username} readOnly hidden />
           <NewPasswordField name="password" label="New password" />
           <SubmitButton isWide>Change password</SubmitButton>

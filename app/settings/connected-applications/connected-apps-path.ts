@@ -1,3 +1,1 @@
-export function connectedAppsPath(page = 1): string {
-  return page > 1 ? `/settings/connected-applications?page=${page}` : "/settings/connected-applications";
-}
+export const CONNECTED_APPS_PATH = "/settings/connected-applications";

@@ -1,61 +1,222 @@
-import { Plug } from "lucide-react";
+import { isScope } from "@keyhook/sdk";
+import { BadgeCheck, Plug } from "lucide-react";
 import type { Metadata } from "next";
-import { redirect } from "next/navigation";
+import { listOrganizations } from "#core/accounts/organizations/find-organization.ts";
 import { env } from "#core/env.ts";
-import { listConsents } from "#core/oauth/consents/list-consents.ts";
-import { listTokensOfMember } from "#core/oauth/exchange/list-tokens-of-member.ts";
-import { listDelegated } from "#core/webhooks/delegated.ts";
-import { Card } from "../../_components/card.tsx";
-import { EmptyState } from "../../_components/empty-state.tsx";
-import { FormMessage } from "../../_components/form-message.tsx";
-import { List } from "../../_components/list.tsx";
-import { PageHeader } from "../../_components/page-header.tsx";
-import { Pagination } from "../../_components/pagination.tsx";
-import { type PageQuery, textOf } from "../../_server/page-query.ts";
+import { type ConnectedApp, listConsents } from "#core/oauth/consents/list-consents.ts";
+import { type ExchangedAccess, listTokensOfMember } from "#core/oauth/exchange/list-exchanges.ts";
+import { type Delegated, listDelegated } from "#core/webhooks/delegated.ts";
+import { AppLogo } from "../../_components/applications/app-logo.tsx";
+import { Chip } from "../../_components/chip.tsx";
+import { DelegatedList } from "../../_components/delegated-list.tsx";
+import { ConfirmDestructive } from "../../_components/details-form.client.tsx";
+import { EmptyState, List, ListPage, ListRow } from "../../_components/list.tsx";
+import { SectionCard } from "../../_components/page-layout.tsx";
+import { LastUsed, RelativeTime } from "../../_components/relative-time.tsx";
+import { hrefWith, noticeOf, type PageQuery, textOf } from "../../_server/page-query.ts";
 import { requireSession } from "../../_server/session.ts";
-import { ConnectedAppRow } from "./connected-app-row.tsx";
-import { connectedAppsPath } from "./connected-apps-path.ts";
-import { IssuedSection } from "./issued-section.tsx";
+import { revokeAction } from "../actions.ts";
+import { ChangeAccess, type Membership } from "./change-access.tsx";
+import { CONNECTED_APPS_PATH } from "./connected-apps-path.ts";
+import { GrantedOrganizations, GrantedScopes } from "./granted-access.tsx";
 
 export const metadata: Metadata = { title: "Connected apps" };
 
-/** Every app that the person has let in, what it may do and where, and the way to take that back (S114). */
+const notices = {
+  revoked: "Access revoked. The app must ask for permission again.",
+  narrowed: "Access reduced. If the app used what you removed, it must ask you to sign in again.",
+};
+
+/** Every app that the person has authorized, what it may do and where, and a way to revoke that (S114). */
 export default async function ConnectedAppsPage({ searchParams }: Readonly<{ searchParams: PageQuery }>) {
   const query = await searchParams;
-  const { userId } = await requireSession(connectedAppsPath());
-  const [{ items, page, pageSize, total }, issued] = await Promise.all([
+  const { userId } = await requireSession(CONNECTED_APPS_PATH);
+  const [apps, issued, memberships] = await Promise.all([
     listConsents(userId, { page: Number(textOf(query.page)) }),
     listTokensOfMember(userId),
+    listOrganizations(userId),
   ]);
-  const delegated = await listDelegated(items.map(({ consentId }) => consentId));
-  // The last app of the last page was revoked, or the address is made up.
-  if (items.length === 0 && total > 0) redirect(connectedAppsPath(Math.ceil(total / pageSize)));
+  const delegated = await listDelegated(apps.items.map(({ consentId }) => consentId));
   return (
     <>
-      <PageHeader
+      <ListPage
         title="Connected apps"
-        description={`Apps and websites that you signed in to with ${env().BRAND_NAME}. What you revoke here stops working at once.`}
-      />
-      {textOf(query.notice) === "revoked" && (
-        <FormMessage tone="good" className="mb-5">
-          Access is revoked. The app is refused from now on; if you sign in there again, it has to ask you anew.
-        </FormMessage>
-      )}
-      <Card>
-        {total === 0 ? (
-          <EmptyState Icon={Plug} title="No connected apps">
-            When you sign in somewhere with {env().BRAND_NAME}, the app stands here, with all that you allowed it.
-          </EmptyState>
-        ) : (
-          <List label="Connected apps">
-            {items.map((app) => (
-              <ConnectedAppRow key={app.consentId} app={app} page={page} delegated={delegated.get(app.consentId)} />
-            ))}
-          </List>
+        description={`Apps and websites that you signed in to with ${env().BRAND_NAME}. Revoked apps lose access immediately.`}
+        notice={noticeOf(notices, query.notice)}
+        label="Connected apps"
+        things="connected apps"
+        list={apps}
+        hrefOf={(page) => hrefWith(CONNECTED_APPS_PATH, { page })}
+        row={(app) => (
+          <ConnectedAppRow
+            key={app.consentId}
+            app={app}
+            page={apps.page}
+            delegated={delegated.get(app.consentId)}
+            memberships={memberships}
+          />
         )}
-      </Card>
-      <Pagination label="connected apps" page={page} pageSize={pageSize} total={total} hrefOf={connectedAppsPath} />
+        empty={
+          <EmptyState Icon={Plug} title="No connected apps">
+            Apps you sign in to with {env().BRAND_NAME} will appear here.
+          </EmptyState>
+        }
+      />
       <IssuedSection apps={issued} />
+    </>
+  );
+}
+
+/**
+ * The tokens that the person's organizations have issued in their name (token exchange). Nobody asked them, so this page informs
+ * them.
+ */
+function IssuedSection({ apps }: Readonly<{ apps: readonly ExchangedAccess[] }>) {
+  if (apps.length === 0) return null;
+  return (
+    <div className="mt-6">
+      <SectionCard
+        title="Issued by your organizations"
+        description="Apps of your organizations that act for you there without asking each member. They cannot access anything of your own. To stop this, ask an administrator or leave the organization."
+        isFlush
+      >
+        <List label="Issued by your organizations">
+          {apps.map((app) => (
+            <ListRow
+              key={`${app.clientId} ${app.organization.name}`}
+              leading={<AppLogo app={app} />}
+              title={<bdi className="min-w-0 break-words">{app.name}</bdi>}
+              meta={
+                <>
+                  For {app.organization.fullName} ·{" "}
+                  {app.tokenCount === 1 ? "1 token" : `${app.tokenCount.toLocaleString("en")} tokens`}, the last{" "}
+                  <RelativeTime at={app.lastIssuedAt} /> · ends <RelativeTime at={app.endsAt} />
+                </>
+              }
+            >
+              <div className="mt-3 text-small sm:ml-11">
+                <GrantedScopes scopes={app.scopes.filter(isScope)} />
+              </div>
+            </ListRow>
+          ))}
+        </List>
+      </SectionCard>
+    </div>
+  );
+}
+
+type ConnectedAppRowProps = Readonly<{
+  app: ConnectedApp;
+  /** The page of the list, to come back to. */
+  page: number;
+  /** What it created, which stops when its access ends. */
+  delegated: Delegated | undefined;
+  /** The organizations that the user is in. */
+  memberships: readonly Membership[];
+}>;
+
+function ConnectedAppRow({ app, page, delegated, memberships }: ConnectedAppRowProps) {
+  return (
+    <ListRow
+      leading={<AppLogo app={app} />}
+      title={
+        <>
+          <bdi className="min-w-0 break-words">{app.name}</bdi>
+          {(app.isFirstParty || app.isVerified) && (
+            <Chip tone="good">
+              <BadgeCheck className="size-3.5" aria-hidden="true" />
+              {app.isFirstParty ? "Part of" : "Verified by"} {env().BRAND_NAME}
+            </Chip>
+          )}
+        </>
+      }
+      meta={
+        <>
+          {app.documentHost !== null && <DocumentHost clientId={app.clientId} host={app.documentHost} />}
+          Allowed <RelativeTime at={app.firstUsedAt} /> · <LastUsed at={app.lastUsedAt} />
+          <Homepage url={app.homepageUrl} documentHost={app.documentHost} />
+        </>
+      }
+      acts={
+        <>
+          <ChangeAccess
+            // Closes it after a change.
+            key={[...app.scopes, app.isAllOrgs, ...app.organizations.map(({ id }) => id)].join()}
+            app={app}
+            page={page}
+            memberships={memberships}
+          />
+          <ConfirmDestructive
+            action={revokeAction}
+            trigger="Revoke"
+            title={
+              <>
+                Revoke the access of <bdi>{app.name}</bdi>?
+              </>
+            }
+            confirm={`Revoke ${app.name}`}
+            size="small"
+          >
+            <input type="hidden" name="consentId" value={app.consentId} />
+            <input type="hidden" name="page" value={page} />
+            The app loses access immediately. Data it already copied isn&rsquo;t deleted.
+            <DelegatedList delegated={delegated} of="app" />
+          </ConfirmDestructive>
+        </>
+      }
+    >
+      <dl className="mt-3 grid gap-x-6 gap-y-3 text-small sm:ml-11 sm:grid-cols-2">
+        <div>
+          <dt className="mb-1 text-muted">It can</dt>
+          <dd>
+            <GrantedScopes scopes={app.scopes} />
+          </dd>
+        </div>
+        <div>
+          <dt className="mb-1 text-muted">In organizations</dt>
+          <dd>
+            <GrantedOrganizations
+              organizations={app.organizations}
+              closedOrganizations={app.closedOrganizations}
+              isAllOrgs={app.isAllOrgs}
+            />
+          </dd>
+        </div>
+        {app.resources.length > 0 && (
+          <div>
+            <dt className="mb-1 text-muted">In your name at</dt>
+            <dd className="grid gap-1.5">
+              {app.resources.map(({ identifier, name }) => (
+                <bdi key={identifier} className="wrap-anywhere" title={identifier}>
+                  {name}
+                </bdi>
+              ))}
+            </dd>
+          </div>
+        )}
+      </dl>
+    </ListRow>
+  );
+}
+
+/** The website that an unregistered app comes from, which is all that is known about it. */
+function DocumentHost({ clientId, host }: Readonly<{ clientId: string; host: string }>) {
+  return (
+    <span className="block" title={clientId}>
+      From <bdi className="wrap-anywhere text-ink">{host}</bdi>
+    </span>
+  );
+}
+
+function Homepage({ url, documentHost }: Readonly<{ url: string | null; documentHost: string | null }>) {
+  const host = url && URL.parse(url)?.host;
+  if (!host || host === documentHost) return null;
+  return (
+    <>
+      {" · "}
+      <a href={url} target="_blank" rel="noopener noreferrer nofollow" className="link wrap-anywhere">
+        {host}
+      </a>
     </>
   );
 }

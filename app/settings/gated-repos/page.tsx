@@ -1,62 +1,45 @@
 import { Lock } from "lucide-react";
 import type { Metadata } from "next";
 import Link from "next/link";
-import type { AccessRequestStatus } from "#core/hub/gates/access-request.ts";
-import { listOwnAccessRequests, type OwnAccessRequest } from "#core/hub/gates/own-access-requests.ts";
-import { ActionForm } from "../../_components/action-form.client.tsx";
-import { Card } from "../../_components/card.tsx";
+import { type AccessRequestStatus, listOwnAccessRequests, type OwnAccessRequest } from "#core/hub/gates/access-requests.ts";
+import { ActionButton } from "../../_components/action-form.client.tsx";
 import { Chip } from "../../_components/chip.tsx";
-import { EmptyState } from "../../_components/empty-state.tsx";
-import { FormMessage } from "../../_components/form-message.tsx";
-import { List, ListRow } from "../../_components/list.tsx";
-import { PageHeader } from "../../_components/page-header.tsx";
-import { Pagination } from "../../_components/pagination.tsx";
+import { EmptyState, ListPage, ListRow } from "../../_components/list.tsx";
 import { RelativeTime } from "../../_components/relative-time.tsx";
 import { repoTypeLooks } from "../../_components/repos/repo-types.ts";
-import { SubmitButton } from "../../_components/submit-button.client.tsx";
-import { type PageQuery, textOf } from "../../_server/page-query.ts";
+import { hrefWith, noticeOf, type PageQuery, textOf } from "../../_server/page-query.ts";
 import { repoHref } from "../../_server/repo-page.ts";
 import { requirePerson } from "../../_server/session.ts";
-import { withdrawAction } from "./actions.ts";
+import { withdrawAction } from "../actions.ts";
 
 export const metadata: Metadata = { title: "Gated repositories" };
 
 const states: Record<AccessRequestStatus, Readonly<{ tone: "neutral" | "good" | "bad"; label: string; undo?: string }>> = {
-  pending: { tone: "neutral", label: "Waiting for an answer", undo: "Take back" },
+  pending: { tone: "neutral", label: "Waiting for a decision", undo: "Withdraw" },
   accepted: { tone: "good", label: "Access", undo: "Give up access" },
   rejected: { tone: "bad", label: "Rejected" },
 };
 
-/** Where somebody has asked for access, and what became of it. */
+/** The person's requests for access to gated repositories, and their state. */
 export default async function GatedReposPage({ searchParams }: Readonly<{ searchParams: PageQuery }>) {
   const [person, query] = await Promise.all([requirePerson("/settings/gated-repos"), searchParams]);
-  const page = await listOwnAccessRequests(person, { page: Number(textOf(query.page)) });
+  const requests = await listOwnAccessRequests(person, { page: Number(textOf(query.page)) });
   return (
-    <>
-      <PageHeader
-        title="Gated repositories"
-        description="Repositories whose files you asked to read. Those who manage them see your username and e-mail address."
-      />
-      {textOf(query.notice) === "withdrawn" && (
-        <FormMessage tone="good" className="mb-5">
-          Done. They no longer see you in their list.
-        </FormMessage>
-      )}
-      <Card>
-        {page.items.length === 0 ? (
-          <EmptyState Icon={Lock} title="You have asked for nothing">
-            Some repositories show their files only to people who were let in. You ask on the repository's page.
-          </EmptyState>
-        ) : (
-          <List label="Requests">
-            {page.items.map((request) => (
-              <RequestRow key={request.repoId} request={request} />
-            ))}
-          </List>
-        )}
-      </Card>
-      <Pagination label="requests" {...page} hrefOf={(at) => `/settings/gated-repos?page=${at}`} />
-    </>
+    <ListPage
+      title="Gated repositories"
+      description="Gated repositories to which you requested access. Their managers see your username and e-mail address."
+      notice={noticeOf({ withdrawn: "Done. The repository's managers no longer see you in their list." }, query.notice)}
+      label="Requests"
+      things="requests"
+      list={requests}
+      hrefOf={(page) => hrefWith("/settings/gated-repos", { page })}
+      row={(request) => <RequestRow key={request.repoId} request={request} />}
+      empty={
+        <EmptyState Icon={Lock} title="No requests yet">
+          Some repositories show their files only to people who were given access. You can request it on the repository's page.
+        </EmptyState>
+      }
+    />
   );
 }
 
@@ -70,26 +53,24 @@ function RequestRow({ request: { repoId, repo, status, rejectionReason, askedAt 
             {repo.fullName}
           </Link>
         ) : (
-          "A repository that you cannot see any more"
+          "A repository that you can no longer see"
         )
       }
       meta={
         <>
           {repo && `${repoTypeLooks[repo.type].word} · `}
           <RelativeTime at={askedAt} />
-          {rejectionReason && ` · They write: ${rejectionReason}`}
+          {rejectionReason && ` · Reason: ${rejectionReason}`}
         </>
       }
       trailing={
         <>
           <Chip tone={tone}>{label}</Chip>
           {undo && (
-            <ActionForm action={withdrawAction.bind(null, repoId)} className="grid gap-2">
-              <SubmitButton size="small" variant="secondary">
-                {undo}
-                <span className="sr-only"> {repo?.fullName}</span>
-              </SubmitButton>
-            </ActionForm>
+            <ActionButton action={withdrawAction.bind(null, repoId)}>
+              {undo}
+              <span className="sr-only"> {repo?.fullName}</span>
+            </ActionButton>
           )}
         </>
       }

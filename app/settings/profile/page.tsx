@@ -1,15 +1,12 @@
 import type { Metadata } from "next";
 import { findUser } from "#core/accounts/users/find-user.ts";
-import { ActionForm } from "../../_components/action-form.client.tsx";
-import { Avatar } from "../../_components/avatar.tsx";
-import { avatarSrc } from "../../_components/avatar-src.ts";
-import { Field } from "../../_components/field.client.tsx";
+import { ActionForm, SubmitButton } from "../../_components/action-form.client.tsx";
+import { Avatar, avatarSrc } from "../../_components/avatar.tsx";
+import { Field } from "../../_components/fields.client.tsx";
 import { ImageField } from "../../_components/image-field.client.tsx";
-import { PageHeader } from "../../_components/page-header.tsx";
-import { SectionCard } from "../../_components/section-card.tsx";
-import { SubmitButton } from "../../_components/submit-button.client.tsx";
+import { PageHeader, SectionCard } from "../../_components/page-layout.tsx";
 import { requireSession } from "../../_server/session.ts";
-import { updateProfileAction } from "./actions.ts";
+import { updateProfileAction } from "../actions.ts";
 
 export const metadata: Metadata = { title: "Profile" };
 
@@ -18,7 +15,7 @@ export default async function ProfilePage() {
   const website = (await findUser(user.id))?.website ?? "";
   return (
     <>
-      <PageHeader title="Profile" description="What others see of you, here and in the apps that you sign in to." />
+      <PageHeader title="Profile" description="What others see of you, here and in apps that you sign in to." />
       <SectionCard title="About you">
         <ActionForm
           action={updateProfileAction}
@@ -35,12 +32,10 @@ export default async function ProfilePage() {
           <div className="grid gap-1.5">
             <span className="font-medium">Username</span>
             <p className="flex min-h-10 items-center rounded-control border border-line bg-sunken px-3">{user.username}</p>
-            <p className="text-muted text-small">It is part of the addresses of what you own, so it stays as it is.</p>
+            <p className="text-muted text-small">Part of the URLs of what you own. It cannot be changed.</p>
           </div>
           <Field name="website" type="url" label="Website" isOptional autoComplete="url" placeholder="https://" />
-          <div>
-            <SubmitButton>Save</SubmitButton>
-          </div>
+          <SubmitButton>Save</SubmitButton>
         </ActionForm>
       </SectionCard>
     </>

@@ -1,7 +1,7 @@
 import type { Metadata } from "next";
 import { personActor } from "#core/access/actor.ts";
 import { listPublishers } from "#core/hub/publishers/list-publishers.ts";
-import { PageHeader } from "../../_components/page-header.tsx";
+import { PageHeader } from "../../_components/page-layout.tsx";
 import { PublishersListPage } from "../../_components/publishers/publishers-list-page.tsx";
 import type { PageQuery } from "../../_server/page-query.ts";
 import { removeOwnPublisherAction } from "../../_server/publishers/actions.ts";
@@ -10,7 +10,7 @@ import { requireSession } from "../../_server/session.ts";
 
 export const metadata: Metadata = { title: "Trusted publishers" };
 
-/** Whose jobs may read the gated repositories of a person. */
+/** The pipelines whose jobs may read the person's gated repositories. */
 export default async function OwnPublishersPage({ searchParams }: Readonly<{ searchParams: PageQuery }>) {
   const session = await requireSession(ownPublishersPath);
   const person = personActor(session);
@@ -19,7 +19,7 @@ export default async function OwnPublishersPage({ searchParams }: Readonly<{ sea
       header={(add) => (
         <PageHeader
           title="Trusted publishers"
-          description="Pipelines whose jobs may read the gated repositories that you were let into. They change nothing, and see nothing else of yours. To let jobs write a repository, go to that repository's settings."
+          description="Pipelines whose jobs can read the gated repositories to which you have access, and nothing else of yours. To let jobs write to a repository, go to its settings."
           actions={add}
         />
       )}

@@ -1,25 +1,30 @@
 import type { Metadata } from "next";
 import Link from "next/link";
-import { isRecentlyAuthenticated } from "#core/access/is-recently-authenticated.ts";
-import { findSecondStep, listOrganizationDemands } from "#core/accounts/second-step/find-second-step.ts";
-import { organizationsAskingForSecondStep } from "#core/accounts/second-step/organizations-asking.ts";
-import { arePasskeysAvailable } from "#core/accounts/second-step/relying-party.ts";
-import { FormMessage } from "../../_components/form-message.tsx";
-import { PageHeader } from "../../_components/page-header.tsx";
+import { isRecentlyAuthenticated } from "#core/access/may.ts";
+import {
+  findSecondStep,
+  listOrganizationDemands,
+  type OrganizationDemand,
+  organizationsAskingForSecondStep,
+} from "#core/accounts/second-step/find-second-step.ts";
+import { arePasskeysAvailable } from "#core/accounts/second-step/verify-passkey.ts";
+import { ActionForm, SubmitButton } from "../../_components/action-form.client.tsx";
+import { ButtonLink } from "../../_components/button.tsx";
+import { Chip } from "../../_components/chip.tsx";
+import { PasswordField } from "../../_components/fields.client.tsx";
+import { List, ListRow } from "../../_components/list.tsx";
+import { NewPasswordField } from "../../_components/new-account-fields.tsx";
+import { FormMessage, PageColumn, SectionCard } from "../../_components/page-layout.tsx";
 import { ProveIdentity } from "../../_components/prove-identity.tsx";
-import { type PageQuery, textOf } from "../../_server/page-query.ts";
+import { noticeOf, type PageQuery } from "../../_server/page-query.ts";
 import { requireSession } from "../../_server/session.ts";
-import { AuthenticatorSection } from "./authenticator-section.tsx";
-import { DemandsSection } from "./demands-section.tsx";
-import { PasskeysSection } from "./passkeys-section.tsx";
-import { PasswordSection } from "./password-section.tsx";
-import { RecoveryCodesSection } from "./recovery-codes-section.tsx";
-import { securityNotices } from "./security-notices.ts";
-import { SECURITY_PAGE } from "./security-pages.ts";
+import { changePasswordAction } from "./actions.ts";
+import { AuthenticatorSection, PasskeysSection } from "./sections.tsx";
+import { RECOVERY_CODES_PAGE, SECURITY_PAGE, securityNotices } from "./security-notices.ts";
 
 export const metadata: Metadata = { title: "Security" };
 
-/** How one signs in: what one knows, what one has, and what organizations ask for. */
+/** How the person signs in: the password, the second steps, and what organizations require. */
 export default async function SecurityPage({ searchParams }: Readonly<{ searchParams: PageQuery }>) {
   const session = await requireSession(SECURITY_PAGE);
   const isRecent = isRecentlyAuthenticated(session);
@@ -31,48 +36,139 @@ export default async function SecurityPage({ searchParams }: Readonly<{ searchPa
   ]);
   const { passkeys, authenticatorSince, recoveryCodesLeft, hasPassword } = secondStep;
   const isOn = passkeys.length > 0 || authenticatorSince !== null;
-  // Taking the last one away closes these; the form says so, and core asks whether it did.
+  // Removing the last second step closes these organizations. The form says so, and core checks that it did.
   const closing = passkeys.length + (authenticatorSince ? 1 : 0) === 1 ? asking : [];
-  const notice = securityNotices.get(textOf((await searchParams).notice));
+  const notice = noticeOf(securityNotices, (await searchParams).notice);
   return (
-    <>
-      <PageHeader
-        title="Security"
-        description="How you sign in. A second step keeps whoever learns your password out of your account."
+    <PageColumn
+      title="Security"
+      description="How you sign in. A second step protects your account if somebody learns your password."
+    >
+      {notice && (
+        <FormMessage tone="good">
+          {notice} Your other sessions stay signed in;{" "}
+          <Link prefetch={false} className="link" href="/settings/account#sessions">
+            end them
+          </Link>{" "}
+          if you do not recognize them all.
+        </FormMessage>
+      )}
+      {isOn && recoveryCodesLeft === 0 && (
+        <FormMessage tone="warn">
+          You have no recovery codes.{" "}
+          <Link prefetch={false} className="link" href="/settings/security/recovery-codes">
+            Create some
+          </Link>
+          , so that you can sign in if you lose your device.
+        </FormMessage>
+      )}
+      {!isRecent && <ProveIdentity returnTo={SECURITY_PAGE}>Confirm your identity to change how you sign in.</ProveIdentity>}
+      <PasskeysSection
+        passkeys={passkeys}
+        isRecent={isRecent}
+        isAvailable={arePasskeysAvailable()}
+        closing={passkeys.length === 1 ? closing : []}
       />
-      <div className="grid grid-cols-1 gap-5">
-        {notice && (
-          <FormMessage tone="good">
-            {notice} Your other sessions go on;{" "}
-            <Link prefetch={false} className="link" href="/settings/account#sessions">
-              end them
-            </Link>{" "}
-            if you do not know them all.
-          </FormMessage>
-        )}
-        {isOn && recoveryCodesLeft === 0 && (
-          <FormMessage tone="warn">
-            You have no recovery codes.{" "}
-            <Link prefetch={false} className="link" href="/settings/security/recovery-codes">
-              Make some
-            </Link>
-            , so that a lost device does not lock you out.
-          </FormMessage>
-        )}
-        {!isRecent && (
-          <ProveIdentity returnTo={SECURITY_PAGE}>To change what signs you in, confirm that it is you.</ProveIdentity>
-        )}
-        <PasskeysSection
-          passkeys={passkeys}
-          isRecent={isRecent}
-          isAvailable={arePasskeysAvailable()}
-          closing={passkeys.length === 1 ? closing : []}
-        />
-        <AuthenticatorSection since={authenticatorSince} isRecent={isRecent} closing={authenticatorSince ? closing : []} />
-        <RecoveryCodesSection left={recoveryCodesLeft} isOn={isOn} />
-        <PasswordSection username={user.username} hasPassword={hasPassword} />
-        <DemandsSection demands={demands} />
-      </div>
-    </>
+      <AuthenticatorSection since={authenticatorSince} isRecent={isRecent} closing={authenticatorSince ? closing : []} />
+      <RecoveryCodesSection left={recoveryCodesLeft} isOn={isOn} />
+      <PasswordSection username={user.username} hasPassword={hasPassword} />
+      <DemandsSection demands={demands} />
+    </PageColumn>
+  );
+}
+
+type PasswordSectionProps = Readonly<{ username: string; hasPassword: boolean }>;
+
+function PasswordSection({ username, hasPassword }: PasswordSectionProps) {
+  if (!hasPassword) {
+    return (
+      <SectionCard title="Password">
+        <p className="text-muted">
+          You have no password: you sign in with another provider.{" "}
+          <Link prefetch={false} className="link" href="/settings/linked-accounts">
+            Set one
+          </Link>
+          .
+        </p>
+      </SectionCard>
+    );
+  }
+  return (
+    <SectionCard title="Password" description="Changing your password ends all your other sessions.">
+      <ActionForm action={changePasswordAction} className="grid max-w-reading gap-5">
+        {/* Tells password managers whose password changes. */}
+        <input type="text" name="username" autoComplete="username" value={username} readOnly hidden />
+        <PasswordField name="currentPassword" label="Current password" autoComplete="current-password" />
+        <NewPasswordField name="newPassword" label="New password" />
+        <SubmitButton variant="secondary">Change password</SubmitButton>
+      </ActionForm>
+    </SectionCard>
+  );
+}
+
+/** What organizations require of their members' sign-in, and whether it is met. */
+function DemandsSection({ demands }: Readonly<{ demands: readonly OrganizationDemand[] }>) {
+  return (
+    <SectionCard
+      title="Requirements of your organizations"
+      description="You can access an organization only if you meet its requirements."
+      isFlush
+    >
+      {demands.length === 0 ? (
+        <p className="px-4 py-5 text-muted sm:px-5">Your organizations have no requirements.</p>
+      ) : (
+        <List label="Requirements of your organizations">
+          {demands.map((demand) => (
+            <ListRow
+              key={demand.orgId}
+              title={
+                <>
+                  <Link prefetch={false} className="link" href={`/${demand.name}`}>
+                    {demand.fullName || demand.name}
+                  </Link>
+                  {demand.unmet.length === 0 ? <Chip tone="good">Met</Chip> : <Chip tone="bad">No access</Chip>}
+                </>
+              }
+              meta={sentences(demand)}
+            />
+          ))}
+        </List>
+      )}
+    </SectionCard>
+  );
+}
+
+function sentences({ asksForSecondStep, asksForProvider, unmet }: OrganizationDemand): string {
+  const parts = [
+    asksForSecondStep &&
+      (unmet.includes("mfa")
+        ? "Requires a second step. Add a passkey or an authenticator app above."
+        : "Requires a second step, which you have."),
+    asksForProvider &&
+      (unmet.includes("sso")
+        ? "Requires you to sign in with its own provider, on its page."
+        : "Requires you to sign in with its own provider, which you have done."),
+  ];
+  return parts.filter(Boolean).join(" ");
+}
+
+type RecoveryCodesSectionProps = Readonly<{ left: number /** Whether a second step is set up. */; isOn: boolean }>;
+
+function RecoveryCodesSection({ left, isOn }: RecoveryCodesSectionProps) {
+  return (
+    <SectionCard title="Recovery codes" description="For when you lose your second step. Each code works once.">
+      {isOn ? (
+        <div className="flex flex-wrap items-center gap-3">
+          <p className="text-muted">
+            <strong className="text-ink">{left}</strong> of 10 {left === 1 ? "is" : "are"} left.
+          </p>
+          <ButtonLink href={RECOVERY_CODES_PAGE} size="small">
+            {left === 0 ? "Create recovery codes" : "Create new codes"}
+          </ButtonLink>
+        </div>
+      ) : (
+        <p className="text-muted">Available after you add a passkey or an authenticator app.</p>
+      )}
+    </SectionCard>
   );
 }

@@ -1,8 +1,12 @@
-/** What just happened, said once after a redirect. */
-export const securityNotices = new Map([
-  ["passkey-added", "The passkey is added: signing in takes two steps now, or the passkey alone."],
-  ["passkey-renamed", "The passkey has its new name."],
-  ["passkey-removed", "The passkey is removed."],
-  ["authenticator-added", "The authenticator app is set up: signing in takes two steps now."],
-  ["authenticator-removed", "The authenticator app is removed."],
-]);
+/** What the page says after a redirect, by the `notice` in its address. */
+export const securityNotices = {
+  "passkey-added": "Passkey added. Sign in with two steps, or with the passkey alone.",
+  "passkey-renamed": "Passkey renamed.",
+  "passkey-removed": "Passkey removed.",
+  "authenticator-added": "Authenticator app set up. Signing in now requires two steps.",
+  "authenticator-removed": "Authenticator app removed.",
+};
+
+export const SECURITY_PAGE = "/settings/security";
+export const AUTHENTICATOR_PAGE = "/settings/security/authenticator";
+export const RECOVERY_CODES_PAGE = "/settings/security/recovery-codes";

@@ -1,7 +1,7 @@
 import type { Metadata } from "next";
 import { personActor } from "#core/access/actor.ts";
 import { readStorageUsage } from "#core/storage/read-usage.ts";
-import { PageHeader } from "../../_components/page-header.tsx";
+import { PageHeader } from "../../_components/page-layout.tsx";
 import { StorageSections } from "../../_components/storage-sections.tsx";
 import { requireSession } from "../../_server/session.ts";
 
@@ -9,7 +9,7 @@ export const metadata: Metadata = { title: "Storage" };
 
 const PAGE = "/settings/storage";
 
-/** How much a person stores, and of how much. What their organizations store counts there. */
+/** How much the person stores, and their quota. What their organizations store counts for the organizations. */
 export default async function StoragePage() {
   const session = await requireSession(PAGE);
   const owner = { kind: "user", id: session.userId, handle: session.user.username } as const;

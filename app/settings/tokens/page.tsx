@@ -1,18 +1,19 @@
-import { KeyRound } from "lucide-react";
+import { ChevronDown, KeyRound } from "lucide-react";
 import type { Metadata } from "next";
 import { personActor } from "#core/access/actor.ts";
-import { listPersonalAccessTokens } from "#core/accounts/tokens/list-personal-access-tokens.ts";
-import { listDelegated } from "#core/webhooks/delegated.ts";
+import { type ListedPersonalAccessToken, listPersonalAccessTokens } from "#core/accounts/tokens/personal-access-tokens.ts";
+import { env } from "#core/env.ts";
+import { type Delegated, listDelegated } from "#core/webhooks/delegated.ts";
 import { ButtonLink } from "../../_components/button.tsx";
-import { Card } from "../../_components/card.tsx";
-import { EmptyState } from "../../_components/empty-state.tsx";
-import { FormMessage } from "../../_components/form-message.tsx";
-import { List } from "../../_components/list.tsx";
-import { PageHeader } from "../../_components/page-header.tsx";
-import { type PageQuery, textOf } from "../../_server/page-query.ts";
+import { Chip } from "../../_components/chip.tsx";
+import { CodeBlock } from "../../_components/copyable.tsx";
+import { DelegatedList } from "../../_components/delegated-list.tsx";
+import { ConfirmDestructive } from "../../_components/details-form.client.tsx";
+import { EmptyState, ListPage, ListRow } from "../../_components/list.tsx";
+import { LastUsed, RelativeTime } from "../../_components/relative-time.tsx";
+import { noticeOf, type PageQuery } from "../../_server/page-query.ts";
 import { requireSession } from "../../_server/session.ts";
-import { GitHelp } from "./git-help.tsx";
-import { TokenRow } from "./token-row.tsx";
+import { revokeTokenAction } from "../actions.ts";
 
 export const metadata: Metadata = { title: "Access tokens" };
 
@@ -28,33 +29,97 @@ export default async function TokensPage({ searchParams }: Readonly<{ searchPara
     </ButtonLink>
   );
   return (
-    <>
-      <PageHeader
-        title="Access tokens"
-        description="Passwords for your own programs: git, the command line, scripts. Each can do only what you allow it."
-        actions={tokens.length > 0 && create}
-      />
-      {textOf(notice) === "revoked" && (
-        <FormMessage tone="good" className="mb-5">
-          The token is revoked. What still uses it is refused from now on.
-        </FormMessage>
-      )}
-      <div className="mb-5">
-        <GitHelp username={session.user.username} />
+    <ListPage
+      title="Access tokens"
+      description="Passwords for your own programs, such as git, the command line and scripts. Each can do only what you allow."
+      actions={tokens.length > 0 && create}
+      notice={noticeOf({ revoked: "Token revoked. Programs that use it are refused." }, notice)}
+      label="Access tokens"
+      list={tokens}
+      row={(token) => <TokenRow key={token.id} token={token} delegated={delegated.get(token.id)} />}
+      empty={
+        <EmptyState Icon={KeyRound} title="No tokens yet" action={create}>
+          Create one to push with git or call the API from a script without sharing your password.
+        </EmptyState>
+      }
+    >
+      <GitHelp username={session.user.username} />
+    </ListPage>
+  );
+}
+
+/** How to give git a token: as the password, never in a URL, which would end up in logs and shell histories. */
+function GitHelp({ username }: Readonly<{ username: string }>) {
+  const { ORIGIN } = env();
+  return (
+    <details className="group rounded-card border border-line bg-surface px-4 py-3 sm:px-5">
+      <summary className="flex items-center justify-between gap-2 font-medium">
+        How to use a token with git
+        <ChevronDown className="size-4 shrink-0 text-muted group-open:rotate-180" aria-hidden="true" />
+      </summary>
+      <div className="mt-3 grid max-w-reading gap-3 text-small">
+        <p>
+          Your username is <code>{username}</code>, and the password is the token. It needs <code>read-repos</code> to clone
+          private repositories, and <code>write-repos</code> to push.
+        </p>
+        <p>To enter it only once, let git store it as your system stores other passwords:</p>
+        <CodeBlock label="commands to store the token" code={keeper(ORIGIN, username)} />
+        <p className="text-muted">
+          Do not put the token into the URL of a repository: it would stay in the repository's configuration and your shell's
+          history.
+        </p>
       </div>
-      <Card>
-        {tokens.length === 0 ? (
-          <EmptyState Icon={KeyRound} title="No tokens yet" action={create}>
-            Make one to push with git or to call the API from a script, without giving your password away.
-          </EmptyState>
-        ) : (
-          <List label="Access tokens">
-            {tokens.map((token) => (
-              <TokenRow key={token.id} token={token} delegated={delegated.get(token.id)} />
-            ))}
-          </List>
-        )}
-      </Card>
+    </details>
+  );
+}
+
+const keeper = (origin: string, username: string): string =>
+  [
+    `git config --global credential.${origin}.username ${username}`,
+    "git config --global credential.helper store   # or: osxkeychain, manager, libsecret",
+  ].join("\n");
+
+/** One token: its name, its scopes, its last use, and a way to revoke it. */
+function TokenRow({ token, delegated }: Readonly<{ token: ListedPersonalAccessToken; delegated: Delegated | undefined }>) {
+  return (
+    <ListRow
+      title={
+        <>
+          {token.name}
+          {token.isExpired && <Chip tone="warn">Expired</Chip>}
+        </>
+      }
+      meta={
+        <>
+          <code>
+            {env().TOKEN_PREFIX}…{token.last4}
+          </code>{" "}
+          · {token.scopes.join(", ")}
+          <br />
+          <LastUsed at={token.lastUsedAt} /> · created <RelativeTime at={token.createdAt} /> · <Expiry token={token} />
+        </>
+      }
+      acts={
+        <ConfirmDestructive
+          action={revokeTokenAction.bind(null, token.id)}
+          trigger="Revoke"
+          title={`Revoke ${token.name}?`}
+          confirm={`Revoke ${token.name}`}
+          size="small"
+        >
+          Programs that use this token lose access immediately.
+          <DelegatedList delegated={delegated} of="token" />
+        </ConfirmDestructive>
+      }
+    />
+  );
+}
+
+function Expiry({ token: { expiresAt, isExpired } }: Readonly<{ token: ListedPersonalAccessToken }>) {
+  if (!expiresAt) return "does not expire";
+  return (
+    <>
+      {isExpired ? "expired" : "expires"} <RelativeTime at={expiresAt} />
     </>
   );
 }

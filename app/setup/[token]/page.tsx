@@ -1,14 +1,11 @@
 import type { Metadata } from "next";
 import { isSetupLink } from "#core/accounts/setup-link.ts";
 import { env } from "#core/env.ts";
-import { ActionForm } from "../../_components/action-form.client.tsx";
+import { ActionForm, SubmitButton } from "../../_components/action-form.client.tsx";
 import { ButtonLink } from "../../_components/button.tsx";
-import { CardFrame } from "../../_components/card-frame.tsx";
-import { CardHeader } from "../../_components/card-header.tsx";
-import { Gone } from "../../_components/gone.tsx";
+import { CardFrame, CardHeader, Gone } from "../../_components/card-frame.tsx";
 import { NewAccountFields } from "../../_components/new-account-fields.tsx";
-import { SubmitButton } from "../../_components/submit-button.client.tsx";
-import { redeemSetupLinkAction } from "./actions.ts";
+import { redeemSetupLinkAction } from "../../_server/sign-in-actions.ts";
 
 export const metadata: Metadata = { title: "Set up" };
 
@@ -18,7 +15,7 @@ export default async function SetupPage({ params }: Readonly<{ params: Promise<{
   if (!(await isSetupLink(token))) {
     return (
       <Gone title="This link no longer works" action={<ButtonLink href="/login">Go to sign-in</ButtonLink>}>
-        The service has its operator already, or a newer link was printed at its last start.
+        The service already has an operator, or printed a newer link when it last started.
       </Gone>
     );
   }

@@ -2,15 +2,13 @@ import type { Metadata } from "next";
 import Link from "next/link";
 import { redirect } from "next/navigation";
 import { readEmailAddress } from "#core/accounts/email-address.ts";
-import { ActionForm } from "../../_components/action-form.client.tsx";
-import { CardFooter } from "../../_components/card-footer.tsx";
-import { CardFrame } from "../../_components/card-frame.tsx";
-import { CardHeader } from "../../_components/card-header.tsx";
-import { SubmitButton } from "../../_components/submit-button.client.tsx";
+import { isMailSent } from "#core/mail/queue-mail.ts";
+import { ActionForm, SubmitButton } from "../../_components/action-form.client.tsx";
+import { CardFooter, CardFrame, CardHeader } from "../../_components/card-frame.tsx";
 import { type PageQuery, textOf } from "../../_server/page-query.ts";
-import { resendSignUpMailAction } from "../actions.ts";
+import { resendSignUpMailAction } from "../../_server/sign-in-actions.ts";
 
-export const metadata: Metadata = { title: "Look into your mailbox" };
+export const metadata: Metadata = { title: "Confirm your e-mail address" };
 
 /** After sign-up. It says the same whether or not the address has an account already (S115). */
 export default async function SignUpSentPage({ searchParams }: Readonly<{ searchParams: PageQuery }>) {
@@ -18,23 +16,31 @@ export default async function SignUpSentPage({ searchParams }: Readonly<{ search
   if (!email) redirect("/signup");
   return (
     <CardFrame>
-      <CardHeader title="Look into your mailbox">
-        We have written to <strong className="text-ink">{email}</strong>. Open the link in that mail to finish; it works for 24
-        hours.
-      </CardHeader>
-      <div className="grid gap-5 px-6 pt-4 pb-6">
-        <p className="text-muted text-small">
-          Nothing there? Look among the unwanted mail, and at the spelling of the address above.
-        </p>
-        <ActionForm action={resendSignUpMailAction}>
-          <input type="hidden" name="email" value={email} />
-          <SubmitButton variant="secondary" isWide>
-            Send the link again
-          </SubmitButton>
-        </ActionForm>
-      </div>
+      {isMailSent() ? (
+        <>
+          <CardHeader title="Check your inbox">
+            We sent a link to <strong className="text-ink">{email}</strong>. Open it within 24 hours to create your account.
+          </CardHeader>
+          <div className="grid gap-5 px-6 pt-4 pb-6">
+            <p className="text-muted text-small">No e-mail? Check your spam folder and the address above.</p>
+            <ActionForm action={resendSignUpMailAction}>
+              <input type="hidden" name="email" value={email} />
+              <SubmitButton variant="secondary" isWide>
+                Send the link again
+              </SubmitButton>
+            </ActionForm>
+          </div>
+        </>
+      ) : (
+        <div className="pb-6">
+          <CardHeader title="No e-mail was sent">
+            This server doesn&rsquo;t send e-mail. Ask its operator for the link to <strong className="text-ink">{email}</strong>,
+            and open it within 24 hours to create your account.
+          </CardHeader>
+        </div>
+      )}
       <CardFooter>
-        Another address?{" "}
+        Wrong address?{" "}
         <Link prefetch={false} className="link text-ink" href="/signup">
           Start again
         </Link>

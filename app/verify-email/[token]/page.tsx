@@ -1,27 +1,23 @@
 import type { Metadata } from "next";
-import { findOneTimeToken } from "#core/accounts/one-time-tokens/find-one-time-token.ts";
+import { findOneTimeToken } from "#core/accounts/one-time-token.ts";
 import { findUser, findUserByUsername } from "#core/accounts/users/find-user.ts";
-import { ActionForm } from "../../_components/action-form.client.tsx";
+import { ActionForm, SubmitButton } from "../../_components/action-form.client.tsx";
 import { ButtonLink } from "../../_components/button.tsx";
-import { CardFrame } from "../../_components/card-frame.tsx";
-import { CardHeader } from "../../_components/card-header.tsx";
-import { Field } from "../../_components/field.client.tsx";
-import { Gone } from "../../_components/gone.tsx";
-import { PasswordField } from "../../_components/password-field.client.tsx";
-import { SubmitButton } from "../../_components/submit-button.client.tsx";
+import { CardFrame, CardHeader, Gone } from "../../_components/card-frame.tsx";
+import { Field, PasswordField } from "../../_components/fields.client.tsx";
 import { currentSession } from "../../_server/session.ts";
-import { verifyEmailAction } from "./actions.ts";
+import { verifyEmailAction } from "../../_server/sign-in-actions.ts";
 
 export const metadata: Metadata = { title: "Confirm your e-mail address" };
 
-/** Where a mailed link leads. It asks before it acts: programs that look through mail open links too, but press no button. */
+/** The target of a mailed link. It asks before it acts: mail scanners open links too, but press no button. */
 export default async function VerifyEmailPage({ params }: Readonly<{ params: Promise<{ token: string }> }>) {
   const { token } = await params;
   const link = await findOneTimeToken(token, "sign-up", "change-email");
   if (!link) {
     return (
       <Gone title="This link no longer works" action={<ButtonLink href="/login">Go to sign-in</ButtonLink>}>
-        It was used, replaced by a newer one, or is too old. If you have confirmed already, just sign in.
+        It was used, was replaced by a newer one, or has expired. If you have already confirmed, sign in.
       </Gone>
     );
   }
@@ -39,7 +35,7 @@ async function FinishSignUp({ token, username, email }: Readonly<{ token: string
       <CardHeader title="One last step">
         {isTaken ? (
           <>
-            The name <strong className="text-ink">{username}</strong> was taken meanwhile. Choose another one for your account
+            The name <strong className="text-ink">{username}</strong> is no longer available. Choose another one for your account
             with {email}.
           </>
         ) : (
@@ -61,14 +57,14 @@ async function FinishSignUp({ token, username, email }: Readonly<{ token: string
   );
 }
 
-/** Only whoever holds the account confirms it: an address that another's account asks for is not given to it by a slip (S142). */
+/** Only the account's owner can confirm it: so nobody gives their address to somebody else's account by mistake (S142). */
 async function FinishEmailChange({ token, userId, email }: Readonly<{ token: string; userId: string; email: string }>) {
   const [user, session] = await Promise.all([findUser(userId), currentSession()]);
   const login = { next: `/verify-email/${encodeURIComponent(token)}`, login_hint: user?.username ?? "", switch: "1" };
   return (
     <CardFrame>
       <CardHeader title="Confirm your new address">
-        <strong className="text-ink">{email}</strong> becomes the address of the account{" "}
+        <strong className="text-ink">{email}</strong> will become the address of the account{" "}
         <strong className="text-ink">{user?.username}</strong>.{session?.userId !== userId && " Sign in to it to confirm that."}
       </CardHeader>
       <div className="px-6 pt-5 pb-6">

@@ -6,32 +6,32 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { Kind } from "./healthy.ts";
 import type { Stage } from "./stage.ts";
 
-/** One way to take the service away from everybody else. */
+/** One attempt to deny service to everybody else. */
 export type Attack = {
-  /** Its number in the security review, or a word for those that the review does not have. */
+  /** Its number in the security review, or a word if the review does not have it. */
   id: string;
   /** What the attacker does, for the table. */
   name: string;
-  /** Makes the accounts and repositories that it needs. Not measured. */
+  /** Creates the accounts and repositories that it needs. Not measured. */
   prepare(stage: Stage, attackers: Attackers): Promise<Strike>;
 };
 
 export type Strike = {
   /** Attacks until the signal, which also ends every request of `attackers`. */
   run(signal: AbortSignal): Promise<void>;
-  /** Healthy clients beside the four that every attack has. */
+  /** Healthy clients in addition to the four of every attack. */
   healthy?: Kind[];
-  /** What the attacker got, beside the count of the requests. */
+  /** What the attacker got, in addition to the number of requests. */
   got?(): Promise<string[]> | string[];
-  /** How much memory the jobs and Spaces of this attack may have altogether, in MiB. Not checked when absent. */
+  /** How much memory the jobs and Spaces of this attack may have together, in MiB. Not checked if absent. */
   tasksMaxMiB?: number;
 };
 
 export type Tally = {
   answered: number;
-  /** Answered with 4xx or 503. */
+  /** Refused with 4xx or 503. */
   refused: number;
-  /** Answered with 5xx other than 503, or not answered although the connection was open. */
+  /** A 5xx response other than 503, or no response on an open connection. */
   failed: number;
   sentBytes: number;
   receivedBytes: number;
@@ -44,13 +44,13 @@ export type Request = {
   method?: string;
   headers?: Record<string, string>;
   body?: string | Buffer;
-  /** From which of the attackers' addresses, counted from 0; by default each in turn. */
+  /** The index of the attacker's IP address; by default each in turn. */
   from?: number;
 };
 
 const ANSWER_KEPT_BYTES = 256 * 1024;
 
-/** Clients on loopback addresses that no healthy client has: the service counts by address. */
+/** Clients on loopback addresses that no healthy client has, since the service counts by IP address. */
 export class Attackers {
   readonly tally: Tally = { answered: 0, refused: 0, failed: 0, sentBytes: 0, receivedBytes: 0, statuses: {} };
   readonly #origin: URL;
@@ -64,7 +64,7 @@ export class Attackers {
     this.#addresses = Array.from({ length: count }, (_, at) => `127.0.66.${at + 1}`);
   }
 
-  /** Ends all that is under way. */
+  /** Ends all requests in progress. */
   end(): void {
     this.#ended.abort();
   }
@@ -73,7 +73,7 @@ export class Attackers {
     return this.#addresses[from % this.#addresses.length] as string;
   }
 
-  /** @returns the answer, with the first 256 KiB of its body; undefined when there was none */
+  /** @returns the response, with the first 256 KiB of its body; undefined if there was none */
   async send({ path, method = "GET", headers = {}, body, from }: Request): Promise<Sent | undefined> {
     if (this.#ended.signal.aborted) return undefined;
     const req = request({
@@ -93,7 +93,7 @@ export class Attackers {
       const [res] = (await once(req, "response")) as [IncomingMessage];
       const kept: Buffer[] = [];
       let length = 0;
-      // Read as it comes: with an iterator the attacker itself takes a quarter of a core, which is not the service's.
+      // Reads data events: an iterator would cost the attacker a quarter of a core, which would count as the service's.
       res.on("data", (chunk: Buffer) => {
         if (length < ANSWER_KEPT_BYTES) kept.push(chunk);
         length += chunk.length;
@@ -116,7 +116,9 @@ export class Attackers {
     else this.tally.answered += 1;
   }
 
-  /** Opens a connection and writes to it, for what a client library would not do. It is closed when the attack ends. */
+  /**
+   * Opens a connection and writes to it, for requests that a client library would not send. It is closed when the attack ends.
+   */
   open(head: string, from?: number): Socket {
     const socket = connect({ host: "127.0.0.1", port: Number(this.#origin.port), localAddress: this.#address(from) });
     socket.on("error", () => undefined);
@@ -127,14 +129,14 @@ export class Attackers {
     return socket;
   }
 
-  /** The first line of a request and its host, for `open`. */
+  /** The request line and the Host header, for `open`. */
   head(method: string, path: string, headers: Record<string, string> = {}): string {
     const lines = Object.entries({ Host: this.#origin.host, ...headers }).map(([name, value]) => `${name}: ${value}`);
     return `${[`${method} ${path} HTTP/1.1`, ...lines].join("\n")}\n\n`;
   }
 }
 
-/** Does the same again and again, so many at a time, until the signal. Each pauses after a failure, so that a refusal costs nobody a busy loop. */
+/** Repeats an action with limited concurrency until the signal, with a pause after each failure, to avoid a busy loop. */
 export async function lanes(
   count: number,
   signal: AbortSignal,
@@ -151,11 +153,11 @@ export async function lanes(
   await Promise.all(Array.from({ length: count }, lane));
 }
 
-/** Connections are opened no faster than this, so that what is measured is that they are held and not that they come. */
+/** Connections are opened no faster than this, so that the effect measured is holding them, not opening them. */
 const OPENED_AT_ONCE = 10;
 const OPEN_EVERY_MS = 200;
 
-/** Keeps so many connections open until the signal: what the service closes is opened again. `held.most` says how many there were. */
+/** Keeps this many connections open until the signal, and reopens closed ones. `held.most` is the highest number reached. */
 export async function holdOpen(
   count: number,
   signal: AbortSignal,

@@ -9,10 +9,7 @@ import { isMainThread, parentPort, Worker, workerData } from "node:worker_thread
 import { childEnvironment } from "#core/env.ts";
 import { PageVisitor } from "./page-visitor.ts";
 
-/**
- * Somebody who uses the service as it is meant to be used, at a rate that an idle machine serves easily. Who gets pages gets each of the
- * `paths` in turn, and an answer without the text of `contains` is not whole.
- */
+/** A legitimate client at an easy rate. It requests `paths` in turn; a response without the text of `contains` has failed. */
 export type Kind = {
   name: string;
   perSecond: number;
@@ -23,21 +20,21 @@ export type Kind = {
   | { does: "sign-in"; login: string; password: string; browser: "known" | "new" }
 );
 
-/** How long one took, from the moment at which it was due, and what it came to. */
+/** How long one request took, counted from when it was due, and its result. */
 export type Sample = { kind: string; ms: number; outcome: "ok" | "no answer" | "not whole" | number };
 
-/** Whoever waits longer has gone. */
+/** A user who waits longer has left. */
 const PATIENCE_MS = 30_000;
 const ADDRESS = "127.0.0.1";
-/** People who are not signed in read pages from addresses of their own; the service counts strangers by address. */
+/** Anonymous readers have IP addresses of their own, since the service counts anonymous requests by IP address. */
 const READERS = Array.from({ length: 32 }, (_, at) => `127.0.77.${at + 1}`);
 
 /**
- * Healthy clients, in a thread of their own: what the attackers do in this one must not count as the service's delay.
- * `run` sends at the fixed rate of each kind, whether or not the answers before have come.
+ * Healthy clients, in a thread of their own: the attackers' work in this thread must not count as the service's delay. `run`
+ * sends at the fixed rate of each kind, even if earlier responses have not arrived.
  */
 export function startHealthy(origin: string, kinds: Kind[]) {
-  // Made and removed here: a thread that is ended hears of no end.
+  // Created and removed here: a thread that is terminated runs no cleanup.
   const folder = mkdtempSync(join(tmpdir(), "keyhook-healthy-"));
   process.once("exit", () => rmSync(folder, { recursive: true, force: true }));
   const thread = new Worker(import.meta.filename, { workerData: { origin, kinds, folder } });
@@ -67,7 +64,7 @@ async function send(kind: Kind, seconds: number, act: () => Promise<Sample["outc
   const startedAt = performance.now();
   const sent: Promise<void>[] = [];
   for (let count = 0; count < seconds * kind.perSecond; count++) {
-    // Half a step later, so that the kinds do not all begin in the same moment.
+    // Half a step later, so that the kinds do not all begin at the same moment.
     const dueAt = startedAt + ((count + 0.5) * 1_000) / kind.perSecond;
     await delay(Math.max(0, dueAt - performance.now()));
     sent.push(
@@ -109,7 +106,7 @@ function getter(origin: URL, { paths, headers, contains }: Extract<Kind, { does:
     });
 }
 
-/** With the real git, as people do it; what its own processes take is in the time, undisturbed and disturbed alike. */
+/** With the real git, as users run it; the time includes its own processes, with and without the attack. */
 function cloner(origin: URL, path: string, folder: string): () => Promise<Sample["outcome"]> {
   const env = {
     ...childEnvironment(),

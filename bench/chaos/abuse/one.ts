@@ -7,8 +7,8 @@ import { setStage, untilCalm } from "./stage.ts";
 import { type Usage, watchService } from "./watch.ts";
 
 /**
- * One attack on a service of its own, in a process of its own: what another attack has left behind, in memory or in counters, would
- * count against this one. `run.ts` starts it with the attack's id and the seconds, and is sent the result.
+ * One attack on a service of its own, in a process of its own: state left by another attack, in memory or in counters, would
+ * count against this one. `run.ts` starts it with the attack's id and the seconds, and receives the result.
  */
 export type Result = {
   id: string;
@@ -23,20 +23,20 @@ export type Result = {
   faults: string[];
 };
 
-/** Milliseconds; `failed` counts by what came in place of the answer. */
+/** Milliseconds; `failed` counts failures by what came instead of a response. */
 export type Times = { count: number; p50: number; p99: number; failed: Record<string, number> };
 
 const WARM_UP_SECONDS = 5;
-/** Lets an attack that needs a while (a job that starts, a queue that fills) begin before it is measured. */
+/** Lets an attack that needs a while (a job that starts, a queue that fills) take effect before the measurement. */
 const HEAD_START_MS = 2_000;
 const CALM_SECONDS = 30;
 
 const TWICE = 2;
 const ALWAYS_ALLOWED_MS = 300;
-/** Limits of the chart: of the web process with its git processes, and of the worker. */
+/** The chart's limits: for the web process with its git processes, and for the worker. */
 const WEB_MAX_MIB = 1_536;
 const WORKER_MAX_MIB = 2_048;
-/** What no attack may write to the disk beside it, whatever it is. */
+/** How much any attack may write to the disk. */
 const DISK_MAX_MIB = 256;
 const PROBES_TO_RESTART = 3;
 
@@ -50,7 +50,7 @@ try {
   const strike = await attack.prepare(stage, attackers);
   const kinds = [...stage.healthy, ...(strike.healthy ?? [])];
   const healthy = startHealthy(stage.origin, kinds);
-  // Code that was not run yet, and pages that were not loaded, are no measure of anything.
+  // Code that has not run yet, and pages that were not loaded, would distort the measurement.
   await healthy.run(WARM_UP_SECONDS);
   await untilCalm(stage.origin, CALM_SECONDS);
   Object.assign(attackers.tally, { answered: 0, refused: 0, failed: 0, sentBytes: 0, receivedBytes: 0, statuses: {} });
@@ -65,7 +65,7 @@ try {
   await delay(HEAD_START_MS);
   const during = await healthy.run(seconds);
   const usage = await watch.stop();
-  // Asked before it ends, which would take back what it holds.
+  // Read before the attack ends, which would release what it holds.
   const got = (await strike.got?.()) ?? [];
   ending.abort();
   attackers.end();

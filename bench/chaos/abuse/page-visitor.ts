@@ -3,7 +3,7 @@ import { text } from "node:stream/consumers";
 
 const SESSION_COOKIE = /^(__Host-)?session(-\d+)?$/;
 
-/** A browser without scripts on an address of one's choice: it keeps cookies, and sends the forms of pages as they stand there. */
+/** A browser without scripts on a chosen IP address: it keeps cookies, and submits the forms of pages as they are. */
 export class PageVisitor {
   readonly #origin: URL;
   readonly #localAddress: string;
@@ -14,7 +14,10 @@ export class PageVisitor {
     this.#localAddress = localAddress;
   }
 
-  /** Fills in the sign-in form. Whoever was signed in comes as somebody who is not any more. @returns 303 when it worked */
+  /**
+   * Submits the sign-in form, signed out.
+   * @returns 303 on success
+   */
   async signIn(login: string, password: string, signal: AbortSignal): Promise<number> {
     for (const name of this.#cookies.keys()) if (SESSION_COOKIE.test(name)) this.#cookies.delete(name);
     const page = await this.#send("GET", "/login", signal);
@@ -52,7 +55,7 @@ export class PageVisitor {
   }
 }
 
-/** The hidden fields of the form that has a field of this name. */
+/** The hidden fields of the form that has a field with this name. */
 export function fieldsOf(html: string, has: string): [string, string][] {
   const form = html.split("<form").find((part) => part.split("</form>")[0]?.includes(`name="${has}"`)) ?? "";
   const hidden = form.split("</form>")[0]?.matchAll(/<input type="hidden" ([^>]*)>/g) ?? [];

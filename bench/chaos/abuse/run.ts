@@ -15,7 +15,10 @@ Attacks a real service from loopback addresses, one attack after the other, besi
   --json        everything that was measured, one attack a line
 `;
 
-/** Runs each attack in a process of its own and prints a row for it. @returns the exit status: 1 when something was not as wanted */
+/**
+ * Runs each attack in a process of its own and prints a row for it.
+ * @returns the exit status: 1 if a requirement failed
+ */
 export async function runAbuse(args: string[]): Promise<number> {
   const options = readOptions(args);
   if (!options) return 2;
@@ -26,8 +29,8 @@ export async function runAbuse(args: string[]): Promise<number> {
   for (const { id, name } of chosen) {
     const result = await runOne(id, seconds);
     if (!result || result.faults.length > 0) status = 1;
-    if (isJson) console.log(JSON.stringify(result ?? { id, name, faults: ["it did not come to an end"] }));
-    else console.log(result ? rowOf(result) : `| ${id} ${name} | | | | | | | **it did not come to an end** |`);
+    if (isJson) console.log(JSON.stringify(result ?? { id, name, faults: ["it did not finish"] }));
+    else console.log(result ? rowOf(result) : `| ${id} ${name} | | | | | | | **it did not finish** |`);
   }
   return status;
 }
@@ -60,7 +63,7 @@ async function runOne(id: string, seconds: number): Promise<Result | undefined> 
   });
   let result: Result | undefined;
   child.on("message", (message) => (result = message as Result));
-  // A signal for this process ends the attack too, which then ends its service.
+  // A signal for this process also ends the attack, which then ends its service.
   const stop = () => child.kill("SIGTERM");
   process.once("exit", stop);
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(1));

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { operatorCommand } from "#core/access/actor.ts";
 import { signedInPerson, type TestPerson } from "#core/accounts/testing/people.ts";
-import { createPersonalAccessToken } from "#core/accounts/tokens/create-personal-access-token.ts";
+import { createPersonalAccessToken } from "#core/accounts/tokens/personal-access-tokens.ts";
 import { noOrigin } from "#core/audit/request-origin.ts";
 import type { Repo } from "#core/hub/repos/repo.ts";
 import { commitTo, someRepo } from "#core/hub/testing/repos.ts";
@@ -11,16 +11,16 @@ import { worldAt } from "#core/oauth/testing/world.ts";
 import { type ChaosService, startChaosService } from "../service.ts";
 import type { Kind } from "./healthy.ts";
 
-/** A service with what healthy people use there, and what every attack needs to begin with. */
+/** A service with what healthy clients use, and what every attack needs to begin. */
 export type Stage = {
   service: ChaosService;
   origin: string;
-  /** All that the service writes lies in these two. */
+  /** Everything that the service writes is in these two. */
   directories: string[];
   healthy: Kind[];
-  /** An account with a token that may do whatever an account's own token may. */
+  /** An account with a token that has every scope of a personal access token. */
   attacker(): Promise<{ person: TestPerson; token: string }>;
-  /** A repository with files in one commit, each given as its path and content. */
+  /** A repository with files in one commit, given as path and content. */
   repo(person: TestPerson, files: Record<string, string | Buffer>, input?: Parameters<typeof someRepo>[1]): Promise<Repo>;
   stop(): Promise<void>;
 };
@@ -28,7 +28,8 @@ export type Stage = {
 export async function setStage(): Promise<Stage> {
   let temporary = "";
   const service = await startChaosService((directory) => {
-    // Its own temporary directory, so that what it writes there can be told from what others write. Sandboxes enter it as other users.
+    // Its own temporary directory, so that the service's files can be distinguished from others. Sandboxes enter it as other
+    // users.
     temporary = join(directory, "tmp");
     mkdirSync(temporary);
     chmodSync(directory, 0o711);
@@ -77,7 +78,7 @@ async function healthyKinds(origin: string, makeRepo: Stage["repo"]): Promise<Ki
     { name: "git clone", perSecond: 2, does: "clone", path: `/${repo.fullName}.git` },
     {
       ...{ name: "repository page", perSecond: 4, does: "get", headers: { accept: "text/html" }, contains: "<em>tide</em>" },
-      // The front page, which is remembered, and in turn with it a folder that nobody has looked at yet.
+      // The front page, which is cached, alternating with a folder that nobody has requested yet.
       paths: Array.from({ length: NOTES * 2 }, (_, at) => `/${repo.fullName}${at % 2 ? `/tree/main/notes/${at >> 1}` : ""}`),
     },
   ];
@@ -85,7 +86,7 @@ async function healthyKinds(origin: string, makeRepo: Stage["repo"]): Promise<Ki
 
 const NOTES = 300;
 
-/** A small project as there are many: a README with a card, code, and folders with READMEs of their own. */
+/** A typical small project: a README with a card, code, and folders with READMEs of their own. */
 function projectFiles(): Record<string, string> {
   const text = "Heights of the *tide*, by hour.\n\n```js\nexport const a = 1;\n```\n";
   const files: Record<string, string> = { "README.md": `---\nlicense: mit\ntags: [tides]\n---\n# Tides\n\n${text}` };
@@ -96,7 +97,10 @@ function projectFiles(): Record<string, string> {
 
 const CALM_MS = 300;
 
-/** Returns once the service answers quickly again, or after a time. @returns how long that took, in seconds */
+/**
+ * Returns once the service answers quickly again, or after a timeout.
+ * @returns how long that took, in seconds
+ */
 export async function untilCalm(origin: string, seconds: number): Promise<number> {
   const startedAt = performance.now();
   const elapsed = () => (performance.now() - startedAt) / 1_000;

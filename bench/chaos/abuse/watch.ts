@@ -5,17 +5,17 @@ import { setTimeout as delay } from "node:timers/promises";
 import { promisify } from "node:util";
 import type { RunningService } from "#core/testing/running-service.ts";
 
-/** What the service used while it was watched, in MiB and CPU seconds. */
+/** The resources that the service used while it was watched, in MiB and CPU seconds. */
 export type Usage = {
-  /** Processes of the service that ended and were started again. */
+  /** Processes of the service that ended and were restarted. */
   restarts: number;
-  /** Liveness probes in a row that were not answered within five seconds, ten seconds apart: at three the chart and the image restart it. */
+  /** Consecutive liveness probes, ten seconds apart, without a response within five. After three, the service is restarted. */
   missedProbes: number;
-  /** The web process, and that with the git processes it has started: the chart limits them together. */
+  /** The web process alone, and with the git processes that it started: the chart limits them together. */
   webMiB: number;
   webTreeMiB: number;
   workerMiB: number;
-  /** What the worker runs for people: jobs, Spaces, and git. */
+  /** The processes that the worker runs for users: jobs, Spaces and git. */
   tasksMiB: number;
   processes: number;
   diskMiB: number;
@@ -31,7 +31,7 @@ const KIB = 1024;
 
 const roles = ["server.ts", "worker/index.ts", "database"] as const;
 
-/** Watches the processes, memory and disk of a service until it is stopped. Linux only, as the sandbox is. */
+/** Watches the processes, memory and disk of a service until it is stopped. Linux only, like the sandbox. */
 export function watchService(running: RunningService, directories: string[]) {
   const usage: Usage = {
     ...{ restarts: 0, missedProbes: 0, webMiB: 0, webTreeMiB: 0, workerMiB: 0 },
@@ -109,7 +109,7 @@ function findPid(running: RunningService, role: (typeof roles)[number]): number 
   try {
     return running.pidOf(role);
   } catch {
-    return undefined; // it is being started again
+    return undefined; // it is restarting
   }
 }
 
@@ -120,7 +120,7 @@ function isAlive(origin: string, signal: AbortSignal): Promise<boolean> {
       res.resume();
       resolve(res.statusCode === 200);
     });
-    // What was ended with the watch is no missed probe.
+    // A probe that was cut off when the watch ended was not missed.
     req.once("error", () => resolve(signal.aborted));
     req.end();
   });
@@ -128,7 +128,7 @@ function isAlive(origin: string, signal: AbortSignal): Promise<boolean> {
 
 type Process = { pid: number; parent: number; cpuTicks: number };
 
-/** A process with all that descends from it. CPU of those that have ended is counted with their parents. */
+/** A process with all its descendants. The CPU time of ended ones counts with their parents. */
 function processTree(root: number): Process[] {
   const all = readdirSync("/proc").flatMap((name) => (/^\d+$/.test(name) ? readProcess(Number(name)) : []));
   return [...all.filter(({ pid }) => pid === root), ...below(all, root)];
@@ -150,18 +150,18 @@ function below(all: readonly Process[], root: number | undefined): Process[] {
 
 function readProcess(pid: number): Process[] {
   try {
-    // The name is in parentheses and may hold anything.
+    // The name is in parentheses and may contain anything.
     const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ").at(-1)?.split(" ") ?? [];
     const cpuTicks = fields.slice(11, 15).reduce((sum, ticks) => sum + Number(ticks), 0);
     return [{ pid, parent: Number(fields[1]), cpuTicks }];
   } catch {
-    return []; // it ended meanwhile
+    return []; // it has ended
   }
 }
 
 const residentMiB = (pid: number | undefined): number => statusMiB(pid, ["VmRSS"]);
 
-/** Without the pages of files, which processes of one program share. */
+/** Memory without the page cache of files, which processes of one program share. */
 const ownMiB = (pid: number): number => statusMiB(pid, ["RssAnon", "RssShmem"]);
 
 function statusMiB(pid: number | undefined, names: string[]): number {
@@ -177,7 +177,7 @@ function statusMiB(pid: number | undefined, names: string[]): number {
 const run = promisify(execFile);
 
 async function diskMiB(directories: string[]): Promise<number> {
-  // It ends with 1 when a file is gone before it was counted, and has counted the rest.
+  // It exits with 1 if a file disappeared before it was counted; the rest is counted.
   const { stdout } = await run("du", ["-skx", ...directories]).catch((error: { stdout?: string }) => ({
     stdout: error.stdout ?? "",
   }));

@@ -2,7 +2,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { operatorCommand } from "#core/access/actor.ts";
 import { noOrigin } from "#core/audit/request-origin.ts";
 import { db } from "#core/db.ts";
-import { createPlatform } from "#core/hub/platforms/create-platform.ts";
+import { createPlatform } from "#core/hub/platforms/manage-platforms.ts";
 import { syncRepos } from "#core/hub/platforms/sync-repos.ts";
 import { newId } from "#core/ids.ts";
 import { everyTick, recordAtRate } from "../load.ts";
@@ -13,7 +13,7 @@ import type { ChaosService } from "../service.ts";
 const kill = (service: ChaosService, what: "worker/index.ts" | "server.ts" | "database", signal: NodeJS.Signals = "SIGKILL") =>
   process.kill(service.running.pidOf(what), signal);
 
-/** Nothing goes wrong: what the others are held against. */
+/** No faults: the baseline for the others. */
 export const baseline: Scenario = {
   name: "nothing",
   run: (service) =>
@@ -26,7 +26,7 @@ export const baseline: Scenario = {
     }),
 };
 
-/** The receiver has answered, and the worker dies in the same moment, before it can have recorded it: three times. */
+/** The receiver responds, and the worker is killed at the same moment, before it can record the response: three times. */
 export const workerBetweenAnswerAndCommit: Scenario = {
   name: "worker killed between answer and commit, 3 times",
   run: (service) =>
@@ -40,7 +40,7 @@ export const workerBetweenAnswerAndCommit: Scenario = {
           const killed = Promise.withResolvers<void>();
           receiver.answer = (_request, response) => {
             receiver.answer = plain;
-            // The worker is gone before the bytes of the answer have left this process.
+            // The worker is killed before the response has left this process.
             kill(service, "worker/index.ts");
             response.end();
             killed.resolve();
@@ -54,7 +54,7 @@ export const workerBetweenAnswerAndCommit: Scenario = {
     }),
 };
 
-/** Events come by the API, and only those count that it has confirmed. */
+/** Events arrive through the API, and only those that it confirmed count. */
 export const web: Scenario = {
   name: "web process killed, events by its API",
   async run(service) {
@@ -66,7 +66,7 @@ export const web: Scenario = {
     const { id: watched } = await db().repo.findFirstOrThrow({ where: { platformId: platform.id } });
     return underLoad(service, {
       async load(repoId) {
-        await db().webhookWatch.updateMany({ where: { targetId: repoId }, data: { targetId: watched } });
+        await db().webhookWatch.updateMany({ where: { watchedId: repoId }, data: { watchedId: watched } });
         const confirmed = new Map<string, number>();
         await everyTick(EVENTS_PER_SECOND, 12, async (count) => {
           const at = Date.now();
@@ -86,7 +86,7 @@ export const web: Scenario = {
   },
 };
 
-/** As a sender does it: again, until it is confirmed; an event counts once by its id. */
+/** A sender repeats an event until it is confirmed; by its ID, an event counts once. */
 async function sendEvents(service: ChaosService, token: string, events: unknown[]): Promise<string[]> {
   for (let tries = 0; tries < 60; tries++) {
     try {
@@ -118,7 +118,7 @@ export const postgresKilled: Scenario = {
     }),
 };
 
-/** Connections that LISTEN are open; what is announced after the restart must be heard at once again, and not by the poll. */
+/** Connections that LISTEN are open: after the restart, a notification must be received at once again, and not by the poll. */
 export const postgresRestarted: Scenario = {
   name: "Postgres restarted under LISTEN",
   run: (service) =>
@@ -130,7 +130,7 @@ export const postgresRestarted: Scenario = {
       async check({ webhookId, receiver }) {
         const [watch] = await db().webhookWatch.findMany({ where: { webhookId } });
         await delay(2_000);
-        const later = await recordAtRate(watch?.targetId ?? "", service.ownerId, 5, 4);
+        const later = await recordAtRate(watch?.watchedId ?? "", service.ownerId, 5, 4);
         await delay(2_000);
         const { p50 } = await latencyNote(service, webhookId, later, receiver);
         const faults = p50 < 500 ? [] : [`announcements are not heard: p50 ${p50} ms`];

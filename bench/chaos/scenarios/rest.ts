@@ -5,17 +5,16 @@ import { newToken } from "#core/crypto/token.ts";
 import { db, pool } from "#core/db.ts";
 import { recordEvent } from "#core/events/record-event.ts";
 import { newId } from "#core/ids.ts";
-import { deliveryBody } from "#core/webhooks/delivery-body.ts";
+import { deliveryBody } from "#core/webhooks/delivery/delivery.ts";
 import { rotateWebhookSecret } from "#core/webhooks/manage/rotate-webhook-secret.ts";
-import { readReplay } from "#core/webhooks/replay/read-replay.ts";
-import { startReplay } from "#core/webhooks/replay/start-replay.ts";
+import { readReplay, startReplay } from "#core/webhooks/replay/start-replay.ts";
 import { makeWebhook, pushPayload } from "../load.ts";
 import { ask, claimedNow, type Outcome, settle, tally } from "../measure.ts";
 import { type Scenario, startTarget, underLoad } from "../scenario.ts";
 
 const REPLAYED = 10_000;
 
-/** All that failed is sent again, and half-way the worker is killed: it goes on where it was. */
+/** All failed deliveries are replayed. The worker is killed halfway, and its successor continues from there. */
 export const replay: Scenario = {
   name: "replay of 10,000, worker killed half-way",
   async run(service): Promise<Outcome> {
@@ -50,13 +49,16 @@ export const replay: Scenario = {
   },
 };
 
-/** Seconds until something arrived again. What was on the wire at the kill still arrives within half a second. */
+/** The seconds until something arrived again. Requests in flight at the kill still arrive within half a second. */
 function firstAfter(arrivals: readonly { at: number }[], killedAt: number): number {
   const next = arrivals.find(({ at }) => at > killedAt + 500);
   return Math.round(((next?.at ?? killedAt) - killedAt) / 100) / 10;
 }
 
-/** Deliveries that failed, as a worker leaves them. @returns the ids of their events */
+/**
+ * Failed deliveries, as a worker leaves them.
+ * @returns the IDs of their events
+ */
 async function insertFailed(ownerId: string, repoId: string, webhookId: string): Promise<Set<string>> {
   const payload = JSON.stringify(pushPayload(repoId, ownerId));
   const ids = Array.from({ length: REPLAYED }, () => newId());
@@ -74,7 +76,7 @@ async function insertFailed(ownerId: string, repoId: string, webhookId: string):
   return new Set(ids);
 }
 
-/** A new secret every second; the receiver takes each into use half a second later, and refuses nothing meanwhile. */
+/** A new secret every second. The receiver adopts each half a second later, and refuses nothing in between. */
 export const rotation: Scenario = {
   name: "secret rotated every second",
   run: (service) =>
@@ -95,7 +97,7 @@ export const rotation: Scenario = {
     }),
 };
 
-/** A payload of 360 KB, of which the variable could not be passed: the run has the file, and its log says why there is no variable. */
+/** A payload of 360 KB, too large for the variable: the run has the file, and its log says why there is no variable. */
 export const largePayload: Scenario = {
   name: "payload over the environment limit to a job",
   async run(service): Promise<Outcome> {
@@ -138,7 +140,7 @@ export const largePayload: Scenario = {
   },
 };
 
-/** The clocks of web and worker jump an hour forth, back, and another hour back, while Postgres keeps the time. */
+/** The clocks of web and worker jump an hour forward, back, and another hour back, while Postgres keeps the time. */
 export const clock: Scenario = {
   name: "clock of the service jumps an hour, forth and back",
   run: async (service) => {
@@ -153,7 +155,7 @@ export const clock: Scenario = {
         return {};
       },
     });
-    // Receivers refuse signatures of another hour, as they should; then it is the machine's clock that is to be put right.
+    // Receivers refuse signatures of another hour, as they should; then the operator has to correct the machine's clock.
     const faults = outcome.faults.filter((fault) => !fault.includes("signatures"));
     return { ...outcome, faults, note: "signatures carry the wrong hour meanwhile" };
   },

@@ -1,35 +1,14 @@
+import type { auditEventSchema } from "@keyhook/sdk";
+import type { z } from "zod";
 import { describeAuditEvent } from "../../audit/describe-audit-event.ts";
-import { avatarUrl } from "../avatar-url.ts";
+import { avatarUrl } from "../avatar.ts";
 import type { AuditRow } from "./read-audit-entries.ts";
 
 /**
  * An entry as API clients get it (docs/specification/organizations-and-tokens.md#audit-log). Fields that do not apply are null;
  * `subject` and `organization` are our additions.
  */
-export type WireAuditEvent = {
-  _id: string;
-  createdAt: string;
-  type: string;
-  /** A sentence in English. */
-  message: string;
-  data: unknown;
-  ip: string | null;
-  /** Always null: no geolocation source is configured, and none is queried over the network. */
-  location: null;
-  userAgent: string | null;
-  author: { type: "user"; _id: string; user: string | null; avatarUrl: string | null; deleted: boolean } | { type: "system" };
-  token: {
-    type: string;
-    id: string;
-    name: string | null;
-    role: string | null;
-    last4: string | null;
-    deleted: boolean | null;
-  } | null;
-  oauth: { clientId: string; name: string | null } | null;
-  subject: { _id: string; user: string | null; deleted: boolean } | null;
-  organization: { _id: string; name: string | null } | null;
-};
+export type WireAuditEvent = z.infer<typeof auditEventSchema>;
 
 export function auditEventOnTheWire(row: AuditRow): WireAuditEvent {
   const { token, isTokenGone, actorId, actorName, subjectId, subjectName, clientId, clientName } = row;

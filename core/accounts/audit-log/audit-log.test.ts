@@ -19,7 +19,7 @@ beforeAll(async () => {
   org = await organizationOf(admin, [[member, "write"]]);
 });
 
-/** Entries of a new user: `count` of type `noise.<n>`, one second apart, the newest first. */
+/** Entries of a new user: `count` of type `noise.<n>`, one second apart, newest first. */
 async function fill(count: number, data: object = {}): Promise<TestPerson> {
   const person = await signedInPerson();
   await db().$executeRaw`INSERT INTO audit_event (id, type, actor_id, created_at, data)
@@ -29,7 +29,7 @@ async function fill(count: number, data: object = {}): Promise<TestPerson> {
 }
 
 describe("S137 a search of the audit log", () => {
-  test("looks at 5,000 entries at a time, says how far it came, and goes on from there, there and back", async () => {
+  test("searches 5,000 entries at a time, says how far it got, and continues from there, in both directions", async () => {
     const person = await fill(12_000);
     const search = (words: string[], at = {}) =>
       listAuditEntries(person.actor, { kind: "person", userId: person.id }, { ...all, words }, at);
@@ -64,7 +64,7 @@ describe("S137 a search of the audit log", () => {
     expect(found).not.toHaveProperty("searchedTo");
   });
 
-  test("leaves connections to others, however many ask for however much at once", async () => {
+  test("leaves connections to others, however many large requests arrive at once", async () => {
     const data = { text: "a".repeat(4_000) };
     const person = await fill(600, data);
     const words = ["a", "b", "c", "d"].map((end) => "a".repeat(30) + end);
@@ -82,7 +82,7 @@ describe("S137 a search of the audit log", () => {
 });
 
 describe("the audit log", () => {
-  test("goes page by page to its end and back, each entry once, also where many share a moment", async () => {
+  test("can be paged to its end and back, each entry once, even if many have the same time", async () => {
     const createdAt = new Date("2026-05-05T05:05:05.555Z");
     const rows = Array.from({ length: 120 }, () => ({ id: newId(), type: "repo.create", orgId: org.id, createdAt }));
     await db().auditEvent.createMany({ data: rows });
@@ -103,7 +103,7 @@ describe("the audit log", () => {
       expect((await list({ before: nonsense })).entries).toHaveLength(AUDIT_PAGE_SIZE);
   });
 
-  test("S136 is an administrator's to read, one's own acts one's own, and an entry of elsewhere is not there", async () => {
+  test("S136 administrators read it, users read their own actions, and an entry of another log looks nonexistent", async () => {
     await expect(listAuditEntries(member.actor, ofOrganization(), all)).rejects.toMatchObject({ code: "forbidden" });
     await expect(listAuditEntries(member.actor, { kind: "installation" }, all)).rejects.toMatchObject({ code: "forbidden" });
     await expect(listAuditEntries(admin.actor, ofMember(), all)).rejects.toMatchObject({ code: "not_found" });
@@ -117,7 +117,7 @@ describe("the audit log", () => {
     expect((await findAuditEntry(admin.actor, ofOrganization(), entries[0]?.id ?? "")).id).toBe(entries[0]?.id);
   });
 
-  test("a person reads what they did and what was done to them, and not where others were then", async () => {
+  test("users read their own actions and actions on their account, without others' IP addresses", async () => {
     await recordAuditEvent(db(), { type: "user.sign_in", actorId: member.id, subjectId: member.id, from });
     await recordAuditEvent(db(), { type: "user.disable", actorId: admin.id, subjectId: member.id, from });
     const { entries } = await listAuditEntries(member.actor, ofMember(), all);

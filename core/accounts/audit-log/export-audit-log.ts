@@ -1,23 +1,22 @@
-import { type Actor, actorId, clientIdOf } from "../../access/actor.ts";
-import { recordAuditEvent } from "../../audit/record-audit-event.ts";
-import type { RequestOrigin } from "../../audit/request-origin.ts";
-import { db } from "../../db.ts";
-import { ServiceError } from "../../errors.ts";
-import { fairQueue } from "../../fair-queue/fair-queue.ts";
-import { currentParty, type Party } from "../../fair-queue/party.ts";
-import { auditEventOnTheWire } from "./audit-event-on-the-wire.ts";
-import { type AuditExportFormat, formatBatch } from "./audit-export-formats.ts";
-import { type AuditScope, requireAuditScope } from "./audit-scope.ts";
-import { parseAuditQuery } from "./parse-audit-query.ts";
+import { stringify } from "csv-stringify/sync";
+import { type Actor, actorId, clientIdOf } from "#core/access/actor.ts";
+import { recordAuditEvent } from "#core/audit/record-audit-event.ts";
+import type { RequestOrigin } from "#core/audit/request-origin.ts";
+import { db } from "#core/db.ts";
+import { ServiceError } from "#core/errors.ts";
+import { fairQueue } from "#core/fair-queue/fair-queue.ts";
+import { currentParty, type Party } from "#core/fair-queue/party.ts";
+import { auditEventOnTheWire, type WireAuditEvent } from "./audit-event-on-the-wire.ts";
+import { type AuditScope, parseAuditQuery, requireAuditScope } from "./audit-query.ts";
 import { type AuditPosition, readAuditEntries } from "./read-audit-entries.ts";
 
 /** docs/specification/organizations-and-tokens.md#audit-log */
-export const AUDIT_EXPORT_MAX_ENTRIES = 100_000;
-/** Entries read and sent at a time: this bounds the memory of an export, whatever its length. */
+const AUDIT_EXPORT_MAX_ENTRIES = 100_000;
+/** Entries read and sent at a time: this limits the memory of exports of any length. */
 const BATCH = 1_000;
 
-/** The slot is held for one batch at a time: a slow reader of a long export holds none in between. */
-const exports = fairQueue({ name: "audit_exports", places: 4, waitMaxMs: 60_000 });
+/** A slot is occupied for one batch at a time, and not while a slow reader receives it. */
+const exports = fairQueue({ name: "audit_exports", slots: 4, waitMaxMs: 60_000 });
 
 /** Plans whose organizations may export their log (docs/specification/organizations-and-tokens.md#audit-log); all can read it here. */
 const plansWithExport: readonly string[] = ["team", "enterprise", "plus", "academia"];
@@ -27,7 +26,7 @@ const plansWithExport: readonly string[] = ["team", "enterprise", "plus", "acade
  * after it began are not in the file. A slow reader may take hours: the permission is checked again before each batch (S114).
  * @param actorNow looks up the caller anew each time
  * @param q as in `parseAuditQuery`
- * @returns the text, piece by piece; it throws once the permission is gone, so that a partial file is not taken for the whole
+ * @returns the text, piece by piece; it throws once the permission is gone, so that nobody takes a partial file for the complete one
  * @throws ServiceError `invalid_request`, `forbidden` (also if the plan does not allow it), `not_found`: all before the first
  * piece
  */
@@ -83,7 +82,7 @@ async function requirePlan(orgId: string): Promise<void> {
   if (!organization?.plan || !plansWithExport.includes(organization.plan)) {
     throw new ServiceError(
       "forbidden",
-      "Exporting the audit log takes the plan Team or Enterprise. Ask the operator of this service.",
+      "Exporting the audit log requires the Team or Enterprise plan. Ask the operator of this service.",
     );
   }
 }
@@ -91,4 +90,52 @@ async function requirePlan(orgId: string): Promise<void> {
 /** Whether an organization's plan allows exporting its log, for the page that offers it. */
 export function mayPlanExport(plan: string | null): boolean {
   return plan !== null && plansWithExport.includes(plan);
+}
+
+export const auditExportFormats = ["json", "jsonl", "csv"] as const;
+export type AuditExportFormat = (typeof auditExportFormats)[number];
+
+/** The media type of each export format. */
+export const mediaTypeOf: Record<AuditExportFormat, string> = {
+  json: "application/json; charset=utf-8",
+  jsonl: "application/jsonl; charset=utf-8",
+  csv: "text/csv; charset=utf-8; header=present",
+};
+
+type Place = { isFirst: boolean; isLast: boolean };
+
+/** One batch of entries as part of a file: together, the parts are one JSON array, JSON lines, or one table. */
+function formatBatch(format: AuditExportFormat, events: WireAuditEvent[], { isFirst, isLast }: Place): string {
+  if (format === "csv") return toCsv(events, isFirst);
+  const texts = events.map((event) => JSON.stringify(event));
+  if (format === "jsonl") return texts.map((text) => `${text}\n`).join("");
+  return `${isFirst ? "[" : ""}${texts.length > 0 && !isFirst ? ",\n" : ""}${texts.join(",\n")}${isLast ? "]\n" : ""}`;
+}
+
+const columns: Record<string, (event: WireAuditEvent) => string | null> = {
+  id: ({ _id }) => _id,
+  created_at: ({ createdAt }) => createdAt,
+  type: ({ type }) => type,
+  message: ({ message }) => message,
+  author_type: ({ author }) => author.type,
+  author_id: ({ author }) => author._id ?? null,
+  author: ({ author }) => author.user ?? null,
+  subject_id: ({ subject }) => subject?._id ?? null,
+  subject: ({ subject }) => subject?.user ?? null,
+  organization: ({ organization }) => organization?.name ?? null,
+  client_id: ({ oauth }) => oauth?.clientId ?? null,
+  client_name: ({ oauth }) => oauth?.name ?? null,
+  token_type: ({ token }) => token?.type ?? null,
+  token_id: ({ token }) => token?.id ?? null,
+  token_last4: ({ token }) => token?.last4 ?? null,
+  ip: ({ ip }) => ip,
+  user_agent: ({ userAgent }) => userAgent,
+  data: ({ data }) => JSON.stringify(data),
+};
+
+/** RFC 4180. Names of apps and browsers come from strangers: a value that a spreadsheet would run as a formula is turned into text. */
+function toCsv(events: WireAuditEvent[], isFirst: boolean): string {
+  const rows = events.map((event) => Object.values(columns).map((read) => read(event)));
+  const records = isFirst ? [Object.keys(columns), ...rows] : rows;
+  return stringify(records, { escape_formulas: true, record_delimiter: "\r\n" });
 }

@@ -1,10 +1,9 @@
-import type { Actor } from "../../access/actor.ts";
-import { db } from "../../db.ts";
-import { notFound } from "../../errors.ts";
-import { fairQueue } from "../../fair-queue/fair-queue.ts";
-import { isId } from "../../ids.ts";
-import { type AuditScope, requireAuditScope } from "./audit-scope.ts";
-import type { AuditFilter } from "./parse-audit-query.ts";
+import type { Actor } from "#core/access/actor.ts";
+import { db, pool } from "#core/db.ts";
+import { notFound } from "#core/errors.ts";
+import { fairQueue } from "#core/fair-queue/fair-queue.ts";
+import { isId } from "#core/ids.ts";
+import { type AuditFilter, type AuditScope, requireAuditScope } from "./audit-query.ts";
 import { type AuditPosition, type AuditRow, isSearch, readAuditEntries } from "./read-audit-entries.ts";
 
 export const AUDIT_PAGE_SIZE = 50;
@@ -19,10 +18,10 @@ export type AuditPage = {
 };
 
 /** Limits searches, so that they do not take the connections that pages need. */
-const searches = fairQueue({ name: "audit_searches", places: 2 });
+const searches = fairQueue({ name: "audit_searches", slots: 2 });
 
 /**
- * One page of a part of the log, the newest first.
+ * One page of a part of the log, newest first.
  * @param from ids of entries, as given by an earlier page; an invalid one starts at the top
  * @throws ServiceError `forbidden`, `not_found`; `unavailable` for a search that got no slot in time, or took too long
  */
@@ -70,4 +69,15 @@ export async function findAuditEntry(actor: Actor, scope: AuditScope, id: string
 async function positionOf(id: string | undefined): Promise<AuditPosition | undefined> {
   if (id === undefined || !isId(id)) return undefined;
   return (await db().auditEvent.findUnique({ where: { id }, select: { createdAt: true, id: true } })) ?? undefined;
+}
+
+/** The position of an entry in the chain of the whole log; undefined for about a second, until the entry has one. */
+type AuditPlace = { seq: string; hash: string };
+
+/** @param id of an entry found with `findAuditEntry`, which checks that the reader may see it */
+export async function findAuditPlace(id: string): Promise<AuditPlace | undefined> {
+  const { rows } = await pool().query<AuditPlace>("SELECT seq, encode(hash, 'hex') AS hash FROM audit_seal WHERE event_id = $1", [
+    id,
+  ]);
+  return rows[0];
 }

@@ -1,10 +1,10 @@
 import type { AuditToken } from "../../audit/request-origin.ts";
-import { type Db, databaseCodes, db, QUERY_CANCELED } from "../../db.ts";
+import { databaseCodes, QUERY_CANCELED } from "../../database-errors.ts";
+import { type Db, db } from "../../db.ts";
 import { ServiceError } from "../../errors.ts";
 import { Prisma } from "../../generated/prisma/client.ts";
 import { isId } from "../../ids.ts";
-import type { AuditScope } from "./audit-scope.ts";
-import type { AuditFilter } from "./parse-audit-query.ts";
+import type { AuditFilter, AuditScope } from "./audit-query.ts";
 
 /** An entry with names for its references. */
 export type AuditRow = {
@@ -30,7 +30,7 @@ export type AuditRow = {
 /** A position in the order of the log. */
 export type AuditPosition = { createdAt: Date; id: string };
 
-export type AuditRead = {
+type AuditRead = {
   filter: AuditFilter;
   limit: number;
   /** Only entries older, or only entries newer, than this one. */
@@ -38,9 +38,9 @@ export type AuditRead = {
   after?: AuditPosition | undefined;
 };
 
-export type AuditBatch = {
+type AuditBatch = {
   rows: AuditRow[];
-  /** Where a search stopped that did not look at all entries. Continue from there if there are fewer rows than requested. */
+  /** The position of a search that stopped before it had read all entries. If there are fewer rows than requested, continue from it. */
   end?: AuditPosition;
 };
 
@@ -49,7 +49,7 @@ export type AuditBatch = {
  * read a year. Words cost more: each entry's text, up to 4 KiB, must be read for them.
  */
 const SEARCH_WINDOW = 50_000;
-export const WORD_SEARCH_WINDOW = 5_000;
+const WORD_SEARCH_WINDOW = 5_000;
 const SEARCH_MS = 2_000;
 
 /** Whether a filter requires a search: it restricts more than the time. */
@@ -57,7 +57,7 @@ export const isSearch = ({ author, ip, types, words }: AuditFilter): boolean =>
   author !== undefined || ip !== undefined || types.length > 0 || words.length > 0;
 
 /**
- * Entries of a part of the log, the newest first; with `after`, those next to it. Each part has an index in this order, so that
+ * Entries of a part of the log, newest first; with `after`, those next to it. Each part has an index in this order, so that
  * every page costs the same, however long the log is.
  * @throws ServiceError `unavailable` if a search took too long
  */

@@ -54,7 +54,7 @@ describe("S139 reserved names", () => {
     expect(() => parseHandle(name, "username")).toThrow("This name is reserved.");
   });
 
-  test("what could be one of our ids is reserved too (S101)", () => {
+  test("names that look like our IDs are reserved too (S101)", () => {
     expect(() => parseHandle(newId(), "username")).toThrow("reserved");
     expect(() => parseHandle(newId().toUpperCase(), "username")).toThrow("reserved");
   });

@@ -1,11 +1,11 @@
+import type { Db } from "../../db.ts";
 import { env } from "../../env.ts";
-import { ServiceError } from "../../errors.ts";
+import { conflict, invalidRequest } from "../../errors.ts";
 import { isId } from "../../ids.ts";
 import { plainText } from "../plain-text.ts";
-import { reservedHandles } from "./reserved-handles.ts";
 
-export const HANDLE_MIN_CHARACTERS = 2;
-export const HANDLE_MAX_CHARACTERS = 39;
+const HANDLE_MIN_CHARACTERS = 2;
+const HANDLE_MAX_CHARACTERS = 39;
 
 // ASCII only: excludes look-alike letters of other scripts.
 const SHAPE = /^[A-Za-z0-9]+([._-][A-Za-z0-9]+)*$/;
@@ -24,16 +24,12 @@ export function parseHandle(value: unknown, field: string): HandleName {
   const spelled = plainText(field, value, 1_000).trim();
   const canonical = spelled.toLowerCase();
   if (spelled.length < HANDLE_MIN_CHARACTERS || spelled.length > HANDLE_MAX_CHARACTERS) {
-    throw new ServiceError("invalid_request", `Use ${HANDLE_MIN_CHARACTERS} to ${HANDLE_MAX_CHARACTERS} characters.`, { field });
+    throw invalidRequest(`Use ${HANDLE_MIN_CHARACTERS} to ${HANDLE_MAX_CHARACTERS} characters.`, field);
   }
   if (!SHAPE.test(spelled)) {
-    throw new ServiceError(
-      "invalid_request",
-      "Use letters, digits and single . _ or - between them; begin and end with a letter or a digit.",
-      { field },
-    );
+    throw invalidRequest("Use letters, digits and single . _ or - between them; begin and end with a letter or a digit.", field);
   }
-  if (isReserved(canonical)) throw new ServiceError("invalid_request", "This name is reserved. Choose another.", { field });
+  if (isReserved(canonical)) throw invalidRequest("This name is reserved. Choose another.", field);
   return { spelled, canonical };
 }
 
@@ -45,4 +41,48 @@ function isReserved(canonical: string): boolean {
     isId(canonical) ||
     MISLEADING_ENDING.test(canonical)
   );
+}
+
+/**
+ * Names that no user or organization can have (S139), in lower case. First all our URLs, current and planned, since owners live
+ * at `/<handle>`; then words with which somebody could impersonate the service; then names that break programs.
+ */
+const routes = `
+  _next accept account accounts activate activity admin administrator api apps assets auth authorize avatars
+  badges billing blog bucket buckets callback changelog chat cimd collections community confirm connect consent contact
+  copilot courses dashboard datasets demo device devices discover discussions docs documentation download downloads
+  email emails endpoints enterprise error errors events examples explore favicon feed feeds files forgot-password
+  gists git graphql groups guide guides hardware healthz help home hooks hub icon icons images inbox index inference interaction interactions
+  invitations invite invites issues jobs join kernels landing learn legal login logout logs mail manifest marketplace mcp
+  me members messages metrics models new news notifications oauth oauth2 oidc openapi org organization organizations
+  orgs owner packages pages papers password plans policies posts pricing privacy profile profiles projects public pulls
+  readyz receiver register relay releases repo repos repositories reset-password resolve resources robots roles rss run runs
+  saml scim scopes search secret secrets security session sessions settings setup share shots sign-in sign-out sign-up signin
+  signout signup site sitemap spaces sso stars static stats status storage store subscriptions support sw system tags team
+  teams templates terms token tokens tos tree trending tunnel upload uploads user userinfo users v1 verify-email version
+  video watch webhook webhooks websocket well-known whoami whoami-v2 wiki worker workers xet
+`;
+const impersonation = `
+  abuse anonymous bot ceo everyone ghost guest hostmaster keyhook moderator nobody noreply no-reply official operator operators
+  postmaster root staff superuser sysadmin sudo trust verified webmaster daemon
+`;
+const troublesome = `
+  __proto__ con constructor false hasownproperty localhost nan none null nul prototype tostring true undefined valueof void
+`;
+
+const reservedHandles: ReadonlySet<string> = new Set(`${routes} ${impersonation} ${troublesome}`.trim().split(/\s+/));
+
+/**
+ * Claims a handle for a new user or organization, in the transaction that creates it. If two want the same handle at the same
+ * time, the second waits for the first's transaction and then fails.
+ * @throws ServiceError `conflict`
+ */
+export async function claimHandle(
+  tx: Db,
+  { canonical, spelled }: HandleName,
+  owner: { userId: string } | { orgId: string },
+  field: string,
+): Promise<void> {
+  const { count } = await tx.handle.createMany({ data: [{ handle: canonical, ...owner }], skipDuplicates: true });
+  if (count === 0) throw conflict(`The name ${spelled} is taken. Choose another.`, field);
 }

@@ -2,12 +2,15 @@ import { afterAll, beforeEach, expect, test } from "vitest";
 import { operatorCommand } from "../../access/actor.ts";
 import { db } from "../../db.ts";
 import { startHttpsSite } from "../../testing/https-site.ts";
-import { removeMember } from "../organizations/members/remove-member.ts";
+import { removeMember } from "../organizations/members.ts";
 import { from, organizationOf, signedInPerson } from "../testing/people.ts";
-import { addIdentityProvider, type NewIdentityProvider } from "./add-identity-provider.ts";
-import { removeIdentityProvider } from "./remove-identity-provider.ts";
-import { startElsewhere } from "./testing/elsewhere.ts";
-import { updateIdentityProvider } from "./update-identity-provider.ts";
+import {
+  addIdentityProvider,
+  type NewIdentityProvider,
+  removeIdentityProvider,
+  updateIdentityProvider,
+} from "./manage-identity-providers.ts";
+import { startElsewhere } from "./testing/provider-sign-in.ts";
 
 const { issuer, provider, linked } = await startElsewhere();
 afterAll(() => issuer.stop());
@@ -24,10 +27,10 @@ test("S117 an issuer at a forbidden address, of another name or out of reach is 
     );
   };
   expect(await refusal({ issuer: "http://169.254.169.254/latest" })).toBe(
-    "issuer: This issuer could not be asked: the host is not on the public internet.",
+    "issuer: This issuer could not be reached: the host is not on the public internet.",
   );
   expect(await refusal({ issuer: "https://10.0.0.1" })).toContain("not on the public internet");
-  expect(await refusal({ issuer: "https://localhost:1" })).toContain("could not be asked");
+  expect(await refusal({ issuer: "https://localhost:1" })).toContain("could not be reached");
   expect(await refusal({ issuer: "file:///etc/passwd" })).toContain("https://");
   expect(await refusal({ issuer: "https://user:pw@x.example" })).toContain("password");
   const discovery = async (change: (honest: Record<string, unknown>) => unknown) => {
@@ -40,24 +43,24 @@ test("S117 an issuer at a forbidden address, of another name or out of reach is 
   expect(await discovery((honest) => ({ ...honest, authorization_endpoint: "javascript:alert(1)" }))).toContain(
     "authorization_endpoint",
   );
-  expect(await discovery(({ jwks_uri: _, ...honest }) => honest)).toContain("names no jwks_uri");
+  expect(await discovery(({ jwks_uri: _, ...honest }) => honest)).toContain("has no jwks_uri");
   expect(await discovery((honest) => ({ ...honest, id_token_signing_alg_values_supported: ["none", "HS256"] }))).toContain(
-    "signs",
+    "cannot verify its ID tokens",
   );
   expect(await discovery((honest) => ({ ...honest, code_challenge_methods_supported: ["plain"] }))).toContain("PKCE");
   expect(await discovery(() => [1])).toContain("no usable discovery document");
   const silent = await startHttpsSite();
-  expect(await refusal({ issuer: silent.origin })).toContain("it answered 404");
+  expect(await refusal({ issuer: silent.origin })).toContain("it responded with status 404");
   silent.answer(() => undefined);
   expect(await refusal({ issuer: silent.origin })).toContain("in time");
   await silent.stop();
   issuer.behave({});
   expect(await refusal({ issuer: issuer.origin })).toBe("saved");
-  expect(await refusal({ issuer: issuer.origin })).toContain("has an issuer already");
+  expect(await refusal({ issuer: issuer.origin })).toContain("already has an issuer");
   expect(await db().identityProvider.count({ where: { orgId: organization.id } })).toBe(1);
 });
 
-test("S135 who stops being an administrator while the issuer answers changes nothing any more", async () => {
+test("S135 a user who stops being an administrator while the issuer responds changes nothing", async () => {
   const [owner, admin] = [await signedInPerson(), await signedInPerson("admin")];
   const { id: orgId } = await organizationOf(owner);
   const join = () => db().membership.create({ data: { orgId, userId: admin.id, role: "admin" } });
@@ -78,7 +81,7 @@ test("S135 who stops being an administrator while the issuer answers changes not
   await expect(updateIdentityProvider(admin.actor, slug, { name: "Mine" }, from)).rejects.toMatchObject({ code: "forbidden" });
   expect((await db().identityProvider.findUniqueOrThrow({ where: { id } })).name).toBe(name);
 
-  // And a provider that was deleted meanwhile stays deleted.
+  // A provider that was deleted in the meantime stays deleted.
   whileAsked(() => removeIdentityProvider(owner.actor, slug, from));
   await expect(updateIdentityProvider(owner.actor, slug, { name: "Ours" }, from)).rejects.toMatchObject({ code: "not_found" });
 });

@@ -1,5 +1,5 @@
 import * as oauth from "oauth4webapi";
-import { ServiceError } from "../../errors.ts";
+import { invalidRequest, type ServiceError } from "../../errors.ts";
 import { fetchFrom, isLocalInstallation, ProviderUnreachable } from "./fetch-from-provider.ts";
 
 /** Signatures that a third party can verify: with `none` nobody signed, with HS256 the client secret would be the key (S41). */
@@ -13,7 +13,7 @@ type Known = { metadata: oauth.AuthorizationServer; keys: oauth.JWKSCacheInput; 
 const known = new Map<string, Known>();
 
 /** An issuer's metadata from discovery, and the cache of its keys. */
-export type DiscoveredIssuer = Pick<Known, "metadata" | "keys">;
+type DiscoveredIssuer = Pick<Known, "metadata" | "keys">;
 
 /**
  * Reads an issuer's `/.well-known/openid-configuration` (OpenID Connect Discovery 1.0 §4) and requires what a sign-in needs.
@@ -55,9 +55,9 @@ async function readMetadata(issuer: string, orgId: string | null): Promise<oauth
   const offered = published.id_token_signing_alg_values_supported;
   // A missing list says nothing; every issuer must support RS256 (OpenID Connect Discovery 1.0 §3).
   const accepted = (Array.isArray(offered) ? offered : ["RS256"]).filter((algorithm) => ALGORITHMS.includes(algorithm));
-  if (accepted.length === 0) throw refuse("it signs ID tokens in no way that can be checked with its published keys");
+  if (accepted.length === 0) throw refuse("its published keys cannot verify its ID tokens");
   const challenges = published.code_challenge_methods_supported;
-  if (Array.isArray(challenges) && !challenges.includes("S256")) throw refuse("it does not take PKCE with S256");
+  if (Array.isArray(challenges) && !challenges.includes("S256")) throw refuse("it does not support PKCE with S256");
   return { ...published, id_token_signing_alg_values_supported: accepted };
 }
 
@@ -66,25 +66,25 @@ type Endpoint = "authorization_endpoint" | "token_endpoint" | "jwks_uri" | "user
 /** A browser is sent to the first of them: it must be a web address, never `javascript:` or a file. */
 function requireAddress(published: oauth.AuthorizationServer, name: Endpoint): void {
   const value = published[name];
-  if (typeof value !== "string") throw refuse(`its discovery document names no ${name}`);
+  if (typeof value !== "string") throw refuse(`its discovery document has no ${name}`);
   const protocol = URL.parse(value)?.protocol;
   if (protocol === "https:" || (protocol === "http:" && isLocalInstallation())) return;
-  throw refuse(`the ${name} in its discovery document is no https address`);
+  throw refuse(`the ${name} in its discovery document is not an https URL`);
 }
 
 function discoveryFault(error: unknown): string {
   const { code, cause } = error as { code?: string; cause?: unknown };
   if (code === oauth.JSON_ATTRIBUTE_COMPARISON) {
     const { body } = (cause ?? {}) as { body?: { issuer?: unknown } };
-    return `its discovery document is of another issuer, ${quoted(body?.issuer)}`;
+    return `its discovery document is for another issuer, ${quoted(body?.issuer)}`;
   }
   if (code === oauth.RESPONSE_IS_NOT_CONFORM) {
     const status = cause instanceof Response ? cause.status : undefined;
     return status === undefined
       ? "it publishes no discovery document"
-      : `it answered ${status} when asked for its discovery document`;
+      : `it responded with status ${status} instead of its discovery document`;
   }
-  if (code === oauth.RESPONSE_IS_NOT_JSON || code === oauth.PARSE_ERROR) return "what it publishes for discovery is not JSON";
+  if (code === oauth.RESPONSE_IS_NOT_JSON || code === oauth.PARSE_ERROR) return "its discovery document is not JSON";
   return "it publishes no usable discovery document";
 }
 
@@ -93,5 +93,5 @@ function quoted(value: unknown): string {
 }
 
 function refuse(reason: string): ServiceError {
-  return new ServiceError("invalid_request", `This issuer cannot be used: ${reason}.`, { field: "issuer" });
+  return invalidRequest(`This issuer cannot be used: ${reason}.`, "issuer");
 }

@@ -1,6 +1,6 @@
 import { env } from "../../env.ts";
 import { log } from "../../log.ts";
-import { loggableAddress } from "../../outbound/loggable-address.ts";
+import { loggableAddress } from "../../outbound/parse-target.ts";
 import { sendRequest } from "../../outbound/send-request.ts";
 
 /** Discovery documents and key sets are a few KiB, and so is a user's list of addresses at GitHub. */
@@ -42,7 +42,7 @@ export function fetchFrom({ orgId }: { orgId: string | null }) {
       ports: isLocal || orgId === null ? undefined : [443],
     });
     if (result.outcome !== "answered") {
-      log().info({ address: loggableAddress(url), reason: result.reason }, "an identity provider could not be asked");
+      log().info({ address: loggableAddress(url), reason: result.reason }, "an identity provider could not be reached");
       throw new ProviderUnreachable(result.reason);
     }
     const { "content-encoding": _encoding, "content-length": _length, ...rest } = result.headers;

@@ -2,12 +2,11 @@ import { afterAll, expect, test } from "vitest";
 import { operatorCommand } from "../../access/actor.ts";
 import { db } from "../../db.ts";
 import { freshName, from, signedInPerson } from "../testing/people.ts";
-import { addIdentityProvider } from "./add-identity-provider.ts";
-import { githubEndpoints } from "./github-endpoints.ts";
-import { findPendingIdentity } from "./pending-identity.ts";
+import { githubEndpoints } from "./identify-by-github.ts";
+import { addIdentityProvider } from "./manage-identity-providers.ts";
+import { findPendingIdentity, signUpWithIdentity } from "./pending-identity.ts";
 import { receiveCallback } from "./receive-callback.ts";
-import { signUpWithIdentity } from "./sign-up-with-identity.ts";
-import { startSignInElsewhere } from "./start-sign-in-elsewhere.ts";
+import { startProviderSignIn } from "./start-provider-sign-in.ts";
 import { type GithubAccount, startGithubStandIn } from "./testing/github-stand-in.ts";
 
 const github = await startGithubStandIn();
@@ -32,7 +31,7 @@ function account(changes: Partial<GithubAccount> = {}): GithubAccount {
 }
 
 async function go(who: GithubAccount, slug = "github") {
-  const { url, browser } = await startSignInElsewhere({ slug, intent: "sign-in", next: "/" }, undefined, from);
+  const { url, browser } = await startProviderSignIn({ slug, intent: "sign-in", next: "/" }, undefined, from);
   const parameters = github.agree(url, who);
   return receiveCallback({ slug, parameters, browser, actor: undefined, sessionToken: undefined }, from);
 }
@@ -78,13 +77,13 @@ test("only the primary address counts, and only if it is verified", async () => 
   }
 });
 
-test("what is no account, a wrong secret and a code from elsewhere prove nothing", async () => {
+test("an error instead of an account, a wrong secret and a foreign code prove nothing", async () => {
   for (const id of ["1", 0, -1, 1.5, 2 ** 60, null, undefined]) {
     expect(await go(account({ id }))).toMatchObject({ step: "failed", reason: "unacceptable" });
   }
   expect(await go(account(), "wrong")).toMatchObject({ reason: "unacceptable" });
-  const mine = await startSignInElsewhere({ slug: "github", intent: "sign-in", next: "/" }, undefined, from);
-  const theirs = await startSignInElsewhere({ slug: "github", intent: "sign-in", next: "/" }, undefined, from);
+  const mine = await startProviderSignIn({ slug: "github", intent: "sign-in", next: "/" }, undefined, from);
+  const theirs = await startProviderSignIn({ slug: "github", intent: "sign-in", next: "/" }, undefined, from);
   const parameters = github.agree(theirs.url, account());
   parameters.set("state", new URL(mine.url).searchParams.get("state") as string);
   expect(

@@ -1,10 +1,9 @@
+import type { AuthorizationServer } from "oauth4webapi";
 import * as oauth from "oauth4webapi";
 import { fetchFrom, isLocalInstallation } from "./fetch-from-provider.ts";
-import { codeVerifierOf, type Flow } from "./flow-secrets.ts";
-import { githubEndpoints } from "./github-endpoints.ts";
 import { clientSecretOf, type IdentityProvider, redirectUriOf } from "./identity-provider.ts";
-import { UnacceptableAnswer } from "./unacceptable-answer.ts";
-import { shownText, type UpstreamIdentity } from "./upstream-identity.ts";
+import { codeVerifierOf, type Flow } from "./sign-in-flow.ts";
+import { shownText, UnacceptableAnswer, type UpstreamIdentity } from "./upstream-identity.ts";
 
 /**
  * Turns GitHub's authorization response into an identity. GitHub is plain OAuth 2 without an ID token, so the code ties the
@@ -34,7 +33,7 @@ export async function identifyByGithub(
 
   const [account, addresses] = await Promise.all([read(user), read(emails)]);
   const { id, login, name } = account as { id?: unknown; login?: unknown; name?: unknown };
-  if (typeof id !== "number" || !Number.isSafeInteger(id) || id <= 0) throw new UnacceptableAnswer("GitHub named no account");
+  if (typeof id !== "number" || !Number.isSafeInteger(id) || id <= 0) throw new UnacceptableAnswer("GitHub returned no account");
   const shownLogin = shownText(login);
   return {
     subject: String(id),
@@ -53,9 +52,9 @@ export async function identifyByGithub(
         "x-github-api-version": "2022-11-28",
       },
     });
-    if (answer.status !== 200) throw new UnacceptableAnswer(`GitHub's API answered ${answer.status}`);
+    if (answer.status !== 200) throw new UnacceptableAnswer(`GitHub's API responded with status ${answer.status}`);
     return answer.json().catch(() => {
-      throw new UnacceptableAnswer("GitHub's API answered with something else than JSON");
+      throw new UnacceptableAnswer("GitHub's API did not respond with JSON");
     });
   }
 }
@@ -66,4 +65,19 @@ function primaryVerified(addresses: unknown): string | null {
   if (!Array.isArray(addresses)) return null;
   const found = (addresses as (Address | null)[]).find((one) => one?.primary === true && one.verified === true);
   return typeof found?.email === "string" ? found.email : null;
+}
+
+/** GitHub's endpoints; on a GitHub Enterprise Server the API is below `/api/v3`. */
+export function githubEndpoints(issuer: string) {
+  const base = issuer.replace(/\/$/, "");
+  const api = base === "https://github.com" ? "https://api.github.com" : `${base}/api/v3`;
+  return {
+    metadata: {
+      issuer: base,
+      authorization_endpoint: `${base}/login/oauth/authorize`,
+      token_endpoint: `${base}/login/oauth/access_token`,
+    } satisfies AuthorizationServer,
+    user: `${api}/user`,
+    emails: `${api}/user/emails`,
+  };
 }

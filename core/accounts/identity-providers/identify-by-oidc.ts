@@ -1,10 +1,10 @@
 import * as oauth from "oauth4webapi";
+import { isCostlyKey } from "../../crypto/costly-key.ts";
 import { discoverIssuer } from "./discover-issuer.ts";
 import { fetchFrom, isLocalInstallation } from "./fetch-from-provider.ts";
-import { codeVerifierOf, type Flow, nonceOf } from "./flow-secrets.ts";
 import { clientSecretOf, type IdentityProvider, redirectUriOf } from "./identity-provider.ts";
-import { UnacceptableAnswer } from "./unacceptable-answer.ts";
-import { isStorableSubject, shownText, type UpstreamIdentity } from "./upstream-identity.ts";
+import { codeVerifierOf, type Flow, nonceOf } from "./sign-in-flow.ts";
+import { isStorableSubject, shownText, UnacceptableAnswer, type UpstreamIdentity } from "./upstream-identity.ts";
 
 const CLOCK_TOLERANCE_SECONDS = 30;
 
@@ -38,18 +38,36 @@ export async function identifyByOidc(
     expectedNonce: nonceOf(flow),
     requireIdToken: true,
   });
-  // TLS alone is not enough: what terminates it at the provider is not always what signs.
-  await oauth.validateApplicationLevelSignature(metadata, response, { ...options, [oauth.jwksCache]: keys });
+  // TLS alone is not enough: the server that terminates it at the provider is not always the one that signs.
+  await oauth.validateApplicationLevelSignature(metadata, response, {
+    ...options,
+    [oauth.customFetch]: withoutCostlyKeys(fetchFrom(provider)),
+    [oauth.jwksCache]: keys,
+  });
   const claims = oauth.getValidatedIdTokenClaims(tokens) as oauth.IDToken;
-  if (!isStorableSubject(claims.sub)) throw new UnacceptableAnswer("the sub of the ID token is none");
+  if (!isStorableSubject(claims.sub)) throw new UnacceptableAnswer("the ID token has no valid sub");
   return identityOf(claims.email === undefined ? { ...(await userinfo()), ...claims } : claims);
 
-  /** Many issuers do not put the e-mail address into the ID token (OpenID Connect Core §5.4). */
+  /** Many issuers do not put the email address into the ID token (OpenID Connect Core §5.4). */
   async function userinfo(): Promise<Record<string, unknown>> {
     if (metadata.userinfo_endpoint === undefined) return {};
     const answer = await oauth.userInfoRequest(metadata, client, tokens.access_token, options);
     return oauth.processUserInfoResponse(metadata, client, claims.sub, answer);
   }
+}
+
+/** Fetches key sets without the keys that take too long to verify with: any organization's administrator may name an issuer (S137). */
+function withoutCostlyKeys(fetchKeys: ReturnType<typeof fetchFrom>): typeof fetchKeys {
+  return async (...asked) => {
+    const response = await fetchKeys(...asked);
+    const set = (await response
+      .clone()
+      .json()
+      .catch(() => undefined)) as { keys?: unknown } | null | undefined;
+    if (!Array.isArray(set?.keys)) return response;
+    const keys = set.keys.filter((key) => !isCostlyKey(key ?? {}));
+    return new Response(JSON.stringify({ ...set, keys }), { status: response.status, headers: response.headers });
+  };
 }
 
 function identityOf(claims: Record<string, unknown>): UpstreamIdentity {

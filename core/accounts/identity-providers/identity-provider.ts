@@ -1,6 +1,7 @@
-import { unseal } from "../../crypto/seal.ts";
-import { env } from "../../env.ts";
-import type { ProviderKind } from "./provider-kinds.ts";
+import { unseal } from "#core/crypto/seal.ts";
+import { type Db, db } from "#core/db.ts";
+import { env } from "#core/env.ts";
+import { notFound } from "#core/errors.ts";
 
 /** A service at which users prove their identity. The client secret stays sealed until a request needs it. */
 export type IdentityProvider = {
@@ -30,10 +31,7 @@ export function clientSecretOf({ sealedClientSecret }: IdentityProvider): string
   return sealedClientSecret ? unseal(SECRET_PURPOSE, sealedClientSecret) : undefined;
 }
 
-/**
- * Where a provider sends the browser back to. Each has its own URL, so that a response of one cannot pass for another's (RFC
- * 9700 §4.4.2.2).
- */
+/** The redirect URI of a provider. Each has its own, so that a response cannot pass for another's (RFC 9700 §4.4.2.2). */
 export function redirectUriOf(slug: string): string {
   return `${env().ORIGIN}/login/with/${slug}/callback`;
 }
@@ -45,4 +43,48 @@ export function organizationSlug(orgId: string): string {
 
 export function isOrganizationSlug(slug: string): boolean {
   return slug.startsWith("org-");
+}
+
+/** `oidc`: any issuer with discovery; `google`: the same with known values; `github`: plain OAuth 2 and an API. */
+export const providerKinds = ["oidc", "google", "github"] as const;
+export type ProviderKind = (typeof providerKinds)[number];
+
+type KindDefaults = {
+  name: string;
+  /** Undefined if it must be given. */
+  issuer?: string;
+  scopes: readonly string[];
+  /**
+   * Whether it can reauthenticate a user on request and says when it did (`max_age`, `auth_time`; OpenID Connect Core
+   * §3.1.2.1). The two that cannot only let users choose the account again.
+   */
+  provesAnew: boolean;
+};
+
+export const kindDefaults: Record<ProviderKind, KindDefaults> = {
+  oidc: { name: "", scopes: ["openid", "email", "profile"], provesAnew: true },
+  google: {
+    name: "Google",
+    issuer: "https://accounts.google.com",
+    scopes: ["openid", "email", "profile"],
+    provesAnew: false,
+  },
+  github: { name: "GitHub", issuer: "https://github.com", scopes: ["read:user", "user:email"], provesAnew: false },
+};
+
+/** Part of a URL, hence the few kinds of letters; an organization's are `org-` and its id. */
+export const SLUG = /^[a-z0-9]+(-[a-z0-9]+)*$/;
+export const SLUG_MAX_CHARACTERS = 40;
+
+/** Finds a provider by the slug in its URLs, even if disabled. */
+export async function findIdentityProvider(slug: string, tx: Db = db()): Promise<IdentityProvider | undefined> {
+  if (!SLUG.test(slug) || slug.length > SLUG_MAX_CHARACTERS) return undefined;
+  return ((await tx.identityProvider.findUnique({ where: { slug } })) ?? undefined) as IdentityProvider | undefined;
+}
+
+/** @throws ServiceError `not_found` */
+export async function requireIdentityProvider(slug: string, tx: Db = db()): Promise<IdentityProvider> {
+  const provider = await findIdentityProvider(slug, tx);
+  if (!provider) throw notFound("Identity provider");
+  return provider;
 }

@@ -1,20 +1,16 @@
 import { afterAll, beforeEach, describe, expect, test } from "vitest";
 import { personActor } from "../../access/actor.ts";
-import { isRecentlyAuthenticated } from "../../access/is-recently-authenticated.ts";
+import { isRecentlyAuthenticated } from "../../access/may.ts";
 import { db } from "../../db.ts";
-import { beginPasskeyRegistration } from "../second-step/begin-passkey-registration.ts";
+import { beginPasskeyRegistration } from "../second-step/register-passkey.ts";
 import { findSiteSession } from "../sessions/find-site-session.ts";
 import { anotherSession, freshName, from, longAgo, signedInPerson } from "../testing/people.ts";
-import { forgotPassword } from "../users/forgot-password.ts";
-import { setPassword } from "../users/set-password.ts";
+import { forgotPassword, setPassword } from "../users/change-password.ts";
 import { signIn } from "../users/sign-in.ts";
-import { linkIdentity } from "./link-identity.ts";
-import { listLinkedIdentities } from "./list-linked-identities.ts";
-import { findPendingIdentity } from "./pending-identity.ts";
-import { signUpWithIdentity } from "./sign-up-with-identity.ts";
-import { startSignInElsewhere } from "./start-sign-in-elsewhere.ts";
-import { startElsewhere } from "./testing/elsewhere.ts";
-import { unlinkIdentity } from "./unlink-identity.ts";
+import { linkIdentity, listLinkedIdentities, unlinkIdentity } from "./linked-identities.ts";
+import { findPendingIdentity, signUpWithIdentity } from "./pending-identity.ts";
+import { startProviderSignIn } from "./start-provider-sign-in.ts";
+import { startElsewhere } from "./testing/provider-sign-in.ts";
 
 const { issuer, provider, goThrough, pendingToken, as, linked } = await startElsewhere();
 afterAll(() => issuer.stop());
@@ -76,7 +72,7 @@ describe("who is not known yet", () => {
 });
 
 describe("linking, unlinking and proving anew", () => {
-  test("one identity is one account's: another's sign-in says so and links nothing", async () => {
+  test("one identity belongs to one account: linking another account's identity is refused", async () => {
     const one = await provider();
     const owner = await linked(one, "taken");
     const thief = await signedInPerson("thief");
@@ -94,22 +90,22 @@ describe("linking, unlinking and proving anew", () => {
     expect(done.map(({ status }) => status).sort()).toEqual(["fulfilled", "rejected"]);
   });
 
-  test("begun by one and answered as another, or signed out: nothing", async () => {
+  test("started by one user and answered by another, or signed out: refused", async () => {
     const one = await provider();
     const [person, someone] = [await signedInPerson(), await signedInPerson()];
     as(freshName("switch"));
     for (const actor of [someone.actor, undefined]) {
       expect(await goThrough(one, { person, intent: "link" }, { actor })).toMatchObject({ reason: "not-you" });
     }
-    await expect(startSignInElsewhere({ slug: one.slug, intent: "link", next: "/" }, undefined, from)).rejects.toMatchObject({
+    await expect(startProviderSignIn({ slug: one.slug, intent: "link", next: "/" }, undefined, from)).rejects.toMatchObject({
       code: "unauthorized",
     });
     await expect(
-      startSignInElsewhere({ slug: one.slug, intent: "link", next: "/" }, longAgo(person.actor), from),
+      startProviderSignIn({ slug: one.slug, intent: "link", next: "/" }, longAgo(person.actor), from),
     ).rejects.toMatchObject({ code: "reauthentication_required" });
   });
 
-  test("S113 the last way in stays, two unlinked at once too; who has no password can set one", async () => {
+  test("S113 the last sign-in method cannot be removed, even if two are unlinked at once; a user without a password can set one", async () => {
     const one = await provider({ isSignUpAllowed: true });
     const sub = freshName("only");
     as(sub);
@@ -122,7 +118,7 @@ describe("linking, unlinking and proving anew", () => {
     };
     const [first] = await listLinkedIdentities(person.id);
     const unlink = (id = first?.id ?? "") => unlinkIdentity(person.actor, id, from);
-    await expect(unlink()).rejects.toMatchObject({ code: "conflict", message: expect.stringContaining("only way in") });
+    await expect(unlink()).rejects.toMatchObject({ code: "conflict", message: expect.stringContaining("only way to sign in") });
     as(freshName("second"));
     await linkIdentity(person.actor, await pendingToken(one, { person, intent: "link" }), from);
     const both = (await listLinkedIdentities(person.id)).map(({ id }) => id);
@@ -145,11 +141,11 @@ describe("linking, unlinking and proving anew", () => {
     await forgotPassword({ email: person.email }, from);
   });
 
-  test("S113 proving anew takes the same identity and an auth_time since it was asked, and is for who has nothing else", async () => {
+  test("S113 reauthentication takes the same identity and an auth_time after the request, and is for users with nothing better", async () => {
     const one = await provider({ isSignUpAllowed: true });
     const withPassword = await linked(one, freshName("pw"));
     await expect(
-      startSignInElsewhere({ slug: one.slug, intent: "reauthenticate", next: "/" }, withPassword.actor, from),
+      startProviderSignIn({ slug: one.slug, intent: "reauthenticate", next: "/" }, withPassword.actor, from),
     ).rejects.toMatchObject({ code: "forbidden" });
     const sub = freshName("anew");
     as(sub);
@@ -157,7 +153,7 @@ describe("linking, unlinking and proving anew", () => {
     const session = await anotherSession(outcome.userId);
     const person = { id: outcome.userId, email: "", username: sub, token: session.token, actor: longAgo(session.actor) };
     const go = () => goThrough(one, { person, intent: "reauthenticate" });
-    const { url } = await startSignInElsewhere({ slug: one.slug, intent: "reauthenticate", next: "/" }, person.actor, from);
+    const { url } = await startProviderSignIn({ slug: one.slug, intent: "reauthenticate", next: "/" }, person.actor, from);
     expect(Object.fromEntries(new URL(url).searchParams)).toMatchObject({ prompt: "login", max_age: "0" });
     as(sub, { auth_time: Math.floor(Date.now() / 1000) - 3600 });
     expect(await go()).toMatchObject({ reason: "not-anew" });
@@ -171,7 +167,7 @@ describe("linking, unlinking and proving anew", () => {
     expect(Date.now() - row.authenticatedAt.getTime()).toBeLessThan(10_000);
   });
 
-  test("S113 signing in by a provider is no way around that: it counts from when it was proved there, and takes nothing back", async () => {
+  test("S113 signing in by a provider does not bypass that: it counts from the authentication there, and never makes a session older", async () => {
     const one = await provider();
     const sub = freshName("unlocked");
     const person = await linked(one, sub);

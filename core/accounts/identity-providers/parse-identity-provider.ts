@@ -1,10 +1,14 @@
-import { ServiceError } from "../../errors.ts";
-import { displayText } from "../display-text.ts";
-import { plainText } from "../plain-text.ts";
+import { invalidRequest } from "../../errors.ts";
+import { displayText, plainText } from "../plain-text.ts";
 import { isLocalInstallation } from "./fetch-from-provider.ts";
-import { SLUG, SLUG_MAX_CHARACTERS } from "./find-identity-provider.ts";
-import { isOrganizationSlug } from "./identity-provider.ts";
-import { kindDefaults, type ProviderKind, providerKinds } from "./provider-kinds.ts";
+import {
+  isOrganizationSlug,
+  kindDefaults,
+  type ProviderKind,
+  providerKinds,
+  SLUG,
+  SLUG_MAX_CHARACTERS,
+} from "./identity-provider.ts";
 
 export const PROVIDER_NAME_MAX_CHARACTERS = 40;
 const ISSUER_MAX_CHARACTERS = 500;
@@ -18,7 +22,7 @@ const CREDENTIAL = /^[\x20-\x7e]+$/;
 
 export function parseKind(value: unknown): ProviderKind {
   const kind = providerKinds.find((one) => one === value);
-  if (!kind) throw new ServiceError("invalid_request", `Use one of ${providerKinds.join(", ")}.`, { field: "kind" });
+  if (!kind) throw invalidRequest(`Use one of ${providerKinds.join(", ")}.`, "kind");
   return kind;
 }
 
@@ -26,20 +30,11 @@ export function parseKind(value: unknown): ProviderKind {
 export function parseSlug(value: unknown): string {
   const slug = plainText("slug", value, 1_000).trim();
   if (!SLUG.test(slug) || slug.length > SLUG_MAX_CHARACTERS) {
-    throw new ServiceError(
-      "invalid_request",
-      `Use up to ${SLUG_MAX_CHARACTERS} lower-case letters and digits, with single - between them.`,
-      {
-        field: "slug",
-      },
-    );
+    throw invalidRequest(`Use up to ${SLUG_MAX_CHARACTERS} lower-case letters and digits, with single - between them.`, "slug");
   }
   // An organization's redirect URI must still be free when it sets up its issuer.
-  if (isOrganizationSlug(slug)) {
-    throw new ServiceError("invalid_request", "Names that begin with org- are for the issuers of organizations.", {
-      field: "slug",
-    });
-  }
+  if (isOrganizationSlug(slug))
+    throw invalidRequest("Names that begin with org- are reserved for the issuers of organizations.", "slug");
   return slug;
 }
 
@@ -54,11 +49,11 @@ export function parseProviderName(value: unknown, kind: ProviderKind): string {
  */
 export function parseIssuer(value: unknown, kind: ProviderKind): string {
   const text = plainText("issuer", value ?? "", ISSUER_MAX_CHARACTERS * 2).trim() || kindDefaults[kind].issuer || "";
-  const refuse = (sentence: string) => new ServiceError("invalid_request", sentence, { field: "issuer" });
+  const refuse = (sentence: string) => invalidRequest(sentence, "issuer");
   const url = URL.parse(text);
-  if (!url || text.length > ISSUER_MAX_CHARACTERS) throw refuse("Enter the issuer's address, such as https://id.example.com.");
+  if (!url || text.length > ISSUER_MAX_CHARACTERS) throw refuse("Enter the issuer's URL, such as https://id.example.com.");
   if (url.protocol !== "https:" && !(url.protocol === "http:" && isLocalInstallation())) {
-    throw refuse("An issuer's address begins with https://.");
+    throw refuse("An issuer's URL must begin with https://.");
   }
   if (url.search || url.hash || url.username || url.password || text.includes("?") || text.includes("#")) {
     throw refuse("Leave out the query, the fragment and any password.");
@@ -79,7 +74,7 @@ export function parseClientSecret(value: unknown): string | undefined {
 
 function credential(field: string, value: unknown, sentence: string): string {
   const text = plainText(field, value ?? "", CREDENTIAL_MAX_CHARACTERS).trim();
-  if (!CREDENTIAL.test(text)) throw new ServiceError("invalid_request", sentence, { field });
+  if (!CREDENTIAL.test(text)) throw invalidRequest(sentence, field);
   return text;
 }
 
@@ -88,7 +83,7 @@ export function parseProviderScopes(value: readonly string[] | undefined, kind: 
   if (!value || value.length === 0) return [...kindDefaults[kind].scopes];
   const scopes = [...new Set(kind === "github" ? value : ["openid", ...value])];
   if (scopes.length > SCOPES_MAX || !scopes.every((scope) => SCOPE.test(scope))) {
-    throw new ServiceError("invalid_request", `Enter up to ${SCOPES_MAX} scopes with spaces between them.`, { field: "scopes" });
+    throw invalidRequest(`Enter up to ${SCOPES_MAX} scopes, separated by spaces.`, "scopes");
   }
   return scopes;
 }

@@ -1,11 +1,17 @@
-import type { Person } from "../../access/actor.ts";
-import { roleInOrganization } from "../../access/standing-in-organization.ts";
-import { db } from "../../db.ts";
-import { isServiceError } from "../../errors.ts";
-import { readEmailAddress } from "../email-address.ts";
+import type { Person } from "#core/access/actor.ts";
+import { roleInOrganization } from "#core/access/standing-in-organization.ts";
+import { recordAuditEvent } from "#core/audit/record-audit-event.ts";
+import type { RequestOrigin } from "#core/audit/request-origin.ts";
+import { db } from "#core/db.ts";
+import { isServiceError, ServiceError } from "#core/errors.ts";
+import { parseEmailAddress, readEmailAddress } from "../email-address.ts";
 import { parseHandle } from "../handles/parse-handle.ts";
-import { findOneTimeToken } from "../one-time-tokens/find-one-time-token.ts";
-import type { ProviderKind } from "./provider-kinds.ts";
+import { findOneTimeToken, useOneTimeToken } from "../one-time-token.ts";
+import { completeSignIn, type SignInOutcome } from "../sessions/complete-sign-in.ts";
+import { consumeAddressThrottle } from "../throttle.ts";
+import { insertUser, parseFullName } from "../users/create-user.ts";
+import type { ProviderKind } from "./identity-provider.ts";
+import { insertIdentity, requireLiveProvider } from "./linked-identities.ts";
 
 /** An identity that is linked to no user yet, and what can be done about it. */
 export type PendingIdentity = {
@@ -48,4 +54,43 @@ function suggestedUsername(username: string | null): string {
     if (isServiceError(error)) return "";
     throw error;
   }
+}
+
+const ADDRESS_LIMIT = { limit: 30, windowSeconds: 60 * 60 };
+
+/**
+ * Creates an account for a pending identity whose provider allows sign-up: it has the email address that the provider
+ * verified, and no password.
+ * @param token from `pendingIdentityCookie`
+ * @param replaces the session token that the browser sent
+ * @throws ServiceError `invalid_request` or `conflict` on `username`; `conflict` if the address has an account by now; `gone`,
+ * `forbidden`, `rate_limited`
+ */
+export async function signUpWithIdentity(
+  token: string,
+  input: { username: string; fullName?: string; replaces?: string | undefined },
+  from: RequestOrigin,
+): Promise<{ outcome: SignInOutcome; next: string }> {
+  const handle = parseHandle(input.username, "username");
+  const fullName = parseFullName(input.fullName ?? "") || handle.spelled;
+  await consumeAddressThrottle("sign-up", from.ip, ADDRESS_LIMIT);
+  return db().$transaction(async (tx) => {
+    const { data } = await useOneTimeToken(tx, token, "pending-identity");
+    const { id, slug, name, orgId, isSignUpAllowed } = await requireLiveProvider(tx, data.providerId);
+    if (orgId !== null || !isSignUpAllowed || data.email === null) {
+      throw new ServiceError("forbidden", `${name} cannot create accounts here. Sign in to your account, or create one first.`);
+    }
+    const email = parseEmailAddress(data.email);
+    const userId = await insertUser(tx, { handle, fullName, email, passwordHash: null }, undefined, from);
+    await insertIdentity(tx, userId, data);
+    await recordAuditEvent(tx, {
+      type: "linked_identity.link",
+      actorId: userId,
+      subjectId: userId,
+      data: { provider: name, slug, displayName: data.displayName },
+      from,
+    });
+    const first = { methods: [], provedBy: "provider", providerId: id, replaces: input.replaces } as const;
+    return { outcome: await completeSignIn(tx, userId, first, from), next: data.next };
+  });
 }

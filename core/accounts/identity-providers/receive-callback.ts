@@ -1,19 +1,20 @@
 import { AuthorizationResponseError } from "oauth4webapi";
-import type { Person } from "../../access/actor.ts";
-import type { RequestOrigin } from "../../audit/request-origin.ts";
-import { hashToken, isEqualInConstantTime } from "../../crypto/token.ts";
-import { db } from "../../db.ts";
-import { isServiceError } from "../../errors.ts";
-import { log } from "../../log.ts";
-import { findOneTimeToken } from "../one-time-tokens/find-one-time-token.ts";
-import type { OneTimeToken } from "../one-time-tokens/one-time-token.ts";
-import { useOneTimeToken } from "../one-time-tokens/use-one-time-token.ts";
-import { type AdmittedIdentity, admitIdentity } from "./admit-identity.ts";
+import type { Person } from "#core/access/actor.ts";
+import { RECENT_AUTHENTICATION_SECONDS } from "#core/access/may.ts";
+import type { RequestOrigin } from "#core/audit/request-origin.ts";
+import { hashToken, isEqualInConstantTime } from "#core/crypto/token.ts";
+import { type Db, db } from "#core/db.ts";
+import { isServiceError } from "#core/errors.ts";
+import { newId } from "#core/ids.ts";
+import { log } from "#core/log.ts";
+import { findOneTimeToken, issueOneTimeToken, type OneTimeToken, useOneTimeToken } from "../one-time-token.ts";
+import { completeReauthentication } from "../second-step/complete-reauthentication.ts";
+import { completeSignIn, type SignInOutcome } from "../sessions/complete-sign-in.ts";
 import { ProviderUnreachable } from "./fetch-from-provider.ts";
-import { findIdentityProvider } from "./find-identity-provider.ts";
 import { identifyByGithub } from "./identify-by-github.ts";
 import { identifyByOidc } from "./identify-by-oidc.ts";
-import type { IdentityProvider } from "./identity-provider.ts";
+import { findIdentityProvider, type IdentityProvider, kindDefaults } from "./identity-provider.ts";
+import { requireProvidersOnly, signInMethods } from "./linked-identities.ts";
 import type { UpstreamIdentity } from "./upstream-identity.ts";
 
 export type Callback = {
@@ -46,14 +47,11 @@ export type CallbackFailure =
   | "not-anew"
   | "disabled";
 
-export type CallbackOutcome =
+type CallbackOutcome =
   | AdmittedIdentity
   | { step: "failed"; reason: CallbackFailure; slug: string; next: string; isSignIn: boolean };
 
-/**
- * Accepts a provider's response (RFC 6749 §4.1.2). It is valid only in the browser that asked, once, within ten minutes, at
- * this provider's own URL; only then is the code redeemed.
- */
+/** Accepts a provider's response (RFC 6749 §4.1.2): once, in the browser that asked, within ten minutes, at its own URL. */
 export async function receiveCallback(callback: Callback, from: RequestOrigin): Promise<CallbackOutcome> {
   const { slug, parameters, browser, actor } = callback;
   const states = parameters.getAll("state");
@@ -76,7 +74,7 @@ export async function receiveCallback(callback: Callback, from: RequestOrigin): 
   } catch (error) {
     // Not the error itself, which may contain the code or the tokens.
     const { code, message } = error as Error & { code?: string };
-    log().info({ provider: slug, code, reason: message }, "a sign-in elsewhere came to nothing");
+    log().info({ provider: slug, code, reason: message }, "a sign-in with an identity provider failed");
     return fail(failureOf(error));
   }
   // Linking and reauthentication began while a user was signed in, who must still be signed in.
@@ -85,10 +83,7 @@ export async function receiveCallback(callback: Callback, from: RequestOrigin): 
   return typeof admitted === "string" ? fail(admitted) : admitted;
 }
 
-/**
- * Finds the request that a response belongs to, and uses it up. A response in another browser does not use it up, so that
- * whoever has seen a `state` cannot spoil the sign-in.
- */
+/** Uses up the request of a response, unless another browser sent it: seeing a `state` is not enough to spoil a sign-in. */
 async function takeQuestion(
   state: string,
   browser: string,
@@ -115,4 +110,104 @@ function failureOf(error: unknown): CallbackFailure {
   if (error instanceof ProviderUnreachable) return "unreachable";
   if (!(error instanceof AuthorizationResponseError)) return "unacceptable";
   return error.error === "access_denied" ? "cancelled" : "failed";
+}
+
+/** The result for an identity that a provider has proved. */
+type AdmittedIdentity =
+  /** The identity is linked: signed in, or on to the second step. */
+  | { step: "enter"; outcome: SignInOutcome; next: string }
+  /** Linked to the signed-in user; its use was recorded. */
+  | { step: "proved"; next: string }
+  /** Not linked yet: the token for `pendingIdentityCookie`, and the page that asks what to do. */
+  | { step: "pending"; token: string };
+
+type Proved = {
+  provider: IdentityProvider;
+  identity: UpstreamIdentity;
+  question: OneTimeToken<"sign-in-elsewhere">;
+  actor: Person | undefined;
+  sessionToken: string | undefined;
+};
+
+/** Clocks differ: a response may be dated this much before our request. */
+const CLOCK_SKEW_MILLISECONDS = 60 * 1000;
+
+/** Finds the account by provider and subject, never by email address, which may belong to somebody else by now. */
+async function admitIdentity(proved: Proved, from: RequestOrigin): Promise<AdmittedIdentity | CallbackFailure> {
+  const { provider, identity, question } = proved;
+  const { intent, next, startedAt } = question.data;
+  if (intent === "reauthenticate" && !isProvedSince(startedAt, provider, identity)) return "not-anew";
+  try {
+    return await db().$transaction(async (tx) => {
+      const userId = await noteUse(tx, provider.id, identity);
+      if (intent === "sign-in") {
+        if (userId === undefined) return pending(tx, proved);
+        const { sessionToken } = proved;
+        const provedAt = await provedWhen(tx, userId, provider, identity);
+        const first = { methods: [], provedBy: "provider", providerId: provider.id, provedAt, replaces: sessionToken } as const;
+        return { step: "enter", outcome: await completeSignIn(tx, userId, first, from), next } as const;
+      }
+      const actor = proved.actor as Person;
+      if (intent === "link") {
+        if (userId === undefined) return pending(tx, proved);
+        return userId === actor.userId ? ({ step: "proved", next } as const) : "of-another";
+      }
+      if (userId !== actor.userId) return "not-you";
+      await requireProvidersOnly(actor.userId, tx);
+      return { step: "enter", outcome: await completeReauthentication(tx, actor, { methods: [] }, from), next } as const;
+    });
+  } catch (error) {
+    if (!isServiceError(error)) throw error;
+    // Something changed meanwhile: the account was disabled, its session ended, or it now has a better proof.
+    if (error.code === "forbidden" || error.code === "unauthorized") return intent === "sign-in" ? "disabled" : "expired";
+    throw error;
+  }
+}
+
+/** Finds the identity's user, and records its use, which an organization that requires its issuer checks. */
+async function noteUse(tx: Db, providerId: string, { subject, displayName }: UpstreamIdentity): Promise<string | undefined> {
+  const [linked] = await tx.linkedIdentity.updateManyAndReturn({
+    where: { providerId, subject },
+    data: { lastUsedAt: new Date(), displayName },
+    select: { userId: true },
+  });
+  return linked?.userId;
+}
+
+async function pending(tx: Db, { provider, identity, question }: Proved): Promise<AdmittedIdentity> {
+  const { subject, displayName, email, username, fullName } = identity;
+  const token = await issueOneTimeToken(tx, {
+    purpose: "pending-identity",
+    subject: newId(),
+    data: {
+      providerId: provider.id,
+      subject,
+      displayName,
+      // An organization's administrators could vouch for any address.
+      email: provider.orgId === null ? email : null,
+      username,
+      fullName,
+      next: question.data.next,
+    },
+  });
+  return { step: "pending", token };
+}
+
+function isProvedSince(startedAt: number, { kind }: IdentityProvider, { authenticatedAt }: UpstreamIdentity): boolean {
+  if (!kindDefaults[kind].provesAnew) return true;
+  return authenticatedAt !== null && authenticatedAt.getTime() >= startedAt - CLOCK_SKEW_MILLISECONDS;
+}
+
+/**
+ * When a user who signs in with a provider authenticated, as far as sensitive changes and the `max_age` of apps are concerned
+ * (S113). A browser that is signed in there comes back without a prompt, even on an unlocked machine: if that counted as proof,
+ * it would bypass what `requireProvidersOnly` and `isProvedSince` require.
+ */
+async function provedWhen(tx: Db, userId: string, { kind }: IdentityProvider, identity: UpstreamIdentity): Promise<Date> {
+  const now = Date.now();
+  const { provesAnew } = kindDefaults[kind];
+  if (provesAnew && identity.authenticatedAt) return new Date(Math.min(now, identity.authenticatedAt.getTime()));
+  const { hasPassword, passkeys } = await signInMethods(userId, tx);
+  const isBestProof = !provesAnew && !hasPassword && passkeys === 0;
+  return new Date(isBestProof ? now : now - RECENT_AUTHENTICATION_SECONDS * 1000);
 }

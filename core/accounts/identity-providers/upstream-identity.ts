@@ -1,5 +1,5 @@
-import { isServiceError } from "../../errors.ts";
-import { displayText } from "../display-text.ts";
+import { isServiceError } from "#core/errors.ts";
+import { displayText } from "../plain-text.ts";
 
 /** A user's identity at an identity provider. Only `subject` identifies: names and addresses change hands (OpenID Connect Core §5.7). */
 export type UpstreamIdentity = {
@@ -34,4 +34,9 @@ export function shownText(value: unknown): string | null {
     if (isServiceError(error)) return null;
     throw error;
   }
+}
+
+/** A provider's response proves nothing. For the log; the user is told only that it failed. */
+export class UnacceptableAnswer extends Error {
+  override name = "UnacceptableAnswer";
 }

@@ -3,21 +3,20 @@ import { requirePermission } from "../../access/may.ts";
 import { recordAuditEvent } from "../../audit/record-audit-event.ts";
 import type { RequestOrigin } from "../../audit/request-origin.ts";
 import { db } from "../../db.ts";
-import { ServiceError } from "../../errors.ts";
+import { checkAll, invalidRequest } from "../../errors.ts";
 import { newId } from "../../ids.ts";
-import { displayText } from "../display-text.ts";
-import { claimHandle } from "../handles/claim-handle.ts";
-import { parseHandle } from "../handles/parse-handle.ts";
+import { claimHandle, parseHandle } from "../handles/parse-handle.ts";
 import { parseWebsite } from "../parse-website.ts";
+import { displayText } from "../plain-text.ts";
 import { consumeThrottle, throttleKey } from "../throttle.ts";
-import { insertMembership } from "./insert-membership.ts";
+import { insertMembership } from "./membership.ts";
 
 export const ORGANIZATION_NAME_MAX_CHARACTERS = 100;
 
 // Names are scarce: this prevents claiming them by the hundred.
 const CREATE_LIMIT = { limit: 20, windowSeconds: 24 * 60 * 60 };
 
-export type NewOrganizationInput = {
+type NewOrganizationInput = {
   /** The handle: the name in URLs. */
   name: string;
   /** The display name; the handle if it is empty. */
@@ -37,13 +36,15 @@ export async function createOrganization(
   from: RequestOrigin,
 ): Promise<{ id: string; name: string }> {
   await requirePermission(actor, "organization.create", null, { what: "Service" });
-  const handle = parseHandle(input.name, "name");
-  const fullName =
-    displayText("fullName", input.fullName ?? "", { maxCharacters: ORGANIZATION_NAME_MAX_CHARACTERS, isRequired: false }) ||
-    handle.spelled;
-  const website = parseWebsite(input.website ?? "");
+  const nameLimits = { maxCharacters: ORGANIZATION_NAME_MAX_CHARACTERS, isRequired: false };
+  const { handle, website, ...given } = await checkAll({
+    handle: () => parseHandle(input.name, "name"),
+    fullName: () => displayText("fullName", input.fullName ?? "", nameLimits),
+    website: () => parseWebsite(input.website ?? ""),
+  });
+  const fullName = given.fullName || handle.spelled;
   const adminId = actor.kind === "command" ? input.ownerId : actorId(actor);
-  if (!adminId) throw new ServiceError("invalid_request", "Name the user who administers it.", { field: "owner" });
+  if (!adminId) throw invalidRequest("Enter the user who will administer it.", "owner");
   if (actor.kind !== "command") await consumeThrottle(throttleKey("create-organization", adminId), CREATE_LIMIT);
   const id = newId();
   await db().$transaction(async (tx) => {
@@ -52,7 +53,7 @@ export async function createOrganization(
     await insertMembership(tx, id, adminId, "admin");
     await recordAuditEvent(tx, {
       type: "organization.create",
-      actorId: actorId(actor),
+      actor,
       orgId: id,
       subjectId: adminId,
       data: { name: handle.spelled, fullName },

@@ -3,14 +3,12 @@ import { describe, expect, test } from "vitest";
 import { operatorCommand } from "../../access/actor.ts";
 import { db } from "../../db.ts";
 import { newId } from "../../ids.ts";
-import { findAvatar } from "../find-avatar.ts";
+import { findAvatar } from "../avatar.ts";
 import { findOwner } from "../handles/find-owner.ts";
 import { auditTrail, freshName, from, longAgo, organizationOf, outcomes, signedInPerson } from "../testing/people.ts";
 import { createOrganization } from "./create-organization.ts";
-import { findOrganization, findOrganizationByName } from "./find-organization.ts";
-import { createInvitation } from "./invitations/create-invitation.ts";
-import { listAllOrganizations } from "./list-all-organizations.ts";
-import { listOrganizations } from "./list-organizations.ts";
+import { findOrganization, findOrganizationByName, listAllOrganizations, listOrganizations } from "./find-organization.ts";
+import { createInvitation } from "./invitations.ts";
 import { readOverview } from "./read-overview.ts";
 import { setPlan } from "./set-plan.ts";
 import { updateOrganization } from "./update-organization.ts";
@@ -69,7 +67,7 @@ describe("createOrganization", () => {
 });
 
 describe("updateOrganization", () => {
-  test("changes what is given; the logo is shown for its name", async () => {
+  test("changes the given fields; the logo is shown for its name", async () => {
     const person = await signedInPerson();
     const { id, name } = await organizationOf(person);
     const logo = await sharp({ create: { width: 9, height: 9, channels: 3, background: "#225577" } })
@@ -113,7 +111,7 @@ describe("updateOrganization", () => {
 });
 
 describe("setPlan", () => {
-  test("operators set and take away a plan; administrators do not give themselves one", async () => {
+  test("operators set and remove a plan; administrators cannot", async () => {
     const person = await signedInPerson();
     const operator = await signedInPerson("op", { isOperator: true });
     const { id } = await organizationOf(person);
@@ -130,7 +128,7 @@ describe("setPlan", () => {
     await expect(setPlan(longAgo(operator.actor), id, "team", from)).rejects.toMatchObject({ code: "reauthentication_required" });
   });
 
-  test("operators see every organization with its plan and whom to write to; nobody else does", async () => {
+  test("only operators see every organization with its plan and contact addresses", async () => {
     const [person, bea] = [await signedInPerson(), await signedInPerson("bea")];
     const operator = await signedInPerson("op", { isOperator: true });
     const [quay, pier] = [await organizationOf(person, [[bea, "admin"]]), await organizationOf(bea)];

@@ -7,19 +7,19 @@ import { notFound } from "../../errors.ts";
 import { isId } from "../../ids.ts";
 import { queueMail } from "../../mail/queue-mail.ts";
 import { deleteOwnedApps } from "../delete-owned-apps.ts";
-import { organizationDeletedLetter } from "../mails/organization-deleted-letter.ts";
+import { organizationDeletedLetter } from "../mails/organization-letters.ts";
 
-/** If there are many administrators, the earliest get the letter. */
+/** If there are more administrators, those who joined first are notified. */
 const LETTERS_MAX = 20;
 
 /**
- * Deletes an organization for good, with memberships, invitations, its OAuth apps with their tokens, tokens exchanged for it,
- * and its place in what people granted to apps. Two things stay: the audit log, and the handle, which nobody can take again, as
- * with accounts (decision 043).
+ * Deletes an organization for good, with memberships, invitations, its OAuth apps with their tokens, and tokens exchanged for it, and
+ * removes it from consents and Grants. Two things stay: the audit log, and the handle, which nobody can use again, as with accounts
+ * (decision 043).
  *
- * `alongside` deletes what else it owns, in the same transaction and while nobody can add more: doors call `deleteOrganization`
- * of the hub, which passes it.
- * @param alongside returns the numbers of what it deleted, for the audit log
+ * Doors call the hub's `deleteOrganization`, which passes `alongside`.
+ * @param alongside deletes what else the organization owns, in the same transaction and while nobody can add more; returns how much it
+ * deleted, for the audit log
  * @throws ServiceError `not_found`, `forbidden`, `reauthentication_required` (S113)
  */
 export async function removeOrganization(
@@ -32,8 +32,8 @@ export async function removeOrganization(
   if (!isId(orgId)) throw notFound("Organization");
   await inTransaction(
     async (tx) => {
-      // Joining, or creating something under its name, takes a weaker lock of this row: those who hold it are waited for,
-      // later ones find nothing.
+      // Joining, or creating something under its name, takes a weaker lock of this row. This statement waits for those who
+      // have that lock; later ones find no organization.
       const locked = await tx.$queryRaw<unknown[]>`SELECT 1 FROM organization WHERE id = ${orgId} FOR UPDATE`;
       if (locked.length === 0) throw notFound("Organization");
       await requirePermission(actor, "organization.delete", { orgId }, { what: "Organization", tx });
@@ -48,13 +48,7 @@ export async function removeOrganization(
       await tx.handle.updateMany({ where: { orgId }, data: { orgId: null } });
       await tx.organization.delete({ where: { id: orgId } });
       if (avatarId) await tx.image.deleteMany({ where: { id: avatarId } });
-      await recordAuditEvent(tx, {
-        type: "organization.delete",
-        actorId: actorId(actor),
-        orgId,
-        data: { name, members, apps, ...owned },
-        from,
-      });
+      await recordAuditEvent(tx, { type: "organization.delete", actor, orgId, data: { name, members, apps, ...owned }, from });
     },
     { timeout: DELETION_MS },
   );
@@ -68,13 +62,13 @@ async function endApps(tx: Db, orgId: string, by: { actorId: string | null; from
   const apps = await deleteOwnedApps(tx, { ownerOrgId: orgId }, by);
   const bound = await tx.oAuthApp.updateManyAndReturn({
     where: { boundOrgId: orgId },
-    // As unbinding does: a privilege or a duration of 30 days was for this organization.
+    // As unbinding does: the privilege and a duration of 30 days were given for this organization.
     data: { boundOrgId: null, privileges: [], privilegeRequestedAt: null, accessTokenSeconds: null },
     select: { clientId: true },
   });
   for (const { clientId } of bound) await tx.$executeRaw`SELECT pg_notify('oauth_app', ${clientId})`;
   await tx.$executeRaw`UPDATE oauth_grant SET revoked_at = now() WHERE bound_org_id = ${orgId} AND revoked_at IS NULL`;
-  // Consents before their grants, as everywhere.
+  // Locks consents before their Grants, in the same order as everywhere, so that no deadlock arises.
   await tx.$executeRaw`
     UPDATE oauth_consent c SET org_ids = array_remove(c.org_ids, ${orgId}), declined_org_ids = array_remove(c.declined_org_ids, ${orgId})
     FROM membership m WHERE m.org_id = ${orgId} AND c.user_id = m.user_id

@@ -1,10 +1,9 @@
-import { type Actor, actorId } from "../../access/actor.ts";
-import { requirePermission } from "../../access/may.ts";
-import { recordAuditEvent } from "../../audit/record-audit-event.ts";
-import type { RequestOrigin } from "../../audit/request-origin.ts";
-import { db } from "../../db.ts";
-import { ServiceError } from "../../errors.ts";
-import { lockOrganization } from "./lock-organization.ts";
+import type { Actor } from "#core/access/actor.ts";
+import { requirePermission } from "#core/access/may.ts";
+import type { RequestOrigin } from "#core/audit/request-origin.ts";
+import { db } from "#core/db.ts";
+import { invalidRequest } from "#core/errors.ts";
+import { changeOrganization } from "./change-organization.ts";
 import { organizationPlans } from "./plans.ts";
 
 /**
@@ -14,21 +13,16 @@ import { organizationPlans } from "./plans.ts";
 export async function setPlan(actor: Actor, orgId: string, value: string | null, from: RequestOrigin): Promise<void> {
   await requirePermission(actor, "organization.set_plan", { orgId }, { what: "Organization" });
   const plan = value === null ? null : organizationPlans.find((known) => known === value);
-  if (plan === undefined) {
-    throw new ServiceError("invalid_request", `Choose one of ${organizationPlans.join(", ")}.`, { field: "plan" });
-  }
-  await db().$transaction(async (tx) => {
-    await lockOrganization(tx, orgId);
-    await requirePermission(actor, "organization.set_plan", { orgId }, { what: "Organization", tx });
+  if (plan === undefined) throw invalidRequest(`Choose one of ${organizationPlans.join(", ")}.`, "plan");
+  await changeOrganization(actor, { orgId, action: "organization.set_plan", from }, async (tx, record) => {
     const before = await tx.organization.findUniqueOrThrow({ where: { id: orgId }, select: { plan: true } });
     if (before.plan === plan) return;
     await tx.organization.update({ where: { id: orgId }, data: { plan } });
-    await recordAuditEvent(tx, {
-      type: "organization.set_plan",
-      actorId: actorId(actor),
-      orgId,
-      data: { from: before.plan ?? "free", plan: plan ?? "free" },
-      from,
-    });
+    await record({ type: "organization.set_plan", data: { from: before.plan ?? "free", plan: plan ?? "free" } });
   });
+}
+
+/** The number of apps that may exchange tokens for an organization. They stop working if the organization loses the plan. */
+export async function countExchangeApps(orgId: string): Promise<number> {
+  return db().oAuthApp.count({ where: { boundOrgId: orgId, privileges: { has: "token-exchange" } } });
 }

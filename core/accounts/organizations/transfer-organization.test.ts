@@ -11,11 +11,9 @@ import {
   outcomes,
   signedInPerson,
 } from "../testing/people.ts";
-import { createInvitation } from "./invitations/create-invitation.ts";
-import { findInvitation } from "./invitations/find-invitation.ts";
-import { listSoleAdministrations } from "./list-sole-administrations.ts";
-import { changeRole } from "./members/change-role.ts";
-import { removeMember } from "./members/remove-member.ts";
+import { listSoleAdministrations } from "./find-organization.ts";
+import { createInvitation, findInvitation } from "./invitations.ts";
+import { changeRole, removeMember } from "./members.ts";
 import { transferOrganization } from "./transfer-organization.ts";
 
 const rolesIn = async (orgId: string) =>
@@ -35,11 +33,11 @@ describe("transferOrganization", () => {
     expect(await rolesIn(id)).toEqual({ [bea.id]: "admin", ...(left && { [ada.id]: left }) });
     // The former administrator must not return with a letter of their own.
     expect(await findInvitation(await linkedToken(email, "invitations"))).toMatchObject({ state: "revoked" });
-    expect((await lettersTo(bea.email))[0]?.subject).toContain(`You administer ${name}`);
+    expect((await lettersTo(bea.email))[0]?.subject).toContain(`You are now an administrator of ${name}`);
     expect(await auditTrail({ orgId: id })).toContain("organization.transfer");
   });
 
-  test("takes a recent proof, an administrator, and another live member", async () => {
+  test("requires a recent authentication, an administrator, and another active member", async () => {
     const [ada, bea, stranger] = [await signedInPerson(), await signedInPerson("bea"), await signedInPerson("cy")];
     const { id } = await organizationOf(ada, [[bea, "write"]]);
     const to = { username: bea.username, afterwards: "read" };
@@ -65,7 +63,7 @@ describe("transferOrganization", () => {
     expect(await rolesIn(id)).toEqual({ [ada.id]: "admin", [bea.id]: "write" });
   });
 
-  test("there is always an administrator, whoever hands over, steps down and leaves at the same moment", async () => {
+  test("there is always an administrator, even if several transfer, step down and leave at the same moment", async () => {
     for (let round = 0; round < 5; round++) {
       const [ada, bea, cy] = [await signedInPerson(), await signedInPerson("bea"), await signedInPerson("cy")];
       const { id } = await organizationOf(ada, [
@@ -84,7 +82,7 @@ describe("transferOrganization", () => {
     }
   });
 
-  test("who alone administers what is known beforehand", async () => {
+  test("sole administrators are found before a deletion", async () => {
     const [ada, bea] = [await signedInPerson(), await signedInPerson("bea")];
     const alone = await organizationOf(ada, [[bea, "write"]]);
     await organizationOf(ada, [[bea, "admin"]]);

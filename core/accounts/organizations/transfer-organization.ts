@@ -1,20 +1,16 @@
 import type { OrganizationRole } from "@keyhook/sdk";
 import { type Actor, actorId } from "../../access/actor.ts";
-import { requirePermission } from "../../access/may.ts";
-import { recordAuditEvent } from "../../audit/record-audit-event.ts";
 import type { RequestOrigin } from "../../audit/request-origin.ts";
-import { db } from "../../db.ts";
-import { ServiceError } from "../../errors.ts";
+import { invalidRequest, ServiceError } from "../../errors.ts";
 import { queueMail } from "../../mail/queue-mail.ts";
-import { handedOverLetter } from "../mails/handed-over-letter.ts";
+import { handedOverLetter } from "../mails/organization-letters.ts";
 import { findUserByUsername } from "../users/find-user.ts";
-import { revokeInvitationsBy } from "./invitations/revoke-invitations-by.ts";
-import { lockOrganization } from "./lock-organization.ts";
-import { parseRole } from "./parse-role.ts";
-import { warnOfHeldSecrets } from "./warn-of-held-secrets.ts";
-import { withdrawOrganization } from "./withdraw-organization.ts";
+import { changeOrganization } from "./change-organization.ts";
+import { revokeInvitationsBy } from "./invitations.ts";
+import { parseRole } from "./membership.ts";
+import { warnOfHeldSecrets, withdrawOrganization } from "./withdraw-organization.ts";
 
-export type Transfer = {
+type Transfer = {
   /** The new administrator: a member, by username. */
   username: string;
   /** The former administrator's new state: a lower role, or `leave`. */
@@ -34,12 +30,9 @@ export async function transferOrganization(
 ): Promise<void> {
   const nextRole = parseNext(afterwards);
   const heir = await findUserByUsername(username);
-  await db().$transaction(async (tx) => {
-    await lockOrganization(tx, orgId);
-    await requirePermission(actor, "organization.transfer", { orgId }, { what: "Organization", tx });
+  await changeOrganization(actor, { orgId, action: "organization.transfer", from }, async (tx, record) => {
     const ownId = actorId(actor) ?? "";
-    if (heir?.id === ownId)
-      throw new ServiceError("invalid_request", "Choose another member than yourself.", { field: "username" });
+    if (heir?.id === ownId) throw invalidRequest("Choose a member other than yourself.", "username");
     const member =
       heir && !heir.disabledAt && (await tx.membership.findUnique({ where: { orgId_userId: { orgId, userId: heir.id } } }));
     if (!heir || !member) {
@@ -54,14 +47,8 @@ export async function transferOrganization(
       await withdrawOrganization(tx, ownId, orgId);
     }
     await warnOfHeldSecrets(tx, ownId, orgId);
-    await recordAuditEvent(tx, {
-      type: "organization.transfer",
-      actorId: ownId,
-      orgId,
-      subjectId: heir.id,
-      data: { role: member.role, formerAdministrator: nextRole ?? "left" },
-      from,
-    });
+    const data = { role: member.role, formerAdministrator: nextRole ?? "left" };
+    await record({ type: "organization.transfer", subjectId: heir.id, data });
     const { name } = await tx.organization.findUniqueOrThrow({ where: { id: orgId }, select: { name: true } });
     const by = await tx.user.findUniqueOrThrow({ where: { id: ownId }, select: { username: true } });
     await queueMail(tx, { to: heir.email, ...handedOverLetter({ greeted: heir.username, by: by.username, organization: name }) });
@@ -72,10 +59,6 @@ export async function transferOrganization(
 function parseNext(afterwards: string): OrganizationRole | undefined {
   if (afterwards === "leave") return undefined;
   const role = parseRole(afterwards, "afterwards");
-  if (role === "admin") {
-    throw new ServiceError("invalid_request", "To stay an administrator, change the other member's role instead.", {
-      field: "afterwards",
-    });
-  }
+  if (role === "admin") throw invalidRequest("To stay an administrator, change the other member's role instead.", "afterwards");
   return role;
 }

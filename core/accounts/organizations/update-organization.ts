@@ -1,18 +1,17 @@
-import { type Actor, actorId } from "../../access/actor.ts";
+import type { Actor } from "../../access/actor.ts";
 import { requirePermission } from "../../access/may.ts";
-import { recordAuditEvent } from "../../audit/record-audit-event.ts";
 import type { RequestOrigin } from "../../audit/request-origin.ts";
-import { db } from "../../db.ts";
+import { checkAll } from "../../errors.ts";
 import { encodeImage } from "../../images/encode-image.ts";
-import { replaceImage } from "../../images/replace-image.ts";
-import { displayText } from "../display-text.ts";
+import { replaceImage } from "../../images/stored-image.ts";
 import { parseEmailAddress } from "../email-address.ts";
 import { parseWebsite } from "../parse-website.ts";
+import { displayText } from "../plain-text.ts";
+import { changeOrganization } from "./change-organization.ts";
 import { ORGANIZATION_NAME_MAX_CHARACTERS } from "./create-organization.ts";
-import { lockOrganization } from "./lock-organization.ts";
 
-/** Absent values stay unchanged; an empty website or e-mail address and a null logo are removed. */
-export type OrganizationChanges = {
+/** Absent values stay unchanged; an empty website or email address and a null logo are removed. */
+type OrganizationChanges = {
   fullName?: string;
   website?: string;
   /** The organization's contact address; shown to others, never used to sign in. */
@@ -28,25 +27,22 @@ export async function updateOrganization(
   from: RequestOrigin,
 ): Promise<void> {
   await requirePermission(actor, "organization.manage", { orgId }, { what: "Organization" });
-  const data: { fullName?: string; website?: string | null; email?: string | null } = {};
-  if (changes.fullName !== undefined) {
-    data.fullName = displayText("fullName", changes.fullName, { maxCharacters: ORGANIZATION_NAME_MAX_CHARACTERS });
-  }
-  if (changes.website !== undefined) data.website = parseWebsite(changes.website);
-  if (changes.email !== undefined) data.email = changes.email.trim() === "" ? null : parseEmailAddress(changes.email).address;
-  const logo = changes.logo && (await encodeImage(changes.logo, "logo"));
-  await db().$transaction(async (tx) => {
-    await lockOrganization(tx, orgId);
-    await requirePermission(actor, "organization.manage", { orgId }, { what: "Organization", tx });
+  const { fullName, website, email } = changes;
+  const { logo, ...data } = await checkAll({
+    ...(fullName !== undefined && {
+      fullName: () => displayText("fullName", fullName, { maxCharacters: ORGANIZATION_NAME_MAX_CHARACTERS }),
+    }),
+    ...(website !== undefined && { website: () => parseWebsite(website) }),
+    ...(email !== undefined && { email: () => (email.trim() === "" ? null : parseEmailAddress(email).address) }),
+    logo: () => changes.logo && encodeImage(changes.logo, "logo"),
+  });
+  await changeOrganization(actor, { orgId, action: "organization.manage", from }, async (tx, record) => {
     const before = await tx.organization.findUniqueOrThrow({ where: { id: orgId }, select: { avatarId: true } });
     const avatarId = logo === undefined ? before.avatarId : await replaceImage(tx, before.avatarId, logo);
     await tx.organization.update({ where: { id: orgId }, data: { ...data, avatarId } });
-    await recordAuditEvent(tx, {
+    await record({
       type: "organization.update",
-      actorId: actorId(actor),
-      orgId,
       data: { ...data, ...(logo === undefined ? {} : { logo: logo ? "changed" : "removed" }) },
-      from,
     });
   });
 }

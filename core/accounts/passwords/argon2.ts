@@ -1,5 +1,2 @@
-/**
- * argon2id with the parameters of the OWASP Password Storage Cheat Sheet: 19 MiB, two passes, one lane. Raise them here; each
- * password is hashed again when its owner next signs in.
- */
+/** OWASP's parameters for argon2id: 19 MiB, two passes, one lane. If raised, passwords are hashed again at the next sign-in. */
 export const ARGON2 = { memoryCost: 19_456, timeCost: 2, parallelism: 1 };

@@ -9,26 +9,23 @@ import { sourcePath } from "../../source-path.ts";
 import { ARGON2 } from "./argon2.ts";
 import type { PasswordQuestion } from "./password-thread.ts";
 
-const PLACES = 2;
+const THREADS = 2;
 
 /**
  * No limit counts correct passwords, so a few accounts could keep the processor busy. One caller (account or address) has one
  * slot at a time. Nearly all callers here are not signed in yet, so they count as addresses.
  */
-const places = fairQueue({ name: "passwords", places: PLACES, anonymousShare: 1, waitingMax: 256, waitMaxMs: 20_000 });
+const hashing = fairQueue({ name: "passwords", slots: THREADS, anonymousShare: 1, waitingMax: 256, waitMaxMs: 20_000 });
 
 // Shared by the whole process: each bundle of Next has its own module instances (ARCHITECTURE.md, Processes).
 const keeper = globalThis as typeof globalThis & { keyhookPasswordThreads?: { all: Set<Worker>; idle: Worker[] } };
 keeper.keyhookPasswordThreads ??= { all: new Set(), idle: [] };
 const threads = keeper.keyhookPasswordThreads;
 
-/**
- * Asks a thread of lower priority: 30 ms of processor time for each wrong password would otherwise delay every page (S137). The
- * library would use libuv's threads, for which file access and name lookups wait.
- */
+/** Asks a thread of lower priority, since 30 ms would delay every page (S137); libuv's threads also serve files and names. */
 async function inThread<T>(question: PasswordQuestion): Promise<T> {
   try {
-    // What ended one thread may have ended the other one, which is not known yet: each slot is tried once.
+    // The other thread may have ended for the same reason, which is not known yet: each slot is tried once.
     return await askThread<T>(question).catch(() => askThread<T>(question));
   } catch (error) {
     log().error({ err: error }, "a password could not be hashed or compared");
@@ -57,7 +54,7 @@ async function askThread<T>(question: PasswordQuestion): Promise<T> {
 
 /** The first password starts one thread for each slot, so that later ones do not wait for a start. */
 function takeThread(): Worker {
-  while (threads.all.size < PLACES) threads.idle.unshift(startThread());
+  while (threads.all.size < THREADS) threads.idle.unshift(startThread());
   const thread = threads.idle.pop() ?? startThread();
   thread.ref();
   return thread;
@@ -79,7 +76,7 @@ function startThread(): Worker {
 
 /** @throws ServiceError `unavailable` if many others wait */
 export async function hashPassword(password: string): Promise<string> {
-  return places.run(() => inThread<string>({ password: normalized(password) }));
+  return hashing.run(() => inThread<string>({ password: normalized(password) }));
 }
 
 let decoy: Promise<string> | undefined;
@@ -102,9 +99,12 @@ export async function verifyPassword(
     decoy = undefined;
     throw error;
   });
-  const isRight = await places.run(() => inThread<boolean>({ password: normalized(password), hash: passwordHash || decoyHash }), {
-    within,
-  });
+  const isRight = await hashing.run(
+    () => inThread<boolean>({ password: normalized(password), hash: passwordHash || decoyHash }),
+    {
+      within,
+    },
+  );
   return isRight && Boolean(passwordHash);
 }
 

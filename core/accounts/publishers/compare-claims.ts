@@ -1,4 +1,4 @@
-import type { Claims } from "./presets.ts";
+import type { Claims } from "./preset.ts";
 
 /**
  * The first claim that differs from what is required; undefined if all match. Strings are compared character by character, with
@@ -9,10 +9,7 @@ export function differingClaim(wanted: Claims, token: Readonly<Record<string, un
   return Object.keys(wanted).find((name) => textOfClaim(token, name) !== wanted[name]);
 }
 
-/**
- * Whether a token has all required claims: the configured ones, and those pinned by the first use. A publisher without
- * requirements trusts nobody, rather than every job of its issuer.
- */
+/** Whether a token has all configured and pinned claims. A publisher without any trusts nobody, not all jobs of its issuer. */
 export function isMetBy(
   { claims, pinned }: { claims: Claims; pinned: Claims },
   token: Readonly<Record<string, unknown>>,
@@ -20,10 +17,7 @@ export function isMetBy(
   return Object.keys(claims).length > 0 && differingClaim({ ...claims, ...pinned }, token) === undefined;
 }
 
-/**
- * A claim in the form used for comparison; undefined if it is absent, not a scalar, or text that cannot be stored (a NUL, half
- * of a surrogate pair).
- */
+/** A claim for comparison; undefined if it is absent, not a scalar, or cannot be stored (a NUL, half of a surrogate pair). */
 export function textOfClaim(token: Readonly<Record<string, unknown>>, name: string): string | undefined {
   const value = Object.hasOwn(token, name) ? token[name] : undefined;
   if (typeof value === "string") return value.includes("\0") || !value.isWellFormed() ? undefined : value;

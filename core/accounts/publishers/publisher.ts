@@ -1,7 +1,8 @@
 import type { Prisma } from "../../generated/prisma/client.ts";
-import { type Claims, isPresetName, type PresetName } from "./presets.ts";
+import type { Claims } from "./preset.ts";
+import { isPresetName, type PresetName, presets } from "./presets.ts";
 
-/** Whom a repository, or a user, trusts to publish: jobs of this issuer whose tokens have these claims. */
+/** A publisher that a repository or a user trusts: the jobs of this issuer whose tokens have these claims. */
 export type TrustedPublisher = {
   id: string;
   preset: PresetName;
@@ -46,4 +47,9 @@ export function toPublisher(row: Row): TrustedPublisher {
     lastUsedAt,
     lastRefusal: lastRefusal !== null && lastRefusedAt ? { at: lastRefusedAt, reason: lastRefusal } : null,
   };
+}
+
+/** The author of a job's commits, since there is no user (docs/specification/organizations-and-tokens.md#trusted-publishers). */
+export function publisherName(preset: PresetName): string {
+  return `${preset === "oidc" ? "CI" : presets[preset].label} [OIDC]`;
 }

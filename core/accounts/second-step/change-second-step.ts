@@ -1,34 +1,44 @@
 import type { Person } from "../../access/actor.ts";
 import { requirePermission } from "../../access/may.ts";
-import { recordAuditEvent } from "../../audit/record-audit-event.ts";
+import { type NewAuditEvent, recordAuditEvent } from "../../audit/record-audit-event.ts";
 import type { RequestOrigin } from "../../audit/request-origin.ts";
 import { type Db, db } from "../../db.ts";
+import { ServiceError } from "../../errors.ts";
 import { queueMail } from "../../mail/queue-mail.ts";
-import { secondStepChangedLetter } from "../mails/second-step-letters.ts";
+import { secondStepChangedLetter } from "../mails/sign-in-letters.ts";
 import { consumeThrottle, throttleKey } from "../throttle.ts";
-import { lockLiveUser } from "../users/lock-live-user.ts";
-import { hasSecondStep } from "./has-second-step.ts";
-import { organizationsAskingForSecondStep, requireKnownClosing } from "./organizations-asking.ts";
+import { lockLiveUser } from "../users/find-user.ts";
+import { hasSecondStep, organizationsAskingForSecondStep, requireKnownClosing } from "./find-second-step.ts";
 
-export type SecondStepChange<T> = {
-  /** The letter to the account's owner, as sentences; null if it is not a security matter, such as a name. */
+type SecondStepChange = {
+  /** The email to the account's owner, as sentences; null if it is not a security matter, such as a name. */
   letter: string | null;
   /** The ids of the organizations that the user was told this would close to them. */
   closes?: readonly string[];
-  work: (tx: Db) => Promise<T>;
+  from: RequestOrigin;
 };
+
+/** Writes an entry into the user's log. */
+type RecordEvent = (event: Pick<NewAuditEvent, "type" | "data">) => Promise<void>;
 
 /** Each sends a letter, and nobody needs more. */
 const CHANGE_LIMIT = { limit: 60, windowSeconds: 60 * 60 };
 
+/** How often a user may turn the second step on or off in an hour: each time writes into the log of every organization that requires it. */
+export const TURNS_PER_HOUR = 10;
+
 /**
  * Common to every change of how a user signs in: recent authentication (S113), one change at a time for each user, an audit
- * entry if the second step is turned on or off (S116), a letter to the owner, and a warning before removing what an
+ * entry if the second step is turned on or off (S116), an email to the owner, and a warning before removing what an
  * organization requires.
  * @throws ServiceError `reauthentication_required`; `rate_limited`; `conflict` if an organization would be closed and the user
  * was not told
  */
-export async function changeSecondStep<T>(actor: Person, change: SecondStepChange<T>, from: RequestOrigin): Promise<T> {
+export async function changeSecondStep<T>(
+  actor: Person,
+  { letter, closes = [], from }: SecondStepChange,
+  change: (tx: Db, record: RecordEvent) => Promise<T>,
+): Promise<T> {
   const { userId } = actor;
   await requirePermission(actor, "second_step.manage", { userId }, { what: "User" });
   await consumeThrottle(throttleKey("second-step-change", userId), CHANGE_LIMIT);
@@ -36,12 +46,12 @@ export async function changeSecondStep<T>(actor: Person, change: SecondStepChang
     // Two removals at once would each see the other's as still present.
     await lockLiveUser(tx, userId);
     const wasOn = await hasSecondStep(userId, tx);
-    const done = await change.work(tx);
+    const done = await change(tx, (event) => recordAuditEvent(tx, { ...event, actorId: userId, subjectId: userId, from }));
     const isOn = await hasSecondStep(userId, tx);
-    if (wasOn !== isOn) await noteTurn(tx, userId, isOn, change.closes ?? [], from);
-    if (change.letter) {
+    if (wasOn !== isOn) await noteTurn(tx, userId, isOn, closes, from);
+    if (letter) {
       const user = await tx.user.findUniqueOrThrow({ where: { id: userId }, select: { username: true, email: true } });
-      await queueMail(tx, { to: user.email, ...secondStepChangedLetter({ username: user.username, what: change.letter }) });
+      await queueMail(tx, { to: user.email, ...secondStepChangedLetter({ username: user.username, what: letter }) });
     }
     return done;
   });
@@ -51,12 +61,28 @@ async function noteTurn(tx: Db, userId: string, isOn: boolean, closes: readonly 
   const asking = await organizationsAskingForSecondStep(userId, tx);
   if (!isOn) {
     requireKnownClosing(asking, closes);
-    // They are for replacing the second step, and there is none any more.
+    // Recovery codes replace the second step, and there is no longer one.
     await tx.recoveryCode.deleteMany({ where: { userId } });
   }
+  await requireFewTurns(tx, userId);
   const type = isOn ? "second_step.on" : "second_step.off";
   const event = { type, actorId: userId, subjectId: userId, from } as const;
   await recordAuditEvent(tx, event);
   // Their administrators require it, so they see this too.
   for (const { id } of asking) await recordAuditEvent(tx, { ...event, orgId: id });
+}
+
+/** Refused rather than left out of the log: organizations must see each change (S144). */
+async function requireFewTurns(tx: Db, userId: string): Promise<void> {
+  const turns = await tx.auditEvent.count({
+    where: {
+      actorId: userId,
+      orgId: null,
+      type: { in: ["second_step.on", "second_step.off"] },
+      createdAt: { gt: new Date(Date.now() - 60 * 60 * 1000) },
+    },
+  });
+  if (turns < TURNS_PER_HOUR) return;
+  const text = "The second step was turned on and off too often. Try again in an hour.";
+  throw new ServiceError("rate_limited", text, { retryAfterSeconds: 60 * 60 });
 }

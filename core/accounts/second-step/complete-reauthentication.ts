@@ -1,13 +1,38 @@
-import type { Person } from "../../access/actor.ts";
-import { recordAuditEvent } from "../../audit/record-audit-event.ts";
-import type { RequestOrigin } from "../../audit/request-origin.ts";
-import { hashToken, newToken } from "../../crypto/token.ts";
-import type { Db } from "../../db.ts";
-import { ServiceError } from "../../errors.ts";
-import type { AuthenticationMethod } from "../sessions/authentication-method.ts";
+import type { Person } from "#core/access/actor.ts";
+import { recordAuditEvent } from "#core/audit/record-audit-event.ts";
+import type { RequestOrigin } from "#core/audit/request-origin.ts";
+import { hashToken, newToken } from "#core/crypto/token.ts";
+import { type Db, db } from "#core/db.ts";
+import { conflict, ServiceError } from "#core/errors.ts";
+import { checkOwnPassword } from "../passwords/check-own-password.ts";
 import type { SignInOutcome } from "../sessions/complete-sign-in.ts";
-import { hasSecondStep } from "./has-second-step.ts";
-import { openSecondStep } from "./open-second-step.ts";
+import type { AuthenticationMethod } from "../sessions/start-site-session.ts";
+import { hasSecondStep } from "./find-second-step.ts";
+import { openSecondStep } from "./pending-second-step.ts";
+
+/**
+ * Asks for the password again before a sensitive change (S113), and then for the second step if there is one.
+ * @throws ServiceError `unauthorized` (wrong password, field `password`), `rate_limited`
+ */
+export async function reauthenticate(actor: Person, password: unknown, from: RequestOrigin): Promise<SignInOutcome> {
+  await checkOwnPassword(actor.userId, password, from);
+  return db().$transaction((tx) => completeReauthentication(tx, actor, { methods: ["pwd"] }, from));
+}
+
+/**
+ * Reauthenticates a user without a password, who signs in with a provider, by asking for the second step directly. A stolen
+ * session does not include it (docs/decisions/041).
+ * @throws ServiceError `conflict` if the user has a password, or no second step
+ */
+export async function reauthenticateWithoutPassword(actor: Person, from: RequestOrigin): Promise<SignInOutcome> {
+  return db().$transaction(async (tx) => {
+    const { passwordHash } = await tx.user.findUniqueOrThrow({ where: { id: actor.userId }, select: { passwordHash: true } });
+    if (passwordHash !== null || !(await hasSecondStep(actor.userId, tx))) {
+      throw conflict("Confirm your identity with your password, or at the provider that you sign in with.");
+    }
+    return completeReauthentication(tx, actor, { methods: [] }, from);
+  });
+}
 
 /**
  * Continues after a signed-in user has repeated the first step (S113): the password, or a provider to which their account is

@@ -15,9 +15,9 @@ const RECOVERY_LIMIT: ThrottleLimit = { limit: 10, windowSeconds: 15 * 60 };
 const ADDRESS_LIMIT: ThrottleLimit = { limit: 50, windowSeconds: 15 * 60 };
 const CHALLENGE_LIMIT: ThrottleLimit = { limit: 100, windowSeconds: 15 * 60 };
 
-export type SecondStepKind = "code" | "recovery-code" | "passkey";
+type SecondStepKind = "code" | "recovery-code" | "passkey";
 
-export type SecondStepAttempt = {
+type SecondStepAttempt = {
   /** Whether this is the window's last attempt, after which the account's owner is notified. */
   isLast: boolean;
   succeeded: () => Promise<void>;

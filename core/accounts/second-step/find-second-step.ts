@@ -1,5 +1,6 @@
 import type { SecurityRestriction } from "@keyhook/sdk";
-import { db, pool } from "../../db.ts";
+import { type Db, db, pool } from "#core/db.ts";
+import { conflict } from "#core/errors.ts";
 
 export type ListedPasskey = {
   id: string;
@@ -10,7 +11,7 @@ export type ListedPasskey = {
   lastUsedAt: Date | null;
 };
 
-export type SecondStep = {
+type SecondStep = {
   hasPassword: boolean;
   passkeys: ListedPasskey[];
   /** When the authenticator app was set up; null without one. */
@@ -65,4 +66,39 @@ export async function listOrganizationDemands(userId: string): Promise<Organizat
     values: [userId],
   });
   return rows;
+}
+
+/**
+ * Whether a user signs in in two steps: they have a passkey, or an authenticator app whose first code was confirmed. Recovery
+ * codes replace a step but are not one. The view `member_standing` has the same condition.
+ */
+export async function hasSecondStep(userId: string, tx: Db = db()): Promise<boolean> {
+  const [row] = await tx.$queryRaw<{ has: boolean }[]>`
+    SELECT EXISTS (SELECT 1 FROM passkey WHERE user_id = ${userId})
+        OR EXISTS (SELECT 1 FROM totp WHERE user_id = ${userId} AND confirmed_at IS NOT NULL) AS has`;
+  return row?.has ?? false;
+}
+
+export type AskingOrganization = { id: string; name: string; fullName: string };
+
+/** The organizations of a user that require a second step: without one they are closed to the user. */
+export async function organizationsAskingForSecondStep(userId: string, tx: Db = db()): Promise<AskingOrganization[]> {
+  return tx.organization.findMany({
+    where: { requiresSecondStep: true, memberships: { some: { userId } } },
+    orderBy: { name: "asc" },
+    select: { id: true, name: true, fullName: true },
+  });
+}
+
+/**
+ * Refuses to remove the last second step of a user who was not told which organizations that closes to them: one may have
+ * introduced the rule since they looked.
+ * @throws ServiceError `conflict`
+ */
+export function requireKnownClosing(asking: readonly AskingOrganization[], told: readonly string[]): void {
+  const untold = asking.filter(({ id }) => !told.includes(id)).map(({ name }) => name);
+  if (untold.length === 0) return;
+  throw conflict(
+    `Without a second step you lose access to ${untold.join(", ")}, which ${untold.length === 1 ? "requires" : "require"} one. Reload this page and confirm again.`,
+  );
 }

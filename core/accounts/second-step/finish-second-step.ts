@@ -1,19 +1,22 @@
-import { recordAuditEvent } from "../../audit/record-audit-event.ts";
-import type { RequestOrigin } from "../../audit/request-origin.ts";
-import { type Db, db } from "../../db.ts";
-import { isServiceError } from "../../errors.ts";
-import { queueMail } from "../../mail/queue-mail.ts";
-import { recoveryCodeUsedLetter, secondStepFailedLetter } from "../mails/second-step-letters.ts";
-import { useOneTimeToken } from "../one-time-tokens/use-one-time-token.ts";
-import type { AuthenticationMethod } from "../sessions/authentication-method.ts";
+import { recordAboutSomebody } from "#core/audit/record-about-somebody.ts";
+import { recordAuditEvent } from "#core/audit/record-audit-event.ts";
+import type { RequestOrigin } from "#core/audit/request-origin.ts";
+import { unseal } from "#core/crypto/seal.ts";
+import { type Db, db } from "#core/db.ts";
+import { isServiceError, ServiceError } from "#core/errors.ts";
+import { queueMail } from "#core/mail/queue-mail.ts";
+import { recoveryCodeUsedLetter, secondStepFailedLetter } from "../mails/sign-in-letters.ts";
+import { useOneTimeToken } from "../one-time-token.ts";
 import { lockForSignIn, type SignInOutcome, startSignedIn } from "../sessions/complete-sign-in.ts";
+import type { AuthenticationMethod } from "../sessions/start-site-session.ts";
 import { renewAuthentication } from "./complete-reauthentication.ts";
 import { countSecondStepAttempt } from "./count-second-step-attempt.ts";
-import { type FoundSecondStep, findPendingSecondStep, signInRanOut } from "./find-pending-second-step.ts";
-import { takeRecoveryCode, takeTotpCode } from "./prove-second-step.ts";
+import { type FoundSecondStep, findPendingSecondStep, signInRanOut } from "./pending-second-step.ts";
+import { recoveryCodeHashes } from "./recovery-codes.ts";
+import { matchingStep, TOTP_SEAL } from "./totp-code.ts";
 import { verifyPasskey } from "./verify-passkey.ts";
 
-/** What a user answers the second step with. */
+/** A user's response to the second step. */
 export type SecondStepProof =
   | { kind: "code"; code: string }
   | { kind: "recovery-code"; code: string }
@@ -87,12 +90,47 @@ function provedBy({ methods }: FoundSecondStep): "password" | "provider" {
   return methods.includes("pwd") ? "password" : "provider";
 }
 
-/** Whoever gets here has the password. Its owner is told when the attempts run out, in case they are made by somebody else. */
+/** The caller has the password. The account's owner gets an email when the attempts run out, in case somebody else made them. */
 async function noteFailure(userId: string, { kind }: SecondStepProof, isLast: boolean, from: RequestOrigin): Promise<void> {
   await db().$transaction(async (tx) => {
-    await recordAuditEvent(tx, { type: "second_step.failed", subjectId: userId, data: { kind }, from });
+    // Codes are limited for the account. Passkeys are not, so beyond a limit they are in the service's log only (S144).
+    const record = kind === "passkey" ? recordAboutSomebody : recordAuditEvent;
+    await record(tx, { type: "second_step.failed", subjectId: userId, clientId: null, data: { kind }, from });
     if (!isLast) return;
     const user = await tx.user.findUniqueOrThrow({ where: { id: userId }, select: { username: true, email: true } });
     await queueMail(tx, { to: user.email, ...secondStepFailedLetter(user) });
   });
+}
+
+/**
+ * Accepts a code of the authenticator app, once: one conditional statement makes its time step the last used one, so that only
+ * one of parallel uses of a code succeeds (RFC 6238 §5.2).
+ * @throws ServiceError `unauthorized` on `code`
+ */
+async function takeTotpCode(tx: Db, userId: string, code: string): Promise<void> {
+  const totp = await tx.totp.findUnique({ where: { userId, confirmedAt: { not: null } } });
+  const step = totp && matchingStep(unseal(TOTP_SEAL, totp.sealedSecret), code);
+  if (step) {
+    const { count } = await tx.totp.updateMany({ where: { userId, lastStep: { lt: step } }, data: { lastStep: step } });
+    if (count === 1) return;
+  }
+  throw wrongCode("code", "This code is incorrect or was already used. Enter the code that your app shows now.");
+}
+
+/**
+ * Accepts a recovery code, once.
+ * @returns how many are left
+ * @throws ServiceError `unauthorized` on `recoveryCode`
+ */
+async function takeRecoveryCode(tx: Db, userId: string, code: string, from: RequestOrigin): Promise<number> {
+  const codeHash = { in: await recoveryCodeHashes(tx, userId, code) };
+  const { count } = await tx.recoveryCode.updateMany({ where: { userId, codeHash, usedAt: null }, data: { usedAt: new Date() } });
+  if (count !== 1) throw wrongCode("recoveryCode", "This recovery code is incorrect or was already used.");
+  const left = await tx.recoveryCode.count({ where: { userId, usedAt: null } });
+  await recordAuditEvent(tx, { type: "recovery_code.use", actorId: userId, subjectId: userId, data: { left }, from });
+  return left;
+}
+
+function wrongCode(field: string, description: string): ServiceError {
+  return new ServiceError("unauthorized", description, { field });
 }

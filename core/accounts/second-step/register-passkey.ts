@@ -1,16 +1,62 @@
-import { type RegistrationResponseJSON, verifyRegistrationResponse } from "@simplewebauthn/server";
-import type { Person } from "../../access/actor.ts";
-import { recordAuditEvent } from "../../audit/record-audit-event.ts";
-import type { RequestOrigin } from "../../audit/request-origin.ts";
-import type { Db } from "../../db.ts";
-import { ServiceError } from "../../errors.ts";
-import { newId } from "../../ids.ts";
+import {
+  generateRegistrationOptions,
+  type PublicKeyCredentialCreationOptionsJSON,
+  type RegistrationResponseJSON,
+  verifyRegistrationResponse,
+} from "@simplewebauthn/server";
+import type { Person } from "#core/access/actor.ts";
+import { requirePermission } from "#core/access/may.ts";
+import type { RequestOrigin } from "#core/audit/request-origin.ts";
+import { db } from "#core/db.ts";
+import { conflict, ServiceError } from "#core/errors.ts";
+import { newId } from "#core/ids.ts";
 import { describeDevice } from "../sessions/describe-device.ts";
-import { requireRoomForPasskey } from "./begin-passkey-registration.ts";
 import { changeSecondStep } from "./change-second-step.ts";
-import { takeChallenge } from "./passkey-challenge.ts";
-import { parseRegistration } from "./passkey-response.ts";
-import { relyingParty } from "./relying-party.ts";
+import { countChallenge } from "./count-second-step-attempt.ts";
+import { arePasskeysAvailable, issueChallenge, parseRegistration, relyingParty, takeChallenge } from "./verify-passkey.ts";
+
+/** More devices than anybody has. */
+const PASSKEYS_MAX = 20;
+
+const TIMEOUT_MILLISECONDS = 5 * 60 * 1000;
+
+/**
+ * The options with which a browser creates a passkey (WebAuthn Level 3 §5.4). A passkey stored on the device with user
+ * verification is preferred, since it is enough to sign in; a plain security key works as a second step. No attestation: we
+ * trust the user's choice of manufacturer.
+ * @throws ServiceError `reauthentication_required`, `conflict` (too many), `rate_limited`
+ */
+export async function beginPasskeyRegistration(
+  actor: Person,
+  from: RequestOrigin,
+): Promise<PublicKeyCredentialCreationOptionsJSON> {
+  const { userId, sessionId } = actor;
+  await requirePermission(actor, "second_step.manage", { userId }, { what: "User" });
+  if (!arePasskeysAvailable()) throw conflict("Passkeys require a domain name and https.");
+  await countChallenge(from);
+  const user = await db().user.findUniqueOrThrow({ where: { id: userId }, include: { passkeys: true } });
+  requireRoomForPasskey(user.passkeys.length);
+  const { id, name } = relyingParty();
+  return generateRegistrationOptions({
+    rpName: name,
+    rpID: id,
+    // Our id instead of the email address: it stays when the address changes, and reveals nothing about the user (§14.6.1).
+    userID: Uint8Array.from(Buffer.from(userId)),
+    userName: user.username,
+    userDisplayName: user.fullName || user.username,
+    challenge: await issueChallenge({ for: "register", userId, boundTo: sessionId }),
+    timeout: TIMEOUT_MILLISECONDS,
+    attestationType: "none",
+    authenticatorSelection: { residentKey: "preferred", userVerification: "preferred" },
+    excludeCredentials: user.passkeys.map(({ credentialId, transports }) => ({ id: credentialId, transports })),
+  });
+}
+
+/** @throws ServiceError `conflict` */
+function requireRoomForPasskey(passkeys: number): void {
+  if (passkeys < PASSKEYS_MAX) return;
+  throw conflict(`An account can have at most ${PASSKEYS_MAX} passkeys. Remove one first.`);
+}
 
 /**
  * Stores a passkey that a browser has created (WebAuthn Level 3 §7.1), under a name guessed from the device.
@@ -35,17 +81,14 @@ export async function registerPasskey(
     name,
     isBackedUp,
   };
-  const change = {
-    letter: `the passkey "${name}" was added: it signs you in now.`,
-    work: async (tx: Db) => {
-      requireRoomForPasskey(await tx.passkey.count({ where: { userId } }));
-      // §7.1 step 26: a credential belongs to one account only, whoever claims it.
-      const { count } = await tx.passkey.createMany({ data: [passkey], skipDuplicates: true });
-      if (count === 0) throw new ServiceError("conflict", "This passkey is registered already.");
-      await recordAuditEvent(tx, { type: "passkey.add", actorId: userId, subjectId: userId, data: { name }, from });
-    },
-  };
-  await changeSecondStep(actor, change, from);
+  const letter = `The passkey "${name}" was added. You can now sign in with it.`;
+  await changeSecondStep(actor, { letter, from }, async (tx, record) => {
+    requireRoomForPasskey(await tx.passkey.count({ where: { userId } }));
+    // §7.1 step 26: a credential belongs to only one account.
+    const { count } = await tx.passkey.createMany({ data: [passkey], skipDuplicates: true });
+    if (count === 0) throw conflict("This passkey is already registered.");
+    await record({ type: "passkey.add", data: { name } });
+  });
   return { id: passkey.id, name };
 }
 
@@ -65,14 +108,14 @@ async function verified({ userId, sessionId }: Person, answer: unknown) {
     if (!isVerified) throw new Error("the registration was not verified");
     return { response, credential: registrationInfo.credential, isBackedUp: registrationInfo.credentialBackedUp };
   } catch (cause) {
-    throw new ServiceError("invalid_request", "This passkey could not be registered. Begin again.", { cause });
+    throw new ServiceError("invalid_request", "This passkey could not be registered. Try again.", { cause });
   }
 }
 
-/** Where the key is stored, as far as the browser says: it helps its owner tell several apart, and can be renamed. */
+/** A name for the place where the key is stored, as far as the browser reports it. It helps owners of several keys, who can change it. */
 function guessName({ authenticatorAttachment, response }: RegistrationResponseJSON, from: RequestOrigin): string {
   const transports = new Set<string>(response.transports);
   if (authenticatorAttachment === "platform" || transports.has("internal")) return describeDevice(from.userAgent);
-  if (transports.has("hybrid")) return "Telephone or tablet";
+  if (transports.has("hybrid")) return "Phone or tablet";
   return "Security key";
 }

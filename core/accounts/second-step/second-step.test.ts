@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
 import { operatorCommand, personActor } from "../../access/actor.ts";
-import { db } from "../../db.ts";
+import { ENTRIES_ABOUT } from "../../audit/record-about-somebody.ts";
+import { db, pool } from "../../db.ts";
 import { newId } from "../../ids.ts";
 import { completeSignIn } from "../sessions/complete-sign-in.ts";
 import { findSiteSession } from "../sessions/find-site-session.ts";
-import { reauthenticate } from "../sessions/reauthenticate.ts";
 import {
   anotherSession,
   auditTrail,
@@ -18,29 +18,28 @@ import {
   PASSWORD,
   signedInPerson,
 } from "../testing/people.ts";
+import { forgotPassword, resetPassword } from "../users/change-password.ts";
 import { disableUser } from "../users/disable-user.ts";
-import { forgotPassword } from "../users/forgot-password.ts";
-import { resetPassword } from "../users/reset-password.ts";
 import { signIn } from "../users/sign-in.ts";
-import { askForPasskeyAsSecondStep, askForPasskeyToReauthenticate, askForPasskeyToSignIn } from "./ask-for-passkey.ts";
-import { beginPasskeyRegistration } from "./begin-passkey-registration.ts";
-import { confirmTotp } from "./confirm-totp.ts";
+import { TURNS_PER_HOUR } from "./change-second-step.ts";
+import { reauthenticate, reauthenticateWithoutPassword } from "./complete-reauthentication.ts";
 import { CODE_LIMIT } from "./count-second-step-attempt.ts";
-import { findSecondStep, listOrganizationDemands } from "./find-second-step.ts";
+import { findSecondStep, hasSecondStep, listOrganizationDemands } from "./find-second-step.ts";
 import { type FinishSecondStepInput, finishSecondStep, type SecondStepProof } from "./finish-second-step.ts";
-import { hasSecondStep } from "./has-second-step.ts";
-import { makeRecoveryCodes } from "./make-recovery-codes.ts";
-import { reauthenticateWithoutPassword } from "./reauthenticate-without-password.ts";
-import { registerPasskey } from "./register-passkey.ts";
-import { removePasskey } from "./remove-passkey.ts";
-import { removeTotp } from "./remove-totp.ts";
-import { renamePasskey } from "./rename-passkey.ts";
-import { resetSecondStep } from "./reset-second-step.ts";
-import { reauthenticateWithPasskey, signInWithPasskey } from "./sign-in-with-passkey.ts";
-import { findTotpEnrolment, startTotpEnrolment } from "./start-totp-enrolment.ts";
+import { removePasskey, removeTotp, renamePasskey, resetSecondStep } from "./manage-second-step.ts";
+import { makeRecoveryCodes } from "./recovery-codes.ts";
+import { beginPasskeyRegistration, registerPasskey } from "./register-passkey.ts";
+import {
+  askForPasskeyAsSecondStep,
+  askForPasskeyToReauthenticate,
+  askForPasskeyToSignIn,
+  reauthenticateWithPasskey,
+  signInWithPasskey,
+} from "./sign-in-with-passkey.ts";
 import { authenticatorOf, firstStep, setUpAuthenticator, setUpPasskey } from "./testing/second-steps.ts";
 import { SoftwarePasskey } from "./testing/software-passkey.ts";
 import { matchingStep } from "./totp-code.ts";
+import { confirmTotp, findTotpEnrolment, startTotpEnrolment } from "./totp-enrolment.ts";
 
 const finish = (token: string | undefined, proof: SecondStepProof, session?: string) =>
   finishSecondStep({ token, proof, session } satisfies FinishSecondStepInput, fromElsewhere());
@@ -58,7 +57,7 @@ describe("codes of an authenticator app (RFC 6238)", () => {
     for (const wrong of ["", "287083", "28708", "2870820", "٢٨٧٠٨٢", "x".repeat(100_000)]) expect(at(59)(wrong)).toBeUndefined();
   });
 
-  test("setting one up: nothing counts before the first code, the secret is sealed, its owner and the log are told", async () => {
+  test("setting one up: it is active only after the first code, the secret is encrypted, and the owner and the log are notified", async () => {
     const person = await signedInPerson();
     const { actor, id } = person;
     await startTotpEnrolment(actor);
@@ -80,7 +79,7 @@ describe("codes of an authenticator app (RFC 6238)", () => {
     ]);
     expect(rows).not.toContain(secret);
     expect(await auditTrail({ subjectId: id })).toEqual(expect.arrayContaining(["totp.add", "second_step.on"]));
-    expect((await lettersTo(person.email))[0]?.text).toContain("an authenticator app was set up");
+    expect((await lettersTo(person.email))[0]?.text).toContain("An authenticator app was set up");
     // That used up the first code.
     await expect(withCode(await firstStep(person), code)).rejects.toMatchObject({ code: "unauthorized", field: "code" });
   });
@@ -144,7 +143,7 @@ describe("signing in takes two steps", () => {
     expect((await findSiteSession(done.token))?.methods).toEqual(["otp"]);
   });
 
-  test("S115 tries are counted per account, the owner is told, and other ways stay open", async () => {
+  test("S115 attempts are counted per account, the owner is notified, and other methods still work", async () => {
     const person = await signedInPerson();
     const authenticator = await setUpAuthenticator(person.actor);
     const [recovery = ""] = await makeRecoveryCodes(person.actor, from);
@@ -159,7 +158,7 @@ describe("signing in takes two steps", () => {
     await finish(token, { kind: "recovery-code", code: recovery });
   });
 
-  test("S115 who has not got there is answered alike: no sign-in, a made-up one, another purpose's, nonsense", async () => {
+  test("S115 every invalid pending sign-in gets the same response: none, invented, of another purpose, malformed", async () => {
     const person = await signedInPerson();
     await setUpAuthenticator(person.actor);
     const used = await firstStep(person);
@@ -175,7 +174,7 @@ describe("signing in takes two steps", () => {
     expect(await wrong(person.username)).toBe(await wrong((await signedInPerson()).username));
   });
 
-  test("a reset of the password neither takes the second step away nor lets a pending sign-in through; a disabling ends it", async () => {
+  test("a password reset neither removes the second step nor completes a pending sign-in; disabling the account ends it", async () => {
     const person = await signedInPerson();
     const authenticator = await setUpAuthenticator(person.actor);
     const pending = await firstStep(person);
@@ -198,7 +197,7 @@ describe("signing in takes two steps", () => {
 });
 
 describe("recovery codes", () => {
-  test("ten, each once, as people type them; new ones end the old; hashed; the owner is told of a use", async () => {
+  test("ten codes, each usable once, as users type them; new ones replace the old; stored as hashes; the owner is notified of a use", async () => {
     const person = await signedInPerson();
     await expect(makeRecoveryCodes(person.actor, from)).rejects.toMatchObject({ code: "conflict" });
     await setUpAuthenticator(person.actor);
@@ -251,7 +250,7 @@ describe("passkeys", () => {
     expect((await findSiteSession(second.token))?.methods).toEqual(["pwd", "pop", "mfa"]);
   });
 
-  test("every answer that is not right is refused alike, and uses its challenge up", async () => {
+  test("every wrong response is refused alike, and uses up its challenge", async () => {
     const [person, other] = [await signedInPerson(), await signedInPerson()];
     const passkey = await setUpPasskey(person.actor);
     const foreign = await setUpPasskey(other.actor);
@@ -292,6 +291,25 @@ describe("passkeys", () => {
         signInWithPasskey({ response, challenge: use.challenge, replaces: undefined }, fromElsewhere()),
       ).rejects.toThrow();
     }
+  });
+
+  test("S144 wrong passkeys at the second step are recorded within a limit, and codes regardless of them", async () => {
+    const person = await signedInPerson();
+    await setUpPasskey(person.actor);
+    await setUpAuthenticator(person.actor);
+    const recorded = () => db().auditEvent.count({ where: { type: "second_step.failed", subjectId: person.id } });
+    const fail = async (proof: SecondStepProof) => {
+      await expect(finish(await firstStep(person), proof)).rejects.toMatchObject({ code: "unauthorized" });
+      return recorded();
+    };
+    expect(await fail({ kind: "passkey", response: {} })).toBe(1);
+    await pool().query(
+      `INSERT INTO audit_event (id, type, subject_id)
+       SELECT gen_random_uuid(), 'second_step.failed', $1 FROM generate_series(2, $2)`,
+      [person.id, ENTRIES_ABOUT],
+    );
+    expect(await fail({ kind: "passkey", response: {} })).toBe(ENTRIES_ABOUT);
+    expect(await fail({ kind: "code", code: "nothing" })).toBe(ENTRIES_ABOUT + 1);
   });
 
   test("a counter that does not move on is a clone, and refused; of parallel answers with one counter one counts", async () => {
@@ -338,7 +356,7 @@ describe("passkeys", () => {
     await expect(registerPasskey(other.actor, stolen, fromElsewhere())).rejects.toMatchObject({ code: "conflict" });
   });
 
-  test("S136 another's passkey is neither renamed nor removed; one's own is, and then signs in no more", async () => {
+  test("S136 another user's passkey is neither renamed nor removed; one's own is, and no longer signs in", async () => {
     const [person, other] = [await signedInPerson(), await signedInPerson()];
     const passkey = await setUpPasskey(person.actor);
     const [{ id } = { id: "" }] = (await findSecondStep(person.id)).passkeys;
@@ -411,7 +429,7 @@ describe("S113 recent authentication", () => {
     expect(await findSiteSession(person.token)).toBeUndefined();
   });
 
-  test("is a passkey alone, whose device asks for its person", async () => {
+  test("is a passkey alone, whose device verifies its user", async () => {
     const person = await signedInPerson();
     const passkey = await setUpPasskey(person.actor);
     const attempt = async () => {
@@ -439,7 +457,7 @@ describe("S113 recent authentication", () => {
 });
 
 describe("what an organization asks for", () => {
-  test("the last second step is not taken away unawares; who was told may; their administrators read of it", async () => {
+  test("the last second step is removed only after a warning; administrators see it in their log", async () => {
     const [person, admin] = [await signedInPerson(), await signedInPerson("admin")];
     const organization = await organizationOf(admin, [[person, "write"]]);
     await db().organization.update({ where: { id: organization.id }, data: { requiresSecondStep: true } });
@@ -466,7 +484,20 @@ describe("what an organization asks for", () => {
     expect(await auditTrail({ orgId: organization.id })).toEqual(expect.arrayContaining(["second_step.on", "second_step.off"]));
   });
 
-  test("the operator's reset takes all of it away and ends nothing else", async () => {
+  test("S144 it can be turned on and off a limited number of times in an hour, and each time is recorded", async () => {
+    const person = await signedInPerson();
+    const turns = () =>
+      db().auditEvent.count({ where: { actorId: person.id, type: { in: ["second_step.on", "second_step.off"] } } });
+    for (let done = 0; done < TURNS_PER_HOUR; done += 2) {
+      await setUpAuthenticator(person.actor);
+      await removeTotp(person.actor, [], from);
+    }
+    await expect(setUpAuthenticator(person.actor)).rejects.toMatchObject({ code: "rate_limited" });
+    expect(await hasSecondStep(person.id)).toBe(false);
+    expect(await turns()).toBe(TURNS_PER_HOUR);
+  });
+
+  test("the operator's reset removes all of it and ends nothing else", async () => {
     const person = await signedInPerson();
     await setUpAuthenticator(person.actor);
     await setUpPasskey(person.actor);
@@ -492,6 +523,10 @@ describe("what an organization asks for", () => {
 
 test("S56 challenges, which anybody may ask for, are limited for all networks of a /48 together", async () => {
   const network = (number: number) => ({ ip: `2001:db8:77:${number.toString(16)}::1`, userAgent: null });
-  const asked = await outcomes(Array.from({ length: 1_010 }, (_, number) => askForPasskeyToSignIn(network(number))));
-  expect(asked.filter((end) => end !== "ok")).toHaveLength(10);
+  const ask = (count: number, first: number) =>
+    outcomes(Array.from({ length: count }, (_, at) => askForPasskeyToSignIn(network(first + at))));
+  expect(await ask(15, 0)).toEqual(Array(15).fill("ok"));
+  // Sets only the /48's counter, as if nearly a thousand had been requested.
+  expect(await db().throttle.updateMany({ where: { count: 15 }, data: { count: 995 } })).toEqual({ count: 1 });
+  expect((await ask(10, 15)).filter((end) => end !== "ok")).toHaveLength(5);
 });

@@ -1,16 +1,66 @@
-import type { Person } from "../../access/actor.ts";
-import type { RequestOrigin } from "../../audit/request-origin.ts";
-import { isEqualInConstantTime } from "../../crypto/token.ts";
-import { db } from "../../db.ts";
+import { generateAuthenticationOptions, type PublicKeyCredentialRequestOptionsJSON } from "@simplewebauthn/server";
+import type { Person } from "#core/access/actor.ts";
+import type { RequestOrigin } from "#core/audit/request-origin.ts";
+import { isEqualInConstantTime } from "#core/crypto/token.ts";
+import { db } from "#core/db.ts";
 import { lockForSignIn, type SignInOutcome, startSignedIn } from "../sessions/complete-sign-in.ts";
 import { renewAuthentication } from "./complete-reauthentication.ts";
 import { countChallenge } from "./count-second-step-attempt.ts";
-import { readChallenge } from "./passkey-challenge.ts";
-import { passkeyRefused } from "./passkey-refused.ts";
-import { parseAuthentication } from "./passkey-response.ts";
-import { verifyPasskey } from "./verify-passkey.ts";
+import { findPendingSecondStep, signInRanOut } from "./pending-second-step.ts";
+import {
+  type ChallengeTerms,
+  issueChallenge,
+  parseAuthentication,
+  passkeyRefused,
+  readChallenge,
+  relyingParty,
+  verifyPasskey,
+} from "./verify-passkey.ts";
 
-export type SignInWithPasskeyInput = {
+const TIMEOUT_MILLISECONDS = 5 * 60 * 1000;
+
+/** For signing in with a passkey alone: no user is named, so the device offers what it has, and verifies its user. */
+export async function askForPasskeyToSignIn(from: RequestOrigin): Promise<PublicKeyCredentialRequestOptionsJSON> {
+  await countChallenge(from);
+  return ask({ for: "sign-in", userId: null, boundTo: null }, "required");
+}
+
+/**
+ * For the second step. The password was correct, so the account's passkeys may be named, and a security key without user
+ * verification is enough.
+ * @throws ServiceError `gone` if the sign-in has expired
+ */
+export async function askForPasskeyAsSecondStep(
+  token: string | undefined,
+  from: RequestOrigin,
+): Promise<PublicKeyCredentialRequestOptionsJSON> {
+  await countChallenge(from);
+  const pending = await findPendingSecondStep(token);
+  if (!pending) throw signInRanOut();
+  return ask({ for: "second-step", userId: pending.userId, boundTo: pending.id }, "preferred");
+}
+
+/** For reauthentication (S113) with a passkey alone, so the device must verify its user. */
+export async function askForPasskeyToReauthenticate(
+  actor: Person,
+  from: RequestOrigin,
+): Promise<PublicKeyCredentialRequestOptionsJSON> {
+  await countChallenge(from);
+  return ask({ for: "reauthenticate", userId: actor.userId, boundTo: actor.sessionId }, "required");
+}
+
+async function ask(terms: ChallengeTerms, userVerification: "required" | "preferred") {
+  const passkeys = terms.userId === null ? [] : await db().passkey.findMany({ where: { userId: terms.userId } });
+  return generateAuthenticationOptions({
+    rpID: relyingParty().id,
+    challenge: await issueChallenge(terms),
+    timeout: TIMEOUT_MILLISECONDS,
+    userVerification,
+    allowCredentials: passkeys.map(({ credentialId, transports }) => ({ id: credentialId, transports })),
+  });
+}
+
+type SignInWithPasskeyInput = {
   /** The browser's passkey response, unchanged. */
   response: unknown;
   /** The challenge given to this browser, from its cookie: a response made elsewhere signs nobody in here (login CSRF). */

@@ -1,14 +1,20 @@
-import { verifyAuthenticationResponse } from "@simplewebauthn/server";
+import { isIP } from "node:net";
+import {
+  type AuthenticationResponseJSON,
+  type RegistrationResponseJSON,
+  verifyAuthenticationResponse,
+} from "@simplewebauthn/server";
+import { z } from "zod";
 import { isEqualInConstantTime } from "../../crypto/token.ts";
 import { db } from "../../db.ts";
+import { env } from "../../env.ts";
+import { isServiceError, ServiceError } from "../../errors.ts";
 import type { Passkey } from "../../generated/prisma/client.ts";
+import { newId } from "../../ids.ts";
 import { log } from "../../log.ts";
-import { type ChallengeTerms, takeChallenge } from "./passkey-challenge.ts";
-import { passkeyRefused } from "./passkey-refused.ts";
-import { parseAuthentication } from "./passkey-response.ts";
-import { relyingParty } from "./relying-party.ts";
+import { issueOneTimeToken, type PasskeyUse, useOneTimeToken } from "../one-time-token.ts";
 
-export type VerifiedPasskey = { userId: string; passkeyId: string };
+type VerifiedPasskey = { userId: string; passkeyId: string };
 
 /**
  * Checks a passkey's response to a challenge (WebAuthn Level 3 §7.2) and records its use.
@@ -64,4 +70,114 @@ async function noteUse({ id, counter }: Passkey, { newCounter, credentialBackedU
     data: { counter: BigInt(newCounter), isBackedUp: credentialBackedUp, lastUsedAt: new Date() },
   });
   if (count !== 1) throw passkeyRefused();
+}
+
+/** The terms of a challenge: one use, by one user if they are known, in the session or sign-in that requested it. */
+export type ChallengeTerms = { for: PasskeyUse; userId: string | null; boundTo: string | null };
+
+/** Creates a challenge of 256 random bits (WebAuthn Level 3 §13.4.3). It is stored hashed, and works once, for five minutes. */
+export async function issueChallenge({ for: use, userId, boundTo }: ChallengeTerms): Promise<Uint8Array<ArrayBuffer>> {
+  // A unique subject: a second tab does not end what was begun in the first.
+  const options = { purpose: "passkey-challenge" as const, subject: newId(), data: { for: use, boundTo } };
+  const challenge = await issueOneTimeToken(db(), userId === null ? options : { ...options, userId });
+  return Uint8Array.from(Buffer.from(challenge, "base64url"));
+}
+
+const clientData = z.object({ challenge: z.string().max(200) });
+
+/**
+ * Uses up a response's challenge, whether or not the response turns out to be correct: no challenge works twice, or for another
+ * user, session or purpose.
+ * @returns the challenge, in base64url
+ * @throws ServiceError `unauthorized`
+ */
+export async function takeChallenge(clientDataJSON: string, terms: ChallengeTerms): Promise<string> {
+  const challenge = readChallenge(clientDataJSON);
+  const taken = await db()
+    .$transaction((tx) => useOneTimeToken(tx, challenge, "passkey-challenge"))
+    .catch((error: unknown) => {
+      throw isServiceError(error) ? passkeyRefused() : error;
+    });
+  const isMeant = taken.data.for === terms.for && taken.data.boundTo === terms.boundTo && taken.userId === terms.userId;
+  if (!isMeant) throw passkeyRefused();
+  return challenge;
+}
+
+/** The challenge named by a response. @throws ServiceError `unauthorized` */
+export function readChallenge(clientDataJSON: string): string {
+  try {
+    return clientData.parse(JSON.parse(Buffer.from(clientDataJSON, "base64url").toString())).challenge;
+  } catch {
+    throw passkeyRefused();
+  }
+}
+
+/** A browser's response (WebAuthn Level 3 §5.1.8). The library does not check its shape; we request no extensions. */
+const base64url = (maxCharacters: number) =>
+  z
+    .string()
+    .regex(/^[A-Za-z0-9_-]+$/)
+    .max(maxCharacters);
+
+const credential = {
+  id: base64url(1_400), // §4: at most 1,023 bytes
+  rawId: base64url(1_400),
+  type: z.literal("public-key"),
+  authenticatorAttachment: z.string().max(40).nullish(),
+};
+
+const authentication = z.object({
+  ...credential,
+  response: z.object({
+    clientDataJSON: base64url(8_000),
+    authenticatorData: base64url(8_000),
+    signature: base64url(8_000),
+    userHandle: base64url(200).nullish(),
+  }),
+});
+
+const registration = z.object({
+  ...credential,
+  response: z.object({
+    clientDataJSON: base64url(8_000),
+    attestationObject: base64url(40_000),
+    transports: z
+      .array(z.string().regex(/^[a-z-]{1,20}$/))
+      .max(10)
+      .optional(),
+  }),
+});
+
+/** @throws ServiceError `unauthorized`, as for any other response that cannot be valid */
+export function parseAuthentication(value: unknown): AuthenticationResponseJSON {
+  return { ...parse(authentication, value), clientExtensionResults: {} } as AuthenticationResponseJSON;
+}
+
+/** @throws ServiceError `unauthorized` */
+export function parseRegistration(value: unknown): RegistrationResponseJSON {
+  return { ...parse(registration, value), clientExtensionResults: {} } as RegistrationResponseJSON;
+}
+
+function parse<T>(schema: z.ZodType<T>, value: unknown): T {
+  const parsed = schema.safeParse(value);
+  if (!parsed.success) throw passkeyRefused(parsed.error);
+  return parsed.data;
+}
+
+/** The error for every passkey that does not sign in: unknown, deleted, somebody else's, replayed or damaged (S115). */
+export function passkeyRefused(cause?: unknown): ServiceError {
+  return new ServiceError("unauthorized", "This passkey did not work. Try again, or use another method.", { cause });
+}
+
+/** Our identity for authenticators (WebAuthn Level 3 §4): passkeys are bound to the host of ORIGIN, and work nowhere else. */
+export function relyingParty(): { id: string; name: string; origin: string } {
+  const { ORIGIN, BRAND_NAME } = env();
+  return { id: new URL(ORIGIN).hostname, name: BRAND_NAME, origin: ORIGIN };
+}
+
+/** Browsers support passkeys only for a named host, by https or on the local machine. */
+export function arePasskeysAvailable(): boolean {
+  const { protocol, hostname } = new URL(env().ORIGIN);
+  const isNamed = isIP(hostname.replace(/^\[|\]$/g, "")) === 0;
+  return isNamed && (protocol === "https:" || hostname === "localhost" || hostname.endsWith(".localhost"));
 }

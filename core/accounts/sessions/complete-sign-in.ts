@@ -2,14 +2,12 @@ import { recordAuditEvent } from "../../audit/record-audit-event.ts";
 import type { RequestOrigin } from "../../audit/request-origin.ts";
 import type { Db } from "../../db.ts";
 import { ServiceError } from "../../errors.ts";
-import { hasSecondStep } from "../second-step/has-second-step.ts";
-import { openSecondStep, type PendingSecondStep } from "../second-step/open-second-step.ts";
-import type { AuthenticationMethod } from "./authentication-method.ts";
+import { hasSecondStep } from "../second-step/find-second-step.ts";
+import { openSecondStep, type PendingSecondStep } from "../second-step/pending-second-step.ts";
 import { endSiteSessionByToken } from "./end-site-session.ts";
-import { renewSiteSession } from "./renew-site-session.ts";
-import { type StartedSiteSession, startSiteSession } from "./start-site-session.ts";
+import { type AuthenticationMethod, renewSiteSession, type StartedSiteSession, startSiteSession } from "./start-site-session.ts";
 
-export type FirstStep = {
+type FirstStep = {
   /** What the user has shown: `["pwd"]` for a password, nothing of our own if another provider vouches for them. */
   methods: readonly AuthenticationMethod[];
   /** The kind of first step, for the audit log. */
@@ -77,5 +75,5 @@ function spoken(provedBy: FirstStep["provedBy"], methods: readonly Authenticatio
 }
 
 export function accountIsDisabled(): ServiceError {
-  return new ServiceError("forbidden", "This account is disabled. Write to the operator of this service.");
+  return new ServiceError("forbidden", "This account is disabled. Contact the operator of this service.");
 }

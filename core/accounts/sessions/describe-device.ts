@@ -1,4 +1,4 @@
-// The order matters: most browsers also name those for which they want to be taken.
+// The order matters: most browsers also name the browsers that they imitate.
 const browsers: [RegExp, string][] = [
   [/\bEdg(e|A|iOS)?\//, "Edge"],
   [/\bOPR\/|\bOpera\b/, "Opera"],

@@ -1,9 +1,29 @@
-import { recordAuditEvent } from "../../audit/record-audit-event.ts";
-import { noOrigin, type RequestOrigin } from "../../audit/request-origin.ts";
-import { hashToken } from "../../crypto/token.ts";
-import { type Db, db } from "../../db.ts";
-import { notFound } from "../../errors.ts";
-import { isId } from "../../ids.ts";
+import { recordAuditEvent } from "#core/audit/record-audit-event.ts";
+import { noOrigin, type RequestOrigin } from "#core/audit/request-origin.ts";
+import { hashToken } from "#core/crypto/token.ts";
+import { type Db, db, pool } from "#core/db.ts";
+import { notFound } from "#core/errors.ts";
+import { isId } from "#core/ids.ts";
+
+/** Ends the session of a cookie at its user's request. Tokens that are unknown or whose session is over are ignored. */
+export async function signOut(token: string, from: RequestOrigin): Promise<void> {
+  await db().$transaction(async (tx) => {
+    const live = { tokenHash: hashToken(token), endedAt: null };
+    const session = await tx.siteSession.findFirst({ where: live, select: { userId: true } });
+    if (!session) return;
+    await endSiteSessionByToken(token, tx);
+    await recordAuditEvent(tx, { type: "user.sign_out", actorId: session.userId, subjectId: session.userId, from });
+  });
+}
+
+/** Ends all sessions of a user except the current one, at their request (S113). */
+export async function signOutElsewhere(userId: string, keepSessionId: string, from: RequestOrigin): Promise<void> {
+  await db().$transaction(async (tx) => {
+    const sessions = await endOtherSiteSessions(userId, keepSessionId, tx);
+    if (sessions === 0) return;
+    await recordAuditEvent(tx, { type: "user.end_other_sessions", actorId: userId, subjectId: userId, data: { sessions }, from });
+  });
+}
 
 /**
  * Ends one session of a user, from the list of their sessions (S113). Another user's session gets the same response as an
@@ -25,4 +45,23 @@ export async function endSiteSession(userId: string, sessionId: string, from: Re
 /** Ends the session of a cookie: on sign-out, or when another user signs in in the same browser (S34). Unknown tokens are ignored. */
 export async function endSiteSessionByToken(token: string, tx: Db = db()): Promise<void> {
   await tx.siteSession.updateMany({ where: { tokenHash: hashToken(token), endedAt: null }, data: { endedAt: new Date() } });
+}
+
+/** Ends every session of a user except the current one (S113). @returns how many were ended */
+export async function endOtherSiteSessions(userId: string, keepSessionId: string, tx: Db = db()): Promise<number> {
+  const { count } = await tx.siteSession.updateMany({
+    where: { userId, endedAt: null, id: { not: keepSessionId } },
+    data: { endedAt: new Date() },
+  });
+  return count;
+}
+
+/** Ends every session of a user: after a password reset, and when the user is disabled (S112). */
+export async function endAllSiteSessions(userId: string, tx: Db = db()): Promise<void> {
+  await tx.siteSession.updateMany({ where: { userId, endedAt: null }, data: { endedAt: new Date() } });
+}
+
+/** Marks expired sessions as ended, so that what follows the end of a session happens for them too. They already grant nothing. */
+export async function endExpiredSiteSessions(): Promise<void> {
+  await pool().query("UPDATE site_session SET ended_at = expires_at WHERE expires_at <= now() AND ended_at IS NULL");
 }

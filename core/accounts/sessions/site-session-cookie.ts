@@ -1,5 +1,5 @@
 import { env } from "../../env.ts";
-import { SITE_SESSION_ABSOLUTE_SECONDS } from "./session-lifetime.ts";
+import { SITE_SESSION_ABSOLUTE_SECONDS } from "./start-site-session.ts";
 
 export type SiteSessionCookie = {
   name: string;

@@ -1,22 +1,18 @@
 import { afterEach, describe, expect, test } from "vitest";
 import { operatorCommand } from "../../access/actor.ts";
-import { isRecentlyAuthenticated, RECENT_AUTHENTICATION_SECONDS } from "../../access/is-recently-authenticated.ts";
+import { isRecentlyAuthenticated, RECENT_AUTHENTICATION_SECONDS } from "../../access/may.ts";
 import { db } from "../../db.ts";
 import { provideSettings } from "../../env.ts";
 import { newId } from "../../ids.ts";
+import { reauthenticate } from "../second-step/complete-reauthentication.ts";
 import { anotherSession, from, fromElsewhere, longAgo, PASSWORD, signedInPerson } from "../testing/people.ts";
 import { changeEmail } from "../users/change-email.ts";
-import { disableUser } from "../users/disable-user.ts";
-import { enableUser } from "../users/enable-user.ts";
-import { endAllSiteSessions } from "./end-all-site-sessions.ts";
-import { endOtherSiteSessions } from "./end-other-site-sessions.ts";
-import { endSiteSession, endSiteSessionByToken } from "./end-site-session.ts";
+import { disableUser, enableUser } from "../users/disable-user.ts";
+import { endAllSiteSessions, endOtherSiteSessions, endSiteSession, endSiteSessionByToken } from "./end-site-session.ts";
 import { findSiteSession } from "./find-site-session.ts";
 import { listSiteSessions } from "./list-site-sessions.ts";
-import { reauthenticate } from "./reauthenticate.ts";
-import { SITE_SESSION_ABSOLUTE_SECONDS, SITE_SESSION_INACTIVITY_SECONDS } from "./session-lifetime.ts";
 import { siteSessionCookie } from "./site-session-cookie.ts";
-import { startSiteSession } from "./start-site-session.ts";
+import { SITE_SESSION_ABSOLUTE_SECONDS, SITE_SESSION_INACTIVITY_SECONDS, startSiteSession } from "./start-site-session.ts";
 
 const ago = (seconds: number) => new Date(Date.now() - seconds * 1000);
 const DAY = 24 * 60 * 60;
@@ -92,7 +88,7 @@ describe("S112 time limits", () => {
     for (const ended of [token, second]) expect(await findSiteSession(ended)).toBeUndefined();
   });
 
-  test("a session of a disabled user that somehow is left is not found either", async () => {
+  test("a leftover session of a disabled user is not found either", async () => {
     const { id, token } = await signedInPerson();
     await db().user.update({ where: { id }, data: { disabledAt: new Date() } });
     expect(await findSiteSession(token)).toBeUndefined();
@@ -112,7 +108,7 @@ describe("S113 seeing and ending one's sessions", () => {
     expect(JSON.stringify(list)).not.toContain("oken");
   });
 
-  test("one ends at once; another's, an unknown one and nonsense answer alike", async () => {
+  test("the user's own ends at once; another user's, an unknown and an invalid one get the same response", async () => {
     const { id, token, actor } = await signedInPerson();
     const other = await signedInPerson();
     for (const foreign of [other.actor.sessionId, newId(), "\0", "x".repeat(10_000)]) {
@@ -137,7 +133,7 @@ describe("S113 seeing and ending one's sessions", () => {
     expect(await findSiteSession(last)).toBeUndefined();
   });
 
-  test("nonsense for a token finds nothing and breaks nothing", async () => {
+  test("an invalid token finds nothing and causes no error", async () => {
     for (const token of ["", "\0", "\ud800", "x".repeat(100_000)]) expect(await findSiteSession(token)).toBeUndefined();
   });
 });
@@ -149,7 +145,7 @@ describe("S113 recent authentication", () => {
     expect(isRecentlyAuthenticated({ authenticatedAt: ago(901) })).toBe(false);
   });
 
-  test("a sensitive change asks for it, and goes through after the password, under a new token", async () => {
+  test("a sensitive change requires it, and succeeds after the password is entered, under a new token", async () => {
     const { id, token, actor } = await signedInPerson();
     await db().siteSession.update({ where: { id: actor.sessionId }, data: { authenticatedAt: ago(3600) } });
     const change = (by: typeof actor) => changeEmail(by, { email: `new-${id}@example.test` }, fromElsewhere());

@@ -4,12 +4,11 @@ import type { RequestOrigin } from "../../audit/request-origin.ts";
 import { db, pool } from "../../db.ts";
 import { newId } from "../../ids.ts";
 import { createOrganization } from "../organizations/create-organization.ts";
-import { addMember } from "../organizations/members/add-member.ts";
+import { addMember } from "../organizations/members.ts";
 import { hashPassword, isOutdatedHash } from "../passwords/password-hash.ts";
 import { findSiteSession } from "../sessions/find-site-session.ts";
 import { startSiteSession } from "../sessions/start-site-session.ts";
-import { insertUser } from "../users/insert-user.ts";
-import { type NewUserInput, parseNewUser } from "../users/new-user-fields.ts";
+import { insertUser, type NewUserInput, parseNewUser } from "../users/create-user.ts";
 
 /** Users for tests, created by the operations themselves. */
 export const PASSWORD = "a lantern over the quay";
@@ -53,7 +52,7 @@ export async function userWithPassword(
   input: NewUserInput & { isOperator?: boolean },
   origin: RequestOrigin,
 ): Promise<{ id: string; username: string }> {
-  const { handle, email, fullName, password } = parseNewUser(input);
+  const { handle, email, fullName, password } = await parseNewUser(input);
   const known = hashes.get(password);
   const passwordHash = known && !isOutdatedHash(known) ? known : await hashPassword(password);
   hashes.set(password, passwordHash);
@@ -94,7 +93,7 @@ export async function organizationOf(
   return organization;
 }
 
-/** The letters queued for an address, the latest first. */
+/** The letters queued for an address, newest first. */
 export async function lettersTo(address: string): Promise<{ subject: string; text: string }[]> {
   return db().mail.findMany({
     where: { recipient: address },
@@ -103,7 +102,7 @@ export async function lettersTo(address: string): Promise<{ subject: string; tex
   });
 }
 
-/** The token in the latest letter to an address that has a link of this kind. */
+/** The token in the latest email to an address that has a link of this kind. */
 export async function linkedToken(address: string, path: "verify-email" | "reset-password" | "invitations"): Promise<string> {
   for (const { text } of await lettersTo(address)) {
     const token = new RegExp(`/${path}/([A-Za-z0-9_-]+)`).exec(text)?.[1];

@@ -1,4 +1,4 @@
-import type { Scope } from "@keyhook/sdk";
+import { type Scope, scopes } from "@keyhook/sdk";
 import type { TokenHolder } from "../../access/actor.ts";
 import { db } from "../../db.ts";
 import { newId } from "../../ids.ts";
@@ -10,7 +10,7 @@ export async function someApp(
 ): Promise<string> {
   const [id, clientId] = [newId(), newId()];
   await db().oAuthApp.create({
-    data: { id, clientId, name: "Night Ferry", redirectUris: [], postLogoutRedirectUris: [], scopes: [], ...data },
+    data: { id, clientId, name: "Night Ferry", redirectUris: [], postLogoutRedirectUris: [], scopes, ...data },
   });
   return clientId;
 }

@@ -1,10 +1,8 @@
 import { hashToken } from "../../crypto/token.ts";
 import { pool } from "../../db.ts";
+import { ACCOUNT_FIELDS, type TokenAccount } from "./account.ts";
 
-/**
- * A token that a trusted publisher got for one job (docs/specification/organizations-and-tokens.md#trusted-publishers), and
- * what it is for.
- */
+/** A trusted publisher's token for one job (docs/specification/organizations-and-tokens.md#trusted-publishers). */
 export type CiToken = {
   id: string;
   publisherId: string;
@@ -15,16 +13,7 @@ export type CiToken = {
   description: string;
   createdAt: Date;
   expiresAt: Date;
-} & ({ repo: { id: string; type: string; fullName: string }; user: null } | { repo: null; user: CiTokenUser });
-
-export type CiTokenUser = {
-  id: string;
-  username: string;
-  fullName: string;
-  email: string;
-  isEmailVerified: boolean;
-  website: string | null;
-};
+} & ({ repo: { id: string; type: string; fullName: string }; user: null } | { repo: null; user: TokenAccount });
 
 // A token ends with its publisher, its repository, and the account as which it reads or that owns the repository.
 const FIND = `
@@ -32,8 +21,7 @@ const FIND = `
          p.preset, t.description, t.created_at AS "createdAt", t.expires_at AS "expiresAt",
          CASE WHEN r.id IS NOT NULL THEN json_build_object('id', r.id, 'type', r.type,
            'fullName', coalesce(u.username, o.name) || '/' || r.name) END AS repo,
-         CASE WHEN t.user_id IS NOT NULL THEN json_build_object('id', u.id, 'username', u.username, 'fullName', u.full_name,
-           'email', u.email, 'isEmailVerified', u.email_verified_at IS NOT NULL, 'website', u.website) END AS "user"
+         CASE WHEN t.user_id IS NOT NULL THEN json_build_object(${ACCOUNT_FIELDS}) END AS "user"
     FROM ci_token t
     JOIN trusted_publisher p ON p.id = t.publisher_id
     LEFT JOIN repo r ON r.id = t.repo_id
@@ -42,10 +30,7 @@ const FIND = `
    WHERE t.token_hash = $1 AND t.revoked_at IS NULL AND t.expires_at > now()
      AND coalesce(r.id, t.user_id) IS NOT NULL AND coalesce(u.id, o.id) IS NOT NULL AND u.disabled_at IS NULL`;
 
-/**
- * A job's token, in one query; undefined if it is unknown, expired or revoked, or its publisher, repository or account is gone
- * or disabled (S99, S112).
- */
+/** A job's token; undefined if it is invalid, or its publisher, repository or account is gone or disabled (S99, S112). */
 export async function findCiToken(token: string): Promise<CiToken | undefined> {
   const { rows } = await pool().query<CiToken>({ name: "find-ci-token", text: FIND, values: [hashToken(token)] });
   return rows[0];

@@ -1,8 +1,9 @@
-import type { OrganizationRole, Scope, SecurityRestriction } from "@keyhook/sdk";
+import type { Scope } from "@keyhook/sdk";
 import { hashToken } from "../../crypto/token.ts";
 import { pool } from "../../db.ts";
+import { ACCOUNT_FIELDS, organizationsJson, type TokenAccount, type TokenOrganization } from "./account.ts";
 
-export type PersonalAccessToken = {
+type PersonalAccessToken = {
   id: string;
   userId: string;
   name: string;
@@ -10,39 +11,18 @@ export type PersonalAccessToken = {
   createdAt: Date;
   expiresAt: Date | null;
   /** The account that it acts for. A personal token acts in all organizations of its user. */
-  account: {
-    id: string;
-    username: string;
-    fullName: string;
-    email: string;
-    isEmailVerified: boolean;
-    website: string | null;
-    organizations: {
-      id: string;
-      name: string;
-      fullName: string;
-      plan: string | null;
-      role: OrganizationRole;
-      restrictions: SecurityRestriction[];
-    }[];
-  };
+  account: TokenAccount & { organizations: TokenOrganization[] };
 };
 
 // As with sessions: at most one write a minute for each token.
 const LAST_USED_RESOLUTION_SECONDS = 60;
 
-/** SQL: the additional restriction of a member whose token the organization has cut off, by a personal token's or a Grant's id. */
-export const cutOff = (tokenId: "t.id" | "g.id"): string => `CASE WHEN EXISTS (SELECT 1 FROM organization_revoked_token x
-      WHERE x.org_id = m.org_id AND x.token_id = ${tokenId}) THEN ARRAY['token-revoked'] ELSE '{}' END`;
-
 const FIND = `
   SELECT t.id, t.user_id AS "userId", t.name, t.scopes, t.created_at AS "createdAt", t.expires_at AS "expiresAt",
          (t.last_used_at IS NULL OR t.last_used_at < now() - make_interval(secs => $2)) AS "isUsedLongAgo",
-         json_build_object('id', u.id, 'username', u.username, 'fullName', u.full_name, 'email', u.email,
-           'isEmailVerified', u.email_verified_at IS NOT NULL, 'website', u.website, 'organizations', (
-             SELECT coalesce(json_agg(json_build_object('id', o.id, 'name', o.name, 'fullName', o.full_name, 'plan', o.plan,
-                    'role', m.role, 'restrictions', m.restrictions || ${cutOff("t.id")}) ORDER BY o.name), '[]')
-               FROM member_standing m JOIN organization o ON o.id = m.org_id WHERE m.user_id = u.id)) AS account
+         json_build_object(${ACCOUNT_FIELDS}, 'organizations', (
+           SELECT ${organizationsJson("t.id")}
+             FROM member_standing m JOIN organization o ON o.id = m.org_id WHERE m.user_id = u.id)) AS account
     FROM personal_access_token t JOIN "user" u ON u.id = t.user_id
    WHERE t.token_hash = $1 AND t.revoked_at IS NULL AND (t.expires_at IS NULL OR t.expires_at > now()) AND u.disabled_at IS NULL`;
 

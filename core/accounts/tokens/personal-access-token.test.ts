@@ -5,10 +5,8 @@ import { db } from "../../db.ts";
 import { provideSettings } from "../../env.ts";
 import { newId } from "../../ids.ts";
 import { auditTrail, from, longAgo, organizationOf, outcomes, signedInPerson, type TestPerson } from "../testing/people.ts";
-import { createPersonalAccessToken } from "./create-personal-access-token.ts";
 import { findPersonalAccessToken } from "./find-personal-access-token.ts";
-import { listPersonalAccessTokens } from "./list-personal-access-tokens.ts";
-import { revokePersonalAccessToken } from "./revoke-personal-access-token.ts";
+import { createPersonalAccessToken, listPersonalAccessTokens, revokePersonalAccessToken } from "./personal-access-tokens.ts";
 
 const input = { name: "laptop", scopes: ["write-repos", "openid"], expiresInDays: 30 };
 const create = ({ actor, id }: TestPerson, changes: Partial<typeof input> | { expiresInDays: null } = {}) =>
@@ -59,7 +57,7 @@ describe("personal access tokens", () => {
     expect((await auditTrail({ subjectId: person.id })).slice(-1)).toEqual(["personal_access_token.revoke"]);
   });
 
-  test("S136 another's token, an unknown one and nonsense cannot be revoked, and answer alike", async () => {
+  test("S136 another user's, an unknown and a malformed token cannot be revoked, with the same response", async () => {
     const person = await signedInPerson();
     const other = await signedInPerson();
     const { id, token } = await create(person);
@@ -104,7 +102,7 @@ describe("personal access tokens", () => {
     await expect(create(person, bad)).rejects.toMatchObject({ code: "invalid_request", field });
   });
 
-  test("an unknown or disabled user gets none, and a hundred are enough, also when made at once", async () => {
+  test("an unknown or disabled user gets none, and a hundred is the limit, even for simultaneous requests", async () => {
     const person = await signedInPerson();
     await expect(createPersonalAccessToken(operatorCommand, newId(), input, from)).rejects.toMatchObject({ code: "not_found" });
     const row = (n: number) => ({ id: newId(), userId: person.id, name: `${n}`, tokenHash: newId(), last4: "abcd", scopes: [] });

@@ -3,13 +3,11 @@ import { requirePermission } from "../../access/may.ts";
 import { recordAuditEvent } from "../../audit/record-audit-event.ts";
 import type { RequestOrigin } from "../../audit/request-origin.ts";
 import { db } from "../../db.ts";
-import { ServiceError } from "../../errors.ts";
+import { invalidRequest } from "../../errors.ts";
 import { queueMail } from "../../mail/queue-mail.ts";
 import { parseEmailAddress } from "../email-address.ts";
-import { addressInUseLetter } from "../mails/address-in-use-letter.ts";
-import { changeEmailLetter } from "../mails/change-email-letter.ts";
-import { emailChangeRequestedLetter } from "../mails/email-change-letters.ts";
-import { issueOneTimeToken } from "../one-time-tokens/issue-one-time-token.ts";
+import { addressInUseLetter, changeEmailLetter, emailChangeRequestedLetter } from "../mails/account-letters.ts";
+import { issueOneTimeToken } from "../one-time-token.ts";
 import { takeAtLeast } from "../take-at-least.ts";
 import { consumeThrottle, throttleKey } from "../throttle.ts";
 import { ANSWER_MILLISECONDS } from "./sign-up.ts";
@@ -17,7 +15,7 @@ import { ANSWER_MILLISECONDS } from "./sign-up.ts";
 const CHANGE_LIMIT = { limit: 5, windowSeconds: 60 * 60 };
 
 /**
- * Requests another e-mail address: a link goes to the new one (`verifyEmail` uses it), a warning to the present one. If the
+ * Requests another email address: a link goes to the new one (`verifyEmail` uses it), a warning to the present one. If the
  * address already has an account, the response is the same, and only its owner is told (S115).
  * @throws ServiceError `reauthentication_required` (S113), `invalid_request`, `rate_limited`
  */
@@ -25,9 +23,7 @@ export async function changeEmail(actor: Person, input: { email: string }, from:
   await requirePermission(actor, "user.change_email", { userId: actor.userId }, { what: "User" });
   const email = parseEmailAddress(input.email);
   const user = await db().user.findUniqueOrThrow({ where: { id: actor.userId } });
-  if (user.email === email.address) {
-    throw new ServiceError("invalid_request", "This is your address already.", { field: "email" });
-  }
+  if (user.email === email.address) throw invalidRequest("This is already your e-mail address.", "email");
   await consumeThrottle(throttleKey("change-email", user.id), CHANGE_LIMIT);
   await takeAtLeast(ANSWER_MILLISECONDS, () =>
     db().$transaction(async (tx) => {

@@ -1,15 +1,21 @@
-import type { Person } from "../../access/actor.ts";
-import { recordAuditEvent } from "../../audit/record-audit-event.ts";
-import type { RequestOrigin } from "../../audit/request-origin.ts";
-import { db } from "../../db.ts";
-import { ServiceError } from "../../errors.ts";
-import { queueMail } from "../../mail/queue-mail.ts";
-import { passwordChangedLetter } from "../mails/password-changed-letter.ts";
-import { endedByNewPassword } from "../one-time-tokens/one-time-token.ts";
+import type { Person } from "#core/access/actor.ts";
+import { requirePermission } from "#core/access/may.ts";
+import { recordAuditEvent } from "#core/audit/record-audit-event.ts";
+import type { RequestOrigin } from "#core/audit/request-origin.ts";
+import { db } from "#core/db.ts";
+import { conflict, invalidRequest } from "#core/errors.ts";
+import { queueMail } from "#core/mail/queue-mail.ts";
+import { loginAtAddressThrottle, loginThrottle, ownPasswordThrottle } from "../count-password-attempt.ts";
+import { parseEmailAddress } from "../email-address.ts";
+import { passwordChangedLetter, passwordSetLetter, resetPasswordLetter } from "../mails/account-letters.ts";
+import { endedByNewPassword, findOneTimeToken, issueOneTimeToken, linkIsGone, useOneTimeToken } from "../one-time-token.ts";
 import { checkOwnPassword, notYours } from "../passwords/check-own-password.ts";
 import { checkPassword } from "../passwords/check-password.ts";
 import { hashPassword } from "../passwords/password-hash.ts";
-import { endOtherSiteSessions } from "../sessions/end-other-site-sessions.ts";
+import { endAllSiteSessions, endOtherSiteSessions } from "../sessions/end-site-session.ts";
+import { takeAtLeast } from "../take-at-least.ts";
+import { clearThrottle, consumeAddressThrottle, consumeThrottle, throttleKey } from "../throttle.ts";
+import { ANSWER_MILLISECONDS } from "./sign-up.ts";
 
 /**
  * Changes the user's password, with the present one as proof (S113). The other sessions end (S112), and links that wait in a
@@ -26,7 +32,7 @@ export async function changePassword(
   const password = checkPassword(input.newPassword, [user.username, user.fullName, user.email], "newPassword");
   await checkOwnPassword(user.id, input.currentPassword, from, "currentPassword");
   if (password === input.currentPassword) {
-    throw new ServiceError("invalid_request", "Choose a password that differs from the present one.", { field: "newPassword" });
+    throw invalidRequest("Choose a password that differs from your current one.", "newPassword");
   }
   const passwordHash = await hashPassword(password);
   return db().$transaction(async (tx) => {
@@ -44,4 +50,75 @@ export async function changePassword(
     await recordAuditEvent(tx, { type: "user.change_password", actorId: user.id, subjectId: user.id, from });
     return { endedSessions };
   });
+}
+
+/**
+ * Sets the first password of an account that was created with a provider. Replacing one requires the present one
+ * (`changePassword`).
+ * @throws ServiceError `reauthentication_required` (S113), `invalid_request` on `newPassword`, `conflict` if there is one
+ */
+export async function setPassword(actor: Person, input: { newPassword: string }, from: RequestOrigin): Promise<void> {
+  const { userId } = actor;
+  await requirePermission(actor, "user.set_password", { userId }, { what: "User" });
+  const user = await db().user.findUniqueOrThrow({ where: { id: userId } });
+  const password = checkPassword(input.newPassword, [user.username, user.fullName, user.email], "newPassword");
+  const passwordHash = await hashPassword(password);
+  await db().$transaction(async (tx) => {
+    const { count } = await tx.user.updateMany({ where: { id: userId, passwordHash: null }, data: { passwordHash } });
+    if (count === 0) throw conflict("You already have a password. Change it with your current one.");
+    await queueMail(tx, { to: user.email, ...passwordSetLetter(user) });
+    await recordAuditEvent(tx, { type: "user.set_password", actorId: userId, subjectId: userId, from });
+  });
+}
+
+const ADDRESS_LIMIT = { limit: 20, windowSeconds: 60 * 60 };
+const MAIL_LIMIT = { limit: 3, windowSeconds: 60 * 60 };
+
+/**
+ * Mails a link for replacing a forgotten password, if the address has an account; otherwise the response and its time are the
+ * same (S115). The letter goes to the stored address, never to the typed one.
+ * @throws ServiceError `invalid_request`, `rate_limited`
+ */
+export async function forgotPassword(input: { email: string }, from: RequestOrigin): Promise<void> {
+  const { canonical } = parseEmailAddress(input.email);
+  await consumeAddressThrottle("forgot-password", from.ip, ADDRESS_LIMIT);
+  await consumeThrottle(throttleKey("forgot-password-mail", canonical), MAIL_LIMIT);
+  await takeAtLeast(ANSWER_MILLISECONDS, () =>
+    db().$transaction(async (tx) => {
+      const user = await tx.user.findUnique({ where: { emailCanonical: canonical, disabledAt: null } });
+      if (!user) return;
+      const token = await issueOneTimeToken(tx, { purpose: "reset-password", data: {}, userId: user.id });
+      await queueMail(tx, { to: user.email, ...resetPasswordLetter({ username: user.username, token }) });
+      await recordAuditEvent(tx, { type: "user.forgot_password", subjectId: user.id, from });
+    }),
+  );
+}
+
+/**
+ * Uses the link of `forgotPassword`. All sessions end (S112), a pending change of email address is cancelled, and sign-in is
+ * possible again if too many wrong passwords had blocked it. A second step stays, and is required at the next sign-in: whoever
+ * reads a user's mail has one of their steps, not both.
+ * @throws ServiceError `gone`; `invalid_request` on `password`, after which the link still works
+ */
+export async function resetPassword(token: string, input: { password: string }, from: RequestOrigin): Promise<void> {
+  const link = await findOneTimeToken(token, "reset-password");
+  const user = link?.userId ? await db().user.findUnique({ where: { id: link.userId, disabledAt: null } }) : null;
+  if (!user) throw linkIsGone();
+  const password = checkPassword(input.password, [user.username, user.fullName, user.email]);
+  const passwordHash = await hashPassword(password);
+  await db().$transaction(async (tx) => {
+    await useOneTimeToken(tx, token, "reset-password");
+    await tx.user.update({ where: { id: user.id }, data: { passwordHash } });
+    await tx.oneTimeToken.deleteMany({
+      where: { userId: user.id, purpose: { in: [...endedByNewPassword] }, usedAt: null },
+    });
+    await endAllSiteSessions(user.id, tx);
+    await queueMail(tx, { to: user.email, ...passwordChangedLetter(user) });
+    await recordAuditEvent(tx, { type: "user.reset_password", actorId: user.id, subjectId: user.id, from });
+  });
+  const logins = [user.username.toLowerCase(), user.emailCanonical];
+  await clearThrottle(
+    ...logins.flatMap((login) => [loginThrottle(login), loginAtAddressThrottle(login, from)]),
+    ownPasswordThrottle(user.id),
+  );
 }

@@ -8,7 +8,7 @@ import { findUser, findUserByUsername } from "./find-user.ts";
 const input = (username = freshName("ada")) => ({ username, email: `${username}@example.test`, password: PASSWORD });
 
 describe("createUser", () => {
-  test("the operator's word counts as verification; nothing of the password is kept but its hash", async () => {
+  test("the operator vouches for the address; only the password's hash is stored", async () => {
     const { id } = await createUser(operatorCommand, { ...input(), fullName: "Ada  Lovelace\u202e" }, from);
     const row = await db().user.findUniqueOrThrow({ where: { id } });
     expect(row).toMatchObject({ fullName: "Ada Lovelace", isOperator: false });
@@ -38,7 +38,7 @@ describe("createUser", () => {
     });
   });
 
-  test("of parallel claims of one address one wins, and no handle is left behind by the others", async () => {
+  test("of parallel claims of one address one wins, and the others leave no handle behind", async () => {
     const email = `${freshName("ada")}@example.test`;
     const names = Array.from({ length: 5 }, () => freshName("ada"));
     const claims = names.map((username, i) =>

@@ -3,11 +3,10 @@ import { requirePermission } from "../../access/may.ts";
 import { recordAuditEvent } from "../../audit/record-audit-event.ts";
 import type { RequestOrigin } from "../../audit/request-origin.ts";
 import { type Db, inTransaction } from "../../db.ts";
-import { notFound, ServiceError } from "../../errors.ts";
+import { conflict, notFound } from "../../errors.ts";
 import { deleteOwnedApps } from "../delete-owned-apps.ts";
-import { lockOrganization } from "../organizations/lock-organization.ts";
-import { requireOtherOperator } from "./require-other-operator.ts";
-import { revokeEverything } from "./revoke-everything.ts";
+import { lockOrganization } from "../organizations/change-organization.ts";
+import { requireOtherOperator, revokeEverything } from "./disable-user.ts";
 
 /**
  * Deletes a user for good, with sessions, tokens, grants, memberships and the OAuth apps they own. Two things stay: the audit
@@ -41,13 +40,7 @@ export async function deleteUser(
     await tx.handle.updateMany({ where: { userId }, data: { userId: null } });
     await tx.user.delete({ where: { id: userId } });
     if (user.avatarId) await tx.image.deleteMany({ where: { id: user.avatarId } });
-    await recordAuditEvent(tx, {
-      type: "user.delete",
-      actorId: actorId(actor),
-      subjectId: userId,
-      data: { username: user.username },
-      from,
-    });
+    await recordAuditEvent(tx, { type: "user.delete", actor, subjectId: userId, data: { username: user.username }, from });
   });
 }
 
@@ -64,9 +57,8 @@ async function refuseLastAdmin(tx: Db, userId: string): Promise<void> {
       select: { userId: true },
     });
     if (other) continue;
-    throw new ServiceError(
-      "conflict",
-      `This is the last administrator of ${org.name}. Hand the organization over to another member, or delete it, first.`,
+    throw conflict(
+      `This is the last administrator of ${org.name}. First transfer the organization to another member, or delete it.`,
     );
   }
 }

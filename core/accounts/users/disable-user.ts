@@ -1,11 +1,11 @@
-import { type Actor, actorId } from "../../access/actor.ts";
-import { requirePermission } from "../../access/may.ts";
-import { recordAuditEvent } from "../../audit/record-audit-event.ts";
-import type { RequestOrigin } from "../../audit/request-origin.ts";
-import { inTransaction } from "../../db.ts";
-import { notFound } from "../../errors.ts";
-import { requireOtherOperator } from "./require-other-operator.ts";
-import { revokeEverything } from "./revoke-everything.ts";
+import type { Actor } from "#core/access/actor.ts";
+import { requirePermission } from "#core/access/may.ts";
+import { recordAuditEvent } from "#core/audit/record-audit-event.ts";
+import type { RequestOrigin } from "#core/audit/request-origin.ts";
+import { type Db, db, inTransaction } from "#core/db.ts";
+import { conflict, notFound } from "#core/errors.ts";
+import { revokeInvitationsBy } from "../organizations/invitations.ts";
+import { endAllSiteSessions } from "../sessions/end-site-session.ts";
 
 /**
  * Disables a user: all sessions and tokens end, including those of apps (S112). Name, memberships and OAuth apps are kept in
@@ -22,6 +22,83 @@ export async function disableUser(actor: Actor, userId: string, from: RequestOri
       return;
     }
     await revokeEverything(tx, userId);
-    await recordAuditEvent(tx, { type: "user.disable", actorId: actorId(actor), subjectId: userId, from });
+    await recordAuditEvent(tx, { type: "user.disable", actor, subjectId: userId, from });
   });
+}
+
+/** Enables a disabled user; they must sign in again, and apps must ask again. @throws ServiceError `not_found` */
+export async function enableUser(actor: Actor, userId: string, from: RequestOrigin): Promise<void> {
+  await requirePermission(actor, "user.disable", { userId }, { what: "User" });
+  await db().$transaction(async (tx) => {
+    const { count } = await tx.user.updateMany({ where: { id: userId, disabledAt: { not: null } }, data: { disabledAt: null } });
+    if (count === 0) {
+      if (!(await tx.user.findUnique({ where: { id: userId }, select: { id: true } }))) throw notFound("User");
+      return;
+    }
+    await recordAuditEvent(tx, { type: "user.enable", actor, subjectId: userId, from });
+  });
+}
+
+/**
+ * Makes a user an operator of the service, or revokes that (S116: a privilege change is in the audit log).
+ * @throws ServiceError `not_found`, `reauthentication_required` (S113), `conflict` (the last operator)
+ */
+export async function setOperator(actor: Actor, userId: string, isOperator: boolean, from: RequestOrigin): Promise<void> {
+  await requirePermission(actor, "user.set_operator", { userId }, { what: "User" });
+  await db().$transaction(async (tx) => {
+    if (!isOperator) await requireOtherOperator(tx, userId);
+    const { count } = await tx.user.updateMany({ where: { id: userId }, data: { isOperator } });
+    if (count === 0) throw notFound("User");
+    await recordAuditEvent(tx, {
+      type: isOperator ? "user.make_operator" : "user.unmake_operator",
+      actor,
+      subjectId: userId,
+      from,
+    });
+  });
+}
+
+/**
+ * Signs a user out everywhere, as an operator, for example after a laptop was lost. Tokens, the user's own and apps', stay;
+ * disabling ends those too.
+ * @throws ServiceError `not_found`, `reauthentication_required`
+ */
+export async function endUserSessions(actor: Actor, userId: string, from: RequestOrigin): Promise<void> {
+  await requirePermission(actor, "user.end_sessions", { userId }, { what: "User" });
+  await db().$transaction(async (tx) => {
+    if (!(await tx.user.findUnique({ where: { id: userId }, select: { id: true } }))) throw notFound("User");
+    await endAllSiteSessions(userId, tx);
+    await recordAuditEvent(tx, { type: "user.end_all_sessions", actor, subjectId: userId, from });
+  });
+}
+
+/**
+ * Ends all access of a user and of programs in their name (S112): sessions, and with them provider sessions, which grant
+ * nothing without one and stay only until the worker has notified their apps; personal access tokens; publishers whose jobs
+ * read as them; consents to apps, which are marked, so that every token of them is invalid, even one being issued at this
+ * moment (S43); links that wait in their mailbox; invitations that they sent.
+ */
+export async function revokeEverything(tx: Db, userId: string): Promise<void> {
+  const revokedAt = new Date();
+  await endAllSiteSessions(userId, tx);
+  await tx.personalAccessToken.updateMany({ where: { userId, revokedAt: null }, data: { revokedAt } });
+  // The tokens that their jobs got end with them.
+  await tx.trustedPublisher.deleteMany({ where: { userId } });
+  await tx.oAuthConsent.updateMany({ where: { userId, revokedAt: null }, data: { revokedAt } });
+  await tx.oAuthGrant.updateMany({ where: { userId, revokedAt: null }, data: { revokedAt } });
+  await tx.oneTimeToken.deleteMany({ where: { userId } });
+  await revokeInvitationsBy(tx, userId);
+}
+
+/**
+ * Ensures that the service keeps an operator who can sign in. The operators' rows are locked in one order, so that two who
+ * disable each other at the same time do not both succeed.
+ * @throws ServiceError `conflict` if `userId` is the last one
+ */
+export async function requireOtherOperator(tx: Db, userId: string): Promise<void> {
+  const operators = await tx.$queryRaw<{ id: string }[]>`
+    SELECT id FROM "user" WHERE is_operator AND disabled_at IS NULL ORDER BY id FOR NO KEY UPDATE`;
+  if (operators.length === 1 && operators[0]?.id === userId) {
+    throw conflict("This is the last operator. Make another user an operator first.");
+  }
 }

@@ -3,8 +3,7 @@ import { operatorCommand } from "../../access/actor.ts";
 import { db } from "../../db.ts";
 import { newId } from "../../ids.ts";
 import { findOwner } from "../handles/find-owner.ts";
-import { createInvitation } from "../organizations/invitations/create-invitation.ts";
-import { findInvitation } from "../organizations/invitations/find-invitation.ts";
+import { createInvitation, findInvitation } from "../organizations/invitations.ts";
 import { findSiteSession } from "../sessions/find-site-session.ts";
 import {
   auditTrail,
@@ -19,13 +18,11 @@ import {
   signedInPerson,
   type TestPerson,
 } from "../testing/people.ts";
-import { createPersonalAccessToken } from "../tokens/create-personal-access-token.ts";
 import { findPersonalAccessToken } from "../tokens/find-personal-access-token.ts";
+import { createPersonalAccessToken } from "../tokens/personal-access-tokens.ts";
 import { createUser } from "./create-user.ts";
 import { deleteUser } from "./delete-user.ts";
-import { disableUser } from "./disable-user.ts";
-import { enableUser } from "./enable-user.ts";
-import { setOperator } from "./set-operator.ts";
+import { disableUser, enableUser, setOperator } from "./disable-user.ts";
 import { signIn } from "./sign-in.ts";
 
 async function personalToken({ id }: TestPerson): Promise<string> {
@@ -48,7 +45,7 @@ async function grantTo(clientId: string, userId: string): Promise<{ consentId: s
 }
 
 describe("S112 disableUser", () => {
-  test("ends sessions, personal tokens, what apps were granted and invitations, and enabling brings none of it back", async () => {
+  test("ends sessions, personal tokens, grants to apps and invitations, and enabling restores none of them", async () => {
     const person = await signedInPerson();
     const pat = await personalToken(person);
     const { consentId, grantId } = await grantTo("client-1", person.id);
@@ -116,7 +113,7 @@ describe("the last operator", () => {
 });
 
 describe("S112 deleteUser", () => {
-  test("takes sessions, tokens, grants, memberships and owned apps along; the log and the name stay", async () => {
+  test("deletes sessions, tokens, grants, memberships and owned apps; the log and the name stay", async () => {
     const person = await signedInPerson();
     const pat = await personalToken(person);
     const { consentId } = await grantTo("client-2", person.id);
@@ -142,7 +139,7 @@ describe("S112 deleteUser", () => {
     await expect(createUser(operatorCommand, { ...again, username: freshName("ada") }, from)).resolves.toBeDefined();
   });
 
-  test("S113 needs recent authentication, and is nobody else's business", async () => {
+  test("S113 needs recent authentication, and works only for the user themselves", async () => {
     const person = await signedInPerson();
     const other = await signedInPerson();
     await expect(deleteUser(longAgo(person.actor), person.id, from)).rejects.toMatchObject({ code: "reauthentication_required" });

@@ -1,4 +1,5 @@
-import { db } from "../../db.ts";
+import { type Db, db } from "../../db.ts";
+import { notFound } from "../../errors.ts";
 import { isId } from "../../ids.ts";
 
 /** A user as seen by the rest of core and the doors; never with the password's hash. */
@@ -39,4 +40,14 @@ export async function findUserByUsername(username: string): Promise<UserProfile 
   if (username.includes("\0")) return undefined;
   const row = await db().handle.findUnique({ where: { handle: username.toLowerCase() }, select: { userId: true } });
   return row?.userId ? findUser(row.userId) : undefined;
+}
+
+/**
+ * Call it before giving a user something that disabling them takes away: the two then wait for each other, so that neither
+ * misses the other.
+ * @throws ServiceError `not_found` for an unknown or disabled user
+ */
+export async function lockLiveUser(tx: Db, userId: string): Promise<void> {
+  const live = await tx.$queryRaw<unknown[]>`SELECT 1 FROM "user" WHERE id = ${userId} AND disabled_at IS NULL FOR NO KEY UPDATE`;
+  if (live.length === 0) throw notFound("User");
 }

@@ -20,8 +20,8 @@ export type ListedUser = {
   createdAt: Date;
 };
 
-export type UserSearch = PageRequest & {
-  /** The beginning of a username, a full name or an e-mail address, or an id. */
+type UserSearch = PageRequest & {
+  /** The beginning of a username, a full name or an email address, or an id. */
   text?: string;
   state?: UserState;
 };
@@ -35,7 +35,7 @@ const stateWhere: Record<UserState, Prisma.Sql> = {
 };
 
 /**
- * All accounts, the newest first, for operators. Ids begin with their time, so the order is that of the primary key; a search
+ * All accounts, newest first, for operators. Ids begin with their time, so the order is that of the primary key; a search
  * is by prefix, which an index answers however many accounts there are.
  * @throws ServiceError `forbidden`
  */

@@ -2,9 +2,8 @@ import { describe, expect, test, vi } from "vitest";
 import { operatorCommand, type Person } from "../../access/actor.ts";
 import { db } from "../../db.ts";
 import { inTurn } from "../../testing/as-owner.ts";
-import { endSiteSession } from "../sessions/end-site-session.ts";
+import { endSiteSession, signOut, signOutElsewhere } from "../sessions/end-site-session.ts";
 import { findSiteSession } from "../sessions/find-site-session.ts";
-import { signOut, signOutElsewhere } from "../sessions/sign-out.ts";
 import {
   anotherSession,
   auditTrail,
@@ -20,10 +19,8 @@ import {
   useUpHour,
 } from "../testing/people.ts";
 import { changeEmail } from "./change-email.ts";
-import { changePassword } from "./change-password.ts";
+import { changePassword, forgotPassword, resetPassword } from "./change-password.ts";
 import { disableUser } from "./disable-user.ts";
-import { forgotPassword } from "./forgot-password.ts";
-import { resetPassword } from "./reset-password.ts";
 import { signIn } from "./sign-in.ts";
 import { updateProfile } from "./update-profile.ts";
 import { verifyEmail } from "./verify-email.ts";
@@ -53,7 +50,7 @@ describe("forgotPassword and resetPassword", () => {
     ]);
   });
 
-  test("S144 somebody with a stolen session keeps its owner from nothing that ends it", async () => {
+  test("S144 an attacker with a stolen session cannot prevent its owner from ending it", async () => {
     const { id, username, email, actor, token } = await signedInPerson();
     const thief = await anotherSession(id);
     await updateProfile(longAgo(thief.actor), id, { fullName: "x" }, fromElsewhere());
@@ -96,7 +93,7 @@ describe("forgotPassword and resetPassword", () => {
     await resetPassword(token, { password: NEW_PASSWORD }, fromElsewhere());
   });
 
-  test("an old link, a replaced one, one of another kind and nonsense are gone alike", async () => {
+  test("an expired link, a replaced one, one of another kind and an invalid one get the same response", async () => {
     const { email, actor } = await signedInPerson();
     await forgotPassword({ email }, fromElsewhere());
     const replaced = await linkedToken(email, "reset-password");
@@ -202,7 +199,7 @@ describe("changePassword", () => {
 });
 
 describe("changeEmail", () => {
-  test("the new address is confirmed by its own mailbox, and the old one is told before and after", async () => {
+  test("the new address is confirmed by its own mailbox, and the old one is notified before and after", async () => {
     const { id, email, actor } = await signedInPerson();
     const address = freshAddress();
     await changeEmail(actor, { email: address }, fromElsewhere());

@@ -1,8 +1,10 @@
 import { hash } from "@node-rs/argon2";
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { operatorCommand } from "../../access/actor.ts";
+import { ENTRIES_ABOUT } from "../../audit/record-about-somebody.ts";
 import { db } from "../../db.ts";
 import { newId } from "../../ids.ts";
+import { log } from "../../log.ts";
 import { asAnotherClient } from "../../testing/as-another-client.ts";
 import { addressKey } from "../address-key.ts";
 import { ACCOUNT_EVERYWHERE_LIMIT, loginAtAddressThrottle, loginThrottle } from "../count-password-attempt.ts";
@@ -17,7 +19,7 @@ import { createUser } from "./create-user.ts";
 import { disableUser } from "./disable-user.ts";
 import { signIn } from "./sign-in.ts";
 
-const WRONG = { code: "unauthorized", message: "The username, the e-mail address or the password is wrong.", field: "password" };
+const WRONG = { code: "unauthorized", message: "Incorrect username or password.", field: "password" };
 
 describe("signIn", () => {
   test("by username and by e-mail address, in any spelling, an international domain too", async () => {
@@ -30,7 +32,7 @@ describe("signIn", () => {
     await expect(signIn({ login: `${name}@BÜCHER.example`, password: PASSWORD }, fromElsewhere())).resolves.toBeDefined();
   });
 
-  test("S34 goes on with the person's session under a new token; the one that the browser brought along is worth nothing", async () => {
+  test("S34 continues the user's session under a new token; the old token is invalid", async () => {
     const { username, token: replaces, id } = await signedInPerson();
     const before = await findSiteSession(replaces);
     const { token } = await signIn({ login: username, password: PASSWORD, replaces }, fromElsewhere());
@@ -40,7 +42,7 @@ describe("signIn", () => {
     expect(await listSiteSessions(id)).toHaveLength(1);
   });
 
-  test("S34 ends the session that the browser brought along when it was somebody else's, and takes up none that is over", async () => {
+  test("S34 ends the browser's session if it was another user's, and continues no session that is over", async () => {
     const other = await signedInPerson();
     const person = await signedInPerson();
     const { token } = await signIn({ login: person.username, password: PASSWORD, replaces: other.token }, fromElsewhere());
@@ -152,7 +154,22 @@ describe("signIn", () => {
       await expect(trial(await rememberDevice(id, undefined))).resolves.toMatchObject({ userId: id });
     });
 
-    test("is known for each of the last five who used it, and for nobody else", async () => {
+    test("S144 fills the log with no more than so many of its wrong passwords", async () => {
+      const { id, trial } = await underAttack();
+      const recorded = () => db().auditEvent.count({ where: { type: "user.sign_in_failed", subjectId: id } });
+      const entry = { type: "user.sign_in_failed", subjectId: id };
+      await db().auditEvent.createMany({ data: Array.from({ length: ENTRIES_ABOUT - 1 }, () => ({ id: newId(), ...entry })) });
+      const guess = async () => trial(await rememberDevice(id, undefined), "a guess");
+      await expect(guess()).rejects.toMatchObject(WRONG);
+      await expect.poll(recorded).toBe(ENTRIES_ABOUT);
+      const warn = vi.spyOn(log(), "warn");
+      onTestFinished(() => warn.mockRestore());
+      await expect(guess()).rejects.toMatchObject(WRONG);
+      await expect.poll(() => warn.mock.calls).toMatchObject([[entry, expect.stringContaining("not recorded")]]);
+      expect(await recorded()).toBe(ENTRIES_ABOUT);
+    });
+
+    test("is recognized for each of its last five users, and for nobody else", async () => {
       const { id, trial } = await underAttack();
       const others = await Promise.all(Array.from({ length: 5 }, () => signedInPerson()));
       let cookie = await rememberDevice(id, undefined);
@@ -162,7 +179,7 @@ describe("signIn", () => {
       await expect(trial(cookie)).rejects.toMatchObject({ code: "rate_limited" });
     });
 
-    test("is not known by what somebody made up, another's cookie, or one from before a change of the password", async () => {
+    test("is not recognized by an invented cookie, another user's, or one from before a change of the password", async () => {
       const { id, trial } = await underAttack();
       const stranger = await signedInPerson();
       const cookie = await rememberDevice(id, undefined);
@@ -214,7 +231,7 @@ describe("signIn", () => {
     await expect(signIn({ login: username, password: PASSWORD }, from)).resolves.toBeDefined();
   });
 
-  test("S112 a disabled user is told so with the right password only", async () => {
+  test("S112 a disabled user learns so only with the right password", async () => {
     const { id, username } = await signedInPerson();
     await disableUser(operatorCommand, id, fromElsewhere());
     await expect(signIn({ login: username, password: PASSWORD }, fromElsewhere())).rejects.toMatchObject({ code: "forbidden" });

@@ -1,7 +1,7 @@
-import { recordAuditEvent } from "../../audit/record-audit-event.ts";
+import { recordAboutSomebody } from "../../audit/record-about-somebody.ts";
 import type { RequestOrigin } from "../../audit/request-origin.ts";
 import { type Db, db, pool } from "../../db.ts";
-import { ServiceError } from "../../errors.ts";
+import { invalidRequest, ServiceError } from "../../errors.ts";
 import { log } from "../../log.ts";
 import { countPasswordAttempt } from "../count-password-attempt.ts";
 import { readEmailAddress } from "../email-address.ts";
@@ -11,8 +11,8 @@ import { hashPassword, isOutdatedHash, verifyPassword } from "../passwords/passw
 import { plainText } from "../plain-text.ts";
 import { accountIsDisabled, completeSignIn, type SignInOutcome } from "../sessions/complete-sign-in.ts";
 
-export type SignInInput = {
-  /** Username or e-mail address. */
+type SignInInput = {
+  /** Username or email address. */
   login: string;
   password: string;
   /** The browser's cookie with the users who have signed in with it before (known-device.ts). */
@@ -22,7 +22,7 @@ export type SignInInput = {
 };
 
 /**
- * Signs in by username or e-mail address. An unknown account, a wrong password and an account without a password get the same
+ * Signs in by username or email address. An unknown account, a wrong password and an account without a password get the same
  * response after the same work (S115). Failures are counted per account and per address, or per browser if the account's owner
  * has signed in with it before, so that strangers lock nobody out; a success resets the counters. Only callers with the right
  * password learn whether there is a second step.
@@ -50,8 +50,10 @@ export async function signIn(input: SignInInput, from: RequestOrigin): Promise<S
   });
 }
 
+/** With many known browsers of one account, wrong passwords for it are not limited; their entries are (S144). */
 async function recordFailure(subjectId: string, from: RequestOrigin): Promise<void> {
-  await recordAuditEvent(db(), { type: "user.sign_in_failed", subjectId, from }).catch((error: unknown) =>
+  const event = { type: "user.sign_in_failed", subjectId, clientId: null, from } as const;
+  await recordAboutSomebody(db(), event).catch((error: unknown) =>
     log().warn({ err: error }, "a failed sign-in could not be recorded"),
   );
 }
@@ -59,7 +61,7 @@ async function recordFailure(subjectId: string, from: RequestOrigin): Promise<vo
 /** The login in the form used for finding accounts and counting attempts. */
 function canonicalLogin(value: unknown): string {
   const login = plainText("login", value, 1_000).trim();
-  if (login === "") throw new ServiceError("invalid_request", "Enter your username or e-mail address.", { field: "login" });
+  if (login === "") throw invalidRequest("Enter your username or e-mail address.", "login");
   return readEmailAddress(login)?.canonical ?? login.toLowerCase();
 }
 
@@ -76,10 +78,7 @@ async function findByLogin(login: string): Promise<Candidate | undefined> {
   return rows[0];
 }
 
-/**
- * The password may have been changed, or the user disabled, while it was verified; both end all sessions and must not miss this
- * one. The lock makes each wait for the other.
- */
+/** A concurrent change of the password or disabling ends all sessions and must not miss this one: the lock makes one wait. */
 async function requireUnchanged(tx: Db, { id, passwordHash }: Candidate): Promise<void> {
   const same = await tx.$queryRaw<unknown[]>`
     SELECT 1 FROM "user" WHERE id = ${id} AND password_hash = ${passwordHash} AND disabled_at IS NULL FOR NO KEY UPDATE`;
@@ -87,5 +86,5 @@ async function requireUnchanged(tx: Db, { id, passwordHash }: Candidate): Promis
 }
 
 function wrongLogin(): ServiceError {
-  return new ServiceError("unauthorized", "The username, the e-mail address or the password is wrong.", { field: "password" });
+  return new ServiceError("unauthorized", "Incorrect username or password.", { field: "password" });
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { db } from "../../db.ts";
-import { findOneTimeToken } from "../one-time-tokens/find-one-time-token.ts";
+import { findOneTimeToken } from "../one-time-token.ts";
 import {
   auditTrail,
   freshName,
@@ -11,9 +11,8 @@ import {
   PASSWORD,
   signedInPerson,
 } from "../testing/people.ts";
-import { resendSignUpMail } from "./resend-sign-up-mail.ts";
 import { signIn } from "./sign-in.ts";
-import { signUp } from "./sign-up.ts";
+import { resendSignUpMail, signUp } from "./sign-up.ts";
 import { verifyEmail } from "./verify-email.ts";
 
 function someone(stem = "grace") {
@@ -22,7 +21,7 @@ function someone(stem = "grace") {
 }
 
 describe("signUp", () => {
-  test("the account comes into being with the link, once, and signs in with the password chosen before", async () => {
+  test("the link creates the account, once, and the password chosen before signs in", async () => {
     const input = { ...someone(), fullName: "Grace Hopper", returnTo: "/interaction/abc?x=1" };
     await signUp(input, fromElsewhere());
     expect(await db().handle.findUnique({ where: { handle: input.username } })).toBeNull();
@@ -38,7 +37,7 @@ describe("signUp", () => {
     expect(await auditTrail({ subjectId: verified.userId })).toEqual(["user.create", "user.sign_in", "user.sign_in"]);
   });
 
-  test("S115 an address that has an account answers the same, leaves the same traces, and its owner is told", async () => {
+  test("S115 an address with an account gets the same response and leaves the same traces, and its owner is notified", async () => {
     const owner = await signedInPerson();
     const free = someone();
     const taken = { ...someone(), email: owner.email.toUpperCase() };
@@ -49,7 +48,7 @@ describe("signUp", () => {
     for (const input of [free, taken]) {
       await expect(signIn({ login: input.username, password: PASSWORD }, fromElsewhere())).rejects.toMatchObject({
         code: "unauthorized",
-        message: "The username, the e-mail address or the password is wrong.",
+        message: "Incorrect username or password.",
       });
       await expect(signUp({ ...someone(), username: input.username }, fromElsewhere())).resolves.toBeDefined();
     }
@@ -123,7 +122,7 @@ describe("signUp", () => {
     });
   });
 
-  test("a link to another site is not kept as the place to go on to", async () => {
+  test("a link to another site is not used as the page to continue to", async () => {
     const input = { ...someone(), returnTo: "//evil.example" };
     await signUp(input, fromElsewhere());
     expect(

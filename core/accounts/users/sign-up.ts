@@ -1,16 +1,16 @@
-import type { RequestOrigin } from "../../audit/request-origin.ts";
-import { type Db, db } from "../../db.ts";
-import { ServiceError } from "../../errors.ts";
-import { queueMail } from "../../mail/queue-mail.ts";
-import type { EmailAddress } from "../email-address.ts";
+import type { RequestOrigin } from "#core/audit/request-origin.ts";
+import { type Db, db } from "#core/db.ts";
+import { conflict } from "#core/errors.ts";
+import { queueMail } from "#core/mail/queue-mail.ts";
+import { type EmailAddress, parseEmailAddress } from "../email-address.ts";
 import { localPath } from "../local-path.ts";
-import { accountExistsLetter } from "../mails/account-exists-letter.ts";
-import { signUpLetter } from "../mails/sign-up-letter.ts";
-import { issueOneTimeToken } from "../one-time-tokens/issue-one-time-token.ts";
+import { accountExistsLetter, signUpLetter } from "../mails/account-letters.ts";
+import { issueOneTimeToken, type OneTimeTokenData } from "../one-time-token.ts";
 import { hashPassword } from "../passwords/password-hash.ts";
 import { takeAtLeast } from "../take-at-least.ts";
 import { consumeAddressThrottle, consumeThrottle, throttleKey } from "../throttle.ts";
-import { type NewUserInput, parseNewUser } from "./new-user-fields.ts";
+import { type NewUserInput, parseNewUser } from "./create-user.ts";
+import { requireSignUp } from "./sign-up-policy.ts";
 
 /** The minimum time of a response, whether or not the address has an account. */
 export const ANSWER_MILLISECONDS = 300;
@@ -24,13 +24,15 @@ const MAIL_LIMIT = { limit: 5, windowSeconds: 60 * 60 };
  * account (S115), and nobody can occupy an address that is not theirs. The owner of a known address gets a mail saying that
  * they have an account.
  * @param returnTo the path of ours where the user was going
- * @throws ServiceError `invalid_request`, `conflict` (username taken; usernames are public), `rate_limited`
+ * @throws ServiceError `invalid_request`, `conflict` (username taken; usernames are public), `forbidden` (sign-up is closed),
+ * `rate_limited`
  */
 export async function signUp(input: NewUserInput & { returnTo?: string }, from: RequestOrigin): Promise<{ email: string }> {
-  const { handle, email, fullName, password } = parseNewUser(input);
+  const { handle, email, fullName, password } = await parseNewUser(input);
   await consumeAddressThrottle("sign-up", from.ip, ADDRESS_LIMIT);
+  await requireSignUp(email, input.returnTo);
   if (await db().handle.findUnique({ where: { handle: handle.canonical } })) {
-    throw new ServiceError("conflict", `The name ${handle.spelled} is taken. Choose another.`, { field: "username" });
+    throw conflict(`The name ${handle.spelled} is taken. Choose another.`, "username");
   }
   await consumeThrottle(throttleKey("sign-up-mail", email.canonical), MAIL_LIMIT);
   await takeAtLeast(ANSWER_MILLISECONDS, async () => {
@@ -57,4 +59,31 @@ async function tellOwner(tx: Db, { canonical }: EmailAddress): Promise<boolean> 
   if (!owner) return false;
   await queueMail(tx, { to: owner.email, ...accountExistsLetter(owner) });
   return true;
+}
+
+const RESENDS_OF_ADDRESS = { limit: 20, windowSeconds: 60 * 60 };
+const RESENDS_OF_MAILBOX = { limit: 3, windowSeconds: 60 * 60 };
+
+/**
+ * Sends the link of a sign-up again, as a new one that replaces the old. The response does not reveal whether a sign-up is
+ * waiting.
+ * @throws ServiceError `invalid_request`, `rate_limited`
+ */
+export async function resendSignUpMail(input: { email: string }, from: RequestOrigin): Promise<void> {
+  const email = parseEmailAddress(input.email);
+  await consumeAddressThrottle("resend-sign-up", from.ip, RESENDS_OF_ADDRESS);
+  await consumeThrottle(throttleKey("resend-sign-up-mail", email.canonical), RESENDS_OF_MAILBOX);
+  await takeAtLeast(ANSWER_MILLISECONDS, () =>
+    db().$transaction(async (tx) => {
+      const waiting = await tx.oneTimeToken.findFirst({
+        where: { purpose: "sign-up", subject: email.canonical, usedAt: null, expiresAt: { gt: new Date() } },
+        orderBy: { createdAt: "desc" },
+        select: { data: true },
+      });
+      if (!waiting) return;
+      const data = waiting.data as OneTimeTokenData["sign-up"];
+      const token = await issueOneTimeToken(tx, { purpose: "sign-up", data, subject: email.canonical });
+      await queueMail(tx, { to: data.email, ...signUpLetter({ username: data.username, token }) });
+    }),
+  );
 }

@@ -1,7 +1,7 @@
 import sharp from "sharp";
 import { describe, expect, test } from "vitest";
 import { db } from "../../db.ts";
-import { findAvatar } from "../find-avatar.ts";
+import { findAvatar } from "../avatar.ts";
 import { auditTrail, from, signedInPerson } from "../testing/people.ts";
 import { findUser } from "./find-user.ts";
 import { updateProfile } from "./update-profile.ts";
@@ -12,7 +12,7 @@ const picture = () =>
     .toBuffer();
 
 describe("updateProfile", () => {
-  test("changes what is given and leaves the rest", async () => {
+  test("changes the given fields and leaves the rest", async () => {
     const { id, actor } = await signedInPerson();
     await updateProfile(actor, id, { fullName: " Ada\u200b  Lovelace ", website: "https://ada.example" }, from);
     expect(await findUser(id)).toMatchObject({ fullName: "Ada Lovelace", website: "https://ada.example/" });
@@ -21,7 +21,7 @@ describe("updateProfile", () => {
     expect((await auditTrail({ subjectId: id })).slice(1)).toEqual(["user.update_profile", "user.update_profile"]);
   });
 
-  test("an avatar replaces the one before, of which nothing is left", async () => {
+  test("an avatar replaces the previous one, of which nothing remains", async () => {
     const { id, actor, username } = await signedInPerson();
     expect((await findAvatar(username)).contentType).toContain("svg");
     await updateProfile(actor, id, { avatar: await picture() }, from);

@@ -2,25 +2,24 @@ import type { Person } from "../../access/actor.ts";
 import { recordAuditEvent } from "../../audit/record-audit-event.ts";
 import type { RequestOrigin } from "../../audit/request-origin.ts";
 import { type Db, db } from "../../db.ts";
-import { ServiceError } from "../../errors.ts";
+import { conflict, ServiceError } from "../../errors.ts";
 import { Prisma } from "../../generated/prisma/client.ts";
 import { queueMail } from "../../mail/queue-mail.ts";
 import { parseEmailAddress } from "../email-address.ts";
 import { parseHandle } from "../handles/parse-handle.ts";
-import { emailChangedLetter } from "../mails/email-change-letters.ts";
-import { findOneTimeToken } from "../one-time-tokens/find-one-time-token.ts";
-import { linkIsGone, type OneTimeToken } from "../one-time-tokens/one-time-token.ts";
-import { useOneTimeToken } from "../one-time-tokens/use-one-time-token.ts";
+import { emailChangedLetter } from "../mails/account-letters.ts";
+import { findOneTimeToken, linkIsGone, type OneTimeToken, useOneTimeToken } from "../one-time-token.ts";
 import { presentedPassword } from "../passwords/check-password.ts";
 import { verifyPassword } from "../passwords/password-hash.ts";
 import { completeSignIn, type SignInOutcome } from "../sessions/complete-sign-in.ts";
 import { consumeThrottle, throttleKey } from "../throttle.ts";
-import { insertUser } from "./insert-user.ts";
+import { insertUser } from "./create-user.ts";
+import { requireSignUp } from "./sign-up-policy.ts";
 
-export type VerifyEmailInput = {
+type VerifyEmailInput = {
   /** For a sign-up: the password chosen with it. */
   password?: string;
-  /** Another name, if the requested one was taken meanwhile. */
+  /** Another username, if the requested one was registered by somebody else meanwhile. */
   username?: string | undefined;
   /** The session token that the browser sent; it becomes invalid (S34). */
   replaces?: string | undefined;
@@ -28,12 +27,12 @@ export type VerifyEmailInput = {
   actor?: Person | undefined;
 };
 
-export type VerifiedEmail =
+type VerifiedEmail =
   | {
       purpose: "sign-up";
       userId: string;
       outcome: SignInOutcome;
-      /** Where the user was going when they signed up; a path of ours. */
+      /** The path on this site to which the user wanted to go when they signed up. */
       returnTo: string | null;
     }
   | { purpose: "change-email"; userId: string };
@@ -42,19 +41,21 @@ export type VerifiedEmail =
 const PASSWORD_LIMIT = { limit: 10, windowSeconds: 15 * 60 };
 
 /**
- * Uses the link of a sign-up, which creates the account and signs the user in, or of a changed e-mail address. The link only
+ * Uses the link of a sign-up, which creates the account and signs the user in, or of a changed email address. The link only
  * proves who reads the mailbox. The user must also prove that they chose the password, or hold the account. Otherwise somebody
  * could sign up with another's address, have its owner press the button, and use that address as theirs here and at every app
  * (S142).
- * @throws ServiceError `gone`; `unauthorized` on `password`, `forbidden` for another account's link, `rate_limited`, `conflict`
- * on `username`, after all of which the link still works; `conflict` on `email`
+ * @throws ServiceError `gone`; `unauthorized` on `password`, `forbidden` for another account's link or while sign-up is closed,
+ * `rate_limited`, `conflict` on `username`, after all of which the link still works; `conflict` on `email`
  */
 export async function verifyEmail(token: string, from: RequestOrigin, input: VerifyEmailInput): Promise<VerifiedEmail> {
   const link = await findOneTimeToken(token, "sign-up", "change-email");
   if (!link) throw linkIsGone();
-  if (link.purpose === "sign-up") await checkChosenPassword(token, link.data.passwordHash, input.password);
-  else if (input.actor?.userId !== link.userId) {
-    throw new ServiceError("forbidden", "Sign in to the account whose address this is to be, and confirm it there.");
+  if (link.purpose === "sign-up") {
+    await checkChosenPassword(token, link.data.passwordHash, input.password);
+    await requireSignUp(parseEmailAddress(link.data.email), link.data.returnTo);
+  } else if (input.actor?.userId !== link.userId) {
+    throw new ServiceError("forbidden", "Sign in to the account that will get this address, and confirm it there.");
   }
   return db().$transaction(async (tx) => {
     const used = await useOneTimeToken(tx, token, "sign-up", "change-email");
@@ -70,7 +71,7 @@ async function checkChosenPassword(token: string, passwordHash: string, value: u
     throw error;
   });
   if (!isRight) {
-    const sentence = "This is not the password that was chosen with this sign-up. If somebody else signed up, do nothing.";
+    const sentence = "This is not the password chosen at sign-up. If somebody else signed up, do nothing.";
     throw new ServiceError("unauthorized", sentence, { field: "password" });
   }
   await giveBack();
@@ -119,7 +120,7 @@ async function finishEmailChange(tx: Db, link: OneTimeToken<"change-email">, fro
 }
 
 function addressTaken(): ServiceError {
-  return new ServiceError("conflict", "This e-mail address belongs to another account.", { field: "email" });
+  return conflict("This e-mail address belongs to another account.", "email");
 }
 
 function isUniqueViolation(error: unknown): boolean {

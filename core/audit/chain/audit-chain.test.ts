@@ -6,12 +6,12 @@ import { db, pool } from "../../db.ts";
 import { env } from "../../env.ts";
 import { newId } from "../../ids.ts";
 import { recordAuditEvent } from "../record-audit-event.ts";
+import { expireAuditEvents } from "../retention.ts";
 import { canonicalJson } from "./chain-hash.ts";
-import { expireAuditEvents } from "./expire-audit-events.ts";
 import { sealAuditEvents } from "./seal-audit-events.ts";
 import { verifyAuditChain } from "./verify-audit-chain.ts";
 
-/** Somebody who has taken over the database itself, triggers and all. */
+/** An attacker who controls the database itself, including its triggers. */
 const intruder = new pg.Client({ connectionString: env().DATABASE_OWNER_URL });
 const never = new AbortController().signal;
 
@@ -31,17 +31,17 @@ beforeEach(async () => {
   await intruder.query("set session_replication_role = origin");
 });
 
-/** Changes what nothing of ours can change. */
+/** Changes what our own code cannot change. */
 async function tamper(sql: string): Promise<void> {
   await intruder.query(`set session_replication_role = replica; ${sql}; set session_replication_role = origin`);
 }
 
 describe("S116 the chain", () => {
-  test("is sound, gapless, and can be recomputed by anybody from what is exported", async () => {
+  test("is valid, without gaps, and can be recomputed from an export", async () => {
     await recordSome(5);
     const found = await verifyAuditChain();
     expect(found).toMatchObject({ flaw: undefined, verified: 5n, unsealed: 0, expired: 0 });
-    // Apart from our code: an entry's hash, and the seals' hashes one after another.
+    // Independent of our code: an entry's hash, and the seals' hashes in order.
     const sha256 = (text: string) => createHash("sha256").update(text).digest("hex");
     const { rows: seals } = await pool().query("select * from audit_seal order by seq");
     let hash = "0".repeat(64);
@@ -66,7 +66,7 @@ describe("S116 the chain", () => {
     expect(canonicalJson(value)).toBe('{"a":{"Z":{},"\u{1f600}":null,"\ufb33":true},"b":[1e+21,0.5,0,"\u20ac\\n\\u0001"]}');
   });
 
-  test("passes nobody over who commits late, nor makes anybody wait, however many seal at once", async () => {
+  test("skips no entry that commits late, and delays no writer, however many processes seal at once", async () => {
     const [slow, quick] = [newId(), newId()];
     const began = Promise.withResolvers<void>();
     const commit = Promise.withResolvers<void>();
@@ -90,7 +90,7 @@ describe("S116 the chain", () => {
     expect(await verifyAuditChain()).toMatchObject({ flaw: undefined, verified: 9n, unsealed: 0 });
   });
 
-  test("goes on across batches, and an entry that is made to wait again holds nothing up", async () => {
+  test("continues across batches, and an entry that has to wait again delays nothing", async () => {
     await pool().query(
       "insert into audit_event (id, type, data) select lpad(to_hex(n), 24, '0'), 'user.sign_in', '{}' from generate_series(1, 2500) n",
     );
@@ -101,7 +101,7 @@ describe("S116 the chain", () => {
   });
 });
 
-describe("S116 whoever changes the log behind our back is found out", () => {
+describe("S116 a change of the log outside the service is detected", () => {
   test.each([
     ["alters an entry", "update audit_event set data = '{}' where id = :3", { kind: "entry_altered", seq: 3n }],
     [
@@ -154,7 +154,7 @@ describe("S116 whoever changes the log behind our back is found out", () => {
     expect((await verifyAuditChain()).flaw).toMatchObject(flaw);
   });
 
-  test("cuts off the end: a head that was kept elsewhere tells", async () => {
+  test("cuts off the end: a head that was stored elsewhere shows it", async () => {
     await recordSome(5);
     const { head } = await verifyAuditChain();
     await recordSome(2);
@@ -170,12 +170,12 @@ describe("S116 whoever changes the log behind our back is found out", () => {
 });
 
 describe("S116 retention", () => {
-  test("removes old contents and keeps their places; what else is missing is still found", async () => {
+  test("removes old contents and keeps their places; other missing entries are still found", async () => {
     const { rows } = await pool().query<{ id: string }>(
       `insert into audit_event (id, type, created_at) select lpad(to_hex(n), 24, '0'), 'user.sign_in', now() - make_interval(days => 500 - n * 50)
          from generate_series(1, 6) n returning id`,
     );
-    // Not sealed yet: none goes before it has its place.
+    // Not sealed yet: contents are deleted only after the entry has its place.
     expect(await expireAuditEvents(never)).toBe(0);
     await sealAll();
     expect(await expireAuditEvents(never)).toBe(2);

@@ -38,10 +38,7 @@ export function hashEntry(entry: AuditEntry): Buffer {
   return sha256({ id, type, actorId, orgId, clientId, subjectId, data, ip, userAgent, token, createdAt });
 }
 
-/**
- * SHA-256 of a seal as canonical JSON, with its hashes in hexadecimal. It contains the entry's hash, so the chain can be verified after the
- * contents of old entries are deleted.
- */
+/** SHA-256 of a seal as canonical JSON. It contains the entry's hash, so the chain outlives the contents of old entries. */
 export function hashSeal({ seq, eventId, eventCreatedAt, contentHash, previousHash }: AuditSeal): Buffer {
   const hashes = { contentHash: contentHash.toString("hex"), previousHash: previousHash.toString("hex") };
   return sha256({ seq: seq.toString(), eventId, eventCreatedAt, ...hashes });

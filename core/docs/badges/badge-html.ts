@@ -2,7 +2,7 @@ import { type BadgeSize, type BadgeTheme, badgeSizes, drawBadge } from "./draw-b
 
 export const badgePath = (size: BadgeSize, theme: BadgeTheme): string => `/badges/sign-in-${size}-${theme}.svg`;
 
-export type BadgeHtml = Readonly<{ origin: string; brand: string; size: BadgeSize }>;
+type BadgeHtml = Readonly<{ origin: string; brand: string; size: BadgeSize }>;
 
 /** HTML to paste, a link with the badge: the picture follows the reader's theme, and its text is available to screen readers. */
 export function badgeHtml({ origin, brand, size }: BadgeHtml, href = "/sign-in"): string {

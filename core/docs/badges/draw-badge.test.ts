@@ -5,7 +5,7 @@ import { badgeColours, badgeSizes, badgeThemes, drawBadge } from "./draw-badge.t
 
 const all = badgeSizes.flatMap((size) => badgeThemes.map((theme) => ({ size, theme })));
 
-/** Contrast of two colours such as `#1c1917`, by WCAG 2.2. */
+/** Contrast of two colors such as `#1c1917`, by WCAG 2.2. */
 function contrast(one: string, other: string): number {
   const [light = 0, dark = 0] = [one, other].map(luminance).sort((a, b) => b - a);
   return (light + 0.05) / (dark + 0.05);
@@ -45,7 +45,7 @@ describe("nothing is cut", () => {
   });
 });
 
-test("a name in other letters is written in the reader's font, in the width that was left for it", () => {
+test("a name in other letters is written in the reader's font, fitted to the remaining width", () => {
   const { svg, widthPx } = drawBadge("鍵 <b>", "md", "light");
   expect(svg).toContain("<text");
   expect(svg).toContain("Sign in with 鍵 &lt;b&gt;");
@@ -53,7 +53,7 @@ test("a name in other letters is written in the reader's font, in the width that
   expect(Number(/textLength="([\d.]+)"/.exec(svg)?.[1])).toBeLessThan(widthPx);
 });
 
-test("the HTML has words for those who cannot see the picture, and its size before it is there", () => {
+test("the HTML has alternative text, and the size of the picture", () => {
   const html = badgeHtml({ origin: "https://hub.example.com", brand: 'A "B"', size: "md" });
   expect(html).toContain('alt="Sign in with A &quot;B&quot;"');
   expect(html).toMatch(/width="\d+" height="40"/);

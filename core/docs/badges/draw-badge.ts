@@ -5,7 +5,7 @@ export const badgeThemes = ["light", "dark"] as const;
 export type BadgeSize = (typeof badgeSizes)[number];
 export type BadgeTheme = (typeof badgeThemes)[number];
 
-export type Badge = Readonly<{ svg: string; label: string; widthPx: number; heightPx: number }>;
+type Badge = Readonly<{ svg: string; label: string; widthPx: number; heightPx: number }>;
 
 type Measures = { heightPx: number; fontPx: number; paddingPx: number; markPx: number; gapPx: number };
 const measures: Record<BadgeSize, Measures> = {
@@ -31,7 +31,7 @@ export function drawBadge(brand: string, size: BadgeSize, theme: BadgeTheme): Ba
   const words = layOut(label, fontPx);
   const wordsAt = paddingPx + markPx + gapPx;
   const widthPx = Math.ceil(wordsAt + words.widthPx + paddingPx);
-  // Capitals are centred vertically, because the eye judges a line by them.
+  // Capitals are centered vertically, because the eye judges a line by them.
   const baseline = round((heightPx + (inter.capHeight / inter.unitsPerEm) * fontPx) / 2);
   const svg = `<svg xmlns="http://www.w3.org/2000/svg" width="${widthPx}" height="${heightPx}" viewBox="0 0 ${widthPx} ${heightPx}" role="img" aria-labelledby="t">
 <title id="t">${escaped(label)}</title>
@@ -60,7 +60,7 @@ function layOut(label: string, fontPx: number): Words {
   return { drawn: `<g transform="scale(${scale.toFixed(6)})">${paths.join("")}</g>`, widthPx: at * scale };
 }
 
-/** A name in letters for which we have no outlines: set in one of the reader's fonts, fitted to the remaining width. */
+/** A name with letters for which we have no outlines is set in one of the reader's fonts and fitted to the remaining width. */
 function inReadersFont(label: string, fontPx: number): Words {
   const widthPx = [...label].reduce((sum, character) => sum + (character > "\u{2e7f}" ? 1 : 0.62), 0) * fontPx;
   const drawn = `<text font-family="Inter, system-ui, sans-serif" font-size="${fontPx}" font-weight="600" textLength="${round(widthPx)}" lengthAdjust="spacingAndGlyphs">${escaped(label)}</text>`;

@@ -1,20 +1,20 @@
 import type { ApiDocument, ApiOperation, ApiResponse, ApiSchema } from "../../api-document.ts";
 
-/** One operation of the reference, with those that do the same at another URL. */
+/** One operation of the reference, with the operations that do the same at other URLs. */
 export type ReferenceOperation = {
   id: string;
   method: string;
   path: string;
   operation: ApiOperation;
-  /** The same for other types of repositories, or for an organization's webhooks. */
+  /** The operations that do the same for other types of repositories, or for an organization's webhooks. */
   alike: { id: string; method: string; path: string }[];
 };
 
-export type ReferenceSection = { slug: string; name: string; description: string; operations: ReferenceOperation[] };
+type ReferenceSection = { slug: string; name: string; description: string; operations: ReferenceOperation[] };
 
 export const EVENTS_SLUG = "events";
 
-export const slugOf = (name: string): string => name.toLowerCase().replace(/[^a-z0-9]+/g, "-");
+const slugOf = (name: string): string => name.toLowerCase().replace(/[^a-z0-9]+/g, "-");
 
 const made = new WeakMap<ApiDocument, ReferenceSection[]>();
 
@@ -52,7 +52,22 @@ const generalized = (path: string): string =>
     .replace(/^\/api\/(models|datasets|spaces)(?=\/\{owner\}\/\{name\}|$)/, "/api/{type}")
     .replace(/^\/(datasets|spaces)(?=\/\{owner\}\/\{name\}\/(resolve|raw))/, "");
 
-/** The payloads sent to receivers, in the same form. */
+/** A section by its slug. */
+export function findSection(document: ApiDocument | undefined, slug: string): ReferenceSection | undefined {
+  return document && [...sectionsOf(document), eventsSection(document)].find((section) => section.slug === slug);
+}
+
+/** The kinds of events that webhooks send, in the same form. */
+export function eventsSection(document: ApiDocument): ReferenceSection {
+  return {
+    slug: EVENTS_SLUG,
+    name: "Webhook events",
+    description:
+      "What a receiver gets for each kind of event, as a POST with a JSON body. Respond with 2xx within 15 seconds; otherwise the service retries.",
+    operations: eventOperations(document),
+  };
+}
+
 export function eventOperations({ webhooks }: ApiDocument): ReferenceOperation[] {
   return Object.entries(webhooks).flatMap(([kind, operations]) =>
     Object.entries(operations).map(([method, operation]) => ({
@@ -87,8 +102,8 @@ export function typeOfAccess({ security = [], "x-scopes": scopes = [] }: ApiOper
   if (security.length === 0) return { sentence: "No token.", scopes };
   const isOptional = security.some((one) => Object.keys(one).length === 0);
   if (security.some((one) => "clientBasic" in one)) {
-    return { sentence: isOptional ? "Client credentials, of an app with a secret." : "Client credentials.", scopes };
+    return { sentence: isOptional ? "Client credentials of an app with a secret." : "Client credentials.", scopes };
   }
   const list = scopes.length === 0 ? "" : scopes.length === 1 ? " with the scope" : " with one of the scopes";
-  return { sentence: isOptional ? `Public; with a token${list} more:` : `A token${list || "."}`, scopes };
+  return { sentence: isOptional ? `Public. For more access, use a token${list || "."}` : `A token${list || "."}`, scopes };
 }

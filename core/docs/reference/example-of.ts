@@ -1,5 +1,5 @@
-import type { ApiDocument, ApiSchema } from "../../api-document.ts";
-import { resolveSchema } from "./api-reference.ts";
+import type { ApiContent, ApiDocument, ApiSchema } from "../../api-document.ts";
+import { type ReferenceOperation, resolveSchema } from "./api-reference.ts";
 
 /** Nothing is shown below this depth: a schema that refers to itself would have no end. */
 const DEPTH_MAX = 6;
@@ -62,6 +62,7 @@ function text({ format, pattern }: ApiSchema, name: string): string {
   if (known !== undefined) return known;
   if (format === "date-time" || /(At|^date|^from|^to|since|until)$/.test(name)) return "2026-11-22T09:30:00.000Z";
   if (format === "uri" || /url$/i.test(name)) return "https://app.example.com/";
+  if (pattern?.includes("{64}")) return "5feceb66ffc86f38d952786c6d696c79c2dbc239dd4e91b46729d73a27fb57e9";
   if (pattern?.includes("{40}") || /sha$|oid$/i.test(name)) return "9fceb02d0ae598e95dc970b74767f19372d6156d";
   if (pattern?.includes("{24}") || /id$/i.test(name)) return ID;
   return "…";
@@ -85,7 +86,7 @@ const names: Record<string, string> = {
   comment: "Looks right to me.",
   content: "Looks right to me.",
   reaction: "👍",
-  note: "Where to begin",
+  note: "Where to start",
   path: "data/march.csv",
   paths: "data/march.csv",
   tag: "v1.0",
@@ -107,3 +108,39 @@ const names: Record<string, string> = {
   num: "12",
   size: "1024",
 };
+
+/** A request to paste into a shell, with this service's own URL; the token is in the environment. */
+export function curlOf(document: ApiDocument, { method, path, operation }: ReferenceOperation): string {
+  const { parameters = [], security = [], requestBody } = operation;
+  const filled = parameters
+    .filter((one) => one.in === "path")
+    .reduce((address, one) => address.replace(`{${one.name}}`, inPath(one.name, String(one.example ?? one.name))), path);
+  const query = parameters
+    .filter((one) => one.in === "query" && one.required)
+    .map((one) => `${encodeURIComponent(one.name)}=${encodeURIComponent(String(one.example ?? ""))}`)
+    .join("&");
+  const address = `${document.servers[0]?.url ?? ""}${filled}${query && `?${query}`}`;
+  const isOptional = security.some((one) => Object.keys(one).length === 0);
+  const lines = [`curl ${method === "GET" ? "" : `-X ${method} `}${quoted(address)}`];
+  if (security.some((one) => "bearer" in one) && !isOptional) lines.push('-H "Authorization: Bearer $KEYHOOK_TOKEN"');
+  if (security.some((one) => "clientBasic" in one)) lines.push('-u "$CLIENT_ID:$CLIENT_SECRET"');
+  if (requestBody) lines.push(...bodyLines(document, requestBody.content));
+  if (Object.values(operation.responses).some(({ content }) => content?.["text/event-stream"])) lines.push("-N");
+  return lines.join(" \\\n  ");
+}
+
+const inPath = (name: string, value: string): string =>
+  name === "path" ? value.split("/").map(encodeURIComponent).join("/") : encodeURIComponent(value);
+
+function bodyLines(document: ApiDocument, content: ApiContent): string[] {
+  const [mediaType = "", { schema = {} } = {}] = Object.entries(content)[0] ?? [];
+  const example = exampleOf(document, schema, { isRequest: true });
+  if (mediaType === "application/x-www-form-urlencoded") {
+    return Object.entries(example as object).map(([name, value]) => `-d ${quoted(`${name}=${value}`)}`);
+  }
+  const body = typeof example === "string" ? example : JSON.stringify(example);
+  return [`-H "Content-Type: ${mediaType}"`, `-d ${quoted(body)}`];
+}
+
+/** In single quotes only the quote itself is special to a shell. */
+const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;

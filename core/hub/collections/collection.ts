@@ -1,15 +1,17 @@
-import type { Made } from "../../access/rules.ts";
+import type { Made } from "../../access/rule.ts";
+import { displayText, plainText } from "../../accounts/plain-text.ts";
+import { invalidRequest } from "../../errors.ts";
 import { isId } from "../../ids.ts";
 import { ownerColumns, type Repo } from "../repos/repo.ts";
 
 export const COLLECTION_TITLE_MAX_CHARACTERS = 60;
 export const COLLECTION_DESCRIPTION_MAX_CHARACTERS = 150;
 export const ITEM_NOTE_MAX_CHARACTERS = 500;
-/** In one collection; all of them are read at once. */
+/** The maximum number of items in one collection: all of them are read at once. */
 export const ITEMS_MAX = 500;
 export const COLLECTIONS_MAX_PER_OWNER = 1_000;
 
-/** The colour that a collection is drawn in. */
+/** The color that a collection is drawn in. */
 export const themes = ["orange", "blue", "green", "purple", "pink", "indigo"] as const;
 export type Theme = (typeof themes)[number];
 
@@ -75,4 +77,35 @@ export const collectionPath = (collection: Pick<Collection, "owner" | "slug" | "
 export function idInSlug(slug: string): string | undefined {
   const id = slug.slice(-24);
   return isId(id) && (slug.length === 24 || slug.at(-25) === "-") ? id : undefined;
+}
+
+export function parseTitle(value: unknown): string {
+  return displayText("title", value, { maxCharacters: COLLECTION_TITLE_MAX_CHARACTERS });
+}
+
+export function parseDescription(value: unknown): string | null {
+  const options = { maxCharacters: COLLECTION_DESCRIPTION_MAX_CHARACTERS, isRequired: false };
+  return displayText("description", value ?? "", options) || null;
+}
+
+export function parseTheme(value: unknown): Theme {
+  const theme = themes.find((one) => one === value);
+  if (!theme) throw invalidRequest(`Choose one of ${themes.join(", ")}.`, "theme");
+  return theme;
+}
+
+/** @returns null for an empty note */
+export function parseNote(value: unknown): string | null {
+  return plainText("note", value ?? "", ITEM_NOTE_MAX_CHARACTERS).trim() || null;
+}
+
+/** More than any list here contains. */
+const POSITION_MAX = 100_000;
+
+/** A position in a list, from 0; positions past its end mean its end. */
+export function parsePosition(value: unknown): number {
+  if (typeof value !== "number" || !Number.isSafeInteger(value) || value < 0) {
+    throw invalidRequest("Enter a whole number, 0 or more.", "position");
+  }
+  return Math.min(value, POSITION_MAX);
 }

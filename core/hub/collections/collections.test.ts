@@ -6,16 +6,11 @@ import { db } from "../../db.ts";
 import { inTurn } from "../../testing/as-owner.ts";
 import type { Repo } from "../repos/repo.ts";
 import { eventsOf, someRepo } from "../testing/repos.ts";
-import { addItem } from "./add-item.ts";
+import { createCollection, deleteCollection, type NewCollection, updateCollection } from "./change-collections.ts";
 import { type Collection, idInSlug, slugOf } from "./collection.ts";
-import { createCollection, type NewCollection } from "./create-collection.ts";
-import { deleteCollection } from "./delete-collection.ts";
 import { findCollection } from "./find-collection.ts";
-import { listCollections } from "./list-collections.ts";
-import { readItemsOf } from "./read-items.ts";
-import { removeItem } from "./remove-item.ts";
-import { updateCollection } from "./update-collection.ts";
-import { updateItem } from "./update-item.ts";
+import { addItem, readItemsOf, removeItem, updateItem } from "./items.ts";
+import { LISTED_MAX, listCollections } from "./list-collections.ts";
 
 async function someCollection(person: TestPerson, input: Partial<NewCollection> = {}): Promise<Collection> {
   const made = await createCollection(person.actor, { owner: person.username, title: "Tides & Moons", ...input }, from);
@@ -47,7 +42,7 @@ test("a slug is the title in plain letters, and the id behind it decides", () =>
 });
 
 describe("createCollection", () => {
-  test("S135 whoever is removed while theirs waits makes none", async () => {
+  test("S135 a member who is removed while their request waits creates nothing", async () => {
     const [ada, bea] = [await signedInPerson(), await signedInPerson("bea")];
     const { id, name } = await organizationOf(ada, [[bea, "write"]]);
     const lock = `select from organization where id = '${id}' for update; delete from membership where user_id = '${bea.id}'`;
@@ -100,7 +95,7 @@ describe("createCollection", () => {
 });
 
 describe("S136 what may not be seen", () => {
-  test("a private collection is as if it were not there", async () => {
+  test("a private collection looks nonexistent", async () => {
     const [ada, eve] = [await signedInPerson(), await signedInPerson("eve")];
     const collection = await someCollection(ada, { isPrivate: true });
     for (const actor of [eve.actor, anonymous, token(ada, "read-repos")]) {
@@ -133,14 +128,14 @@ describe("S136 what may not be seen", () => {
     ]);
   });
 
-  test("only what the adder may read can be added", async () => {
+  test("only repositories that the user may read can be added", async () => {
     const [ada, eve] = [await signedInPerson(), await signedInPerson("eve")];
     const hidden = await someRepo(ada, { isPrivate: true });
     const collection = await someCollection(eve);
     await expect(put(eve, collection, hidden)).rejects.toMatchObject({ code: "not_found", wireCode: "RepoNotFound" });
   });
 
-  test("a disabled owner's collections and repositories are not there", async () => {
+  test("a disabled owner's collections and repositories are hidden", async () => {
     const [ada, bea] = [await signedInPerson(), await signedInPerson("bea")];
     const [ofAda, ofBea] = [await someCollection(ada), await someCollection(bea)];
     await put(bea, ofBea, await someRepo(ada));
@@ -160,7 +155,7 @@ describe("items", () => {
     expect((await readItemsOf(ada.actor, collection.id)).map(({ position }) => position)).toEqual([0, 1, 2, 3]);
   });
 
-  test("S137 twenty at once that are not there take one connection each, and are answered", async () => {
+  test("S137 twenty missing ones at once take one connection each, and get responses", async () => {
     const ada = await signedInPerson();
     const collection = await someCollection(ada);
     const absent = { type: "model", owner: "nobody", name: "none" } as const;
@@ -168,7 +163,7 @@ describe("items", () => {
     expect(await outcomes(asked)).toEqual(Array(20).fill("not_found"));
   });
 
-  test("move among those that are seen; those that are not keep their neighbours", async () => {
+  test("move among the visible ones; hidden ones keep their neighbors", async () => {
     const [ada, bea] = [await signedInPerson(), await signedInPerson("bea")];
     const { name } = await organizationOf(ada, [[bea, "write"]]);
     const collection = await someCollection(ada, { owner: name });
@@ -207,7 +202,7 @@ describe("items", () => {
     });
   });
 
-  test("go with their repository, and repositories stay when the collection goes", async () => {
+  test("are deleted with their repository, and repositories stay when the collection is deleted", async () => {
     const ada = await signedInPerson();
     const [collection, gone, stays] = [await someCollection(ada), await someRepo(ada), await someRepo(ada)];
     for (const repo of [gone, stays]) await put(ada, collection, repo);
@@ -221,7 +216,7 @@ describe("items", () => {
 });
 
 describe("updateCollection", () => {
-  test("changes what is told and nothing else; a new title changes the address and the old one still leads there", async () => {
+  test("changes only the given fields; a new title changes the URL, and the old one still leads there", async () => {
     const ada = await signedInPerson();
     const collection = await someCollection(ada, { description: "Of the sea", theme: "green" });
     const changed = await updateCollection(ada.actor, collection.id, { title: "Ebb and Flow" }, from);
@@ -250,7 +245,7 @@ describe("updateCollection", () => {
     expect(await titles()).toEqual(["b", "c", "a"]);
   });
 
-  test("S116 who may read it is in the organization's audit log", async () => {
+  test("S116 changes of who may read it are in the organization's audit log", async () => {
     const ada = await signedInPerson();
     const organization = await organizationOf(ada);
     const { id } = await someCollection(ada, { owner: organization.name });
@@ -265,7 +260,7 @@ describe("updateCollection", () => {
   });
 });
 
-test("S138 lists come in pages, and a search takes what is typed as it is", async () => {
+test("S138 lists are paged, and a search takes the input literally", async () => {
   const ada = await signedInPerson();
   for (const title of ["100% tide", "100 tides", "Moon_"]) await someCollection(ada, { title });
   const search = async (text: string, page = 1) =>
@@ -280,4 +275,57 @@ test("S138 lists come in pages, and a search takes what is typed as it is", asyn
   expect(await search("", 2)).toHaveLength(1);
   await expect(search("a\0")).rejects.toMatchObject({ code: "invalid_request" });
   expect((await listCollections(ada.actor, { owners: ["no-such-owner", "a\0b"] })).total).toBe(0);
+});
+
+test("S137 a list shows the latest changed collections, even if one account has hundreds of thousands", async () => {
+  const [ada, eve] = [await signedInPerson(), await signedInPerson("eve")];
+  const repo = await someRepo(ada);
+  const [before, secret] = [await someCollection(ada, { title: "Before" }), await someCollection(ada, { isPrivate: true })];
+  for (const one of [before, secret]) await put(ada, one, repo);
+  await db().$executeRaw`INSERT INTO collection (id, owner_id, owner_kind, slug, title, updated_at)
+    SELECT left(md5(${eve.id} || n), 24), ${eve.id}, 'user', 'x', 'Many ' || n, now() + n * interval '1 second'
+      FROM generate_series(1, ${LISTED_MAX}::int) n`;
+  const titles = async (actor: typeof anonymous | TestPerson["actor"], search: Parameters<typeof listCollections>[1]) => {
+    const { items, total } = await listCollections(actor, search);
+    return [total, ...items.slice(0, 2).map(({ title }) => title)];
+  };
+  expect(await titles(anonymous, {})).toEqual([LISTED_MAX, `Many ${LISTED_MAX}`, `Many ${LISTED_MAX - 1}`]);
+  expect(await titles(anonymous, { text: "many 17" })).toEqual([111, "Many 1799", "Many 1798"]);
+  expect(await titles(anonymous, { text: "before" })).toEqual([0]);
+  // A filter by owner or repository also finds collections beyond the listed ones.
+  expect(await titles(anonymous, { owners: [ada.username] })).toEqual([1, "Before"]);
+  expect(await titles(eve.actor, { containing: [nameOf(repo)] })).toEqual([1, "Before"]);
+  expect((await titles(ada.actor, { containing: [nameOf(repo)] }))[0]).toBe(2);
+  await db().$executeRaw`INSERT INTO collection_item (id, collection_id, repo_id, position)
+    SELECT left(md5(id), 24), id, ${repo.id}, 0 FROM collection WHERE owner_id = ${eve.id}`;
+  expect((await titles(anonymous, { containing: [nameOf(repo)] }))[0]).toBeLessThanOrEqual(LISTED_MAX);
+  await db().collection.deleteMany({ where: { ownerId: eve.id } });
+});
+
+test("S137 thousands of private collections that contain a repository hide no public one", async () => {
+  const [ada, eve] = [await signedInPerson(), await signedInPerson("eve")];
+  const repo = await someRepo(ada);
+  const holders = async (actor: typeof anonymous | TestPerson["actor"]) => {
+    const { items, total } = await listCollections(actor, { containing: [nameOf(repo)] });
+    return [total, ...items.slice(0, 2).map(({ title }) => title)];
+  };
+  await db().$executeRaw`INSERT INTO collection (id, owner_id, owner_kind, slug, title, is_private)
+    SELECT left(md5(${eve.id} || n), 24), ${eve.id}, 'user', 'x', 'Many ' || n, true FROM generate_series(1, ${LISTED_MAX + 1}::int) n`;
+  await db().$executeRaw`INSERT INTO collection_item (id, collection_id, repo_id, position)
+    SELECT left(md5(id), 24), id, ${repo.id}, 0 FROM collection WHERE owner_id = ${eve.id}`;
+  const [open, secret] = [
+    await someCollection(ada, { title: "Open" }),
+    await someCollection(ada, { title: "Secret", isPrivate: true }),
+  ];
+  for (const one of [open, secret]) await put(ada, one, repo);
+  expect(await holders(anonymous)).toEqual([1, "Open"]);
+  expect(await holders(ada.actor)).toEqual([2, "Secret", "Open"]);
+  expect((await holders(eve.actor))[0]).toBe(LISTED_MAX + 1);
+  // A collection that becomes private leaves the list, and returns.
+  for (const isPrivate of [true, false]) {
+    await updateCollection(ada.actor, open.id, { isPrivate }, from);
+    expect((await holders(anonymous))[0]).toBe(isPrivate ? 0 : 1);
+    expect((await holders(ada.actor))[0]).toBe(2);
+  }
+  await db().collection.deleteMany({ where: { ownerId: eve.id } });
 });

@@ -3,8 +3,7 @@ import { requirePermission } from "../../access/may.ts";
 import { type Db, db } from "../../db.ts";
 import { notFound } from "../../errors.ts";
 import { Prisma } from "../../generated/prisma/client.ts";
-import { type Collection, collectionResource, idInSlug } from "./collection.ts";
-import { lockCollection, readCollections } from "./read-collections.ts";
+import { type Collection, collectionResource, idInSlug, type Theme } from "./collection.ts";
 
 /**
  * Finds a collection by its `slug-id`, for an actor who may do `action` to it. Only the id decides, so that links survive a new title;
@@ -25,10 +24,57 @@ export async function findCollection(
   return collection;
 }
 
-/** The same before a change: locks its row until the transaction ends. */
+/** Finds a collection that the actor may change, and locks its row until the transaction ends. @throws ServiceError */
 export async function findCollectionToChange(tx: Db, actor: Actor, slug: string): Promise<Collection> {
   const { id } = await findCollection(actor, slug, "collection.write", tx);
   const collection = await lockCollection(tx, id);
   if (!collection) throw notFound("Collection");
+  return collection;
+}
+
+type Row = Omit<Collection, "owner"> & {
+  ownerId: string;
+  ownerKind: "user" | "organization";
+  ownerHandle: string;
+  ownerFullName: string;
+};
+
+const COLUMNS = Prisma.sql`c.id, c.owner_id AS "ownerId", c.owner_kind AS "ownerKind", coalesce(u.username, o.name) AS "ownerHandle",
+  coalesce(u.full_name, o.full_name) AS "ownerFullName", c.title, c.slug, c.description, c.theme, c.is_private AS "isPrivate", c.position,
+  c.created_by_id AS "createdById", c.created_by_client_id AS "createdByClientId", c.created_at AS "createdAt",
+  c.updated_at AS "updatedAt"`;
+
+const ALL = Prisma.sql`collection c`;
+
+/** Collections with their owners; those of disabled users are left out. @param from all collections or some, as `c` */
+const sourceOf = (from: Prisma.Sql): Prisma.Sql => Prisma.sql`${from}
+  LEFT JOIN "user" u ON c.owner_kind = 'user' AND u.id = c.owner_id
+  LEFT JOIN organization o ON c.owner_kind = 'organization' AND o.id = c.owner_id`;
+
+/** Reads collections with their owners' names: only this function knows the columns. It checks no permissions. */
+export async function readCollections(
+  where: Prisma.Sql,
+  { tx = db(), tail = Prisma.empty, from = ALL }: { tx?: Db; tail?: Prisma.Sql; from?: Prisma.Sql } = {},
+): Promise<Collection[]> {
+  const rows = await tx.$queryRaw<
+    Row[]
+  >`SELECT ${COLUMNS} FROM ${sourceOf(from)} WHERE u.disabled_at IS NULL AND (${where}) ${tail}`;
+  return rows.map(({ ownerId, ownerKind, ownerHandle, ownerFullName, ...row }) => ({
+    ...row,
+    theme: row.theme as Theme,
+    owner: { kind: ownerKind, id: ownerId, handle: ownerHandle, fullName: ownerFullName },
+  }));
+}
+
+export async function countCollections(where: Prisma.Sql, from = ALL): Promise<number> {
+  const [row] = await db().$queryRaw<
+    { count: number }[]
+  >`SELECT count(*)::int AS count FROM ${sourceOf(from)} WHERE u.disabled_at IS NULL AND (${where})`;
+  return row?.count ?? 0;
+}
+
+/** One collection by id, with its row locked until the transaction ends, which serializes changes to it and its items. */
+export async function lockCollection(tx: Db, id: string): Promise<Collection | undefined> {
+  const [collection] = await readCollections(Prisma.sql`c.id = ${id}`, { tx, tail: Prisma.sql`FOR UPDATE OF c` });
   return collection;
 }

@@ -1,16 +1,17 @@
-import type { Actor } from "../../access/actor.ts";
-import { readableOwners, readableWhere } from "../../access/readable-owners.ts";
+import type { Actor, Person } from "../../access/actor.ts";
+import { organizationsOf } from "../../access/organizations-of.ts";
+import { type ReadableOwners, readableOwners, readableWhere } from "../../access/readable-owners.ts";
 import { findOwner } from "../../accounts/handles/find-owner.ts";
 import { type Page, type PageRequest, pageBounds } from "../../accounts/page.ts";
 import { plainText } from "../../accounts/plain-text.ts";
-import { isServiceError, ServiceError } from "../../errors.ts";
+import { invalidRequest, isServiceError } from "../../errors.ts";
 import { Prisma } from "../../generated/prisma/client.ts";
 import { findRepo, type RepoName } from "../repos/find-repo.ts";
 import type { Collection } from "./collection.ts";
-import { countCollections, readCollections } from "./read-collections.ts";
-import { type Items, readItems } from "./read-items.ts";
+import { countCollections, readCollections } from "./find-collection.ts";
+import { type Items, readItems } from "./items.ts";
 
-export type CollectionSearch = PageRequest & {
+type CollectionSearch = PageRequest & {
   /** Handles: collections of any of these owners. */
   owners?: readonly string[];
   /** Collections that contain any of these repositories. */
@@ -23,6 +24,11 @@ export type CollectionSearch = PageRequest & {
 export type ListedCollection = Collection & Items;
 
 const ITEMS_SHOWN = 4;
+/**
+ * A list shows and counts the latest changed public ones, up to this many, and as many private ones. One account may have hundreds of
+ * thousands, and counting them for every list took Postgres most of a second (S137).
+ */
+export const LISTED_MAX = 2_000;
 export const FILTERS_MAX = 50;
 const TEXT_MAX_CHARACTERS = 200;
 
@@ -31,14 +37,17 @@ export async function listCollections(actor: Actor, search: CollectionSearch = {
   const { page, pageSize, skip, take } = pageBounds(search);
   const { owners = [], containing = [] } = search;
   if (owners.length > FILTERS_MAX || containing.length > FILTERS_MAX) {
-    throw new ServiceError("invalid_request", `Ask for at most ${FILTERS_MAX} at a time.`);
+    throw invalidRequest(`Request at most ${FILTERS_MAX} at a time.`);
   }
-  const conditions = [readableWhere("c", await readableOwners(actor, "collection.read"))];
+  const readable = await readableOwners(actor, "collection.read");
+  const conditions = [readableWhere("c", readable)];
   if (owners.length > 0) conditions.push(Prisma.sql`c.owner_id = ANY(${await ownerIds(owners)})`);
-  if (containing.length > 0) {
-    const repoIds = await readableRepoIds(actor, containing);
-    conditions.push(Prisma.sql`c.id IN (SELECT collection_id FROM collection_item WHERE repo_id = ANY(${repoIds}))`);
-  }
+  const from =
+    containing.length > 0
+      ? holdersOf(await readableRepoIds(actor, containing), readable)
+      : owners.length > 0
+        ? Prisma.sql`collection c`
+        : latest(readable);
   const text = plainText("search", search.text ?? "", TEXT_MAX_CHARACTERS).trim();
   if (text) {
     const pattern = `%${text.replace(/[\\%_]/g, "\\$&")}%`;
@@ -47,8 +56,8 @@ export async function listCollections(actor: Actor, search: CollectionSearch = {
   const where = Prisma.join(conditions, " AND ");
   const order = owners.length === 1 ? Prisma.sql`c.position, c.updated_at DESC` : Prisma.sql`c.updated_at DESC`;
   const [collections, total] = await Promise.all([
-    readCollections(where, { tail: Prisma.sql`ORDER BY ${order}, c.id LIMIT ${take} OFFSET ${skip}` }),
-    countCollections(where),
+    readCollections(where, { from, tail: Prisma.sql`ORDER BY ${order}, c.id LIMIT ${take} OFFSET ${skip}` }),
+    countCollections(where, from),
   ]);
   const items = await readItems(
     actor,
@@ -58,6 +67,38 @@ export async function listCollections(actor: Actor, search: CollectionSearch = {
   const none: Items = { items: [], total: 0 };
   return { items: collections.map((one) => ({ ...one, ...(items.get(one.id) ?? none) })), page, pageSize, total };
 }
+
+/** The latest changed collections. Each part is a range of an index: a condition for both would read all collections. */
+function latest(readable: ReadableOwners): Prisma.Sql {
+  const part = (from: Prisma.Sql) => Prisma.sql`SELECT * FROM (
+    SELECT c.* FROM ${from} ORDER BY c.updated_at DESC, c.id LIMIT ${LISTED_MAX}) latest`;
+  const parts = [part(Prisma.sql`collection c WHERE NOT c.is_private`)];
+  if (readable.isAll) parts.push(part(Prisma.sql`collection c WHERE c.is_private`));
+  const owners = privateOwnersOf(readable);
+  // Without OFFSET, Postgres might search the private collections of all owners.
+  if (owners.length > 0)
+    parts.push(part(Prisma.sql`(SELECT * FROM collection WHERE is_private AND owner_id = ANY(${owners}) OFFSET 0) c`));
+  return Prisma.sql`(${Prisma.join(parts, " UNION ALL ")}) c`;
+}
+
+/**
+ * The collections that contain any of these repositories: public ones, those to which a repository was added last, and the reader's own. Items
+ * know whose private collection they are in, so that thousands of private collections of strangers hide nothing and cost nothing (S137).
+ */
+function holdersOf(repoIds: readonly string[], readable: ReadableOwners): Prisma.Sql {
+  const most = Math.ceil(LISTED_MAX / Math.max(1, repoIds.length));
+  const owners = privateOwnersOf(readable);
+  const part = (of: Prisma.Sql) =>
+    Prisma.sql`(SELECT collection_id FROM collection_item WHERE repo_id = wanted.id AND ${of} ORDER BY added_at DESC LIMIT ${most})`;
+  const parts = [part(Prisma.sql`private_of IS NULL`)];
+  if (readable.isAll) parts.push(part(Prisma.sql`private_of IS NOT NULL`));
+  if (owners.length > 0) parts.push(part(Prisma.sql`private_of = ANY(${owners})`));
+  return Prisma.sql`(SELECT c.* FROM (
+      SELECT DISTINCT collection_id FROM unnest(${[...repoIds]}::text[]) wanted(id), LATERAL (${Prisma.join(parts, " UNION ALL ")}) item) holder
+    JOIN collection c ON c.id = holder.collection_id) c`;
+}
+
+const privateOwnersOf = ({ ownerIds, madeBy }: ReadableOwners): string[] => [...ownerIds, ...(madeBy?.ownerIds ?? [])];
 
 async function ownerIds(handles: readonly string[]): Promise<string[]> {
   const found = await Promise.all(handles.map((handle) => findOwner(handle)));
@@ -75,4 +116,18 @@ async function readableRepoIds(actor: Actor, names: readonly RepoName[]): Promis
     ),
   );
   return found.flatMap((repo) => (repo ? [repo.id] : []));
+}
+
+const CHOICES_MAX = 200;
+
+/** The collections that a person may change, the latest changed first: the choice when they add a repository to one. */
+export async function listChangeableCollections(person: Person): Promise<Collection[]> {
+  const [whole, made] = await Promise.all([
+    organizationsOf(person, "collection.write"),
+    organizationsOf(person, "collection.write", { asMaker: true }),
+  ]);
+  return readCollections(
+    Prisma.sql`c.owner_id = ANY(${[person.userId, ...whole]}) OR (c.owner_id = ANY(${made}) AND c.created_by_id = ${person.userId})`,
+    { tail: Prisma.sql`ORDER BY c.updated_at DESC, c.id LIMIT ${CHOICES_MAX}` },
+  );
 }

@@ -1,5 +1,6 @@
 import { type Actor, actorId } from "../../access/actor.ts";
 import { may, requirePermission } from "../../access/may.ts";
+import { consumeThrottle, throttleKey } from "../../accounts/throttle.ts";
 import { type Db, db } from "../../db.ts";
 import { ServiceError } from "../../errors.ts";
 import { findRepo } from "../repos/find-repo.ts";
@@ -12,7 +13,7 @@ export type ToChange = {
   actor: Actor;
   actorId: string | null;
   repo: Repo;
-  /** As it is now, its row locked. */
+  /** The discussion in its present state, with its row locked. */
   discussion: DiscussionRow;
 };
 
@@ -45,5 +46,20 @@ export async function requireModerating({ tx, actor, repo }: Pick<ToChange, "tx"
 
 export async function requireUnlocked({ tx, actor, repo, discussion }: Omit<ToChange, "actorId">): Promise<void> {
   if (!discussion.isLocked || (await may(actor, "discussion.moderate", repoResource(repo), tx))) return;
-  throw new ServiceError("forbidden", "This discussion is locked. Those who look after the repository can unlock it.");
+  throw new ServiceError("forbidden", "This discussion is locked. The repository's maintainers can unlock it.");
+}
+
+const HOUR = 60 * 60;
+/** Far above what people write, and enough for a bot that answers webhooks. */
+const CONTRIBUTIONS = {
+  open: { limit: 300, windowSeconds: HOUR },
+  /** Also counts changes of a discussion, with or without a comment: each is an event for those who watch. */
+  comment: { limit: 1_000, windowSeconds: HOUR },
+  react: { limit: 2_000, windowSeconds: HOUR },
+} as const;
+
+/** Counts what a person adds to discussions in all repositories. @throws ServiceError `rate_limited` */
+export async function countContribution(actor: Actor, kind: keyof typeof CONTRIBUTIONS): Promise<void> {
+  const userId = actorId(actor);
+  if (userId) await consumeThrottle(throttleKey(`discussion-${kind}`, userId), CONTRIBUTIONS[kind]);
 }

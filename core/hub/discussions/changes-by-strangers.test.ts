@@ -5,12 +5,11 @@ import { pool } from "../../db.ts";
 import { provideSettings } from "../../env.ts";
 import { fanOutAll, watchingWebhook } from "../../webhooks/testing/fan-out.ts";
 import { updateRepoSettings } from "../repos/update-repo-settings.ts";
+import { nameOf } from "../testing/discussions.ts";
 import { someRepo } from "../testing/repos.ts";
-import { addComment } from "./add-comment.ts";
-import { changeStatus } from "./change-status.ts";
-import { changeTitle } from "./change-title.ts";
+import { addComment } from "./comments.ts";
 import { openDiscussion } from "./open-discussion.ts";
-import { nameOf } from "./testing.ts";
+import { changeStatus, changeTitle, setLocked, setPinned } from "./properties.ts";
 
 /** A public repository of Ada's in which Bea has opened a discussion. */
 async function opened() {
@@ -20,7 +19,7 @@ async function opened() {
   return { ada, bea, repo, at: nameOf(repo, row.num) };
 }
 
-describe("S127 what somebody else's webhooks hear of a stranger", () => {
+describe("S127 which events of a stranger trigger other users' webhooks", () => {
   test("is a part of their day, however often the stranger closes, opens and renames", async () => {
     provideSettings({ WEBHOOK_TRIGGERS_PER_DAY: "20" });
     const { ada, bea, repo, at } = await opened();
@@ -56,5 +55,13 @@ describe("S127 what somebody else's webhooks hear of a stranger", () => {
     const key = throttleKey("discussion-comment", bea.id);
     await pool().query("insert into throttle (key, count, reset_at) values ($1, 1000, now() + interval '1 hour')", [key]);
     await expect(change(bea, at)).rejects.toMatchObject({ code: "rate_limited" });
+  });
+
+  test("so do pinning and locking, which moderators may repeat", async () => {
+    const { ada, at } = await opened();
+    const key = throttleKey("discussion-comment", ada.id);
+    await pool().query("insert into throttle (key, count, reset_at) values ($1, 1000, now() + interval '1 hour')", [key]);
+    await expect(setPinned(ada.actor, at, true)).rejects.toMatchObject({ code: "rate_limited" });
+    await expect(setLocked(ada.actor, at, true, from)).rejects.toMatchObject({ code: "rate_limited" });
   });
 });

@@ -1,5 +1,5 @@
 import { type Deadline, runWalk, runWalkUntil, walkLinesUntil } from "../git/read/walk.ts";
-import type { RefChange } from "../git/refs/ref-change.ts";
+import type { RefChange } from "../git/refs/ref-name.ts";
 import { GitFailed } from "../git/run-git.ts";
 
 export type Commit = { oid: string; subject: string };
@@ -37,8 +37,8 @@ export async function listNewCommits(
 }
 
 /**
- * Which of these commits came into a branch by a change of it. Git walks from the branch, not from the commits: the time that takes depends
- * on those who may push to the branch, not on strangers who open pull requests (S137).
+ * Which of these commits a change of a branch brought into it. Git walks from the branch, not from the commits. So the time of the walk
+ * depends on those who may push to the branch, not on strangers who open pull requests (S137).
  * @throws as `listNewCommits`
  */
 export async function commitsThatCame(

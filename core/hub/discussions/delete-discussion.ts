@@ -2,11 +2,18 @@ import { type Actor, type ActorNow, clientIdOf } from "../../access/actor.ts";
 import { requirePermission } from "../../access/may.ts";
 import { recordAuditEvent } from "../../audit/record-audit-event.ts";
 import type { RequestOrigin } from "../../audit/request-origin.ts";
+import type { Db } from "../../db.ts";
+import { conflict } from "../../errors.ts";
+import { changeRefs } from "../git/refs/change-refs.ts";
+import { resolveRef, updateRefs } from "../git/refs/git-refs.ts";
+import { type Ask, askAgain, requireChangeable } from "../git/refs/require-changeable.ts";
+import { openRepository } from "../git/repository.ts";
+import { releaseFiles } from "../lfs/proposals/proposed-files.ts";
 import { type Repo, repoResource } from "../repos/repo.ts";
 import { changeDiscussion, requireModerating } from "./change-discussion.ts";
-import { deleteDiscussionRow } from "./delete-discussion-row.ts";
-import { removePullRequestRef } from "./delete-pull-request-ref.ts";
+import { type DiscussionRow, pullRequestRef } from "./discussion.ts";
 import { type DiscussionName, findDiscussion } from "./find-discussion.ts";
+import { recordDiscussionEvent } from "./record-discussion-event.ts";
 
 /**
  * Deletes a discussion with everything in it, and the commits of a pull request. The commits are deleted first: if that fails, they must
@@ -33,10 +40,61 @@ export async function deleteDiscussion(
       type: "discussion.delete",
       actorId,
       clientId: clientIdOf(actor),
-      orgId: to.repo.owner.kind === "organization" ? to.repo.owner.id : null,
+      owner: to.repo.owner,
       subjectId: row.authorId,
       data: { repo: to.repo.fullName, type: to.repo.type, num: row.num, title: row.title },
       from,
     });
   });
+}
+
+/** Deletes a discussion with everything in it, and records that. Its number is not reused. */
+export async function deleteDiscussionRow(
+  tx: Db,
+  { repo, discussion, actorId }: { repo: Repo; discussion: DiscussionRow; actorId: string | null },
+): Promise<void> {
+  await releaseFiles(tx, repo.id, [discussion.num]);
+  const { count } = await tx.discussion.deleteMany({ where: { id: discussion.id } });
+  if (count > 0) await recordDiscussionEvent(tx, { repo, discussion, actorId }, { scope: "discussion", action: "delete" });
+}
+
+/**
+ * Deletes the commits of a closed or merged pull request; the discussion of them stays.
+ * @param actorNow resolves the actor again just before the refs change (S114)
+ * @throws ServiceError `not_found`, `unauthorized`, `insufficient_scope`, `forbidden`, `conflict` (it is open, or they are gone already)
+ */
+export async function deletePullRequestRef(
+  actor: Actor,
+  name: DiscussionName,
+  actorNow: ActorNow = async () => actor,
+): Promise<void> {
+  const { repo, discussion } = await findDiscussion(actor, name);
+  const ask = async (now: Actor, current: Repo) => {
+    const contribution = { repo: repoResource(current), authorId: discussion.authorId };
+    await requirePermission(now, "discussion.update", contribution, { what: "Discussion" });
+    requireChangeable(current);
+  };
+  await ask(actor, repo);
+  if (!discussion.isPullRequest) throw conflict("Only a pull request has commits of its own.");
+  if (discussion.status === "open" || discussion.status === "draft") throw conflict("Close it first.");
+  const isDeleted = await removePullRequestRef(actorNow, repo, discussion.num, ask);
+  if (!isDeleted) throw conflict("Its commits are already deleted.");
+}
+
+/**
+ * @param ask checks the permission again just before the ref is deleted
+ * @returns whether the ref existed
+ */
+async function removePullRequestRef(actorNow: ActorNow, repo: Repo, num: number, ask: Ask): Promise<boolean> {
+  const path = await openRepository(repo);
+  const ref = pullRequestRef(num);
+  // If somebody pushes to it meanwhile, the next attempt deletes what they pushed.
+  for (let attempt = 0; attempt < 3; attempt++) {
+    const oldSha = await resolveRef(path, ref);
+    if (!oldSha) return false;
+    const actor = await askAgain(repo, actorNow, ask);
+    const change = { ref, oldSha, newSha: null };
+    if (await changeRefs(repo, actor, [change], () => updateRefs(path, [change]))) return true;
+  }
+  throw conflict("Somebody is pushing to it. Try again.");
 }

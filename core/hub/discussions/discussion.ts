@@ -1,3 +1,5 @@
+import { displayText, plainText } from "../../accounts/plain-text.ts";
+import { invalidRequest } from "../../errors.ts";
 import type { Discussion as DiscussionRow } from "../../generated/prisma/client.ts";
 
 export type { DiscussionRow };
@@ -33,7 +35,7 @@ type EventBase = { id: string; authorId: string | null; author: Author; createdA
 
 export type Comment = EventBase & {
   type: "comment";
-  /** Markdown; for a hidden comment empty, for every reader. */
+  /** Markdown. Empty if the comment is hidden, for every reader. */
   content: string;
   isHidden: boolean;
   editCount: number;
@@ -52,11 +54,40 @@ export type TimelineEvent =
   | (EventBase & { type: "pinning-change"; isPinned: boolean })
   | (EventBase & { type: "locking-change"; isLocked: boolean });
 
-/** Where the commits of a pull request are. */
+/** The ref with the commits of a pull request. */
 export const pullRequestRef = (num: number): string => `refs/pr/${num}`;
 
 /** The number in `refs/pr/<num>`; undefined for any other ref. */
 export function numOfPullRequestRef(ref: string): number | undefined {
   const [, digits] = /^refs\/pr\/([1-9]\d{0,8})$/.exec(ref) ?? [];
   return digits === undefined ? undefined : Number(digits);
+}
+
+export const TITLE_MAX_CHARACTERS = 200;
+const COMMENT_MAX_BYTES = 64 * 1024;
+
+/** @throws ServiceError `invalid_request` with the field `title` */
+export function parseTitle(value: unknown): string {
+  return displayText("title", value, { maxCharacters: TITLE_MAX_CHARACTERS });
+}
+
+/**
+ * Markdown, unchanged except for line breaks, which become uniform.
+ * @throws ServiceError `invalid_request` with the field
+ */
+export function parseComment(value: unknown, field = "comment"): string {
+  const text = parseDescription(value, field);
+  if (text === "") throw invalidRequest("Enter some text.", field);
+  return text;
+}
+
+/** Parses optional Markdown, which may be empty. @throws ServiceError `invalid_request` with the field */
+export function parseDescription(value: unknown, field = "description"): string {
+  const text = plainText(field, value ?? "", COMMENT_MAX_BYTES)
+    .replace(/\r\n?/g, "\n")
+    .trim();
+  if (Buffer.byteLength(text) > COMMENT_MAX_BYTES) {
+    throw invalidRequest(`Shorten this to at most ${COMMENT_MAX_BYTES / 1024} KiB.`, field);
+  }
+  return text;
 }

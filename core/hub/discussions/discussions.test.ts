@@ -8,23 +8,15 @@ import { inTurn } from "../../testing/as-owner.ts";
 import { createRepo } from "../repos/create-repo.ts";
 import type { Repo } from "../repos/repo.ts";
 import { updateRepoSettings } from "../repos/update-repo-settings.ts";
+import { nameOf } from "../testing/discussions.ts";
 import { eventsOf, someRepo } from "../testing/repos.ts";
-import { addComment } from "./add-comment.ts";
-import { changeStatus } from "./change-status.ts";
-import { changeTitle } from "./change-title.ts";
-import { deleteComment } from "./delete-comment.ts";
+import { addComment, deleteComment, editComment, hideComment, reactToComment } from "./comments.ts";
 import { deleteDiscussion } from "./delete-discussion.ts";
-import { editComment } from "./edit-comment.ts";
-import { findDiscussion } from "./find-discussion.ts";
-import { hideComment } from "./hide-comment.ts";
-import { listDiscussions } from "./list-discussions.ts";
+import { findDiscussion, listDiscussions } from "./find-discussion.ts";
 import { openDiscussion } from "./open-discussion.ts";
 import { openPullRequest } from "./open-pull-request.ts";
-import { reactToComment } from "./react-to-comment.ts";
+import { changeStatus, changeTitle, setLocked, setPinned } from "./properties.ts";
 import { readTimeline } from "./read-timeline.ts";
-import { setLocked } from "./set-locked.ts";
-import { setPinned } from "./set-pinned.ts";
-import { nameOf } from "./testing.ts";
 
 /** A public repository of Ada's in which Bea has opened a discussion. */
 async function opened(input: { title?: string; description?: string } = {}) {
@@ -37,7 +29,7 @@ async function opened(input: { title?: string; description?: string } = {}) {
 const typesOf = async (repo: Repo) => (await eventsOf(repo)).map(({ scope, action }) => `${scope} ${action}`);
 const timelineOf = async (person: TestPerson, id: string) => (await readTimeline(person.actor, { id })).items;
 
-test("none is opened by whom the repository hides from meanwhile", async () => {
+test("none is opened by a user who can no longer see the repository", async () => {
   const [ada, bea] = [await signedInPerson(), await signedInPerson("bea")];
   const repo = await someRepo(ada);
   const { type, owner, name } = repo;
@@ -73,7 +65,7 @@ describe("a discussion", () => {
     expect((await readTimeline(bea.actor, { id }, { page: pages.length + 1 })).items).toEqual([]);
   });
 
-  test("S137 has 10,000 events at most: then nothing more is said in it, but it can be closed, locked and unpinned, once each", async () => {
+  test("S137 has 10,000 events at most: after that it takes no comments, but can be closed, locked and unpinned, once each", async () => {
     const { ada, bea, id, at } = await opened();
     await setPinned(ada.actor, at, true);
     await db().$executeRaw`INSERT INTO discussion_event (id, discussion_id, type, content, created_at)
@@ -161,7 +153,7 @@ describe("a discussion", () => {
     expect((await eventsOf(repo)).length).toBe(before);
   });
 
-  test("a hidden comment shows its words to nobody, is hidden once, and takes neither words nor reactions", async () => {
+  test("a hidden comment shows its text to nobody, is hidden once, and accepts neither edits nor reactions", async () => {
     const { ada, bea, repo, id, at } = await opened();
     const [first] = await timelineOf(bea, id);
     const commentId = first?.id ?? "";
@@ -206,7 +198,7 @@ describe("a discussion", () => {
     for (const { payload } of await eventsOf(repo)) eventPayloadSchema.parse(payload);
   });
 
-  test("refuses what is no text, too long, or nothing", async () => {
+  test("refuses anything but text, and texts that are empty or too long", async () => {
     const { bea, repo, at } = await opened();
     const odd = ["a\0b", "\ud800", "x".repeat(1024 * 1024), "\u{fffd}", 7, null];
     for (const title of [...odd, "", " \n ", "\u{200b}", "x".repeat(201)]) {
@@ -229,7 +221,7 @@ describe("a discussion", () => {
 });
 
 describe("a deleted comment", () => {
-  test("leaves nothing but its event, which does not repeat its words; and goes once", async () => {
+  test("leaves only its event, which does not repeat its text; and is deleted once", async () => {
     const { ada, bea, id, at, repo } = await opened();
     const cy = await signedInPerson("cy");
     const own = await addComment(cy.actor, at, { comment: "What I should not have said." });
@@ -255,7 +247,7 @@ describe("a deleted comment", () => {
 });
 
 describe("S135 who may", () => {
-  test("a stranger opens and comments in public, and changes what is theirs and nothing else", async () => {
+  test("a stranger can open and comment in public, and change only their own", async () => {
     const { ada, bea, id, at } = await opened();
     const cy = await signedInPerson("cy");
     const own = await addComment(cy.actor, at, { comment: "Hm." });
@@ -278,7 +270,7 @@ describe("S135 who may", () => {
     await expect(changeStatus(bea.actor, at, { status: "closed" })).resolves.toMatchObject({ status: "closed" });
   });
 
-  test("in an organization the role write and above do all; of a private repository others see nothing", async () => {
+  test("in an organization, the role write and above may do everything; others do not see a private repository", async () => {
     const [ada, bea, cy, dan] = [
       await signedInPerson(),
       await signedInPerson("bea"),
@@ -336,7 +328,7 @@ describe("S135 who may", () => {
 });
 
 describe("deleteDiscussion", () => {
-  test("takes all of it, once, and its number is not given again", async () => {
+  test("deletes all of it, once, and its number is not reused", async () => {
     const { ada, bea, repo, id, at } = await opened();
     const all = [...[1, 2, 3].map(() => deleteDiscussion(ada.actor, at, from))];
     expect(await outcomes(all)).toEqual(["not_found", "not_found", "ok"]);
@@ -346,7 +338,7 @@ describe("deleteDiscussion", () => {
     expect(row.num).toBe(2);
   });
 
-  test("meets comments that come at the same moment: each is there before, or finds nothing", async () => {
+  test("and simultaneous comments: each is there before, or finds no discussion", async () => {
     const { ada, bea, repo, id, at } = await opened();
     const said = Array.from({ length: 8 }, (_, index) => addComment(bea.actor, at, { comment: `${index}` }));
     const ended = await outcomes([...said, deleteDiscussion(ada.actor, at, from)]);
@@ -360,7 +352,7 @@ describe("deleteDiscussion", () => {
   });
 });
 
-test("S137 twenty at once of a repository that is not there take one connection each, and are answered", async () => {
+test("S137 twenty at once for a missing repository take one connection each, and get responses", async () => {
   const { actor } = await signedInPerson();
   const absent = { repo: { type: "model", owner: "nobody", name: "none" }, num: 1 } as const;
   const asked = Array.from({ length: 20 }, () => setPinned(actor, absent, true));

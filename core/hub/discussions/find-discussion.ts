@@ -1,10 +1,11 @@
 import type { Actor } from "../../access/actor.ts";
+import { type Page, type PageRequest, pageBounds } from "../../accounts/page.ts";
 import { type Db, db } from "../../db.ts";
 import { notFound } from "../../errors.ts";
+import type { Prisma } from "../../generated/prisma/client.ts";
 import { findRepo, type RepoName } from "../repos/find-repo.ts";
 import type { Repo } from "../repos/repo.ts";
-import type { Discussion, DiscussionRow, DiscussionStatus } from "./discussion.ts";
-import { type Authors, readAuthors } from "./read-authors.ts";
+import { type Author, type Discussion, type DiscussionRow, type DiscussionStatus, ghost } from "./discussion.ts";
 
 /** Identifies a discussion in requests. */
 export type DiscussionName = { repo: RepoName; num: number };
@@ -22,7 +23,7 @@ export async function findDiscussion(
   return { repo, discussion: toDiscussion(row, await readAuthors([row.authorId])) };
 }
 
-/** The same before a change: locks its row until the transaction ends. */
+/** Locks a discussion's row until the transaction ends, and returns it. It checks no permissions. @throws ServiceError `not_found` */
 export async function lockDiscussion(tx: Db, repo: Pick<Repo, "id">, num: number): Promise<DiscussionRow> {
   const where = { repoId: repo.id, num };
   if (isNum(num)) await tx.$queryRaw`SELECT id FROM discussion WHERE repo_id = ${repo.id} AND num = ${num} FOR UPDATE`;
@@ -33,7 +34,88 @@ export async function lockDiscussion(tx: Db, repo: Pick<Repo, "id">, num: number
 
 const isNum = (num: number): boolean => Number.isInteger(num) && num >= 1 && num <= NUM_MAX;
 
-export function toDiscussion(row: DiscussionRow, authors: Authors): Discussion {
+function toDiscussion(row: DiscussionRow, authors: Authors): Discussion {
   const { repoId: _, ...rest } = row;
   return { ...rest, status: row.status as DiscussionStatus, author: authors(row.authorId) };
+}
+
+export type DiscussionFilter = {
+  kind?: "all" | "discussion" | "pull_request";
+  /** `open` includes drafts, `closed` includes merged ones. */
+  status?: "all" | "open" | "closed";
+  /** A person's handle. */
+  author?: string;
+  /** Text in the title. */
+  search?: string;
+};
+
+type DiscussionList = Page<Discussion> & {
+  repo: Repo;
+  /** The number of discussions for each status, with the other filters applied. */
+  counts: { open: number; closed: number };
+};
+
+const SEARCH_MAX_CHARACTERS = 200;
+
+/** The discussions and pull requests of a repository: pinned ones first, then the latest. @throws ServiceError `not_found` */
+export async function listDiscussions(
+  actor: Actor,
+  name: RepoName,
+  { kind = "all", status = "all", author, search }: DiscussionFilter,
+  request: PageRequest = {},
+): Promise<DiscussionList> {
+  const repo = await findRepo(actor, name, "repo.read");
+  const { page, pageSize, skip, take } = pageBounds(request);
+  const where: Prisma.DiscussionWhereInput = {
+    repoId: repo.id,
+    ...(kind !== "all" && { isPullRequest: kind === "pull_request" }),
+    ...(author && { authorId: await idOf(author) }),
+    ...(isSearchable(search) && { title: { contains: escapeLike(search), mode: "insensitive" as const } }),
+  };
+  const counted = await db().discussion.groupBy({ by: ["status"], where, _count: { _all: true } });
+  const countOf = (...which: string[]) =>
+    counted.reduce((sum, row) => sum + (which.includes(row.status) ? row._count._all : 0), 0);
+  const counts = { open: countOf(...statusesOf.open), closed: countOf(...statusesOf.closed) };
+  const rows = await db().discussion.findMany({
+    where: { ...where, ...(status !== "all" && { status: { in: statusesOf[status] } }) },
+    orderBy: [{ isPinned: "desc" }, { num: "desc" }],
+    skip,
+    take,
+  });
+  const authors = await readAuthors(rows.map(({ authorId }) => authorId));
+  const total = status === "all" ? counts.open + counts.closed : counts[status];
+  return { repo, items: rows.map((row) => toDiscussion(row, authors)), page, pageSize, total, counts };
+}
+
+const statusesOf = { open: ["draft", "open"], closed: ["closed", "merged"] };
+
+const isSearchable = (text: string | undefined): text is string =>
+  text !== undefined && text !== "" && text.length <= SEARCH_MAX_CHARACTERS && !text.includes("\0") && text.isWellFormed();
+
+const escapeLike = (text: string): string => text.replace(/[\\%_]/g, "\\$&");
+
+async function idOf(handle: string): Promise<string> {
+  const isPossible = handle.length <= 100 && !handle.includes("\0") && handle.isWellFormed();
+  const row = isPossible ? await db().handle.findUnique({ where: { handle: handle.toLowerCase() } }) : null;
+  // An unknown name matches no author.
+  return row?.userId ?? "";
+}
+
+/** How many discussions and pull requests of a repository are open, including drafts. It checks no permissions. */
+export async function countOpenDiscussions({ id }: Pick<Repo, "id">, tx: Db = db()): Promise<number> {
+  return tx.discussion.count({ where: { repoId: id, status: { in: ["open", "draft"] } } });
+}
+
+/** Returns the author for an id, or the ghost for a deleted account and for null. */
+export type Authors = (id: string | null) => Author;
+
+/** The people behind these ids, in one query. */
+export async function readAuthors(ids: readonly (string | null)[], tx: Db = db()): Promise<Authors> {
+  const wanted = [...new Set(ids.filter((id): id is string => id !== null))];
+  const users =
+    wanted.length === 0
+      ? []
+      : await tx.user.findMany({ where: { id: { in: wanted } }, select: { id: true, username: true, fullName: true } });
+  const byId = new Map(users.map(({ id, username, fullName }) => [id, { name: username, fullName, isGhost: false }]));
+  return (id) => (id && byId.get(id)) || ghost;
 }

@@ -1,11 +1,11 @@
 import type { Db } from "../../db.ts";
 import type { Prisma } from "../../generated/prisma/client.ts";
-import type { RefChange } from "../git/refs/ref-change.ts";
+import type { RefChange } from "../git/refs/ref-name.ts";
 import type { Repo } from "../repos/repo.ts";
 import { type DiscussionRow, numOfPullRequestRef, pullRequestRef } from "./discussion.ts";
 import { insertEvents } from "./insert-events.ts";
+import { setStatus } from "./properties.ts";
 import { type ChangeToFollow, isBranch, type Meaning, openAt, unchangedSince } from "./read-meaning.ts";
-import { setStatus } from "./set-status.ts";
 
 /**
  * How many pull requests one transaction follows: it locks the repository, and has 15 seconds (core/db.ts). 200 took longer on a busy

@@ -1,9 +1,9 @@
 import type { Db } from "../../db.ts";
-import { ServiceError } from "../../errors.ts";
+import { conflict } from "../../errors.ts";
 import type { DiscussionEvent, Prisma } from "../../generated/prisma/client.ts";
 import { newOrderedId } from "../../ids.ts";
 
-export type NewTimelineEvent = { authorId: string | null } & (
+type NewTimelineEvent = { authorId: string | null } & (
   | { type: "comment"; content: string }
   | {
       type: "status-change" | "title-change" | "commit" | "pinning-change" | "locking-change";
@@ -52,8 +52,7 @@ export async function requireRoom(tx: Db, discussionId: string): Promise<void> {
   if ((await tx.discussionEvent.count({ where: { discussionId } })) >= EVENTS_IN_DISCUSSION) throw full();
 }
 
-const full = () =>
-  new ServiceError("conflict", "This discussion has 10,000 entries, and takes no more. Go on in a new one, or delete comments.");
+const full = () => conflict("This discussion has the maximum of 10,000 entries. Continue in a new one, or delete comments.");
 
 /** Events that are shown in a full discussion too. Each happens once there, because undoing it is refused. */
 const isEnd = (event: NewTimelineEvent): boolean =>

@@ -6,26 +6,26 @@ import { beforeEach, describe, expect, test, vi } from "vitest";
 import { from, signedInPerson, type TestPerson } from "../../accounts/testing/people.ts";
 import { db, inTransaction, pool } from "../../db.ts";
 import { newId } from "../../ids.ts";
-import { claimRows } from "../../leases/leased-table.ts";
+import { claimRows } from "../../postgres/leased-table.ts";
 import { asAnotherClient } from "../../testing/as-another-client.ts";
 import { walks } from "../git/queues.ts";
 import { changeRefs } from "../git/refs/change-refs.ts";
+import { updateRefs } from "../git/refs/git-refs.ts";
 import { reconcileRefUpdates } from "../git/refs/reconcile.ts";
-import { updateRefs } from "../git/refs/update-refs.ts";
 import { openRepository } from "../git/repository.ts";
 import { judgeState } from "../git/smart-http/refuse-commands.ts";
 import type { Repo } from "../repos/repo.ts";
 import { updateRepoSettings } from "../repos/update-repo-settings.ts";
+import { branchWith, nameOf, setRef } from "../testing/discussions.ts";
 import { commitTo, eventsOf, fsck, someRepo } from "../testing/repos.ts";
 import { findDiscussion } from "./find-discussion.ts";
 import { followLateChanges, type LateChanges, lateChangesTable } from "./late-changes.ts";
 import { openPullRequest } from "./open-pull-request.ts";
-import { pullRequestRange } from "./pull-request-range.ts";
+import { pullRequestRange } from "./read-pull-request.ts";
 import { readTimeline } from "./read-timeline.ts";
-import { branchWith, nameOf, setRef } from "./testing.ts";
 
 /**
- * S137: whoever pushed a pull request decides how long git takes for its history. Here it takes for ever: the object of a commit on the
+ * S137: whoever pushed a pull request decides how long git takes for its history. Here it takes forever: the object of a commit on the
  * way is a pipe that nobody writes to.
  */
 let ada: TestPerson;
@@ -52,9 +52,10 @@ async function block(sha: string): Promise<() => Promise<void>> {
   await rename(path, `${path}.aside`);
   execFileSync("mkfifo", [path]);
   unblockAndLose = async () => {
-    // The reader gets an empty object.
-    await (await open(path, "r+")).close();
+    // The reader gets an empty object. Git then looks for it again, and would wait forever if the pipe were still there.
+    const pipe = await open(path, "r+");
     await rm(path);
+    await pipe.close();
   };
   return async () => {
     await rm(path);
@@ -124,7 +125,7 @@ async function attempt(): Promise<void> {
 }
 
 describe("what git does not find out in time", () => {
-  test("of commits that come to a pull request: the push is recorded, nobody waits for its repository, and they are shown later", async () => {
+  test("of new commits of a pull request: the push is recorded, nobody waits for its repository, and they are shown later", async () => {
     const before = await pushes();
     const push = () => setRef(repo, ada, `refs/pr/${num}`, tip);
     const change = () => updateRepoSettings(ada.actor, name(), { hasDiscussions: true, gated: "auto" }, from);
@@ -148,7 +149,7 @@ describe("what git does not find out in time", () => {
     const before = await pushes();
     const onto = join(await openRepository(repo), "refs/heads/onto");
     await rename(onto, `${onto}.aside`);
-    // Git waits for ever for its content.
+    // Git waits forever for its content.
     execFileSync("mkfifo", [onto]);
     await setRef(repo, ada, `refs/pr/${num}`, tip);
     expect(await pushes()).toBe(before + 1);
@@ -176,7 +177,7 @@ describe("what git does not find out in time", () => {
     expect(await waiting()).toEqual([]);
   });
 
-  test("is asked for a few times, with longer pauses, and then no more", async () => {
+  test("is retried a few times, with longer pauses, and then abandoned", async () => {
     await setRefLate(repo, ada, "refs/heads/main", tip);
     const pauses: number[] = [];
     // One question has a second at first, then three.
@@ -192,7 +193,7 @@ describe("what git does not find out in time", () => {
     expect(await status()).toBe("open");
   });
 
-  test("of what one person has waiting comes one after the other", async () => {
+  test("of one user's waiting rows come one after another", async () => {
     const second = await branchWith(repo, ada, "other", { "c.txt": "c" });
     await openPullRequest(ada.actor, repo, { title: "Other", head: { sha: second } });
     await setRefLate(repo, ada, "refs/heads/main", tip);
@@ -204,7 +205,7 @@ describe("what git does not find out in time", () => {
     await unblock();
   });
 
-  test("S137 is not kept waiting by what was put off", async () => {
+  test("S137 is not delayed by postponed rows", async () => {
     for (const [attempts, hours] of [
       [4, 6],
       [0, 1],
@@ -219,7 +220,7 @@ describe("what git does not find out in time", () => {
     await unblock();
   });
 
-  test("S137 is asked by turns, however many somebody else's have waited for longer", async () => {
+  test("S137 is asked in turn, however many of another user's rows have waited longer", async () => {
     const bea = await signedInPerson("bea");
     await db().$executeRaw`DELETE FROM late_ref_change`;
     for (const [actorId, minutes] of [...Array.from({ length: 10 }, () => [ada.id, 60] as const), [bea.id, 1] as const])
@@ -241,7 +242,7 @@ describe("what git does not find out in time", () => {
     expect(await waiting()).toEqual([]);
   });
 
-  test("is not asked again by whoever reconciles a push whose process was killed", async () => {
+  test("is not decided again when a killed process's push is reconciled", async () => {
     const change = { ref: "refs/heads/main", oldSha: base, newSha: tip };
     const note = { id: newId(), repoId: repo.id, actorId: ada.id, asked: [change], startedAt: new Date() };
     await db().refUpdate.create({ data: { ...note, claimedUntil: new Date(0) } });
@@ -254,7 +255,7 @@ describe("what git does not find out in time", () => {
     expect(await status()).toBe("merged");
   });
 
-  test("of a push that is judged has a place of a walk", async () => {
+  test("of a push that is being checked has a slot for walks", async () => {
     const path = await openRepository(repo);
     const commands = [{ ref: "refs/heads/main", rawRef: "refs/heads/main", oldSha: head, newSha: tip }];
     await updateRefs(path, [{ ref: "refs/heads/main", oldSha: base, newSha: head }]);
@@ -275,7 +276,7 @@ describe("S137 strangers", () => {
   const opened = async (person: TestPerson, title: string, head?: { sha: string }) =>
     (await openPullRequest(person.actor, repo, { title, ...(head && { head }) })).row.num;
 
-  test("do not keep others' pull requests from being followed, however long git takes for theirs", async () => {
+  test("do not prevent others' pull requests from being followed, however long git takes for theirs", async () => {
     await opened(bea, "Slow", { sha: tip });
     const commit = await branchWith(repo, ada, "other", { "c.txt": "c" });
     const honest = await opened(ada, "Other", { sha: commit });
@@ -284,7 +285,7 @@ describe("S137 strangers", () => {
     await unblock();
   });
 
-  test("do not keep others' pull requests from being followed, however many theirs are", async () => {
+  test("do not prevent others' pull requests from being followed, however many theirs are", async () => {
     await setRef(repo, ada, "refs/heads/onto", base);
     await emptyDrafts("refs/heads/main", 101);
     await emptyDrafts("refs/heads/onto", 401);
@@ -304,7 +305,7 @@ describe("S137 strangers", () => {
     await unblock();
   });
 
-  test("do not keep others' pull requests from being closed by closing their own at the same moment", async () => {
+  test("do not prevent others' pull requests from being closed by closing their own at the same moment", async () => {
     await setRef(repo, ada, "refs/heads/onto", base);
     await emptyDrafts("refs/heads/onto", 401);
     await db().repo.update({ where: { id: repo.id }, data: { lastDiscussionNum: 700 } });
@@ -331,7 +332,7 @@ describe("S137 strangers", () => {
     });
   }
 
-  test("do not get merged what they pushed after the change", async () => {
+  test("do not get commits merged that they pushed after the change", async () => {
     const own = await opened(bea, "Mine", { sha: head });
     await setRef(repo, bea, `refs/pr/${own}`, base);
     await setRefLate(repo, ada, "refs/heads/main", tip);
@@ -351,7 +352,7 @@ describe("S137 strangers", () => {
     expect(await waiting()).toEqual([]);
   });
 
-  test("do not have a change followed for ever, nor others' pull requests left out, by pushing to theirs all the time", async () => {
+  test("cannot make the service follow a change forever, or skip others' pull requests, by pushing to theirs all the time", async () => {
     await unblock();
     await emptyDrafts("refs/heads/main", 101);
     await db().repo.update({ where: { id: repo.id }, data: { lastDiscussionNum: 700 } });
@@ -370,7 +371,7 @@ describe("S137 strangers", () => {
     expect(await waiting()).toEqual([]);
   });
 
-  test("do not get merged what they did after the change by way of a process whose clock is behind", async () => {
+  test("do not get later pushes merged because of a process whose clock is behind", async () => {
     const own = await opened(bea, "Mine", { sha: head });
     await setRef(repo, bea, `refs/pr/${own}`, base);
     await setRefLate(repo, ada, "refs/heads/main", tip);
@@ -398,7 +399,7 @@ describe("S137 strangers", () => {
 });
 
 describe("a repository that others keep busy", () => {
-  test("S137 keeps whoever changes it for two seconds, and then they may try again", async () => {
+  test("S137 a change waits for it for two seconds, and may then be retried", async () => {
     await withRowLocked(async () => {
       const changing = updateRepoSettings(ada.actor, name(), { gated: "auto" }, from);
       await expect(changing).rejects.toMatchObject({ code: "unavailable", retryAfterSeconds: 2 });

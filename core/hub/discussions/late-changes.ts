@@ -1,7 +1,7 @@
 import { type Db, db } from "../../db.ts";
 import { newId } from "../../ids.ts";
-import type { LeasedTable } from "../../leases/leased-table.ts";
 import { log } from "../../log.ts";
+import type { LeasedTable } from "../../postgres/leased-table.ts";
 import { deadlineIn, WALK_MAX_MS } from "../git/read/walk.ts";
 import { isKeptBusy, lockRepo, readRepo } from "../repos/read-repos.ts";
 import { followRefChanges } from "./follow-ref-changes.ts";

@@ -1,25 +1,29 @@
+import { join } from "node:path";
 import type { Actor, ActorNow } from "../../access/actor.ts";
 import { requirePermission } from "../../access/may.ts";
 import { db } from "../../db.ts";
-import { ServiceError } from "../../errors.ts";
+import { conflict } from "../../errors.ts";
+import { log } from "../../log.ts";
+import { type Hold, holdStorage } from "../../storage/hold-storage.ts";
+import { countObjects, recountRepository } from "../git/count-objects.ts";
 import { changeRefs } from "../git/refs/change-refs.ts";
+import { resolveRef, updateRefs } from "../git/refs/git-refs.ts";
 import { askAgain, requireChangeable } from "../git/refs/require-changeable.ts";
-import { resolveRef } from "../git/refs/resolve-ref.ts";
-import { updateRefs } from "../git/refs/update-refs.ts";
 import { openRepository } from "../git/repository.ts";
+import { runGit } from "../git/run-git.ts";
+import { signatureOf } from "../git/write/build-commit.ts";
+import { openQuarantine, type Quarantine } from "../git/write/quarantine.ts";
 import { type Repo, repoResource } from "../repos/repo.ts";
-import { insertComment } from "./add-comment.ts";
-import { changeDiscussion } from "./change-discussion.ts";
+import { changeDiscussion, countContribution } from "./change-discussion.ts";
+import { insertComment } from "./comments.ts";
 import { isAncestor } from "./commits.ts";
-import { countContribution } from "./count-contribution.ts";
-import { type Discussion, pullRequestRef } from "./discussion.ts";
+import { type Discussion, parseDescription, pullRequestRef } from "./discussion.ts";
 import { type DiscussionName, findDiscussion } from "./find-discussion.ts";
 import { requireRoom } from "./insert-events.ts";
-import { mergeCommit } from "./merge-commit.ts";
-import { parseDescription } from "./parse-text.ts";
-import { type MergedCommits, setStatus } from "./set-status.ts";
+import { mergeTree } from "./merge-tree.ts";
+import { type MergedCommits, setStatus } from "./properties.ts";
 
-export type MergeInput = {
+type MergeInput = {
   /** Added to the pull request once it is merged. */
   comment?: unknown;
   /** The commit that the merging user has seen: nothing else is merged. */
@@ -31,12 +35,12 @@ export type MergeInput = {
 const ATTEMPTS = 4;
 
 /**
- * Merges a pull request into its base: one change of content, with the pull request's own change, which `followRefChanges` finds in the
+ * Merges a pull request into its base. This is one change of content, and `followRefChanges` marks the pull request as merged in the
  * same transaction. The branch moves only if neither it nor the pull request has changed since the merge commit was made; otherwise all
  * of it is tried again.
  * @param actorNow resolves the actor again just before the refs change (S114)
  * @returns the commit that the base is at now
- * @throws ServiceError `not_found`, `unauthorized`, `insufficient_scope`, `forbidden`, `conflict` with the reason
+ * @throws ServiceError `not_found`, `unauthorized`, `insufficient_scope`, `forbidden`, `storage_full`, `conflict` with the reason
  */
 export async function mergePullRequest(
   actor: Actor,
@@ -60,44 +64,64 @@ export async function mergePullRequest(
   const baseRef = requireMergeable(discussion);
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
     const [headSha, baseSha] = await Promise.all([resolveRef(path, headRef), resolveRef(path, baseRef)]);
-    if (!headSha) throw new ServiceError("conflict", "It has no commits to merge.");
+    if (!headSha) throw conflict("The pull request has no commits to merge.");
     if (input.headSha && input.headSha !== headSha) {
-      throw new ServiceError("conflict", "Commits were pushed to it since you looked. Look again before you merge.");
+      throw conflict("New commits were pushed. Review them before you merge.");
     }
-    if (!baseSha && baseRef !== `refs/heads/${repo.defaultBranch}`) {
-      throw new ServiceError("conflict", "The branch that it is for is gone.");
-    }
-    if (baseSha && (await isAncestor(path, headSha, baseSha))) {
-      throw new ServiceError("conflict", "Its base has all of its commits already.");
-    }
+    if (!baseSha && baseRef !== `refs/heads/${repo.defaultBranch}`) throw conflict("The base branch no longer exists.");
+    if (baseSha && (await isAncestor(path, headSha, baseSha)))
+      throw conflict("The base branch already contains all of its commits.");
     const isForward = !baseSha || (input.isFastForward === true && (await isAncestor(path, baseSha, headSha)));
     if (input.isFastForward && !isForward) {
-      throw new ServiceError("conflict", "Its base has commits of its own: only a merge commit can bring the two together.");
+      throw conflict("The base branch has newer commits: a merge commit is required.");
     }
-    const newSha = isForward ? headSha : await mergeCommit(path, actor, discussion, { baseSha, headSha });
-    await askAgain(repo, actorNow, ask);
-    const change = { ref: baseRef, oldSha: baseSha, newSha };
-    // The change also requires that the pull request's own ref stays the same.
-    const asMerged = { ref: headRef, oldSha: headSha, newSha: headSha };
-    const changed = await changeRefs(repo, actor, [change], async () =>
-      (await updateRefs(path, [change, asMerged])).filter(({ ref }) => ref === baseRef),
-    );
-    if (!changed) continue;
-    await finish(actor, name, { newSha, comment, merged: { headSha, baseSha } });
-    return newSha;
+    const quarantine = await openQuarantine(path);
+    try {
+      const newSha = isForward ? headSha : await mergeCommit(path, quarantine, actor, discussion, { baseSha, headSha });
+      await askAgain(repo, actorNow, ask);
+      const hold = await holdRoom(repo, quarantine);
+      const change = { ref: baseRef, oldSha: baseSha, newSha };
+      // The change also requires that the pull request's own ref stays the same.
+      const asMerged = { ref: headRef, oldSha: headSha, newSha: headSha };
+      const perform = async () => {
+        await quarantine.release();
+        return (await updateRefs(path, [change, asMerged])).filter(({ ref }) => ref === baseRef);
+      };
+      const merging = changeRefs(repo, actor, [change], perform, objectsOf(quarantine));
+      const changed = await merging.finally(() => hold?.release());
+      if (changed) {
+        await finish(actor, name, { newSha, comment, merged: { headSha, baseSha } });
+        return newSha;
+      }
+    } finally {
+      await quarantine.discard();
+    }
+    // What was written stays until git collects it, and counts until then. Maintenance counts it otherwise.
+    await recountRepository(repo.id).catch((err: unknown) => log().warn({ err, repo: repo.id }, "a repository was not counted"));
   }
-  throw new ServiceError("conflict", "Its base keeps moving. Try again in a moment.");
+  throw conflict("The base branch is changing. Try again in a moment.");
+}
+
+const objectsOf = ({ path }: Quarantine): string => join(path, "objects");
+
+/** The maximum that a merge may add beyond the quota: a few folders. It may delete files, which frees storage. */
+const FREE_BYTES = 64 * 1024;
+
+/** Git writes files whole that both sides changed, though a push brings only differences. @throws ServiceError `storage_full` */
+async function holdRoom({ owner }: Repo, { path }: Quarantine): Promise<Hold | undefined> {
+  const { bytes } = await countObjects(path);
+  return bytes < FREE_BYTES ? undefined : holdStorage(owner, bytes, "this merge");
 }
 
 function requireMergeable({ isPullRequest, status, baseRef }: Discussion): string {
-  if (!isPullRequest || !baseRef) throw new ServiceError("conflict", "Only a pull request can be merged.");
-  if (status === "merged") throw new ServiceError("conflict", "It is merged already.");
-  if (status === "draft") throw new ServiceError("conflict", "It is a draft. Open it for review first.");
-  if (status === "closed") throw new ServiceError("conflict", "It is closed. Reopen it first.");
+  if (!isPullRequest || !baseRef) throw conflict("Only a pull request can be merged.");
+  if (status === "merged") throw conflict("It is already merged.");
+  if (status === "draft") throw conflict("This is a draft. Open it for review first.");
+  if (status === "closed") throw conflict("It is closed. Reopen it first.");
   return baseRef;
 }
 
-/** Adds the comment; and if somebody closed it or pushed to it at this very moment, records that it is merged all the same. */
+/** Adds the comment. If somebody closed the pull request or pushed to it at this very moment, still records that it is merged. */
 async function finish(
   actor: Actor,
   name: DiscussionName,
@@ -111,4 +135,43 @@ async function finish(
     }
     if (comment) await insertComment(to, comment);
   });
+}
+
+const FILES_NAMED = 10;
+
+/**
+ * Writes the merge commit of a pull request and its base into a quarantine.
+ * @throws ServiceError `conflict`, which names the files; `unavailable` as `mergeTree`
+ */
+async function mergeCommit(
+  path: string,
+  quarantine: Quarantine,
+  actor: Actor,
+  { num, title }: Pick<Discussion, "num" | "title">,
+  { baseSha, headSha }: { baseSha: string; headSha: string },
+): Promise<string> {
+  const merged = await mergeTree(path, baseSha, headSha, objectsOf(quarantine));
+  if (merged.outcome === "conflicts") throw conflict(conflictSentence(merged.files));
+  if (merged.outcome === "unrelated") throw conflict("It has no history in common with the base branch.");
+  const signature = await signatureOf(actor);
+  const lines = [
+    `tree ${merged.tree}`,
+    `parent ${baseSha}`,
+    `parent ${headSha}`,
+    `author ${signature}`,
+    `committer ${signature}`,
+    "",
+    `Merge pull request #${num}`,
+    "",
+    title,
+    "",
+  ];
+  const args = ["hash-object", "-t", "commit", "-w", "--stdin"];
+  return (await runGit(quarantine.path, args, { input: lines.join("\n") })).toString("latin1").trim();
+}
+
+function conflictSentence(files: readonly string[]): string {
+  const named = files.slice(0, FILES_NAMED).join(", ");
+  const more = files.length > FILES_NAMED ? ` and ${files.length - FILES_NAMED} more` : "";
+  return `Both sides changed ${named}${more}. Merge the base branch into the pull request first.`;
 }

@@ -1,12 +1,12 @@
 import { rm } from "node:fs/promises";
-import { join } from "node:path";
 import { ServiceError } from "../../errors.ts";
 import { makeTemporaryFolder } from "../../temporary-folder.ts";
+import { countObjects } from "../git/count-objects.ts";
 import { runWalkGit, walker } from "../git/read/walk.ts";
-import { GitFailed, runGit } from "../git/run-git.ts";
+import { GitFailed, type GitOptions, quarantined, RanOutOfTime, runGit } from "../git/run-git.ts";
 
 /** The outcome of merging two commits. */
-export type Merged =
+type Merged =
   | { outcome: "clean"; tree: string }
   | { outcome: "conflicts"; files: string[] }
   /** They have no history in common. */
@@ -18,38 +18,65 @@ const merges = walker<Merged>({ max: 200, keepsWhole: false });
 const tries = walker<Merged>({ max: 200 });
 
 /**
+ * A merge writes each file that both sides changed, whole: of a small push with long files a few merges could fill the disk, or the one of
+ * temporary files with previews (S137).
+ */
+const LIMITS = { maxBytes: 256 * 1024 * 1024, lookMs: 1_000 };
+
+/**
  * Merges two commits as git does, without a work tree. Trees of a few kilobytes can keep git busy for hours, so it holds a slot for walks
  * meanwhile (S137).
+ * @param objects the folder in which git writes
  * @throws ServiceError `unavailable` if git is older than 2.38, which cannot do that; if no slot was free in time; if it takes too much
  */
-export function mergeTree(path: string, ours: string, theirs: string): Promise<Merged> {
-  const walk = async () => ({ value: await merge(path, ours, theirs), isWhole: true });
+export function mergeTree(path: string, ours: string, theirs: string, objects: string): Promise<Merged> {
+  const walk = async () => ({ value: await mergeInto(objects, path, ours, theirs, LIMITS), isWhole: true });
   return merges({ directory: path, of: [ours, theirs], walk });
 }
 
 /**
- * The same for a preview: what it writes is thrown away. The result for two commits never changes, and is remembered for the next
- * reader.
+ * Merges for a preview, without keeping the objects. The result for two commits never changes, so it is cached.
+ * @param limits override the usual ones, for tests
+ * @throws ServiceError as `mergeTree`
  */
-export function tryMerge(path: string, ours: string, theirs: string): Promise<Merged> {
+export function tryMerge(path: string, ours: string, theirs: string, limits = LIMITS): Promise<Merged> {
   const walk = async () => {
     const scratch = await makeTemporaryFolder("merge");
     try {
-      const env = { GIT_OBJECT_DIRECTORY: scratch, GIT_ALTERNATE_OBJECT_DIRECTORIES: join(path, "objects") };
-      return { value: await merge(path, ours, theirs, env), isWhole: true };
+      return { value: await mergeInto(scratch, path, ours, theirs, limits), isWhole: true };
     } finally {
-      await rm(scratch, { recursive: true, force: true });
+      // A git process that was ended may still write.
+      await rm(scratch, { recursive: true, force: true, maxRetries: 5 });
     }
   };
   return tries({ directory: path, of: [ours, theirs], walk });
 }
 
-async function merge(path: string, ours: string, theirs: string, env: Record<string, string> = {}): Promise<Merged> {
+/** @throws RanOutOfTime also when it writes too much */
+async function mergeInto(objects: string, path: string, ours: string, theirs: string, limits: typeof LIMITS): Promise<Merged> {
+  const full = new AbortController();
+  const look = async () => {
+    const { bytes } = await countObjects(path, objects).catch(() => ({ bytes: 0 }));
+    if (bytes > limits.maxBytes) full.abort();
+  };
+  const timer = setInterval(look, limits.lookMs);
+  try {
+    return await merge(path, ours, theirs, { env: quarantined(path, objects), signal: full.signal });
+  } catch (error) {
+    throw full.signal.aborted ? new RanOutOfTime(error) : error;
+  } finally {
+    clearInterval(timer);
+  }
+}
+
+type MergeOptions = Pick<GitOptions, "env" | "signal">;
+
+async function merge(path: string, ours: string, theirs: string, options: MergeOptions): Promise<Merged> {
   await requireMergeTree(path);
   if (!(await haveCommonHistory(path, ours, theirs))) return { outcome: "unrelated" };
   const args = ["merge-tree", "--write-tree", "-z", "--name-only", "--no-messages", "--end-of-options", ours, theirs];
   // Exits with 1 if files conflict, and names them after the tree.
-  const output = await runWalkGit(path, args, { env, acceptedStatuses: [0, 1] });
+  const output = await runWalkGit(path, args, { ...options, acceptedStatuses: [0, 1] });
   const [tree = "", ...files] = output.toString("utf8").split("\0").filter(Boolean);
   return files.length === 0 ? { outcome: "clean", tree } : { outcome: "conflicts", files: unique(files) };
 }
@@ -69,10 +96,7 @@ let checked: Promise<boolean> | undefined;
 async function requireMergeTree(path: string): Promise<void> {
   checked ??= runGit(path, ["version"]).then((output) => isNewEnough(output.toString("utf8")));
   if (await checked) return;
-  throw new ServiceError(
-    "unavailable",
-    "Merging needs git 2.38 or later where this service runs. Ask its operator to update it.",
-  );
+  throw new ServiceError("unavailable", "Merging requires git 2.38 or later on the server. Ask the operator to update it.");
 }
 
 /** Whether this git has `merge-tree --write-tree`. */

@@ -1,12 +1,14 @@
 import { type Actor, actorId } from "../../access/actor.ts";
 import { requirePermission } from "../../access/may.ts";
 import { type Db, db } from "../../db.ts";
-import { ServiceError } from "../../errors.ts";
+import { conflict, notFound } from "../../errors.ts";
+import { newId } from "../../ids.ts";
+import { readRepo } from "../repos/read-repos.ts";
 import { type Repo, repoResource } from "../repos/repo.ts";
-import { countContribution } from "./count-contribution.ts";
-import type { DiscussionRow } from "./discussion.ts";
-import { insertDiscussion } from "./insert-discussion.ts";
-import { parseDescription, parseTitle } from "./parse-text.ts";
+import { countContribution } from "./change-discussion.ts";
+import { type DiscussionRow, type DiscussionStatus, parseDescription, parseTitle } from "./discussion.ts";
+import { insertEvents } from "./insert-events.ts";
+import { recordDiscussionEvent } from "./record-discussion-event.ts";
 
 /**
  * Opens a discussion.
@@ -42,8 +44,52 @@ export async function stillOpenTo<T extends { repo: Repo }>(actor: Actor, opened
 /** Whether discussions may be opened here, and by this actor. */
 export async function requireDiscussions(actor: Actor, repo: Repo): Promise<void> {
   await requirePermission(actor, "discussion.write", repoResource(repo), { what: "Repository" });
-  if (repo.platformId) throw new ServiceError("conflict", "This repository lies elsewhere. Discuss it at its own address.");
-  if (!repo.hasDiscussions) {
-    throw new ServiceError("conflict", "Discussions and pull requests are switched off for this repository.");
-  }
+  if (repo.platformId) throw conflict("This repository is hosted on another platform. Discuss it there.");
+  if (!repo.hasDiscussions) throw conflict("Discussions and pull requests are disabled for this repository.");
+}
+
+type NewDiscussion = {
+  title: string;
+  /** Markdown; empty for none. */
+  description: string;
+  status: DiscussionStatus;
+  /** For a pull request. */
+  baseRef: string | null;
+  authorId: string | null;
+};
+
+/**
+ * Inserts a discussion with its first comment, under the next number of its repository. Counting up locks the repository's row, so
+ * that numbers are given once and in order, and a failed transaction leaves no gap.
+ */
+export async function insertDiscussion(
+  tx: Db,
+  repoId: string,
+  input: NewDiscussion,
+): Promise<{ repo: Repo; row: DiscussionRow }> {
+  const { title, description, status, baseRef, authorId } = input;
+  const [counted] = await tx.$queryRaw<{ num: number }[]>`
+    UPDATE repo SET last_discussion_num = last_discussion_num + 1 WHERE id = ${repoId} RETURNING last_discussion_num AS num`;
+  const repo = counted && (await readRepo(repoId, tx));
+  if (!repo) throw notFound("Repository");
+  const row = await tx.discussion.create({
+    data: {
+      id: newId(),
+      repoId,
+      num: counted.num,
+      title,
+      status,
+      isPullRequest: baseRef !== null,
+      baseRef,
+      authorId,
+      commentCount: description ? 1 : 0,
+    },
+  });
+  const said = description ? await insertEvents(tx, row.id, [{ type: "comment", authorId, content: description }]) : [];
+  await recordDiscussionEvent(
+    tx,
+    { repo, discussion: row, actorId: authorId },
+    { scope: "discussion", action: "create", ...(said[0] && { comment: said[0] }) },
+  );
+  return { repo, row };
 }

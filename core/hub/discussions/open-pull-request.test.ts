@@ -1,9 +1,12 @@
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { eventPayloadSchema } from "@keyhook/sdk";
 import { describe, expect, test } from "vitest";
 import { outcomes, signedInPerson } from "../../accounts/testing/people.ts";
 import { db } from "../../db.ts";
-import { resolveRef } from "../git/refs/resolve-ref.ts";
+import { BRANCHES_AND_TAGS_LEFT, REPOSITORY_REFS_MAX, resolveRef } from "../git/refs/git-refs.ts";
 import { openRepository } from "../git/repository.ts";
+import { createTag } from "../git/write/branches-and-tags.ts";
 import { commitTo, eventsOf, fsck, someRepo } from "../testing/repos.ts";
 import { openDiscussion } from "./open-discussion.ts";
 import { openPullRequest } from "./open-pull-request.ts";
@@ -30,6 +33,26 @@ describe("openPullRequest", () => {
       updatedRefs: [{ ref: "refs/pr/1", oldSha: null, newSha: sha }],
     });
     await fsck(repo);
+  });
+
+  test("S137 needs room for its ref, as a branch does", async () => {
+    const ada = await signedInPerson();
+    const repo = await someRepo(ada);
+    const sha = await commitTo(repo, ada, { "a.txt": "a" });
+    const refs = Array.from({ length: REPOSITORY_REFS_MAX }, (_, at) => `${sha} refs/tags/${at}\n`);
+    await writeFile(join(await openRepository(repo), "packed-refs"), refs.join(""));
+    await expect(openPullRequest(ada.actor, repo, { title: "More" })).rejects.toMatchObject({ code: "conflict" });
+    expect(await db().discussion.count({ where: { repoId: repo.id } })).toBe(0);
+  });
+
+  test("S137 strangers' pull requests leave room for branches and tags", async () => {
+    const [ada, bea] = [await signedInPerson(), await signedInPerson("bea")];
+    const repo = await someRepo(ada);
+    const sha = await commitTo(repo, ada, { "a.txt": "a" });
+    const refs = Array.from({ length: REPOSITORY_REFS_MAX - BRANCHES_AND_TAGS_LEFT }, (_, at) => `${sha} refs/pr/${at + 10}\n`);
+    await writeFile(join(await openRepository(repo), "packed-refs"), refs.sort().join(""));
+    await expect(openPullRequest(bea.actor, repo, { title: "More" })).rejects.toMatchObject({ code: "conflict" });
+    await createTag(ada.actor, { type: repo.type, owner: ada.username, name: repo.name }, { tag: "v1" });
   });
 
   test("of a branch proposes its commits, which are shown in order", async () => {

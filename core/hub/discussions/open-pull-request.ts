@@ -1,22 +1,20 @@
 import { type Actor, actorId } from "../../access/actor.ts";
 import { db } from "../../db.ts";
-import { notFound, ServiceError } from "../../errors.ts";
+import { conflict, notFound } from "../../errors.ts";
 import { changeRefs } from "../git/refs/change-refs.ts";
+import { requireRoomForRef, resolveRef, updateRefs } from "../git/refs/git-refs.ts";
 import { branchRef } from "../git/refs/ref-name.ts";
 import { requireChangeable } from "../git/refs/require-changeable.ts";
-import { resolveRef } from "../git/refs/resolve-ref.ts";
-import { updateRefs } from "../git/refs/update-refs.ts";
 import { openRepository } from "../git/repository.ts";
+import { claimFiles, type ProposedPointer } from "../lfs/proposals/proposed-files.ts";
 import type { Repo } from "../repos/repo.ts";
+import { countContribution } from "./change-discussion.ts";
 import { isAncestor } from "./commits.ts";
-import { countContribution } from "./count-contribution.ts";
-import { deleteDiscussionRow } from "./delete-discussion-row.ts";
-import { type DiscussionRow, pullRequestRef } from "./discussion.ts";
-import { insertDiscussion } from "./insert-discussion.ts";
-import { requireDiscussions, stillOpenTo } from "./open-discussion.ts";
-import { parseDescription, parseTitle } from "./parse-text.ts";
+import { deleteDiscussionRow } from "./delete-discussion.ts";
+import { type DiscussionRow, parseDescription, parseTitle, pullRequestRef } from "./discussion.ts";
+import { insertDiscussion, requireDiscussions, stillOpenTo } from "./open-discussion.ts";
 
-export type NewPullRequest = {
+type NewPullRequest = {
   title: unknown;
   /** Markdown. */
   description?: unknown;
@@ -27,6 +25,8 @@ export type NewPullRequest = {
    * it the pull request is a draft that starts at its base, and its author pushes to it.
    */
   head?: { sha: string } | { branch: string };
+  /** Large files of its commits that are in its author's store of proposals. */
+  largeFiles?: { storeId: string | undefined; pointers: readonly ProposedPointer[] };
 };
 
 /**
@@ -34,7 +34,7 @@ export type NewPullRequest = {
  * `repo.content` event. The row comes first: a process killed in between leaves a pull request without commits, to which its author can
  * push, and never a ref that belongs to nobody.
  * @throws ServiceError `invalid_request`, `not_found` (Revision: base or head), `unauthorized`, `insufficient_scope`, `forbidden`
- * (read-only), `conflict` (disabled, nothing to propose), `rate_limited`
+ * (read-only), `conflict` (disabled, nothing to propose, too many refs), `rate_limited`
  */
 export async function openPullRequest(
   actor: Actor,
@@ -50,14 +50,19 @@ export async function openPullRequest(
   // A pull request may propose the first commit of an empty repository.
   if (!baseSha && input.base && input.base !== repo.defaultBranch) throw notFound("Revision");
   const proposedSha = await resolveHead(path, input.head, baseSha);
+  await requireRoomForRef(path, { isPullRequest: true });
   await countContribution(actor, "open");
   const opened = await db().$transaction(async (tx) => {
     const status = proposedSha ? "open" : "draft";
     const opened = await insertDiscussion(tx, repo.id, { title, description, status, baseRef, authorId: actorId(actor) });
+    const { storeId, pointers = [] } = input.largeFiles ?? {};
+    await claimFiles(tx, { repoId: repo.id, num: opened.row.num, storeId }, pointers);
     return stillOpenTo(actor, opened, tx);
   });
   const headSha = proposedSha ?? baseSha;
-  if (headSha) await createRef(actor, opened, path, headSha);
+  // Its files were checked when the caller read the repository (change-refs.ts).
+  const { lfsRemovedAt } = repo;
+  if (headSha) await createRef(actor, { ...opened, repo: { ...opened.repo, lfsRemovedAt } }, path, headSha);
   return { ...opened, headSha };
 }
 
@@ -70,7 +75,7 @@ async function createRef(
   const change = { ref: pullRequestRef(row.num), oldSha: null, newSha };
   try {
     const made = await changeRefs(repo, actor, [change], () => updateRefs(path, [change]));
-    if (!made) throw new ServiceError("conflict", `There is a ${change.ref} already. Try again.`);
+    if (!made) throw conflict(`${change.ref} already exists. Try again.`);
   } catch (error) {
     // If the ref exists but could not be recorded in time, it will be recorded later: its pull request stays.
     if ((await resolveRef(path, change.ref)) !== newSha)
@@ -85,7 +90,7 @@ async function resolveHead(path: string, head: NewPullRequest["head"], baseSha: 
   const sha = await resolveRef(path, branchRef(head.branch));
   if (!sha) throw notFound("Revision");
   if (baseSha && (await isAncestor(path, sha, baseSha))) {
-    throw new ServiceError("conflict", "This branch has no commit that the other one lacks.", { field: "head" });
+    throw conflict("This branch has no commits that the base branch lacks.", "head");
   }
   return sha;
 }

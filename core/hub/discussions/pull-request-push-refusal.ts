@@ -17,6 +17,6 @@ export async function pullRequestPushRefusal(actor: Actor, repo: Repo, num: numb
   const isAllowed =
     (await may(actor, "repo.write", resource)) ||
     (await may(actor, "discussion.update", { repo: resource, authorId: row.authorId }));
-  if (!isAllowed) return `Pull request ${num} is not yours to push to.`;
+  if (!isAllowed) return `You cannot push to pull request ${num}.`;
   return row.status === "merged" ? `Pull request ${num} is merged. Open another one.` : null;
 }

@@ -3,9 +3,8 @@ import { isServiceError } from "../../errors.ts";
 import type { Prisma } from "../../generated/prisma/client.ts";
 import { log } from "../../log.ts";
 import { type Deadline, deadlineIn } from "../git/read/walk.ts";
-import { listRefs } from "../git/refs/list-refs.ts";
-import type { RefChange } from "../git/refs/ref-change.ts";
-import { resolveRef } from "../git/refs/resolve-ref.ts";
+import { listRefs, resolveRef } from "../git/refs/git-refs.ts";
+import type { RefChange } from "../git/refs/ref-name.ts";
 import { openRepository } from "../git/repository.ts";
 import { GitFailed, UNDER_LOCK } from "../git/run-git.ts";
 import type { Repo } from "../repos/repo.ts";
@@ -79,10 +78,7 @@ export async function readMeaning(
 export const openAt = (at: Date) =>
   ({ isPullRequest: true, status: { in: ["draft", "open"] }, createdAt: { lte: at } }) satisfies Prisma.DiscussionWhereInput;
 
-/**
- * Pull requests whose head has not changed since. Git may be asked hours later, when somebody may have pushed the base's new commits to
- * their own pull request.
- */
+/** Pull requests with an unchanged head. Hours may pass; meanwhile somebody may push the base's new commits to their own. */
 export const unchangedSince = (at: Date) =>
   ({ OR: [{ headChangedAt: null }, { headChangedAt: { lte: at } }] }) satisfies Prisma.DiscussionWhereInput;
 

@@ -4,20 +4,14 @@ import { type Db, db } from "../../db.ts";
 import type { DiscussionEvent } from "../../generated/prisma/client.ts";
 import { Prisma } from "../../generated/prisma/client.ts";
 import type { Comment, DiscussionStatus, ReactionCount, TimelineEvent } from "./discussion.ts";
-import { type Authors, readAuthors } from "./read-authors.ts";
+import { type Authors, readAuthors } from "./find-discussion.ts";
 
 export const EVENTS_ON_A_PAGE = 100;
 const EVENTS_MAX = 500;
-/**
- * A comment counts as one more event for each of these bytes that it has. With comments of 64 KiB a page was 32 MB, or 6 MB to render, and
- * anybody may request one (S137).
- */
+/** A comment counts as one more event for each of these bytes: a page of 64 KiB comments took 6 MB to render (S137). */
 const BYTES_PER_EVENT = 2_560;
 
-/**
- * The timeline of a discussion, oldest first, page by page; long comments fill a page sooner and count accordingly in `total`. It checks
- * no permissions: the caller has found the discussion.
- */
+/** A discussion's timeline, oldest first; long comments count as several in pages and `total`. The caller has found it. */
 export async function readTimeline(
   actor: Actor,
   discussion: { id: string },

@@ -1,24 +1,27 @@
+import { repoPath } from "@keyhook/sdk";
 import { type Actor, actorId } from "../../access/actor.ts";
-import { may } from "../../access/may.ts";
+import { may, requirePermission } from "../../access/may.ts";
+import { membersWhoMay } from "../../access/members-who-may.ts";
+import { type Letter, letter, link } from "../../accounts/mails/letter.ts";
 import { plainText } from "../../accounts/plain-text.ts";
 import { consumeThrottle, throttleKey } from "../../accounts/throttle.ts";
 import type { RequestOrigin } from "../../audit/request-origin.ts";
-import { db } from "../../db.ts";
-import { ServiceError } from "../../errors.ts";
-import { newId } from "../../ids.ts";
+import { type Db, db } from "../../db.ts";
+import { conflict, notFound, ServiceError } from "../../errors.ts";
+import { isId, newId } from "../../ids.ts";
+import { queueMail } from "../../mail/queue-mail.ts";
 import { findRepo, type RepoName } from "../repos/find-repo.ts";
-import { repoResource } from "../repos/repo.ts";
-import { type AccessRequestStatus, MESSAGE_MAX_CHARACTERS } from "./access-request.ts";
-import { changeGate } from "./change-gate.ts";
-import { mailManagers } from "./mail-managers.ts";
-import { recordAccessAudit } from "./record-access-audit.ts";
+import { lockRepo } from "../repos/read-repos.ts";
+import { type Repo, repoResource } from "../repos/repo.ts";
+import { type AccessRequestStatus, MESSAGE_MAX_CHARACTERS } from "./access-requests.ts";
+import { changeGate, recordAccessAudit } from "./decide-access-request.ts";
 
 const ASK_LIMIT = { limit: 30, windowSeconds: 60 * 60 };
 /** Mails to one owner, who may not know the sender: nobody must fill their mailbox by asking, withdrawing and asking again. */
 const LETTERS_TO_OWNER = { limit: 20, windowSeconds: 24 * 60 * 60 };
 
 /**
- * Requests access to a gated repository. Those who decide see the username and the e-mail address. The gate `auto` accepts at once; with
+ * Requests access to a gated repository. Those who decide see the username and the email address. The gate `auto` accepts at once; with
  * `manual` those who decide get a mail. Asking twice changes nothing.
  * @returns the current state of the request
  * @throws ServiceError `not_found`, `unauthorized`; `conflict` for users who may read it anyway; `forbidden` after a rejection;
@@ -36,7 +39,7 @@ export async function askForAccess(
       .trim() || null;
   const found = await findRepo(actor, wanted, "repo.request_access");
   const userId = actorId(actor);
-  if (!userId) throw new ServiceError("unauthorized", "Sign in to ask for access.");
+  if (!userId) throw new ServiceError("unauthorized", "Sign in to request access.");
   // Not in the transaction, whose rollback would undo the count.
   const counted = [await consumeThrottle(throttleKey("ask-for-access", userId), ASK_LIMIT)];
   const where = { repoId_userId: { repoId: found.id, userId } };
@@ -47,12 +50,11 @@ export async function askForAccess(
   const asked = changeGate(actor, found, "repo.request_access", async (tx, repo) => {
     const before = await tx.accessRequest.findUnique({ where, select: { status: true } });
     if (before?.status === "rejected") {
-      throw new ServiceError("forbidden", "Your request was rejected. Only the repository's managers can change that.");
+      throw new ServiceError("forbidden", "Your request was rejected. Only the repository's managers can change the decision.");
     }
     if (before) return before.status as AccessRequestStatus;
-    if (await may(actor, "repo.read_content", repoResource(repo), tx)) {
-      throw new ServiceError("conflict", "You may read this repository already.");
-    }
+    if (await may(actor, "repo.read_content", repoResource(repo), tx))
+      throw conflict("You already have access to this repository.");
     isNew = true;
     const status = repo.gated === "auto" ? "accepted" : "pending";
     const decidedAt = status === "accepted" ? new Date() : null;
@@ -63,3 +65,71 @@ export async function askForAccess(
   });
   return asked.finally(() => (isNew ? undefined : Promise.all(counted.map(({ giveBack }) => giveBack()))));
 }
+
+/**
+ * Withdraws one's own request, or the access that was granted because of it. A rejected request stays:
+ * otherwise, a user could withdraw it and request access again and again.
+ * @throws ServiceError `not_found` if there is no request of theirs, `conflict` for a rejected one
+ */
+export async function withdrawAccessRequest(actor: Actor, repoId: string, from: RequestOrigin): Promise<void> {
+  const userId = actorId(actor);
+  if (!userId || !isId(repoId)) throw notFound("Request");
+  await requirePermission(actor, "access_request.withdraw", { userId }, { what: "Request" });
+  await db().$transaction(async (tx) => {
+    const repo = await lockRepo(tx, repoId);
+    const where = { repoId_userId: { repoId, userId } };
+    const request = await tx.accessRequest.findUnique({ where, select: { status: true } });
+    if (!repo || !request) throw notFound("Request");
+    if (request.status === "rejected") {
+      throw conflict("This request was already decided. Only the repository's managers can change the decision.");
+    }
+    await tx.accessRequest.delete({ where });
+    await recordAccessAudit(tx, actor, "withdraw", { repo, subjectId: userId, from });
+  });
+}
+
+/** The number of administrators who get an email; if there are more, those who joined first get it. */
+const LETTERS_MAX = 20;
+
+/** Mails those who decide about a new request: the owner; in an organization the administrators and the repository's creator. */
+async function mailManagers(
+  tx: Db,
+  repo: Repo,
+  { askerId, message }: { askerId: string; message: string | null },
+): Promise<void> {
+  const asker = await tx.user.findUniqueOrThrow({ where: { id: askerId }, select: { username: true, email: true } });
+  for (const { username, email } of await managersOf(tx, repo)) {
+    await queueMail(tx, { to: email, ...askedForAccessLetter({ greeted: username, asker, repo, message }) });
+  }
+}
+
+async function managersOf(tx: Db, { owner, createdById }: Repo): Promise<{ username: string; email: string }[]> {
+  const select = { username: true, email: true } as const;
+  const isReachable = { disabledAt: null, emailVerifiedAt: { not: null } };
+  if (owner.kind === "user") return tx.user.findMany({ where: { id: owner.id, ...isReachable }, select });
+  // Not every member who may decide: only the administrators and the repository's creator.
+  return tx.$queryRaw`SELECT u.username, u.email FROM member_standing m
+      JOIN membership j ON j.org_id = m.org_id AND j.user_id = m.user_id JOIN "user" u ON u.id = m.user_id
+    WHERE m.org_id = ${owner.id} AND (m.role = 'admin' OR m.user_id = ${createdById}) AND ${membersWhoMay("repo.manage", createdById)}
+      AND u.disabled_at IS NULL AND u.email_verified_at IS NOT NULL
+    ORDER BY j.created_at LIMIT ${LETTERS_MAX}`;
+}
+
+type Asked = {
+  greeted: string;
+  asker: { username: string; email: string };
+  repo: Pick<Repo, "type" | "fullName">;
+  message: string | null;
+};
+
+/** To those who decide about access to a repository. */
+function askedForAccessLetter({ greeted, asker, repo, message }: Asked): Letter {
+  return letter(`${asker.username} requests access to ${repo.fullName}`, greeted, [
+    `${asker.username} (${asker.email}) requests access to the ${repo.type} ${repo.fullName}. Accept or reject the request here:`,
+    link(`${repoPath(repo.type, repo.fullName)}/settings/access`),
+    ...(message ? [`Their message:\n\n${quoted(message)}`] : []),
+  ]);
+}
+
+/** Quoted, so that nobody takes a stranger's words for ours. */
+const quoted = (text: string): string => text.replace(/\r\n?/g, "\n").replace(/^/gm, "> ");

@@ -1,13 +1,20 @@
+import { repoPath } from "@keyhook/sdk";
 import { type Actor, actorId } from "../../access/actor.ts";
-import { displayText } from "../../accounts/display-text.ts";
+import { requirePermission } from "../../access/may.ts";
+import { findOwner } from "../../accounts/handles/find-owner.ts";
+import { type Letter, letter, link } from "../../accounts/mails/letter.ts";
+import { displayText } from "../../accounts/plain-text.ts";
+import { consumeThrottle, type ThrottleLimit, throttleKey } from "../../accounts/throttle.ts";
+import { recordAuditEvent } from "../../audit/record-audit-event.ts";
 import type { RequestOrigin } from "../../audit/request-origin.ts";
-import { notFound, ServiceError } from "../../errors.ts";
-import { findRepo, type RepoName } from "../repos/find-repo.ts";
-import { parseAccessRequestStatus, REASON_MAX_CHARACTERS } from "./access-request.ts";
-import { changeGate } from "./change-gate.ts";
-import { type Asker, findAsker } from "./find-asker.ts";
-import { countAnswer, mailAnswer } from "./mail-answer.ts";
-import { recordAccessAudit } from "./record-access-audit.ts";
+import { type Db, db } from "../../db.ts";
+import { conflict, invalidRequest, notFound } from "../../errors.ts";
+import { isId, newId } from "../../ids.ts";
+import { queueMail } from "../../mail/queue-mail.ts";
+import { findRepo, type RepoAction, type RepoName } from "../repos/find-repo.ts";
+import { lockRepo } from "../repos/read-repos.ts";
+import { type Repo, repoResource } from "../repos/repo.ts";
+import { parseAccessRequestStatus, REASON_MAX_CHARACTERS, requireGate } from "./access-requests.ts";
 
 const acts = { accepted: "accept", rejected: "reject", pending: "reopen" } as const;
 
@@ -33,7 +40,7 @@ export async function decideAccessRequest(
       const where = { repoId_userId: { repoId: repo.id, userId: user.id } };
       const before = await tx.accessRequest.findUnique({ where, select: { status: true } });
       if (!before) throw notFound("Request");
-      if (before.status === to) throw new ServiceError("conflict", `The request of ${user.username} is ${to} already.`);
+      if (before.status === to) throw conflict(`The request of ${user.username} is already ${to}.`);
       const decided =
         to === "pending" ? { decidedAt: null, decidedById: null } : { decidedAt: new Date(), decidedById: actorId(actor) };
       await tx.accessRequest.update({ where, data: { status: to, rejectionReason: reason, ...decided } });
@@ -41,4 +48,145 @@ export async function decideAccessRequest(
       await recordAccessAudit(tx, actor, acts[to], { repo, subjectId: user.id, from });
     });
   await (to === "pending" ? decide() : countAnswer(actor, user, decide));
+}
+
+/**
+ * Gives a user access to a gated repository, whether they have asked or not.
+ * @throws ServiceError `not_found` (the repository or the user), `invalid_request` (no gate, or they have access already), `forbidden`,
+ * `rate_limited`
+ */
+export async function grantAccess(actor: Actor, wanted: RepoName, whom: Asker, from: RequestOrigin): Promise<void> {
+  const found = await findRepo(actor, wanted, "repo.manage");
+  const user = await findAsker(whom);
+  const grant = () =>
+    changeGate(actor, found, "repo.manage", async (tx, repo) => {
+      const where = { repoId_userId: { repoId: repo.id, userId: user.id } };
+      const before = await tx.accessRequest.findUnique({ where, select: { status: true } });
+      if (before?.status === "accepted") throw invalidRequest(`${user.username} already has access.`, "user");
+      const decision = { status: "accepted", rejectionReason: null, decidedAt: new Date(), decidedById: actorId(actor) };
+      await tx.accessRequest.upsert({
+        where,
+        create: { id: newId(), repoId: repo.id, userId: user.id, hasAsked: false, ...decision },
+        update: decision,
+      });
+      const answer = before ? "accepted" : "granted";
+      await mailAnswer(tx, user, { repo, answer });
+      await recordAccessAudit(tx, actor, before ? "accept" : "grant", { repo, subjectId: user.id, from });
+    });
+  await countAnswer(actor, user, grant, { isUnasked: true });
+}
+
+/** The user whom a decision is about: by username or by id. */
+type Asker = { user?: string | undefined; userId?: string | undefined };
+
+/** @throws ServiceError `not_found` */
+async function findAsker({ user, userId }: Asker): Promise<{ id: string; username: string; email: string }> {
+  const owner = user === undefined ? undefined : await findOwner(user);
+  const id = owner?.kind === "user" ? owner.id : userId;
+  const found =
+    id && isId(id)
+      ? await db().user.findUnique({ where: { id, disabledAt: null }, select: { id: true, username: true, email: true } })
+      : null;
+  if (!found) throw notFound("User");
+  return found;
+}
+
+/** Mails about one person's decisions on another: nobody must fill others' mailboxes by means of their own repository. */
+const LETTERS: ThrottleLimit = { limit: 20, windowSeconds: 60 * 60 };
+
+/**
+ * Limits the mails about access that one account grants: recipients have not requested them, and they quote names that the sender chose.
+ */
+export const GRANTS: ThrottleLimit = { limit: 200, windowSeconds: 24 * 60 * 60 };
+
+/**
+ * Counts the mail of a decision before the decision is made, and takes that back if the decision fails.
+ * @throws ServiceError `rate_limited`
+ */
+async function countAnswer<T>(
+  actor: Actor,
+  user: { id: string },
+  decide: () => Promise<T>,
+  { isUnasked = false } = {},
+): Promise<T> {
+  const by = actorId(actor);
+  if (!by) return decide();
+  const letters = [await consumeThrottle(throttleKey("access-letter", `${by} ${user.id}`), LETTERS)];
+  try {
+    if (isUnasked) letters.push(await consumeThrottle(throttleKey("access-grant", by), GRANTS));
+    return await decide();
+  } catch (error) {
+    for (const letter of letters) await letter.giveBack();
+    throw error;
+  }
+}
+
+/** Tells a user what was decided about them. */
+async function mailAnswer(
+  tx: Db,
+  user: { username: string; email: string },
+  answered: Omit<Parameters<typeof accessAnswerLetter>[0], "greeted">,
+): Promise<void> {
+  await queueMail(tx, { to: user.email, ...accessAnswerLetter({ greeted: user.username, ...answered }) });
+}
+
+type Answered = {
+  greeted: string;
+  repo: Pick<Repo, "type" | "fullName">;
+  answer: "accepted" | "rejected" | "granted";
+  reason?: string | null;
+};
+
+/** To a user who asked for access to a gated repository, or was given it without asking. */
+function accessAnswerLetter({ greeted, repo, answer, reason }: Answered): Letter {
+  const { fullName, type } = repo;
+  const address = link(repoPath(type, fullName));
+  if (answer === "rejected") {
+    return letter(`Your request for access to ${fullName} was rejected`, greeted, [
+      `The managers of the ${type} ${fullName} have rejected your request for access.`,
+      ...(reason ? [`Message: ${reason}`] : []),
+      address,
+    ]);
+  }
+  const opening = answer === "granted" ? "You were given access to" : "Your request was accepted: you can now read";
+  return letter(`You have access to ${fullName}`, greeted, [`${opening} the ${type} ${fullName}.`, address]);
+}
+
+/**
+ * Serializes decisions about access to a repository, with its row as it is then: while this caller waited, the gate or the right to
+ * decide may have been removed (S135).
+ * @throws ServiceError `not_found`, `forbidden`, `unauthorized`, `insufficient_scope`; `invalid_request` without a gate
+ */
+export async function changeGate<T>(
+  actor: Actor,
+  { id }: Pick<Repo, "id">,
+  action: RepoAction,
+  change: (tx: Db, repo: Repo) => Promise<T>,
+): Promise<T> {
+  return db().$transaction(async (tx) => {
+    const repo = await lockRepo(tx, id);
+    if (!repo) throw notFound("Repository");
+    await requirePermission(actor, action, repoResource(repo), { what: "Repository", tx });
+    requireGate(repo);
+    return change(tx, repo);
+  });
+}
+
+type Happened = "ask" | "accept" | "reject" | "reopen" | "grant" | "withdraw";
+
+/** Who gave or denied whom access: for the administrators of the repository's organization. */
+export async function recordAccessAudit(
+  tx: Db,
+  actor: Actor,
+  what: Happened,
+  { repo, subjectId, from }: { repo: Pick<Repo, "fullName" | "type" | "owner">; subjectId: string; from: RequestOrigin },
+): Promise<void> {
+  await recordAuditEvent(tx, {
+    type: `access_request.${what}`,
+    actor,
+    owner: repo.owner,
+    subjectId,
+    data: { repo: repo.fullName, type: repo.type },
+    from,
+  });
 }

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from "vitest";
-import { anonymous, type TokenHolder } from "../../access/actor.ts";
+import { actorId, anonymous, type TokenHolder } from "../../access/actor.ts";
 import { may } from "../../access/may.ts";
 import {
   auditTrail,
@@ -10,18 +10,21 @@ import {
   signedInPerson,
   type TestPerson,
 } from "../../accounts/testing/people.ts";
+import { consumeThrottle, throttleKey } from "../../accounts/throttle.ts";
 import { db } from "../../db.ts";
 import type { RepoName } from "../repos/find-repo.ts";
 import { type Repo, repoResource } from "../repos/repo.ts";
 import { updateRepoSettings } from "../repos/update-repo-settings.ts";
 import { someRepo } from "../testing/repos.ts";
-import { askForAccess } from "./ask-for-access.ts";
-import { countAccessRequests } from "./count-access-requests.ts";
-import { decideAccessRequest } from "./decide-access-request.ts";
-import { grantAccess } from "./grant-access.ts";
-import { listAccessRequests } from "./list-access-requests.ts";
-import { findOwnAccessRequest, listOwnAccessRequests } from "./own-access-requests.ts";
-import { withdrawAccessRequest } from "./withdraw-access-request.ts";
+import {
+  countAccessRequests,
+  findOwnAccessRequest,
+  listAccessRequests,
+  listAwaitedRepos,
+  listOwnAccessRequests,
+} from "./access-requests.ts";
+import { askForAccess, withdrawAccessRequest } from "./ask-for-access.ts";
+import { decideAccessRequest, GRANTS, grantAccess } from "./decide-access-request.ts";
 
 let ada: TestPerson;
 let grace: TestPerson;
@@ -43,7 +46,7 @@ const decide = (repo: Repo, status: string, { by = ada, about = grace, reason = 
   decideAccessRequest(by.actor, nameOf(repo), { user: about.username, status, rejectionReason: reason }, from);
 
 describe("a manual gate", () => {
-  it("opens for whoever was accepted, and closes again", async () => {
+  it("gives access to accepted users, and takes it away again", async () => {
     const repo = await gatedRepo();
     expect(await reads(grace, repo)).toBe(false);
     expect(await ask(grace, repo, "For my thesis.\nPlease.")).toBe("pending");
@@ -63,21 +66,21 @@ describe("a manual gate", () => {
     );
   });
 
-  it("tells those who decide, and the one who asked, by letter", async () => {
+  it("notifies those who decide, and the requester, by email", async () => {
     const repo = await gatedRepo();
     await ask(grace, repo, "Hello.\r\n-- \nYour service");
     const [asked] = await lettersTo(ada.email);
-    expect(asked?.subject).toBe(`${grace.username} asks for access to ${repo.fullName}`);
+    expect(asked?.subject).toBe(`${grace.username} requests access to ${repo.fullName}`);
     expect(asked?.text).toContain(`http://localhost:3000/${repo.fullName}/settings/access`);
     expect(asked?.text).toContain("> Hello.\n> -- \n> Your service");
     await decide(repo, "rejected", { reason: "Not\nnow" });
     const [rejected] = await lettersTo(grace.email);
-    expect(rejected?.text).toContain("They write: Not now");
+    expect(rejected?.text).toContain("Message: Not now");
     await decide(repo, "accepted");
     expect((await lettersTo(grace.email))[0]?.subject).toBe(`You have access to ${repo.fullName}`);
   });
 
-  it("tells the administrators of an organization and the member who made it, each once", async () => {
+  it("notifies the organization's administrators and the webhook's creator, each once", async () => {
     const [reader, maker] = await Promise.all([signedInPerson("reader"), signedInPerson("maker")]);
     const organization = await organizationOf(ada, [
       [reader, "read"],
@@ -86,7 +89,10 @@ describe("a manual gate", () => {
     const made = await someRepo(maker, { owner: organization.name });
     const repo = await updateRepoSettings(maker.actor, nameOf(made), { gated: "manual" }, from);
     await ask(grace, repo);
-    const subject = `${grace.username} asks for access to ${repo.fullName}`;
+    const awaited = await listAwaitedRepos(ada.actor, organization.id);
+    expect(awaited).toMatchObject([{ repo: { fullName: repo.fullName }, waiting: 1 }]);
+    await expect(listAwaitedRepos(maker.actor, organization.id)).rejects.toMatchObject({ code: "forbidden" });
+    const subject = `${grace.username} requests access to ${repo.fullName}`;
     for (const { email } of [ada, maker]) {
       expect((await lettersTo(email)).filter((letter) => letter.subject === subject)).toHaveLength(1);
     }
@@ -95,7 +101,7 @@ describe("a manual gate", () => {
     await expect(ask(reader, repo)).rejects.toMatchObject({ code: "conflict" });
   });
 
-  it("is asked once, however often and at the same time", async () => {
+  it("is requested once, however many callers ask at the same time", async () => {
     const repo = await gatedRepo();
     const answers = await Promise.all(Array.from({ length: 8 }, () => ask(grace, repo)));
     expect(answers).toEqual(Array(8).fill("pending"));
@@ -104,7 +110,7 @@ describe("a manual gate", () => {
     expect(letters).toHaveLength(1);
   });
 
-  it("is decided once: the second of two answers alike is told so", async () => {
+  it("is decided once: the second of two equal decisions gets an error", async () => {
     const repo = await gatedRepo();
     await ask(grace, repo);
     expect(await outcomes(Array.from({ length: 5 }, () => decide(repo, "accepted")))).toEqual([
@@ -113,7 +119,7 @@ describe("a manual gate", () => {
     ]);
   });
 
-  it("stays closed to whoever was rejected, also when they would ask again", async () => {
+  it("stays closed to rejected users, even if they would ask again", async () => {
     const repo = await gatedRepo();
     await ask(grace, repo);
     await decide(repo, "rejected");
@@ -124,7 +130,7 @@ describe("a manual gate", () => {
 });
 
 describe("an automatic gate", () => {
-  it("opens for whoever asks, at once and without a letter", async () => {
+  it("gives access to every user who requests it, at once and without an email", async () => {
     const repo = await gatedRepo("auto");
     const before = (await lettersTo(ada.email)).length;
     expect(await reads(grace, repo)).toBe(false);
@@ -138,7 +144,7 @@ describe("an automatic gate", () => {
 });
 
 describe("access", () => {
-  it("can be given without a request; the address of whoever did not ask is not shared", async () => {
+  it("can be granted without a request; the address of a user who did not request it is not shared", async () => {
     const repo = await gatedRepo();
     await grantAccess(ada.actor, nameOf(repo), { user: grace.username.toUpperCase() }, from);
     expect(await reads(grace, repo)).toBe(true);
@@ -156,7 +162,7 @@ describe("access", () => {
     }
   });
 
-  it("can be given up, and a request taken back", async () => {
+  it("can be given up, and a request can be withdrawn", async () => {
     const repo = await gatedRepo();
     await ask(grace, repo);
     await withdrawAccessRequest(grace.actor, repo.id, from);
@@ -190,7 +196,7 @@ describe("access", () => {
     expect(await reads(grace, repo)).toBe(true);
   });
 
-  it("S136 cannot be asked for where nothing may be seen, nor where there is no gate", async () => {
+  it("S136 cannot be requested for a hidden repository, or without a gate", async () => {
     const hidden = await someRepo(ada, { isPrivate: true });
     await updateRepoSettings(ada.actor, nameOf(hidden), { gated: "manual" }, from);
     await expect(ask(grace, hidden)).rejects.toMatchObject({ code: "not_found" });
@@ -202,7 +208,7 @@ describe("access", () => {
     await expect(askForAccess(anonymous, nameOf(await gatedRepo()), {}, from)).rejects.toMatchObject({ code: "unauthorized" });
   });
 
-  it("is never asked for by a program, which would share an address that is not its own", async () => {
+  it("is never requested by a program, which would share a user's email address", async () => {
     const repo = await gatedRepo();
     const token: TokenHolder = {
       kind: "token",
@@ -248,7 +254,7 @@ describe("access", () => {
   });
 });
 
-it("S137 does not count what nobody gets a letter of, and takes one connection for each request", async () => {
+it("S137 does not count requests without an email, and takes one connection for each request", async () => {
   const [repo, late] = [await gatedRepo(), await signedInPerson("late")];
   for (let round = 0; round < 3; round++) {
     const asked = Array.from({ length: 20 }, () => ask(late, repo));
@@ -262,7 +268,7 @@ it("S137 does not count what nobody gets a letter of, and takes one connection f
   await grantAccess(ada.actor, nameOf(repo), { user: (await signedInPerson("another")).username }, from);
 });
 
-it("S56 fills nobody's mailbox by deciding to and fro", async () => {
+it("S56 changing a decision back and forth cannot fill a mailbox", async () => {
   const [repo, victim] = [await gatedRepo(), await signedInPerson("victim")];
   await grantAccess(ada.actor, nameOf(repo), { user: victim.username }, from);
   const before = (await lettersTo(victim.email)).length;
@@ -276,6 +282,20 @@ it("S56 fills nobody's mailbox by deciding to and fro", async () => {
   // The limit counts for these two alone.
   await ask(grace, repo);
   await decide(repo, "accepted");
+});
+
+it("S56 one account gives access, which nobody asked for, to a limited number of people in a day", async () => {
+  const sender = await signedInPerson();
+  const repo = await updateRepoSettings(sender.actor, nameOf(await someRepo(sender)), { gated: "manual" }, from);
+  const key = throttleKey("access-grant", actorId(sender.actor) as string);
+  for (let at = 1; at < GRANTS.limit; at++) await consumeThrottle(key, GRANTS);
+  const grant = (user: TestPerson) => grantAccess(sender.actor, nameOf(repo), { user: user.username }, from);
+  await grant(grace);
+  // What fails is not counted.
+  await expect(grant(grace)).rejects.toMatchObject({ code: "rate_limited" });
+  await expect(grant(ada)).rejects.toMatchObject({ code: "rate_limited" });
+  await ask(ada, repo);
+  await decideAccessRequest(sender.actor, nameOf(repo), { user: ada.username, status: "accepted" }, from);
 });
 
 it("S56 fills no owner's mailbox by asking, withdrawing and asking again", async () => {

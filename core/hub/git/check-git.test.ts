@@ -18,7 +18,7 @@ test("the git of this machine will do", async () => {
   expect(await checkGit()).toMatch(/^\d+\.\d+/);
 });
 
-test("a machine without git, or with an old one, is told so by name", async () => {
+test("a machine without git, or with an old one, gets an error that names it", async () => {
   setPath(folder);
   await expect(checkGit()).rejects.toThrow(SettingsError);
   await expect(checkGit()).rejects.toThrow(/git cannot be run: .*Install git 2\.38 or later/);

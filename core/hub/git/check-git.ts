@@ -3,7 +3,7 @@ import { SettingsError } from "../../env.ts";
 import { runGit } from "./run-git.ts";
 
 /** The first version that merges without a work tree (`merge-tree --write-tree`). */
-export const GIT_MIN_VERSION = "2.38";
+const GIT_MIN_VERSION = "2.38";
 
 /**
  * The version of this machine's git.

@@ -3,7 +3,7 @@ import { connect, type Socket } from "node:net";
 import type { Asked, Told } from "./launched-git.ts";
 import { childrenOf, lowerPriority, type Niceness, readProcess } from "./linux-process.ts";
 
-/** The program that `GitLauncher` runs (git-launcher.ts says why). It starts git, passes on signals, and reports git's exit. */
+/** The program that `GitLauncher` runs (git-launcher.ts explains the reasons). It starts git, passes on signals, and reports git's exit. */
 
 type Launch = Extract<Asked, { command: string }>;
 
@@ -37,14 +37,14 @@ process.once("disconnect", () => {
   process.exit();
 });
 
-async function launch({ id, command, args, cwd, env, niceness }: Launch): Promise<void> {
+async function launch({ id, command, args, cwd, env, niceness, isLong }: Launch): Promise<void> {
   const streams = [0, 1, 2].map(() => connect(socketPath).pause());
   try {
     await Promise.all(streams.map((stream, number) => announced(stream, `${id} ${number}\n`)));
     const child = spawn(command, args, { cwd, env, stdio: streams });
     child.once("error", (error) => tell({ id, failure: error.message }));
     if (child.pid === undefined) return;
-    const stopAgeing = niceness ? age(child.pid, niceness) : () => undefined;
+    const stopAgeing = niceness ? age(child.pid, niceness, isLong ? 0 : YOUNG_MS) : () => undefined;
     running.set(id, child);
     child.once("exit", (status, signal) => {
       stopAgeing();
@@ -58,7 +58,7 @@ async function launch({ id, command, args, cwd, env, niceness }: Launch): Promis
   }
 }
 
-/** Writes the line that says which stream a connection is. Nothing is read here: what arrives is git's input. */
+/** Writes the line that names a connection's stream. Nothing is read here, because all arriving bytes are git's input. */
 function announced(stream: Socket, line: string): Promise<void> {
   return new Promise((resolve, reject) => {
     stream.once("error", reject).write(line, () => resolve());
@@ -68,21 +68,31 @@ function announced(stream: Socket, line: string): Promise<void> {
 /** The processor time that git may use before its priority is lowered: a small clone and most pages take less. */
 const YOUNG_MS = 50;
 const LOOK_MS = 20;
+/** A process that does nothing, for example between two requests, is looked at less and less often, down to this. */
+const LOOK_MAX_MS = 320;
 /** The unit of times in /proc: USER_HZ is 100. */
 const TICK_MS = 10;
 
 /**
- * Starts git at normal priority, and lowers it for git and its children once they have used YOUNG_MS of processor time. So short work does
+ * Starts git at normal priority, and lowers it for git and its children once they have used `youngMs` of processor time. So short work does
  * not wait for long work, whoever requested either (S137).
  */
-function age(pid: number, niceness: Niceness): () => void {
-  const timer = setInterval(() => {
+function age(pid: number, niceness: Niceness, youngMs: number): () => void {
+  let before = 0;
+  const look = (afterMs: number) => {
     const family = [pid, ...childrenOf(pid)];
-    if (family.reduce((sum, each) => sum + usedMs(each), 0) < YOUNG_MS) return;
-    clearInterval(timer);
-    for (const each of family) lowerPriority(each, niceness);
-  }, LOOK_MS);
-  return () => clearInterval(timer);
+    const used = family.reduce((sum, each) => sum + usedMs(each), 0);
+    if (used >= youngMs) for (const each of family) lowerPriority(each, niceness);
+    else lookAfter(used > before ? LOOK_MS : Math.min(afterMs * 2, LOOK_MAX_MS));
+    before = used;
+  };
+  const lookAfter = (afterMs: number) => {
+    timer = setTimeout(look, afterMs, afterMs);
+  };
+  let timer: NodeJS.Timeout | undefined;
+  if (youngMs > 0) lookAfter(LOOK_MS);
+  else look(0);
+  return () => clearTimeout(timer);
 }
 
 /** Includes its children that have ended. @returns YOUNG_MS where the system does not tell, so that the priority is lowered at once */

@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { existsSync, readFileSync } from "node:fs";
 import { mkdir, mkdtemp, readdir, utimes } from "node:fs/promises";
 import { connect } from "node:net";
-import { tmpdir } from "node:os";
+import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
 import { Readable } from "node:stream";
 import { buffer, text } from "node:stream/consumers";
@@ -13,6 +13,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { gitLauncher, startGitLauncher } from "./git-launcher.ts";
 import { LAUNCH_MAX_MS } from "./launched-git.ts";
+import { coresAllowedTo } from "./linux-process.ts";
 import { gitLines, runGit, spawnGit } from "./run-git.ts";
 
 let stop: () => void;
@@ -41,12 +42,14 @@ const statOf = (pid: number | undefined, field: number) =>
 const nicenessOf = (pid: number | undefined) => statOf(pid, 19);
 const SCHED_IDLE = 5;
 const policyOf = (pid: number | undefined) => statOf(pid, 41);
+const coresOf = (pid: number | undefined) => coresAllowedTo(pid as number).length;
 
-test("git is a child of the launcher, and gives way once it has used some of the processor; at the lowest priority to everything", async () => {
-  const [idle, busy, last] = await Promise.all([
+test("git is a child of the launcher, and yields once it has used some processor time, or at once if it will take long; anonymous fetches get the lowest priority, on half of the cores", async () => {
+  const [idle, busy, last, long] = await Promise.all([
     spawnGit(path, ["cat-file", "--batch"], { niceness: 7 }),
     spawnGit(path, ["hash-object", "--stdin"], { niceness: 7 }),
     spawnGit(path, ["hash-object", "--stdin"], { niceness: "idle" }),
+    spawnGit(path, ["cat-file", "--batch"], { niceness: 7, isLong: true }),
   ]);
   expect(parentOf(busy.pid)).not.toBe(process.pid);
   expect(parentOf(parentOf(busy.pid))).toBe(process.pid);
@@ -59,19 +62,35 @@ test("git is a child of the launcher, and gives way once it has used some of the
   await expect.poll(() => nicenessOf(busy.pid)).toBe(7);
   await expect.poll(() => policyOf(last.pid)).toBe(SCHED_IDLE);
   expect(policyOf(busy.pid)).toBe(0);
+  await expect.poll(() => coresOf(last.pid)).toBe(Math.max(1, Math.floor(availableParallelism() / 2)));
+  expect(coresOf(busy.pid)).toBe(coresOf(process.pid));
   expect(nicenessOf(idle.pid)).toBe(0);
+  expect(nicenessOf(long.pid)).toBe(7);
   feeding.abort();
   await fed;
-  idle.stdin.end();
-  for (const child of [idle, busy, last]) {
+  for (const { stdin } of [idle, long]) stdin.end();
+  for (const child of [idle, busy, last, long]) {
     child.stdout.resume();
     child.stderr.resume();
   }
-  expect(await Promise.all([closed(idle), closed(busy), closed(last)])).toEqual([0, 0, 0]);
+  expect(await Promise.all([idle, busy, last, long].map(closed))).toEqual([0, 0, 0, 0]);
   expect(idle).toMatchObject({ exitCode: 0, signalCode: null });
 });
 
-test("60 at a time each get their own input, whole, and answer to whoever gave it", async () => {
+test("S137 even without a priority of its own, git yields once it has used some processor time", async () => {
+  const busy = await spawnGit(path, ["hash-object", "--stdin"]);
+  const feeding = new AbortController();
+  const endless = new Readable({ read: () => endless.push(Buffer.alloc(64 * 1024)) });
+  const fed = pipeline(endless, busy.stdin, { signal: feeding.signal }).catch(() => undefined);
+  await expect.poll(() => nicenessOf(busy.pid)).toBe(5);
+  feeding.abort();
+  await fed;
+  busy.stdout.resume();
+  busy.stderr.resume();
+  await closed(busy);
+});
+
+test("60 concurrent questions each get their own whole input, and each answer goes to its caller", async () => {
   const contents = Array.from({ length: 60 }, (_, at) => randomBytes(at === 7 ? 9 * 1024 ** 2 : 1 + at * 997));
   const ids = await Promise.all(
     contents.map(async (input) => (await runGit(path, ["hash-object", "-w", "--stdin"], { input })).toString().trim()),
@@ -81,7 +100,7 @@ test("60 at a time each get their own input, whole, and answer to whoever gave i
   expect(read.every((bytes, at) => bytes.equals(contents[at] as Buffer))).toBe(true);
 });
 
-test("what git says of an error, and its status, come back", async () => {
+test("git's error message and status are returned", async () => {
   await expect(runGit(path, ["cat-file", "blob", "0".repeat(40)])).rejects.toMatchObject({
     name: "GitFailed",
     status: 128,
@@ -91,7 +110,7 @@ test("what git says of an error, and its status, come back", async () => {
   await expect(runGit(join(path, "missing"), ["version"])).rejects.toThrow(/ENOENT/);
 });
 
-test("lines can be read as they come, and whoever stops reading ends git", async () => {
+test("lines can be read as they arrive, and git ends when its reader stops", async () => {
   const input = Array.from({ length: 3 }, (_, at) => `line ${at}\n`).join("");
   const lines: string[] = [];
   for await (const some of gitLines(path, ["stripspace"], { input })) lines.push(...some);
@@ -99,10 +118,13 @@ test("lines can be read as they come, and whoever stops reading ends git", async
 });
 
 test("a deadline ends git", async () => {
-  const child = await spawnGit(path, ["cat-file", "--batch"], { signal: AbortSignal.timeout(50) });
+  const deadline = new AbortController();
+  const child = await spawnGit(path, ["cat-file", "--batch"], { signal: deadline.signal });
   const failure = new Promise<Error>((resolve) => child.once("error", resolve));
   child.stderr.resume();
   const output = text(child.stdout);
+  // As AbortSignal.timeout does, once git has started, however long that takes on a busy machine.
+  deadline.abort(new DOMException("too late", "TimeoutError"));
   expect(await closed(child)).toBe("SIGTERM");
   expect(await failure).toMatchObject({ name: "TimeoutError" });
   expect(await output).toBe("");
@@ -116,7 +138,7 @@ test("a deadline that has passed before git starts ends it too", async () => {
   expect(await closed(child)).toBe("SIGTERM");
 });
 
-test("what is aborted before git has started is answered at once, and git does not start for it any more", async () => {
+test("a request aborted before git has started ends at once, and git is not started for it", async () => {
   const child = await spawnGit(path, ["cat-file", "--batch"]);
   child.stderr.resume();
   child.stdout.resume();
@@ -142,7 +164,7 @@ test("what is aborted before git has started is answered at once, and git does n
   expect(await closed(child)).toBe("SIGTERM");
 });
 
-test("a connection that nothing waits for is closed", async () => {
+test("a connection that nobody waits for is closed", async () => {
   const [folder = "", ...more] = (await readdir(tmpdir())).filter((name) => name.startsWith("keyhook-git-"));
   expect(more).toEqual([]);
   const socket = connect(join(tmpdir(), folder, "streams"));
@@ -212,7 +234,7 @@ test("when it is stopped, so is what it has started", async () => {
   expect(gitLauncher()).toBeDefined();
 });
 
-test("what a process that was killed has left is removed when another starts, and nothing of one that lives", async () => {
+test("leftovers of a killed process are removed when another starts, and none of a live one", async () => {
   const script = `import { createServer } from "node:net"; createServer().listen(process.argv[1], () => console.log("listening"));`;
   const [killed, alive] = await Promise.all(
     ["killed", "alive"].map(async (name) => {

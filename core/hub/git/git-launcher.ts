@@ -27,9 +27,9 @@ export class LauncherEnded extends Error {
 }
 
 /**
- * Starts git from a small process beside this one. To start a process, Node copies its own page tables, and nothing else runs meanwhile: for
- * 20 to 50 ms in a web process of 500 to 1,200 MB, and 1 ms in a small one. Each page of a repository starts git at least once, so this
- * took most of the web process's time (docs/decisions/080).
+ * Starts git from a small process beside this one. To start a process, Node copies its own page tables, during which nothing else runs: 20
+ * to 50 ms in a web process of 500 to 1,200 MB, and 1 ms in a small one. Each page of a repository starts git at least once, so this took
+ * most of the web process's time (docs/decisions/080).
  *
  * Git's streams are Unix sockets between it and this process: the launcher connects them, gives them to git and keeps nothing.
  */
@@ -109,7 +109,7 @@ export class GitLauncher {
     }
   }
 
-  /** Also ends what it has started. */
+  /** Ends the launcher and the processes that it has started. */
   stop(): void {
     this.#process.removeAllListeners("exit");
     if (this.#process.connected) this.#process.disconnect();
@@ -127,7 +127,7 @@ export class GitLauncher {
     for (const launched of [...this.#launches.values()]) launched.lose(error);
   }
 
-  /** Reads the first line of a connection, which says which stream of which process it is. */
+  /** Reads the first line of a connection, which names the process and the stream. */
   #take(socket: Socket): void {
     let header = Buffer.alloc(0);
     const timer = setTimeout(() => socket.destroy(), LAUNCH_MAX_MS);
@@ -172,7 +172,7 @@ export async function startGitLauncher(): Promise<() => void> {
   };
   await start();
   void removeLeftDirectories().catch((err: unknown) =>
-    log().warn({ err }, "left directories of git's launchers are not removed"),
+    log().warn({ err }, "leftover directories of git launchers could not be removed"),
   );
   return () => {
     isStopped = true;
@@ -184,7 +184,7 @@ export async function startGitLauncher(): Promise<() => void> {
 /** A socket that is being created refuses connections for a moment. */
 const MAKING_MS = 60_000;
 
-/** Removes what killed processes left behind: nobody listens on their sockets any more. */
+/** Removes what killed processes left behind: nobody listens on their sockets. */
 async function removeLeftDirectories(): Promise<void> {
   for (const name of await readdir(tmpdir())) {
     if (!name.startsWith(DIRECTORY_PREFIX)) continue;

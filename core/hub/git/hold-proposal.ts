@@ -19,7 +19,7 @@ const shareOf = (quota: number): number => Math.min(GB, quota / 20);
 export const proposalRefusal = ({ handle }: StorageOwner, what: string): ServiceError =>
   new ServiceError(
     "storage_full",
-    `There is no room for ${what} in the storage of ${handle}. What others propose may take only a small part of it. Ask them to let you push.`,
+    `The storage of ${handle} has no space for ${what}. Proposals by others can use only a small part of it. Ask for permission to push.`,
   );
 
 /**
@@ -55,7 +55,7 @@ async function giveBack(keys: readonly string[], amount: number): Promise<void> 
   await pool().query("UPDATE throttle SET count = greatest(count - $2::int, 0) WHERE key = ANY($1)", [keys, amount]);
 }
 
-/** In one statement, so that parallel proposals see each other. A refused proposal is not added, so that it uses up nobody's share. */
+/** Adds a proposal in one statement, so that parallel proposals count each other. A refused one is not added, and uses up nobody's share. */
 async function count(key: string, amount: number, most: number): Promise<boolean> {
   if (amount > most) return false;
   if (most === Number.POSITIVE_INFINITY) return true;

@@ -16,6 +16,8 @@ export type GitCommand = {
   cwd: string;
   env: NodeJS.ProcessEnv;
   niceness?: Niceness | undefined;
+  /** Whether its priority is lowered at once, and not when it has used some processor time. */
+  isLong?: boolean | undefined;
 };
 
 /** Messages to the launcher's process (Asked) and from it (Told). */
@@ -29,8 +31,7 @@ export type Told = { id: string } & (
 /** How long the launcher may take to start git. */
 export const LAUNCH_MAX_MS = 10_000;
 
-const notInTime = () =>
-  new ServiceError("unavailable", "Git did not start in time. Try again shortly.", { retryAfterSeconds: 5 });
+const notInTime = () => new ServiceError("unavailable", "Git did not start in time. Try again soon.", { retryAfterSeconds: 5 });
 
 /** A git process that the launcher starts, with the events and properties of Node's own child processes. */
 export class LaunchedGit extends EventEmitter {

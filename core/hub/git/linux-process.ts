@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
-import { setPriority } from "node:os";
+import { availableParallelism, setPriority } from "node:os";
 
 /** @param name below /proc; @returns an empty string if the process has ended, or the system is not Linux */
 export function readProcess(name: string): string {
@@ -14,12 +14,13 @@ export function readProcess(name: string): string {
 export const childrenOf = (pid: number): number[] =>
   readProcess(`${pid}/task/${pid}/children`).split(" ").filter(Boolean).map(Number);
 
-/** How far a process gives way to others: 0 (not at all) to 19, or `idle`, which runs only while no other process needs the core. */
+/** The niceness of a process: 0 (none) to 19, or `idle`, which runs only while no other process needs the core. */
 export type Niceness = number | "idle";
 
 /**
  * Lowers the priority of a process and its threads. `idle` is the scheduling policy SCHED_IDLE: beside many processes at niceness 19 a
- * request may wait behind another, because the scheduler considers their cores busy. Without util-linux `idle` is niceness 19.
+ * request may wait behind another, because the scheduler considers their cores busy. It also gets only half of the cores, since a core
+ * without any such process takes over what waits on another. Without util-linux `idle` is niceness 19.
  */
 export function lowerPriority(pid: number, niceness: Niceness): void {
   for (const thread of threadsOf(pid)) {
@@ -30,7 +31,35 @@ export function lowerPriority(pid: number, niceness: Niceness): void {
     }
   }
   if (niceness !== "idle") return;
-  spawn("chrt", ["--all-tasks", "--idle", "--pid", "0", String(pid)], { stdio: "ignore" }).on("error", () => undefined);
+  run("chrt", ["--all-tasks", "--idle", "--pid", "0", `${pid}`]);
+  run("taskset", ["--all-tasks", "--cpu-list", "--pid", halfOfCores(), `${pid}`]);
+}
+
+/** As `lowerPriority`, for a process and all that it has started. What these start later inherits it. */
+export function lowerPriorityOfFamily(pid: number, niceness: Niceness): void {
+  const family = [pid];
+  // It grows meanwhile.
+  for (const one of family) family.push(...childrenOf(one));
+  for (const one of family) lowerPriority(one, niceness);
+}
+
+function run(command: string, args: readonly string[]): void {
+  spawn(command, args, { stdio: "ignore" }).on("error", () => undefined);
+}
+
+/** The last half of the cores that this process may use, at least one. A container may have fewer cores than it may choose from. */
+function halfOfCores(): string {
+  const count = Math.max(1, Math.floor(availableParallelism() / 2));
+  return coresAllowedTo(process.pid).slice(-count).join(",");
+}
+
+/** The numbers of the cores on which a process may run; none where there is no /proc. */
+export function coresAllowedTo(pid: number): number[] {
+  const ranges = /^Cpus_allowed_list:\s*(\S+)/m.exec(readProcess(`${pid}/status`))?.[1]?.split(",") ?? [];
+  return ranges.flatMap((range) => {
+    const [first = 0, last = first] = range.split("-").map(Number);
+    return Array.from({ length: last - first + 1 }, (_, at) => first + at);
+  });
 }
 
 function threadsOf(pid: number): number[] {

@@ -1,7 +1,7 @@
 import { access, mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { env } from "../../env.ts";
-import { ServiceError } from "../../errors.ts";
+import { conflict } from "../../errors.ts";
 import type { Repo } from "../repos/repo.ts";
 import { runGit } from "./run-git.ts";
 
@@ -21,7 +21,7 @@ export async function openRepository({
   defaultBranch,
   platformId,
 }: Pick<Repo, "id" | "defaultBranch" | "platformId">): Promise<string> {
-  if (platformId) throw new ServiceError("conflict", "The content of this repository lies elsewhere. Use its own address.");
+  if (platformId) throw conflict("This repository is hosted on another platform. Use its URL there.");
   const path = repositoryPath(id);
   const isThere = await access(join(path, "HEAD")).then(
     () => true,

@@ -1,20 +1,21 @@
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { mkdtemp } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { getPriority, tmpdir } from "node:os";
 import { join } from "node:path";
 import { Readable } from "node:stream";
 import { expect, test } from "vitest";
+import { childrenOf } from "./linux-process.ts";
 import { runGit, spawnGit } from "./run-git.ts";
 import { fetchLimits } from "./smart-http/transfer-settings.ts";
 
-test("S138 git that takes too long is ended, which is no failure of ours", async () => {
+test("S138 git that takes too long is ended, which is not a server error", async () => {
   const endless = new Readable({ read: () => undefined });
   const running = runGit(tmpdir(), ["hash-object", "--stdin"], { input: endless, timeoutMs: 100 });
   await expect(running).rejects.toMatchObject({ name: "ServiceError", code: "unavailable", retryAfterSeconds: 60 });
 });
 
-test("S137 limited git has the memory and the processor time that it is given", async () => {
+test("S137 limited git has exactly the memory and processor time that it is allowed", async () => {
   const path = await mkdtemp(join(tmpdir(), "limits-"));
   await runGit(path, ["init", "--quiet", "--bare"]);
   const child = await spawnGit(path, ["cat-file", "--batch"], { ...fetchLimits });
@@ -29,4 +30,21 @@ test("S137 limited git has the memory and the processor time that it is given", 
   expect(limits).toMatch(new RegExp(`^Max address space +${fetchLimits.memoryMiB * 1024 ** 2} `, "m"));
   // If memory still runs out, the kernel ends git and not the service.
   expect(killedFirst).toBe(900);
+});
+
+test("S137 git with a hook, and its child processes, get the lowest priority after a while", async () => {
+  const path = await mkdtemp(join(tmpdir(), "old-"));
+  await runGit(path, ["init", "--quiet", "--bare"]);
+  const alias = "alias.wait=!sleep 30; :";
+  const child = await spawnGit(path, ["wait"], { config: [alias], hasChannel: true, niceness: 10, oldAfterMs: 500 });
+  const family = () => {
+    const pids = [child.pid as number];
+    for (const pid of pids) pids.push(...childrenOf(pid));
+    return pids.map((pid) => getPriority(pid));
+  };
+  await expect.poll(family).toEqual([19, 19, 19]);
+  for (const pid of childrenOf(childrenOf(child.pid as number)[0] as number)) process.kill(pid);
+  child.stdout.resume();
+  child.stderr.resume();
+  await once(child.stdout, "close");
 });

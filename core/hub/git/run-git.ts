@@ -1,13 +1,14 @@
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import { once } from "node:events";
 import { devNull } from "node:os";
+import { join } from "node:path";
 import { Readable } from "node:stream";
 import { childEnvironment } from "../../env.ts";
 import { ServiceError } from "../../errors.ts";
 import { sourcePath } from "../../source-path.ts";
 import { gitLauncher, LauncherEnded } from "./git-launcher.ts";
 import type { GitCommand, GitProcess } from "./launched-git.ts";
-import { lowerPriority, type Niceness } from "./linux-process.ts";
+import { lowerPriority, lowerPriorityOfFamily, type Niceness } from "./linux-process.ts";
 
 /** A git command that failed; `stderr` has git's own words, for logs and for code, not for people. */
 export class GitFailed extends Error {
@@ -22,6 +23,12 @@ export class GitFailed extends Error {
   }
 }
 
+/** The environment in which git reads both what has arrived in a folder and what existed before. */
+export const quarantined = (path: string, quarantine: string) => ({
+  GIT_OBJECT_DIRECTORY: quarantine,
+  GIT_ALTERNATE_OBJECT_DIRECTORIES: join(path, "objects"),
+});
+
 /** Git wrote more than its caller accepts. */
 export class TooMuchOutput extends GitFailed {
   override name = "TooMuchOutput";
@@ -34,14 +41,14 @@ export class TooMuchOutput extends GitFailed {
 /** Git had not ended by its deadline, or ran out of memory. */
 export class RanOutOfTime extends ServiceError {
   constructor(cause?: unknown) {
-    super("unavailable", "Git needs too much time or memory for this. Try again later, or clone the repository.", {
+    super("unavailable", "This takes git too much time or memory. Try again later, or clone the repository.", {
       cause,
       retryAfterSeconds: 60,
     });
   }
 }
 
-export type GitOptions = Pick<SpawnOptions, "isLimited" | "memoryMiB" | "niceness"> & {
+export type GitOptions = Pick<SpawnOptions, "isLimited" | "memoryMiB" | "cpuSeconds" | "niceness"> & {
   /** Written to its standard input, which is then closed. */
   input?: string | Uint8Array | Readable;
   env?: Record<string, string>;
@@ -58,8 +65,8 @@ export type GitOptions = Pick<SpawnOptions, "isLimited" | "memoryMiB" | "nicenes
 
 const MAX_BYTES = 32 * 1024 * 1024;
 const TIMEOUT_MS = 60_000;
-/** For the few commands that must run while a row is locked. They take milliseconds, whatever a repository contains. */
-export const UNDER_LOCK = { timeoutMs: 3_000 } as const;
+/** Options for the few commands that must run while a row is locked. They take milliseconds in every repository. */
+export const UNDER_LOCK = { timeoutMs: 3_000, niceness: 0 } as const;
 const STDERR_MAX_CHARACTERS = 16_000;
 
 // Configuration of the machine or of a home folder is ignored, and nothing in a repository is executed.
@@ -90,15 +97,21 @@ export type SpawnOptions = {
   memoryMiB?: number;
   /** The limit of processor time for each of its processes, if it is limited. */
   cpuSeconds?: number;
-  /** Its lower priority. A launcher lets it use some processor time first. */
+  /** Its lower priority; 5 under a launcher, which lets it use some processor time first. */
   niceness?: Niceness;
+  /** Whether it is expected to take long: then the launcher lowers its priority at once. */
+  isLong?: boolean;
   /** A fourth, bidirectional stream for a hook; it closes when this process ends. */
   hasChannel?: boolean;
+  /** The time after which git with such a stream, and all that it has started, gets the lowest priority. */
+  oldAfterMs?: number;
 };
 
-/** What git maps of packs must fit into the address space that limited-git allows. */
+/** The parts of packs that git maps must fit into the address space that limited-git allows. */
 const LIMITED_CONFIG = ["core.packedGitLimit=512m", "core.packedGitWindowSize=32m"];
 const MEMORY_MIB = 3_072;
+/** Any command may read pushed data, which can take long. Short commands then go first (S137). */
+const NICENESS = 5;
 const CPU_SECONDS = 600;
 
 const LIMITED_GIT = sourcePath("core/hub/git/limited-git");
@@ -108,23 +121,28 @@ const LIMITED_GIT = sourcePath("core/hub/git/limited-git");
  * @throws ServiceError `unavailable` when this process has too many files open
  */
 export async function spawnGit(directory: string, args: readonly string[], options: SpawnOptions = {}): Promise<GitProcess> {
-  const { env = {}, config = [], signal, isLimited, niceness, hasChannel } = options;
-  const { memoryMiB = MEMORY_MIB, cpuSeconds = CPU_SECONDS } = options;
+  const { env = {}, config = [], signal, isLimited, niceness, isLong, hasChannel } = options;
+  const { memoryMiB = MEMORY_MIB, cpuSeconds = CPU_SECONDS, oldAfterMs } = options;
   const overrides = [...(isLimited ? LIMITED_CONFIG : []), ...config].flatMap((one) => ["-c", one]);
   const [command, ...before] = isLimited ? [LIMITED_GIT, String(memoryMiB * 1024), String(cpuSeconds)] : ["git"];
   const git = {
-    ...{ command, cwd: directory, niceness },
+    ...{ command, cwd: directory, niceness, isLong },
     args: [...before, ...settings, ...overrides, ...args],
     env: { ...gitEnvironment(), GIT_DIR: directory, ...env },
   };
   // Only Node's own spawn can create the fourth stream for a hook.
   const launcher = hasChannel ? undefined : gitLauncher();
   try {
-    if (launcher) return await launcher.launch(git, signal);
+    if (launcher) return await launcher.launch({ ...git, niceness: niceness ?? NICENESS }, signal);
   } catch (error) {
     if (!(error instanceof LauncherEnded)) throw error;
   }
-  return spawnHere(git, signal, hasChannel);
+  const child = await spawnHere(git, signal, hasChannel);
+  if (hasChannel && oldAfterMs !== undefined) {
+    const timer = setTimeout(() => child.pid === undefined || lowerPriorityOfFamily(child.pid, 19), oldAfterMs);
+    child.once("exit", () => clearTimeout(timer));
+  }
+  return child;
 }
 
 async function spawnHere(
@@ -155,10 +173,10 @@ export const isOutOfMemory = (stderr: string): boolean => /^.*(out of memory|can
 /** Runs a git command to its end and returns its output. @throws GitFailed; RanOutOfTime */
 export async function runGit(directory: string, args: readonly string[], options: GitOptions = {}): Promise<Buffer> {
   const { input, maxBytes = MAX_BYTES, timeoutMs = TIMEOUT_MS, signal, acceptedStatuses = [0] } = options;
-  const { env, config, isLimited, memoryMiB, niceness } = options;
+  const { env, config, isLimited, memoryMiB, cpuSeconds, niceness } = options;
   const limit = new AbortController();
   const ended = signal ? AbortSignal.any([limit.signal, signal]) : limit.signal;
-  const child = await spawnGit(directory, args, { env, config, isLimited, memoryMiB, niceness, signal: ended });
+  const child = await spawnGit(directory, args, { env, config, isLimited, memoryMiB, cpuSeconds, niceness, signal: ended });
   // Cleared when git ends: a signal of AbortSignal.timeout would keep each command in memory until its time is up.
   const timer = setTimeout(() => limit.abort(), timeoutMs);
   const chunks: Buffer[] = [];

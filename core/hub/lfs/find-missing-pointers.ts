@@ -1,43 +1,62 @@
-import { gitLines, runGit } from "../git/run-git.ts";
+import { type GitOptions, gitLines, runGit } from "../git/run-git.ts";
 import type { LfsObjectId } from "./lfs-object.ts";
-import { missingLfsObjects } from "./objects/find-lfs-object.ts";
+import { findLfsObjects } from "./objects/find-lfs-object.ts";
 import { LFS_POINTER_MAX_BYTES, parseLfsPointer } from "./parse-lfs-pointer.ts";
+import { POINTERS_MAX } from "./proposals/proposed-files.ts";
 
-/** `version`, `oid` and `size` take more. */
+/** Smaller objects cannot be pointers: `version`, `oid` and `size` are longer. */
 const POINTER_MIN_BYTES = 100;
-/** Of one run of git, whose output is then some 2 MB. */
+/** For one run of git, which prints some 2 MB for them. */
 const BLOBS_AT_ONCE = 2_000;
 const LIST_TIMEOUT_MS = 300_000;
+/** As for the push (receive-pack.ts); the hook has looked at each object within 20 seconds of processor time. */
+const LIMITS = { isLimited: true, niceness: 10, cpuSeconds: 60 } as const;
 
-/** When so many are missing, no more are looked for. */
+/** The search ends after this many missing ones, or more proposed ones than a pull request may have. */
 export const MISSING_ENOUGH = 1_000;
 
-/** A file in git that stands for an object which its repository does not have. */
-export type MissingPointer = LfsObjectId & { blob: string };
+/** A pointer in git. */
+type Pointer = LfsObjectId & { blob: string };
 
 /**
- * The pointers among objects that have arrived by a push, and lie apart yet, whose content was not uploaded before: whoever checked
- * them out would get nothing.
- * @param quarantine the folder in which git keeps what has arrived
+ * The pointers in a push, still in quarantine, whose content is not in the repository.
+ * @param quarantine the folder in which git keeps the pushed objects
+ * @param storeId for a pull request, its author's store of proposals
+ * @returns `missing`: not uploaded, so that a checkout would not get it, or of another size; `proposed`: in the store
  */
-export async function findMissingPointers(path: string, quarantine: string, repoId: string): Promise<MissingPointer[]> {
-  const found: MissingPointer[] = [];
-  for await (const blobs of listSmallBlobs(path, quarantine)) {
-    const pointers = await readPointers(path, quarantine, blobs);
-    const missing = new Set((await missingLfsObjects(repoId, pointers)).map(({ oid, size }) => `${oid} ${size}`));
-    found.push(...pointers.filter(({ oid, size }) => missing.has(`${oid} ${size}`)));
-    if (found.length >= MISSING_ENOUGH) break;
+export async function findMissingPointers(
+  path: string,
+  quarantine: string,
+  { repoId, storeId }: { repoId: string; storeId?: string | undefined },
+): Promise<{ missing: Pointer[]; proposed: Pointer[] }> {
+  const [missing, proposed]: [Pointer[], Pointer[]] = [[], []];
+  for await (const pointers of findPointers(path, quarantine)) {
+    const oids = [...new Set(pointers.map(({ oid }) => oid))];
+    const objects = await findLfsObjects(storeId === undefined ? repoId : [repoId, storeId], oids);
+    for (const pointer of pointers) {
+      const object = objects.get(pointer.oid);
+      if (object?.size !== pointer.size) missing.push(pointer);
+      else if (object.holderId !== repoId) proposed.push(pointer);
+    }
+    if (missing.length >= MISSING_ENOUGH || proposed.length > POINTERS_MAX) break;
   }
-  return found;
+  return { missing, proposed };
 }
 
-/** Some at a time: a push may bring a million (judge-arrival.ts), whose names neither fill memory nor hold up others (S137). */
-async function* listSmallBlobs(path: string, quarantine: string): AsyncGenerator<string[]> {
+/** The pointers among the objects of a folder, in portions. @param limits of each git command */
+export async function* findPointers(path: string, quarantine: string, limits: Limits = LIMITS): AsyncGenerator<Pointer[]> {
+  for await (const blobs of listSmallBlobs(path, quarantine, limits)) yield await readPointers(path, quarantine, blobs, limits);
+}
+
+type Limits = Pick<GitOptions, "timeoutMs" | "isLimited" | "niceness" | "cpuSeconds">;
+
+/** In batches: a push may contain a million objects (judge-arrival.ts), whose names must neither fill memory nor block others (S137). */
+async function* listSmallBlobs(path: string, quarantine: string, limits: Limits): AsyncGenerator<string[]> {
   let blobs: string[] = [];
   const output = gitLines(
     path,
     ["cat-file", "--batch-all-objects", "--unordered", "--buffer", "--batch-check=%(objecttype) %(objectsize) %(objectname)"],
-    { env: { GIT_OBJECT_DIRECTORY: quarantine }, timeoutMs: LIST_TIMEOUT_MS },
+    { timeoutMs: LIST_TIMEOUT_MS, ...limits, env: { GIT_OBJECT_DIRECTORY: quarantine } },
   );
   for await (const lines of output) {
     for (const line of lines) {
@@ -51,12 +70,13 @@ async function* listSmallBlobs(path: string, quarantine: string): AsyncGenerator
   if (blobs.length > 0) yield blobs;
 }
 
-async function readPointers(path: string, quarantine: string, blobs: readonly string[]): Promise<MissingPointer[]> {
+async function readPointers(path: string, quarantine: string, blobs: readonly string[], limits: Limits): Promise<Pointer[]> {
   const output = await runGit(path, ["cat-file", "--buffer", "--batch"], {
+    ...limits,
     input: `${blobs.join("\n")}\n`,
     env: { GIT_OBJECT_DIRECTORY: quarantine },
   });
-  const found: MissingPointer[] = [];
+  const found: Pointer[] = [];
   // Each is `<name> blob <size>`, a line feed, its bytes, and a line feed.
   for (let at = 0; at < output.length; ) {
     const end = output.indexOf(0x0a, at);

@@ -1,15 +1,15 @@
 import { isLfsOid, type LfsObjectId } from "./lfs-object.ts";
 
-/** No pointer is larger (Git LFS specification): what is cannot be one, and need not be read. */
+/** Larger files cannot be pointers (Git LFS specification) and need not be read. */
 export const LFS_POINTER_MAX_BYTES = 1023;
 
-// The first is today's; the others stand in old repositories.
+// The first is current; old repositories contain the others.
 const VERSIONS = new Set(["https://git-lfs.github.com/spec/v1", "http://git-media.io/v/2", "https://hawser.github.com/spec/v1"]);
 const LINE = /^([a-z0-9.-]+) (.*)$/;
 
 /**
- * The object that a file in git stands for; undefined when the file is itself. It is read as strictly as git-lfs does, so that both
- * see a pointer in the same files: `version` first, then keys in order, each line ended by a single line feed.
+ * The object to which a pointer refers; undefined for other files. As strict as git-lfs, so that both recognize the same pointers:
+ * `version` first, then keys in order, each line ended by one line feed.
  */
 export function parseLfsPointer(content: string | Uint8Array): LfsObjectId | undefined {
   if (content.length > LFS_POINTER_MAX_BYTES) return undefined;
@@ -29,7 +29,7 @@ export function parseLfsPointer(content: string | Uint8Array): LfsObjectId | und
   return { oid, size: Number(size) };
 }
 
-/** The file that stands for an object in git. */
+/** The pointer to an object, as a file in git. */
 export function lfsPointerTo({ oid, size }: LfsObjectId): string {
   return `version https://git-lfs.github.com/spec/v1\noid sha256:${oid}\nsize ${size}\n`;
 }

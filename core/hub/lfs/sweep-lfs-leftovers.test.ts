@@ -8,8 +8,7 @@ import { env } from "../../env.ts";
 import { deadlock } from "../../testing/as-owner.ts";
 import { someRepo } from "../testing/repos.ts";
 import type { LfsObjectId } from "./lfs-object.ts";
-import { noteLfsLeftover } from "./objects/record-lfs-object.ts";
-import { storeLfsObject } from "./objects/store-lfs-object.ts";
+import { noteLfsLeftover, storeLfsObject } from "./objects/record-lfs-object.ts";
 import { lfsStorage } from "./storage/storages.ts";
 import { LFS_LEFTOVER_HOURS, sweepLfsLeftovers } from "./sweep-lfs-leftovers.ts";
 import { startBucket, type TestBucket } from "./testing/start-bucket.ts";
@@ -33,7 +32,7 @@ async function storedIn(...repos: { id: string }[]): Promise<LfsObjectId> {
 const fileOf = ({ oid }: LfsObjectId) => join(env().DATA_DIR, "lfs/objects", oid.slice(0, 2), oid.slice(2, 4), oid);
 const leftovers = () => db().lfsLeftover.count();
 
-test("an upload that meets the deletion of its repository in a deadlock is told that it is gone", async () => {
+test("an upload that deadlocks with the deletion of its repository gets a 404", async () => {
   const [repo, other] = [await someRepo(ada), await someRepo(ada)];
   await storedIn(repo, other);
   // As when an account is deleted: each repository changes what its owner uses, and the next one is an upload's at this moment.
@@ -44,7 +43,7 @@ test("an upload that meets the deletion of its repository in a deadlock is told 
 });
 
 describe("the sweep", () => {
-  test("removes what a deleted repository had, after a while, and nothing that another one has", async () => {
+  test("removes the files of a deleted repository after a while, but none that another repository has", async () => {
     const [gone, other] = [await someRepo(ada), await someRepo(ada)];
     const [own, shared] = [await storedIn(gone), await storedIn(gone, other)];
     expect(await leftovers()).toBe(0);
@@ -66,14 +65,16 @@ describe("the sweep", () => {
     const object = { oid: createHash("sha256").update(content).digest("hex"), size: content.length };
     await storeLfsObject(gone.id, object, [content] as never);
     await db().repo.delete({ where: { id: gone.id } });
+    // Not a sweep of tomorrow: for that, the uploads of today would be abandoned ones.
+    await db().lfsLeftover.updateMany({ data: { createdAt: new Date(0) } });
     const uploads = Array.from({ length: 10 }, () => storeLfsObject(other.id, object, [content] as never));
-    await Promise.all([...uploads, sweep(), sweep()]);
+    await Promise.all([...uploads, sweep(new Date()), sweep(new Date())]);
     await sweep();
     expect(existsSync(fileOf(object))).toBe(true);
     expect(await leftovers()).toBe(0);
   });
 
-  test("removes what a killed process left half-written, once it is old", async () => {
+  test("removes half-written files of a killed process once they are old", async () => {
     const folder = join(env().DATA_DIR, "lfs/incoming");
     mkdirSync(folder, { recursive: true });
     writeFileSync(join(folder, "old"), "x");
@@ -83,7 +84,7 @@ describe("the sweep", () => {
     expect(readdirSync(folder)).toEqual(["new"]);
   });
 
-  test("forgets an upload of which nothing ever came", async () => {
+  test("forgets an upload of which nothing arrived", async () => {
     await noteLfsLeftover(`local:${"0".repeat(64)}`);
     expect(await sweep()).toBeGreaterThan(0);
     expect(await leftovers()).toBe(0);

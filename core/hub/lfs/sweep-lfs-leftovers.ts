@@ -1,21 +1,40 @@
 import { db } from "../../db.ts";
+import { Prisma } from "../../generated/prisma/client.ts";
+import { areDeletionsHeld } from "../../housekeeping/hold-deletions.ts";
 import { log } from "../../log.ts";
 import { lockLfsLocation } from "./objects/record-lfs-object.ts";
+import { sweepProposals } from "./proposals/drop-files.ts";
 import { removeAbandonedUploads } from "./storage/local-storage.ts";
 import { storageOf } from "./storage/storages.ts";
 
-/** How long what nobody has is kept: longer than an upload may take, and time enough to bring back an older database. */
+/** How long unreferenced content is kept: longer than an upload may take, and long enough to restore an older database. */
 export const LFS_LEFTOVER_HOURS = 48;
 const BATCH = 200;
 
 /**
- * Removes from storage what no repository has: objects of deleted repositories, and uploads that came to nothing.
- * @param stopping ends it between two of them.
- * @returns how many went.
+ * Deletes unreferenced content from storage: objects of deleted repositories, and unfinished uploads.
+ * @param stopping ends it between two deletions
+ * @returns the number of deletions
  */
 export async function sweepLfsLeftovers(stopping: AbortSignal, now = new Date()): Promise<number> {
   const before = new Date(now.getTime() - LFS_LEFTOVER_HOURS * 3_600_000);
-  let removed = await removeAbandonedUploads(before);
+  await attempt("xorbs that no file names", () => forgetUnnamedXorbs(now));
+  await attempt("the files of deleted repositories", () => forgetDeletedRepos(stopping));
+  const abandoned = await attempt("abandoned uploads", () => removeAbandonedUploads(before));
+  await attempt("uploads for pull requests", () => sweepProposals(before, stopping));
+  return (abandoned ?? 0) + (await removeLeftovers(before, stopping));
+}
+
+/** A step that fails is tried again by the next sweep: the others do not wait for it. */
+async function attempt<T>(what: string, step: () => Promise<T>): Promise<T | undefined> {
+  return step().catch((err: unknown) => {
+    log().warn({ err }, `a sweep of large files cannot remove ${what}`);
+    return undefined;
+  });
+}
+
+async function removeLeftovers(before: Date, stopping: AbortSignal): Promise<number> {
+  let removed = 0;
   let after = "";
   for (;;) {
     const leftovers = await db().lfsLeftover.findMany({
@@ -24,8 +43,8 @@ export async function sweepLfsLeftovers(stopping: AbortSignal, now = new Date())
       take: BATCH,
     });
     for (const { location } of leftovers) {
-      if (stopping.aborted) return removed;
-      // One that cannot be removed is tried again by the next sweep, and holds up no other.
+      if (stopping.aborted || (await areDeletionsHeld())) return removed;
+      // The next sweep tries again; the others must not wait for this one.
       const isRemoved = await removeLeftover(location, before).catch((err: unknown) => {
         log().warn({ err, location }, "a leftover of large files cannot be removed");
         return false;
@@ -37,13 +56,56 @@ export async function sweepLfsLeftovers(stopping: AbortSignal, now = new Date())
   }
 }
 
-/** Under the lock, so that nobody is given it at this moment (record-lfs-object.ts). */
+/** How long an unreferenced xorb is kept: longer than the three weeks for which clients remember, and resume, uploads. */
+export const UNNAMED_XORB_DAYS = 30;
+
+/** Their content in storage becomes a leftover. */
+async function forgetUnnamedXorbs(now: Date): Promise<void> {
+  const before = new Date(now.getTime() - UNNAMED_XORB_DAYS * 86_400_000);
+  for (let count = BATCH; count === BATCH; ) {
+    const unnamed = await db().xetXorb.findMany({
+      where: { isNamed: false, createdAt: { lt: before } },
+      select: { repoId: true, hash: true },
+      take: BATCH,
+    });
+    count = unnamed.length;
+    // The statement checks again, since a file may refer to one by now.
+    if (count > 0) await db().xetXorb.deleteMany({ where: { isNamed: false, OR: unnamed } });
+  }
+}
+
+const ROWS_AT_ONCE = 1_000;
+
+/** Removes what describes the files of deleted repositories, a thousand rows at a time. What their xorbs took in storage is a leftover then. */
+async function forgetDeletedRepos(stopping: AbortSignal): Promise<void> {
+  for (const { repoId } of await db().xetRemoval.findMany({ orderBy: { createdAt: "asc" } })) {
+    await attempt(`what the repository ${repoId} had`, () => forgetDeletedRepo(repoId, stopping));
+  }
+}
+
+async function forgetDeletedRepo(repoId: string, stopping: AbortSignal): Promise<void> {
+  for (const table of [Prisma.sql`xet_chunk`, Prisma.sql`xet_file`, Prisma.sql`xet_xorb`]) {
+    for (let count = ROWS_AT_ONCE; count === ROWS_AT_ONCE; ) {
+      if (stopping.aborted) return;
+      count = await db().$executeRaw`
+        DELETE FROM ${table} WHERE repo_id = ${repoId}
+          AND hash = ANY (ARRAY(SELECT hash FROM ${table} WHERE repo_id = ${repoId} LIMIT ${ROWS_AT_ONCE}))`;
+    }
+  }
+  await db().xetRemoval.delete({ where: { repoId } });
+}
+
+/** Under the lock, so that no repository gets it at this moment (record-lfs-object.ts). */
 function removeLeftover(location: string, before: Date): Promise<boolean> {
   return db().$transaction(async (tx) => {
     await lockLfsLocation(tx, location);
-    const leftover = await tx.lfsLeftover.findFirst({ where: { location, createdAt: { lt: before } } });
+    // The row too: a deletion that notes the same leftover again takes no lock of the location.
+    const [leftover] = await tx.$queryRaw<{ uploadId: string | null; holdId: string | null }[]>`
+      SELECT upload_id AS "uploadId", hold_id AS "holdId" FROM lfs_leftover
+        WHERE location = ${location} AND created_at < ${before} FOR UPDATE`;
     if (!leftover) return false;
-    const isNeeded = (await tx.lfsObject.findFirst({ where: { location }, select: { oid: true } })) !== null;
+    const isObject = (await tx.lfsObject.findFirst({ where: { location }, select: { oid: true } })) !== null;
+    const isNeeded = isObject || (await tx.xetXorb.findFirst({ where: { location }, select: { hash: true } })) !== null;
     if (!isNeeded) await storageOf(location).remove(location, leftover.uploadId);
     await tx.lfsLeftover.delete({ where: { location } });
     if (leftover.holdId !== null) await tx.storageHold.deleteMany({ where: { id: leftover.holdId } });

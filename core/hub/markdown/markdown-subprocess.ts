@@ -1,18 +1,64 @@
+import type { Element, ElementContent, Root } from "hast";
+import { toParse5 } from "hast-util-to-parse5";
 import { common, createLowlight } from "lowlight";
+import { type DefaultTreeAdapterTypes, serialize } from "parse5";
 import { answerInSubprocess } from "../../subprocesses/answer-in-subprocess.ts";
 import { withoutFrontMatter } from "../repos/front-matter.ts";
-import type { MarkdownPlace } from "./place.ts";
-import { drawForPage, toHtml } from "./to-html.ts";
+import type { MarkdownContext } from "./resolve-addresses.ts";
 import { toSafeTree } from "./to-safe-tree.ts";
 
-/** Markdown, or code to be coloured: in either there are short texts that keep a parser busy for hours. */
-export type ToLayOut = { text: string; place: MarkdownPlace } | { code: string; language: string };
+/** Markdown to render, or code to highlight. For both there are short texts that keep a parser busy for hours. */
+export type ToLayOut = { text: string; context: MarkdownContext } | { code: string; language: string };
 
 const lowlight = createLowlight(common);
 
 answerInSubprocess((asked: ToLayOut): string => {
   if ("code" in asked) return toHtml(lowlight.highlight(asked.language, asked.code));
-  const tree = toSafeTree(withoutFrontMatter(asked.text), asked.place);
+  const tree = toSafeTree(withoutFrontMatter(asked.text), asked.context);
   drawForPage(tree);
   return toHtml(tree);
 });
+
+/** A page contains it twice: as HTML, and for the scripts that hydrate it. */
+const HTML_MAX_CHARACTERS = 2 * 1024 * 1024;
+
+/**
+ * Serializes a sanitized tree as the HTML standard says. React would create an object of each element for the page, and another for the
+ * browser's scripts: half a second of the event loop for a README of 48,000 nodes.
+ * @throws Error if it is too large for a page
+ */
+function toHtml(tree: Root): string {
+  const html = serialize(toParse5(tree) as DefaultTreeAdapterTypes.ParentNode);
+  if (html.length > HTML_MAX_CHARACTERS) throw new Error("too large");
+  return html;
+}
+
+/** Adapts a sanitized tree to the page: the keyboard reaches whatever scrolls, and a checkbox is an image, not a control. */
+function drawForPage(parent: Root | Element): void {
+  parent.children = (parent.children as ElementContent[]).map((child) => {
+    if (child.type !== "element") return child;
+    drawForPage(child);
+    if (child.tagName === "pre") child.properties.tabIndex = 0;
+    if (child.tagName === "table") return scrolling(child);
+    if (child.tagName === "input") return taskBox(child.properties.checked === true);
+    return child;
+  });
+}
+
+const element = (tagName: string, properties: Element["properties"], ...children: ElementContent[]): Element => ({
+  type: "element",
+  tagName,
+  properties,
+  children,
+});
+
+// WCAG 2.1.1
+const scrolling = (table: Element) =>
+  element("div", { role: "group", ariaLabel: "Table", tabIndex: 0, className: ["table-scroll"] }, table);
+
+const taskBox = (isDone: boolean) =>
+  element(
+    "span",
+    { className: isDone ? ["task-box", "task-done"] : ["task-box"] },
+    element("span", { className: ["sr-only"] }, { type: "text", value: isDone ? "Done: " : "To do: " }),
+  );

@@ -7,7 +7,7 @@ import { renderMarkdown } from "./render-markdown.ts";
 
 const place = { base: "/datasets/ada/tides", revision: "feature/x", folder: "docs" };
 
-/** The elements that a browser makes of what a text becomes, all of them, the outer before the inner. */
+/** All elements that a browser creates from the rendered text, outer before inner. */
 async function elementsOf(text: string, at = place): Promise<Element[]> {
   const html = await renderMarkdown(text, at);
   if (html === undefined) throw new Error("it was not laid out");
@@ -92,7 +92,7 @@ describe("Markdown", () => {
       for (const [name, value] of Object.entries(properties)) {
         expect(harmless, `${tagName} ${name}`).toContain(name);
         if (name === "href") expect(value).toMatch(/^(#|https?:\/\/|\/datasets\/ada\/tides(\/blob\/feature%2Fx\/|$))/);
-        // What we draw ourselves: what scrolls, and a ticked box of a list of tasks.
+        // Elements that we add ourselves: scrolling regions, and the checkboxes of a task list.
         if (name === "tabIndex") expect(value).toBe(0);
         if (name === "role") expect(value).toBe("group");
         if (name === "ariaLabel") expect(value).toBe("Table");
@@ -104,7 +104,7 @@ describe("Markdown", () => {
     expect(elements.map(textOf).join()).not.toMatch(/display:none/);
   });
 
-  it("gives no id that is one of ours or of the document", async () => {
+  it("uses no ID of the page or the document", async () => {
     const elements = await elementsOf("# main\n\n## cookie\n\n<p id=main>x</p><p id=account-menu>x</p><a name=location>x</a>");
     const ids = elements.flatMap(({ properties }) => (properties.id ? [properties.id] : []));
     expect(ids).toHaveLength(4);
@@ -168,7 +168,7 @@ describe("Markdown", () => {
   it("S137 a large text costs the event loop no more than carrying its HTML", { timeout: 60_000 }, async () => {
     const costs: number[] = [];
     let html: string | undefined;
-    // The collector of garbage comes when it likes, more so beside others: of three the one that it spared counts.
+    // The garbage collector may run at any time, so the best of three runs counts.
     for (const title of ["one", "two", "three"]) {
       const mainMs = await mainThreadMs(async () => {
         html = await renderMarkdown(`# ${title}\n\n${"*a* ".repeat(6_000)}`);
@@ -206,7 +206,7 @@ describe("Markdown", () => {
     await Promise.all(others);
   });
 
-  it("S137 what took too long is known by its text, wherever it stands", { timeout: 60_000 }, async () => {
+  it("S137 a text that took too long is recognized wherever it appears", { timeout: 60_000 }, async () => {
     const text = `again ${"*a_".repeat(20_000)}`;
     const timeOf = async (folder: string) => {
       const start = Date.now();

@@ -1,16 +1,16 @@
 import { contentKey, Remembered } from "../../subprocesses/remembered.ts";
 import { type Outcome, SubprocessPool, type SubprocessPoolOptions } from "../../subprocesses/subprocess-pool.ts";
 import type { ToLayOut } from "./markdown-subprocess.ts";
-import type { MarkdownPlace } from "./place.ts";
+import type { MarkdownContext } from "./resolve-addresses.ts";
 
-export const MARKDOWN_MAX_CHARACTERS = 1024 * 1024;
+const MARKDOWN_MAX_CHARACTERS = 1024 * 1024;
 
-/** HTML that may stand on our pages, whoever wrote the text: it went through the sanitiser (to-safe-tree.ts), or is coloured code. */
+/** HTML that is safe on our pages for texts by anybody: sanitized (to-safe-tree.ts), or highlighted code. */
 export type SafeHtml = string & { readonly brand: unique symbol };
 
 /**
- * A text that ran out of time is known by its content alone, so that no other place makes it new. What is too large may be so because
- * of its place (long addresses), so that is known by both: else a copy in a folder with a long name would take the original away.
+ * A text that ran out of time is remembered by its content alone, so that showing it elsewhere does not try again. "Too large" may depend
+ * on where a text is shown (long URLs), and is remembered by both: otherwise a copy in a folder with a long name would hide the original.
  */
 type Verdict = "slow" | "too large" | "too much";
 
@@ -27,7 +27,7 @@ function newMarkdown() {
       memoryMaxMb: 256,
     });
   return {
-    // A README of 40,000 characters takes 0.2 s. What takes longer makes way, and is tried again where it is only in the way of its like.
+    // A README of 40,000 characters takes 0.2 s. A text that takes longer is stopped, and tried again in the pool of slow ones.
     quick: pool({ name: "markdown", subprocesses: 4, cpuMaxMs: 200, niceness: 5 }),
     slow: pool({ name: "slow_markdown", subprocesses: 2, cpuMaxMs: 3_000, niceness: 19 }),
     html: new Remembered<SafeHtml>({ entries: 5_000, characters: 16 * 1024 * 1024 }),
@@ -36,22 +36,22 @@ function newMarkdown() {
 }
 
 /**
- * A Markdown text as HTML that may be shown on our pages, whoever wrote it; without its front matter.
- * @returns undefined for what is too long, too deep or takes too long to be laid out: show the text as it is
+ * Renders Markdown as HTML that is safe on our pages, whoever wrote it; without its front matter.
+ * @returns undefined if it is too long or too deep, or takes too long: show the text as it is
  */
-export async function renderMarkdown(text: string, place: MarkdownPlace = {}): Promise<SafeHtml | undefined> {
+export async function renderMarkdown(text: string, context: MarkdownContext = {}): Promise<SafeHtml | undefined> {
   if (text.length > MARKDOWN_MAX_CHARACTERS) return undefined;
-  const { base = "", revision = "", folder = "", idPrefix = "" } = place;
+  const { base = "", revision = "", folder = "", idPrefix = "" } = context;
   return layOut(
-    { text, place },
+    { text, context },
     { content: contentKey(text), key: contentKey(text, base, revision, folder, idPrefix), within: base },
   );
 }
 
 /**
- * Code in the colours of its language, as HTML with classes.
- * @param language one that `lowlight` has among its common ones
- * @returns undefined for what takes too long to be coloured: show it without
+ * Highlights code, as HTML with classes.
+ * @param language one of the common ones of `lowlight`
+ * @returns undefined if it takes too long: show it without colors
  */
 export async function renderCode(code: string, language: string): Promise<SafeHtml | undefined> {
   const key = contentKey("code", language, code);
@@ -59,9 +59,9 @@ export async function renderCode(code: string, language: string): Promise<SafeHt
 }
 
 type Keys = {
-  /** Of what makes it slow. */
+  /** The key of the text, which determines how long rendering takes. */
   content: string;
-  /** Of all that decides what it looks like. */
+  /** The key of everything that determines the result. */
   key: string;
   within: string;
 };

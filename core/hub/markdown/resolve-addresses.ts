@@ -1,18 +1,31 @@
 import type { Element, ElementContent, Root } from "hast";
-import { DEFAULT_ID_PREFIX, type MarkdownPlace } from "./place.ts";
 
-/** Stands for the repository while an address is read the way a browser reads it: `\`, `..`, `//host` and spaces included. */
+/** The place where a text is shown, which is the base of its relative URLs. */
+export type MarkdownContext = {
+  /** The path of the repository's page, such as `/datasets/ada/tides`; none for a text outside a repository. */
+  base?: string;
+  /** The branch, tag or commit that is shown. */
+  revision?: string;
+  /** The folder of the file in the repository, without a slash at either end. */
+  folder?: string;
+  /** Prefix of the ids of its headings; different for each text on one page. Lower-case letters, digits and `-`. */
+  idPrefix?: string;
+};
+
+export const DEFAULT_ID_PREFIX = "md-";
+
+/** Stands for the repository while a URL is parsed as a browser parses it: with `\`, `..`, `//host` and spaces. */
 const HERE = "http://repository.invalid";
-/** What reading the addresses of one text may cost, in characters of the folder that they are read against. */
+/** How much parsing the URLs of one text may cost: the characters of the folder, once for each URL. */
 const READ_MAX_CHARACTERS = 4 * 1024 * 1024;
 
 /**
- * Leads relative addresses into the repository, at the revision that is looked at, and takes images of other sites out: a page
- * that loads them would tell those sites who reads it (S24). Ids of the text have a prefix; links to them get it too.
- * @throws Error before a folder with a very long name makes it slow: how long a text takes must follow from the text (render-markdown.ts)
+ * Resolves relative URLs to the repository, at the shown revision, and replaces images of other sites by links: a page that loads them
+ * would tell those sites who reads it (S24). Ids in the text have a prefix, and so do links to them.
+ * @throws Error before a folder with a very long name makes it slow: the time must depend on the text alone (render-markdown.ts)
  */
-export function resolveAddresses(tree: Root, place: MarkdownPlace): void {
-  const folder = folderOf(place);
+export function resolveAddresses(tree: Root, context: MarkdownContext): void {
+  const folder = folderOf(context);
   let read = 0;
   visit(tree, false);
 
@@ -23,18 +36,18 @@ export function resolveAddresses(tree: Root, place: MarkdownPlace): void {
         read += folder.length;
         if (read > READ_MAX_CHARACTERS) throw new Error("too large");
       }
-      if (child.tagName === "img") return imageOf(child, folder, place, isInLink);
-      if (child.tagName === "a") resolveLink(child, folder, place);
+      if (child.tagName === "img") return imageOf(child, folder, context, isInLink);
+      if (child.tagName === "a") resolveLink(child, folder, context);
       visit(child, isInLink || child.tagName === "a");
       return child;
     });
   }
 }
 
-function resolveLink({ properties }: Element, folder: string, place: MarkdownPlace): void {
+function resolveLink({ properties }: Element, folder: string, context: MarkdownContext): void {
   const { href } = properties;
   if (typeof href !== "string") return;
-  const { idPrefix = DEFAULT_ID_PREFIX } = place;
+  const { idPrefix = DEFAULT_ID_PREFIX } = context;
   if (href.startsWith("#")) {
     properties.href = `#${idPrefix}${href.slice(1)}`;
     return;
@@ -42,7 +55,7 @@ function resolveLink({ properties }: Element, folder: string, place: MarkdownPla
   const target = readAddress(href, folder);
   const isHere = target?.origin === HERE;
   const resolved = isHere
-    ? inRepository(target, place, "blob")
+    ? inRepository(target, context, "blob")
     : target && !/^(https?|mailto):$/.test(target.protocol)
       ? undefined
       : href;
@@ -55,17 +68,17 @@ function resolveLink({ properties }: Element, folder: string, place: MarkdownPla
   properties.rel = ["nofollow", "noopener", "ugc"];
 }
 
-/** A heading of another Markdown file is found under the prefix too. */
+/** Headings of other Markdown files have the prefix too. */
 function anchorOf({ hash, pathname }: URL): string {
   return hash && /\.(md|markdown)$/i.test(pathname) ? `#${DEFAULT_ID_PREFIX}${hash.slice(1)}` : hash;
 }
 
-function imageOf(image: Element, folder: string, place: MarkdownPlace, isInLink: boolean): ElementContent {
+function imageOf(image: Element, folder: string, context: MarkdownContext, isInLink: boolean): ElementContent {
   const { src, alt } = image.properties;
   const words = typeof alt === "string" ? alt : "";
   const target = typeof src === "string" ? readAddress(src, folder) : undefined;
   if (target?.origin === HERE) {
-    const resolved = inRepository(target, place, "resolve");
+    const resolved = inRepository(target, context, "resolve");
     if (resolved) return { ...image, properties: { ...image.properties, src: resolved, alt: words, loading: "lazy" } };
   }
   const said = { type: "text" as const, value: words || "image" };
@@ -74,7 +87,7 @@ function imageOf(image: Element, folder: string, place: MarkdownPlace, isInLink:
   return { type: "element", tagName: "a", properties, children: [said] };
 }
 
-const folderOf = ({ folder = "" }: MarkdownPlace): string =>
+const folderOf = ({ folder = "" }: MarkdownContext): string =>
   [HERE, ...folder.split("/").filter(Boolean).map(encodeURIComponent), ""].join("/");
 
 function readAddress(address: string, folder: string): URL | undefined {
@@ -85,7 +98,7 @@ function readAddress(address: string, folder: string): URL | undefined {
   }
 }
 
-function inRepository({ pathname }: URL, { base, revision }: MarkdownPlace, page: "blob" | "resolve"): string | undefined {
+function inRepository({ pathname }: URL, { base, revision }: MarkdownContext, page: "blob" | "resolve"): string | undefined {
   if (base === undefined || revision === undefined) return undefined;
   const path = pathname.slice(1).replace(/(?<!\/)\/+$/, "");
   if (path === "" || path.startsWith("/")) return page === "blob" ? base : undefined;

@@ -1,4 +1,5 @@
 import type { Element, Nodes, Root } from "hast";
+import type { Schema } from "hast-util-sanitize";
 import { common } from "lowlight";
 import rehypeHighlight from "rehype-highlight";
 import rehypeRaw from "rehype-raw";
@@ -8,23 +9,21 @@ import remarkGfm from "remark-gfm";
 import remarkParse from "remark-parse";
 import remarkRehype from "remark-rehype";
 import { unified } from "unified";
-import { DEFAULT_ID_PREFIX, type MarkdownPlace } from "./place.ts";
-import { resolveAddresses } from "./resolve-addresses.ts";
-import { schemaOf } from "./schema.ts";
+import { DEFAULT_ID_PREFIX, type MarkdownContext, resolveAddresses } from "./resolve-addresses.ts";
 
 const DEPTH_MAX = 100;
 const NODES_MAX = 50_000;
-/** Of what is drawn: a short text can name one long address a thousand times. */
+/** The maximum size of the result: a short text can repeat one long URL a thousand times. */
 const CHARACTERS_MAX = 4 * 1024 * 1024;
 const HIGHLIGHTED_MAX_CHARACTERS = 50_000;
 
 /**
- * Markdown (GFM, with raw HTML) as a tree of what may be shown. Only what follows the sanitiser may add to it: links are resolved,
- * headings get ids, code gets colours. It can take very long on texts made for that; render-markdown.ts gives it a limit.
- * @throws Error where the tree is too large or too deep to be drawn
+ * Parses Markdown (GFM, with raw HTML) into a tree that is safe to show. Only the steps after the sanitizer add to it: they resolve links,
+ * give headings ids and highlight code. A hostile text can take very long: render-markdown.ts limits the time.
+ * @throws Error if the tree is too large or too deep
  */
-export function toSafeTree(text: string, place: MarkdownPlace): Root {
-  const { idPrefix = DEFAULT_ID_PREFIX } = place;
+export function toSafeTree(text: string, context: MarkdownContext): Root {
+  const { idPrefix = DEFAULT_ID_PREFIX } = context;
   const processor = unified()
     .use(remarkParse)
     .use(remarkGfm)
@@ -32,7 +31,7 @@ export function toSafeTree(text: string, place: MarkdownPlace): Root {
     .use(() => requireBounded)
     .use(rehypeRaw)
     .use(rehypeSanitize, schemaOf(idPrefix))
-    .use(() => (tree: Root) => resolveAddresses(tree, place))
+    .use(() => (tree: Root) => resolveAddresses(tree, context))
     .use(rehypeSlug, { prefix: idPrefix })
     .use(() => lowerHeadings)
     .use(() => leaveLongCodePlain)
@@ -42,7 +41,7 @@ export function toSafeTree(text: string, place: MarkdownPlace): Root {
   return processor.runSync(processor.parse(text)) as Root;
 }
 
-/** The page around it has the `h1`. */
+/** Lowers headings by one level, because the page around the text already has an `h1`. */
 function lowerHeadings(tree: Root): void {
   for (const element of elementsOf(tree)) {
     const level = /^h([1-5])$/.exec(element.tagName)?.[1];
@@ -50,7 +49,7 @@ function lowerHeadings(tree: Root): void {
   }
 }
 
-/** Nobody reads that much code in a text, and colouring it costs more than the rest together. */
+/** Leaves code beyond a total length without colors: nobody reads so much, and highlighting costs more than everything else. */
 function leaveLongCodePlain(tree: Root): void {
   let left = HIGHLIGHTED_MAX_CHARACTERS;
   for (const element of elementsOf(tree)) {
@@ -71,7 +70,7 @@ function requireBounded(tree: Root): void {
   }
 }
 
-/** Where each piece stood in the text: nobody needs it, and it is most of what would be handed over. */
+/** Removes the positions in the source text. Nothing uses them, and they would be most of the result's size. */
 function dropPositions(tree: Root): void {
   for (const { node } of nodesOf(tree)) {
     delete node.position;
@@ -83,7 +82,7 @@ function* elementsOf(tree: Root): Generator<Element> {
   for (const { node } of nodesOf(tree)) if (node.type === "element") yield node;
 }
 
-/** Every node and how deep it stands, without recursion: trees may be deeper than the stack. */
+/** Every node and its depth, without recursion: trees may be deeper than the stack. */
 function* nodesOf(tree: Root): Generator<{ node: Nodes; depth: number }> {
   const waiting: { node: Nodes; depth: number }[] = [{ node: tree, depth: 0 }];
   for (let one = waiting.pop(); one; one = waiting.pop()) {
@@ -91,4 +90,82 @@ function* nodesOf(tree: Root): Generator<{ node: Nodes; depth: number }> {
     if (!("children" in one.node)) continue;
     for (const node of one.node.children) waiting.push({ node, depth: one.depth + 1 });
   }
+}
+
+/** The allowlist for text that anybody wrote: no styles, forms, frames or scripts, and only classes that we style. */
+function schemaOf(idPrefix: string): Schema {
+  const aligned = ["align"];
+  return {
+    tagNames: [
+      ...["h1", "h2", "h3", "h4", "h5", "h6", "p", "div", "span", "br", "hr", "blockquote", "pre", "code", "ul", "ol", "li"],
+      ...[
+        "a",
+        "img",
+        "input",
+        "section",
+        "details",
+        "summary",
+        "dl",
+        "dt",
+        "dd",
+        "table",
+        "thead",
+        "tbody",
+        "tfoot",
+        "tr",
+        "th",
+        "td",
+      ],
+      ...[
+        "em",
+        "strong",
+        "b",
+        "i",
+        "u",
+        "s",
+        "del",
+        "ins",
+        "mark",
+        "small",
+        "sub",
+        "sup",
+        "kbd",
+        "samp",
+        "var",
+        "q",
+        "abbr",
+        "cite",
+      ],
+      ...["ruby", "rt", "rp", "figure", "figcaption", "center"],
+    ],
+    attributes: {
+      "*": ["id", "title", "lang", "dir"],
+      a: ["href", "ariaLabel", "ariaDescribedBy", "dataFootnoteRef", "dataFootnoteBackref"],
+      img: ["src", "alt", "width", "height", "align"],
+      input: [["type", "checkbox"], ["disabled", true], "checked"],
+      code: [["className", /^language-[\w+#.-]{1,30}$/]],
+      h2: [["className", "sr-only"], "align"],
+      ...Object.fromEntries(["h1", "h3", "h4", "h5", "h6", "p", "div", "tr"].map((name) => [name, aligned])),
+      th: ["align", "colSpan", "rowSpan"],
+      td: ["align", "colSpan", "rowSpan"],
+      li: [["className", "task-list-item"]],
+      ul: [["className", "contains-task-list"]],
+      ol: ["start", ["className", "contains-task-list"]],
+      details: ["open"],
+      section: ["dataFootnotes"],
+    },
+    // Without its parent, such an element could close one of the page's elements: an `li` would close the list item that contains the comment.
+    ancestors: {
+      ...Object.fromEntries(["thead", "tbody", "tfoot", "tr", "th", "td"].map((name) => [name, ["table"]])),
+      li: ["ul", "ol"],
+      dt: ["dl"],
+      dd: ["dl"],
+    },
+    required: { input: { disabled: true, type: "checkbox" } },
+    protocols: { href: ["http", "https", "mailto"], src: ["http", "https"] },
+    // So that no id replaces one of ours, or a property of `document` (DOM clobbering).
+    clobber: ["id", "name", "ariaDescribedBy", "ariaLabelledBy"],
+    clobberPrefix: idPrefix,
+    strip: ["script", "style", "template", "noscript", "iframe", "object", "title", "textarea", "select", "svg", "math"],
+  };
 }

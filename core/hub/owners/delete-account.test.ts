@@ -5,12 +5,12 @@ import { disableUser } from "../../accounts/users/disable-user.ts";
 import { db } from "../../db.ts";
 import { newId } from "../../ids.ts";
 import { commitTo, eventsOf, someRepo } from "../testing/repos.ts";
-import { deleteAccount } from "./delete-account.ts";
+import { deleteAccount } from "./delete-owner.ts";
 
 const rows = (ownerId: string) => db().repo.count({ where: { ownerId } });
 
 describe("S112 deleteAccount", () => {
-  test("takes what the person owns, each repository with its event, and leaves what is an organization's", async () => {
+  test("deletes what the user owns, each repository with its event, and leaves organizations' things", async () => {
     const ada = await signedInPerson();
     const organization = await organizationOf(await signedInPerson("bea"), [[ada, "write"]]);
     const [one, two] = [await someRepo(ada), await someRepo(ada, { type: "dataset", isPrivate: true })];
@@ -31,7 +31,7 @@ describe("S112 deleteAccount", () => {
     expect((await eventsOf(shared)).map(({ action }) => action)).toEqual(["create"]);
   });
 
-  test("what they said elsewhere stays without their name; their reactions, requests and what they asked models go", async () => {
+  test("their comments elsewhere stay without their name; their reactions, access requests and inference usage are deleted", async () => {
     const [ada, bea] = [await signedInPerson(), await signedInPerson("bea")];
     const repo = await someRepo(bea);
     const discussion = { id: newId(), repoId: repo.id, num: 1, title: "High water?", authorId: ada.id };
@@ -70,7 +70,7 @@ describe("S112 deleteAccount", () => {
     expect([await rows(ada.id), await rows(bea.id)]).toEqual([1, 1]);
   });
 
-  test("a disabled person's repositories go too, however many, and none is made meanwhile", async () => {
+  test("a disabled user's repositories are deleted too, however many, and none is created in the meantime", async () => {
     const ada = await signedInPerson();
     await db().repo.createMany({
       data: Array.from({ length: 1_100 }, (_, index) => ({

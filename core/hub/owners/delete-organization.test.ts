@@ -1,8 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { operatorCommand } from "../../access/actor.ts";
 import { createOrganization } from "../../accounts/organizations/create-organization.ts";
-import { acceptInvitation } from "../../accounts/organizations/invitations/accept-invitation.ts";
-import { createInvitation } from "../../accounts/organizations/invitations/create-invitation.ts";
+import { acceptInvitation, createInvitation } from "../../accounts/organizations/invitations.ts";
 import {
   freshName,
   from,
@@ -17,8 +16,7 @@ import { db } from "../../db.ts";
 import { newId } from "../../ids.ts";
 import { createApp } from "../../oauth/apps/create-app.ts";
 import { commitTo, eventsOf, someRepo } from "../testing/repos.ts";
-import { countOwned } from "./count-owned.ts";
-import { deleteOrganization } from "./delete-organization.ts";
+import { countOwned, deleteOrganization } from "./delete-owner.ts";
 
 const appFor = (orgId: string) => ({
   name: "Lantern",
@@ -28,7 +26,7 @@ const appFor = (orgId: string) => ({
 });
 
 describe("deleteOrganization", () => {
-  test("takes everything that is the organization's in one step, each repository with its event, and leaves what is its members'", async () => {
+  test("deletes everything of the organization in one step, each repository with its event, and leaves its members' own things", async () => {
     const [ada, bea] = [await signedInPerson(), await signedInPerson("bea")];
     const { id, name } = await organizationOf(ada, [[bea, "write"]]);
     const other = await organizationOf(bea);
@@ -99,7 +97,7 @@ describe("deleteOrganization", () => {
     await expect(createOrganization(ada.actor, { name }, from)).rejects.toMatchObject({ code: "conflict", field: "name" });
   });
 
-  test("is for its administrators with a recent proof and for the operator; nothing goes otherwise", async () => {
+  test("is for its administrators with recent authentication and for the operator; nobody else can delete it", async () => {
     const [ada, bea, stranger] = [await signedInPerson(), await signedInPerson("bea"), await signedInPerson("cy")];
     const { id } = await organizationOf(ada, [[bea, "write"]]);
     await expect(deleteOrganization(longAgo(ada.actor), id, from)).rejects.toMatchObject({ code: "reauthentication_required" });
@@ -115,7 +113,7 @@ describe("deleteOrganization", () => {
     }
   });
 
-  test("nothing is made or joined under a name that is just going, and everybody gets an answer", async () => {
+  test("nothing is created or joined under a name that is being deleted, and every request gets a response", async () => {
     const [ada, bea] = [await signedInPerson(), await signedInPerson("bea")];
     const { id, name } = await organizationOf(ada);
     const email = `${freshName("x")}@example.test`;

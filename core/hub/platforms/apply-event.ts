@@ -1,34 +1,44 @@
-import type { Db } from "../../db.ts";
-import { notFound, ServiceError } from "../../errors.ts";
+import { databaseCodes, UNIQUE_VIOLATION } from "../../database-errors.ts";
+import type { Sql } from "../../db.ts";
+import { conflict, notFound } from "../../errors.ts";
 import { Prisma } from "../../generated/prisma/client.ts";
-import { newId } from "../../ids.ts";
 import type { EventData, RepoReference } from "./event-data.ts";
 import type { PayloadContext } from "./event-payload.ts";
-import { type Mirrored, type NamedOwner, placeOf, readMirrored, rememberNames } from "./mirror.ts";
-import { type MirroredRepo, mirroredRepoSchema, refusalOf, splitName } from "./mirrored-repo.ts";
+import {
+  type DescribedRepo,
+  describedRepoSchema,
+  insertRepos,
+  type Mirrored,
+  type NamedOwner,
+  placeOf,
+  readMirrored,
+  refusalOf,
+  rememberNames,
+  splitName,
+} from "./mirror.ts";
 import type { Platform } from "./platform.ts";
 
-/** What a platform's repositories are while its events are taken, one after another, in one transaction. */
+/** The repositories of one platform while its events are applied one after another, in one transaction. */
 export type Mirror = {
   platform: Platform;
   owners: Map<string, NamedOwner>;
   repos: Mirrored[];
-  /** Whose row differs from what `repos` says, and is written when all events are read. */
+  /** Changed in `repos`, but not in the database: written after all events. */
   changed: Set<Mirrored>;
 };
 
 /**
- * Lets an event do to the row what it says happened to the repository, and says of what repository it is. Content and settings are
- * noted, and written once for all events of a request; what another one could stand in the way of is done at once.
- * @throws ServiceError `not_found` for a repository that the platform has not told of, `conflict`, `invalid_request`
+ * Applies an event to its repository, and returns that repository. Changes of content and settings are collected, and written once for all
+ * events of a request; changes that may conflict with other repositories are written at once.
+ * @throws ServiceError `not_found` for a repository that the platform has not announced, `conflict`, `invalid_request`
  */
-export async function applyEvent(tx: Db, mirror: Mirror, data: EventData): Promise<Pick<PayloadContext, "repo" | "movedTo">> {
+export async function applyEvent(tx: Sql, mirror: Mirror, data: EventData): Promise<Pick<PayloadContext, "repo" | "movedTo">> {
   if (data.kind === "repo create") return { repo: await create(tx, mirror, parseCreated(data)) };
   const repo = find(mirror, data.repo);
   if (!repo) throw notFound("Repository");
   switch (data.kind) {
     case "repo delete":
-      await tx.repo.delete({ where: { id: repo.id } });
+      await tx.$executeRaw`DELETE FROM repo WHERE id = ${repo.id}`;
       mirror.repos.splice(mirror.repos.indexOf(repo), 1);
       mirror.changed.delete(repo);
       return { repo };
@@ -61,84 +71,58 @@ function find({ repos }: Mirror, { id, externalId, type, name }: RepoReference):
   return repos.find((repo) => repo.type === type && repo.fullName.toLowerCase() === name?.toLowerCase());
 }
 
-/** A new repository is told of as by a synchronisation, with `externalId` for its id. */
-export function parseCreated({ repo }: EventData<"repo create">): MirroredRepo {
+/** A new repository is described as in a synchronization, with `externalId` as its id. */
+function parseCreated({ repo }: EventData<"repo create">): DescribedRepo {
   const url = typeof repo.url === "object" && repo.url !== null ? (repo.url as { web?: unknown }).web : repo.url;
-  const parsed = mirroredRepoSchema.safeParse({ ...repo, id: repo.externalId, url });
+  const parsed = describedRepoSchema.safeParse({ ...repo, id: repo.externalId, url });
   if (!parsed.success) throw refusalOf(parsed.error, "data.repo");
   return parsed.data;
 }
 
-/** One that was told of before stays as it is. */
-async function create(tx: Db, mirror: Mirror, told: MirroredRepo): Promise<Mirrored> {
+/** A known repository stays unchanged. */
+async function create(tx: Sql, mirror: Mirror, described: DescribedRepo): Promise<Mirrored> {
   const { platform, owners, repos } = mirror;
-  const known = repos.find(({ externalId }) => externalId === told.id);
+  const known = repos.find(({ externalId }) => externalId === described.id);
   if (known) return known;
-  const { handle, spelled, canonical } = splitName(told.name);
+  const { handle, canonical } = splitName(described.name);
   const owner = owners.get(handle);
   if (!owner) throw notFound("Owner");
-  const { count } = await tx.repo.createMany({
-    data: [
-      {
-        id: newId(),
-        type: told.type,
-        ownerId: owner.id,
-        ownerKind: owner.kind,
-        name: spelled,
-        nameCanonical: canonical,
-        isPrivate: told.private,
-        description: told.description ?? null,
-        tags: told.tags ?? [],
-        headSha: told.headSha ?? null,
-        ...(told.defaultBranch && { defaultBranch: told.defaultBranch }),
-        // Discussions are where the repository is.
-        hasDiscussions: false,
-        platformId: platform.id,
-        externalId: told.id,
-        externalUrl: told.url,
-      },
-    ],
-    skipDuplicates: true,
-  });
-  if (count === 0) throw taken(told.name, "data.repo.name");
-  await rememberNames(tx, [], [{ ownerId: owner.id, type: told.type, canonical }]);
-  const [made] = await readMirrored(tx, platform, Prisma.sql`r.external_id = ${told.id}`);
+  if ((await insertRepos(tx, platform, [{ owner, described }])) === 0) throw taken(described.name, "data.repo.name");
+  await rememberNames(tx, [], [{ ownerId: owner.id, type: described.type, canonical }]);
+  const [made] = await readMirrored(tx, Prisma.sql`r.platform_id = ${platform.id} AND r.external_id = ${described.id}`);
   if (!made) throw notFound("Owner");
   repos.push(made);
   return made;
 }
 
-async function move(tx: Db, mirror: Mirror, repo: Mirrored, to: string): Promise<Pick<PayloadContext, "repo" | "movedTo">> {
+async function move(tx: Sql, mirror: Mirror, repo: Mirrored, to: string): Promise<Pick<PayloadContext, "repo" | "movedTo">> {
   const { handle, spelled, canonical } = splitName(to);
   const owner = mirror.owners.get(handle);
   if (!owner) throw notFound("Owner");
   const movedTo = { name: `${owner.handle}/${spelled}`, owner: { id: owner.id } };
   const before = { ...repo };
-  // Whoever makes one of this name at the same moment waits, or is found.
+  // If another repository gets this name at the same moment, the unique index finds it.
   await tx.$executeRaw`SAVEPOINT move`;
   try {
-    await tx.repo.update({
-      where: { id: repo.id },
-      data: { ownerId: owner.id, ownerKind: owner.kind, name: spelled, nameCanonical: canonical },
-    });
+    await tx.$executeRaw`
+      UPDATE repo SET owner_id = ${owner.id}, owner_kind = ${owner.kind}, name = ${spelled}, name_canonical = ${canonical} WHERE id = ${repo.id}`;
   } catch (error) {
     await tx.$executeRaw`ROLLBACK TO SAVEPOINT move`;
-    if (error instanceof Prisma.PrismaClientKnownRequestError && error.code === "P2002") throw taken(to, "data.movedTo.name");
+    if (databaseCodes(error).includes(UNIQUE_VIOLATION)) throw taken(to, "data.movedTo.name");
     throw error;
   }
   const isElsewhere = placeOf(owner.id, repo.type, canonical) !== placeOf(before.owner.id, repo.type, before.name.toLowerCase());
-  await rememberNames(tx, isElsewhere ? [{ repo: before }] : [], [{ ownerId: owner.id, type: repo.type, canonical }]);
+  await rememberNames(tx, isElsewhere ? [before] : [], [{ ownerId: owner.id, type: repo.type, canonical }]);
   Object.assign(repo, { owner, name: spelled, fullName: movedTo.name });
   return { repo: before, movedTo };
 }
 
-const taken = (name: string, field: string) =>
-  new ServiceError("conflict", `${field}: ${name} is another repository here.`, { field });
+const taken = (name: string, field: string) => conflict(`${field}: ${name} is already the name of another repository.`, field);
 
-/** Writes what content and settings became, in one statement. */
-export async function writeChanges(tx: Db, { changed }: Mirror): Promise<void> {
-  if (changed.size === 0) return;
-  const rows = [...changed].map(({ id, isPrivate, description, defaultBranch, headSha, updatedAt }) => ({
+/** Writes the collected changes of content and settings, in one statement. */
+export async function writeChanges(tx: Sql, changed: readonly Mirrored[]): Promise<void> {
+  if (changed.length === 0) return;
+  const rows = changed.map(({ id, isPrivate, description, defaultBranch, headSha, updatedAt }) => ({
     ...{ id, description, is_private: isPrivate, default_branch: defaultBranch, head_sha: headSha, updated_at: updatedAt },
   }));
   await tx.$executeRaw`

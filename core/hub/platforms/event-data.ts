@@ -1,8 +1,9 @@
 import { type EventAction, type EventScope, repoTypes } from "@keyhook/sdk";
 import { z } from "zod";
+import { EVENT_REFS_MAX_BYTES } from "../git/refs/record-ref-changes.ts";
 import { isRefName } from "../git/refs/ref-name.ts";
 import { DESCRIPTION_MAX_CHARACTERS } from "../repos/repo-settings.ts";
-import { externalIdSchema, fullNameSchema } from "./mirrored-repo.ts";
+import { externalIdSchema, fullNameSchema } from "./mirror.ts";
 
 const TITLE_MAX_CHARACTERS = 1_000;
 const CONTENT_MAX_CHARACTERS = 200_000;
@@ -11,14 +12,14 @@ const URL_MAX_CHARACTERS = 2_000;
 
 const url = z.url({ protocol: /^https?$/ }).max(URL_MAX_CHARACTERS);
 
-/** Git writes forty zeros for a ref that is not there; a payload says null. */
+/** Git writes forty zeros for a ref that does not exist; a payload has null. */
 const sha = z
   .string()
   .regex(/^[0-9a-f]{40}$/, "must be 40 hex digits, or null")
   .nullable()
   .transform((text) => (text === null || /^0+$/.test(text) ? null : text));
 
-/** Which repository: by the id that it has here, by the platform's own, or by type and name. What else is there is ours to say. */
+/** Identifies the repository: by its id here, by the platform's id, or by type and name. Other properties are ignored: we know them. */
 const repo = z
   .object({
     id: z
@@ -37,10 +38,10 @@ const repo = z
 
 export type RepoReference = z.infer<typeof repo>;
 
-/** Who did it: by the handle of a user here, or by the platform's own id. */
+/** Who did it: by the handle of a user here, or by the platform's id. */
 const person = z
   .object({ name: z.string().min(1).max(100).optional(), id: externalIdSchema.optional() })
-  .refine(({ name, id }) => name ?? id, "give name or id");
+  .refine(({ name, id }) => name ?? id, "send name or id");
 
 const discussion = z.object({
   id: externalIdSchema.optional(),
@@ -72,12 +73,12 @@ const comment = z.object({
 
 const updatedRef = z.object({ ref: z.string().max(500).startsWith("refs/", "must be a full name"), oldSha: sha, newSha: sha });
 
-/** The settings that change what is known of the repository here; others are passed on as they are. */
+/** The settings that are stored here; others are passed on unchanged. */
 const updatedConfig = z
   .object({
     private: z.boolean().optional(),
     description: z.string().max(DESCRIPTION_MAX_CHARACTERS).nullish(),
-    defaultBranch: z.string().refine(isRefName, "is no name of a branch").optional(),
+    defaultBranch: z.string().refine(isRefName, "is not the name of a branch").optional(),
   })
   .catchall(z.json());
 
@@ -98,13 +99,13 @@ const schemas = {
 
 export type EventKind = keyof typeof schemas;
 export type EventData<K extends EventKind = EventKind> = { [Kind in K]: { kind: Kind } & z.output<(typeof schemas)[Kind]> }[K];
-export type ToldPerson = z.infer<typeof person>;
-export type ToldDiscussion = z.infer<typeof discussion>;
-export type ToldComment = z.infer<typeof comment>;
+export type EventPerson = z.infer<typeof person>;
+export type EventDiscussion = z.infer<typeof discussion>;
+export type EventComment = z.infer<typeof comment>;
 
 export const eventKinds = Object.keys(schemas) as EventKind[];
 
-/** The kind that a CloudEvents `type` names at its end: `com.example.repo.content.update`. */
+/** The kind at the end of a CloudEvents `type`, as in `com.example.repo.content.update`. */
 export function kindOfType(type: string): EventKind | undefined {
   return eventKinds.find((kind) => {
     const ending = kind.replace(" ", ".");
@@ -117,7 +118,18 @@ export const eventOf = (kind: EventKind): { scope: EventScope; action: EventActi
   return { scope, action };
 };
 
+/** Made once: Zod compiles each new schema when it is first used. */
+const limited = new Map(
+  eventKinds.map((kind) => [
+    kind,
+    (schemas[kind] as z.ZodType<object>).refine(
+      (found) => Buffer.byteLength(JSON.stringify(found)) <= EVENT_REFS_MAX_BYTES,
+      "is longer than 256 KiB: send several events",
+    ),
+  ]),
+);
+
 export function parseEventData(kind: EventKind, data: unknown): z.ZodSafeParseResult<EventData> {
-  const parsed = schemas[kind].safeParse(data);
+  const parsed = (limited.get(kind) as z.ZodType<object>).safeParse(data);
   return (parsed.success ? { success: true, data: { kind, ...parsed.data } } : parsed) as z.ZodSafeParseResult<EventData>;
 }

@@ -1,24 +1,24 @@
 import { hash } from "node:crypto";
 import type { EventPayload } from "@keyhook/sdk";
-import { discussionApiUrl } from "../discussions/discussion-payload.ts";
+import { discussionApiUrl } from "../discussions/record-discussion-event.ts";
 import { repoPayload } from "../repos/repo.ts";
-import { type EventData, eventOf, type ToldComment, type ToldDiscussion, type ToldPerson } from "./event-data.ts";
+import { type EventComment, type EventData, type EventDiscussion, type EventPerson, eventOf } from "./event-data.ts";
 import type { Mirrored, NamedOwner } from "./mirror.ts";
 import type { Platform } from "./platform.ts";
 
 type Of<Scope extends string> = Extract<EventPayload, { event: { scope: Scope } }>;
 
-/** What a payload is made from, besides what was sent. */
+/** What a payload is built from, besides the sent data. */
 export type PayloadContext = {
   platform: Platform;
-  /** As it is after the event; of a move and of a deletion, as it was before. */
+  /** Its state after the event; for a move or a deletion, before it. */
   repo: Mirrored;
-  /** Where it went. */
+  /** The new name after a move. */
   movedTo?: { name: string; owner: { id: string } };
   owners: Map<string, NamedOwner>;
 };
 
-/** An event from outside as an event of a repository that is hosted here would be (docs/specification/webhooks.md#payload). */
+/** The payload that a repository hosted here would have for the same event (docs/specification/webhooks.md#payload). */
 export function eventPayload(data: EventData, context: PayloadContext): EventPayload {
   const { repo: known } = context;
   const event = eventOf(data.kind);
@@ -45,9 +45,9 @@ export function eventPayload(data: EventData, context: PayloadContext): EventPay
   }
 }
 
-function discussionOf(told: ToldDiscussion, context: PayloadContext): Of<"discussion.comment">["discussion"] {
+function discussionOf(described: EventDiscussion, context: PayloadContext): Of<"discussion.comment">["discussion"] {
   const { platform, repo } = context;
-  const { id, num, title, status, isPullRequest, author, url, changes, pinned } = told;
+  const { id, num, title, status, isPullRequest, author, url, changes, pinned } = described;
   return {
     id: idFor(platform, "discussion", id ?? `${repo.externalId}#${num}`),
     title,
@@ -61,8 +61,8 @@ function discussionOf(told: ToldDiscussion, context: PayloadContext): Of<"discus
   };
 }
 
-function commentOf(told: ToldComment, context: PayloadContext): Of<"discussion.comment">["comment"] {
-  const { id, author, content, hidden, url } = told;
+function commentOf(described: EventComment, context: PayloadContext): Of<"discussion.comment">["comment"] {
+  const { id, author, content, hidden, url } = described;
   return {
     id: idFor(context.platform, "comment", id),
     author: { id: personId(author, context) },
@@ -72,15 +72,12 @@ function commentOf(told: ToldComment, context: PayloadContext): Of<"discussion.c
   };
 }
 
-function personId({ name, id }: ToldPerson, { owners, platform }: PayloadContext): string {
+function personId({ name, id }: EventPerson, { owners, platform }: PayloadContext): string {
   const user = name === undefined ? undefined : owners.get(name.toLowerCase());
   return user?.kind === "user" ? user.id : idFor(platform, "person", id ?? name ?? "");
 }
 
-/**
- * Ids are 24 hex digits everywhere (docs/specification/README.md#conventions): one is made from the platform's own, always the same
- * from the same.
- */
+/** Ids are 24 hex digits (docs/specification/README.md#conventions): this one is derived from the platform's, always the same. */
 function idFor(platform: Platform, kind: "discussion" | "comment" | "person", own: string): string {
   return hash("sha256", JSON.stringify([platform.id, kind, own]), "hex").slice(0, 24);
 }

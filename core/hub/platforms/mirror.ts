@@ -1,40 +1,66 @@
-import type { RepoType } from "@keyhook/sdk";
-import type { Db } from "../../db.ts";
-import { ServiceError } from "../../errors.ts";
+import { type RepoType, repoTypes } from "@keyhook/sdk";
+import { z } from "zod";
+import type { Sql } from "../../db.ts";
+import { invalidRequest, ServiceError } from "../../errors.ts";
 import { Prisma } from "../../generated/prisma/client.ts";
+import { newId } from "../../ids.ts";
+import { isRefName } from "../git/refs/ref-name.ts";
+import { oneAtATime } from "../one-at-a-time.ts";
 import { readRepos } from "../repos/read-repos.ts";
-import type { Repo } from "../repos/repo.ts";
+import { parseRepoName, type Repo } from "../repos/repo.ts";
+import { DESCRIPTION_MAX_CHARACTERS } from "../repos/repo-settings.ts";
 import type { Platform } from "./platform.ts";
 
-/** A repository that a platform holds, as it is known here. */
-export type Mirrored = Repo & { externalId: string };
+/** A repository that a platform hosts, as known here. */
+export type Mirrored = Repo & { platformId: string; externalId: string };
 
 /** A user or an organization here. */
 export type NamedOwner = Repo["owner"];
 
+/** Requests of one platform that may wait in this process; more than any sender that waits for its answers has. */
+export const WAITING_MAX = 100;
+
 /**
- * Lets what a platform tells happen in the order in which it comes: one request of it after another, whichever process takes them.
- * @throws ServiceError `unauthorized` when it was revoked meanwhile
+ * Runs the requests of one platform one after another in this process, in the order in which they came. `lockPlatform` does the same
+ * for all processes, but holds a database connection while it waits.
+ * @throws ServiceError `unavailable` if too many are waiting
  */
-export async function lockPlatform(tx: Db, { id }: Platform): Promise<void> {
-  const live = await tx.$queryRaw<unknown[]>`SELECT 1 FROM platform WHERE id = ${id} AND revoked_at IS NULL FOR NO KEY UPDATE`;
+export const inOrder = <T>({ id }: Platform, work: () => Promise<T>): Promise<T> =>
+  oneAtATime(`platform ${id}`, work, WAITING_MAX);
+
+/** A connection plans each statement once, also while tables are so small that reading all of them is cheapest. */
+const byIndex = Prisma.sql`set_config('enable_seqscan', 'off', true)`;
+
+/**
+ * Serializes the requests of a platform across all processes.
+ * @throws ServiceError `unauthorized` if it was revoked meanwhile
+ */
+export async function lockPlatform(tx: Sql, [id = ""]: readonly string[]): Promise<Set<string>> {
+  const live = await tx.$queryRaw<unknown[]>`
+    SELECT ${byIndex} FROM platform WHERE id = ${id} AND revoked_at IS NULL FOR NO KEY UPDATE`;
   if (live.length === 0) throw new ServiceError("unauthorized", "Invalid credentials in Authorization header");
+  return new Set([id]);
 }
 
-/** Those of the platform's repositories that fit; two queries, however many they are. */
-export async function readMirrored(tx: Db, { id }: Platform, where: Prisma.Sql): Promise<Mirrored[]> {
-  const repos = await readRepos(Prisma.sql`r.platform_id = ${id} AND (${where})`, { tx });
-  const rows = await tx.repo.findMany({
-    where: { id: { in: repos.map((repo) => repo.id) } },
-    select: { id: true, externalId: true },
-  });
-  const externalIds = new Map(rows.map((row) => [row.id, row.externalId]));
-  return repos.map((repo) => ({ ...repo, externalId: externalIds.get(repo.id) ?? "" }));
+/**
+ * The same for many, without those that another process has locked and those that were revoked. The transaction then waits for no other
+ * lock either: each of its platforms would wait with it.
+ */
+export async function lockFreePlatforms(tx: Sql, ids: readonly string[]): Promise<Set<string>> {
+  const free = await tx.$queryRaw<{ id: string }[]>`
+    SELECT id, set_config('lock_timeout', '200ms', true), ${byIndex} FROM platform
+     WHERE id = ANY(${ids}) AND revoked_at IS NULL FOR NO KEY UPDATE SKIP LOCKED`;
+  return new Set(free.map(({ id }) => id));
 }
 
-/** Whoever has these handles, held until the transaction ends; disabled users are not among them. */
-export async function readOwners(tx: Db, handles: Iterable<string>): Promise<Map<string, NamedOwner>> {
+/** The repositories of platforms that match. */
+export const readMirrored = (tx: Sql, where: Prisma.Sql): Promise<Mirrored[]> =>
+  readRepos(Prisma.sql`r.platform_id IS NOT NULL AND ${where}`, { tx }) as Promise<Mirrored[]>;
+
+/** The owners with these handles, locked until the transaction ends; without disabled users. */
+export async function readOwners(tx: Sql, handles: Iterable<string>): Promise<Map<string, NamedOwner>> {
   const wanted = [...new Set(handles)].filter((handle) => !handle.includes("\0") && handle.isWellFormed());
+  if (wanted.length === 0) return new Map();
   const rows = await tx.$queryRaw<(NamedOwner & { at: string })[]>`
     SELECT h.handle AS at, CASE WHEN u.id IS NULL THEN 'organization' ELSE 'user' END AS kind,
            coalesce(u.id, o.id) AS id, coalesce(u.username, o.name) AS handle
@@ -46,22 +72,21 @@ export async function readOwners(tx: Db, handles: Iterable<string>): Promise<Map
   return new Map(rows.map(({ at, ...owner }) => [at, owner]));
 }
 
-/** Where a repository is found: no two have the same. */
+/** The unique key of a repository: owner, type and name. */
 export const placeOf = (ownerId: string, type: RepoType, canonical: string): string => `${ownerId}/${type}/${canonical}`;
 
-/** Names that are taken anew lead nowhere else any more; names that are left lead to where the repository is now. */
+/** Records the names that repositories have left, and removes the names that they have taken from the former names of others. */
 export async function rememberNames(
-  tx: Db,
-  left: { repo: Mirrored }[],
+  tx: Sql,
+  left: Mirrored[],
   taken: { ownerId: string; type: string; canonical: string }[],
 ): Promise<void> {
-  for (const { repo } of left) {
-    const was = { ownerId: repo.owner.id, type: repo.type, nameCanonical: repo.name.toLowerCase() };
-    await tx.repoFormerName.upsert({
-      where: { ownerId_type_nameCanonical: was },
-      create: { ...was, repoId: repo.id },
-      update: { repoId: repo.id, createdAt: new Date() },
-    });
+  if (left.length > 0) {
+    await tx.$executeRaw`
+      INSERT INTO repo_former_name (owner_id, type, name_canonical, repo_id)
+      SELECT * FROM unnest(${left.map(({ owner }) => owner.id)}::text[], ${left.map(({ type }) => type)}::text[],
+                           ${left.map(({ name }) => name.toLowerCase())}::text[], ${left.map(({ id }) => id)}::text[])
+      ON CONFLICT (owner_id, type, name_canonical) DO UPDATE SET repo_id = excluded.repo_id, created_at = now()`;
   }
   if (taken.length === 0) return;
   await tx.$executeRaw`
@@ -70,3 +95,105 @@ export async function rememberNames(
                   ${taken.map(({ canonical }) => canonical)}::text[]) AS t(owner_id, type, name)
      WHERE f.owner_id = t.owner_id AND f.type = t.type AND f.name_canonical = t.name`;
 }
+
+const EXTERNAL_ID_MAX_CHARACTERS = 200;
+const URL_MAX_CHARACTERS = 2_000;
+
+/** The platform's id of something; a number counts as its digits. */
+export const externalIdSchema = z
+  .union([z.string(), z.int()])
+  .transform(String)
+  .pipe(z.string().min(1).max(EXTERNAL_ID_MAX_CHARACTERS));
+
+export const fullNameSchema = z
+  .string()
+  .max(300)
+  .regex(/^[^/]+\/[^/]+$/, "write owner/name");
+
+/** A repository as its platform describes it. */
+export const describedRepoSchema = z.object({
+  type: z.enum(repoTypes).default("model"),
+  /** `owner/name`; the owner is a user or an organization here. */
+  name: fullNameSchema,
+  /** The platform's id, which does not change when the repository is renamed. */
+  id: externalIdSchema,
+  private: z.boolean(),
+  /** The URL of its page. */
+  url: z.url({ protocol: /^https?$/ }).max(URL_MAX_CHARACTERS),
+  description: z.string().max(DESCRIPTION_MAX_CHARACTERS).nullish(),
+  tags: z.array(z.string().min(1).max(100)).max(100).optional(),
+  defaultBranch: z.string().refine(isRefName, "is not the name of a branch").optional(),
+  /** The commit of the default branch; null if there is none. */
+  headSha: z
+    .string()
+    .regex(/^[0-9a-f]{40}$/, "must be 40 hex digits")
+    .nullish(),
+});
+
+export type DescribedRepo = z.infer<typeof describedRepoSchema>;
+
+/** Inserts new repositories as their platform describes them, without those whose name or id is taken. @returns how many it inserted */
+export function insertRepos(
+  tx: Sql,
+  platform: Platform,
+  repos: { owner: NamedOwner; described: DescribedRepo }[],
+): Promise<number> {
+  const rows = repos.map(({ owner, described }) => ({
+    id: newId(),
+    type: described.type,
+    owner_id: owner.id,
+    owner_kind: owner.kind,
+    name: splitName(described.name).spelled,
+    is_private: described.private,
+    description: described.description ?? null,
+    tags: described.tags ?? [],
+    head_sha: described.headSha ?? null,
+    default_branch: described.defaultBranch ?? "main",
+    external_id: described.id,
+    external_url: described.url,
+  }));
+  // Discussions are on the platform.
+  return tx.$executeRaw`
+    INSERT INTO repo (id, type, owner_id, owner_kind, name, name_canonical, is_private, description, tags, head_sha, default_branch,
+      external_id, external_url, platform_id, has_discussions)
+    SELECT id, type, owner_id, owner_kind, name, lower(name), is_private, description, tags, head_sha, default_branch,
+      external_id, external_url, ${platform.id}, false
+      FROM jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) AS n(id text, type text, owner_id text, owner_kind text, name text,
+        is_private boolean, description text, tags text[], head_sha text, default_branch text, external_id text, external_url text)
+    ON CONFLICT DO NOTHING`;
+}
+
+/** Splits and parses a full name. @throws ServiceError `invalid_request` for an invalid repository name */
+export function splitName(fullName: string): { handle: string; spelled: string; canonical: string } {
+  const [handle = "", name = ""] = fullName.split("/");
+  return { handle: handle.toLowerCase(), ...parseRepoName(name) };
+}
+
+/** The first problem that a schema found, as an error that names the field. */
+export function refusalOf({ issues: [issue] }: z.ZodError, prefix = ""): ServiceError {
+  const field = [prefix, ...(issue?.path ?? [])].filter((part) => part !== "").join(".");
+  return invalidRequest(`${field || "The body"}: ${issue?.message ?? "not understood"}.`, field);
+}
+
+const DEPTH_MAX = 20;
+
+/**
+ * What PostgreSQL cannot store in a received JSON value, or programs cannot handle: NUL, half a surrogate pair, deep nesting (S51). Without
+ * recursion, since the sender chooses the depth.
+ * @returns a sentence with the path, such as `discussion.title`; undefined if there is no problem
+ */
+export function unstorable(value: unknown): string | undefined {
+  const open: { value: unknown; path: string; depth: number }[] = [{ value, path: "", depth: 0 }];
+  for (let at = open.pop(); at; at = open.pop()) {
+    if (typeof at.value === "string" && !isStorable(at.value)) return `${at.path}: contains characters that are not valid text.`;
+    if (typeof at.value !== "object" || at.value === null) continue;
+    if (at.depth >= DEPTH_MAX) return `${at.path}: is nested too deeply.`;
+    for (const [key, inner] of Object.entries(at.value)) {
+      if (!isStorable(key)) return `${at.path}: has a name that is not valid text.`;
+      open.push({ value: inner, path: at.path ? `${at.path}.${key}` : key, depth: at.depth + 1 });
+    }
+  }
+  return undefined;
+}
+
+const isStorable = (text: string): boolean => !text.includes("\0") && text.isWellFormed();

@@ -1,35 +1,41 @@
-import { notFound, ServiceError } from "../../errors.ts";
-import type { NamedOwner } from "./mirror.ts";
-import { type Mirrored, placeOf } from "./mirror.ts";
-import { type MirroredRepo, mirroredRepoSchema, refusalOf, splitName } from "./mirrored-repo.ts";
-import { unstorable } from "./storable.ts";
+import { conflict, invalidRequest, notFound, type ServiceError } from "../../errors.ts";
+import {
+  type DescribedRepo,
+  describedRepoSchema,
+  type Mirrored,
+  type NamedOwner,
+  placeOf,
+  refusalOf,
+  splitName,
+  unstorable,
+} from "./mirror.ts";
 
-/** One repository of a call: what the platform says of it, and what became of that. */
+/** One repository of a call: the platform's data about it, and the outcome. */
 export type Entry = {
-  /** The platform's own id; null where it could not be read. */
+  /** The platform's id; null if it could not be read. */
   externalId: string | null;
-  told?: MirroredRepo & { handle: string; spelled: string; canonical: string };
+  described?: DescribedRepo & { handle: string; spelled: string; canonical: string };
   owner?: NamedOwner;
-  /** As it was. */
+  /** Its previous state. */
   before?: Mirrored;
   refusal?: ServiceError;
 };
 
-/** Reads what was sent, each repository for itself. */
+/** Parses each sent repository separately. */
 export function readEntries(sent: readonly unknown[]): Entry[] {
   const seen = new Set<string>();
   return sent.map((value) => {
-    const parsed = mirroredRepoSchema.safeParse(value);
+    const parsed = describedRepoSchema.safeParse(value);
     const externalId = parsed.success ? parsed.data.id : idOf(value);
     const problem = unstorable(value);
-    if (problem) return { externalId: null, refusal: new ServiceError("invalid_request", problem) };
+    if (problem) return { externalId: null, refusal: invalidRequest(problem) };
     if (!parsed.success) return { externalId, refusal: refusalOf(parsed.error) };
     if (seen.has(parsed.data.id)) {
-      return { externalId, refusal: new ServiceError("invalid_request", "id: is there twice.", { field: "id" }) };
+      return { externalId, refusal: invalidRequest("id: occurs twice.", "id") };
     }
     seen.add(parsed.data.id);
     try {
-      return { externalId, told: { ...parsed.data, ...splitName(parsed.data.name) } };
+      return { externalId, described: { ...parsed.data, ...splitName(parsed.data.name) } };
     } catch (error) {
       return { externalId, refusal: error as ServiceError };
     }
@@ -41,52 +47,57 @@ function idOf(value: unknown): string | null {
   return typeof id === "string" || typeof id === "number" ? String(id) : null;
 }
 
-/** Finds out whose each is to be and what it was. */
+/** Adds the owner and the previous state of each. */
 export function resolveEntries(entries: Entry[], owners: Map<string, NamedOwner>, known: Map<string, Mirrored>): void {
   for (const entry of entries) {
-    if (!entry.told) continue;
-    const [owner, before] = [owners.get(entry.told.handle), known.get(entry.told.id)];
+    if (!entry.described) continue;
+    const [owner, before] = [owners.get(entry.described.handle), known.get(entry.described.id)];
     if (before) entry.before = before;
     if (owner) entry.owner = owner;
     else entry.refusal = notFound("Owner");
-    if (before && before.type !== entry.told.type) {
-      entry.refusal = new ServiceError("conflict", `It is a ${before.type}, and stays one.`, { field: "type" });
+    if (before && before.type !== entry.described.type) {
+      entry.refusal = conflict(`It is a ${before.type}. The type cannot change.`, "type");
     }
   }
 }
 
-/** Who has a name now, in this call's places. */
+/** A repository that has one of the wanted names now. */
 export type Occupant = { repoId: string; place: string };
 
 /**
- * Refuses whoever wants a name that another one keeps. Repositories may change names among themselves, in a ring too: a name counts as
- * free when its holder leaves it. Whoever is refused keeps their old name, so that it is asked again until nothing changes.
- * @param leaving ids of repositories that go
+ * Refuses repositories whose wanted name another one keeps. Repositories may exchange names, also in a ring: a name counts as free if its
+ * holder leaves it. A refused repository keeps its old name, which may refuse the one that was to get it, and so on.
+ * @param leaving ids of repositories that will be deleted
  */
 export function refuseTakenNames(entries: Entry[], occupants: Occupant[], leaving: ReadonlySet<string>): void {
-  for (let isSettled = false; !isSettled; ) {
-    isSettled = true;
-    const movers = new Map(
-      entries.flatMap((entry) => (entry.before && !entry.refusal ? [[entry.before.id, placeWanted(entry)] as const] : [])),
-    );
-    const holders = new Map<string, string>();
-    for (const { repoId, place } of occupants) {
-      if (!leaving.has(repoId) && (movers.get(repoId) ?? place) === place) holders.set(place, repoId);
-    }
-    for (const entry of entries) {
-      if (entry.refusal || !entry.told || !entry.owner) continue;
-      const place = placeWanted(entry);
-      const holder = holders.get(place);
-      const self = entry.before?.id ?? `new ${entry.told.id}`;
-      if (holder === undefined) holders.set(place, self);
-      else if (holder !== self) {
-        entry.refusal = new ServiceError("conflict", `${entry.told.name} is another ${entry.told.type} here.`, { field: "name" });
-        isSettled = false;
-      }
-    }
+  const movers = new Map(
+    entries.flatMap((entry) => (entry.before && !entry.refusal ? [[entry.before.id, placeWanted(entry)] as const] : [])),
+  );
+  const kept = occupants.filter(({ repoId, place }) => !leaving.has(repoId) && (movers.get(repoId) ?? place) === place);
+  const holders = new Map(kept.map(({ repoId, place }) => [place, repoId]));
+  const granted = new Map<string, Entry>();
+  const refused: Entry[] = [];
+  const refuse = (entry: Entry) => {
+    entry.refusal = conflict(`${entry.described?.name} is already another ${entry.described?.type}.`, "name");
+    refused.push(entry);
+  };
+  for (const entry of entries) {
+    if (entry.refusal || !entry.described || !entry.owner) continue;
+    const place = placeWanted(entry);
+    const holder = holders.get(place);
+    const self = entry.before?.id ?? `new ${entry.described.id}`;
+    if (holder === undefined) {
+      holders.set(place, self);
+      granted.set(place, entry);
+    } else if (holder !== self) refuse(entry);
+  }
+  const places = new Map(occupants.map(({ repoId, place }) => [repoId, place]));
+  for (let entry = refused.pop(); entry; entry = refused.pop()) {
+    const other = granted.get(places.get(entry.before?.id ?? "") ?? "");
+    if (other && other !== entry && !other.refusal) refuse(other);
   }
 }
 
-export function placeWanted({ told, owner }: Entry): string {
-  return told && owner ? placeOf(owner.id, told.type, told.canonical) : "";
+export function placeWanted({ described, owner }: Entry): string {
+  return described && owner ? placeOf(owner.id, described.type, described.canonical) : "";
 }

@@ -1,16 +1,19 @@
-import { displayText } from "../../accounts/display-text.ts";
-import { plainText } from "../../accounts/plain-text.ts";
+import { displayText, plainText } from "../../accounts/plain-text.ts";
+import { hashToken } from "../../crypto/token.ts";
+import { db, pool } from "../../db.ts";
 import { env } from "../../env.ts";
-import { ServiceError } from "../../errors.ts";
+import { invalidRequest, notFound } from "../../errors.ts";
+import { isId } from "../../ids.ts";
+import { batched } from "../../postgres/batched.ts";
 
 export const PLATFORM_NAME_MAX_CHARACTERS = 60;
 export const PLATFORM_SOURCE_MAX_CHARACTERS = 200;
-/** Live ones, so that the list is whole. */
+/** Not counting revoked ones; the list has one page. */
 export const PLATFORMS_MAX = 100;
-/** For how long a token that was replaced works beside the new one. */
+/** How long a replaced token works besides the new one. */
 export const TOKEN_OVERLAP_HOURS = 24;
 
-/** A system beside us that has proved which one it is. */
+/** An authenticated platform. */
 export type Platform = { id: string; name: string; source: string };
 
 export const platformTokenPrefix = (): string => `${env().TOKEN_PREFIX}platform_`;
@@ -19,21 +22,77 @@ export function parsePlatformName(value: unknown): string {
   return displayText("name", value, { maxCharacters: PLATFORM_NAME_MAX_CHARACTERS });
 }
 
-/** What the `source` of a platform's events begins with: an address, or another absolute URI. @throws ServiceError `invalid_request` */
+/** Parses the prefix of the `source` of a platform's events: an absolute URI. @throws ServiceError `invalid_request` */
 export function parseSource(value: unknown): string {
   const source = plainText("source", value, PLATFORM_SOURCE_MAX_CHARACTERS).trim();
   const isUri = /^[a-z][a-z0-9+.-]*:[^\s<>"{}|\\^`]+$/i.test(source) && URL.canParse(source) && !/[?#]/.test(source);
-  if (!isUri) {
-    throw new ServiceError("invalid_request", "Give an absolute address, such as https://git.example.com.", { field: "source" });
-  }
+  if (!isUri) throw invalidRequest("Enter an absolute URL, such as https://git.example.com.", "source");
   return source;
 }
 
 /**
- * Whether a platform may speak as `source`: its own prefix, or what goes on behind it. The prefix ends where a part of an address
- * ends, so that `https://git.example` says nothing for `https://git.example.org`.
+ * Whether a platform may send events of `source`: it must be the platform's prefix or continue it. The prefix must end with a part of the
+ * URL, so that `https://git.example` does not allow `https://git.example.org`.
  */
 export function isSourceOf(prefix: string, source: string): boolean {
   if (!source.startsWith(prefix)) return false;
   return source.length === prefix.length || /[/:]$/.test(prefix) || "/:?#".includes(source.charAt(prefix.length));
+}
+
+// As with other tokens: one write a minute at most.
+const LAST_USED_RESOLUTION_SECONDS = 60;
+
+/** Finds a platform by its token; undefined if the token is unknown or replaced, or the platform revoked. */
+export async function findPlatform(token: string): Promise<Platform | undefined> {
+  if (!token.startsWith(platformTokenPrefix())) return undefined;
+  const found = await findByHash(hashToken(token));
+  if (!found) return undefined;
+  const { id, name, source, isUsedLongAgo } = found;
+  if (isUsedLongAgo) await noteUsed(id);
+  return { id, name, source };
+}
+
+type Row = Platform & { hash: string; isUsedLongAgo: boolean };
+
+const MOST_TOKENS = 100;
+/** Those of requests that arrive meanwhile share the next one. */
+const LOOKUPS_AT_ONCE = 2;
+
+const findByHash = batched<string, Row | undefined>(
+  async (hashes) => {
+    const { rows } = await pool().query<Row>({
+      name: "find-platforms",
+      text: `SELECT hash, id, name, source, (last_used_at IS NULL OR last_used_at < now() - make_interval(secs => $2)) AS "isUsedLongAgo"
+             FROM unnest($1::text[]) AS t(hash)
+             JOIN platform ON token_hash = hash OR (previous_token_hash = hash AND previous_expires_at > now())
+            WHERE revoked_at IS NULL`,
+      values: [[...new Set(hashes)], LAST_USED_RESOLUTION_SECONDS],
+    });
+    const byHash = new Map(rows.map((row) => [row.hash, row]));
+    return hashes.map((hash) => byHash.get(hash));
+  },
+  MOST_TOKENS,
+  LOOKUPS_AT_ONCE,
+);
+
+/** If another request has locked the row, the next one updates it. */
+async function noteUsed(id: string): Promise<void> {
+  await pool().query(
+    `UPDATE platform SET last_used_at = now()
+      WHERE id = (SELECT id FROM platform WHERE id = $1 FOR NO KEY UPDATE SKIP LOCKED)`,
+    [id],
+  );
+}
+
+/** Finds a platform that is not revoked, by id or name, for operators. @throws ServiceError `not_found` */
+export async function findLivePlatform(idOrName: string): Promise<Platform> {
+  const isStorable = idOrName.isWellFormed() && !idOrName.includes("\0");
+  const platform =
+    isStorable &&
+    (await db().platform.findFirst({
+      where: { revokedAt: null, ...(isId(idOrName) ? { id: idOrName } : { name: idOrName }) },
+      select: { id: true, name: true, source: true },
+    }));
+  if (!platform) throw notFound("Platform");
+  return platform;
 }

@@ -1,13 +1,12 @@
 import { z } from "zod";
-import { ServiceError } from "../../errors.ts";
+import { invalidRequest, ServiceError } from "../../errors.ts";
 import { type EventData, eventKinds, eventOf, kindOfType, parseEventData } from "./event-data.ts";
-import { refusalOf } from "./mirrored-repo.ts";
+import { refusalOf, unstorable } from "./mirror.ts";
 import { isSourceOf, type Platform } from "./platform.ts";
-import { unstorable } from "./storable.ts";
 
 /**
- * The attributes of CloudEvents 1.0 that are looked at; others, extensions among them, are ignored. We read them ourselves: the
- * published library makes up an `id` where there is none, and with it an event that is never taken twice would be.
+ * The attributes of CloudEvents 1.0 that are used; others, such as extensions, are ignored. They are parsed here because the published
+ * library generates an `id` for an event without one, so that a repetition of the event would be recorded as a second event.
  */
 const attributes = z.object({
   specversion: z.literal("1.0", "must be 1.0"),
@@ -28,42 +27,38 @@ const attributes = z.object({
 export type CloudEvent = { id: string; source: string; data: EventData };
 
 /**
- * Reads one event as a platform sent it.
- * @throws ServiceError `invalid_request` with the field; `forbidden` for a source that is not the platform's
+ * Parses one event of a platform.
+ * @throws ServiceError `invalid_request` with the field; `forbidden` for a source of another platform
  */
 export function readCloudEvent(value: unknown, platform: Platform): CloudEvent {
   const problem = unstorable(value);
-  if (problem) throw new ServiceError("invalid_request", problem);
+  if (problem) throw invalidRequest(problem);
   const parsed = attributes.safeParse(value);
   if (!parsed.success) throw refusalOf(parsed.error);
   const { id, source, type } = parsed.data;
   if (!isSourceOf(platform.source, source)) {
-    throw new ServiceError("forbidden", `source: this platform speaks for ${platform.source} only.`, { field: "source" });
+    throw new ServiceError("forbidden", `source: this platform can only report ${platform.source}.`, { field: "source" });
   }
   const kind = kindOfType(type);
   if (!kind) {
     const known = eventKinds.map((each) => each.replace(" ", ".")).join(", ");
-    throw new ServiceError("invalid_request", `type: must end in one of ${known}.`, { field: "type" });
+    throw invalidRequest(`type: must end in one of ${known}.`, "type");
   }
   const { data, data_base64: binary } = value as { data?: unknown; data_base64?: unknown };
-  if (binary !== undefined) {
-    throw new ServiceError("invalid_request", "data_base64: send JSON in data.", { field: "data_base64" });
-  }
+  if (binary !== undefined) throw invalidRequest("data_base64: send JSON in data.", "data_base64");
   const content = parseEventData(kind, data);
   if (!content.success) throw refusalOf(content.error, "data");
   requireSameEvent(data, kind);
   return { id, source, data: content.data };
 }
 
-/** A payload may repeat what `type` says; it may not say something else. */
+/** A payload may repeat the event of `type`, and must not contradict it. */
 function requireSameEvent(data: unknown, kind: EventData["kind"]): void {
   const { event } = data as { event?: unknown };
   if (event === undefined) return;
   const { scope, action } = eventOf(kind);
   const said = event as { scope?: unknown; action?: unknown } | null;
   if (said?.scope !== scope || said.action !== action) {
-    throw new ServiceError("invalid_request", `data.event: must be ${action} of ${scope}, as type says.`, {
-      field: "data.event",
-    });
+    throw invalidRequest(`data.event: must be ${action} of ${scope}, as in type.`, "data.event");
   }
 }

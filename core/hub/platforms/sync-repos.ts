@@ -1,24 +1,23 @@
 import type { EventPayload } from "@keyhook/sdk";
 import { recordAuditEvent } from "../../audit/record-audit-event.ts";
 import type { RequestOrigin } from "../../audit/request-origin.ts";
+import { databaseCodes, UNIQUE_VIOLATION } from "../../database-errors.ts";
 import { type Db, db } from "../../db.ts";
-import { ServiceError } from "../../errors.ts";
+import { conflict, ServiceError } from "../../errors.ts";
 import { type NewEvent, recordEvents } from "../../events/record-event.ts";
 import { Prisma } from "../../generated/prisma/client.ts";
-import { newId } from "../../ids.ts";
 import { repoPayload } from "../repos/repo.ts";
-import { inTurn } from "./in-turn.ts";
-import { lockPlatform, type Mirrored, readMirrored, readOwners, rememberNames } from "./mirror.ts";
+import { inOrder, insertRepos, lockPlatform, type Mirrored, placeOf, readMirrored, readOwners, rememberNames } from "./mirror.ts";
 import { type Entry, type Occupant, placeWanted, readEntries, refuseTakenNames, resolveEntries } from "./plan-sync.ts";
 import type { Platform } from "./platform.ts";
 
 export const SYNC_MAX_REPOS = 1_000;
 
-export type SyncInput = {
+type SyncInput = {
   repos: readonly unknown[];
-  /** These are all there are: what is absent goes. */
+  /** The list is complete: absent repositories are deleted. */
   isComplete?: boolean;
-  /** What changes by this call is recorded as events too. Left out, the platform tells of changes by its own events. */
+  /** Records the changes as events too. Without it, the platform sends its own events. */
   isRecorded?: boolean;
 };
 
@@ -26,10 +25,10 @@ export type SyncStatus = "created" | "updated" | "moved" | "unchanged" | "delete
 export type SyncResult = { id: string | null; status: SyncStatus; refusal?: ServiceError };
 
 /**
- * Makes what is known here of a platform's repositories what the platform says. Sending the same again changes nothing; one that is
- * refused does not stop the others. A few statements, however many there are.
- * @returns what became of each, in the order of the call, then those that went
- * @throws ServiceError `payload_too_large`, `unavailable`, `conflict` when somebody else took a name in between: send it again
+ * Brings the stored repositories of a platform in line with what the platform sends. Sending the same again changes nothing, and a refused
+ * repository does not stop the others. It takes a few statements, however many repositories there are.
+ * @returns the outcome of each, in the order of the call, then the deleted ones
+ * @throws ServiceError `payload_too_large`, `unavailable`, `conflict` if it would delete too many, or if somebody took a name meanwhile
  */
 export async function syncRepos(platform: Platform, input: SyncInput, from: RequestOrigin): Promise<SyncResult[]> {
   if (input.repos.length > SYNC_MAX_REPOS) {
@@ -37,33 +36,31 @@ export async function syncRepos(platform: Platform, input: SyncInput, from: Requ
   }
   const entries = readEntries(input.repos);
   try {
-    return await inTurn(platform.id, () => db().$transaction((tx) => sync(tx, platform, entries, input, from)));
+    return await inOrder(platform, () => db().$transaction((tx) => sync(tx, platform, entries, input, from)));
   } catch (error) {
-    if (!isUniqueViolation(error)) throw error;
-    throw new ServiceError("conflict", "A name was taken while this was done. Nothing was changed: send it again.", {
+    if (!databaseCodes(error).includes(UNIQUE_VIOLATION)) throw error;
+    throw new ServiceError("conflict", "A name was taken in the meantime. Nothing was changed. Send the request again.", {
       cause: error,
     });
   }
 }
 
-const isUniqueViolation = (error: unknown): boolean =>
-  error instanceof Prisma.PrismaClientKnownRequestError && (error.code === "P2002" || /23505/.test(error.message));
-
 async function sync(tx: Db, platform: Platform, entries: Entry[], input: SyncInput, from: RequestOrigin): Promise<SyncResult[]> {
-  await lockPlatform(tx, platform);
+  await lockPlatform(tx, [platform.id]);
   const owners = await readOwners(
     tx,
-    entries.flatMap(({ told }) => (told ? [told.handle] : [])),
+    entries.flatMap(({ described }) => (described ? [described.handle] : [])),
   );
   const ids = entries.flatMap(({ externalId }) => (externalId === null ? [] : [externalId]));
-  const wanted = input.isComplete ? Prisma.sql`TRUE` : Prisma.sql`r.external_id = ANY(${ids})`;
-  const known = new Map((await readMirrored(tx, platform, wanted)).map((repo) => [repo.externalId, repo]));
+  const named = Prisma.sql`r.platform_id = ${platform.id} AND r.external_id = ANY(${ids})`;
+  const known = new Map((await readMirrored(tx, named)).map((repo) => [repo.externalId, repo]));
   resolveEntries(entries, owners, known);
-  const gone = input.isComplete ? absent(entries, known) : [];
+  // None if an id could not be read.
+  const gone = input.isComplete && ids.length === entries.length ? await readAbsent(tx, platform, ids) : [];
   refuseTakenNames(entries, await readOccupants(tx, entries), new Set(gone.map(({ id }) => id)));
 
   await tx.repo.deleteMany({ where: { id: { in: gone.map(({ id }) => id) } } });
-  const accepted = entries.filter(({ refusal, told }) => told && !refusal);
+  const accepted = entries.filter(({ refusal, described }) => described && !refusal);
   await moveAll(tx, accepted.filter(isMoved));
   await createAll(
     tx,
@@ -72,12 +69,10 @@ async function sync(tx: Db, platform: Platform, entries: Entry[], input: SyncInp
   );
   await updateAll(tx, accepted.filter(isChanged));
 
-  const after = new Map(
-    (await readMirrored(tx, platform, Prisma.sql`r.external_id = ANY(${ids})`)).map((one) => [one.externalId, one]),
-  );
+  const after = new Map((await readMirrored(tx, named)).map((one) => [one.externalId, one]));
   for (const entry of accepted) {
-    if (after.has(entry.told?.id ?? "")) continue;
-    entry.refusal = new ServiceError("conflict", `${entry.told?.name} could not be taken.`, { field: "name" });
+    if (after.has(entry.described?.id ?? "")) continue;
+    entry.refusal = conflict(`The name ${entry.described?.name} is not available.`, "name");
   }
   const results = [
     ...entries.map((entry): SyncResult => ({ id: entry.externalId, ...outcomeOf(entry) })),
@@ -88,26 +83,34 @@ async function sync(tx: Db, platform: Platform, entries: Entry[], input: SyncInp
   return results;
 }
 
-/** What the platform no longer names; nothing while it is not certain what it names. */
-function absent(entries: Entry[], known: Map<string, Mirrored>): Mirrored[] {
-  if (entries.some(({ externalId }) => externalId === null)) return [];
-  const named = new Set(entries.map(({ externalId }) => externalId));
-  return [...known.values()].filter(({ externalId }) => !named.has(externalId));
+/**
+ * Repositories that the platform no longer names.
+ * @throws ServiceError `conflict` if there are more than one transaction should delete (S137)
+ */
+async function readAbsent(tx: Db, { id }: Platform, ids: string[]): Promise<Mirrored[]> {
+  const count = await tx.repo.count({ where: { platformId: id, externalId: { notIn: ids } } });
+  if (count > SYNC_MAX_REPOS) {
+    throw conflict(
+      `This list would delete ${count} repositories, but a request can delete at most ${SYNC_MAX_REPOS}. Report some of them with "repo delete" events first.`,
+      "complete",
+    );
+  }
+  return readMirrored(tx, Prisma.sql`r.platform_id = ${id} AND NOT r.external_id = ANY(${ids})`);
 }
 
 async function readOccupants(tx: Db, entries: Entry[]): Promise<Occupant[]> {
-  const places = entries.flatMap(({ told, owner }) => (told && owner ? [{ told, owner }] : []));
+  const places = entries.flatMap(({ described, owner }) => (described && owner ? [{ described, owner }] : []));
   return tx.$queryRaw<Occupant[]>`
     SELECT r.id AS "repoId", r.owner_id || '/' || r.type || '/' || r.name_canonical AS place
       FROM repo r JOIN (SELECT DISTINCT * FROM unnest(${places.map(({ owner }) => owner.id)}::text[],
-        ${places.map(({ told }) => told.type)}::text[], ${places.map(({ told }) => told.canonical)}::text[]) AS t(owner_id, type, name)) p
+        ${places.map(({ described }) => described.type)}::text[], ${places.map(({ described }) => described.canonical)}::text[]) AS t(owner_id, type, name)) p
         ON r.owner_id = p.owner_id AND r.type = p.type AND r.name_canonical = p.name`;
 }
 
-const isMoved = ({ before, told, owner }: Entry): boolean =>
-  before !== undefined && (before.owner.id !== owner?.id || before.name !== told?.spelled);
+const isMoved = ({ before, described, owner }: Entry): boolean =>
+  before !== undefined && (before.owner.id !== owner?.id || before.name !== described?.spelled);
 
-/** First all leave their names, then each takes its new one: so two can change places. */
+/** First all repositories release their names, then each gets its new one, so that two can exchange names. */
 async function moveAll(tx: Db, moved: Entry[]): Promise<void> {
   if (moved.length === 0) return;
   const ids = moved.map(({ before }) => before?.id ?? "");
@@ -115,59 +118,42 @@ async function moveAll(tx: Db, moved: Entry[]): Promise<void> {
   await tx.$executeRaw`
     UPDATE repo r SET owner_id = n.owner_id, owner_kind = n.owner_kind, name = n.name, name_canonical = lower(n.name)
       FROM unnest(${ids}::text[], ${moved.map(({ owner }) => owner?.id)}::text[], ${moved.map(({ owner }) => owner?.kind)}::text[],
-                  ${moved.map(({ told }) => told?.spelled)}::text[]) AS n(id, owner_id, owner_kind, name)
+                  ${moved.map(({ described }) => described?.spelled)}::text[]) AS n(id, owner_id, owner_kind, name)
      WHERE r.id = n.id`;
   await rememberNames(
     tx,
-    moved.flatMap((entry) => (entry.before && wasAt(entry) !== placeWanted(entry) ? [{ repo: entry.before }] : [])),
+    moved.flatMap((entry) => (entry.before && wasAt(entry) !== placeWanted(entry) ? [entry.before] : [])),
     takenBy(moved),
   );
 }
 
-const wasAt = ({ before }: Entry): string => (before ? `${before.owner.id}/${before.type}/${before.name.toLowerCase()}` : "");
+const wasAt = ({ before }: Entry): string => (before ? placeOf(before.owner.id, before.type, before.name.toLowerCase()) : "");
 
 const takenBy = (entries: Entry[]) =>
-  entries.flatMap(({ told, owner }) =>
-    told && owner ? [{ ownerId: owner.id, type: told.type, canonical: told.canonical }] : [],
+  entries.flatMap(({ described, owner }) =>
+    described && owner ? [{ ownerId: owner.id, type: described.type, canonical: described.canonical }] : [],
   );
 
 async function createAll(tx: Db, platform: Platform, fresh: Entry[]): Promise<void> {
   if (fresh.length === 0) return;
   await rememberNames(tx, [], takenBy(fresh));
-  const rows = fresh.flatMap(({ told, owner }) => (told && owner ? [{ told, owner }] : []));
-  await tx.repo.createMany({
-    data: rows.map(({ told, owner }) => ({
-      id: newId(),
-      type: told.type,
-      ownerId: owner.id,
-      ownerKind: owner.kind,
-      name: told.spelled,
-      nameCanonical: told.canonical,
-      isPrivate: told.private,
-      description: told.description ?? null,
-      tags: told.tags ?? [],
-      headSha: told.headSha ?? null,
-      ...(told.defaultBranch && { defaultBranch: told.defaultBranch }),
-      // Discussions are where the repository is.
-      hasDiscussions: false,
-      platformId: platform.id,
-      externalId: told.id,
-      externalUrl: told.url,
-    })),
-    skipDuplicates: true,
-  });
+  await insertRepos(
+    tx,
+    platform,
+    fresh.flatMap(({ described, owner }) => (described && owner ? [{ described, owner }] : [])),
+  );
 }
 
-/** What the platform says that is not so here; what it does not mention stays. */
-function changesOf({ before, told }: Entry): Partial<Mirrored> {
-  if (!before || !told) return {};
+/** The properties that differ from what the platform sent; absent ones stay unchanged. */
+function changesOf({ before, described }: Entry): Partial<Mirrored> {
+  if (!before || !described) return {};
   const said: Partial<Mirrored> = {
-    isPrivate: told.private,
-    externalUrl: told.url,
-    ...(told.description !== undefined && { description: told.description || null }),
-    ...(told.tags && { tags: told.tags }),
-    ...(told.defaultBranch && { defaultBranch: told.defaultBranch }),
-    ...(told.headSha !== undefined && { headSha: told.headSha }),
+    isPrivate: described.private,
+    externalUrl: described.url,
+    ...(described.description !== undefined && { description: described.description || null }),
+    ...(described.tags && { tags: described.tags }),
+    ...(described.defaultBranch && { defaultBranch: described.defaultBranch }),
+    ...(described.headSha !== undefined && { headSha: described.headSha }),
   };
   const changed = Object.entries(said).filter(
     ([name, value]) => JSON.stringify(before[name as keyof Mirrored]) !== JSON.stringify(value),
@@ -200,14 +186,14 @@ function outcomeOf(entry: Entry): { status: SyncStatus; refusal?: ServiceError }
   return { status: isChanged(entry) ? "updated" : "unchanged" };
 }
 
-/** As a repository that is hosted here would have told of the same. */
+/** The events that repositories hosted here would have for the same changes. */
 function eventsOf(accepted: Entry[], after: Map<string, Mirrored>, gone: Mirrored[]): NewEvent[] {
   const payloads: EventPayload[] = gone.map((repo) => ({
     event: { scope: "repo", action: "delete" },
     repo: repoPayload(repo),
   }));
   for (const entry of accepted) {
-    const [now, before] = [after.get(entry.told?.id ?? ""), entry.before];
+    const [now, before] = [after.get(entry.described?.id ?? ""), entry.before];
     if (!now) continue;
     const repo = repoPayload(now);
     if (!before) payloads.push({ event: { scope: "repo", action: "create" }, repo });
@@ -232,7 +218,7 @@ function eventsOf(accepted: Entry[], after: Map<string, Mirrored>, gone: Mirrore
   return payloads.map((payload) => ({ payload, actorId: null }));
 }
 
-/** One entry for a call that changed anything. */
+/** One entry for each call that changed something. */
 async function recordAudit(tx: Db, { id, name }: Platform, results: SyncResult[], from: RequestOrigin): Promise<void> {
   const counts = Object.fromEntries(
     (["created", "updated", "moved", "deleted"] as const).map((status) => [

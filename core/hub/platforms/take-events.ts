@@ -1,18 +1,21 @@
-import { type Db, db } from "../../db.ts";
+import { databaseCodes, isDatabaseDown, LOCK_TIMEOUT } from "../../database-errors.ts";
+import { inPreparedTransaction, type Sql } from "../../db.ts";
 import { isServiceError, ServiceError } from "../../errors.ts";
-import { type NewEvent, recordEvents } from "../../events/record-event.ts";
+import { insertEvents, type NewEvent, toRow } from "../../events/record-event.ts";
 import { Prisma } from "../../generated/prisma/client.ts";
+import { batched } from "../../postgres/batched.ts";
+import { currentTraceparent } from "../../telemetry.ts";
+import { tooManyWaiting } from "../one-at-a-time.ts";
 import { applyEvent, type Mirror, writeChanges } from "./apply-event.ts";
 import type { EventData } from "./event-data.ts";
 import { eventPayload } from "./event-payload.ts";
-import { inTurn } from "./in-turn.ts";
-import { lockPlatform, readMirrored, readOwners } from "./mirror.ts";
+import { inOrder, lockFreePlatforms, lockPlatform, type Mirrored, readMirrored, readOwners, WAITING_MAX } from "./mirror.ts";
 import type { Platform } from "./platform.ts";
 import { type CloudEvent, readCloudEvent } from "./read-cloud-event.ts";
 
 export const EVENTS_MAX = 1_000;
 
-/** What became of one event. `duplicate`: it was taken before, and counts once. */
+/** The outcome of one event. `duplicate`: it was recorded before, and counts once. */
 export type Taken = { source: string | null; id: string | null } & (
   | { status: "recorded"; eventId: string }
   | { status: "duplicate" }
@@ -20,59 +23,163 @@ export type Taken = { source: string | null; id: string | null } & (
 );
 
 /**
- * Takes what a platform tells, in its order: each event once, by `source` and `id`, with what it does to the repository's row in the
- * same transaction (S122). One that is refused does not stop the others, and may be sent again once what was wrong with it is put right.
- * A few statements, however many there are.
+ * Records the events of a platform, in order: each once, by `source` and `id`, and applied to its repository in the same transaction (S122).
+ * A refused event does not stop the others, and may be sent again when it is corrected. The number of statements does not grow with the
+ * number of events: requests that come together share a transaction, whichever platforms they are from.
  * @throws ServiceError `payload_too_large`, `unavailable`
  */
 export async function takeEvents(platform: Platform, sent: readonly unknown[]): Promise<Taken[]> {
   if (sent.length > EVENTS_MAX) {
     throw new ServiceError("payload_too_large", `Send at most ${EVENTS_MAX} events at a time.`);
   }
-  const read = sent.map((value) => readOne(value, platform));
+  const traceparent = currentTraceparent();
+  const read = sent.map((value) => ({ ...readOne(value, platform), traceparent }));
   if (read.every(({ event }) => event === undefined)) return read.map(({ taken }) => taken as Taken);
-  return inTurn(platform.id, () => takeAll(platform, read));
+  return new Promise((resolve, reject) => {
+    const request = { read, resolve, reject };
+    const others = waiting.get(platform.id);
+    if (!others) {
+      waiting.set(platform.id, [request]);
+      takeNext(platform);
+    } else if (others.length < WAITING_MAX) others.push(request);
+    else reject(tooManyWaiting());
+  });
 }
 
-function takeAll(platform: Platform, read: readonly Read[]): Promise<Taken[]> {
-  const events = read.flatMap(({ event }) => (event ? [event] : []));
-  return db().$transaction(async (tx) => {
-    await lockPlatform(tx, platform);
-    const seen = await readSeen(tx, events);
-    const mirror = await readMirror(
-      tx,
-      platform,
-      events.filter((event) => !seen.has(keyOf(event))),
-    );
-    const results: (Taken | { event: CloudEvent; at: number })[] = [];
-    const recorded: NewEvent[] = [];
-    for (const { event, taken } of read) {
-      if (!event) results.push(taken as Taken);
-      else if (seen.has(keyOf(event))) results.push({ source: event.source, id: event.id, status: "duplicate" });
+type Request = { read: readonly Read[]; resolve: (taken: Taken[]) => void; reject: (error: unknown) => void };
+
+/** Requests that wait for the next transaction of their platform, by its id. */
+const waiting = new Map<string, Request[]>();
+
+function takeNext(platform: Platform): void {
+  inOrder(platform, () => takeTurn({ platform, requests: leaveWaiting(platform) })).catch((error: unknown) => {
+    // Too many synchronizations are waiting.
+    for (const { reject } of waiting.get(platform.id) ?? []) reject(error);
+    waiting.delete(platform.id);
+  });
+}
+
+/** The earliest waiting requests, with at most as many events together as one request may have. */
+function leaveWaiting(platform: Platform): Request[] {
+  const all = waiting.get(platform.id) ?? [];
+  let events = 0;
+  const next = all.findIndex(({ read }, at) => {
+    events += read.length;
+    return events > EVENTS_MAX && at > 0;
+  });
+  const left = next === -1 ? [] : all.splice(next);
+  if (left.length === 0) waiting.delete(platform.id);
+  else {
+    waiting.set(platform.id, left);
+    takeNext(platform);
+  }
+  return all;
+}
+
+/** The requests of a platform whose turn it is. */
+type Turn = { platform: Platform; requests: readonly Request[] };
+
+/** More events of one platform have a transaction of their own, so that others need not wait for them. */
+const SHARED_EVENTS_MAX = 64;
+const SHARED_PLATFORMS_MAX = 32;
+/** While one transaction waits for the disk, the other one reads. */
+const SHARED_AT_ONCE = 2;
+
+/**
+ * Records the turns of platforms that arrive together, or during other transactions, in one transaction. Returns false for a turn that
+ * needs its own transaction: another process has locked the platform, or the transaction failed or would have to wait.
+ */
+const takeShared = batched<Turn, boolean>(
+  async (turns) => {
+    try {
+      const taken = await takeTurns(turns, lockFreePlatforms);
+      return turns.map((turn) => taken.includes(turn));
+    } catch (error) {
+      if (isDatabaseDown(error) && !databaseCodes(error).includes(LOCK_TIMEOUT)) throw error;
+      return turns.map(() => false);
+    }
+  },
+  SHARED_PLATFORMS_MAX,
+  SHARED_AT_ONCE,
+);
+
+async function takeTurn(turn: Turn): Promise<void> {
+  try {
+    const isShared = countOf(turn) <= SHARED_EVENTS_MAX && (await takeShared(turn));
+    if (!isShared) await takeAlone(turn);
+  } catch (error) {
+    for (const { reject } of turn.requests) reject(error);
+  }
+}
+
+const countOf = ({ requests }: Turn): number => requests.reduce((sum, { read }) => sum + read.length, 0);
+
+/** If the transaction of a platform fails, each request is tried alone, so that none fails because of another. */
+async function takeAlone({ platform, requests }: Turn): Promise<void> {
+  try {
+    await takeTurns([{ platform, requests }], lockPlatform);
+  } catch (error) {
+    if (requests.length === 1 || isServiceError(error) || isDatabaseDown(error)) throw error;
+    for (const request of requests) await takeAlone({ platform, requests: [request] }).catch(request.reject);
+  }
+}
+
+/** Each request gets its own results. @returns the turns whose platforms could be locked */
+async function takeTurns(turns: readonly Turn[], lock: typeof lockFreePlatforms): Promise<readonly Turn[]> {
+  const { locked, taken } = await inPreparedTransaction(async (tx) => {
+    const events = eventsOf(turns).flatMap(({ platform, event }) => (event ? [{ platform, event }] : []));
+    const ids = turns.map(({ platform }) => platform.id);
+    // Sent together and done one after another: what the others read was committed before the lock was held.
+    const [free, seen, mirrors] = await Promise.all([lock(tx, ids), readSeen(tx, events), readMirrors(tx, events)]);
+    const locked = turns.filter(({ platform }) => free.has(platform.id));
+    const write = await takeAll(tx, eventsOf(locked), { seen, mirrors });
+    return async () => ({ locked, taken: await write() });
+  });
+  for (const { requests } of locked) for (const { read, resolve } of requests) resolve(taken.splice(0, read.length));
+  return locked;
+}
+
+type Sent = Read & { platform: Platform };
+
+const eventsOf = (turns: readonly Turn[]): Sent[] =>
+  turns.flatMap(({ platform, requests }) => requests.flatMap(({ read }) => read.map((one) => ({ ...one, platform }))));
+
+type Known = { seen: Set<string>; mirrors: Map<string, Mirror> };
+
+/** @returns a function that writes what the events change */
+async function takeAll(tx: Sql, sent: readonly Sent[], { seen, mirrors }: Known): Promise<() => Promise<Taken[]>> {
+  const results: (Taken | { event: CloudEvent; at: number })[] = [];
+  const recorded: NewEvent[] = [];
+  for (const { platform, event, taken, traceparent } of sent) {
+    if (!event) results.push(taken as Taken);
+    else if (seen.has(keyOf(event))) results.push({ source: event.source, id: event.id, status: "duplicate" });
+    else {
+      const made = await takeOne(tx, mirrors.get(platform.id) as Mirror, event);
+      if ("status" in made) results.push(made);
       else {
-        const made = await takeOne(tx, mirror, event);
-        if ("status" in made) results.push(made);
-        else {
-          seen.add(keyOf(event));
-          results.push({ event, at: recorded.push(made) - 1 });
-        }
+        seen.add(keyOf(event));
+        results.push({ event, at: recorded.push({ ...made, traceparent }) - 1 });
       }
     }
-    await writeChanges(tx, mirror);
-    const ids = await recordEvents(tx, recorded);
+  }
+  const changed = [...mirrors.values()].flatMap((mirror) => [...mirror.changed]);
+  const rows = recorded.map(toRow);
+  return async () => {
+    const [ids] = await Promise.all([insertEvents(tx, rows), writeChanges(tx, changed)]);
     return results.map((result) =>
       "status" in result
         ? result
         : { source: result.event.source, id: result.event.id, status: "recorded", eventId: ids[result.at] ?? "" },
     );
-  });
+  };
 }
 
 const keyOf = ({ source, id }: { source: string; id: string }): string => JSON.stringify([source, id]);
 
-type Read = { event: CloudEvent; taken?: undefined } | { event?: undefined; taken: Taken };
+type ReadOne = { event: CloudEvent; taken?: undefined } | { event?: undefined; taken: Taken };
+type Read = ReadOne & { traceparent: string | null };
 
-function readOne(value: unknown, platform: Platform): Read {
+function readOne(value: unknown, platform: Platform): ReadOne {
   try {
     return { event: readCloudEvent(value, platform) };
   } catch (error) {
@@ -84,40 +191,56 @@ function readOne(value: unknown, platform: Platform): Read {
 
 const textOrNull = (value: unknown): string | null => (typeof value === "string" ? value.slice(0, 500) : null);
 
-async function readSeen(tx: Db, events: CloudEvent[]): Promise<Set<string>> {
+type OfPlatform = { platform: Platform; event: CloudEvent };
+
+/** Event by event: the plan may be older than most events, and must not read all of them. */
+async function readSeen(tx: Sql, events: readonly OfPlatform[]): Promise<Set<string>> {
   const rows = await tx.$queryRaw<{ source: string; id: string }[]>`
     SELECT e.source, e.source_id AS id
-      FROM unnest(${events.map(({ source }) => source)}::text[], ${events.map(({ id }) => id)}::text[]) AS s(source, id)
-      JOIN event e ON e.source = s.source AND e.source_id = s.id`;
+      FROM unnest(${events.map(({ event }) => event.source)}::text[], ${events.map(({ event }) => event.id)}::text[]) AS s(source, id)
+      CROSS JOIN LATERAL (SELECT source, source_id FROM event WHERE source = s.source AND source_id = s.id LIMIT 1) e`;
   return new Set(rows.map(keyOf));
 }
 
-async function readMirror(tx: Db, platform: Platform, events: CloudEvent[]): Promise<Mirror> {
-  const [handles, ids, externalIds, names] = [new Set<string>(), new Set<string>(), new Set<string>(), new Set<string>()];
-  for (const { data } of events) {
+/** The repositories that the events name, by the platforms' ids. Joins, since ORs would read all repositories of a platform. */
+async function readMirrors(tx: Sql, events: readonly OfPlatform[]): Promise<Map<string, Mirror>> {
+  const references = events.map(({ platform, event: { data } }) => {
     const { id, externalId, name } = data.repo as { id?: string; externalId?: string; name?: unknown };
-    if (data.kind !== "repo create" && id !== undefined) ids.add(id);
-    if (externalId !== undefined) externalIds.add(externalId);
-    if (typeof name === "string") names.add(name.toLowerCase());
-    for (const handle of handlesIn(data)) handles.add(handle.toLowerCase());
-  }
-  const owners = await readOwners(tx, handles);
-  const named = [...names]
-    .map((name) => name.split("/"))
-    .flatMap(([handle = "", name = ""]) => {
-      const owner = owners.get(handle);
-      return owner ? [{ ownerId: owner.id, name }] : [];
-    });
+    const [handle, ownName] = typeof name === "string" ? name.toLowerCase().split("/") : [];
+    return { platformId: platform.id, id: data.kind === "repo create" ? undefined : id, externalId, handle, name: ownName };
+  });
+  const owners = await readOwners(
+    tx,
+    events.flatMap(({ event: { data } }) => handlesIn(data).map((handle) => handle.toLowerCase())),
+  );
+  const of = (key: "id" | "externalId" | "name") => {
+    const given = references.filter((reference) => reference[key] !== undefined);
+    return {
+      platforms: given.map(({ platformId }) => platformId),
+      keys: given.map((reference) => reference[key]),
+      owners: given.map(({ handle }) => owners.get(handle ?? "")?.id),
+    };
+  };
+  const [byId, byExternalId, byName] = [of("id"), of("externalId"), of("name")];
   const repos = await readMirrored(
     tx,
-    platform,
-    Prisma.sql`r.id = ANY(${[...ids]}) OR r.external_id = ANY(${[...externalIds]}) OR (r.owner_id, r.name_canonical) IN (
-      SELECT * FROM unnest(${named.map(({ ownerId }) => ownerId)}::text[], ${named.map(({ name }) => name)}::text[]))`,
+    Prisma.sql`r.id IN (
+      SELECT r.id FROM unnest(${byId.platforms}::text[], ${byId.keys}::text[]) AS k(platform_id, id) JOIN repo r USING (platform_id, id)
+      UNION ALL SELECT r.id FROM unnest(${byExternalId.platforms}::text[], ${byExternalId.keys}::text[]) AS k(platform_id, external_id)
+        JOIN repo r USING (platform_id, external_id)
+      UNION ALL SELECT r.id FROM unnest(${byName.platforms}::text[], ${byName.owners}::text[], ${byName.keys}::text[])
+        AS k(platform_id, owner_id, name_canonical) JOIN repo r USING (platform_id, owner_id, name_canonical))`,
   );
-  return { platform, owners, repos, changed: new Set() };
+  const ofPlatform = Map.groupBy(repos, ({ platformId }) => platformId);
+  return new Map(
+    events.map(({ platform }) => [
+      platform.id,
+      { platform, owners, repos: ofPlatform.get(platform.id) ?? [], changed: new Set<Mirrored>() },
+    ]),
+  );
 }
 
-/** Whoever is named in an event: owners of repositories, and authors. */
+/** The handles in an event: owners of repositories, and authors. */
 function handlesIn(data: EventData): string[] {
   const { name } = data.repo as { name?: unknown };
   return [
@@ -130,7 +253,7 @@ function handlesIn(data: EventData): string[] {
 
 const ownerIn = (fullName: string): string => fullName.split("/")[0] ?? "";
 
-async function takeOne(tx: Db, mirror: Mirror, { source, id, data }: CloudEvent): Promise<NewEvent | Taken> {
+async function takeOne(tx: Sql, mirror: Mirror, { source, id, data }: CloudEvent): Promise<NewEvent | Taken> {
   try {
     const applied = await applyEvent(tx, mirror, data);
     return { payload: eventPayload(data, { ...mirror, ...applied }), actorId: null, from: { source, sourceId: id } };

@@ -1,17 +1,18 @@
+import type { RepoType } from "@keyhook/sdk";
 import type { Actor } from "../../access/actor.ts";
 import { requirePermission } from "../../access/may.ts";
+import { type Page, type PageRequest, pageBounds } from "../../accounts/page.ts";
 import { publisherColumns, type TrustedPublisher, toPublisher } from "../../accounts/publishers/publisher.ts";
 import { db } from "../../db.ts";
 import { findRepo } from "../repos/find-repo.ts";
-import { PUBLISHERS_MAX } from "./add-publisher.ts";
-import type { PublisherSubject } from "./publisher-subject.ts";
+import { PUBLISHERS_MAX, type PublisherSubject } from "./change-publishers.ts";
 
 export type ListedPublisher = TrustedPublisher & {
-  /** The username of whoever added it; undefined once their account is gone. */
+  /** The username of the user who added it; undefined once their account is deleted. */
   addedBy: string | undefined;
 };
 
-/** Whom a repository or a user trusts, the newest first. @throws ServiceError `not_found`, `forbidden` */
+/** The publishers that a repository or a user trusts, newest first. @throws ServiceError `not_found`, `forbidden` */
 export async function listPublishers(actor: Actor, subject: PublisherSubject): Promise<ListedPublisher[]> {
   return readListed(await whereOf(actor, subject), { take: PUBLISHERS_MAX });
 }
@@ -37,10 +38,41 @@ async function readListed(
 }
 
 /** The usernames of live accounts, by id. */
-export async function usernamesOf(ids: readonly (string | null)[]): Promise<Map<string, string>> {
+async function usernamesOf(ids: readonly (string | null)[]): Promise<Map<string, string>> {
   const users = await db().user.findMany({
     where: { id: { in: [...new Set(ids.filter((id) => id !== null))] }, disabledAt: null },
     select: { id: true, username: true },
   });
   return new Map(users.map(({ id, username }) => [id, username]));
+}
+
+/** A publisher with the repository that it may write. */
+type OrganizationPublisher = ListedPublisher & { repo: { type: RepoType; name: string } };
+
+/** The publishers whose jobs may write a repository of the organization, newest first. @throws ServiceError `forbidden` */
+export async function listOrganizationPublishers(
+  actor: Actor,
+  orgId: string,
+  request: PageRequest = {},
+): Promise<Page<OrganizationPublisher>> {
+  await requirePermission(actor, "organization.list_publishers", { orgId }, { what: "Organization" });
+  const { page, pageSize, skip, take } = pageBounds(request);
+  const where = { repo: { ownerId: orgId, ownerKind: "organization" } };
+  const [total, rows] = await Promise.all([
+    db().trustedPublisher.count({ where }),
+    db().trustedPublisher.findMany({
+      where,
+      orderBy: [{ createdAt: "desc" }, { id: "desc" }],
+      skip,
+      take,
+      select: { ...publisherColumns, repo: { select: { type: true, name: true } } },
+    }),
+  ]);
+  const addedBy = await usernamesOf(rows.map(({ createdById }) => createdById));
+  const items = rows.flatMap((row) => {
+    if (!row.repo) return [];
+    const repo = { type: row.repo.type as RepoType, name: row.repo.name };
+    return [{ ...toPublisher(row), addedBy: addedBy.get(row.createdById ?? ""), repo }];
+  });
+  return { items, page, pageSize, total };
 }

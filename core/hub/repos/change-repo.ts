@@ -1,16 +1,51 @@
-import type { Actor } from "../../access/actor.ts";
+import { type Actor, actorId } from "../../access/actor.ts";
 import { requirePermission } from "../../access/may.ts";
+import { recordAuditEvent } from "../../audit/record-audit-event.ts";
+import type { RequestOrigin } from "../../audit/request-origin.ts";
 import { type Db, inTransaction } from "../../db.ts";
-import { notFound, ServiceError } from "../../errors.ts";
+import { conflict, notFound } from "../../errors.ts";
+import { recordEvents } from "../../events/record-event.ts";
 import { findRepo, type RepoName } from "./find-repo.ts";
 import { lockRepo } from "./read-repos.ts";
-import { type Repo, repoResource } from "./repo.ts";
+import { type Repo, repoPayload, repoResource } from "./repo.ts";
 
 /**
- * Lets one caller at a time change a repository, with its row as it is once the others are done: it may have been moved, closed or
- * deleted while this one waited, so that the right is asked for again (S135).
- * @throws ServiceError `not_found`, `forbidden`, `insufficient_scope`, `unauthorized`; `conflict` for a repository that a platform
- * beside us holds
+ * Deletes a repository for good, with its discussions, its items in collections and its former names. Its name is free at once; its data on
+ * disk is removed a little later. A former name is not accepted here: the caller may mean another repository.
+ * @throws ServiceError as `changeRepo`
+ */
+export async function deleteRepo(actor: Actor, wanted: RepoName, from: RequestOrigin): Promise<void> {
+  await changeRepo(actor, wanted, async (tx, repo) => {
+    if (repo.fullName.toLowerCase() !== `${wanted.owner}/${wanted.name}`.toLowerCase()) throw notFound("Repository");
+    await recordAuditEvent(tx, {
+      type: "repo.delete",
+      actor,
+      owner: repo.owner,
+      data: { repo: repo.fullName, type: repo.type, isPrivate: repo.isPrivate },
+      from,
+    });
+    await removeRepos(tx, [repo], actorId(actor));
+  });
+}
+
+/**
+ * Deletes the rows of repositories with everything that depends on them, and notes that their data is to be removed from disk. It checks no
+ * permissions. Webhooks that watch them are still notified: the event does not need the row.
+ */
+export async function removeRepos(tx: Db, repos: readonly Repo[], actorId: string | null): Promise<void> {
+  await recordEvents(
+    tx,
+    repos.map((repo) => ({ payload: { event: { scope: "repo", action: "delete" }, repo: repoPayload(repo) }, actorId })),
+  );
+  const onDisk = repos.filter(({ platformId }) => platformId === null);
+  await tx.repoRemoval.createMany({ data: onDisk.map(({ id }) => ({ repoId: id })), skipDuplicates: true });
+  await tx.repo.deleteMany({ where: { id: { in: repos.map(({ id }) => id) } } });
+}
+
+/**
+ * Serializes changes of a repository. The repository may have been moved, made private or deleted while this caller waited, so its row is
+ * read and the permission checked again under the lock (S135).
+ * @throws ServiceError `not_found`, `forbidden`, `insufficient_scope`, `unauthorized`; `conflict` for a repository that a platform hosts
  */
 export async function changeRepo<T>(
   actor: Actor,
@@ -24,9 +59,8 @@ export async function changeRepo<T>(
     const repo = await lockRepo(tx, id);
     if (!repo) throw notFound("Repository");
     await requirePermission(actor, "repo.manage", repoResource(repo), { what: "Repository", tx });
-    if (repo.platformId && actor.kind !== "command") {
-      throw new ServiceError("conflict", "This repository is kept elsewhere. Change it there.");
-    }
+    if (repo.platformId && actor.kind !== "command")
+      throw conflict("This repository is hosted on another platform. Change it there.");
     return change(tx, repo);
   });
 }

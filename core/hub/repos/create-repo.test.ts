@@ -1,11 +1,17 @@
 import { eventPayloadSchema } from "@keyhook/sdk";
 import { describe, expect, test } from "vitest";
-import { from, organizationOf, outcomes, signedInPerson } from "../../accounts/testing/people.ts";
+import { setDefaultVisibility } from "../../accounts/organizations/default-visibility.ts";
+import { freshName, from, organizationOf, outcomes, signedInPerson } from "../../accounts/testing/people.ts";
+import { someApp } from "../../accounts/testing/tokens.ts";
 import { throttleKey } from "../../accounts/throttle.ts";
 import { db } from "../../db.ts";
+import { openRepository } from "../git/repository.ts";
+import { runGit } from "../git/run-git.ts";
+import { readLfsFilters } from "../git/write/lfs-attributes.ts";
 import { commitTo, eventsOf, fsck, someRepo } from "../testing/repos.ts";
-import { createRepo } from "./create-repo.ts";
+import { createRepo, createRepoWithFiles } from "./create-repo.ts";
 import { findRepo } from "./find-repo.ts";
+import type { Repo } from "./repo.ts";
 
 describe("createRepo", () => {
   test("makes a repository that takes commits, and each change is one event", async () => {
@@ -25,7 +31,7 @@ describe("createRepo", () => {
     });
   });
 
-  test("a name is taken once for each type, whatever its letters' case, also when two ask at once", async () => {
+  test("a name can be used once for each type, ignoring case, also for two simultaneous requests", async () => {
     const ada = await signedInPerson();
     await someRepo(ada, { name: "Tide" });
     await someRepo(ada, { name: "tide", type: "space" });
@@ -55,4 +61,56 @@ describe("createRepo", () => {
     await expect(make(cy)).rejects.toMatchObject({ code: "forbidden" });
     await expect(make(await signedInPerson("dan"))).rejects.toMatchObject({ code: "forbidden" });
   });
+});
+
+describe("createRepoWithFiles", () => {
+  const read = async (repo: Repo, path: string) =>
+    (await runGit(await openRepository(repo), ["cat-file", "blob", `${repo.headSha}:${path}`])).toString();
+
+  test("starts with a commit that assigns large files to Git LFS, and describes a Space or a license", async () => {
+    const ada = await signedInPerson();
+    const make = (input: Partial<Parameters<typeof createRepoWithFiles>[1]>) =>
+      createRepoWithFiles(ada.actor, { type: "model", owner: ada.username, name: freshName("tide"), ...input }, from);
+    const model = await make({});
+    expect(model.headSha).toMatch(/^[0-9a-f]{40}$/);
+    await fsck(model);
+    const paths = ["a/b.safetensors", "saved_model/x/y", "events.out.tfevents.1", "a.tar.7", "a.lfs.b", "a.txt"];
+    const filters = await readLfsFilters(await openRepository(model), paths, { commit: model.headSha });
+    expect(paths.map((path) => filters.get(path))).toEqual(["lfs", "lfs", "lfs", "lfs", "lfs", undefined]);
+    const space = await make({ type: "space", name: "tide-clock", sdk: "static", license: 'mit: "x"' });
+    expect(space).toMatchObject({ sdk: "static", card: { title: "tide clock", sdk: "static", license: 'mit: "x"' } });
+    const files = [
+      { path: "README.md", content: Buffer.from("# Mine\n") },
+      { path: ".gitattributes", content: Buffer.from("*.csv filter=lfs\n") },
+    ];
+    const replaced = await make({ license: "mit", files });
+    expect([await read(replaced, "README.md"), await read(replaced, ".gitattributes")]).toEqual([
+      "# Mine\n",
+      "*.csv filter=lfs\n",
+    ]);
+    expect((await make({ autoInit: false })).headSha).toBeNull();
+  });
+
+  test("S135 does so for an app that may only create repositories and write to its own", async () => {
+    const ada = await signedInPerson();
+    const clientId = await someApp();
+    const scopes = ["contribute-repos"] as const;
+    const actor = { kind: "token", tokenId: "t", userId: ada.id, scopes, orgIds: "all", clientId } as const;
+    const name = freshName("tide");
+    const repo = await createRepoWithFiles(actor, { type: "model", owner: ada.username, name }, from);
+    expect(repo.headSha).toMatch(/^[0-9a-f]{40}$/);
+  });
+});
+
+test("without a choice, a repository of an organization is as the organization has set", async () => {
+  const [ada, bea] = [await signedInPerson(), await signedInPerson()];
+  const { id, name } = await organizationOf(ada, [[bea, "write"]]);
+  await setDefaultVisibility(ada.actor, id, "private", from);
+  await expect(setDefaultVisibility(bea.actor, id, "public", from)).rejects.toMatchObject({ code: "forbidden" });
+  await expect(setDefaultVisibility(ada.actor, id, "protected", from)).rejects.toMatchObject({ field: "defaultVisibility" });
+  const make = (owner: string, isPrivate?: boolean) =>
+    createRepo(bea.actor, { type: "model", owner, name: freshName("tide"), isPrivate }, from);
+  expect(await make(name)).toMatchObject({ isPrivate: true });
+  expect(await make(name, false)).toMatchObject({ isPrivate: false });
+  expect(await make(bea.username)).toMatchObject({ isPrivate: false });
 });

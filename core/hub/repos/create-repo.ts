@@ -1,22 +1,27 @@
 import { isRepoType, type RepoType } from "@keyhook/sdk";
 import { type Actor, actorId, clientIdOf } from "../../access/actor.ts";
 import { requirePermission } from "../../access/may.ts";
-import { findOwner } from "../../accounts/handles/find-owner.ts";
+import { findOwner, lockOwner } from "../../accounts/handles/find-owner.ts";
+import { isPrivateByDefault } from "../../accounts/organizations/default-visibility.ts";
+import { plainText } from "../../accounts/plain-text.ts";
 import { consumeThrottle, type ThrottleLimit, throttleKey } from "../../accounts/throttle.ts";
 import { recordAuditEvent } from "../../audit/record-audit-event.ts";
 import type { RequestOrigin } from "../../audit/request-origin.ts";
 import { db } from "../../db.ts";
-import { notFound, ServiceError } from "../../errors.ts";
+import { conflict, invalidRequest, notFound, ServiceError } from "../../errors.ts";
 import { recordEvent } from "../../events/record-event.ts";
 import { newId } from "../../ids.ts";
+import { requireRoom } from "../../storage/hold-storage.ts";
 import { openRepository } from "../git/repository.ts";
-import { lockOwner } from "../owners/lock-owner.ts";
-import { parseRepoName } from "./parse-repo-name.ts";
+import type { Operation } from "../git/write/collect-changes.ts";
+import { createCommit } from "../git/write/create-commit.ts";
+import { usualLfsAttributes } from "../git/write/lfs-attributes.ts";
+import { parsePath } from "../git/write/parse-path.ts";
 import { readRepo } from "./read-repos.ts";
-import { ownerColumns, type Repo, repoPayload } from "./repo.ts";
+import { ownerColumns, parseRepoName, type Repo, repoPayload } from "./repo.ts";
 import { parseSdk } from "./repo-settings.ts";
 
-/** Enough for whoever moves everything they have in here; a script that has gone wild stops somewhere. */
+/** High enough for somebody who moves all of their repositories, and low enough to stop a script in an endless loop. */
 const CREATIONS: ThrottleLimit = { limit: 1_000, windowSeconds: 60 * 60 };
 
 export type NewRepo = {
@@ -24,29 +29,33 @@ export type NewRepo = {
   /** The handle of a user or an organization. */
   owner: string;
   name: string;
-  isPrivate?: boolean;
-  /** Of a Space. */
-  sdk?: string;
+  /** By default, as the organization has set; public for a user. */
+  isPrivate?: boolean | undefined;
+  /** For a Space. */
+  sdk?: string | null;
+  /** By default main. */
+  defaultBranch?: string;
 };
 
 /**
- * Makes an empty repository under a user or an organization.
+ * Creates an empty repository under a user or an organization.
  * @throws ServiceError `invalid_request`, `conflict` (the name is taken), `not_found` (the owner), `forbidden`, `insufficient_scope`,
  * `rate_limited`
  */
 export async function createRepo(actor: Actor, input: NewRepo, from: RequestOrigin): Promise<Repo> {
-  const { type, isPrivate = false } = input;
-  if (!isRepoType(type)) throw new ServiceError("invalid_request", "Choose model, dataset or space.", { field: "type" });
+  const { type } = input;
+  if (!isRepoType(type)) throw invalidRequest("Choose model, dataset or space.", "type");
   const { spelled, canonical } = parseRepoName(input.name);
   const sdk = parseSdk(input.sdk ?? null, type);
   const owner = await findOwner(input.owner);
   if (!owner) throw notFound("Owner");
   await requirePermission(actor, "repo.create", ownerColumns(owner), { what: "Owner" });
+  const isPrivate = input.isPrivate ?? (owner.kind === "organization" && (await isPrivateByDefault(owner.id)));
   if (actor.kind === "person" || actor.kind === "token")
     await consumeThrottle(throttleKey("repo_create", actor.userId), CREATIONS);
   const id = newId();
   const repo = await db().$transaction(async (tx) => {
-    await lockOwner(tx, owner);
+    if (!(await lockOwner(tx, owner))) throw notFound("Owner");
     const { count } = await tx.repo.createMany({
       data: [
         {
@@ -58,6 +67,7 @@ export async function createRepo(actor: Actor, input: NewRepo, from: RequestOrig
           nameCanonical: canonical,
           isPrivate,
           sdk,
+          ...(input.defaultBranch && { defaultBranch: input.defaultBranch }),
           tags: [],
           createdById: actorId(actor),
           createdByClientId: clientIdOf(actor),
@@ -65,19 +75,11 @@ export async function createRepo(actor: Actor, input: NewRepo, from: RequestOrig
       ],
       skipDuplicates: true,
     });
-    if (count === 0)
-      throw new ServiceError("conflict", `${owner.handle} already has a ${type} named ${spelled}.`, { field: "name" });
-    // Once the name is ours: a move away from it that was under way has left it behind by now.
+    if (count === 0) throw conflict(nameTaken(type, owner.handle, spelled), "name");
+    // After the insert: a concurrent move away from this name has ended by now.
     await tx.repoFormerName.deleteMany({ where: { type, ownerId: owner.id, nameCanonical: canonical } });
     const made = (await readRepo(id, tx)) as Repo;
-    await recordAuditEvent(tx, {
-      type: "repo.create",
-      actorId: actorId(actor),
-      orgId: owner.kind === "organization" ? owner.id : null,
-      clientId: clientIdOf(actor),
-      data: { repo: made.fullName, type, isPrivate },
-      from,
-    });
+    await recordAuditEvent(tx, { type: "repo.create", actor, owner, data: { repo: made.fullName, type, isPrivate }, from });
     await recordEvent(tx, {
       payload: { event: { scope: "repo", action: "create" }, repo: repoPayload(made) },
       actorId: actorId(actor),
@@ -86,4 +88,64 @@ export async function createRepo(actor: Actor, input: NewRepo, from: RequestOrig
   });
   await openRepository(repo);
   return repo;
+}
+
+// Scripts match these two texts of the public hub.
+const FIRST_COMMIT = "initial commit";
+export const nameTaken = (type: RepoType, handle: string, name: string): string =>
+  `A ${type} repository called ${handle}/${name} already exists.`;
+
+type FirstFile = { path: string; content: Uint8Array };
+
+export const FILES_MAX = 100;
+const LICENSE_MAX_CHARACTERS = 100;
+
+/**
+ * Creates a repository with its first commit, as clients of the public hub expect: they tag the repository, propose changes to it and
+ * name the commit as a parent at once. The commit has a generated .gitattributes, a generated README.md (for a Space or with a license), and
+ * `files`. A given file replaces the generated one with the same path. Everything is checked before anything is created.
+ *
+ * @param input.autoInit false leaves out the generated .gitattributes and README.md, for a push of an existing repository
+ * @throws ServiceError as createRepo and createCommit
+ */
+export async function createRepoWithFiles(
+  actor: Actor,
+  {
+    files = [],
+    license,
+    autoInit = true,
+    ...input
+  }: NewRepo & { files?: readonly FirstFile[] | undefined; license?: string | undefined; autoInit?: boolean },
+  from: RequestOrigin,
+): Promise<Repo> {
+  if (files.length > FILES_MAX) {
+    throw new ServiceError("payload_too_large", `Create the repository with at most ${FILES_MAX} files, and commit the others.`);
+  }
+  const given = files.map(({ path, content }): FirstFile => ({ path: parsePath(path), content }));
+  const started = autoInit ? firstFiles(input, license) : [];
+  const all = [...started.filter(({ path }) => !given.some((file) => file.path === path)), ...given];
+  const owner = all.length > 0 ? await findOwner(input.owner) : undefined;
+  if (owner) {
+    // Checked first: otherwise, a repository without its files would remain if they exceed the quota.
+    await requirePermission(actor, "repo.create", ownerColumns(owner), { what: "Owner" });
+    await requireRoom(owner, sizeOf(all), "the files of this repository");
+  }
+  const repo = await createRepo(actor, input, from);
+  if (all.length === 0) return repo;
+  const name = { type: repo.type, owner: repo.owner.handle, name: repo.name };
+  const operations = all.map((file): Operation => ({ type: "file", ...file }));
+  await createCommit(actor, name, { revision: repo.defaultBranch, summary: FIRST_COMMIT, operations });
+  return (await readRepo(repo.id)) ?? repo;
+}
+
+const sizeOf = (files: readonly FirstFile[]): number => files.reduce((sum, { content }) => sum + content.byteLength, 0);
+
+function firstFiles({ type, name, sdk }: NewRepo, license: string | undefined): FirstFile[] {
+  const card = {
+    ...(type === "space" && { title: name.replace(/[-_]+/g, " "), ...(sdk && { sdk }) }),
+    ...(license && { license: plainText("license", license, LICENSE_MAX_CHARACTERS) }),
+  };
+  const lines = Object.entries(card).map(([key, value]) => `${key}: ${JSON.stringify(value)}\n`);
+  const readme = { path: "README.md", content: Buffer.from(`---\n${lines.join("")}---\n\n# ${name}\n`) };
+  return [{ path: ".gitattributes", content: Buffer.from(usualLfsAttributes()) }, ...(lines.length > 0 ? [readme] : [])];
 }

@@ -1,16 +1,18 @@
 import type { RepoType } from "@keyhook/sdk";
 import type { Actor } from "../../access/actor.ts";
 import { may, requirePermission } from "../../access/may.ts";
-import { type Action, type Resources, rules } from "../../access/rules.ts";
+import type { Resources } from "../../access/rule.ts";
+import { type Action, rules } from "../../access/rules.ts";
+import { findUser } from "../../accounts/users/find-user.ts";
 import { type Db, db } from "../../db.ts";
 import { notFound } from "../../errors.ts";
 import { readRepoByName } from "./read-repos.ts";
 import { type Repo, repoResource } from "./repo.ts";
 
-/** What a repository is called from outside. */
+/** Names a repository in requests. */
 export type RepoName = { type: RepoType; owner: string; name: string };
 
-/** The actions that are done to a repository. */
+/** The actions on a repository. */
 export type RepoAction = {
   [A in Action]: Resources[(typeof rules)[A]["on"]] extends Resources["repo"]
     ? (typeof rules)[A]["on"] extends "repo"
@@ -22,10 +24,10 @@ export type RepoAction = {
 const NAME_MAX_CHARACTERS = 200;
 
 /**
- * The repository of a name, for somebody who may do `action` to it. A name that it had before it was moved finds it too, so that
- * clones and links go on working; the caller sees by `fullName` where it is now.
- * @throws ServiceError `not_found` (RepoNotFound) for what is not there and what the actor may not see, alike (S136); `forbidden`,
- * `insufficient_scope` or `unauthorized` for what they may see but not do
+ * Finds a repository by name, for an actor who may do `action` with it. A former name finds it too, so that clones and links continue to
+ * work; `fullName` is its present name.
+ * @throws ServiceError `not_found` (RepoNotFound) if it does not exist or the actor may not see it, without distinction (S136); `forbidden`,
+ * `insufficient_scope` or `unauthorized` if they may see it but not do that
  */
 export async function findRepo(actor: Actor, wanted: RepoName, action: RepoAction = "repo.read", tx: Db = db()): Promise<Repo> {
   const { type, owner, name } = wanted;
@@ -37,9 +39,9 @@ export async function findRepo(actor: Actor, wanted: RepoName, action: RepoActio
 }
 
 /**
- * A member who has not met what the organization asks is told so of whatever is private there, and therefore of what is not there as
- * well: a stolen password must not find out the names of repositories (S136). The same is asked as of one that is hidden, by the same
- * statements, so that the time does not find them out either.
+ * A member who does not meet the organization's requirements gets that error for every private repository, and therefore also for names that
+ * do not exist: a stolen password must not reveal the names of repositories (S136). The same statements run as for a hidden repository, so
+ * that the time reveals nothing either.
  */
 async function refuseAbsent(actor: Actor, ownerOrgId: string | null, action: RepoAction, tx: Db): Promise<never> {
   if (ownerOrgId) {
@@ -51,6 +53,12 @@ async function refuseAbsent(actor: Actor, ownerOrgId: string | null, action: Rep
   throw notFound("Repository");
 }
 
-// A form's action is given whatever a browser sends as its repository.
+// The action of a form gets whatever a browser sends as the repository.
 const isNamePart = (part: unknown): part is string =>
   typeof part === "string" && part.length <= NAME_MAX_CHARACTERS && !part.includes("\0") && part.isWellFormed();
+
+/** The username of the user who created a repository; undefined once their account is deleted or disabled. */
+export async function findCreator({ createdById }: Pick<Repo, "createdById">): Promise<string | undefined> {
+  const user = createdById === null ? undefined : await findUser(createdById);
+  return user && user.disabledAt === null ? user.username : undefined;
+}

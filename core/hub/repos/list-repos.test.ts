@@ -1,8 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { anonymous, operatorCommand } from "../../access/actor.ts";
 import { freshName, from, organizationOf, signedInPerson } from "../../accounts/testing/people.ts";
-import { disableUser } from "../../accounts/users/disable-user.ts";
-import { enableUser } from "../../accounts/users/enable-user.ts";
+import { disableUser, enableUser } from "../../accounts/users/disable-user.ts";
 import { db } from "../../db.ts";
 import { inTurn } from "../../testing/as-owner.ts";
 import { someRepo } from "../testing/repos.ts";
@@ -12,7 +11,7 @@ const names = async (actor: Parameters<typeof listRepos>[0], query: RepoQuery) =
   (await listRepos(actor, query)).repos.map(({ name }) => name);
 
 describe("listRepos", () => {
-  test("S136 shows what is public, and what is private to those who may read it", async () => {
+  test("S136 shows public repositories, and private ones only to users who may read them", async () => {
     const [ada, bea, cy] = [await signedInPerson(), await signedInPerson("bea"), await signedInPerson("cy")];
     const organization = await organizationOf(ada, [[bea, "read"]]);
     await someRepo(ada, { name: "own-private", isPrivate: true });
@@ -42,7 +41,7 @@ describe("listRepos", () => {
     for (let made = 0; made < 13; made++) {
       await someRepo(ada, { name: `r${made}`, isPrivate: made % 3 === 0, type: made % 2 === 0 ? "model" : "space" });
     }
-    // Of the same moment, several: the id decides.
+    // Several repositories of the same moment: the ID decides their order.
     await db().repo.updateMany({ where: { ownerId: ada.id, isPrivate: true }, data: { updatedAt: new Date(1_000_000) } });
     for (const sort of ["updated", "created"] as const) {
       for (const isOldestFirst of [false, true]) {
@@ -84,7 +83,7 @@ describe("listRepos", () => {
     const word = freshName("gone");
     for (let made = 0; made < 5; made++) await someRepo(ada, { name: `${word}-${made}` });
     const query: RepoQuery = { search: word, sort: "created", isOldestFirst: true, limit: 2 };
-    // What a page shows is read with the names of its owners, after it was found what that is.
+    // The rows of a page are read with the names of their owners, after the page's IDs are known.
     const gone = `LOCK TABLE organization IN ACCESS EXCLUSIVE MODE; DELETE FROM repo WHERE name IN ('${word}-0', '${word}-1')`;
     const [page] = await inTurn(gone, [() => listRepos(anonymous, query)]);
     const { repos, nextCursor } = (await page) as RepoList;
@@ -94,13 +93,15 @@ describe("listRepos", () => {
 
   test("finds by part of the name, by its beginning where that is short, by owner and by tag", async () => {
     const ada = await signedInPerson();
-    for (const name of ["Tide-Tables", "low_tide", "moon"]) await someRepo(ada, { name });
+    for (const name of ["Tide-Tables", "low_tide", "moon", "___sun", "a___b"]) await someRepo(ada, { name });
     await db().repo.updateMany({ where: { ownerId: ada.id, name: "moon" }, data: { tags: ["sea", "night"] } });
     const found = async (query: RepoQuery) => (await names(ada.actor, { owner: ada.username, ...query })).sort();
     expect(await found({ search: "TIDE" })).toEqual(["Tide-Tables", "low_tide"]);
     expect(await found({ search: "tide low" })).toEqual(["low_tide"]);
     expect(await found({ search: "ti" })).toEqual(["Tide-Tables"]);
     expect(await found({ search: "w_t" })).toEqual(["low_tide"]);
+    // The index has only letters and digits: anything else anywhere in a name would mean reading all names (S137).
+    expect(await found({ search: "___" })).toEqual(["___sun"]);
     expect(await found({ search: "e_t" })).toEqual([]);
     expect(await found({ search: "%%%" })).toEqual([]);
     expect(await found({ search: `${ada.username}/tid` })).toEqual(["Tide-Tables", "low_tide"]);

@@ -4,45 +4,49 @@ import { type ReadableOwners, readableOwners } from "../../access/readable-owner
 import { findOwner } from "../../accounts/handles/find-owner.ts";
 import { plainText } from "../../accounts/plain-text.ts";
 import { db } from "../../db.ts";
+import { invalidRequest } from "../../errors.ts";
 import { Prisma } from "../../generated/prisma/client.ts";
-import { type Position, readCursor, writeCursor } from "./list-cursor.ts";
+import { isId } from "../../ids.ts";
 import { readRepos } from "./read-repos.ts";
 import type { Repo } from "./repo.ts";
 
 export const REPO_LIST_MAX = 1000;
-const LIMIT = 30;
+const DEFAULT_LIMIT = 30;
 const SEARCH_MAX_CHARACTERS = 200;
 const WORDS_MAX = 5;
 const TAGS_MAX = 10;
-/** A page ends here too, after one repository at least: a thousand cards as large as a card may be would be 64 MB, for one small request (S137). */
+/** A page also ends here, after at least one repository: a thousand cards of the largest size would be 64 MB for one small request (S137). */
 const CARDS_MAX_BYTES = 1024 * 1024;
-/** Shorter words have no trigram, by which the index knows where in a name they are: they are looked for at its beginning. */
-const ANYWHERE_MIN_CHARACTERS = 3;
+/** The index has trigrams of letters and digits. Other words are searched only at the beginning of names. */
+const hasTrigram = (word: string): boolean => word.length >= 3 && /[a-z0-9]/.test(word);
 
 export type RepoQuery = {
-  /** All types when left out. */
+  /** The type of repositories; by default all types. */
   type?: RepoType;
-  /** Of this user or organization. */
+  /** Only repositories of this user or organization. */
   owner?: string;
-  /** Words that the name has in it; those of one or two characters, that it begins with. `owner/` may come before. */
+  /**
+   * Words that the name contains; at its beginning if they have one or two characters, or no letter and no digit. May be preceded by
+   * `owner/`.
+   */
   search?: string;
-  /** All of these. */
+  /** Only repositories with all of these tags. */
   tags?: readonly string[];
-  /** By the last change of content, or by when it was made. */
+  /** The order: by the last change of content, or by creation. */
   sort?: "updated" | "created";
   isOldestFirst?: boolean;
-  /** 1 to 1,000; 30 when left out. */
+  /** 1 to 1,000; by default 30. */
   limit?: number;
-  /** From the page before. */
+  /** The cursor from the previous page. */
   cursor?: string;
 };
 
 export type RepoList = { repos: Repo[]; nextCursor: string | null };
 
 /**
- * The repositories that an actor may read, a page at a time. What is public and what is private are looked for apart, each along its
- * own index, and merged: so a page costs the same however many repositories of others there are.
- * @throws ServiceError `invalid_request` for a cursor that is none of ours
+ * Lists the repositories that an actor may read, page by page. Public and private ones are searched separately, each along its own index,
+ * and merged: so the cost of a page does not depend on how many repositories others have.
+ * @throws ServiceError `invalid_request` for an invalid cursor
  */
 export async function listRepos(actor: Actor, query: RepoQuery = {}): Promise<RepoList> {
   const { sort = "updated", isOldestFirst = false, tags = [] } = query;
@@ -50,7 +54,7 @@ export async function listRepos(actor: Actor, query: RepoQuery = {}): Promise<Re
   const after = query.cursor === undefined ? undefined : readCursor(query.cursor);
   const { ownerHandle, words } = readSearch(query);
   const owners = await Promise.all(ownerHandle.map((handle) => findOwner(handle)));
-  // Of two different owners, or of one who is not there, there is nothing.
+  // Two different owners, or one who does not exist, have no repositories in common.
   if (owners.some((owner) => !owner || owner.id !== owners[0]?.id)) return { repos: [], nextCursor: null };
   const order = { column: sort === "created" ? Prisma.sql`r.created_at` : Prisma.sql`r.updated_at`, isOldestFirst };
   const conditions = Prisma.join(
@@ -75,7 +79,7 @@ export async function listRepos(actor: Actor, query: RepoQuery = {}): Promise<Re
   const repos = await readRepos(Prisma.sql`r.id = ANY (${shown.map(({ id }) => id)})`, {
     tail: Prisma.sql`ORDER BY ${order.column} ${direction(order)}, r.id ${direction(order)}`,
   });
-  // Where they stood when they were found: all of them may have been deleted or moved since, and others still follow.
+  // The position as of the search: the last one may have been deleted or moved since, and others still follow.
   const last = page.length > shown.length ? shown.at(-1) : undefined;
   return { repos, nextCursor: last ? writeCursor(last) : null };
 }
@@ -94,7 +98,7 @@ type Branch = { type: RepoType; visible: Prisma.Sql; conditions: Prisma.Sql; ord
 
 const direction = ({ isOldestFirst }: Order): Prisma.Sql => (isOldestFirst ? Prisma.sql`ASC` : Prisma.sql`DESC`);
 
-/** One stretch of one index, in its order and no longer than a page; a disabled user's repositories are not there. */
+/** A range of one index, in its order and no longer than a page; without repositories of disabled users. */
 function branch({ type, visible, conditions, order, limit }: Branch): Prisma.Sql {
   return Prisma.sql`SELECT r.id, r.card_bytes AS bytes, ${order.column} AS at FROM repo r 
     WHERE r.type = ${type} AND ${visible} AND ${conditions}
@@ -102,7 +106,7 @@ function branch({ type, visible, conditions, order, limit }: Branch): Prisma.Sql
     ORDER BY ${order.column} ${direction(order)}, r.id ${direction(order)} LIMIT ${limit + 1}`;
 }
 
-/** What an actor may see, as conditions of which no two hold for one repository. */
+/** What an actor may see, as conditions that exclude each other. */
 function visibleBranches({ isAll, ownerIds, madeBy, repoId }: ReadableOwners, ownerId: string | undefined): Prisma.Sql[] {
   const wanted = (ids: readonly string[]) => (ownerId === undefined ? [...ids] : ids.filter((id) => id === ownerId));
   const ofOwner = ownerId === undefined ? Prisma.sql`TRUE` : Prisma.sql`r.owner_id = ${ownerId}`;
@@ -134,7 +138,7 @@ function readSearch({ owner, search }: RepoQuery): { ownerHandle: string[]; word
 
 function nameHas(word: string): Prisma.Sql {
   const pattern = `${word.replace(/[\\%_]/g, "\\$&")}%`;
-  return Prisma.sql`lower(r.name) LIKE ${word.length < ANYWHERE_MIN_CHARACTERS ? pattern : `%${pattern}`}`;
+  return Prisma.sql`lower(r.name) LIKE ${hasTrigram(word) ? `%${pattern}` : pattern}`;
 }
 
 function isPast({ at, id }: Position, { column, isOldestFirst }: Order): Prisma.Sql {
@@ -142,6 +146,26 @@ function isPast({ at, id }: Position, { column, isOldestFirst }: Order): Prisma.
   return Prisma.sql`(${column}, r.id) ${comparison} (${at}::timestamptz, ${id})`;
 }
 
-function bounded(limit = LIMIT): number {
-  return Number.isFinite(limit) && limit >= 1 ? Math.min(Math.floor(limit), REPO_LIST_MAX) : LIMIT;
+function bounded(limit = DEFAULT_LIMIT): number {
+  return Number.isFinite(limit) && limit >= 1 ? Math.min(Math.floor(limit), REPO_LIST_MAX) : DEFAULT_LIMIT;
+}
+
+/** A position in a list that is ordered by time, then by id. */
+type Position = { at: Date; id: string };
+
+const CURSOR = /^[A-Za-z0-9_-]{1,80}$/;
+
+/** A position as text for a URL; only `readCursor` reads it. */
+export function writeCursor({ at, id }: Position): string {
+  return Buffer.from(`${at.getTime()}.${id}`).toString("base64url");
+}
+
+/** @throws ServiceError `invalid_request` for text that `writeCursor` has not written */
+function readCursor(cursor: string): Position {
+  const [milliseconds = "", id] = CURSOR.test(cursor) ? Buffer.from(cursor, "base64url").toString("latin1").split(".") : [];
+  const at = new Date(/^\d{1,14}$/.test(milliseconds) ? Number(milliseconds) : Number.NaN);
+  if (Number.isNaN(at.getTime()) || !isId(id)) {
+    throw invalidRequest("This page does not exist. Start from the first page.", "cursor");
+  }
+  return { at, id };
 }

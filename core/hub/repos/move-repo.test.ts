@@ -4,7 +4,7 @@ import { auditTrail, freshName, from, organizationOf, outcomes, signedInPerson }
 import { db } from "../../db.ts";
 import { newId } from "../../ids.ts";
 import { commitTo, eventsOf, fsck, someRepo } from "../testing/repos.ts";
-import { deleteRepo } from "./delete-repo.ts";
+import { deleteRepo } from "./change-repo.ts";
 import { findRepo, type RepoName } from "./find-repo.ts";
 import { moveRepo } from "./move-repo.ts";
 import type { Repo } from "./repo.ts";
@@ -12,7 +12,7 @@ import type { Repo } from "./repo.ts";
 const nameOf = ({ type, owner, name }: Pick<Repo, "type" | "owner" | "name">): RepoName => ({ type, owner: owner.handle, name });
 
 describe("moveRepo", () => {
-  test("to another name: the old one leads to it until it is taken anew", async () => {
+  test("to another name: the old one redirects until it is reused", async () => {
     const ada = await signedInPerson();
     const repo = await someRepo(ada, { name: "tide" });
     const sha = await commitTo(repo, ada, { "a.txt": "a" });
@@ -40,12 +40,12 @@ describe("moveRepo", () => {
     expect(await db().repoFormerName.findMany({ where: { repoId: repo.id }, select: { nameCanonical: true } })).toEqual([
       { nameCanonical: "moon" },
     ]);
-    // The same once more is no change.
+    // The same once more changes nothing.
     await moveRepo(ada.actor, nameOf(repo), { owner: ada.username.toUpperCase(), name: "Tide" }, from);
     expect(await eventsOf(repo)).toHaveLength(4);
   });
 
-  test("S100 whom the owner trusted to publish, the next owner does not: another name keeps the trust, another owner ends it", async () => {
+  test("S100 the next owner does not inherit trusted publishers: a rename keeps them, a new owner removes them", async () => {
     const [ada, bea] = [await signedInPerson(), await signedInPerson("bea")];
     const organization = await organizationOf(ada, [[bea, "contributor"]]);
     const repo = await someRepo(bea);
@@ -62,7 +62,7 @@ describe("moveRepo", () => {
     expect(entry?.data).toMatchObject({ endedPublishers: 1 });
   });
 
-  test("S135 to another owner takes the right to manage here and to create there", async () => {
+  test("S135 to another owner requires the right to manage here and to create there", async () => {
     const [ada, bea, cy] = [await signedInPerson(), await signedInPerson("bea"), await signedInPerson("cy")];
     const organization = await organizationOf(ada, [
       [bea, "contributor"],
@@ -77,7 +77,7 @@ describe("moveRepo", () => {
     const { repo, moved } = await go(bea);
     expect(await moved).toMatchObject({ owner: { kind: "organization", id: organization.id } });
     expect((await auditTrail({ orgId: organization.id })).at(-1)).toBe("repo.move");
-    // Of the organization's things a reader may take none away, and of its private ones a stranger knows none.
+    // A reader may not move a repository of the organization away, and a stranger does not see its private ones.
     await expect(moveRepo(cy.actor, nameOf(await moved), { owner: cy.username, name: "mine" }, from)).rejects.toMatchObject({
       code: "forbidden",
     });
@@ -154,7 +154,7 @@ describe("moveRepo", () => {
 });
 
 describe("deleteRepo", () => {
-  test("a name that it had before finds it for reading, and not for deletion", async () => {
+  test("a former name finds it for reading, but not for deletion", async () => {
     const ada = await signedInPerson();
     const repo = await someRepo(ada);
     const moved = await moveRepo(ada.actor, nameOf(repo), { owner: ada.username, name: "moon" }, from);
@@ -166,7 +166,7 @@ describe("deleteRepo", () => {
     expect(await db().repo.count({ where: { id: repo.id } })).toBe(0);
   });
 
-  test("takes everything that hangs on it, and says so once", async () => {
+  test("deletes everything that depends on it, and is recorded once", async () => {
     const [ada, bea] = [await signedInPerson(), await signedInPerson("bea")];
     const repo = await someRepo(ada);
     const sha = await commitTo(repo, ada, { "a.txt": "a" });

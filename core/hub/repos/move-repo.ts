@@ -1,29 +1,28 @@
-import { type Actor, actorId, clientIdOf } from "../../access/actor.ts";
+import { type Actor, actorId } from "../../access/actor.ts";
 import { requirePermission } from "../../access/may.ts";
-import { findOwner, type Owner } from "../../accounts/handles/find-owner.ts";
+import { findOwner, lockOwner, type Owner } from "../../accounts/handles/find-owner.ts";
 import { recordAuditEvent } from "../../audit/record-audit-event.ts";
 import type { RequestOrigin } from "../../audit/request-origin.ts";
 import type { Db } from "../../db.ts";
-import { notFound, ServiceError } from "../../errors.ts";
+import { conflict, notFound } from "../../errors.ts";
 import { recordEvent } from "../../events/record-event.ts";
 import { Prisma } from "../../generated/prisma/client.ts";
 import { requireRoom } from "../../storage/hold-storage.ts";
 import { lfsSizeOf } from "../lfs/objects/find-lfs-object.ts";
-import { lockOwner } from "../owners/lock-owner.ts";
 import { changeRepo } from "./change-repo.ts";
+import { nameTaken } from "./create-repo.ts";
 import type { RepoName } from "./find-repo.ts";
-import { parseRepoName } from "./parse-repo-name.ts";
 import { readRepo } from "./read-repos.ts";
-import { ownerColumns, type Repo, repoPayload } from "./repo.ts";
+import { ownerColumns, parseRepoName, type Repo, repoPayload } from "./repo.ts";
 
 const UNIQUE_VIOLATION = "P2002";
 
 /**
- * Gives a repository another name, another owner, or both. It takes the right to manage it where it is, and the right to create one
- * where it goes. The name that it had leads to it until somebody takes that name anew; its data does not move at all. With
- * another owner its trusted publishers end, with the tokens of their jobs.
+ * Gives a repository another name, another owner, or both. The actor must be allowed to manage it, and to create repositories of the new
+ * owner. The former name leads to it until a new repository takes that name. Its data on disk does not move. With another owner, its trusted
+ * publishers are removed, together with the tokens of their jobs.
  * @param to `owner` is a handle
- * @throws ServiceError `invalid_request`, `conflict` (the name is taken), `not_found`, `storage_full` (where it goes), and as `changeRepo`
+ * @throws ServiceError `invalid_request`, `conflict` (the name is taken), `not_found`, `storage_full` (the new owner's), and as `changeRepo`
  */
 export async function moveRepo(
   actor: Actor,
@@ -45,7 +44,7 @@ export async function moveRepo(
           where: { id: before.id },
           data: { ownerId: owner.id, ownerKind: owner.kind, name: name.spelled, nameCanonical: name.canonical },
         });
-        // Whom the one before trusted with it, the next has not: their jobs would have a way in that nobody here gave them (S100).
+        // The new owner has not trusted the publishers of the former one: their jobs would have access that nobody here granted (S100).
         const ended =
           owner.id === before.owner.id ? 0 : (await tx.trustedPublisher.deleteMany({ where: { repoId: before.id } })).count;
         await rememberName(tx, before, { ownerId: owner.id, nameCanonical: name.canonical });
@@ -55,27 +54,25 @@ export async function moveRepo(
         return repo;
       },
       async (tx) => {
-        if (owner) await lockOwner(tx, owner);
+        if (owner && !(await lockOwner(tx, owner))) throw notFound("Owner");
       },
     );
   } catch (error) {
     if (error instanceof Prisma.PrismaClientKnownRequestError && error.code === UNIQUE_VIOLATION) {
-      throw new ServiceError("conflict", `${owner?.handle} already has a ${wanted.type} named ${name.spelled}.`, {
-        field: "name",
-      });
+      throw conflict(nameTaken(wanted.type, owner?.handle ?? "", name.spelled), "name");
     }
     throw error;
   }
 }
 
-/** What it takes to put a repository under another owner: the right to create one there, and room for what it has. */
+/** A move to another owner requires permission to create repositories there, and enough storage. */
 async function requireRoomFor(actor: Actor, repo: Repo, owner: Owner, tx: Db): Promise<void> {
   await requirePermission(actor, "repo.create", ownerColumns(owner), { what: "Owner", tx });
   const bytes = repo.platformId ? 0 : repo.sizeBytes + (await lfsSizeOf(repo.id, tx));
   if (bytes > 0) await requireRoom(owner, bytes, `the repository ${repo.name}`, { tx });
 }
 
-/** Keeps the name that it had, and frees the one that it has now from whatever was found there before. */
+/** Records the former name, and removes the new one from the former names of other repositories. */
 async function rememberName(
   tx: Db,
   { id, type, owner, name }: Repo,
@@ -95,19 +92,18 @@ async function rememberName(
 type Moved = {
   before: Repo;
   repo: Repo;
-  /** Publishers that were trusted until now. */
+  /** How many trusted publishers were removed. */
   ended: number;
 };
 
 async function record(tx: Db, actor: Actor, { before, repo, ended }: Moved, from: RequestOrigin): Promise<void> {
-  // The administrators of either organization read of it.
+  // For the administrators of both organizations.
   const organizations = [before.owner, repo.owner].filter(({ kind }) => kind === "organization").map(({ id }) => id);
   for (const orgId of organizations.length > 0 ? new Set(organizations) : [null]) {
     await recordAuditEvent(tx, {
       type: "repo.move",
-      actorId: actorId(actor),
+      actor,
       orgId,
-      clientId: clientIdOf(actor),
       data: { from: before.fullName, to: repo.fullName, type: repo.type, ...(ended > 0 && { endedPublishers: ended }) },
       from,
     });

@@ -11,40 +11,46 @@ import {
   visit,
   type YAMLMap,
 } from "yaml";
+import { errorsOfValues } from "./check-card-values.ts";
 import { FRONT_MATTER_MAX_CHARACTERS } from "./front-matter.ts";
 
-// What is in here runs in a process of its own (card-subprocess.ts), and only there: any YAML parser can be kept busy by a text that was made for it.
+// This module runs only in a subprocess (card-subprocess.ts): a hostile text can keep any YAML parser busy.
 
 export type CardCheck = { errors: string[]; warnings: string[] };
 
-/** As JSON. More than a person writes; aliases and escapes make a text thirty times as long, and it is read with every request for the repository. */
+/** The maximum size as JSON. Aliases can make a text thirty times as long, and each request for the repository reads the card. */
 const CARD_MAX_CHARACTERS = 2 * FRONT_MATTER_MAX_CHARACTERS;
-/** Each is looked for in all of the text. */
+/** The maximum number of aliases: the parser searches the whole text for each. */
 const ALIASES_MAX = 100;
 const MESSAGES_MAX = 20;
 const MESSAGE_MAX_CHARACTERS = 500;
 
-// Whether keys are unique takes the square of their number, and so does a sentence for each of many errors: neither is asked for.
+// Both are off, because they take quadratic time: the check for unique keys, and the formatted message of each error.
 const yamlOptions = {
   schema: "core",
   uniqueKeys: false,
   prettyErrors: false,
 } as const satisfies ParseOptions & DocumentOptions & SchemaOptions;
 
-/** Front matter as an object; null when it cannot be read, or is not a mapping. */
+/** Parses front matter; null if it is invalid or not a mapping. */
 export function parseCard(yaml: string): Record<string, unknown> | null {
   try {
     const document = parseDocument(yaml, yamlOptions);
     if (document.errors.length > 0) return null;
     const value = plainValue(document);
     if (typeof value !== "object" || value === null || Array.isArray(value)) return null;
-    return JSON.parse(JSON.stringify(value).replaceAll("\\u0000", "")) as Record<string, unknown>;
+    return JSON.parse(JSON.stringify(value).replace(ESCAPE, storable)) as Record<string, unknown>;
   } catch {
     return null;
   }
 }
 
-/** What is wrong with front matter, in sentences; a card with errors would not be read. */
+/** JSON escapes half of a surrogate pair only if the other half is missing. */
+const ESCAPE = /\\(?:\\|u0000|ud[89a-f][0-9a-f]{2})/g;
+/** PostgreSQL stores neither NUL nor half of a surrogate pair. */
+const storable = (found: string): string => (found === "\\\\" ? found : found === "\\u0000" ? "" : "\ufffd");
+
+/** Checks front matter. A card with errors would be ignored. */
 export function checkYaml(yaml: string, type: RepoType): CardCheck {
   const lines = new LineCounter();
   const document = parseDocument(yaml, { ...yamlOptions, lineCounter: lines });
@@ -65,13 +71,13 @@ export function checkYaml(yaml: string, type: RepoType): CardCheck {
   try {
     const card = plainValue(document) as Record<string, unknown>;
     const warnings = document.warnings.slice(0, MESSAGES_MAX).map(({ message }) => firstLine(message));
-    return { errors: errorsOf(card), warnings: warningsOf(card, type, warnings) };
+    return { errors: errorsOfValues(card, type).slice(0, MESSAGES_MAX), warnings: warningsOf(card, type, warnings) };
   } catch {
-    return { errors: ["The front matter repeats itself too often (aliases)."], warnings: [] };
+    return { errors: ["The front matter has too many aliases."], warnings: [] };
   }
 }
 
-/** What a document says, as plain values. @throws Error for aliases that would make a small text a huge value */
+/** A document as plain values. @throws Error for aliases that would turn a small text into a huge value */
 function plainValue(document: ReturnType<typeof parseDocument>): unknown {
   let aliases = 0;
   visit(document, (_, node) => {
@@ -83,7 +89,7 @@ function plainValue(document: ReturnType<typeof parseDocument>): unknown {
   return value;
 }
 
-/** Where a name is given again that is there already; of two the later one would count. */
+/** The offsets of repeated keys. Without this check, the last one would count silently. */
 function repeatedKeys({ items }: YAMLMap): number[] {
   const seen = new Set<unknown>();
   return items.flatMap(({ key }) => {
@@ -94,18 +100,10 @@ function repeatedKeys({ items }: YAMLMap): number[] {
   });
 }
 
-function errorsOf({ tags, sdk }: Record<string, unknown>): string[] {
-  const errors: string[] = [];
-  const isTagList = tags === undefined || tags === null || (Array.isArray(tags) && tags.every((tag) => typeof tag === "string"));
-  if (!isTagList) errors.push("tags: write a list of words.");
-  if (sdk !== undefined && typeof sdk !== "string") errors.push("sdk: write one word.");
-  return errors;
-}
-
 function warningsOf(card: Record<string, unknown>, type: RepoType, found: string[]): string[] {
-  const missing = type === "space" && card.sdk === undefined ? ["sdk is missing: say what the Space runs on."] : [];
+  const missing = type === "space" && card.sdk === undefined ? ["sdk is missing."] : [];
   return [...found, ...missing];
 }
 
-/** What the parser shows below it is the text itself. */
+/** The first line of an error's message. The other lines repeat the text itself. */
 const firstLine = (message: string): string => (message.split("\n")[0] ?? "").replace(/:$/, "").slice(0, MESSAGE_MAX_CHARACTERS);

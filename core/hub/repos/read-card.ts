@@ -12,9 +12,9 @@ const README_MAX_BYTES = 1024 * 1024;
 const TAGS_MAX = 100;
 const TAG_MAX_CHARACTERS = 100;
 
-export type Card = Pick<Repo, "tags" | "card" | "sdk">;
+type Card = Pick<Repo, "tags" | "card" | "sdk">;
 
-/** Null: nothing that can be read. */
+/** Null if there is none that can be read. */
 type FrontMatter = Record<string, unknown> | null;
 
 // One for the process: each bundle of Next makes its own module instances (ARCHITECTURE.md, Processes).
@@ -24,7 +24,7 @@ const cards = keeper.keyhookCards;
 
 function newCards() {
   return {
-    // The longest honest card takes 0.15 s of CPU time, the worst hostile one that is known 0.7 s (docs/decisions/073).
+    // The longest honest card takes 0.15 s of CPU time, the worst known hostile one 0.7 s (docs/decisions/073).
     subprocesses: new SubprocessPool<CardQuestion, CardAnswer>({
       name: "cards",
       module: "core/hub/repos/card-subprocess.ts",
@@ -37,8 +37,8 @@ function newCards() {
 }
 
 /**
- * What README.md of a commit says of its repository in its front matter; undefined if it was not read lately. Call `readCardAhead` before
- * a transaction, so that nobody waits for a parser while a row is locked. Front matter that cannot be read counts as none.
+ * The card of a repository, from the front matter of README.md in a commit; undefined if it was not read lately. Call `readCardAhead` before
+ * a transaction, so that nobody waits for a parser while a row is locked. Invalid front matter counts as none.
  */
 export function knownCard(path: string, sha: string, repo: Pick<Repo, "type" | "sdk">): Card | undefined {
   const known = cards.known.get(contentKey(path, sha));
@@ -54,8 +54,8 @@ function cardOf(card: FrontMatter, { type, sdk }: Pick<Repo, "type" | "sdk">): C
 }
 
 /**
- * Reads the cards of these commits, so that `knownCard` knows them.
- * @returns whether it got to all of them; false when others are being read and there was no place in time
+ * Reads the cards of these commits for `knownCard`.
+ * @returns whether all were read; false if no slot was free in time
  */
 export async function readCardAhead(path: string, shas: readonly string[]): Promise<boolean> {
   const outcomes = await Promise.allSettled(shas.map((sha) => frontMatterAt(path, sha)));
@@ -65,7 +65,7 @@ export async function readCardAhead(path: string, shas: readonly string[]): Prom
 const isBusy = (error: unknown): boolean => error instanceof ServiceError && error.code === "unavailable";
 
 export const cardsBusy = (): ServiceError =>
-  new ServiceError("unavailable", "Too many cards are being read at this moment. Try again in a few seconds.", {
+  new ServiceError("unavailable", "Too many cards are being read. Try again in a few seconds.", {
     retryAfterSeconds: 5,
   });
 
@@ -80,9 +80,9 @@ async function frontMatterAt(path: string, sha: string): Promise<FrontMatter> {
 }
 
 /**
- * The front matter of a Markdown text as an object; null when there is none, it is too long, it takes too long, or it is not a mapping.
- * @param within what a party's turns are shared among
- * @throws ServiceError `unavailable` when others are being read and there is no place in time
+ * Parses the front matter of a Markdown text; null if there is none, it is too long, takes too long, or is not a mapping.
+ * @param within what a caller's slots are shared among
+ * @throws ServiceError `unavailable` if no slot was free in time
  */
 export async function parseFrontMatter(text: string, within?: string): Promise<FrontMatter> {
   const yaml = frontMatterOf(text);
@@ -99,30 +99,31 @@ export async function parseFrontMatter(text: string, within?: string): Promise<F
   return card;
 }
 
-/** What is wrong with the front matter of a README before it is committed, in sentences; a card with errors would not be read. */
+/** Checks the front matter of a README before it is committed. A card with errors would be ignored. */
 export async function checkCard(text: string, type: RepoType): Promise<CardCheck> {
   const yaml = frontMatterOf(text);
   if (yaml === undefined)
     return { errors: [], warnings: ["There is no front matter: YAML between two lines of ---, at the top."] };
   if (yaml.length > FRONT_MATTER_MAX_CHARACTERS) {
     const most = `${FRONT_MATTER_MAX_CHARACTERS / 1024} KiB`;
-    return { errors: [], warnings: [`The front matter is longer than ${most}, and is not read here.`] };
+    return { errors: [], warnings: [`The front matter is longer than ${most}.`] };
   }
   const outcome = await cards.subprocesses.ask({ check: yaml, type });
   if (outcome === "too much" || outcome === "too large") {
     return {
-      errors: ["The front matter takes too long to read. Write it as plain names and values, with fewer errors."],
+      errors: ["The front matter takes too long to read. Use plain names and values."],
       warnings: [],
     };
   }
-  // Clients give up a commit for any other answer than a good one, and the check is only advice.
-  if (outcome === "busy") return { errors: [], warnings: ["The service is busy and has not checked the front matter."] };
+  // Clients abandon a commit unless the check succeeds, and the check is only advice.
+  if (outcome === "busy") return { errors: [], warnings: ["The service is busy and could not check the front matter."] };
   return outcome.answer as CardCheck;
 }
 
 async function readReadme(path: string, sha: string): Promise<string> {
   try {
-    return (await runGit(path, ["cat-file", "blob", `${sha}:README.md`], { maxBytes: README_MAX_BYTES })).toString("utf8");
+    const limits = { maxBytes: README_MAX_BYTES, isLimited: true, memoryMiB: 1_024 };
+    return (await runGit(path, ["cat-file", "blob", `${sha}:README.md`], limits)).toString("utf8");
   } catch (error) {
     if (error instanceof GitFailed) return "";
     throw error;

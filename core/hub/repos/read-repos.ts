@@ -1,5 +1,6 @@
 import type { Gate, RepoType } from "@keyhook/sdk";
-import { type Db, databaseCodes, db, LOCK_TIMEOUT } from "../../db.ts";
+import { databaseCodes, LOCK_TIMEOUT } from "../../database-errors.ts";
+import { type Db, db, type Sql } from "../../db.ts";
 import { isServiceError, ServiceError } from "../../errors.ts";
 import { Prisma } from "../../generated/prisma/client.ts";
 import type { Repo } from "./repo.ts";
@@ -8,25 +9,26 @@ type Row = Omit<Repo, "owner" | "fullName"> & { ownerId: string; ownerKind: "use
 
 const COLUMNS = Prisma.sql`r.id, r.type, r.owner_id AS "ownerId", r.owner_kind AS "ownerKind", coalesce(u.username, o.name) AS "ownerHandle",
   r.name, r.is_private AS "isPrivate", r.gated, r.gate_prompt AS "gatePrompt", r.sdk, r.description, r.default_branch AS "defaultBranch",
-  r.head_sha AS "headSha", r.size_bytes::float8 AS "sizeBytes", coalesce(r.tags, '{}') AS tags, r.is_read_only AS "isReadOnly",
-  r.is_default_branch_protected AS "isDefaultBranchProtected", r.has_discussions AS "hasDiscussions", r.created_by_id AS "createdById",
-  r.created_by_client_id AS "createdByClientId", r.platform_id AS "platformId", r.external_url AS "externalUrl",
+  r.head_sha AS "headSha", r.size_bytes::float8 AS "sizeBytes", r.lfs_bytes::float8 AS "lfsBytes", r.lfs_removed_at AS "lfsRemovedAt", coalesce(r.tags, '{}') AS tags, r.is_read_only AS "isReadOnly",
+  r.is_default_branch_protected AS "isDefaultBranchProtected", r.has_discussions AS "hasDiscussions", r.likes, r.created_by_id AS "createdById",
+  r.created_by_client_id AS "createdByClientId", r.platform_id AS "platformId", r.external_id AS "externalId", r.external_url AS "externalUrl",
+  r.proposed_to_id AS "proposedToId",
   r.created_at AS "createdAt", r.updated_at AS "updatedAt"`;
 
-/** From `repo r` with its owner; a disabled user's repositories are not there. */
+/** From `repo r` with its owner; without repositories of disabled users. */
 const SOURCE = Prisma.sql`repo r
   LEFT JOIN "user" u ON r.owner_kind = 'user' AND u.id = r.owner_id
   LEFT JOIN organization o ON r.owner_kind = 'organization' AND o.id = r.owner_id`;
 
 type Reading = {
-  tx?: Db;
+  tx?: Sql;
   tail?: Prisma.Sql;
   isOfDisabledToo?: boolean;
-  /** For many that are only named: cards may be large (S137). `card` is null then. */
+  /** For lists that show only names: cards may be large (S137). `card` is then null. */
   isWithoutCards?: boolean;
 };
 
-/** Reads repositories with their owners' names: the one place that knows the columns. It asks nobody's permission. */
+/** Reads repositories with their owners' names: only this module knows the columns. It checks no permissions. */
 export async function readRepos(
   where: Prisma.Sql,
   { tx = db(), tail = Prisma.empty, isOfDisabledToo = false, isWithoutCards = false }: Reading = {},
@@ -40,8 +42,8 @@ export async function readRepos(
 }
 
 /**
- * The repository that has a name, or had it before it was moved, and the organization whose handle is in front of that name. One
- * statement finds both, so that what is not there takes no more of them than what is hidden (S136).
+ * The repository with a present or former name, and the organization whose handle is in that name. One statement finds both, so that a name
+ * that does not exist takes as many statements as a hidden one (S136).
  * @param owner and `name` in lower case
  */
 export async function readRepoByName(
@@ -59,16 +61,16 @@ export async function readRepoByName(
   return { repo: found.id === null ? undefined : toRepo(found as Row), orgId };
 }
 
-/** One repository by id; undefined when it is no more. */
+/** One repository by id; undefined if it does not exist. */
 export async function readRepo(id: string, tx: Db = db()): Promise<Repo | undefined> {
   const [repo] = await readRepos(Prisma.sql`r.id = ${id}`, { tx });
   return repo;
 }
 
 /**
- * One repository by id, its row locked until the transaction ends: for whoever is about to change it. Whoever waits for the row, or for
- * another one later in the transaction, holds one of the process's few connections meanwhile, so nobody waits for long (S137).
- * @throws ServiceError `unavailable` when others have held it for too long; nothing was changed then
+ * One repository by id, with its row locked until the transaction ends, before a change. A caller that waits for this row, or for another
+ * one later in the transaction, holds one of the process's few connections, so nobody waits for long (S137).
+ * @throws ServiceError `unavailable` if others hold it for too long; nothing was changed then
  */
 export async function lockRepo(tx: Db, id: string): Promise<Repo | undefined> {
   await tx.$executeRaw`SET LOCAL lock_timeout = '2s'`;
@@ -77,14 +79,14 @@ export async function lockRepo(tx: Db, id: string): Promise<Repo | undefined> {
     return repo;
   } catch (error) {
     if (!databaseCodes(error).includes(LOCK_TIMEOUT)) throw error;
-    throw new ServiceError("unavailable", "Others are changing this repository at this moment. Try again in a few seconds.", {
+    throw new ServiceError("unavailable", "Others are changing this repository. Try again in a few seconds.", {
       cause: error,
       retryAfterSeconds: 2,
     });
   }
 }
 
-/** Whether a transaction that began with `lockRepo` has failed because others hold a lock that it needs. */
+/** Whether a transaction that began with `lockRepo` failed because others hold a lock that it needs. */
 export const isKeptBusy = (error: unknown): boolean =>
   isServiceError(error) ? error.code === "unavailable" : databaseCodes(error).includes(LOCK_TIMEOUT);
 

@@ -1,13 +1,13 @@
 import { type Gate, gates } from "@keyhook/sdk";
 import { plainText } from "../../accounts/plain-text.ts";
-import { ServiceError } from "../../errors.ts";
+import { invalidRequest } from "../../errors.ts";
 import { isRefName } from "../git/refs/ref-name.ts";
 import type { Repo } from "./repo.ts";
 
 export const DESCRIPTION_MAX_CHARACTERS = 500;
 export const GATE_PROMPT_MAX_CHARACTERS = 2_000;
 
-/** What can be set of a repository, beside its name. */
+/** A repository's settings, besides its name. */
 export type RepoSettings = Pick<
   Repo,
   | "isPrivate"
@@ -22,14 +22,14 @@ export type RepoSettings = Pick<
 >;
 
 type Setting<Name extends keyof RepoSettings> = {
-  /** What it is called in events and in the API (docs/specification/repositories-and-git.md#settings). */
+  /** Its name in events and in the API (docs/specification/repositories-and-git.md#settings). */
   wireName: string;
   parse(value: unknown, repo: Repo): RepoSettings[Name];
-  /** Its value on the wire; as it is when left out. */
+  /** Its value on the wire, if that differs. */
   toWire?(value: RepoSettings[Name]): string | boolean | null;
 };
 
-/** Each setting with its name on the wire: what `updatedConfig` names and what the settings route takes. */
+/** Each setting with its name on the wire, as in `updatedConfig` and in the settings route. */
 const settings: { [Name in keyof RepoSettings]: Setting<Name> } = {
   isPrivate: { wireName: "private", parse: (value) => flag(value, "private") },
   gated: { wireName: "gated", parse: gate, toWire: (value) => (value === "none" ? false : value) },
@@ -49,7 +49,7 @@ const settings: { [Name in keyof RepoSettings]: Setting<Name> } = {
 const names = Object.keys(settings) as (keyof RepoSettings)[];
 
 /**
- * What of the wanted settings is not so yet. What is not named stays.
+ * The wanted settings that differ from the present ones.
  * @throws ServiceError `invalid_request` with the setting's name on the wire as `field`
  */
 export function changedSettings(repo: Repo, wanted: Partial<Record<keyof RepoSettings, unknown>>): Partial<RepoSettings> {
@@ -60,7 +60,7 @@ export function changedSettings(repo: Repo, wanted: Partial<Record<keyof RepoSet
   return Object.fromEntries(changed);
 }
 
-/** The same as `updatedConfig` has it. */
+/** Changed settings as in `updatedConfig` of an event. */
 export function settingsToWire(changed: Partial<RepoSettings>): Record<string, string | boolean | null> {
   return Object.fromEntries(
     names
@@ -79,26 +79,22 @@ export function settingsToWire(changed: Partial<RepoSettings>): Record<string, s
  */
 export function parseSdk(value: unknown, type: Repo["type"]): string | null {
   if (value === null || value === "") return null;
-  if (type !== "space") throw new ServiceError("invalid_request", "Only a Space has an SDK.", { field: "sdk" });
+  if (type !== "space") throw invalidRequest("Only a Space has an SDK.", "sdk");
   const sdk = plainText("sdk", value, 1_000);
   if (!/^[a-z0-9][a-z0-9-]{0,39}$/.test(sdk)) {
-    throw new ServiceError("invalid_request", "Name the SDK in lower-case letters, digits and -, at most 40 characters.", {
-      field: "sdk",
-    });
+    throw invalidRequest("Use at most 40 lower-case letters, digits and - for the SDK.", "sdk");
   }
   return sdk;
 }
 
 function flag(value: unknown, field: string): boolean {
-  if (typeof value !== "boolean") throw new ServiceError("invalid_request", "This must be true or false.", { field });
+  if (typeof value !== "boolean") throw invalidRequest("This must be true or false.", field);
   return value;
 }
 
 function gate(value: unknown): Gate {
   if (value === false) return "none";
-  if (!gates.includes(value as Gate)) {
-    throw new ServiceError("invalid_request", "Choose auto, manual, or false for no gate.", { field: "gated" });
-  }
+  if (!gates.includes(value as Gate)) throw invalidRequest("Choose auto, manual, or false for no gate.", "gated");
   return value as Gate;
 }
 
@@ -106,10 +102,9 @@ function longText(value: unknown, field: string, maxCharacters: number): string 
   return (value === null ? "" : plainText(field, value, maxCharacters)).normalize("NFC").trim() || null;
 }
 
-/** Whether there is such a branch is looked up under the lock; here only whether it can be one at all. */
+/** Only checks the name: whether the branch exists is checked under the lock. */
 function branch(value: unknown): string {
   const name = plainText("defaultBranch", value, 200);
-  if (!isRefName(name))
-    throw new ServiceError("invalid_request", "This cannot be the name of a branch.", { field: "defaultBranch" });
+  if (!isRefName(name)) throw invalidRequest("This cannot be the name of a branch.", "defaultBranch");
   return name;
 }

@@ -1,14 +1,15 @@
-import type { EventPayload, Gate, RepoType } from "@keyhook/sdk";
-import { repoApiPath, repoPath } from "@keyhook/sdk";
-import type { RepoResource } from "../../access/rules.ts";
+import { type EventPayload, type Gate, type RepoType, repoApiPath, repoPath } from "@keyhook/sdk";
+import type { RepoResource } from "../../access/rule.ts";
+import { plainText } from "../../accounts/plain-text.ts";
 import { env } from "../../env.ts";
+import { invalidRequest } from "../../errors.ts";
 
-/** A repository as the rest of the hub knows it, with its owner's name. */
+/** A repository with its owner's name. */
 export type Repo = {
   id: string;
   type: RepoType;
   owner: { kind: "user" | "organization"; id: string; handle: string };
-  /** Without the owner. */
+  /** The name without the owner. */
   name: string;
   /** `owner/name` */
   fullName: string;
@@ -17,27 +18,37 @@ export type Repo = {
   gatePrompt: string | null;
   sdk: string | null;
   description: string | null;
-  /** Without `refs/heads/`. */
+  /** The branch's name without `refs/heads/`. */
   defaultBranch: string;
   /** Null while the default branch has no commit. */
   headSha: string | null;
   sizeBytes: number;
+  /** The size of its files in Git LFS. */
+  lfsBytes: number;
+  /** When files of Git LFS were last deleted. */
+  lfsRemovedAt: Date | null;
   tags: string[];
   /** The front matter of README.md. */
   card: Record<string, unknown> | null;
   isReadOnly: boolean;
   isDefaultBranchProtected: boolean;
   hasDiscussions: boolean;
+  /** How many users like it. */
+  likes: number;
   createdById: string | null;
   createdByClientId: string | null;
-  /** Set where a platform beside us holds it: there is no git data here. */
+  /** Set if a platform hosts it: there is no git data here. */
   platformId: string | null;
+  /** The platform's id of it. */
+  externalId: string | null;
   externalUrl: string | null;
+  /** Set if this is what a user has uploaded for pull requests to another repository, whose id it is (core/hub/lfs/proposals). */
+  proposedToId: string | null;
   createdAt: Date;
   updatedAt: Date;
 };
 
-/** What core/access has to know of a repository. */
+/** What core/access needs to know about a repository. */
 export function repoResource(
   repo: Pick<Repo, "id" | "owner" | "isPrivate" | "gated" | "createdById" | "createdByClientId">,
 ): RepoResource {
@@ -55,12 +66,12 @@ export function ownerColumns({ kind, id }: { kind: "user" | "organization"; id: 
   return { ownerUserId: kind === "user" ? id : null, ownerOrgId: kind === "organization" ? id : null };
 }
 
-/** Where people find it, absolute. */
+/** The absolute URL of its page. */
 export function repoWebUrl({ type, fullName, externalUrl }: Pick<Repo, "type" | "fullName" | "externalUrl">): string {
   return externalUrl ?? env().ORIGIN + repoPath(type, fullName);
 }
 
-/** `repo` of a webhook payload (docs/specification/webhooks.md#payload). Of discussions without `headSha`. */
+/** `repo` of a webhook payload (docs/specification/webhooks.md#payload); for discussions without `headSha`. */
 export function repoPayload(repo: Repo, { isContent = true } = {}): EventPayload["repo"] {
   return {
     type: repo.type,
@@ -82,4 +93,30 @@ export function spaceSubdomain({ fullName }: Pick<Repo, "fullName">): string {
     .replace(/[^a-z0-9]+/g, "-")
     .slice(0, 63)
     .replace(/^-|-$/g, "");
+}
+
+const REPO_NAME_MAX_CHARACTERS = 96;
+
+// As clients check it before they send it: letters, digits, `.`, `_`, `-`; no two of `.` or `-` in a row, and none at either end.
+const NAME_SHAPE = /^(?!.*(--|\.\.))[A-Za-z0-9_]([A-Za-z0-9._-]*[A-Za-z0-9_])?$/;
+const MISLEADING_ENDING = /\.(git|ipynb|lock|atom|rss)$/i;
+/** Second segments of our own URLs under `/<owner>/` (S139). */
+const RESERVED_NAMES = new Set("activity collections datasets discussions models new raw resolve settings spaces".split(" "));
+
+/**
+ * Parses a repository's name, without its owner (S137, S139).
+ * @returns the name as spelled, and the form in which it is unique under its owner
+ * @throws ServiceError `invalid_request` with the field `name`
+ */
+export function parseRepoName(value: unknown, field = "name"): { spelled: string; canonical: string } {
+  const spelled = plainText(field, value, 1_000).trim();
+  const refuse = (sentence: string) => invalidRequest(sentence, field);
+  if (spelled === "") throw refuse("Enter a name.");
+  if (spelled.length > REPO_NAME_MAX_CHARACTERS) throw refuse(`Use at most ${REPO_NAME_MAX_CHARACTERS} characters.`);
+  if (!NAME_SHAPE.test(spelled)) {
+    throw refuse("Use letters, digits, . _ and -; no .. or --, and neither . nor - at the beginning or the end.");
+  }
+  if (MISLEADING_ENDING.test(spelled)) throw refuse("The name cannot end in .git, .ipynb, .lock, .atom or .rss.");
+  if (RESERVED_NAMES.has(spelled.toLowerCase())) throw refuse("This name is reserved. Choose another.");
+  return { spelled, canonical: spelled.toLowerCase() };
 }

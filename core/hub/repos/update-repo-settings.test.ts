@@ -14,7 +14,7 @@ const nameOf = ({ type, owner, name }: Repo): RepoName => ({ type, owner: owner.
 const payloads = async (repo: Repo) => (await eventsOf(repo)).map(({ payload }) => eventPayloadSchema.parse(payload));
 
 describe("updateRepoSettings", () => {
-  test("S144 who has changed too much in an hour can still make a repository private", async () => {
+  test("S144 a user over the hourly limit can still make a repository private", async () => {
     const ada = await signedInPerson();
     const repo = await someRepo(ada);
     await useUpHour(ada.id);
@@ -71,7 +71,7 @@ describe("updateRepoSettings", () => {
     expect((await payloads(repo))[2]).toMatchObject({ updatedConfig: { gated: false } });
   });
 
-  test("S136 what is made private is gone for everybody else, and back again", async () => {
+  test("S136 a repository that becomes private disappears for everybody else, and returns when it is public again", async () => {
     const [ada, bea] = [await signedInPerson(), await signedInPerson("bea")];
     const repo = await someRepo(ada);
     await updateRepoSettings(ada.actor, nameOf(repo), { isPrivate: true }, from);
@@ -105,7 +105,7 @@ describe("updateRepoSettings", () => {
       repo: { headSha: draft },
       updatedConfig: { defaultBranch: "draft/one" },
     });
-    // A branch that says nothing of itself: nothing is left of what the other one said.
+    // A branch without a card: none of the other branch's values remain.
     await commitTo(repo, ada, { "README.md": "# Bare\n" }, { branch: "bare" });
     await updateRepoSettings(ada.actor, nameOf(repo), { defaultBranch: "bare" }, from);
     expect(await findRepo(ada.actor, nameOf(repo))).toMatchObject({ tags: [], card: null });
@@ -117,7 +117,7 @@ describe("updateRepoSettings", () => {
     await updateRepoSettings(ada.actor, nameOf(repo), { defaultBranch: "trunk" }, from);
     const head = await runGit(await openRepository(repo), ["symbolic-ref", "HEAD"]);
     expect(head.toString().trim()).toBe("refs/heads/trunk");
-    // What no push could make, since it would be read as a full name or as a commit.
+    // Names that no push could create, because they would be read as full refs or as commits.
     for (const defaultBranch of ["refs/x", "HEAD", "a".repeat(40)]) {
       await expect(updateRepoSettings(ada.actor, nameOf(repo), { defaultBranch }, from)).rejects.toMatchObject({
         field: "defaultBranch",
@@ -153,7 +153,7 @@ describe("updateRepoSettings", () => {
     expect(await payloads(repo)).toHaveLength(2);
   });
 
-  test("an organization's audit log has it; what a platform holds is changed there", async () => {
+  test("an organization's audit log has it; a platform's repository must be changed there", async () => {
     const ada = await signedInPerson();
     const organization = await organizationOf(ada);
     const repo = await createRepo(ada.actor, { type: "model", owner: organization.name, name: "tide" }, from);

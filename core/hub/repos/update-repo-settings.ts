@@ -1,13 +1,13 @@
 import { gates } from "@keyhook/sdk";
-import { type Actor, actorId, clientIdOf } from "../../access/actor.ts";
+import { type Actor, actorId } from "../../access/actor.ts";
 import { recordAuditEvent } from "../../audit/record-audit-event.ts";
 import type { RequestOrigin } from "../../audit/request-origin.ts";
 import type { Db } from "../../db.ts";
-import { ServiceError } from "../../errors.ts";
+import { invalidRequest } from "../../errors.ts";
 import { recordEvent } from "../../events/record-event.ts";
 import { Prisma } from "../../generated/prisma/client.ts";
+import { resolveRef } from "../git/refs/git-refs.ts";
 import { isRefName } from "../git/refs/ref-name.ts";
-import { resolveRef } from "../git/refs/resolve-ref.ts";
 import { openRepository } from "../git/repository.ts";
 import { runGit, UNDER_LOCK } from "../git/run-git.ts";
 import { changeRepo } from "./change-repo.ts";
@@ -17,9 +17,9 @@ import { type Repo, repoPayload } from "./repo.ts";
 import { changedSettings, type RepoSettings, settingsToWire } from "./repo-settings.ts";
 
 /**
- * Changes settings of a repository; what is left out stays. However many change, it is one event, which names each of them with its
- * new value (docs/specification/webhooks.md#payload); when none does, none.
- * @param wanted values as they came from outside; `gated` may be `false`
+ * Changes settings of a repository; absent ones stay unchanged. All changes are one event, which names each changed setting with its new
+ * value (docs/specification/webhooks.md#payload). Without a change there is no event.
+ * @param wanted unchecked values; `gated` may be `false`
  * @throws ServiceError `invalid_request` with the setting's name on the wire as `field`, and as `changeRepo`
  */
 export async function updateRepoSettings(
@@ -40,7 +40,7 @@ export async function updateRepoSettings(
       where: { id: repo.id },
       data: {
         ...changed,
-        // A card that is no more is NULL: undefined would leave the former one.
+        // Without a card, the column must become NULL: undefined would leave the former card in it.
         ...("headSha" in head && {
           headSha,
           tags,
@@ -50,7 +50,7 @@ export async function updateRepoSettings(
       },
     });
     await record(tx, actor, { before, repo }, settingsToWire(changed), from);
-    // Last, since a file is not taken back with the transaction: what clones check out is what the row says.
+    // Last, since a rollback does not restore the file: clones must check out the branch that the row names.
     if (changed.defaultBranch !== undefined) await pointHead(repo);
     return repo;
   });
@@ -65,9 +65,8 @@ async function record(
 ): Promise<void> {
   await recordAuditEvent(tx, {
     type: "repo.update_settings",
-    actorId: actorId(actor),
-    orgId: repo.owner.kind === "organization" ? repo.owner.id : null,
-    clientId: clientIdOf(actor),
+    actor,
+    owner: repo.owner,
     data: { repo: repo.fullName, type: repo.type, ...updatedConfig },
     from,
     isTakingAway: isTakingAway(before, repo),
@@ -78,13 +77,13 @@ async function record(
   });
 }
 
-/** It becomes private, or its gate lets in fewer. Opening one of the two with the same change counts: otherwise both could alternate. */
+/** Whether the change makes the repository private or its gate stricter, and relaxes neither. */
 function isTakingAway(before: Repo, now: Repo): boolean {
   const steps = [Number(now.isPrivate) - Number(before.isPrivate), gates.indexOf(now.gated) - gates.indexOf(before.gated)];
   return steps.some((step) => step > 0) && steps.every((step) => step >= 0);
 }
 
-/** Reads the card while nothing is locked. Whether there may be such a branch is said later. */
+/** Reads the card before anything is locked. Whether the branch exists is checked later. */
 async function readAhead(repo: Repo, branch: string): Promise<void> {
   if (repo.platformId || !isRefName(branch)) return;
   const path = await openRepository(repo);
@@ -92,16 +91,14 @@ async function readAhead(repo: Repo, branch: string): Promise<void> {
   if (sha && !(await readCardAhead(path, [sha]))) throw cardsBusy();
 }
 
-/** What another branch says of the repository. While there are no commits at all, any name will do: it is what the first push makes. */
+/** The card and head of another branch. In an empty repository any name is allowed: the first push creates the branch. */
 async function readBranch(repo: Repo, name: string): Promise<Pick<Repo, "headSha" | "tags" | "card" | "sdk">> {
   const path = await openRepository(repo);
   const headSha = await resolveRef(path, `refs/heads/${name}`, UNDER_LOCK);
   const isEmpty = (await runGit(path, ["for-each-ref", "--count=1", "refs/heads/"], UNDER_LOCK)).length === 0;
-  if (!headSha && !isEmpty) {
-    throw new ServiceError("invalid_request", "There is no such branch.", { field: "defaultBranch" });
-  }
+  if (!headSha && !isEmpty) throw invalidRequest("This branch does not exist.", "defaultBranch");
   const card = headSha ? knownCard(path, headSha, repo) : noCard(repo);
-  // The branch has moved since it was read ahead.
+  // The branch has moved since its card was read.
   if (!card) throw cardsBusy();
   return { headSha, ...card };
 }

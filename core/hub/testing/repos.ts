@@ -2,13 +2,13 @@ import type { RepoType } from "@keyhook/sdk";
 import { freshName, from, type TestPerson } from "../../accounts/testing/people.ts";
 import { db } from "../../db.ts";
 import { changeRefs } from "../git/refs/change-refs.ts";
-import { resolveRef } from "../git/refs/resolve-ref.ts";
+import { resolveRef } from "../git/refs/git-refs.ts";
 import { openRepository } from "../git/repository.ts";
 import { runGit } from "../git/run-git.ts";
 import { createRepo, type NewRepo } from "../repos/create-repo.ts";
 import type { Repo } from "../repos/repo.ts";
 
-/** Repositories for tests, made by the operations themselves. */
+/** Creates a repository by the same operation that the doors use. */
 export async function someRepo(person: TestPerson, input: Partial<NewRepo> & { type?: RepoType } = {}): Promise<Repo> {
   return createRepo(person.actor, { type: "model", owner: person.username, name: freshName("tide"), ...input }, from);
 }
@@ -20,7 +20,7 @@ const author = {
   GIT_COMMITTER_EMAIL: "ada@example.test",
 };
 
-/** Puts files on a branch in one commit, by git's own plumbing, and records it as every change of refs is. @returns the commit */
+/** Commits files to a branch with git's own plumbing, and records it as every change of refs. @returns the commit */
 export async function commitTo(
   repo: Repo,
   person: TestPerson,
@@ -50,7 +50,7 @@ export async function commitTo(
   return newSha;
 }
 
-/** Few objects that unfold to ten thousand million paths. */
+/** A few objects that expand to ten billion paths. */
 export async function unfoldingRepo(person: TestPerson): Promise<Repo> {
   const repo = await someRepo(person);
   const path = await openRepository(repo);
@@ -65,7 +65,7 @@ export async function unfoldingRepo(person: TestPerson): Promise<Repo> {
   return repo;
 }
 
-/** The events of a repository, the oldest first. */
+/** The events of a repository, oldest first. */
 export async function eventsOf(repo: Pick<Repo, "id">): Promise<{ scope: string; action: string; payload: unknown }[]> {
   return db().event.findMany({
     where: { repoId: repo.id },
@@ -74,7 +74,7 @@ export async function eventsOf(repo: Pick<Repo, "id">): Promise<{ scope: string;
   });
 }
 
-/** Asks git whether all is whole; throws when it is not. */
+/** Lets git check the repository; throws if something is broken. */
 export async function fsck(repo: Repo): Promise<void> {
   await runGit(await openRepository(repo), ["fsck", "--full", "--strict", "--no-dangling"]);
 }

@@ -1,13 +1,12 @@
-import { type Actor, actorId } from "../../access/actor.ts";
+import { type Actor, actorId, clientIdOf } from "../../access/actor.ts";
 import { requirePermission } from "../../access/may.ts";
 import { organizationPlans } from "../../accounts/organizations/plans.ts";
 import { recordAuditEvent } from "../../audit/record-audit-event.ts";
 import type { RequestOrigin } from "../../audit/request-origin.ts";
 import { type Db, db } from "../../db.ts";
-import { ServiceError } from "../../errors.ts";
+import { invalidRequest, ServiceError } from "../../errors.ts";
 import { Prisma } from "../../generated/prisma/client.ts";
 import { isId } from "../../ids.ts";
-import type { InferenceAccount } from "./inference-account.ts";
 
 /** What may be used in a month (UTC); null means no limit. */
 export type Allowance = { monthlyTokens: number | null; monthlyRequests: number | null };
@@ -72,13 +71,15 @@ export async function setAllowance(
       await tx.inferenceAllowance.upsert({ where: { subject: key }, create: { subject: key, ...change }, update: change });
     } else {
       if (key === "user" || key === "organization") {
-        throw new ServiceError("invalid_request", "This one counts for all others. Leave its limits empty for none.");
+        throw invalidRequest(
+          "You cannot remove this allowance: it is the default for all others. Leave its limits empty for no limit.",
+        );
       }
       await tx.inferenceAllowance.deleteMany({ where: { subject: key } });
     }
     await recordAuditEvent(tx, {
       type: "inference_allowance.set",
-      actorId: actorId(actor),
+      actor,
       ...(isId(key) && { orgId: await orgIdOf(tx, key) }),
       data: { subject, ...limits },
       from,
@@ -90,13 +91,13 @@ async function subjectOf(tx: Db, subject: string): Promise<string> {
   if (subject === "user" || subject === "organization") return subject;
   if (subject.startsWith("plan:")) {
     if (organizationPlans.some((plan) => subject === `plan:${plan}`)) return subject;
-    throw new ServiceError("invalid_request", `Choose a plan from: ${organizationPlans.join(", ")}.`, { field: "subject" });
+    throw invalidRequest(`Choose a plan from: ${organizationPlans.join(", ")}.`, "subject");
   }
   const known: string = subject;
   if (isId(known)) return known;
   const handle = subject.includes("\0") ? null : await tx.handle.findUnique({ where: { handle: subject.toLowerCase() } });
   const id = handle?.orgId ?? handle?.userId;
-  if (!id) throw new ServiceError("invalid_request", "There is no user and no organization of this name.", { field: "subject" });
+  if (!id) throw invalidRequest("There is no user or organization with this name.", "subject");
   return id;
 }
 
@@ -109,9 +110,33 @@ function parseLimit(field: string, text: string, max: number): number | null {
   const digits = text.trim().replace(/[,_\s]/g, "");
   if (digits === "") return null;
   if (!/^\d{1,13}$/.test(digits) || Number(digits) > max) {
-    throw new ServiceError("invalid_request", `Give a whole number up to ${max.toLocaleString("en")}, or nothing for no limit.`, {
-      field,
-    });
+    throw invalidRequest(`Enter a whole number up to ${max.toLocaleString("en")}, or leave it empty for no limit.`, field);
   }
   return Number(digits);
+}
+
+/** The user and client of an inference request, and who pays for it. */
+export type InferenceAccount = {
+  userId: string;
+  /** Empty for a personal access token. */
+  clientId: string;
+  /** Set for an exchanged token: the organization pays, not the user. */
+  orgId: string | null;
+  /** The owner of the meter: an organization or a user. */
+  ownerId: string;
+};
+
+/**
+ * The account of an inference request. Requests with an exchanged token are metered to the organization that it is bound to
+ * (docs/specification/jobs-and-spaces.md#inference); all others to the user.
+ * @throws ServiceError `insufficient_scope` (inference-api), `forbidden`, `unauthorized`
+ */
+export async function requireInferenceAccount(actor: Actor): Promise<InferenceAccount> {
+  const userId = actorId(actor);
+  const orgId = (actor.kind === "token" && actor.boundOrgId) || null;
+  const owner = orgId ? { ownerUserId: null, ownerOrgId: orgId } : { ownerUserId: userId, ownerOrgId: null };
+  await requirePermission(actor, "inference.use", owner, { what: "Inference" });
+  // A CI job's token and the operator's command have no user to meter; neither has the right or a way in.
+  if (!userId) throw new ServiceError("forbidden", "Inference requires a user's token.");
+  return { userId, clientId: clientIdOf(actor) ?? "", orgId, ownerId: orgId ?? userId };
 }

@@ -1,22 +1,22 @@
-import { type Actor, actorId } from "../../access/actor.ts";
+import type { Actor } from "../../access/actor.ts";
 import { requirePermission } from "../../access/may.ts";
 import { consumeThrottle, throttleKey } from "../../accounts/throttle.ts";
 import { recordAuditEvent } from "../../audit/record-audit-event.ts";
 import type { RequestOrigin } from "../../audit/request-origin.ts";
 import { db } from "../../db.ts";
-import { isServiceError, ServiceError } from "../../errors.ts";
-import type { InferenceAccount } from "./inference-account.ts";
+import { invalidRequest, isServiceError, ServiceError } from "../../errors.ts";
+import type { InferenceAccount } from "./allowance.ts";
 
 /** Requests per minute of one user, and of one app for all its users. */
 export type InferenceRates = { perUser: number; perApp: number };
 
-export const RATES_KEY = "inference_rates";
+const RATES_KEY = "inference_rates";
 const DEFAULT_RATES: InferenceRates = { perUser: 60, perApp: 600 };
 const RATE_MAX = 100_000;
 const WINDOW_SECONDS = 60;
 
 /** Reads the setting's row, which a newer or an older version may have written. */
-export function ratesOf(value: unknown): InferenceRates {
+function ratesOf(value: unknown): InferenceRates {
   const { perUser, perApp } = Object(value) as Partial<Record<keyof InferenceRates, unknown>>;
   const or = (rate: unknown, otherwise: number) => (Number.isInteger(rate) && Number(rate) > 0 ? Number(rate) : otherwise);
   return { perUser: or(perUser, DEFAULT_RATES.perUser), perApp: or(perApp, DEFAULT_RATES.perApp) };
@@ -33,22 +33,21 @@ export async function setRates(actor: Actor, input: { perUser: string; perApp: s
   await db().$transaction(async (tx) => {
     const change = { value, updatedAt: new Date() };
     await tx.setting.upsert({ where: { key: RATES_KEY }, create: { key: RATES_KEY, ...change }, update: change });
-    await recordAuditEvent(tx, { type: "inference_rates.set", actorId: actorId(actor), data: value, from });
+    await recordAuditEvent(tx, { type: "inference_rates.set", actor, data: value, from });
   });
 }
 
 function parseRate(field: string, text: string): number {
   const rate = /^\d{1,6}$/.test(text.trim()) ? Number(text) : 0;
-  if (rate < 1 || rate > RATE_MAX) {
-    throw new ServiceError("invalid_request", `Give a whole number from 1 to ${RATE_MAX.toLocaleString("en")}.`, { field });
-  }
+  if (rate < 1 || rate > RATE_MAX)
+    throw invalidRequest(`Enter a whole number from 1 to ${RATE_MAX.toLocaleString("en")}.`, field);
   return rate;
 }
 
 /** Counts a request for a user and for their app. @throws ServiceError `rate_limited` with the seconds to wait */
 export async function countRequest({ userId, clientId }: InferenceAccount, { perUser, perApp }: InferenceRates): Promise<void> {
-  await within(`inference-user:${userId}`, perUser, `You may make ${perUser} requests a minute.`);
-  if (clientId) await within(`inference-app:${clientId}`, perApp, `This app may make ${perApp} requests a minute.`);
+  await within(`inference-user:${userId}`, perUser, `You can make ${perUser} requests per minute.`);
+  if (clientId) await within(`inference-app:${clientId}`, perApp, `This app can make ${perApp} requests per minute.`);
 }
 
 async function within(subject: string, limit: number, sentence: string): Promise<void> {

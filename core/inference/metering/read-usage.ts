@@ -24,7 +24,7 @@ export type MonthOfUsage = {
   month: string;
   tokens: number;
   requests: number;
-  /** Reserved by requests under way. */
+  /** Reserved by requests in progress. */
   underWay: number;
   allowance: Allowance;
   lines: UsageLine[];

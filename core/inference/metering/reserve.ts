@@ -1,11 +1,12 @@
+import { counted } from "../../counted.ts";
 import { db, pool } from "../../db.ts";
 import { ServiceError } from "../../errors.ts";
 import { newId } from "../../ids.ts";
-import { allowanceOf } from "./allowance.ts";
-import type { InferenceAccount } from "./inference-account.ts";
+import { allowanceOf, type InferenceAccount } from "./allowance.ts";
+import type { TokenCount } from "./token-count.ts";
 
-/** What a request under way has reserved; it is settled when the request ends. */
-export type Reservation = { id: string; ownerId: string; month: string };
+/** What a request in progress has reserved; it is settled when the request ends. */
+type Reservation = { id: string; ownerId: string; month: string };
 
 /** The longest duration of a request; with a margin, an older reservation belongs to a killed process. */
 export const REQUEST_MAX_MS = 30 * 60_000;
@@ -17,12 +18,12 @@ const WAIT_SECONDS = 5;
 /**
  * Reserves tokens for a request that begins, in one statement that locks the meter's row: each of any number of parallel requests sees what
  * the others have reserved. A request may begin while anything is left, so a month is exceeded by at most the length of its last request.
- * @throws ServiceError `quota_exceeded`; `rate_limited` while too many are under way
+ * @throws ServiceError `quota_exceeded`; `rate_limited` while too many are in progress
  */
 export async function reserve(account: InferenceAccount, tokens: number): Promise<Reservation> {
   const reservation = { id: newId(), ownerId: account.ownerId, month: monthOf(new Date()) };
   if (await tryToReserve(account, reservation, tokens)) return reservation;
-  // Before refusing because of what killed processes left behind:
+  // Before refusing, removes reservations that killed processes left behind:
   const { rowCount } = await pool().query("DELETE FROM inference_reservation WHERE owner_id = $1 AND expires_at < now()", [
     account.ownerId,
   ]);
@@ -61,7 +62,7 @@ async function refusal(account: InferenceAccount, month: string): Promise<Servic
       FROM inference_meter m WHERE m.owner_id = ${account.ownerId} AND m.month = ${month}::date`;
   const { tokenLimit = null, requestLimit = null, tokens = 0n, requests = 0, underWay = 0 } = row ?? {};
   const whose = account.orgId ? "The organization's" : "Your";
-  const until = `It begins anew on ${nextMonth(month)}.`;
+  const until = `It is reset on ${nextMonth(month)}.`;
   if (requestLimit !== null && requests >= requestLimit) {
     return new ServiceError(
       "quota_exceeded",
@@ -74,14 +75,12 @@ async function refusal(account: InferenceAccount, month: string): Promise<Servic
   }
   const why =
     underWay >= underWayMax(account)
-      ? `${underWay} requests are under way, as many as may be at the same time.`
-      : `What is left for this month is put aside for ${counted(underWay, "request")} under way.`;
-  return new ServiceError("rate_limited", `${why} Try again when one has ended.`, { retryAfterSeconds: WAIT_SECONDS });
+      ? `${underWay} requests are in progress, which is the maximum.`
+      : `The rest of this month's allowance is reserved for ${counted(underWay, "request")} in progress.`;
+  return new ServiceError("rate_limited", `${why} Try again when one has finished.`, { retryAfterSeconds: WAIT_SECONDS });
 }
 
 const underWayMax = ({ orgId }: InferenceAccount): number => (orgId ? UNDER_WAY_MAX.organization : UNDER_WAY_MAX.user);
-
-const counted = (count: number, what: string): string => `${count.toLocaleString("en")} ${what}${count === 1 ? "" : "s"}`;
 
 /** The first day of a month, UTC, as `2026-11-01`. */
 export function monthOf(at: Date): string {
@@ -92,4 +91,43 @@ function nextMonth(month: string): string {
   const [year = 0, number = 1] = month.split("-").map(Number);
   const first = new Date(Date.UTC(year, number, 1));
   return new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "long", timeZone: "UTC" }).format(first);
+}
+
+/** How a request ended: what it used, or undefined if the provider did not respond, which costs nothing. */
+type Settlement = { model: string; used: TokenCount | undefined };
+
+/** Releases a request's reservation and records its use, on the meter and for the day, in one statement: all or nothing. */
+export async function settle(account: InferenceAccount, reservation: Reservation, { model, used }: Settlement): Promise<void> {
+  const { prompt, completion, isEstimated } = used ?? { prompt: 0, completion: 0, isEstimated: false };
+  const total = prompt + completion;
+  await pool().query({
+    name: "settle-inference",
+    text: `WITH gone AS (DELETE FROM inference_reservation WHERE id = $1),
+           metered AS (
+             INSERT INTO inference_meter AS m (owner_id, month, tokens, requests) VALUES ($2, $3::date, $4, $5)
+             ON CONFLICT (owner_id, month) DO UPDATE SET tokens = m.tokens + excluded.tokens, requests = m.requests + excluded.requests)
+           INSERT INTO inference_usage AS u
+             (user_id, day, client_id, org_id, model, requests, failures, prompt_tokens, completion_tokens, estimated_tokens)
+           VALUES ($6, (now() AT TIME ZONE 'UTC')::date, $7, $8, $9, $5, $10, $11, $12, $13)
+           ON CONFLICT (user_id, day, client_id, org_id, model) DO UPDATE SET
+             requests = u.requests + excluded.requests, failures = u.failures + excluded.failures,
+             prompt_tokens = u.prompt_tokens + excluded.prompt_tokens,
+             completion_tokens = u.completion_tokens + excluded.completion_tokens,
+             estimated_tokens = u.estimated_tokens + excluded.estimated_tokens`,
+    values: [
+      reservation.id,
+      reservation.ownerId,
+      reservation.month,
+      total,
+      used ? 1 : 0,
+      account.userId,
+      account.clientId,
+      account.orgId ?? "",
+      model,
+      used ? 0 : 1,
+      prompt,
+      completion,
+      isEstimated ? total : 0,
+    ],
+  });
 }

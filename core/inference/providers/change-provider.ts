@@ -1,11 +1,62 @@
-import { type Actor, actorId } from "../../access/actor.ts";
+import type { Actor } from "../../access/actor.ts";
 import { requirePermission } from "../../access/may.ts";
 import { recordAuditEvent } from "../../audit/record-audit-event.ts";
 import type { RequestOrigin } from "../../audit/request-origin.ts";
 import { type Db, db } from "../../db.ts";
-import { notFound, ServiceError } from "../../errors.ts";
-import { isId } from "../../ids.ts";
-import { parseApiKey, sealedKey } from "./provider.ts";
+import { conflict, invalidRequest, notFound } from "../../errors.ts";
+import { isId, newId } from "../../ids.ts";
+import { isOutboundFailure } from "../../outbound/request.ts";
+import { insertModels } from "../models.ts";
+import { openUpstream } from "../requests/upstream.ts";
+import { PROVIDERS_MAX, parseApiKey, parseBaseUrl, parseModel, parseProviderName, sealedKey } from "./provider.ts";
+
+type ProviderInput = {
+  name: string;
+  baseUrl: string;
+  apiKey?: string | null;
+  /** Whether it may have a private address (docs/decisions/047). */
+  isOwnNetworkAllowed?: boolean;
+  models?: readonly { name: string; upstreamName?: string | undefined; plans?: readonly string[] }[];
+};
+
+/**
+ * Adds a provider to which inference requests are passed. Its key is stored sealed and never shown again.
+ * @throws ServiceError `invalid_request`, `conflict` (its name or a model's is taken), `forbidden`, `reauthentication_required`
+ */
+export async function addProvider(
+  actor: Actor,
+  input: ProviderInput,
+  from: RequestOrigin,
+): Promise<{ id: string; name: string }> {
+  await requirePermission(actor, "installation.configure", null, { what: "The installation" });
+  const [name, baseUrl, key] = [parseProviderName(input.name), parseBaseUrl(input.baseUrl), parseApiKey(input.apiKey)];
+  const models = (input.models ?? []).map(parseModel);
+  const isOwnNetworkAllowed = input.isOwnNetworkAllowed === true;
+  if (baseUrl.startsWith("http:") && !isOwnNetworkAllowed) {
+    throw invalidRequest(
+      "Use https: otherwise, prompts and the key travel unencrypted. If the provider is in your own network, tick the box for that.",
+      "baseUrl",
+    );
+  }
+  const id = newId();
+  await db().$transaction(async (tx) => {
+    await tx.$executeRaw`SELECT pg_advisory_xact_lock(hashtextextended('inference providers', 0))`;
+    const others = await tx.inferenceProvider.findMany({ select: { name: true } });
+    if (others.some((other) => other.name.toLowerCase() === name.toLowerCase())) {
+      throw conflict("A provider with this name already exists. Choose another name.", "name");
+    }
+    if (others.length >= PROVIDERS_MAX) throw conflict(`There are already ${PROVIDERS_MAX} providers. Remove one first.`);
+    await tx.inferenceProvider.create({ data: { id, name, baseUrl, isOwnNetworkAllowed, ...sealedKey(key) } });
+    await insertModels(tx, id, models);
+    await recordAuditEvent(tx, {
+      type: "inference_provider.create",
+      actor,
+      data: { providerId: id, name, baseUrl, isOwnNetworkAllowed, models: models.map((model) => model.name) },
+      from,
+    });
+  });
+  return { id, name };
+}
 
 /**
  * Replaces a provider's key; new requests use the new one.
@@ -14,14 +65,14 @@ import { parseApiKey, sealedKey } from "./provider.ts";
 export async function rotateProviderKey(actor: Actor, providerId: string, apiKey: string, from: RequestOrigin): Promise<void> {
   await requirePermission(actor, "installation.configure", null, { what: "The installation" });
   const key = parseApiKey(apiKey);
-  if (!key) throw new ServiceError("invalid_request", "Paste the new key.", { field: "apiKey" });
+  if (!key) throw invalidRequest("Enter the new key.", "apiKey");
   await change(actor, providerId, { change: "key" }, from, (tx) =>
     tx.inferenceProvider.update({ where: { id: providerId }, data: sealedKey(key) }),
   );
 }
 
 /**
- * Disables or enables a provider, and with it its models. Requests under way are finished.
+ * Disables or enables a provider, and with it its models. Requests in progress are finished.
  * @throws ServiceError `not_found`, `forbidden`, `reauthentication_required`
  */
 export async function setProviderDisabled(
@@ -61,10 +112,59 @@ async function change(
     await work(tx);
     await recordAuditEvent(tx, {
       type: what ? "inference_provider.update" : "inference_provider.delete",
-      actorId: actorId(actor),
+      actor,
       data: { providerId, name: provider.name, ...what },
       from,
     });
     return provider;
   });
+}
+
+const TEST_MS = 10_000;
+const MAX_BYTES = 4 * 1024 * 1024;
+
+/** A provider's response to a request that costs nothing: the list of its models. */
+type ProviderTest = { isReached: true; models: string[]; milliseconds: number } | { isReached: false; problem: string };
+
+/**
+ * Requests a provider's models, with its key and over the same path as inference requests. @throws ServiceError `not_found`, `forbidden`
+ */
+export async function testProvider(actor: Actor, providerId: string): Promise<ProviderTest> {
+  await requirePermission(actor, "installation.operate", null, { what: "The installation" });
+  const provider = isId(providerId) ? await db().inferenceProvider.findUnique({ where: { id: providerId } }) : null;
+  if (!provider) throw notFound("Provider");
+  const began = performance.now();
+  const opened = await openUpstream(provider, { path: "/models", idleMs: TEST_MS, deadlineMs: TEST_MS });
+  if (opened.outcome !== "answered") return failed(`The provider could not be reached: ${opened.reason}.`);
+  const { status, body, close } = opened;
+  try {
+    const pieces: Uint8Array[] = [];
+    let length = 0;
+    for await (const piece of body) {
+      pieces.push(piece);
+      length += piece.length;
+      if (length > MAX_BYTES) return failed("The provider's list of models is larger than 4 MiB.");
+    }
+    if (status === 401 || status === 403) return failed(`The provider rejected the key (status ${status}). Replace the key.`);
+    if (status !== 200) return failed(`The provider responded with status ${status} at ${provider.baseUrl}/models.`);
+    const models = modelsIn(Buffer.concat(pieces).toString());
+    if (!models) return failed("The response is not a list of models. Enter the URL that comes before /chat/completions.");
+    return { isReached: true, models, milliseconds: Math.round(performance.now() - began) };
+  } catch (error) {
+    if (isOutboundFailure(error)) return failed(`The connection was lost: ${error.result.reason}.`);
+    throw error;
+  } finally {
+    close();
+  }
+}
+
+const failed = (problem: string): ProviderTest => ({ isReached: false, problem });
+
+function modelsIn(text: string): string[] | undefined {
+  try {
+    const { data } = Object(JSON.parse(text)) as { data?: unknown };
+    return Array.isArray(data) ? data.map((model) => Object(model).id).filter((id) => typeof id === "string") : undefined;
+  } catch {
+    return undefined;
+  }
 }

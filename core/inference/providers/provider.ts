@@ -1,8 +1,10 @@
-import { displayText } from "../../accounts/display-text.ts";
+import type { Actor } from "../../access/actor.ts";
+import { requirePermission } from "../../access/may.ts";
 import { organizationPlans } from "../../accounts/organizations/plans.ts";
-import { plainText } from "../../accounts/plain-text.ts";
+import { displayText, plainText } from "../../accounts/plain-text.ts";
 import { seal, unseal } from "../../crypto/seal.ts";
-import { ServiceError } from "../../errors.ts";
+import { db } from "../../db.ts";
+import { invalidRequest, notFound } from "../../errors.ts";
 
 export const PROVIDER_NAME_MAX_CHARACTERS = 60;
 export const PROVIDERS_MAX = 50;
@@ -23,11 +25,8 @@ export function parseProviderName(value: unknown): string {
 export function parseBaseUrl(value: unknown): string {
   const url = URL.parse(plainText("baseUrl", value, URL_MAX_CHARACTERS).trim());
   const isPlain = url && /^https?:$/.test(url.protocol) && !url.username && !url.password && !url.search && !url.hash;
-  if (!isPlain) {
-    throw new ServiceError("invalid_request", "Give the address before /chat/completions, such as https://api.example.com/v1.", {
-      field: "baseUrl",
-    });
-  }
+  if (!isPlain)
+    throw invalidRequest("Enter the URL that comes before /chat/completions, such as https://api.example.com/v1.", "baseUrl");
   return url.href.replace(/(?<!\/)\/+$/, "");
 }
 
@@ -35,9 +34,7 @@ export function parseBaseUrl(value: unknown): string {
 export function parseApiKey(value: unknown): string | null {
   const key = plainText("apiKey", value ?? "", KEY_MAX_CHARACTERS).trim();
   if (key === "") return null;
-  if (!/^[\x21-\x7e]+$/.test(key)) {
-    throw new ServiceError("invalid_request", "A key is letters, digits and signs without spaces.", { field: "apiKey" });
-  }
+  if (!/^[\x21-\x7e]+$/.test(key)) throw invalidRequest("A key has letters, digits and symbols, without spaces.", "apiKey");
   return key;
 }
 
@@ -59,9 +56,7 @@ export function parseModel(input: { name: unknown; upstreamName?: unknown; plans
   const name = modelName("model", input.name);
   const plans = [...new Set(input.plans ?? [])];
   const unknown = plans.find((plan) => !organizationPlans.some((each) => each === plan));
-  if (unknown !== undefined) {
-    throw new ServiceError("invalid_request", `Choose plans from: ${organizationPlans.join(", ")}.`, { field: "plans" });
-  }
+  if (unknown !== undefined) throw invalidRequest(`Choose plans from: ${organizationPlans.join(", ")}.`, "plans");
   return {
     name,
     upstreamName: input.upstreamName ? modelName("upstreamName", input.upstreamName) : name,
@@ -72,13 +67,43 @@ export function parseModel(input: { name: unknown; upstreamName?: unknown; plans
 function modelName(field: string, value: unknown): string {
   const name = plainText(field, value, MODEL_NAME_MAX_CHARACTERS).trim();
   if (!/^[\x21-\x7e]+$/.test(name)) {
-    throw new ServiceError(
-      "invalid_request",
-      "A model's name is letters, digits and signs such as - . : and /, without spaces.",
-      {
-        field,
-      },
-    );
+    throw invalidRequest("A model's name has letters, digits and symbols such as - . : and /, without spaces.", field);
   }
   return name;
+}
+
+export type ListedProvider = {
+  id: string;
+  name: string;
+  baseUrl: string;
+  /** The end of its key; null if it has none, or one too short to show any of it. */
+  last4: string | null;
+  hasKey: boolean;
+  isOwnNetworkAllowed: boolean;
+  createdAt: Date;
+  disabledAt: Date | null;
+  models: { id: string; name: string; upstreamName: string; plans: string[] }[];
+};
+
+/** Every provider with its models, by name; the numbers of both are limited. @throws ServiceError `forbidden` */
+export async function listProviders(actor: Actor): Promise<ListedProvider[]> {
+  await requirePermission(actor, "installation.operate", null, { what: "The installation" });
+  const rows = await db().inferenceProvider.findMany({
+    orderBy: { name: "asc" },
+    take: PROVIDERS_MAX,
+    include: {
+      models: { orderBy: { name: "asc" }, take: MODELS_MAX, select: { id: true, name: true, upstreamName: true, plans: true } },
+    },
+  });
+  return rows.map(({ sealedApiKey, ...provider }) => ({ ...provider, hasKey: sealedApiKey !== null }));
+}
+
+/** A provider by its name, ignoring case, for the operator's command. @throws ServiceError `not_found` */
+export async function findProviderByName(name: string): Promise<{ id: string; name: string }> {
+  const found = await db().inferenceProvider.findFirst({
+    where: { name: { equals: name.replaceAll("\0", "").replace(/[\\%_]/g, "\\$&"), mode: "insensitive" } },
+    select: { id: true, name: true },
+  });
+  if (!found) throw notFound("Provider");
+  return found;
 }

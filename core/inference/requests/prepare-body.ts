@@ -1,5 +1,6 @@
 import { env } from "../../env.ts";
-import { ServiceError } from "../../errors.ts";
+import { invalidRequest, isServiceError, ServiceError } from "../../errors.ts";
+import type { UsableModel } from "../models.ts";
 
 /** The endpoints that are passed on, by their path after the base URL. */
 export const inferenceEndpoints = ["chat/completions", "completions", "embeddings", "responses"] as const;
@@ -20,16 +21,11 @@ export function parseBody(text: string): Record<string, unknown> {
   } catch (cause) {
     throw new ServiceError("invalid_request", "The body is not valid JSON.", { cause });
   }
-  if (typeof body !== "object" || body === null || Array.isArray(body)) {
-    throw new ServiceError("invalid_request", "The body must be a JSON object.");
-  }
+  if (typeof body !== "object" || body === null || Array.isArray(body)) throw invalidRequest("The body must be a JSON object.");
   return body as Record<string, unknown>;
 }
 
-/**
- * The standard fields of all endpoints: openai 7. Excludes what the provider charges for or grants to the account that all users here
- * share.
- */
+/** The standard fields of all endpoints (openai 7), without those that charge or grant to the account that all users share. */
 const STANDARD = `
   messages model input prompt instructions stream stream_options store metadata user max_tokens max_completion_tokens
   max_output_tokens max_tool_calls temperature top_p n best_of seed stop suffix echo truncation frequency_penalty
@@ -69,17 +65,34 @@ function requireKnown(body: Record<string, unknown>, options: Record<string, unk
   if (field !== undefined) {
     const sentence =
       field === "models"
-        ? "Name one model, in `model`."
-        : "A field of this name is not passed on. The operator can allow it: docs/guides/inference.md says how.";
-    throw new ServiceError("invalid_request", sentence, { field: field.slice(0, 100) });
+        ? "Send one model in `model`."
+        : "A field with this name is not forwarded. The operator can allow it: see docs/guides/inference.md.";
+    throw invalidRequest(sentence, field.slice(0, 100));
   }
   if (TEMPLATE_ARGUMENTS.some((name) => Object.hasOwn(Object(body.chat_template_kwargs), name))) {
     const sentence = `\`chat_template_kwargs\` has no ${TEMPLATE_ARGUMENTS.join(" and no ")} here.`;
-    throw new ServiceError("invalid_request", sentence, { field: "chat_template_kwargs" });
+    throw invalidRequest(sentence, "chat_template_kwargs");
   }
   if (Object.keys(options).every((name) => STREAM_OPTIONS.has(name))) return;
   const known = `\`stream_options\` has ${[...STREAM_OPTIONS].join(", ")}.`;
-  throw new ServiceError("invalid_request", known, { field: "stream_options" });
+  throw invalidRequest(known, "stream_options");
+}
+
+/** `image_url`, `video_url`, `server_url` and so on. Providers written in Go also read `URL`. */
+const URL_FIELD = /(^|_)url$/i;
+
+/**
+ * A provider in the operator's network would fetch such a URL there, where the sender may not reach (S118, S119).
+ * @throws ServiceError `invalid_request`
+ */
+function requireNoUrl(name: string, value: unknown): unknown {
+  if (typeof value === "string" && URL_FIELD.test(name) && !/^data:/i.test(value)) {
+    throw invalidRequest(
+      "The provider of this model does not open URLs. Send the content itself as a data: URL.",
+      name.slice(0, 100),
+    );
+  }
+  return value;
 }
 
 /**
@@ -88,7 +101,11 @@ function requireKnown(body: Record<string, unknown>, options: Record<string, unk
  * (docs/decisions/047).
  * @throws ServiceError `invalid_request`
  */
-export function prepareBody(endpoint: InferenceEndpoint, body: Record<string, unknown>, upstreamName: string): PreparedBody {
+export function prepareBody(
+  endpoint: InferenceEndpoint,
+  body: Record<string, unknown>,
+  { upstreamName, provider }: Pick<UsableModel, "upstreamName" | "provider">,
+): PreparedBody {
   const isStreamed = body.stream === true;
   const prepared: Record<string, unknown> = { ...body, model: upstreamName };
   const options = Object(body.stream_options) as Record<string, unknown>;
@@ -96,22 +113,25 @@ export function prepareBody(endpoint: InferenceEndpoint, body: Record<string, un
   if (endpoint === "responses") {
     for (const name of ["previous_response_id", "conversation", "background"]) {
       if (body[name] === undefined || body[name] === null || body[name] === false) continue;
-      throw new ServiceError("invalid_request", `${name} is not taken here: answers are not kept. Send the whole conversation.`, {
-        field: name,
-      });
+      throw invalidRequest(`${name} is not supported: responses are not stored. Send the whole conversation.`, name);
     }
     prepared.store = false;
   } else {
     if (body.store !== undefined) prepared.store = false;
     if (isStreamed && endpoint !== "embeddings") prepared.stream_options = { ...options, include_usage: true };
   }
-  return { json: serialized(prepared), isStreamed, isUsageWanted: endpoint === "responses" || options.include_usage === true };
+  return {
+    json: serialized(prepared, provider.isOwnNetworkAllowed ? requireNoUrl : undefined),
+    isStreamed,
+    isUsageWanted: endpoint === "responses" || options.include_usage === true,
+  };
 }
 
-function serialized(body: Record<string, unknown>): string {
+function serialized(body: Record<string, unknown>, check?: (name: string, value: unknown) => unknown): string {
   try {
-    return JSON.stringify(body);
+    return JSON.stringify(body, check);
   } catch (cause) {
+    if (isServiceError(cause)) throw cause;
     // A value that can be parsed can still be nested too deeply to serialize.
     throw new ServiceError("invalid_request", "The body is nested too deeply.", { cause });
   }

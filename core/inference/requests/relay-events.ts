@@ -1,12 +1,12 @@
 import { createParser, type EventSourceMessage } from "eventsource-parser";
 import { log } from "../../log.ts";
 import { isOutboundFailure } from "../../outbound/request.ts";
-import type { AnswerCounter } from "./answer-counter.ts";
+import { type TokenCount, tokenCountOf, tokensOfText } from "../metering/token-count.ts";
 
 /** An event is a few words; this length is not plausible. */
 const EVENT_MAX_BYTES = 8 * 1024 * 1024;
 
-export type Relay = {
+type Relay = {
   body: AsyncIterable<Uint8Array>;
   counter: AnswerCounter;
   names: { name: string; upstreamName: string };
@@ -33,13 +33,14 @@ export async function* relayEvents({ body, signal, ...relay }: Relay): AsyncGene
   const decoder = new TextDecoder();
   try {
     for await (const piece of body) {
-      // Before it is fed: an event within it resets the count. Comments do not, or an event could grow behind them without end.
+      // Counted before parsing, because an event in it resets the count. Comments do not reset it; otherwise an event could grow without
+      // limit behind them.
       pending += piece.length;
       parser.feed(decoder.decode(piece, { stream: true }));
       const text = ready.splice(0).join("");
       if (text) yield text;
       if (pending > EVENT_MAX_BYTES) {
-        yield failure("upstream_error", "The provider sent what is no event of an answer.");
+        yield failure("upstream_error", "The provider sent an invalid event.");
         return;
       }
     }
@@ -49,15 +50,15 @@ export async function* relayEvents({ body, signal, ...relay }: Relay): AsyncGene
   } catch (error) {
     if (signal.aborted) return;
     if (!isOutboundFailure(error)) {
-      log().error({ err: error }, "an answer of an inference provider could not be passed on");
-      yield failure("server_error", "Something went wrong on our side. The answer is not complete.");
+      log().error({ err: error }, "a response of an inference provider could not be passed on");
+      yield failure("server_error", "Something went wrong on our side. The response is incomplete.");
       return;
     }
     const isTimeout = error.result.outcome === "unreachable" && error.result.isTimeout;
-    log().warn({ reason: error.result.reason }, "an inference provider's answer broke off");
+    log().warn({ reason: error.result.reason }, "an inference provider's response broke off");
     yield isTimeout
-      ? failure("upstream_timeout", "The provider fell silent. The answer is not complete.")
-      : failure("upstream_error", "The provider broke off. The answer is not complete.");
+      ? failure("upstream_timeout", "The provider stopped sending. The response is incomplete.")
+      : failure("upstream_error", "The provider closed the connection. The response is incomplete.");
   }
 }
 
@@ -103,3 +104,50 @@ function written({ event, id }: EventSourceMessage, data: string): string {
 function failure(code: string, message: string): string {
   return `data: ${JSON.stringify({ error: { message, type: code === "server_error" ? code : "upstream_error", code, param: null } })}\n\n`;
 }
+
+/** Counts what a response uses as it passes: as the provider reports, or else by its text. */
+export class AnswerCounter {
+  readonly #promptEstimate: number;
+  #told: TokenCount | undefined;
+  #characters = 0;
+
+  constructor(promptEstimate: number) {
+    this.#promptEstimate = promptEstimate;
+  }
+
+  /** Takes a whole response, or one event of a stream. */
+  take(data: Record<string, unknown>): void {
+    const response = Object(data.response) as Record<string, unknown>;
+    this.#told = tokenCountOf(data.usage) ?? tokenCountOf(response.usage) ?? this.#told;
+    this.#characters += charactersOf(data);
+  }
+
+  result(): TokenCount {
+    const estimate = { prompt: this.#promptEstimate, completion: tokensOfText(this.#characters), isEstimated: true };
+    return this.#told ?? estimate;
+  }
+}
+
+/** The text written by a model, in each of the forms in which it arrives. */
+function charactersOf(data: Record<string, unknown>): number {
+  // An event of the responses API; its other events repeat what these had.
+  if (typeof data.type === "string" && data.type.endsWith(".delta")) return lengthOf(data.delta);
+  const choices = Array.isArray(data.choices) ? data.choices : [];
+  let characters = 0;
+  for (const choice of choices) {
+    const { text, delta, message } = Object(choice) as Record<string, unknown>;
+    const said = Object(delta ?? message) as Record<string, unknown>;
+    characters += lengthOf(text) + lengthOf(said.content) + lengthOf(said.reasoning_content) + lengthOf(said.refusal);
+    for (const call of Array.isArray(said.tool_calls) ? said.tool_calls : []) {
+      const { name, arguments: given } = Object(Object(call).function) as Record<string, unknown>;
+      characters += lengthOf(name) + lengthOf(given);
+    }
+  }
+  for (const item of Array.isArray(data.output) ? data.output : []) {
+    const parts = Object(item).content;
+    for (const part of Array.isArray(parts) ? parts : []) characters += lengthOf(Object(part).text);
+  }
+  return characters;
+}
+
+const lengthOf = (value: unknown): number => (typeof value === "string" ? value.length : 0);

@@ -6,26 +6,23 @@ import { fairQueue } from "../../fair-queue/fair-queue.ts";
 import { log } from "../../log.ts";
 import { isOutboundFailure } from "../../outbound/request.ts";
 import type { StreamedResult } from "../../outbound/stream-request.ts";
-import { type InferenceAccount, requireInferenceAccount } from "../metering/inference-account.ts";
-import { countRequest } from "../metering/rates.ts";
-import { REQUEST_MAX_MS, reserve } from "../metering/reserve.ts";
-import { settle } from "../metering/settle.ts";
+import { type InferenceAccount, requireInferenceAccount } from "../metering/allowance.ts";
+import { countRequest, readRates } from "../metering/rates.ts";
+import { REQUEST_MAX_MS, reserve, settle } from "../metering/reserve.ts";
 import { estimateCompletion, estimatePrompt, type TokenCount } from "../metering/token-count.ts";
-import { findModel, type UsableModel } from "../models/find-model.ts";
+import { findModel, type UsableModel } from "../models.ts";
 import { openKey } from "../providers/provider.ts";
-import { AnswerCounter } from "./answer-counter.ts";
-import { openUpstream } from "./open-upstream.ts";
 import { type InferenceEndpoint, type PreparedBody, parseBody, prepareBody } from "./prepare-body.ts";
-import { type PassedRefusal, refusalOfUpstream } from "./refusal-of-upstream.ts";
-import { relayEvents, rename } from "./relay-events.ts";
+import { AnswerCounter, relayEvents, rename } from "./relay-events.ts";
+import { openUpstream, type PassedRefusal, refusalOfUpstream } from "./upstream.ts";
 
 const ANSWER_MAX_BYTES = 16 * 1024 * 1024;
-/** Larger bodies are parsed as JSON one after another: each takes the event loop some hundred milliseconds (S137). */
+/** Larger bodies are parsed, changed and written one after another: each step can take the event loop a tenth of a second (S137). */
 const LARGE_JSON_BYTES = 256 * 1024;
-const largeJson = fairQueue({ name: "inference_json", places: 1, waitMaxMs: 30_000 });
+const largeJson = fairQueue({ name: "inference_json", slots: 1, waitMaxMs: 30_000 });
 const REFUSAL_MAX_BYTES = 64 * 1024;
 
-export type InferenceRequest = {
+type InferenceRequest = {
   endpoint: InferenceEndpoint;
   /** JSON, as the client sent it. */
   body: string;
@@ -33,7 +30,7 @@ export type InferenceRequest = {
   signal: AbortSignal;
 };
 
-export type InferenceAnswer =
+type InferenceAnswer =
   | { kind: "whole"; json: string }
   | { kind: "events"; events: AsyncGenerator<string, void, undefined> }
   /** The provider rejects the request as it is. */
@@ -42,20 +39,20 @@ export type InferenceAnswer =
 type Answered = Extract<StreamedResult, { outcome: "answered" }>;
 
 /**
- * Passes a request on to the provider of its model, and its response back. From top to bottom: who asks, for what, whether their limits
- * allow it, and then the result. The caller has to read the events to their end or leave them with `return()`; otherwise the reservation
- * lasts for a while.
+ * Passes a request on to the provider of its model, and its response back. From top to bottom: the caller, the model, the limits, and then
+ * the result. The caller has to read the events to their end or leave them with `return()`; otherwise the reservation lasts for a while.
  * @throws ServiceError `insufficient_scope`, `forbidden`, `invalid_request`, `not_found`, `rate_limited`, `quota_exceeded`,
  * `upstream_error`, `upstream_timeout`
  */
 export async function requestInference(actor: Actor, { endpoint, body, signal }: InferenceRequest): Promise<InferenceAnswer> {
   const account = await requireInferenceAccount(actor);
+  // Before the body is read: parsing it is most of the cost of an invalid request.
+  await countRequest(account, await readRates());
   const asked = await inTurn(body, () => parseBody(body));
   const model = await findModel(account, asked.model);
-  const prepared = prepareBody(endpoint, asked, model.upstreamName);
+  const prepared = await inTurn(body, () => prepareBody(endpoint, asked, model));
   const { isUsageWanted } = prepared;
-  await countRequest(account, model.rates);
-  const promptEstimate = estimatePrompt(asked);
+  const promptEstimate = await inTurn(body, () => estimatePrompt(asked));
   const completionEstimate = endpoint === "embeddings" ? 0 : estimateCompletion(asked);
   const finish = await begin(account, model, promptEstimate + completionEstimate);
   try {
@@ -95,7 +92,7 @@ async function begin(account: InferenceAccount, { name }: UsableModel, estimate:
   return async (used) => {
     if (!isOpen) return;
     isOpen = false;
-    // The response is ready: failing to count it is no reason to withhold it.
+    // The response is ready: a failure to count it must not withhold it.
     await settle(account, reservation, { model: name, used }).catch((error: unknown) =>
       log().error({ err: error, ...reservation, used }, "what a request used for inference could not be recorded"),
     );
@@ -116,7 +113,7 @@ async function ask(
     "an inference provider was not reached",
   );
   if (opened.outcome === "unreachable" && opened.isTimeout) {
-    throw new ServiceError("upstream_timeout", "The provider of this model did not answer in time. Try again later.");
+    throw new ServiceError("upstream_timeout", "The provider of this model did not respond in time. Try again later.");
   }
   throw new ServiceError("upstream_error", "The provider of this model could not be reached. Try again later.");
 }
@@ -145,13 +142,13 @@ async function readAnswer(model: UsableModel, answered: Answered, counter: Answe
   const text = await readText(answered, ANSWER_MAX_BYTES);
   if (text === undefined) {
     const most = `${ANSWER_MAX_BYTES / 1024 ** 2} MiB`;
-    throw new ServiceError("upstream_error", `The answer has more than ${most}. Ask for less at once, or for a stream.`);
+    throw new ServiceError("upstream_error", `The response is larger than ${most}. Request less at once, or a stream.`);
   }
   return inTurn(text, () => {
     const data = jsonObject(text);
     if (!data) {
-      log().warn({ provider: model.provider.name, model: model.name }, "an inference provider's answer is no JSON");
-      throw new ServiceError("upstream_error", "What the provider of this model answered could not be read.");
+      log().warn({ provider: model.provider.name, model: model.name }, "an inference provider's response is not JSON");
+      throw new ServiceError("upstream_error", "The response from the provider of this model could not be read.");
     }
     counter.take(data);
     return rename(data, model) ? written(data, model) : text;
@@ -167,7 +164,7 @@ function written(data: Record<string, unknown>, { provider, name }: UsableModel)
   } catch (cause) {
     // A value that can be parsed can still be nested too deeply to serialize.
     log().warn({ provider: provider.name, model: name, err: cause }, "an inference provider's answer cannot be written");
-    throw new ServiceError("upstream_error", "What the provider of this model answered could not be read.", { cause });
+    throw new ServiceError("upstream_error", "The response from the provider of this model could not be read.", { cause });
   }
 }
 
@@ -207,9 +204,12 @@ function jsonObject(text: string): Record<string, unknown> | undefined {
 function failureOfUpstream({ provider, name }: UsableModel, error: unknown, { aborted: isGone }: AbortSignal): unknown {
   if (!isOutboundFailure(error)) return error;
   if (!isGone) {
-    log().warn({ provider: provider.name, model: name, reason: error.result.reason }, "an inference provider's answer broke off");
+    log().warn(
+      { provider: provider.name, model: name, reason: error.result.reason },
+      "an inference provider's response broke off",
+    );
   }
   return error.result.outcome === "unreachable" && error.result.isTimeout
-    ? new ServiceError("upstream_timeout", "The provider of this model did not answer in time. Try again later.")
-    : new ServiceError("upstream_error", "The provider of this model broke off. Try again later.");
+    ? new ServiceError("upstream_timeout", "The provider of this model did not respond in time. Try again later.")
+    : new ServiceError("upstream_error", "The provider of this model closed the connection. Try again later.");
 }

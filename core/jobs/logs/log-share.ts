@@ -1,13 +1,13 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
-/** Share of the worker's event loop for the output of all tasks of one caller; everything else lives from the rest. */
+/** Share of the worker's event loop for the output of all tasks of one caller; everything else gets the rest. */
 const SHARE = 0.1;
 /** For all callers together, however many there are. */
 const SHARE_OF_ALL = 0.5;
 /** Pauses too short for timers are collected. */
 const PAUSE_MIN_MS = 5;
 
-/** Until when each pausing caller's output is not read. */
+/** The time until which each pausing caller's output is not read. */
 const pauses = new Map<string, number>();
 
 /**

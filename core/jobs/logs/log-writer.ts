@@ -1,8 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { pool } from "../../db.ts";
 import { log } from "../../log.ts";
-import { appendLog, type NewChunk } from "./append-log.ts";
-import type { LogStream } from "./log-chunk.ts";
+import { JOB_LOG_CHANNEL } from "../stages.ts";
 import { LogShare } from "./log-share.ts";
+import type { LogChunk, LogStream } from "./read-log.ts";
 import { SecretMask } from "./secret-mask.ts";
 import { SecretWindows } from "./secret-windows.ts";
 
@@ -18,7 +19,7 @@ const LINE_WAIT_MS = 1_000;
 const LINE_MAX = 16 * 1024;
 const CHUNK_MAX = 32 * 1024;
 const PENDING_MAX = 256 * 1024;
-/** Pause while output is discarded: it limits reading to about six megabytes a second, whatever the command does. */
+/** Pause while output is discarded: it limits reading to about six megabytes a second in any case. */
 const DISCARD_PAUSE_MS = 10;
 const RETRY_MS = 1_000;
 
@@ -68,17 +69,19 @@ export class LogWriter {
     else this.#timer ??= setTimeout(() => void this.#flush(), FLUSH_MS);
   }
 
-  /** A message of this service, as a sentence. Never says what a secret is. */
+  /** A message of this service, as a sentence. It never contains a secret. */
   note(sentence: string): void {
     this.#add("system", `${sentence}\n`);
     this.#timer ??= setTimeout(() => void this.#flush(), FLUSH_MS);
   }
 
-  /** Stores what is left. */
+  /** Stores what is left, and resolves when it is stored: whoever closes the log ends the run, and an ended run gets no more output. */
   async close(): Promise<void> {
     for (const stream of ["stdout", "stderr"] as const) this.#keep(stream, this.#streams[stream].end());
     clearTimeout(this.#timer);
-    while (this.#pending.length > 0 && !this.#isLost) await this.#flush();
+    // At least once: a flush that began earlier has emptied `#pending` but may not have stored it yet.
+    do await this.#flush();
+    while (this.#pending.length > 0 && !this.#isLost);
   }
 
   #keep(stream: Output, text: string): void {
@@ -98,7 +101,7 @@ export class LogWriter {
   #fill(): void {
     if (this.#isFull) return;
     this.#isFull = true;
-    this.note(`What it writes beyond ${inUnits(LOG_MAX_BYTES)} is not kept.`);
+    this.note(`Output beyond ${inUnits(LOG_MAX_BYTES)} is not stored.`);
   }
 
   #add(stream: LogStream, text: string): void {
@@ -192,7 +195,7 @@ class OutputText {
   }
 }
 
-/** Postgres holds no NUL. */
+/** Postgres cannot store NUL. */
 const withoutNul = (text: string): string => text.replaceAll("\0", "\uFFFD");
 
 /** As many whole lines as fit, or as much of the first as fits, without splitting a character. */
@@ -205,4 +208,35 @@ function takeLines(text: string, most: number): string {
 
 function inUnits(bytes: number): string {
   return bytes % 1024 ** 2 === 0 ? `${bytes / 1024 ** 2} MiB` : `${bytes} bytes`;
+}
+
+type NewChunk = Omit<LogChunk, "seq">;
+
+/**
+ * Adds chunks to a run's log under its claim, and notifies its followers. Output of a worker that has lost its claim is dropped.
+ * @returns whether the claim still holds
+ */
+export async function appendLog(runId: string, claimId: string, chunks: readonly NewChunk[]): Promise<boolean> {
+  const { rowCount } = await pool().query(
+    `with run as (
+       update job_run set log_bytes = log_bytes + $3 where id = $1 and claim_id = $2 returning id
+     ), last as (
+       select coalesce(max(seq), 0) as seq from job_log where run_id = $1
+     ), added as (
+       insert into job_log (run_id, seq, at, stream, text)
+       select run.id, last.seq + chunk.number, chunk.at, chunk.stream, chunk.text from run, last,
+         unnest($4::timestamptz[], $5::text[], $6::text[]) with ordinality as chunk (at, stream, text, number)
+     )
+     select pg_notify($7, id) from run`,
+    [
+      runId,
+      claimId,
+      chunks.reduce((sum, { text }) => sum + Buffer.byteLength(text), 0),
+      chunks.map(({ at }) => at),
+      chunks.map(({ stream }) => stream),
+      chunks.map(({ text }) => text),
+      JOB_LOG_CHANNEL,
+    ],
+  );
+  return rowCount === 1;
 }

@@ -1,7 +1,9 @@
 import { pool } from "../../db.ts";
-import type { Page } from "../../tail.ts";
-import type { JobStage } from "../stages.ts";
-import type { LogChunk } from "./log-chunk.ts";
+import { currentParty } from "../../fair-queue/party.ts";
+import { streamSlots } from "../../http/stream-slots.ts";
+import { requestContext } from "../../log.ts";
+import { followTail, type Page, type Tail } from "../../tail.ts";
+import { isOver, JOB_LOG_CHANNEL, type JobStage } from "../stages.ts";
 
 /** Limits for the end of a log: a chunk may consist of line breaks only, so lines are counted too (S137). */
 const END_BYTES = 1024 * 1024;
@@ -44,7 +46,7 @@ const PAGE_BYTES = 256 * 1024;
 const PAGE_CHUNKS = 500;
 
 /** The chunks after one, and the run's stage, read at one moment: if the run is over by then, no chunk is missing. */
-export async function readLogPage(runId: string, after: number): Promise<Page<LogChunk, JobStage, number> | undefined> {
+async function readLogPage(runId: string, after: number): Promise<Page<LogChunk, JobStage, number> | undefined> {
   type Row = { stage: JobStage; last: number } & (LogChunk | { seq: null });
   const { rows } = await pool().query<Row>({
     name: "read-log-page",
@@ -69,7 +71,7 @@ export async function readLogPage(runId: string, after: number): Promise<Page<Lo
 
 /**
  * Everything that a run has printed so far, a page at a time.
- * @param requireStill asks before each page whether the reader may still read it: readers take as long as they like (S114)
+ * @param requireStill checks before each page whether the reader may still read it: readers take as long as they like (S114)
  */
 export async function* readWholeLog(runId: string, requireStill: () => Promise<unknown>): AsyncGenerator<readonly LogChunk[]> {
   for (let after = 0; ; ) {
@@ -80,4 +82,78 @@ export async function* readWholeLog(runId: string, requireStill: () => Promise<u
     if (!page.isCut) return;
     after = page.end;
   }
+}
+
+/** News for a follower: more of the log, or another stage. */
+type LogNews = { chunks: readonly LogChunk[]; stage: JobStage };
+
+type Follow = { after?: number; signal: AbortSignal };
+
+const logs: Tail<LogChunk, JobStage, number> = {
+  name: "job log",
+  channel: JOB_LOG_CHANNEL,
+  read: (runId, after = 0) => readLogPage(runId, after),
+  cursorOf: ({ seq }) => seq,
+  bytesOf: ({ text }) => Buffer.byteLength(text),
+};
+
+const stages: Tail<never, JobStage, number> = {
+  name: "job stage",
+  channel: JOB_LOG_CHANNEL,
+  read: readStage,
+  cursorOf: () => 0,
+  bytesOf: () => 0,
+};
+
+/** Follows a run's log from a chunk until the run is over or `signal` aborts. Yields at least once. The caller found the run. */
+export async function* followLog(runId: string, { after = 0, signal }: Follow): AsyncGenerator<LogNews> {
+  let told: JobStage | undefined;
+  for await (const { entries: chunks, state: stage, isCut } of followTail(logs, runId, { after, signal })) {
+    if (chunks.length > 0 || stage !== told) yield { chunks, stage };
+    told = stage;
+    if (isOver(stage) && !isCut) return;
+  }
+}
+
+/** The stages of a run, starting with its current one, until it is over or `signal` aborts. The caller has found the run. */
+export async function* followStage(runId: string, signal: AbortSignal): AsyncGenerator<JobStage> {
+  for await (const { state: stage } of followTail(stages, runId, { signal })) {
+    yield stage;
+    if (isOver(stage)) return;
+  }
+}
+
+async function readStage(runId: string): Promise<Page<never, JobStage, number> | undefined> {
+  const { rows } = await pool().query<{ stage: JobStage }>("select stage from job_run where id = $1", [runId]);
+  return rows[0] && { entries: [], end: 0, isCut: false, state: rows[0].stage };
+}
+
+/** `system`: messages of this service about the run. */
+const logStreams = ["stdout", "stderr", "system"] as const;
+export type LogStream = (typeof logStreams)[number];
+
+/** A piece of output: whole lines of one stream, unless a line is very long or stays unfinished for long. */
+export type LogChunk = { seq: number; at: Date; stream: LogStream; text: string };
+
+/** How many logs of jobs and Spaces, and stages of jobs, one user may follow at once on one web process, over any door. */
+const LOGS_MAX_PER_PERSON = 10;
+
+// On `globalThis`, because each bundle of Next makes its own module instances (ARCHITECTURE.md, Processes).
+const keeper = globalThis as typeof globalThis & { keyhookLogSlots?: ReturnType<typeof streamSlots> };
+
+/**
+ * Takes a slot for following a log, for this request's caller, until the response ends or its client disconnects. It is taken before the
+ * stream begins, so that a refusal can still be answered with an error.
+ * @throws ServiceError `rate_limited`
+ */
+export function takeLogSlot(): void {
+  const whenClosed = requestContext.getStore()?.whenClosed;
+  if (!whenClosed) return;
+  keeper.keyhookLogSlots ??= streamSlots({
+    perPerson: LOGS_MAX_PER_PERSON,
+    inAll: 2_000,
+    sentence: "You are following too many logs. Close one of them, or try again later.",
+    retryAfterSeconds: 15,
+  });
+  whenClosed(keeper.keyhookLogSlots(currentParty().key));
 }

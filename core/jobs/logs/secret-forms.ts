@@ -52,10 +52,7 @@ function* inJson(text: string): Generator<string> {
   yield escaped(/[<>&\u2028\u2029]/g);
 }
 
-/**
- * Base64 of a text that contains the secret depends on the secret's offset, in three ways; this yields, for each, the part that depends on
- * nothing else.
- */
+/** Base64 of a text depends on the secret's offset in it, in three ways: for each, the part that depends only on the secret. */
 function* inBase64(bytes: Buffer): Generator<string> {
   for (const before of [0, 1, 2]) {
     const encoded = Buffer.concat([Buffer.alloc(before), bytes]).toString("base64");

@@ -25,7 +25,7 @@ it("S134 a secret is masked wherever the pieces of the output are cut", async ()
   }
 });
 
-it("S134 so are its lines, and what becomes of it in base64, in an address and in JSON", async () => {
+it("S134 so are its lines and its base64, URL and JSON encodings", async () => {
   const secret = 'first "line" of it\nsecond line/of+it\n}\n';
   const header = (before: string) => Buffer.from(`${before}${secret}`).toString("base64");
   const forms = [
@@ -44,7 +44,7 @@ it("S134 so are its lines, and what becomes of it in base64, in an address and i
   expect(await masked([], ["plain"])).toBe("plain");
 });
 
-it("S134 so is every form that programs give it in addresses, forms, JSON and hexadecimal digits", async () => {
+it("S134 so is every encoding of it in URLs, forms, JSON and hexadecimal digits", async () => {
   const secret = "Ünter (den) 'Linden'/5? <b> & *!~";
   const component = encodeURIComponent(secret);
   const hex = Buffer.from(secret).toString("hex");
@@ -97,7 +97,7 @@ it("S134 what only begins like a secret is shown when it turns out to be somethi
   expect(mask.push("agent\n")).toBe("secret-agent\n");
 });
 
-it("S134 the end of a line is not kept back for a secret of many lines", async () => {
+it("S134 the end of a line is not delayed by a secret of many lines", async () => {
   const secret = Array.from({ length: 40 }, () => randomBytes(24).toString("base64")).join("\n");
   for (let before = 0; before < 65; before++) {
     const value = `${"-".repeat(before)}${secret}`;
@@ -144,7 +144,7 @@ it("S134 many lines cost little more than a few, and are all masked", async () =
   expect(times.many).toBeLessThan(4 * times.few);
 });
 
-it("S132 the list of what to look for is built while others have their turns, however long it becomes", async () => {
+it("S132 the list of secrets to search for is built in turns with other work, however long it becomes", async () => {
   const secrets = Array.from({ length: 16 }, () => randomBytes(24_000).toString("base64"));
   let turns = 0;
   await SecretWindows.of(secrets, {
@@ -156,7 +156,7 @@ it("S132 the list of what to look for is built while others have their turns, ho
   expect(turns).toBeGreaterThan(10);
 });
 
-it("S134 of a long secret each part is masked, in whatever pieces it comes", async () => {
+it("S134 each part of a long secret is masked, in whatever pieces it is printed", async () => {
   const secret = randomBytes(900).toString("base64url");
   const forms = [
     secret,

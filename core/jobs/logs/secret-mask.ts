@@ -3,16 +3,13 @@ import type { SecretWindows } from "./secret-windows.ts";
 /** Replaces a secret in a log, or several adjacent ones. */
 export const MASK = "***";
 
-/**
- * Masks secrets in text that arrives in pieces (S134). If the end of a piece could begin a secret, it is held back until more is known,
- * never more than one window.
- */
+/** Masks secrets in text that arrives in pieces (S134). The end of a piece that could begin a secret is held back. */
 export class SecretMask {
   readonly #secrets: SecretWindows;
   #kept = "";
   /** How much of the beginning of the held text is known to belong to a secret. */
   #hidden = 0;
-  /** Whether the shown text ends with a mask: what is hidden next needs no other. */
+  /** Whether the shown text ends with a mask, so that the next hidden text needs none. */
   #isAfterMask = false;
 
   constructor(secrets: SecretWindows) {

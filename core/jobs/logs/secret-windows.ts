@@ -27,10 +27,7 @@ export class SecretWindows {
   readonly #windows: readonly string[];
   /** For each window, the longest other window with which it begins; -1 if there is none. */
   readonly #shorter: Int32Array;
-  /**
-   * A bit for each hash of four characters: whether any window begins with them. There are so many bits that few other texts have theirs
-   * set.
-   */
+  /** A bit for each hash of four characters: whether a window begins with them. There are enough bits that few other texts match. */
   readonly #begins: Uint8Array;
 
   private constructor(windows: readonly string[], shorter: Int32Array) {
@@ -149,10 +146,7 @@ function* textsEncoded(values: readonly string[]): Generator<string> {
 
 const linesOf = (value: string): string[] => value.split(/\r\n|\n|\r/).map((line) => line.trim());
 
-/**
- * Avoids a window that begins shortly before the end of a line: text that could begin a window is held back when the output pauses, and
- * output usually pauses after a line.
- */
+/** Avoids windows that begin near the end of a line: output usually pauses after a line, and such an end would be held back. */
 function* addWindows(windows: string[], form: string): Steps<void> {
   const lineEndsSoonAfter = (place: number) => form.slice(place, place + LONGEST / 4).indexOf("\n");
   let at = 0;

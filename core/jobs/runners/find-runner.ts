@@ -1,10 +1,12 @@
+import { db } from "../../db.ts";
 import { env } from "../../env.ts";
+import { isServiceError } from "../../errors.ts";
 import { log } from "../../log.ts";
 import { bubblewrap } from "./bubblewrap/bubblewrap.ts";
-import { probe } from "./probe.ts";
 import type { Runner } from "./runner.ts";
+import { RUNNER_REPORT_KEY } from "./runner-report.ts";
 
-/** Why no job can run: a sentence for the user who wants to run one, which says what the operator has to do. */
+/** Why no job can run and what to do, for the operator. Users read `JOBS_OFF`. */
 export type NoRunner = { refusal: string };
 
 let found: Promise<Runner | NoRunner> | undefined;
@@ -23,7 +25,7 @@ export async function findRunner(): Promise<Runner | NoRunner> {
 async function look(): Promise<Runner | NoRunner> {
   switch (env().JOBS_RUNNER) {
     case "off":
-      return { refusal: "This installation runs no jobs. Its operator can let it, with JOBS_RUNNER." };
+      return { refusal: "JOBS_RUNNER is off." };
     case "docker":
       return (await import("./docker/docker.ts")).docker;
     case "kubernetes":
@@ -35,11 +37,54 @@ async function look(): Promise<Runner | NoRunner> {
   }
 }
 
+let logged: string | undefined;
+
 async function whyNot(): Promise<NoRunner | undefined> {
   const reason = await probe(bubblewrap);
   if (reason === undefined) return undefined;
-  log().warn({ reason }, "jobs cannot be isolated on this machine and are refused");
+  // A worker looks again every minute.
+  if (reason !== logged) log().warn({ reason }, "jobs cannot be isolated on this machine and are refused");
+  logged = reason;
   return {
-    refusal: `This machine cannot isolate jobs: ${reason} Its operator can install bubblewrap (apt-get install bubblewrap) and allow user namespaces, or set JOBS_RUNNER=docker or kubernetes.`,
+    refusal: `Jobs and Spaces are off, because nothing isolates them here: ${reason} Install bubblewrap (apt-get install bubblewrap) and allow user namespaces, or set JOBS_RUNNER=docker or kubernetes.`,
   };
+}
+
+/** Reports how this worker runs jobs (`readRunnerReport`). */
+export async function reportRunner(): Promise<void> {
+  const found = await findRunner().catch((error: unknown) => ({
+    refusal: isServiceError(error)
+      ? error.message
+      : "Jobs and Spaces are disabled: the worker could not determine how to run them. See its log.",
+  }));
+  const value =
+    "refusal" in found ? { refusal: found.refusal } : { runner: found.name, limits: (await found.report?.()) ?? null };
+  await db().setting.upsert({
+    where: { key: RUNNER_REPORT_KEY },
+    create: { key: RUNNER_REPORT_KEY, value },
+    update: { value, updatedAt: new Date() },
+  });
+}
+
+const PROBE_MS = 10_000;
+
+/** Whether a runner works on this machine, tested by running something. @returns why it does not, as a sentence */
+export async function probe(runner: Runner): Promise<string | undefined> {
+  let said = "";
+  const { exited } = await runner.start({
+    id: "probe",
+    command: ["true"],
+    environment: {},
+    network: false,
+    limits: { memoryBytes: 256 * 1024 ** 2, cpus: 1, processes: 16, scratchBytes: 1024 ** 2, cpuSeconds: 10 },
+    onOutput: (_stream, bytes) => {
+      said = (said + bytes.toString("utf8")).slice(0, 300);
+    },
+    onNote: () => undefined,
+    signal: AbortSignal.timeout(PROBE_MS),
+  });
+  const exit = await exited;
+  if (exit.kind === "failed") return exit.reason;
+  if (exit.kind === "exited" && exit.code === 0) return undefined;
+  return `a test command failed there (${said.trim() || exit.kind}).`;
 }

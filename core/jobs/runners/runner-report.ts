@@ -5,6 +5,9 @@ export const RUNNER_REPORT_KEY = "jobs_runner";
 /** A worker reports every minute: one that was silent for longer is gone. */
 const REPORT_MAX_AGE_MS = 5 * 60 * 1000;
 
+/** What users read where no job can run. The operator reads the reason and what to do about it (`NoRunner`). */
+export const JOBS_OFF = "Jobs are disabled on this server. The operator can enable them.";
+
 /** How tasks are limited, for runners where that depends on the machine. */
 export type LimitsReport = {
   /** Whether the kernel itself enforces all limits on all processes of a task together. */
@@ -15,7 +18,7 @@ export type LimitsReport = {
 /** The workers' last report on how they run jobs. */
 export type RunnerReport =
   | { kind: "runs"; runner: string; limits: LimitsReport | undefined }
-  /** A sentence that says what the operator has to do. */
+  /** For the operator: the reason, and what to do. */
   | { kind: "refuses"; refusal: string }
   /** No worker has reported lately: jobs wait. */
   | { kind: "silent" };

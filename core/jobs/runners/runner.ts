@@ -1,17 +1,14 @@
 import type { LimitsReport } from "./runner-report.ts";
 
-/** Where commands run. docs/decisions/055-runners.md lists the limits of each runner. */
+/** Runs commands. docs/decisions/055-runners.md lists the limits of each runner. */
 export type Runner = {
-  /** As `job_run.runner` and the settings spell it. */
+  /** The name, as `job_run.runner` and the settings spell it. */
   name: RunnerName;
   /** Starts a command. It does not throw if the runner itself fails: the command's exit reports that. */
   start(task: Task): Promise<Execution>;
   /** How it limits tasks here, for the operator. Only for runners where that depends on the machine. */
   report?(): Promise<LimitsReport>;
-  /**
-   * Ends what a lost worker left of a run, so that its try can be repeated. Only for runners whose commands outlive their worker. Throws if
-   * that is impossible now.
-   */
+  /** Ends the rest of a lost worker's run, so that it can be repeated, if commands outlive workers. Throws if it cannot now. */
   endLeftovers?(id: string): Promise<void>;
   /**
    * Removes what killed workers left of any task, and what the runner caches beyond its limits. Only for runners that leave such things
@@ -28,7 +25,7 @@ export type RunnerName = (typeof runnerNames)[number];
 export type Task = {
   /** The id of the run or the Space: containers are named after it. */
   id: string;
-  /** As named in the spec; a runner without images notes what it runs instead. */
+  /** The image named in the spec. A runner without images notes in the log what it runs instead. */
   image?: string | undefined;
   /** The program and its arguments. Empty: the image's own command. */
   command: readonly string[];
@@ -84,9 +81,9 @@ export type Exit =
 /** How long a command has between SIGTERM and SIGKILL. */
 export const GRACE_MS = 10_000;
 
-/** Where a command finds the socket directory. */
+/** The path of the socket directory for the command. */
 export const SOCKET_DIRECTORY = "/run/keyhook";
-/** Where a command starts, and finds the files of its Space. */
+/** The command's working directory, with the files of its Space. */
 export const WORKING_DIRECTORY = "/workspace";
-/** Where a command finds the payload of its webhook. */
+/** The path of the webhook's payload for the command. */
 export const PAYLOAD_FILE = "/run/webhook/payload.json";

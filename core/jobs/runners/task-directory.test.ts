@@ -5,12 +5,12 @@ import { jobSpecSchema } from "@keyhook/sdk";
 import { expect, test } from "vitest";
 import { db, pool } from "../../db.ts";
 import { newId } from "../../ids.ts";
-import { claimRows } from "../../leases/leased-table.ts";
-import { createRun } from "../runs/create-run.ts";
+import { claimRows } from "../../postgres/leased-table.ts";
 import { type ClaimedRun, jobTable } from "../runs/job-table.ts";
+import { createRun } from "../runs/request-run.ts";
 import { makeTaskDirectory, sweepTaskDirectories } from "./task-directory.ts";
 
-test("what a killed worker has left goes, and what somebody has in hand or another service's is stays", async () => {
+test("leftovers of a killed worker are removed; tasks that are held, and another service's, stay", async () => {
   const owner = { kind: "user", id: newId() } as const;
   const spec = jobSpecSchema.parse({ command: ["true"] });
   const run = () =>

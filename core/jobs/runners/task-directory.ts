@@ -13,7 +13,7 @@ export const makeTaskDirectory = (kind: "run" | "files", id: string): Promise<st
   mkdtemp(join(tmpdir(), `keyhook-${kind}-${serviceMark()}-${id}-`));
 
 /**
- * Removes the folders of tasks that no worker holds any more.
+ * Removes the folders of tasks that no worker holds.
  * @param held ids of tasks that are not runs and continue
  */
 export async function sweepTaskDirectories(held: ReadonlySet<string>): Promise<void> {
@@ -30,7 +30,7 @@ export async function sweepTaskDirectories(held: ReadonlySet<string>): Promise<v
 }
 
 /**
- * Which of these tasks some worker holds. Called after listing the leftovers: a claim is older than what is created under it.
+ * Which of these tasks some worker holds. Called after listing the leftovers: a claim is older than the folders created under it.
  * @param spaces ids of tasks that are not runs and continue
  */
 export async function heldAmong(ids: readonly string[], spaces: ReadonlySet<string>): Promise<ReadonlySet<string>> {

@@ -16,10 +16,10 @@ export const unsandboxed: Runner = {
   name: "unsandboxed",
   async start(task) {
     if (task.command.length === 0) {
-      const exit: Exit = { kind: "failed", reason: "It names no command, and this runner has no image that would have one." };
+      const exit: Exit = { kind: "failed", reason: "The job has no command, and this runner has no image that provides one." };
       return { exited: Promise.resolve(exit), kill: () => undefined };
     }
-    task.onNote("It is not isolated: it runs as this service's own user, on its machine.");
+    task.onNote("The job is not isolated: it runs on the service's machine as the service's user.");
     return run(task);
   },
 };
@@ -60,7 +60,7 @@ async function run(task: Task): Promise<Execution> {
 
   async function exited(): Promise<Exit> {
     const ended = new Promise<Exit>((resolve) => {
-      child.once("error", ({ message }) => resolve({ kind: "failed", reason: `It could not be started: ${message}.` }));
+      child.once("error", ({ message }) => resolve({ kind: "failed", reason: `The job could not be started: ${message}.` }));
       child.once("exit", (code, signal) =>
         resolve({ kind: "exited", code: code ?? 128 + constants.signals[signal ?? "SIGKILL"] }),
       );

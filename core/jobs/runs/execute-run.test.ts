@@ -9,20 +9,18 @@ import { db, pool } from "../../db.ts";
 import { provideSettings } from "../../env.ts";
 import { ServiceError } from "../../errors.ts";
 import { newId } from "../../ids.ts";
-import { claimRows } from "../../leases/leased-table.ts";
 import { stopListening } from "../../notifications.ts";
-import { followLog } from "../logs/follow-log.ts";
+import { claimRows } from "../../postgres/leased-table.ts";
 import { LOG_MAX_BYTES } from "../logs/log-writer.ts";
-import { readLogEnd } from "../logs/read-log.ts";
+import { followLog, readLogEnd } from "../logs/read-log.ts";
 import { bubblewrap } from "../runners/bubblewrap/bubblewrap.ts";
 import { findRunner } from "../runners/find-runner.ts";
 import type { Exit, Runner, Task } from "../runners/runner.ts";
-import { cancelRun } from "./cancel-run.ts";
-import { createRun, type NewRun } from "./create-run.ts";
+import { cancelRun } from "./change-run.ts";
 import { executeRun, type TakeFiles } from "./execute-run.ts";
-import { findRun } from "./find-run.ts";
+import { findRun, listRuns } from "./find-run.ts";
 import { type ClaimedRun, jobTable } from "./job-table.ts";
-import { listRuns } from "./list-runs.ts";
+import { createRun, type NewRun } from "./request-run.ts";
 
 beforeEach(() => pool().query("delete from job_run"));
 afterAll(stopListening);
@@ -67,7 +65,7 @@ async function claimAndRun({
   takeFiles = async () => undefined,
 }: More = {}) {
   const { claimId, rows } = await claimRows<ClaimedRun>(jobTable, 10);
-  await Promise.all(rows.map((row) => executeRun(row, claimId, { takeFiles, mayBeTold: async () => true, stopping, runner })));
+  await Promise.all(rows.map((row) => executeRun(row, claimId, { takeFiles, mayReceive: async () => true, stopping, runner })));
   return rows.length;
 }
 
@@ -110,7 +108,7 @@ describe("a run", () => {
     expect(log).toContain("good 'day' ***\n***\n");
     expect(log).toContain("stderr: oh\n");
     expect(log).toContain("\uFFFD\uFFFD end");
-    expect(log).toContain("system: Its command ended with exit code 3.\n");
+    expect(log).toContain("system: The command ended with exit code 3.\n");
     expect(log).not.toMatch(/s3cret|czNjcmV0/);
     expect(Buffer.from(row.secrets ?? []).toString("latin1")).not.toContain(token);
   });
@@ -148,19 +146,19 @@ describe("a run", () => {
     expect(log).toMatch(/^hello\n\*\*\*\n/);
   });
 
-  it("S132 keeps no more output than there is room for, says so, and ends in its time", async () => {
+  it("S132 stores only the allowed amount of output, says so, and ends in time", async () => {
     const id = await newRun(sh("yes 0123456789abcdef", { timeoutSeconds: 3 }));
     await claimAndRun();
     const row = await rowOf(id);
     expect(row).toMatchObject({ stage: "ERROR", exitCode: 124 });
-    expect(row.message).toContain("longer than the 3 seconds");
+    expect(row.message).toContain("longer than its limit of 3 seconds");
     expect(row.logBytes).toBeGreaterThan(LOG_MAX_BYTES - 1024);
     expect(row.logBytes).toBeLessThan(LOG_MAX_BYTES + 1024);
     const end = (await wholeLog(id)).filter(({ stream }) => stream === "system").map(({ text }) => text);
-    expect(end.join("")).toContain("What it writes beyond 8 MiB is not kept.");
+    expect(end.join("")).toContain("Output beyond 8 MiB is not stored.");
   });
 
-  it("can be followed while it goes on, and is over when all was told", async () => {
+  it("can be followed while it runs, and ends when everything was delivered", async () => {
     const id = await newRun(sh("echo one; sleep 1; echo two; printf three"));
     const seen: { text: string; stage: string }[] = [];
     const following = (async () => {
@@ -175,7 +173,7 @@ describe("a run", () => {
     expect(seen.at(-1)?.stage).toBe("COMPLETED");
   });
 
-  it("is cancelled by its owner and by nobody else, before it starts and while it goes on", async () => {
+  it("is cancelled only by its owner, before it starts and while it runs", async () => {
     const [ada, bob] = await Promise.all([signedInPerson("ada"), signedInPerson("bob")]);
     const owner = { kind: "user", id: ada.id } as const;
     const waiting = await newRun(sh("true"), { owner });
@@ -202,7 +200,7 @@ describe("a run", () => {
   });
 });
 
-describe("a run whose files are still being laid out", () => {
+describe("a run whose files are still being written", () => {
   it.each(["cancelled", "stopping", "lost"])("has no more of them laid out when it is %s, and leaves none", async (why) => {
     const ada = await signedInPerson();
     const owner = { kind: "user", id: ada.id } as const;
@@ -224,8 +222,8 @@ describe("a run whose files are still being laid out", () => {
     expect(tasks).toEqual([]);
     expect(existsSync(folder)).toBe(false);
     const ended = {
-      cancelled: { stage: "CANCELED", message: "It was cancelled." },
-      stopping: { stage: "ERROR", message: expect.stringContaining("The worker that ran it stopped") },
+      cancelled: { stage: "CANCELED", message: "The job was cancelled." },
+      stopping: { stage: "ERROR", message: expect.stringContaining("The worker stopped") },
       lost: { stage: "RUNNING", claimId: "another" },
     };
     expect(await rowOf(id)).toMatchObject(ended[why as keyof typeof ended]);
@@ -233,7 +231,7 @@ describe("a run whose files are still being laid out", () => {
 });
 
 describe("an owner who is disabled", () => {
-  it("S112 has nothing run: what goes on ends, and what waits does not begin", async () => {
+  it("S112 has no runs: running ones end, and waiting ones do not begin", async () => {
     const ada = await signedInPerson();
     const owner = { kind: "user", id: ada.id } as const;
     const going = await newRun(sh("echo go; exec sleep 30"), { owner });
@@ -251,7 +249,7 @@ describe("an owner who is disabled", () => {
 });
 
 describe("whoever started a run of an organization", () => {
-  it("S112 S132 has left or may run nothing there any more: what waits does not begin", async () => {
+  it("S112 S132 has left or may no longer run jobs there: waiting runs do not begin", async () => {
     const admin = await signedInPerson();
     const [left, disabled, demoted, stays] = await Promise.all([1, 2, 3, 4].map(() => signedInPerson()));
     const members = [left, disabled, demoted, stays].map((person) => [person, "write"] as [TestPerson, string]);
@@ -273,7 +271,7 @@ describe("whoever started a run of an organization", () => {
 });
 
 describe("a worker that is lost", () => {
-  it("leaves a run that is not begun again, and ends as the runner's failure", async () => {
+  it("leaves a run that is not started again, and ends as the runner's failure", async () => {
     const id = await newRun(sh("echo again"));
     await pool().query(
       "update job_run set stage = 'RUNNING', started_at = now(), claimed_until = now() - interval '1 second', claim_id = 'gone'",
@@ -284,12 +282,12 @@ describe("a worker that is lost", () => {
     expect(await rowOf(id)).toMatchObject({
       stage: "ERROR",
       exitCode: null,
-      message: expect.stringContaining("The worker that ran it stopped"),
+      message: expect.stringContaining("The worker stopped"),
     });
     expect(await logOf(id)).toContain("was not run again");
   });
 
-  it("ends at once what another worker has taken over, and records nothing of it", async () => {
+  it("ends runs at once that another worker has taken over, and records nothing about them", async () => {
     const id = await newRun(sh("true"));
     const { runner, tasks, kill } = runnerThat(untilEnded);
     const working = claimAndRun({ runner });
@@ -301,7 +299,7 @@ describe("a worker that is lost", () => {
     expect(await logOf(id)).toBe("");
   });
 
-  it("that is told to stop ends its runs as interrupted, soon", async () => {
+  it("that is stopped ends its runs as interrupted, soon", async () => {
     const id = await newRun(sh("sleep 30"));
     const stopping = new AbortController();
     const { runner, tasks } = runnerThat(untilEnded);
@@ -316,7 +314,7 @@ describe("a worker that is lost", () => {
 describe("a run that cannot be run", () => {
   it("says why: no runner, no such flavor, no network, no such Space, secrets of another key", async () => {
     const failing: [Partial<JobSpec>, string][] = [
-      [{ flavor: "a100-large" }, "has no flavor a100-large"],
+      [{ flavor: "a100-large" }, "flavor a100-large no longer exists"],
       [{ network: true }, "JOBS_NETWORK=1"],
       [{ spaceId: "ada/nothing" }, "The Space ada/nothing is not there."],
     ];
@@ -337,7 +335,7 @@ describe("a run that cannot be run", () => {
     expect((await rowOf(sealed)).message).toContain("SECRET_KEY");
   });
 
-  it("S132 is refused where nothing isolates it, unless the operator says otherwise", async () => {
+  it("S132 is refused without isolation, unless the operator allows that", async () => {
     provideSettings({ JOBS_RUNNER: "off" });
     expect(await findRunner()).toMatchObject({ refusal: expect.stringContaining("JOBS_RUNNER") });
     provideSettings({ JOBS_RUNNER: "auto" });

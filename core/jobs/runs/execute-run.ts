@@ -9,19 +9,19 @@ import { type Flavor, findFlavor } from "../flavors.ts";
 import { LogWriter } from "../logs/log-writer.ts";
 import { findRunner } from "../runners/find-runner.ts";
 import type { Execution, Exit, Limits, Runner } from "../runners/runner.ts";
+import { JOBS_OFF } from "../runners/runner-report.ts";
 import { makeTaskDirectory } from "../runners/task-directory.ts";
 import { unsealJobSecrets } from "../secrets.ts";
 import { type ClaimedRun, partyOf } from "./job-table.ts";
-import { type Outcome, recordEnd, recordStart } from "./record-run.ts";
+import { type Outcome, recordEnd, recordStart, watchClaim } from "./record-run.ts";
 import type { RunOwner } from "./run.ts";
 import { runEnvironment } from "./run-environment.ts";
-import { watchClaim } from "./watch-claims.ts";
 
-/** A run's owner and its starter, as they are now; undefined for those who may do nothing any more. */
+/** A run's owner and its starter, as they are now; undefined for those who may no longer do anything. */
 export type RunFor = { owner: RunOwner; delegate: Actor | undefined };
 
 /**
- * Puts the files of a Space into an empty directory, if both the run's owner and its starter may read them. This room does not know
+ * Puts the files of a Space into an empty directory, if both the run's owner and its starter may read them. This module does not know
  * repositories.
  * @throws ServiceError whose sentence is shown to the owner
  */
@@ -37,18 +37,18 @@ export type TakeFiles = (
 ) => Promise<void>;
 
 /** Whether a run may still receive its delivery's event (S129): it may have waited for long. */
-export type MayBeTold = (deliveryId: string) => Promise<boolean>;
+type MayReceive = (deliveryId: string) => Promise<boolean>;
 
 type Surroundings = {
   takeFiles: TakeFiles;
-  mayBeTold: MayBeTold;
+  mayReceive: MayReceive;
   /** The worker is about to stop. */
   stopping: AbortSignal;
   /** Replaces the installation's runner in tests. */
   runner?: Runner;
 };
 
-/** A stopping process has 6.5 seconds (core/instance/stop-when-told.ts), in which this is recorded too. */
+/** A stopping process has 6.5 seconds (core/instance/process-lifecycle.ts), in which this is recorded too. */
 const STOP_GRACE_MS = 3_000;
 /** Processes and threads of one run. A runtime such as Node uses a dozen. */
 const PROCESSES = 256;
@@ -63,8 +63,8 @@ export async function executeRun(run: ClaimedRun, claimId: string, surroundings:
     if ("endLeftovers" in found) await found.endLeftovers?.(run.id);
     return interrupted(run, claimId);
   }
-  const mayBeTold = run.delivery_id === null || (await surroundings.mayBeTold(run.delivery_id));
-  if (!mayBeTold || !(await recordStart(run.id, claimId, "refusal" in found ? null : found.name))) {
+  const mayReceive = run.delivery_id === null || (await surroundings.mayReceive(run.delivery_id));
+  if (!mayReceive || !(await recordStart(run.id, claimId, "refusal" in found ? null : found.name))) {
     // Cancelled while it waited or was being claimed. A lost claim records nothing.
     await recordEnd(run.id, claimId, cancelled);
     return;
@@ -73,7 +73,7 @@ export async function executeRun(run: ClaimedRun, claimId: string, surroundings:
   try {
     secrets = unsealJobSecrets(run.secrets);
   } catch {
-    const message = "Its secrets cannot be read: they were kept under another SECRET_KEY. Set them again.";
+    const message = "The secrets cannot be read: they were encrypted with another SECRET_KEY. Set them again.";
     await recordEnd(run.id, claimId, runnerFailed(message));
     return;
   }
@@ -82,12 +82,12 @@ export async function executeRun(run: ClaimedRun, claimId: string, surroundings:
   try {
     outcome =
       "refusal" in found
-        ? runnerFailed(found.refusal)
+        ? runnerFailed(JOBS_OFF)
         : await underWay(run, { claimId, runner: found, writer, secrets, ...surroundings });
   } catch (error) {
     if (!isServiceError(error)) log().error({ err: error, runId: run.id }, "a run could not be prepared");
     outcome = runnerFailed(
-      isServiceError(error) ? error.message : "It could not be prepared, for a reason in this service's log.",
+      isServiceError(error) ? error.message : "The job could not be prepared. The service's log has the reason.",
     );
   }
   if (outcome.message) writer.note(outcome.message);
@@ -102,11 +102,11 @@ type InHand = Omit<Surroundings, "runner"> & {
   secrets: Readonly<Record<string, string>>;
 };
 
-/** Ends the current work: with SIGTERM first if it was cancelled; at once if another worker may hold it. */
+/** Ends the current work: with SIGTERM first if it was cancelled; at once if another worker may have claimed it. */
 async function underWay(run: ClaimedRun, { claimId, runner, writer, secrets, takeFiles, stopping }: InHand): Promise<Outcome> {
   const spec = jobSpecSchema.parse(run.spec);
   const flavor = findFlavor(spec.flavor);
-  if (!flavor) return runnerFailed(`This installation has no flavor ${spec.flavor} any more.`);
+  if (!flavor) return runnerFailed(`The flavor ${spec.flavor} no longer exists.`);
   const refusal = networkRefusal(spec);
   if (refusal) return runnerFailed(refusal);
 
@@ -187,7 +187,7 @@ async function underWay(run: ClaimedRun, { claimId, runner, writer, secrets, tak
 
 function networkRefusal({ network }: JobSpec): string | undefined {
   if (!network || env().JOBS_NETWORK === "1") return undefined;
-  return "It asks for the network, which this installation does not give to jobs. Its operator can, with JOBS_NETWORK=1.";
+  return "The job requests network access, which is disabled on this server. The operator can enable it with JOBS_NETWORK=1.";
 }
 
 function limitsOf(flavor: Flavor, seconds: number): Limits {
@@ -200,10 +200,10 @@ function limitsOf(flavor: Flavor, seconds: number): Limits {
   };
 }
 
-const cancelled: Outcome = { stage: "CANCELED", exitCode: null, message: "It was cancelled." };
+const cancelled: Outcome = { stage: "CANCELED", exitCode: null, message: "The job was cancelled." };
 const runnerFailed = (message: string): Outcome => ({ stage: "ERROR", exitCode: null, message });
 
-/** As `timeout(1)` returns. */
+/** The exit code of `timeout(1)`. */
 const TIMED_OUT = 124;
 
 function outcomeOf(exit: Exit | undefined, why: string | undefined, seconds: number): Outcome {
@@ -211,20 +211,20 @@ function outcomeOf(exit: Exit | undefined, why: string | undefined, seconds: num
   if (why === "stopping" || why === "lost" || !exit) return runnerFailed(INTERRUPTED);
   if (exit.kind === "failed") return runnerFailed(exit.reason);
   if (why === "timed out") {
-    const message = `It was ended: it took longer than the ${inWords(seconds)} that it may.`;
+    const message = `The job was stopped: it ran longer than its limit of ${inWords(seconds)}.`;
     return { stage: "ERROR", exitCode: TIMED_OUT, message };
   }
   if (exit.kind === "out_of_memory")
-    return { stage: "ERROR", exitCode: 137, message: "It was ended: it took more memory than its flavor has." };
+    return { stage: "ERROR", exitCode: 137, message: "The job was stopped: it used more memory than its flavor has." };
   if (exit.code === 0) return { stage: "COMPLETED", exitCode: 0, message: null };
-  return { stage: "ERROR", exitCode: exit.code, message: `Its command ended with exit code ${exit.code}.` };
+  return { stage: "ERROR", exitCode: exit.code, message: `The command ended with exit code ${exit.code}.` };
 }
 
 function inWords(seconds: number): string {
   return seconds % 60 === 0 && seconds > 60 ? `${seconds / 60} minutes` : `${seconds} seconds`;
 }
 
-const INTERRUPTED = "The worker that ran it stopped before it ended. What it had done until then is done; it was not run again.";
+const INTERRUPTED = "The worker stopped while the job was running. The job was not run again, and its effects until then remain.";
 
 async function interrupted(run: ClaimedRun, claimId: string): Promise<void> {
   const writer = await LogWriter.open(run.id, claimId, { party: partyOf(run), secrets: [] });

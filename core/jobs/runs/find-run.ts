@@ -1,8 +1,10 @@
 import type { Actor } from "../../access/actor.ts";
 import { requirePermission } from "../../access/may.ts";
 import { db } from "../../db.ts";
-import { notFound } from "../../errors.ts";
+import { invalidRequest, notFound } from "../../errors.ts";
+import { Prisma } from "../../generated/prisma/client.ts";
 import { isId } from "../../ids.ts";
+import type { JobStage } from "../stages.ts";
 import { namespaceOf, type Run, type RunOwner, toRuns } from "./run.ts";
 
 /** One run of an owner. @throws ServiceError `not_found`, both if it does not exist and if the actor may not see it (S136) */
@@ -12,4 +14,99 @@ export async function findRun(actor: Actor, owner: RunOwner, id: string): Promis
   if (row?.ownerId !== owner.id) throw notFound("Job");
   const [run] = await toRuns([row]);
   return run as Run;
+}
+
+export type RunSearch = {
+  stages?: readonly JobStage[];
+  webhookId?: string;
+  /** Labels that the run must have, with their values. */
+  labels?: Readonly<Record<string, string>>;
+  /** Runs before this id, the last of the previous page. */
+  before?: string;
+  /** At most 100; default 30. */
+  limit?: number;
+};
+
+const LIMIT_MAX = 100;
+/** A page also ends here, after one run at least: otherwise one small request could return a hundred runs of a megabyte each (S137). */
+const PAGE_BYTES = 1024 * 1024;
+
+/** Runs of an owner, newest first. `next`: `before` for the next page. A page of a search by labels may have few runs, or none. */
+export async function listRuns(
+  actor: Actor,
+  owner: RunOwner,
+  search: RunSearch = {},
+): Promise<{ runs: Run[]; next: string | null }> {
+  await requirePermission(actor, "job.read", namespaceOf(owner), { what: "Job" });
+  const limit = Math.min(Math.max(1, Math.trunc(search.limit ?? 30)), LIMIT_MAX);
+  if (search.before !== undefined && !isId(search.before)) {
+    throw invalidRequest("This page does not exist. Start from the first page.", "cursor");
+  }
+  const end = await endOfSearch(owner, search);
+  const found = await db().jobRun.findMany({
+    where: { ...conditions(owner, search), id: { ...(search.before && { lt: search.before }), ...(end && { gte: end }) } },
+    orderBy: { id: "desc" },
+    take: limit + 1,
+    select: { id: true, recordBytes: true },
+  });
+  const ids = found.slice(0, countThatFit(found, limit)).map(({ id }) => id);
+  const where = { id: { in: ids } };
+  const rows = await db().jobRun.findMany({ where, orderBy: { id: "desc" }, omit: { secrets: true, payload: true } });
+  return { runs: await toRuns(rows), next: (found.length > ids.length ? ids.at(-1) : end) ?? null };
+}
+
+/**
+ * How much data one search by labels reads. Labels have no index, and a run may have half a megabyte: searching a gigabyte of runs took
+ * Postgres a second, and a few such requests at once took all connections (S137).
+ */
+const SEARCH_MAX_RUNS = 10_000;
+const SEARCH_MAX_BYTES = 8 * 1024 * 1024;
+
+/** The last run that a search by labels looks at; undefined if it looks at all of them. The next page continues from it. */
+async function endOfSearch(owner: RunOwner, { labels = {}, before }: RunSearch): Promise<string | undefined> {
+  if (Object.keys(labels).length === 0) return undefined;
+  const older = before === undefined ? Prisma.empty : Prisma.sql`AND id < ${before}`;
+  const [beyond] = await db().$queryRaw<{ end: string }[]>`
+    SELECT "end" FROM (
+      SELECT id, lag(id) OVER latest AS "end", row_number() OVER latest AS number, sum(record_bytes) OVER latest AS bytes
+        FROM (SELECT id, record_bytes FROM job_run WHERE owner_id = ${owner.id} ${older}
+               ORDER BY id DESC LIMIT ${SEARCH_MAX_RUNS + 1}) AS run
+      WINDOW latest AS (ORDER BY id DESC)) AS placed
+     WHERE "end" IS NOT NULL AND (number > ${SEARCH_MAX_RUNS} OR bytes > ${SEARCH_MAX_BYTES}) ORDER BY id DESC LIMIT 1`;
+  return beyond?.end;
+}
+
+function countThatFit(found: readonly { recordBytes: number }[], limit: number): number {
+  let total = 0;
+  const over = found.findIndex(({ recordBytes }, at) => {
+    total += recordBytes;
+    return at > 0 && total > PAGE_BYTES;
+  });
+  return over < 0 ? limit : Math.min(over, limit);
+}
+
+/** The latest runs that are counted: an owner may have millions, and a filter reads each of them (S137). */
+export const COUNTED_MAX = 10_000;
+
+/** Counts the latest runs. @throws ServiceError `invalid_request` if there are too many to search by labels */
+export async function countRuns(
+  actor: Actor,
+  owner: RunOwner,
+  search: Omit<RunSearch, "before" | "limit"> = {},
+): Promise<number> {
+  await requirePermission(actor, "job.read", namespaceOf(owner), { what: "Job" });
+  if (await endOfSearch(owner, search))
+    throw invalidRequest("There are too many jobs to count by label. List them instead.", "label");
+  const first = { where: { ownerId: owner.id }, orderBy: { id: "desc" }, skip: COUNTED_MAX - 1, select: { id: true } } as const;
+  const oldest = await db().jobRun.findFirst(first);
+  return db().jobRun.count({ where: { ...conditions(owner, search), ...(oldest && { id: { gte: oldest.id } }) } });
+}
+
+function conditions(owner: RunOwner, { stages, webhookId, labels = {} }: RunSearch): Prisma.JobRunWhereInput {
+  return {
+    ownerId: owner.id,
+    ...(stages && { stage: { in: [...stages] } }),
+    ...(webhookId !== undefined && { webhookId }),
+    AND: Object.entries(labels).map(([name, value]) => ({ spec: { path: ["labels", name], equals: value } })),
+  };
 }

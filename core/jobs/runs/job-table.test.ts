@@ -2,9 +2,9 @@ import { type JobSpec, jobSpecSchema } from "@keyhook/sdk";
 import { beforeEach, describe, expect, it } from "vitest";
 import { db, pool } from "../../db.ts";
 import { newId } from "../../ids.ts";
-import { claimRows } from "../../leases/leased-table.ts";
-import { createRun } from "./create-run.ts";
+import { claimRows } from "../../postgres/leased-table.ts";
 import { type ClaimedRun, jobTable } from "./job-table.ts";
+import { createRun } from "./request-run.ts";
 
 beforeEach(() => pool().query("delete from job_run"));
 
@@ -28,7 +28,7 @@ const count = (rows: ClaimedRun[], ...owners: By[]) =>
   owners.map(({ id }) => rows.filter(({ owner_id }) => owner_id === id).length);
 
 describe("places for jobs", () => {
-  it("go by turns: who comes after two hundred of somebody else's is served with the first of them", async () => {
+  it("take turns: a caller behind two hundred requests of another one is served with the first of them", async () => {
     const [ada, bob, eve] = [person(), person(), person()];
     await waiting(ada, 200);
     await waiting(bob, 2);
@@ -39,7 +39,7 @@ describe("places for jobs", () => {
     expect(count(await claim(10), ada)).toEqual([10]);
   });
 
-  it("go to whoever was served longest ago, where nobody holds more than another", async () => {
+  it("go to the caller that was served longest ago, if nobody holds more than another", async () => {
     const [ada, bob, eve] = [person(), person(), person()];
     await waiting(ada, 5);
     await waiting(bob, 5);
@@ -66,7 +66,7 @@ describe("places for jobs", () => {
     expect(count(await claim(1), left)).toEqual([1]);
   });
 
-  it("stay free by half for those who come later, where one party's runs may last", async () => {
+  it("stay half free for later callers if one caller's runs may be long", async () => {
     const [ada, bob] = [person(), person()];
     await waiting(ada, 8, DAY);
     expect(count(await claim(4), ada)).toEqual([2]);
@@ -77,7 +77,7 @@ describe("places for jobs", () => {
     expect(count(await claim(2), ada, bob)).toEqual([0, 1]);
   });
 
-  it("S137 are all but one of those whose runs may last, however many they are", async () => {
+  it("S137 all but one may be used by long runs, however many there are", async () => {
     const [ada, bob, eve, dan] = [person(), person(), person(), person()];
     for (const each of [ada, bob, eve, dan]) await waiting(each, 2, DAY);
     expect(await claim(4)).toHaveLength(3);
@@ -87,13 +87,13 @@ describe("places for jobs", () => {
     expect(count(await claim(1), late)).toEqual([1]);
   });
 
-  it("are of whoever comes first, where there is only one", async () => {
+  it("go to the first caller if there is only one", async () => {
     const ada = person();
     await waiting(ada, 2, DAY);
     expect(await claim(1)).toHaveLength(1);
   });
 
-  it("go to somebody's short runs behind long ones that have to wait", async () => {
+  it("go to a user's short runs that queue behind waiting long ones", async () => {
     const [ada, bob] = [person(), person()];
     await waiting(ada, 6, DAY);
     await waiting(ada, 2);
@@ -115,7 +115,7 @@ describe("places for jobs", () => {
     expect(await claim(4)).toHaveLength(4);
   });
 
-  it("are given out once by workers that claim at the same time, and by halves all the same", async () => {
+  it("are claimed once by workers that claim at the same time, and are still shared in halves", async () => {
     const ada = person();
     await waiting(ada, 20, DAY);
     const claims = (await Promise.all([claim(4), claim(4), claim(4)])).flat();
@@ -124,7 +124,7 @@ describe("places for jobs", () => {
     expect(claims.length).toBeLessThanOrEqual(6);
   });
 
-  it("S122 do not matter to what a dead worker left behind: its end is recorded first", async () => {
+  it("S122 do not delay runs of a dead worker: their end is recorded first", async () => {
     const [ada, bob] = [person(), person()];
     await waiting(ada, 4);
     const [lost] = await claim(4);

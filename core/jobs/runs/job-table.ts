@@ -1,10 +1,10 @@
 import { JOB_TIMEOUT_SECONDS } from "@keyhook/sdk";
-import type { LeasedTable } from "../../leases/leased-table.ts";
+import type { LeasedTable } from "../../postgres/leased-table.ts";
 import type { RunOwner } from "./run.ts";
 
 /**
- * A run counts against whoever started it, or made the schedule or the webhook that did: one user may have a great many organizations. Runs
- * that may take longer than the default time never get all slots (decision 055).
+ * A run counts against the user who started it, or who created the schedule or webhook that started it: one user may have many
+ * organizations. Runs that may take longer than the default time never get all slots (decision 055).
  */
 export const jobTable: LeasedTable = {
   name: "job_run",

@@ -1,12 +1,14 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { mayAct } from "../../access/delegation.ts";
 import { membersWhoMay } from "../../access/members-who-may.ts";
-import { isDatabaseDown, pool } from "../../db.ts";
+import { isDatabaseDown } from "../../database-errors.ts";
+import { pool } from "../../db.ts";
 import { Prisma } from "../../generated/prisma/client.ts";
-import { LEASE_SECONDS } from "../../leases/leased-table.ts";
 import { log } from "../../log.ts";
+import { listen } from "../../notifications.ts";
+import { LEASE_SECONDS } from "../../postgres/leased-table.ts";
 import type { RunnerName } from "../runners/runner.ts";
-import { JOB_LOG_CHANNEL, type JobStage } from "../stages.ts";
+import { JOB_CANCEL_CHANNEL, JOB_LOG_CHANNEL, type JobStage } from "../stages.ts";
 
 /** How a run ended. `exitCode` is null if its command did not end by itself: it could not be run, or was cancelled. */
 export type Outcome = {
@@ -16,18 +18,18 @@ export type Outcome = {
 };
 
 /**
- * The user who started an organization's run on the pages may not do so any more: they have left, were disabled, or have a lesser role. A
- * webhook and its runs belong to the organization, whoever created it.
+ * The user who started an organization's run on the pages may no longer do so: they have left, were disabled, or have a lesser role. A
+ * webhook and its runs belong to the organization, even if a member created it.
  */
 const STARTER_IS_GONE = `(job_run.owner_kind = 'organization' and job_run.delegation_id is null and job_run.webhook_id is null
   and not exists (select 1 from member_standing m join "user" u on u.id = m.user_id and u.disabled_at is null
     where m.org_id = job_run.owner_id and m.user_id = job_run.created_by_id and ${membersWhoMay("job.run", null, { isPresent: false }).text}))`;
 
 /**
- * SQL on a row of `job_run`: it may not run any more, because its owner is a user who was disabled (S112), because its starter may not
- * start it any more, or because the grant under which it was started has ended.
+ * SQL on a row of `job_run`: it may no longer run, because its owner is a user who was disabled (S112), because its starter may not
+ * still start it, or because the grant under which it was started has ended.
  */
-export const MAY_NOT_RUN = `(exists (select 1 from "user" u where u.id = job_run.owner_id and u.disabled_at is not null)
+const MAY_NOT_RUN = `(exists (select 1 from "user" u where u.id = job_run.owner_id and u.disabled_at is not null)
   or ${STARTER_IS_GONE}
   or not ${mayAct("job.run", Prisma.sql`job_run.delegation_id`, Prisma.sql`job_run.owner_id`).text})`;
 
@@ -71,5 +73,69 @@ export async function recordEnd(id: string, claimId: string, { stage, exitCode, 
       log().warn({ err: error, runId: id }, "cannot record a run's end; trying again");
       await sleep(RETRY_MS);
     }
+  }
+}
+
+/** A run in this process, with callbacks for its watch. */
+type Watched = {
+  id: string;
+  claimId: string;
+  /** It was cancelled, its owner was disabled, or its grant has ended. */
+  onCancel(): void;
+  /** Another worker may have claimed the run, or will soon, so no part of it may continue here. */
+  onLost(): void;
+};
+
+const CHECK_MS = 2_000;
+/**
+ * Without a response from the database for this long, the lease may be over: the run ends here, before another worker can execute it too.
+ */
+const FENCE_MS = (LEASE_SECONDS - 5) * 1_000;
+
+const watched = new Map<string, Watched & { heldAt: number }>();
+let timer: NodeJS.Timeout | undefined;
+let checking: Promise<void> | undefined;
+
+/** Watches this worker's claim of a run while it runs. @returns a function that ends the watch */
+export function watchClaim(run: Watched): () => void {
+  watched.set(run.id, { ...run, heldAt: performance.now() });
+  void listen(JOB_CANCEL_CHANNEL, check);
+  timer ??= setInterval(() => void check(), CHECK_MS);
+  // Finds a run that was cancelled just before.
+  void check();
+  return () => {
+    watched.delete(run.id);
+    if (watched.size > 0) return;
+    clearInterval(timer);
+    timer = undefined;
+  };
+}
+
+function check(): Promise<void> {
+  checking ??= checkAll().finally(() => {
+    checking = undefined;
+  });
+  return checking;
+}
+
+async function checkAll(): Promise<void> {
+  const asked = [...watched.values()];
+  if (asked.length === 0) return;
+  const askedAt = performance.now();
+  try {
+    const { rows } = await pool().query<{ id: string; claim_id: string | null; is_cancelled: boolean }>(
+      `select id, claim_id, cancel_requested_at is not null or ${MAY_NOT_RUN} as is_cancelled from job_run where id = any ($1)`,
+      [asked.map(({ id }) => id)],
+    );
+    const found = new Map(rows.map((row) => [row.id, row]));
+    for (const run of asked) {
+      const row = found.get(run.id);
+      if (row?.claim_id !== run.claimId) run.onLost();
+      else if (row.is_cancelled) run.onCancel();
+      run.heldAt = askedAt;
+    }
+  } catch (error) {
+    log().warn({ err: error }, "cannot supervise the running jobs");
+    for (const run of asked) if (performance.now() - run.heldAt > FENCE_MS) run.onLost();
   }
 }

@@ -1,18 +1,17 @@
 import type { JobSpec } from "@keyhook/sdk";
-import { type Actor, actorId, clientIdOf } from "../../access/actor.ts";
+import { type Actor, actorId } from "../../access/actor.ts";
 import { recordDelegation, requireOwnWorkOf } from "../../access/delegation.ts";
+import { lockOwner } from "../../accounts/handles/find-owner.ts";
 import { recordAuditEvent } from "../../audit/record-audit-event.ts";
 import type { RequestOrigin } from "../../audit/request-origin.ts";
 import { type Db, inTransaction } from "../../db.ts";
-import { notFound } from "../../errors.ts";
-import { isId } from "../../ids.ts";
+import { conflict, notFound, ServiceError } from "../../errors.ts";
+import { isId, newOrderedId } from "../../ids.ts";
 import { findJobNamespace, type JobNamespace, requireJobs } from "../find-job-namespace.ts";
-import { lockRunOwner } from "../lock-run-owner.ts";
-import { unsealJobSecrets } from "../secrets.ts";
-import { createRun, type NewRun } from "./create-run.ts";
+import { sealJobSecrets, unsealJobSecrets } from "../secrets.ts";
+import { JOB_CHANNEL } from "../stages.ts";
 import { requireOffered, requireSpace } from "./require-offered.ts";
-import { requireRoom } from "./require-room.ts";
-import { type Initiator, runOf } from "./run.ts";
+import { type Initiator, type RunOwner, runOf } from "./run.ts";
 
 type Requested = { owner: JobNamespace; runId: string };
 
@@ -33,12 +32,13 @@ export async function requestRun(
 /**
  * Runs a job again with its secrets, which the caller need not know. A webhook's run is not repeated: its delivery is replayed, which
  * checks anew whether it may receive the event (S129).
- * @throws ServiceError as `requestRun`, and `not_found` (the run)
+ * @throws ServiceError as `requestRun`, `not_found` (the run), and `conflict` (of a webhook)
  */
 export async function duplicateRun(actor: Actor, namespace: string, runId: string, from: RequestOrigin): Promise<Requested> {
   return request(actor, namespace, from, async (tx, owner) => {
     const row = isId(runId) ? await tx.jobRun.findFirst({ where: { id: runId, ownerId: owner.id } }) : null;
     if (!row) throw notFound("Job");
+    if (row.webhookId !== null) throw conflict("A webhook's run cannot be repeated. Replay its delivery instead.");
     await requireOwnWorkOf(tx, actor, row.delegationId, "job");
     const { spec } = runOf(row);
     requireOffered(spec);
@@ -54,7 +54,7 @@ async function request(
 ): Promise<Requested> {
   const owner = await findJobNamespace(actor, "job.run", namespace);
   return inTransaction(async (tx) => {
-    if (!(await lockRunOwner(tx, owner))) throw notFound("Namespace");
+    if (!(await lockOwner(tx, owner))) throw notFound("Namespace");
     await requireJobs(actor, "job.run", owner, tx);
     await requireRoom(tx, owner);
     const prepared = await prepare(tx, owner);
@@ -63,15 +63,9 @@ async function request(
     const delegationId = await recordDelegation(tx, actor);
     const runId = await createRun(tx, { ...prepared, owner: { kind, id }, createdById: actorId(actor), delegationId });
     const { dockerImage, spaceId } = prepared.spec;
-    await recordAuditEvent(tx, {
-      type: "job.run",
-      actorId: actorId(actor),
-      orgId: kind === "organization" ? id : null,
-      clientId: clientIdOf(actor),
-      // Without the command: people write passwords into them.
-      data: { runId, image: dockerImage ?? spaceId ?? "" },
-      from,
-    });
+    // Without the command: people write passwords into them.
+    const data = { runId, image: dockerImage ?? spaceId ?? "" };
+    await recordAuditEvent(tx, { type: "job.run", actor, owner, data, from });
     return { owner, runId };
   });
 }
@@ -82,3 +76,51 @@ async function initiatorOf(tx: Db, actor: Actor): Promise<Initiator> {
   if (!id || !user) throw notFound("Namespace");
   return { type: "user", id, name: user.username };
 }
+
+export type NewRun = {
+  owner: RunOwner;
+  createdById: string | null;
+  /** The delegation whose rights it has, if a token started it (core/access/delegation.ts). */
+  delegationId: string | null;
+  initiator: Initiator;
+  spec: JobSpec;
+  secrets: Readonly<Record<string, string>>;
+  /** For a webhook's run: the body of its delivery, the delivery, and its try. */
+  payload?: string;
+  webhookId?: string;
+  deliveryId?: string;
+  deliveryTry?: number;
+};
+
+/**
+ * Queues a run; a worker starts it after the commit. The caller has checked `job.run`.
+ * @returns its id
+ */
+export async function createRun(tx: Db, { owner, secrets, ...run }: NewRun): Promise<string> {
+  const id = newOrderedId();
+  await tx.jobRun.create({
+    data: { ...run, id, ownerId: owner.id, ownerKind: owner.kind, secrets: sealJobSecrets(secrets), stage: "SCHEDULING" },
+  });
+  await tx.$executeRaw`select pg_notify(${JOB_CHANNEL}, '')`; // at commit
+  return id;
+}
+
+/** The maximum number of an owner's waiting and running runs, from all sources together. */
+const OPEN_RUNS_MAX_PER_OWNER = 200;
+
+/** Whether an owner may have another run. Without a lock: several concurrent callers may each be told that there is room. */
+export async function hasRoom(db: Db, ownerId: string): Promise<boolean> {
+  return (await countOpen(db, ownerId)) < OPEN_RUNS_MAX_PER_OWNER;
+}
+
+/** Requires that the owner may have another run, in the transaction that creates it. @throws ServiceError `rate_limited` */
+export async function requireRoom(tx: Db, owner: { id: string; handle?: string }): Promise<void> {
+  // One after another, so that the next count is right.
+  await tx.$executeRaw`SELECT pg_advisory_xact_lock(hashtextextended(${`runs ${owner.id}`}, 0))`;
+  const open = await countOpen(tx, owner.id);
+  if (open < OPEN_RUNS_MAX_PER_OWNER) return;
+  const sentence = `${open} jobs${owner.handle ? ` of ${owner.handle}` : ""} are waiting or running. Cancel some, or wait until they finish.`;
+  throw new ServiceError("rate_limited", sentence, { retryAfterSeconds: 60 });
+}
+
+const countOpen = (db: Db, ownerId: string): Promise<number> => db.jobRun.count({ where: { ownerId, finishedAt: null } });

@@ -1,10 +1,10 @@
 import type { JobSpec } from "@keyhook/sdk";
 import type { Actor } from "../../access/actor.ts";
 import { may } from "../../access/may.ts";
-import type { Resources } from "../../access/rules.ts";
+import type { Resources } from "../../access/rule.ts";
 import type { Db } from "../../db.ts";
 import { env } from "../../env.ts";
-import { notFound, ServiceError } from "../../errors.ts";
+import { invalidRequest, notFound } from "../../errors.ts";
 import { findFlavor, flavors } from "../flavors.ts";
 import { requireImage } from "../image-reference.ts";
 
@@ -17,22 +17,20 @@ const TEXT_MAX_BYTES = 512 * 1024;
  */
 export function requireOffered(spec: JobSpec, secrets: Readonly<Record<string, string>> = {}): void {
   if (Boolean(spec.dockerImage) === Boolean(spec.spaceId))
-    throw new ServiceError("invalid_request", "Name either an image or a Space.", { field: "dockerImage" });
+    throw invalidRequest("Enter either an image or a Space.", "dockerImage");
   if (spec.dockerImage !== undefined) requireImage(spec.dockerImage);
   if (!findFlavor(spec.flavor)) {
     const offered = flavors().map(({ name }) => name);
-    throw new ServiceError("invalid_request", `There is no flavor ${spec.flavor} here. Choose ${offered.join(", ")}.`, {
-      field: "flavor",
-    });
+    throw invalidRequest(`The flavor ${spec.flavor} does not exist. Choose ${offered.join(", ")}.`, "flavor");
   }
   if (spec.network && env().JOBS_NETWORK !== "1") {
-    const sentence = "Jobs have no network on this installation; its operator decides (JOBS_NETWORK).";
-    throw new ServiceError("invalid_request", sentence, { field: "network" });
+    const sentence = "Jobs have no network access on this server. The operator can enable it (JOBS_NETWORK).";
+    throw invalidRequest(sentence, "network");
   }
   const size = Buffer.byteLength(JSON.stringify([spec.command, spec.arguments, spec.environment, secrets]));
   if (size > TEXT_MAX_BYTES) {
-    const sentence = `Command, environment and secrets are ${size} bytes together, of at most ${TEXT_MAX_BYTES}. Put what is large into a Space's files.`;
-    throw new ServiceError("invalid_request", sentence, { field: "environment" });
+    const sentence = `Command, environment and secrets have ${size} bytes in total, more than ${TEXT_MAX_BYTES}. Put large data into a Space's files.`;
+    throw invalidRequest(sentence, "environment");
   }
 }
 

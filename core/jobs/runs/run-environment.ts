@@ -5,7 +5,7 @@ import type { Flavor } from "../flavors.ts";
 /** The kernel's limit for one variable, with its name, `=` and the final zero byte (S133). */
 const VARIABLE_MAX_BYTES = 131_072;
 
-const told = z.object({
+const payloadSchema = z.object({
   repo: z.object({ id: z.string(), type: z.string(), name: z.string() }).partial().optional(),
 });
 
@@ -32,7 +32,7 @@ export function runEnvironment({ id, flavor, spec, secrets, payload, deliveryId 
     ...secrets,
   };
   if (payload === null) return { environment, note: undefined };
-  const { repo } = told.parse(JSON.parse(payload));
+  const { repo } = payloadSchema.parse(JSON.parse(payload));
   if (repo?.id) environment.WEBHOOK_REPO_ID = repo.id;
   if (repo?.type) environment.WEBHOOK_REPO_TYPE = repo.type;
   // The delivery's, as in the header `webhook-id`: the same in each of its runs.

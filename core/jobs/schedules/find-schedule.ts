@@ -1,10 +1,11 @@
 import type { Actor } from "../../access/actor.ts";
 import { requireOwnWorkOf } from "../../access/delegation.ts";
+import { lockOwner } from "../../accounts/handles/find-owner.ts";
+import { type Page, type PageRequest, pageBounds } from "../../accounts/page.ts";
 import { type Db, db, inTransaction } from "../../db.ts";
 import { notFound } from "../../errors.ts";
 import { isId } from "../../ids.ts";
 import { findJobNamespace, type JobNamespace, requireJobs } from "../find-job-namespace.ts";
-import { lockRunOwner } from "../lock-run-owner.ts";
 import { type Schedule, type ScheduleRow, toSchedules } from "./schedule.ts";
 
 export type ScheduleOf = { namespace: string; scheduleId: string };
@@ -34,7 +35,7 @@ export async function changeSchedule<T>(
   if (!isId(scheduleId)) throw notFound("Scheduled job");
   return inTransaction(async (tx) => {
     // Locks the owner first, as a deletion of the owner does, so that the two cannot deadlock.
-    if (!(await lockRunOwner(tx, owner))) throw notFound("Namespace");
+    if (!(await lockOwner(tx, owner))) throw notFound("Namespace");
     await requireJobs(actor, "job.run", owner, tx);
     const locked = await tx.$queryRaw<unknown[]>`
       SELECT 1 FROM scheduled_job WHERE id = ${scheduleId} AND owner_id = ${owner.id} FOR UPDATE`;
@@ -43,4 +44,36 @@ export async function changeSchedule<T>(
     await requireOwnWorkOf(tx, actor, row.delegationId, "schedule");
     return change(tx, row, owner);
   });
+}
+
+/** Each of these bytes counts a schedule once more, so that no page has much more than a megabyte (S137). */
+const BYTES_PER_SCHEDULE = 10 * 1024;
+
+/**
+ * The schedules of a namespace, newest first; long ones count more than once, both in a page and in `total`. @throws ServiceError
+ * `not_found`, `insufficient_scope`
+ */
+export async function listSchedules(
+  actor: Actor,
+  namespace: string,
+  request: PageRequest = {},
+): Promise<Page<Schedule> & { owner: JobNamespace }> {
+  const owner = await findJobNamespace(actor, "job.read", namespace);
+  const { page, pageSize, skip } = pageBounds(request);
+  // One owner does not have many (SCHEDULES_MAX_PER_OWNER).
+  const all = await db().scheduledJob.findMany({
+    where: { ownerId: owner.id },
+    orderBy: { id: "desc" },
+    select: { id: true, recordBytes: true },
+  });
+  let end = 0;
+  const placed = all.map(({ id, recordBytes }) => {
+    const at = end;
+    end += Math.min(1 + Math.floor(recordBytes / BYTES_PER_SCHEDULE), pageSize);
+    return { id, at };
+  });
+  const ids = placed.flatMap(({ id, at }) => (at >= skip && at < skip + pageSize ? id : []));
+  const rows = await db().scheduledJob.findMany({ where: { id: { in: ids } }, orderBy: { id: "desc" } });
+  const total = (placed.at(-1)?.at ?? -1) + 1;
+  return { items: await toSchedules(db(), rows), page, pageSize, total, owner };
 }

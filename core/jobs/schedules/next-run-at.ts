@@ -1,16 +1,13 @@
 import { Cron } from "croner";
-import { ServiceError } from "../../errors.ts";
+import { invalidRequest } from "../../errors.ts";
 
 /** Names for the most common schedules (docs/specification/jobs-and-spaces.md#schedules). */
-export const scheduleNames = ["@yearly", "@annually", "@monthly", "@weekly", "@daily", "@midnight", "@hourly"] as const;
+const scheduleNames = ["@yearly", "@annually", "@monthly", "@weekly", "@daily", "@midnight", "@hourly"] as const;
 
 const SCHEDULE_MAX = 200;
-/**
- * A schedule without a time within these years never has one: a 29 February on a given weekday takes 40. Searching 400 took up to a quarter
- * of a second (S137).
- */
+/** Longer than any schedule waits: a 29 February on a given weekday takes 40 years. Searching 400 took 0.25 s (S137). */
 const YEARS = 41;
-/** Without seconds: nothing here starts more often than once a minute, and a date is not a schedule. */
+/** A schedule without seconds: no job starts more often than once a minute, and a date is not a schedule. */
 const FIVE_FIELDS = /^\S+( \S+){4}$/;
 
 /**
@@ -22,8 +19,7 @@ export function parseSchedule(input: { schedule: string; timezone?: string | nul
   const isNamed = scheduleNames.some((name) => name === schedule.toLowerCase());
   if (schedule.length > SCHEDULE_MAX || !(isNamed || FIVE_FIELDS.test(schedule))) throw notUnderstood();
   const kept = { schedule: isNamed ? schedule.toLowerCase() : schedule, timezone: parseTimezone(input.timezone || "UTC") };
-  if (!nextRunAt(kept, new Date()))
-    throw new ServiceError("invalid_request", "This never comes: no date fits the schedule.", { field: "schedule" });
+  if (!nextRunAt(kept, new Date())) throw invalidRequest("This schedule never runs: no date matches it.", "schedule");
   return kept;
 }
 
@@ -31,8 +27,8 @@ function parseTimezone(name: string): string {
   try {
     return new Intl.DateTimeFormat("en", { timeZone: name }).resolvedOptions().timeZone;
   } catch {
-    const sentence = "Name a time zone as the IANA's list does: Europe/Zurich, America/New_York, UTC.";
-    throw new ServiceError("invalid_request", sentence, { field: "timezone" });
+    const sentence = "Enter a time zone of the IANA list: Europe/Zurich, America/New_York, UTC.";
+    throw invalidRequest(sentence, "timezone");
   }
 }
 
@@ -54,8 +50,7 @@ export function nextRunAt({ schedule, timezone }: { schedule: string; timezone: 
 }
 
 const notUnderstood = () =>
-  new ServiceError(
-    "invalid_request",
-    "Write five fields (minute, hour, day of the month, month, weekday), such as 0 9 * * 1 for Mondays at nine; or one of @hourly, @daily, @weekly, @monthly, @yearly.",
-    { field: "schedule" },
+  invalidRequest(
+    "Write five fields (minute, hour, day of the month, month, day of the week), such as 0 9 * * 1 for Mondays at nine; or one of @hourly, @daily, @weekly, @monthly, @yearly.",
+    "schedule",
   );

@@ -1,6 +1,7 @@
 import { type JobSpec, jobSpecSchema } from "@keyhook/sdk";
 import { describeDelegations, type MadeWith } from "../../access/delegation.ts";
 import type { Db } from "../../db.ts";
+import type { LeasedTable } from "../../postgres/leased-table.ts";
 import { unsealJobSecrets } from "../secrets.ts";
 import type { JobStage } from "../stages.ts";
 
@@ -8,12 +9,12 @@ import type { JobStage } from "../stages.ts";
 export type Schedule = {
   id: string;
   ownerId: string;
-  /** In whose name it runs: the user who created it, or resumed it last. */
+  /** The user with whose rights it runs: who created it, or resumed it last. */
   createdById: string | null;
   /** The app or token with which they did; null if they did so on the pages. */
   madeWith: MadeWith | null;
   spec: JobSpec;
-  /** By name only (S134). */
+  /** The secrets, by name only (S134). */
   secretNames: string[];
   schedule: string;
   timezone: string;
@@ -66,3 +67,9 @@ export async function toSchedules(tx: Db, rows: readonly ScheduleRow[]): Promise
     lastRun: (lastRunId && runs.get(lastRunId)) || null,
   }));
 }
+
+/** Schedules as work: a row is due at its next run. */
+export const scheduleTable: LeasedTable = { name: "scheduled_job", isOpen: "not is_suspended" };
+
+/** NOTIFY channel for schedules that may be due sooner than a worker checks. */
+export const SCHEDULE_CHANNEL = "scheduled_job";

@@ -2,19 +2,20 @@ import { jobSpecSchema } from "@keyhook/sdk";
 import { expect, test } from "vitest";
 import { from, organizationOf, signedInPerson } from "../../accounts/testing/people.ts";
 import { db, pool } from "../../db.ts";
-import { claimRows } from "../../leases/leased-table.ts";
+import { claimRows } from "../../postgres/leased-table.ts";
 import { unsealJobSecrets } from "../secrets.ts";
-import { createSchedule, type NewSchedule } from "./create-schedule.ts";
-import { deleteSchedule } from "./delete-schedule.ts";
-import { findSchedule } from "./find-schedule.ts";
-import { listSchedules } from "./list-schedules.ts";
+import {
+  createSchedule,
+  deleteSchedule,
+  type NewSchedule,
+  resumeSchedule,
+  suspendSchedule,
+  updateSchedule,
+} from "./change-schedule.ts";
+import { findSchedule, listSchedules } from "./find-schedule.ts";
 import { nextRunAt, parseSchedule } from "./next-run-at.ts";
-import { resumeSchedule } from "./resume-schedule.ts";
-import { runScheduleNow } from "./run-schedule-now.ts";
-import { scheduleTable } from "./schedule-table.ts";
-import { type ClaimedSchedule, startDueRun } from "./start-due-run.ts";
-import { suspendSchedule } from "./suspend-schedule.ts";
-import { updateSchedule } from "./update-schedule.ts";
+import { scheduleTable } from "./schedule.ts";
+import { type ClaimedSchedule, runScheduleNow, startDueRun } from "./start-due-run.ts";
 
 const spec = jobSpecSchema.parse({ dockerImage: "debian", command: ["true"] });
 const hourly: NewSchedule = { spec, secrets: { KEY: "k" }, schedule: "@hourly" };
@@ -35,7 +36,7 @@ async function scheduled(input: Partial<NewSchedule> = {}) {
   return { ada, of: { namespace: ada.username, scheduleId: schedule.id }, id: schedule.id };
 }
 
-test("a schedule is five fields or a name, in a time zone, and comes some day", () => {
+test("a schedule has five fields or a name, in a time zone, and must be due at some time", () => {
   const winter = new Date("2026-01-10T12:00:00Z");
   const next = (schedule: string, timezone = "UTC", after = winter) =>
     nextRunAt(parseSchedule({ schedule, timezone }), after)?.toISOString();
@@ -85,7 +86,7 @@ test("S137 schedules of long jobs fill a page sooner, and each is on one page", 
   expect(pages).toEqual([latest.slice(0, 3), latest.slice(3)]);
 });
 
-test("each due time runs once however many workers look, and what was missed runs once", async () => {
+test("each due time runs once, however many workers look, and missed ones run once", async () => {
   const { id, ada } = await scheduled();
   await work();
   expect(await runsOf(id)).toHaveLength(0);
@@ -105,7 +106,7 @@ test("each due time runs once however many workers look, and what was missed run
   expect(dueAt?.getTime()).toBeGreaterThan(Date.now());
 });
 
-test("a worker that was away too long starts nothing: its claim is another's by then", async () => {
+test("a worker that was unresponsive too long starts nothing: another worker has its claim", async () => {
   const { id } = await scheduled();
   await makeDue(id);
   const { claimId, rows } = await claimRows<ClaimedSchedule>(scheduleTable, 50);
@@ -116,7 +117,7 @@ test("a worker that was away too long starts nothing: its claim is another's by 
   expect(await runsOf(id)).toHaveLength(1);
 });
 
-test("runs do not overlap unless they may, and what was left out is told", async () => {
+test("runs do not overlap unless that is allowed, and skipped runs are reported", async () => {
   const { id, of, ada } = await scheduled();
   const { runId } = await runScheduleNow(ada.actor, of, from);
   await expect(runScheduleNow(ada.actor, of, from)).rejects.toMatchObject({ code: "conflict" });
@@ -124,7 +125,7 @@ test("runs do not overlap unless they may, and what was left out is told", async
   await work();
   expect(await runsOf(id)).toHaveLength(1);
   expect((await findSchedule(ada.actor, of)).schedule).toMatchObject({
-    message: expect.stringContaining("left out"),
+    message: expect.stringContaining("was skipped"),
     lastRun: { id: runId },
   });
   await db().jobRun.update({ where: { id: runId }, data: { stage: "COMPLETED", finishedAt: new Date() } });
@@ -137,7 +138,7 @@ test("runs do not overlap unless they may, and what was left out is told", async
   expect(await runsOf(id)).toHaveLength(3);
 });
 
-test("runs of a schedule count among those that an owner may have open: one that is due is left out, and says why", async () => {
+test("runs of a schedule count toward an owner's open runs: a due run is skipped, with the reason", async () => {
   const { ada, of, id } = await scheduled();
   await pool().query(
     `INSERT INTO job_run (id, owner_id, owner_kind, initiator, spec, stage)
@@ -147,7 +148,7 @@ test("runs of a schedule count among those that an owner may have open: one that
   await makeDue(id);
   await work();
   expect(await runsOf(id)).toEqual([]);
-  expect((await findSchedule(ada.actor, of)).schedule.message).toMatch(/was left out: 200 jobs wait or run/);
+  expect((await findSchedule(ada.actor, of)).schedule.message).toMatch(/was skipped: 200 jobs are waiting or running/);
   await expect(runScheduleNow(ada.actor, of, from)).rejects.toMatchObject({ code: "rate_limited" });
   await pool().query("UPDATE job_run SET finished_at = now() WHERE owner_id = $1", [ada.id]);
   const { runId } = await runScheduleNow(ada.actor, of, from);
@@ -155,7 +156,7 @@ test("runs of a schedule count among those that an owner may have open: one that
   expect(recorded.map(({ data }) => data)).toEqual([{ runId, scheduleId: id, image: "debian" }]);
 });
 
-test("a suspended schedule does not run; resumed, it does not make up for what went by", async () => {
+test("a suspended schedule does not run; when resumed, it does not make up for missed times", async () => {
   const { id, of, ada } = await scheduled({ isSuspended: true });
   await makeDue(id);
   await work();
@@ -173,7 +174,7 @@ test("a suspended schedule does not run; resumed, it does not make up for what w
   expect(await runsOf(id)).toHaveLength(1);
 });
 
-test("S135 a schedule has the rights of whoever made it, as they are when it is due", async () => {
+test("S135 a schedule has its creator's rights, as they are when it is due", async () => {
   const [admin, writer] = [await signedInPerson(), await signedInPerson()];
   const org = await organizationOf(admin, [[writer, "write"]]);
   const { schedule } = await createSchedule(writer.actor, org.name, hourly, from);

@@ -1,15 +1,21 @@
 import { jobSpecSchema } from "@keyhook/sdk";
-import { findDelegate } from "../../access/delegation.ts";
+import { type Actor, actorId } from "../../access/actor.ts";
+import { type ActsFor, findDelegate, recordDelegation } from "../../access/delegation.ts";
 import { may } from "../../access/may.ts";
+import { lockOwner } from "../../accounts/handles/find-owner.ts";
 import { recordAuditEvent } from "../../audit/record-audit-event.ts";
+import type { RequestOrigin } from "../../audit/request-origin.ts";
 import { type Db, db } from "../../db.ts";
-import { isServiceError } from "../../errors.ts";
-import { lockRunOwner } from "../lock-run-owner.ts";
+import { conflict, isServiceError } from "../../errors.ts";
+import type { JobNamespace } from "../find-job-namespace.ts";
+import { createRun, requireRoom } from "../runs/request-run.ts";
 import { requireSpace } from "../runs/require-offered.ts";
-import { namespaceOf } from "../runs/run.ts";
+import { namespaceOf, type RunOwner } from "../runs/run.ts";
+import { unsealJobSecrets } from "../secrets.ts";
+import { isOver, type JobStage } from "../stages.ts";
+import { changeSchedule, type ScheduleOf } from "./find-schedule.ts";
 import { nextRunAt } from "./next-run-at.ts";
 import type { ScheduleRow } from "./schedule.ts";
-import { isRunning, ownerOf, startRunOf } from "./start-run-of.ts";
 
 /** A claimed schedule: the row with the table's column names. */
 export type ClaimedSchedule = { id: string; owner_id: string; owner_kind: string };
@@ -21,7 +27,7 @@ export type ClaimedSchedule = { id: string; owner_id: string; owner_kind: string
 export async function startDueRun(claimed: ClaimedSchedule, claimId: string): Promise<void> {
   await db().$transaction(async (tx) => {
     // Locks the owner first, as a deletion of the owner does.
-    const isLive = await lockRunOwner(tx, ownerOf({ ownerId: claimed.owner_id, ownerKind: claimed.owner_kind }));
+    const isLive = await lockOwner(tx, ownerOf({ ownerId: claimed.owner_id, ownerKind: claimed.owner_kind }));
     const [held] = await tx.$queryRaw<{ now: Date; dueAt: Date }[]>`
       SELECT clock_timestamp() AS "now", due_at AS "dueAt" FROM scheduled_job
       WHERE id = ${claimed.id} AND claim_id = ${claimId} AND claimed_until > clock_timestamp()
@@ -35,7 +41,7 @@ export async function startDueRun(claimed: ClaimedSchedule, claimId: string): Pr
       where: { id: row.id },
       data: {
         ...outcome,
-        // Later than the due time handled now, whatever this machine's clock says.
+        // Later than the due time handled now, even if this machine's clock is wrong.
         dueAt: nextRunAt(row, new Date(Math.max(held.now.getTime(), held.dueAt.getTime()))),
         attempts: 0,
         claimId: null,
@@ -50,20 +56,17 @@ type Outcome = { lastRunId?: string; message: string | null };
 async function runUnlessBusy(tx: Db, row: ScheduleRow, dueAt: Date): Promise<Outcome> {
   const due = `The run due at ${dueAt.toISOString()}`;
   if (!row.mayOverlap && (await isRunning(tx, row)))
-    return { message: `${due} was left out: the one before was still going on.` };
+    return { message: `${due} was skipped: the previous run was still running.` };
   try {
     return { lastRunId: await startRunOf(tx, row, row), message: null };
   } catch (error) {
     // If a limit is reached now, this run is skipped; the next may succeed.
     if (!isServiceError(error)) throw error;
-    return { message: `${due} was left out: ${error.message}` };
+    return { message: `${due} was skipped: ${error.message}` };
   }
 }
 
-/**
- * A schedule has the current rights of the user or token that created or resumed it: none once they have left or the grant has ended, and
- * none to a Space that they cannot read any more.
- */
+/** A schedule has the current rights of its creator or resumer: none once they or the grant are gone, or cannot read its Space. */
 async function mayStillRun(tx: Db, row: ScheduleRow): Promise<boolean> {
   const delegate = await findDelegate(row, tx);
   if (!delegate || !(await may(delegate, "job.run", namespaceOf(ownerOf(row)), tx))) return false;
@@ -78,7 +81,7 @@ async function mayStillRun(tx: Db, row: ScheduleRow): Promise<boolean> {
 
 async function suspend(tx: Db, { id, ownerId, ownerKind }: ScheduleRow): Promise<void> {
   const message =
-    "Whoever made this schedule, or the app that did, may not run it any more. Resume it to have it run in your name.";
+    "The creator of this schedule no longer has permission to run it. Resume it to run it with your own permissions.";
   await tx.scheduledJob.update({
     where: { id },
     data: { isSuspended: true, message, attempts: 0, claimId: null, claimedUntil: null },
@@ -86,6 +89,65 @@ async function suspend(tx: Db, { id, ownerId, ownerKind }: ScheduleRow): Promise
   await recordAuditEvent(tx, {
     type: "scheduled_job.suspend",
     orgId: ownerKind === "organization" ? ownerId : null,
-    data: { scheduleId: id, reason: "whoever made it may not run it any more" },
+    data: { scheduleId: id, reason: "its creator no longer has permission to run it" },
   });
+}
+
+/**
+ * Runs a schedule's job once, now; its due times do not change, and a suspended one stays suspended.
+ * @throws ServiceError `not_found`, `insufficient_scope`, `rate_limited` (too many wait), `conflict` while the last run continues and runs
+ * must not overlap
+ */
+export async function runScheduleNow(
+  actor: Actor,
+  of: ScheduleOf,
+  from: RequestOrigin,
+): Promise<{ owner: JobNamespace; runId: string }> {
+  return changeSchedule(actor, of, async (tx, row, owner) => {
+    if (!row.mayOverlap && (await isRunning(tx, row))) {
+      const sentence =
+        "The last run is still running, and this schedule does not allow overlapping runs. Wait for it, or cancel it.";
+      throw conflict(sentence);
+    }
+    const { dockerImage, spaceId } = jobSpecSchema.parse(row.spec);
+    await requireSpace(tx, actor, { spaceId });
+    const by = { createdById: actorId(actor), delegationId: await recordDelegation(tx, actor) };
+    const runId = await startRunOf(tx, row, by);
+    await tx.scheduledJob.update({ where: { id: row.id }, data: { lastRunId: runId } });
+    await recordAuditEvent(tx, {
+      type: "job.run",
+      actor,
+      owner,
+      data: { runId, scheduleId: row.id, image: dockerImage ?? spaceId ?? "" },
+      from,
+    });
+    return { owner, runId };
+  });
+}
+
+/**
+ * Creates one run of a schedule whose row the caller has locked.
+ * @returns the run's id
+ * @throws ServiceError `rate_limited`: too many of its owner's runs wait
+ */
+async function startRunOf(tx: Db, row: ScheduleRow, by: Pick<ActsFor, "createdById" | "delegationId">): Promise<string> {
+  await requireRoom(tx, { id: row.ownerId });
+  return createRun(tx, {
+    owner: ownerOf(row),
+    ...{ createdById: by.createdById, delegationId: by.delegationId },
+    initiator: { type: "scheduled-job", id: row.id },
+    spec: jobSpecSchema.parse(row.spec),
+    secrets: unsealJobSecrets(row.secrets),
+  });
+}
+
+/** Whether the latest run of a schedule is still running or waiting. */
+async function isRunning(tx: Db, { lastRunId }: Pick<ScheduleRow, "lastRunId">): Promise<boolean> {
+  if (!lastRunId) return false;
+  const last = await tx.jobRun.findUnique({ where: { id: lastRunId }, select: { stage: true } });
+  return last !== null && !isOver(last.stage as JobStage);
+}
+
+function ownerOf({ ownerId, ownerKind }: Pick<ScheduleRow, "ownerId" | "ownerKind">): RunOwner {
+  return { kind: ownerKind === "organization" ? "organization" : "user", id: ownerId };
 }

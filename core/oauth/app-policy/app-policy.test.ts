@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, describe, expect, test } from "vitest";
 import { personActor } from "#core/access/actor.ts";
 import { may } from "#core/access/may.ts";
 import { lettersTo, longAgo, useUpHour } from "#core/accounts/testing/people.ts";
@@ -6,26 +6,22 @@ import { noOrigin } from "#core/audit/request-origin.ts";
 import { db } from "#core/db.ts";
 import { newId } from "#core/ids.ts";
 import { listConsents } from "../consents/list-consents.ts";
-import { findBearer } from "../find-bearer.ts";
 import { ask, openQuestion } from "../testing/authorization.ts";
 import { prepare, refresh, signIn } from "../testing/sign-in.ts";
-import { startWorld, type World } from "../testing/world.ts";
+import { startWorld } from "../testing/world.ts";
+import { findBearer } from "../tokens/find-bearer.ts";
+import { findRefusals, readAppPolicy, setAppPolicy } from "./app-policy.ts";
 import { askForApp } from "./ask-for-app.ts";
 import { decideApp } from "./decide-app.ts";
-import { findRefusals } from "./find-refusals.ts";
 import { listOrganizationApps } from "./list-organization-apps.ts";
-import { readAppPolicy, setAppPolicy } from "./set-app-policy.ts";
 
-let world: World;
-beforeAll(async () => {
-  world = await startWorld();
-});
+const world = await startWorld();
 afterAll(() => world.stop());
 
 const uniqueName = () => `org-${newId()}`;
 const READS = { scope: "openid profile email read-repos offline_access" };
 
-/** An administrator of an organization, and somebody else in it. */
+/** An administrator of an organization, and another member. */
 async function organizationWith(...memberIds: string[]) {
   const user = await world.user(`admin-${newId()}`);
   const session = await world.signIn(world.browser(), user);
@@ -37,14 +33,14 @@ async function organizationWith(...memberIds: string[]) {
   return { id, name, admin: personActor(session), adminEmail: user.email };
 }
 
-/** What a token reaches: the organizations of userinfo, and the private repositories that it may read. */
+/** What a token can access: the organizations in userinfo, and the private repositories that it may read. */
 async function reachOf(token: string, organizations: { id: string }[], ownId: string) {
   const response = await world.userinfo(token);
   const { orgs } = (await response.json()) as { orgs: { sub: string }[] };
   const bearer = await findBearer(token, { scheme: "bearer" });
   if (!bearer) return { status: response.status, orgs: [], repos: [] };
   const { account, scopes, clientId = null, auditToken } = bearer;
-  // S144: what it changes counts against the app.
+  // S144: its changes count against the app.
   expect(auditToken.clientId).toBe(clientId);
   const orgIds = account.organizations.map(({ id }) => id);
   const actor = { kind: "token", tokenId: "a token", userId: account.id, scopes, orgIds, clientId } as const;
@@ -58,7 +54,7 @@ async function reachOf(token: string, organizations: { id: string }[], ownId: st
 }
 
 describe("the policy", () => {
-  test("what it keeps out loses the organization at the very next call, and nothing else; let in again it goes on where it was", async () => {
+  test("an app that is no longer allowed loses only the organization, with its next call; allowed again, it continues", async () => {
     const at = await prepare(world, { scopes: ["openid", "profile", "email", "read-repos"], isRefreshAllowed: true });
     const [north, tide] = [await organizationWith(at.person.id), await organizationWith(at.person.id)];
     const both = [north, tide];
@@ -84,7 +80,7 @@ describe("the policy", () => {
       await change();
       expect(await reach()).toEqual(expected);
     }
-    // A token that is refreshed meanwhile reaches no further, and gets the organization back as the other does.
+    // A token that is refreshed meanwhile has no more access, and regains the organization like the other.
     await decideApp(north.admin, north.id, { clientId, decision: "blocked" }, noOrigin);
     const fresh = await refresh(at, refreshToken);
     expect(await reachOf(fresh.body.access_token, both, at.person.id)).toEqual(closed);
@@ -106,7 +102,7 @@ describe("the policy", () => {
     ]);
   });
 
-  test("of policy and decision: who is let in, and the reason where not", async () => {
+  test("policy and decision: which apps are allowed, and why the others are not", async () => {
     const at = await prepare(world);
     const organization = await organizationWith(at.person.id);
     const bound = await world.app(at.person);
@@ -136,7 +132,7 @@ describe("the policy", () => {
     ).rejects.toMatchObject({ code: "invalid_request" });
   });
 
-  test("only administrators change it, and what is nonsense changes nothing", async () => {
+  test("only administrators change it, and invalid values change nothing", async () => {
     const at = await prepare(world);
     const organization = await organizationWith(at.person.id);
     const [writer, stranger] = [personActor(at.session), personActor((await prepare(world)).session)];
@@ -162,7 +158,7 @@ describe("the policy", () => {
 });
 
 describe("the permissions modal", () => {
-  test("S33 an organization that keeps the app out is shown with the reason, is not ticked, and is refused however it is sent", async () => {
+  test("S33 an organization that does not allow the app is shown with the reason, is not ticked, and is refused in any answer", async () => {
     const at = await prepare(world, { scopes: ["openid", "profile", "email", "read-repos"] });
     const [open, waiting, none, blocked] = await Promise.all([1, 2, 3, 4].map(() => organizationWith(at.person.id)));
     if (!open || !waiting || !none || !blocked) throw new Error("four were made");
@@ -184,7 +180,7 @@ describe("the permissions modal", () => {
     expect(await db().oAuthConsent.count({ where: { userId: at.person.id } })).toBe(0);
     await allow();
     const consent = await db().oAuthConsent.findFirstOrThrow({ where: { userId: at.person.id } });
-    // Nobody declined what could not be had: it is asked for once it can.
+    // What could not be allowed does not count as declined: it is asked about as soon as it can be allowed.
     expect(consent).toMatchObject({ orgIds: [open.id], declinedOrgIds: [] });
 
     expect((await ask(at, { ...READS, orgIds: waiting.id })).isQuestion).toBe(false);
@@ -193,7 +189,7 @@ describe("the permissions modal", () => {
     expect(again.request.organizations[0]).toMatchObject({ id: waiting.id, refusal: null, isTicked: true });
   });
 
-  test("S32 all organizations are those that let the app in, now and later; closed ones come with their approval", async () => {
+  test('S32 "all organizations" means those that allow the app, now and later; others are added when they approve it', async () => {
     const at = await prepare(world, { scopes: ["openid", "profile", "email", "read-repos"] });
     const [open, closed] = [await organizationWith(at.person.id), await organizationWith(at.person.id)];
     await setAppPolicy(closed.admin, closed.id, "approved", noOrigin);
@@ -209,7 +205,7 @@ describe("the permissions modal", () => {
     expect((await listConsents(at.person.id)).items).toMatchObject([{ closedOrganizations: [] }]);
   });
 
-  test("what was granted before stays through an answer given while it is closed, and Connected apps says that it is", async () => {
+  test("an organization granted earlier stays granted through an answer while it does not allow the app, and Connected apps says so", async () => {
     const at = await prepare(world, { scopes: ["openid", "profile", "email", "read-repos"] });
     const organization = await organizationWith(at.person.id);
     await world.signInWith(at.app, at.session, at.browser, { scope: "openid profile" }, { orgIds: [organization.id] });
@@ -227,7 +223,7 @@ describe("the permissions modal", () => {
 });
 
 describe("asking for an app", () => {
-  test("a member asks once; the administrators are told, and the answer ends the request and is told back", async () => {
+  test("a member asks once; the administrators get a letter, and their answer ends the request and is sent to the member", async () => {
     const at = await prepare(world, { name: 'Paper "Lantern"' });
     const second = await prepare(world);
     const organization = await organizationWith(at.person.id, second.person.id);
@@ -248,12 +244,12 @@ describe("asking for an app", () => {
 
     await decideApp(organization.admin, organization.id, { clientId, decision: "approved" }, noOrigin);
     expect(await db().organizationAppRequest.count({ where: { orgId: organization.id } })).toBe(0);
-    for (const { email } of [at.person, second.person]) expect((await lettersTo(email))[0]?.subject).toContain("may be used in");
+    for (const { email } of [at.person, second.person]) expect((await lettersTo(email))[0]?.subject).toContain("was approved in");
     await expect(askForApp(member, organization.id, clientId, noOrigin)).rejects.toMatchObject({ code: "conflict" });
     expect(await db().auditEvent.count({ where: { orgId: organization.id, type: "organization.request_app" } })).toBe(2);
   });
 
-  test("nobody asks for what is blocked, unknown, or not their organization's", async () => {
+  test("nobody can ask for an app that is blocked or unknown, or in an organization that is not theirs", async () => {
     const at = await prepare(world);
     const organization = await organizationWith(at.person.id);
     const [member, stranger] = [personActor(at.session), personActor((await prepare(world)).session)];
@@ -271,7 +267,7 @@ describe("asking for an app", () => {
     expect(await db().organizationAppRequest.count()).toBe(0);
   });
 
-  test("S56 nobody fills the administrators' mailbox", async () => {
+  test("S56 nobody can flood the administrators' mailbox", async () => {
     const at = await prepare(world);
     const organization = await organizationWith(at.person.id);
     await setAppPolicy(organization.admin, organization.id, "approved", noOrigin);
@@ -284,13 +280,13 @@ describe("asking for an app", () => {
   });
 });
 
-test("the list: each app once, with how many members let it in, by name, found by a part of it, a page at a time", async () => {
+test("the list has each app once, with the number of members who allow it, by name, with search and pages", async () => {
   const [one, two] = [await signIn(world, { name: "Zephyr 100%" }), await signIn(world, { name: "Anchor" })];
   const organization = await organizationWith(one.person.id, two.person.id);
   for (const at of [one, two]) {
     await (await openQuestion({ ...at, app: one.app }, { prompt: "consent" })).allow({ orgIds: [organization.id] });
   }
-  // Of somebody who is in no such organization it counts for nothing.
+  // For a user in no such organization it has no effect.
   const stranger = await prepare(world);
   await (await openQuestion({ ...stranger, app: two.app })).allow({ isAllOrgs: true });
   await (await openQuestion({ ...two, app: two.app }, { prompt: "consent" })).allow({ isAllOrgs: true });
@@ -317,7 +313,7 @@ test("the list: each app once, with how many members let it in, by name, found b
   for (const text of ["\0", "\ud800", "x".repeat(1_000_000)]) expect((await list({ text })).page).toBe(1);
 });
 
-test("S144 lets in fewer apps also of somebody who has changed too much in an hour", async () => {
+test("S144 a user who has changed too much in an hour can still allow fewer apps", async () => {
   const { id, admin } = await organizationWith();
   await useUpHour(admin.userId);
   await setAppPolicy(admin, id, "none", noOrigin);

@@ -1,42 +1,41 @@
 import type { Person } from "#core/access/actor.ts";
 import { requirePermission } from "#core/access/may.ts";
+import { lockOwner } from "#core/accounts/handles/find-owner.ts";
+import { type Letter, letter, link } from "#core/accounts/mails/letter.ts";
 import { consumeThrottle, throttleKey } from "#core/accounts/throttle.ts";
 import { recordAuditEvent } from "#core/audit/record-audit-event.ts";
 import type { RequestOrigin } from "#core/audit/request-origin.ts";
 import { type Db, db } from "#core/db.ts";
-import { notFound, ServiceError } from "#core/errors.ts";
+import { conflict, notFound } from "#core/errors.ts";
 import { queueMail } from "#core/mail/queue-mail.ts";
-import { findClientRecord } from "../client-records.ts";
-import { findRefusals } from "./find-refusals.ts";
-import { appRequestLetter } from "./mails/app-request-letter.ts";
+import { findClientRecord } from "../clients/client-records.ts";
+import { findRefusals } from "./app-policy.ts";
 
-// Each request is a mail to people who have other work.
+// Limited, because each request sends a mail to people who have other work.
 const ASK_LIMIT = { limit: 20, windowSeconds: 24 * 60 * 60 };
 /** If an organization has many administrators, the longest-serving ones get the mail. */
 const LETTERS_MAX = 20;
 
 /**
- * A member asks the administrators of an organization to allow an app. The request waits until it is answered; asking again changes
- * nothing.
- * @throws ServiceError `forbidden` for non-members; `not_found` for an unknown app; `conflict` if there is nothing to ask; `rate_limited`
+ * Requests, for a member, that an organization's administrators allow an app. The request stays open until they decide; repeating it
+ * changes nothing.
+ * @throws ServiceError `forbidden` for non-members; `not_found` for an unknown app; `conflict` if there is nothing to request; `rate_limited`
  */
 export async function askForApp(person: Person, orgId: string, clientId: string, from: RequestOrigin): Promise<void> {
   await requirePermission(person, "organization.ask_for_app", { orgId }, { what: "Organization" });
   const app = clientId.includes("\0") ? undefined : await findClientRecord(clientId);
   if (!app) throw notFound("App");
   const refusal = (await findRefusals(clientId, [orgId])).get(orgId);
-  if (!refusal)
-    throw new ServiceError("conflict", "The organization lets this app in already. Go back to the app and sign in again.");
+  if (!refusal) throw conflict("The organization already allows this app. Go back to the app and sign in again.");
   if (refusal !== "not_approved") {
-    const reason = refusal === "blocked" ? "has blocked this app" : "lets no apps in";
-    throw new ServiceError("conflict", `The organization ${reason}. Talk to its administrators.`);
+    const reason = refusal === "blocked" ? "has blocked this app" : "allows no apps";
+    throw conflict(`The organization ${reason}. Contact its administrators.`);
   }
   const key = { orgId, clientId, userId: person.userId };
   if (await db().organizationAppRequest.findUnique({ where: { orgId_clientId_userId: key } })) return;
   await consumeThrottle(throttleKey("ask-for-app", person.userId), ASK_LIMIT);
   await db().$transaction(async (tx) => {
-    const held = await tx.$queryRaw<unknown[]>`SELECT 1 FROM organization WHERE id = ${orgId} FOR KEY SHARE`;
-    if (held.length === 0) throw notFound("Organization");
+    if (!(await lockOwner(tx, { kind: "organization", id: orgId }))) throw notFound("Organization");
     const isFirst = (await tx.organizationAppRequest.count({ where: { orgId, clientId } })) === 0;
     const { count } = await tx.organizationAppRequest.createMany({ data: [key], skipDuplicates: true });
     if (count === 0) return;
@@ -69,4 +68,20 @@ async function mailAdministrators(
     const letter = appRequestLetter({ greeted: username, asker: asker.username, organization: organization.name, app });
     await queueMail(tx, { to: email, ...letter });
   }
+}
+
+/** Whether a user has an unanswered request that an app be allowed. */
+export async function hasAskedForApp({ userId }: Person, orgId: string, clientId: string): Promise<boolean> {
+  const key = { orgId_clientId_userId: { orgId, clientId, userId } };
+  return (await db().organizationAppRequest.findUnique({ where: key, select: { orgId: true } })) !== null;
+}
+
+type Asked = { greeted: string; asker: string; organization: string; app: string };
+
+/** The email to the administrators of an organization. The owner chooses the app's name, so it is put in quotation marks. */
+function appRequestLetter({ greeted, asker, organization, app }: Asked): Letter {
+  return letter(`${asker} requests an app for ${organization}`, greeted, [
+    `${asker} requests that the organization ${organization} allow the app "${app}". Approve or block it here:`,
+    link(`/organizations/${organization}/settings/app-policy`),
+  ]);
 }

@@ -1,23 +1,22 @@
 import { type Actor, actorId } from "#core/access/actor.ts";
 import { requirePermission } from "#core/access/may.ts";
-import { lockOrganization } from "#core/accounts/organizations/lock-organization.ts";
-import { recordAuditEvent } from "#core/audit/record-audit-event.ts";
+import { type Letter, letter } from "#core/accounts/mails/letter.ts";
+import { changeOrganization } from "#core/accounts/organizations/change-organization.ts";
 import type { RequestOrigin } from "#core/audit/request-origin.ts";
-import { type Db, db } from "#core/db.ts";
-import { notFound, ServiceError } from "#core/errors.ts";
+import type { Db } from "#core/db.ts";
+import { invalidRequest, notFound, ServiceError } from "#core/errors.ts";
 import { queueMail } from "#core/mail/queue-mail.ts";
-import { findClientRecord } from "../client-records.ts";
-import type { AppDecision } from "./app-policies.ts";
-import { requestAnsweredLetter } from "./mails/request-answered-letter.ts";
+import { findClientRecord } from "../clients/client-records.ts";
+import type { AppDecision } from "./app-policy.ts";
 
-/** At most this many of the members who asked for an app get a mail. */
+/** The maximum number of members who requested an app and get a mail. */
 const LETTERS_MAX = 100;
 
 const events = { approved: "organization.approve_app", blocked: "organization.block_app" } as const;
 
 /**
  * Approves an app for an organization, blocks it there, or, with null, withdraws the decision, so that the policy applies again. It takes
- * effect with the app's next request and only in this organization. Members who asked for the app are told.
+ * effect with the app's next request and only in this organization. Members who requested the app are notified.
  * @throws ServiceError `forbidden`, `not_found`, `invalid_request` for an app that cannot be blocked
  */
 export async function decideApp(
@@ -29,17 +28,14 @@ export async function decideApp(
   await requirePermission(actor, "organization.manage", { orgId }, { what: "Organization" });
   const app = clientId.includes("\0") ? undefined : await findClientRecord(clientId);
   if (!app && decision !== null) {
-    throw new ServiceError("not_found", "No app here has this client ID. Copy it from the app's owner.", { field: "clientId" });
+    throw new ServiceError("not_found", "There is no app with this client ID. Ask the app's owner for it.", {
+      field: "clientId",
+    });
   }
   if (app?.isFirstParty && decision === "blocked") {
-    throw new ServiceError(
-      "invalid_request",
-      "This app comes with the service and acts for its person alone: it is always let in.",
-    );
+    throw invalidRequest("This app is part of the service and acts only for its user: it is always allowed.");
   }
-  await db().$transaction(async (tx) => {
-    await lockOrganization(tx, orgId);
-    await requirePermission(actor, "organization.manage", { orgId }, { what: "Organization", tx });
+  await changeOrganization(actor, { orgId, action: "organization.manage", from }, async (tx, record) => {
     const at = { orgId_clientId: { orgId, clientId } };
     const before = await tx.organizationApp.findUnique({ where: at, select: { decision: true } });
     if (decision === null) {
@@ -51,13 +47,10 @@ export async function decideApp(
       if (app) await answerRequests(tx, { orgId, clientId, app: app.name, decision });
     }
     if (before?.decision === (decision ?? undefined)) return;
-    await recordAuditEvent(tx, {
+    await record({
       type: decision ? events[decision] : "organization.reset_app",
-      actorId: actorId(actor),
-      orgId,
       clientId,
       data: { name: app?.name ?? clientId, from: before?.decision ?? null },
-      from,
     });
   });
 }
@@ -80,4 +73,19 @@ async function answerRequests(tx: Db, { orgId, clientId, app, decision }: Answer
       ...requestAnsweredLetter({ greeted: user.username, organization: name, app, decision }),
     });
   }
+}
+
+type Answered = { greeted: string; organization: string; app: string; decision: AppDecision };
+
+/** The email to a member who requested an app. */
+function requestAnsweredLetter({ greeted, organization, app, decision }: Answered): Letter {
+  if (decision === "blocked") {
+    return letter(`"${app}" was blocked in ${organization}`, greeted, [
+      `The administrators of ${organization} have blocked the app "${app}", which you requested. It cannot access the organization.`,
+    ]);
+  }
+  return letter(`"${app}" was approved in ${organization}`, greeted, [
+    `The administrators of ${organization} have approved the app "${app}", which you requested.`,
+    "Sign in to it again and select the organization.",
+  ]);
 }

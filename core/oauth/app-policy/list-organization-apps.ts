@@ -3,13 +3,13 @@ import { requirePermission } from "#core/access/may.ts";
 import { type Page, type PageRequest, pageBounds } from "#core/accounts/page.ts";
 import { db } from "#core/db.ts";
 import { Prisma } from "#core/generated/prisma/client.ts";
-import { type ClientRecord, findClientRecords } from "../client-records.ts";
-import type { AppDecision } from "./app-policies.ts";
+import { type ClientRecord, findClientRecords } from "../clients/client-records.ts";
+import type { AppDecision } from "./app-policy.ts";
 
 export const organizationAppStates = ["waiting", "approved", "blocked", "undecided"] as const;
 export type OrganizationAppState = (typeof organizationAppStates)[number];
 
-export type OrganizationAppSearch = PageRequest & {
+type OrganizationAppSearch = PageRequest & {
   /** Part of a name, or a complete client ID. */
   text?: string;
   state?: OrganizationAppState;
@@ -22,13 +22,13 @@ export type OrganizationApp = {
   record: ClientRecord | undefined;
   decision: AppDecision | null;
   isAdmitted: boolean;
-  /** Acts for the organization by token exchange. */
+  /** Whether the app acts for the organization by token exchange. */
   isBound: boolean;
-  /** Members who granted it this organization, or all of theirs. */
+  /** The number of members who granted this organization, or all of theirs, to the app. */
   memberCount: number;
   lastUsedAt: Date | null;
   requestCount: number;
-  /** The first member who asked. */
+  /** The first member who requested the app. */
   askedBy: string | null;
 };
 
@@ -42,8 +42,8 @@ const stateWhere: Record<OrganizationAppState, Prisma.Sql> = {
 };
 
 /**
- * The apps that concern an organization: those that members granted it to, requested, decided about, and those that act for it. Apps that
- * wait for an answer come first, then by name.
+ * The apps that concern an organization: members granted it to them or requested them, administrators decided about them, or they act for
+ * it. Apps that wait for a decision come first, then by name.
  * @throws ServiceError `forbidden`
  */
 export async function listOrganizationApps(

@@ -4,14 +4,11 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { noOrigin } from "../../audit/request-origin.ts";
 import { provideSettings } from "../../env.ts";
 import { newId } from "../../ids.ts";
+import { auditOf, longSignedIn, organizationWith, someApp, someone } from "../testing/apps.ts";
 import { clientKeyPair } from "../testing/assertion.ts";
-import { addSecret } from "./add-secret.ts";
-import { describeKeys } from "./describe-keys.ts";
-import { getApp } from "./get-app.ts";
-import { removeKeys } from "./remove-keys.ts";
-import { rotateSecret } from "./rotate-secret.ts";
-import { setKeys } from "./set-keys.ts";
-import { auditOf, longSignedIn, organizationWith, someApp, someone } from "./test-fixtures.ts";
+import { removeKeys, setKeys } from "./app-keys.ts";
+import { addSecret, rotateSecret } from "./app-secrets.ts";
+import { describeKeys, getApp } from "./get-app.ts";
 import { updateApp } from "./update-app.ts";
 
 const { jwk, kid } = await clientKeyPair();
@@ -32,7 +29,7 @@ beforeAll(async () => {
 afterAll(() => server.close());
 
 describe("an app's keys", () => {
-  test("take the place of its secrets, and say so in the audit log (S116)", async () => {
+  test("replace its secrets, with an entry in the audit log (S116)", async () => {
     const person = await someone();
     const { app, secret } = await someApp(person, { isConfidential: true });
     await rotateSecret(person, app.id, { overlapSeconds: 3600 }, noOrigin);
@@ -45,7 +42,7 @@ describe("an app's keys", () => {
     expect(JSON.stringify(event)).not.toContain(secret);
   });
 
-  test("leave no room for a secret beside them", async () => {
+  test("allow no secret beside them", async () => {
     const person = await someone();
     const { app } = await someApp(person);
     await setKeys(person, app.id, pasted, noOrigin);
@@ -53,7 +50,7 @@ describe("an app's keys", () => {
     await expect(rotateSecret(person, app.id, {}, noOrigin)).rejects.toMatchObject({ code: "conflict" });
   });
 
-  test("let it do without PKCE, which is back when they are taken away (S8)", async () => {
+  test("allow it to work without PKCE, which is required again when they are removed (S8)", async () => {
     const person = await someone();
     const { app } = await someApp(person);
     await setKeys(person, app.id, pasted, noOrigin);
@@ -81,7 +78,7 @@ describe("an app's keys", () => {
     ]);
   });
 
-  test("are pasted or at an address, one of the two", async () => {
+  test("are either pasted or at a URL", async () => {
     const person = await someone();
     const { app } = await someApp(person);
     for (const input of [
@@ -93,7 +90,7 @@ describe("an app's keys", () => {
     expect((await auditOf(app.clientId)).map(({ type }) => type)).toEqual(["oauth_app.create"]);
   });
 
-  test("S113 need a recent sign-in, S136 and a right to the app, before anything is fetched", async () => {
+  test("S113 need a recent sign-in and S136 the right to manage the app, before anything is fetched", async () => {
     const [admin, writer, stranger] = [await someone(), await someone(), await someone({ isOperator: true })];
     const orgId = await organizationWith({ [admin.userId]: "admin", [writer.userId]: "write" });
     const { app } = await someApp(admin, { owner: { orgId } });
@@ -114,8 +111,8 @@ describe("an app's keys", () => {
   });
 });
 
-describe("a key set's address", () => {
-  test("is read once before it is kept, and its keys are not", async () => {
+describe("the URL of a key set", () => {
+  test("is read once when it is saved, and its keys are not stored", async () => {
     const person = await someone();
     const { app } = await someApp(person);
     await setKeys(person, app.id, pasted, noOrigin);
@@ -127,12 +124,12 @@ describe("a key set's address", () => {
   });
 
   test.each<[string, { status?: number; body?: string }, RegExp]>([
-    ["404", { status: 404 }, /answered 404/],
-    ["a redirect", { status: 302 }, /answered 302/],
+    ["404", { status: 404 }, /responded with status 404/],
+    ["a redirect", { status: 302 }, /responded with status 302/],
     ["no JSON", { body: "<html>" }, /not JSON/],
     ["no keys", { body: "{}" }, /list of keys/],
-    ["a private key", { body: '{"keys":[{"kty":"OKP","crv":"Ed25519","x":"AA","d":"AA"}]}' }, /no longer a secret/],
-    ["only keys of other kinds", { body: '{"keys":[{"kty":"AKP"}]}' }, /no key here that signs/],
+    ["a private key", { body: '{"keys":[{"kty":"OKP","crv":"Ed25519","x":"AA","d":"AA"}]}' }, /no longer secret/],
+    ["only keys of other kinds", { body: '{"keys":[{"kty":"AKP"}]}' }, /no signing key/],
     ["a megabyte", { body: "x".repeat(1024 * 1024) }, /longer than/],
   ])("that answers with %s is refused beside its field, and the secret stays", async (_what, given, message) => {
     const person = await someone();
@@ -146,7 +143,7 @@ describe("a key set's address", () => {
     expect((await getApp(person, app.id)).secrets).toHaveLength(1);
   });
 
-  test("S77 in a network that is not to be asked is refused before any connection", async () => {
+  test("S77 in a forbidden network is refused before any connection", async () => {
     const person = await someone();
     const { app } = await someApp(person);
     const before = asked;
@@ -157,7 +154,7 @@ describe("a key set's address", () => {
   });
 });
 
-describe("addresses of an app's own server", () => {
+describe("URLs of an app's own server", () => {
   test.each([
     "http://app.example.com/x",
     "ftp://app.example.com/x",
@@ -177,7 +174,7 @@ describe("addresses of an app's own server", () => {
   test.each([
     ["https://app.example.com/x#y", /#/],
     ["https://me:pw@app.example.com/x", /password/],
-    ["http://localhost:3000/api/whoami-v2", /our own/],
+    ["http://localhost:3000/api/whoami-v2", /of this service/],
     [`https://app.example.com/${"x".repeat(2001)}`, /2000/],
     ["https://app.example.com/\0", /not valid text/],
   ])("%j is refused with the reason", async (uri, message) => {
@@ -201,8 +198,8 @@ describe("addresses of an app's own server", () => {
   });
 });
 
-describe("the other settings of its security", () => {
-  test("are off by default, and kept and recorded when they change", async () => {
+describe("the other security settings", () => {
+  test("are off by default, and changes are stored and recorded", async () => {
     const person = await someone();
     const { app } = await someApp(person);
     expect(app).toMatchObject({ isParRequired: false, isDpopRequired: false, backchannelLogoutUri: null });

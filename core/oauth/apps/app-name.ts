@@ -1,9 +1,8 @@
-import { displayText } from "../../accounts/display-text.ts";
-import { env } from "../../env.ts";
-import { ServiceError } from "../../errors.ts";
-import { isLookAlike } from "./look-alike.ts";
+import { displayText } from "#core/accounts/plain-text.ts";
+import { env } from "#core/env.ts";
+import { invalidRequest } from "#core/errors.ts";
 
-export const APP_NAME_MAX_CHARACTERS = 60;
+const APP_NAME_MAX_CHARACTERS = 60;
 
 // Blank letters, such as the Hangul filler, count as text but show nothing.
 const BLANK = /[\p{Default_Ignorable_Code_Point}\u2800]/gu;
@@ -15,12 +14,83 @@ const BLANK = /[\p{Default_Ignorable_Code_Point}\u2800]/gu;
 export function parseAppName(value: unknown): string {
   const { BRAND_NAME } = env();
   const name = displayText("name", value, { maxCharacters: APP_NAME_MAX_CHARACTERS });
-  if (!/[\p{L}\p{N}\p{S}]/u.test(name.replace(BLANK, ""))) {
-    throw new ServiceError("invalid_request", "Give the app a name that can be read.", { field: "name" });
-  }
+  if (!/[\p{L}\p{N}\p{S}]/u.test(name.replace(BLANK, ""))) throw invalidRequest("Enter a readable name.", "name");
   if (isLookAlike(name, BRAND_NAME)) {
-    const description = `Choose a name that cannot be taken for ${BRAND_NAME} itself: people decide by it whom they trust.`;
-    throw new ServiceError("invalid_request", description, { field: "name" });
+    const description = `Choose a name that users cannot confuse with ${BRAND_NAME} itself.`;
+    throw invalidRequest(description, "name");
   }
   return name;
 }
+
+/**
+ * Whether a name could be mistaken for another at a glance: "Кeyh00k", "Key-hook login". The comparison is coarse on purpose: it never
+ * decides what is shown, only what is refused (S28), so a false positive costs the owner one retry.
+ */
+export function isLookAlike(name: string, brand: string): boolean {
+  const target = skeleton(brand);
+  if (target === "") return false;
+  const words = name
+    .split(/[\p{Z}\p{P}\p{S}]+/u)
+    .map(skeleton)
+    .filter(Boolean);
+  if (hasRun(words, target)) return true;
+  // A long brand is also recognized within one run-together word; "Hub" in "Hubble" is not a look-alike.
+  return target.length >= LONG_BRAND && skeleton(name).includes(target);
+}
+
+const LONG_BRAND = 5;
+
+/** Whether consecutive words joined give the target: "Key hook", "K e y h o o k". */
+function hasRun(words: readonly string[], target: string): boolean {
+  return words.some((_, start) => {
+    let joined = "";
+    for (let at = start; at < words.length && joined.length < target.length; at++) joined += words[at];
+    return joined === target;
+  });
+}
+
+/** A name with look-alike letters replaced by one letter and everything but letters and digits removed. */
+function skeleton(text: string): string {
+  const letters = text.normalize("NFKD").replace(/[\p{M}\p{Default_Ignorable_Code_Point}]/gu, "");
+  const folded = Array.from(
+    letters,
+    (letter) => likeness.get(letter) ?? likeness.get(letter.toLowerCase()) ?? letter.toLowerCase(),
+  );
+  return folded
+    .join("")
+    .replace(/[^\p{L}\p{N}]/gu, "")
+    .replaceAll("rn", "m")
+    .replaceAll("vv", "w");
+}
+
+// Each Latin letter and its look-alikes: digits, Cyrillic, Greek, Armenian, Cherokee, small capitals, letters with strokes. Capitals are
+// listed if they look unlike their small letter, and are looked up first.
+const likeness = new Map(
+  Object.entries({
+    a: "4@аɑαΑаᴀ",
+    b: "8вВβΒʙƀЬьᏏ",
+    c: "сϲᴄⅽ¢",
+    d: "ԁɗđᴅⅾ",
+    e: "3еєεΕᴇɛə€",
+    f: "ꜰƒϝ",
+    g: "9ɡɢցԍ",
+    h: "нНһΗհʜħᏂ",
+    j: "јϳᴊյ",
+    k: "кКκΚᴋƙқӄҝᏦ",
+    l: "1i|!ıɩіιΙІӀłʟɪїⅼⵏ",
+    m: "мМΜᴍⅿ",
+    n: "ηΝпոռɴŋ",
+    o: "0оοΟσօ০०೦ഠᴏøө",
+    p: "рРρΡᴘþ",
+    q: "ԛգ",
+    r: "гᴦʀɾ",
+    s: "5$ѕꜱƽ",
+    t: "7тТτΤᴛŧ",
+    u: "υսᴜμ",
+    v: "νѵᴠⅴ",
+    w: "ԝшᴡωա",
+    x: "хХχΧⅹ×",
+    y: "уУүҮγʏΥყ¥",
+    z: "2ᴢΖʐ",
+  }).flatMap(([letter, likes]) => Array.from(likes, (like) => [like, letter] as const)),
+);

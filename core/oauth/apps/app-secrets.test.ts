@@ -3,15 +3,13 @@ import type { Person } from "../../access/actor.ts";
 import { noOrigin } from "../../audit/request-origin.ts";
 import { hashToken } from "../../crypto/token.ts";
 import { db } from "../../db.ts";
-import { addSecret } from "./add-secret.ts";
-import { deleteSecret } from "./delete-secret.ts";
+import { auditOf, longSignedIn, someApp, someone } from "../testing/apps.ts";
+import { addSecret, deleteSecret, rotateSecret, SECRET_OVERLAP_MAX_SECONDS } from "./app-secrets.ts";
 import { getApp } from "./get-app.ts";
-import { rotateSecret, SECRET_OVERLAP_MAX_SECONDS } from "./rotate-secret.ts";
-import { auditOf, longSignedIn, someApp, someone } from "./test-fixtures.ts";
 
 const DAY = 24 * 60 * 60;
 
-/** The hashes that would be accepted at a moment, as the token endpoint reads them. */
+/** The hashes that the token endpoint would accept at a given time. */
 async function acceptedAt(appId: string, moment = new Date()): Promise<string[]> {
   const rows = await db().oAuthAppSecret.findMany({ where: { appId, OR: [{ expiresAt: null }, { expiresAt: { gt: moment } }] } });
   return rows.map((row) => row.secretHash);
@@ -52,7 +50,7 @@ describe("S52 rotating the secret", () => {
     expect(await acceptedAt(app.id, inSeconds(DAY + 5))).toEqual([hashToken(secret)]);
   });
 
-  test("never gives an older secret a later end than it had", async () => {
+  test("never extends the time of an older secret", async () => {
     const person = await someone();
     const { app, secret: first } = await confidentialApp(person);
     const { secret: second } = await rotateSecret(person, app.id, { overlapSeconds: 3600 }, noOrigin);
@@ -110,7 +108,7 @@ describe("adding a secret", () => {
   });
 });
 
-test("what managers see of a secret is not the secret", async () => {
+test("managers see only the end of a secret", async () => {
   const person = await someone();
   const { app, secret } = await confidentialApp(person);
   const details = await getApp(person, app.id);

@@ -1,12 +1,20 @@
-import { scopes as allScopes, isScope, type Scope } from "@keyhook/sdk";
-import { displayText } from "../../accounts/display-text.ts";
+import {
+  scopes as allScopes,
+  explainRedirectUris,
+  isRedirectUriAllowed as isAllowed,
+  isScope,
+  type Scope,
+  type SecurityProfile,
+} from "@keyhook/sdk";
 import { parseWebsite } from "../../accounts/parse-website.ts";
-import { ServiceError } from "../../errors.ts";
+import { displayText, plainText } from "../../accounts/plain-text.ts";
+import { env } from "../../env.ts";
+import { checkAll, invalidRequest } from "../../errors.ts";
+import { isLoopbackHost } from "../clients/client-identity.ts";
 import { parseAppName } from "./app-name.ts";
-import { parseBackchannelLogoutUri } from "./backchannel-logout-uri.ts";
-import { parseRedirectUris } from "./redirect-uri.ts";
+import { FAPI_REQUIREMENTS } from "./fapi-profile.ts";
 
-/** What an app's owner decides about it. */
+/** The settings of an app that its owner chooses. */
 export type AppSettings = {
   name: string;
   description: string | null;
@@ -21,40 +29,51 @@ export type AppSettings = {
   isDeviceFlowAllowed: boolean;
   /** Only pushed authorization requests are accepted (RFC 9126 §6). */
   isParRequired: boolean;
-  /** Only bound tokens are issued, for a key that the app proves to hold (RFC 9449 §5.2). */
+  /** Only tokens bound to a key are issued, and the app must prove that it has the key (RFC 9449 §5.2). */
   isDpopRequired: boolean;
+  /** Whether each refresh replaces the refresh token, also where RFC 9700 §4.14.2 does not ask for it. */
+  isRefreshRotated: boolean;
+  securityProfile: SecurityProfile;
   /** Notified when a user's session here ends (OpenID Connect Back-Channel Logout). */
   backchannelLogoutUri: string | null;
 };
 
-/** The same before it is checked: text as typed, scopes as named. */
+/** Settings before they are checked: text as typed, and names of scopes that may be unknown. */
 export type AppSettingsInput = Omit<AppSettings, "scopes"> & { scopes: readonly string[] };
 
-/** The checked settings of the input; what was optional stays optional. */
+/** The checked settings of an input. Fields that are optional in the input stay optional. */
 type Parsed<Input> = { [Field in keyof Input]: Field extends keyof AppSettings ? AppSettings[Field] : never };
 
 const DESCRIPTION_MAX_CHARACTERS = 300;
 
-/** Checks and normalizes the settings that are present; throws `invalid_request` with the field and what to do. */
-export function parseAppSettings<Input extends Partial<AppSettingsInput>>(input: Input): Parsed<Input> {
-  const settings: Partial<AppSettings> = {};
-  if (input.name !== undefined) settings.name = parseAppName(input.name);
-  if (input.description !== undefined) settings.description = parseDescription(input.description);
-  if (input.homepageUrl !== undefined) settings.homepageUrl = parseWebsite(input.homepageUrl ?? "", "homepageUrl");
-  if (input.redirectUris !== undefined) settings.redirectUris = parseRedirectUris(input.redirectUris, "redirectUris");
-  if (input.postLogoutRedirectUris !== undefined) {
-    settings.postLogoutRedirectUris = parseRedirectUris(input.postLogoutRedirectUris, "postLogoutRedirectUris");
-  }
-  if (input.scopes !== undefined) settings.scopes = parseScopes(input.scopes);
-  if (input.isPkceRequired !== undefined) settings.isPkceRequired = input.isPkceRequired;
-  if (input.isRefreshAllowed !== undefined) settings.isRefreshAllowed = input.isRefreshAllowed;
-  if (input.isDeviceFlowAllowed !== undefined) settings.isDeviceFlowAllowed = input.isDeviceFlowAllowed;
-  if (input.isParRequired !== undefined) settings.isParRequired = input.isParRequired;
-  if (input.isDpopRequired !== undefined) settings.isDpopRequired = input.isDpopRequired;
-  if (input.backchannelLogoutUri !== undefined) {
-    settings.backchannelLogoutUri = input.backchannelLogoutUri ? parseBackchannelLogoutUri(input.backchannelLogoutUri) : null;
-  }
-  return settings as Parsed<Input>;
+const same = <Value>(value: Value): Value => value;
+
+const parsers: { [Field in keyof AppSettings]: (value: AppSettingsInput[Field]) => AppSettings[Field] } = {
+  name: parseAppName,
+  description: (text) =>
+    displayText("description", text ?? "", { maxCharacters: DESCRIPTION_MAX_CHARACTERS, isRequired: false }) || null,
+  homepageUrl: (url) => parseWebsite(url ?? "", "homepageUrl"),
+  redirectUris: (uris) => parseRedirectUris(uris, "redirectUris"),
+  postLogoutRedirectUris: (uris) => parseRedirectUris(uris, "postLogoutRedirectUris"),
+  scopes: parseScopes,
+  isPkceRequired: same,
+  isRefreshAllowed: same,
+  isDeviceFlowAllowed: same,
+  isParRequired: same,
+  isDpopRequired: same,
+  isRefreshRotated: same,
+  securityProfile: same,
+  backchannelLogoutUri: (uri) => (uri ? parseServerAddress(uri, "backchannelLogoutUri") : null),
+};
+
+/** Checks and normalizes the settings that are present; throws `invalid_request` with each wrong field and what to do. */
+export async function parseAppSettings<Input extends Partial<AppSettingsInput>>(input: Input): Promise<Parsed<Input>> {
+  const complete: Partial<AppSettingsInput> = input.securityProfile === "fapi2" ? { ...FAPI_REQUIREMENTS, ...input } : input;
+  const checks = Object.entries(parsers).flatMap(([field, parse]) => {
+    const value = complete[field as keyof AppSettings];
+    return value === undefined ? [] : [[field, () => (parse as (value: unknown) => unknown)(value)]];
+  });
+  return (await checkAll(Object.fromEntries(checks))) as Parsed<Input>;
 }
 
 /** Checks the rules between settings, once all of them are known. */
@@ -62,33 +81,60 @@ export function assertConsistent(
   settings: Pick<AppSettings, "redirectUris" | "isDeviceFlowAllowed" | "isPkceRequired">,
   { isConfidential, isBound }: { isConfidential: boolean; isBound: boolean },
 ): void {
-  // A bound app may do nothing but exchange tokens.
+  // An app that is bound to an organization may be used for token exchange alone, which needs no redirect URI.
   if (settings.redirectUris.length === 0 && !settings.isDeviceFlowAllowed && !isBound) {
-    throw new ServiceError("invalid_request", "Enter at least one redirect URI, or allow the device flow, which needs none.", {
-      field: "redirectUris",
-    });
+    throw invalidRequest("Enter at least one redirect URI, or allow the device flow, which needs none.", "redirectUris");
   }
   if (!settings.isPkceRequired && !isConfidential) {
-    throw new ServiceError("invalid_request", "Keep PKCE on: only an app with a secret or keys can do without it.", {
-      field: "isPkceRequired",
-    });
+    throw invalidRequest("Keep PKCE enabled: only an app with a secret or keys can work without it.", "isPkceRequired");
   }
-}
-
-function parseDescription(text: string | null): string | null {
-  return displayText("description", text ?? "", { maxCharacters: DESCRIPTION_MAX_CHARACTERS, isRequired: false }) || null;
 }
 
 function parseScopes(names: readonly string[]): Scope[] {
   const unknown = names.find((name) => !isScope(name));
   if (unknown !== undefined) {
     const named = unknown.replace(/[^\x21-\x7e]/g, "").slice(0, 40);
-    throw new ServiceError("invalid_request", `There is no scope ${named}. Choose from: ${allScopes.join(", ")}.`, {
-      field: "scopes",
-    });
+    throw invalidRequest(`The scope ${named} does not exist. Choose from: ${allScopes.join(", ")}.`, "scopes");
   }
-  // In the catalogue's order, so that the same choice is always stored the same way.
+  // In the catalog's order, so that the same choice is always stored the same way.
   const chosen = allScopes.filter((scope) => names.includes(scope));
-  if (chosen.length === 0) throw new ServiceError("invalid_request", "Choose at least one scope.", { field: "scopes" });
+  if (chosen.length === 0) throw invalidRequest("Choose at least one scope.", "scopes");
   return chosen;
+}
+
+/** Parses redirect or post-logout redirect URIs and removes duplicates. The error says how to correct the first invalid one. */
+export function parseRedirectUris(uris: readonly string[], field: "redirectUris" | "postLogoutRedirectUris"): string[] {
+  const unique = [...new Set(uris)];
+  const problem = explainRedirectUris(unique, { ownOrigin: env().ORIGIN });
+  if (problem) throw invalidRequest(problem, field);
+  return unique;
+}
+
+/** Whether a request's redirect URI matches a redirect URI of the app (S2, S4, S5, S20); see the rule in `@keyhook/sdk`. */
+export function isRedirectUriAllowed(registered: readonly string[], requested: string): boolean {
+  return isAllowed(registered, requested, { ownOrigin: env().ORIGIN });
+}
+
+const MAX_CHARACTERS = 2000;
+
+/**
+ * Checks the URL of an app's own server that this service calls: for its keys, or for logout notices. Whether the address to which its name
+ * resolves may be called is decided at each call (S77).
+ * @throws ServiceError `invalid_request` with the field.
+ */
+export function parseServerAddress(value: string, field: "jwksUri" | "backchannelLogoutUri"): string {
+  const refuse = (sentence: string) => invalidRequest(sentence, field);
+  const text = plainText(field, value, MAX_CHARACTERS).trim();
+  const url = URL.parse(text);
+  if (!url || !mayBeCalled(url) || /\s/.test(text)) throw refuse("Enter a URL that begins with https://.");
+  if (url.username || url.password) throw refuse("Remove the username and password from the URL.");
+  if (text.includes("#")) throw refuse("Remove the # and what follows: it is never sent to a server.");
+  if (url.origin === env().ORIGIN) throw refuse("This is a URL of this service. Enter a URL of your app's server.");
+  return url.href;
+}
+
+/** Allows only TLS. On a developer's machine, where this service itself runs on loopback, plain http to loopback is allowed too. */
+function mayBeCalled({ protocol, hostname }: URL): boolean {
+  if (protocol === "https:") return hostname !== "";
+  return protocol === "http:" && isLoopbackHost(hostname) && isLoopbackHost(new URL(env().ORIGIN).hostname);
 }

@@ -2,7 +2,7 @@ import type { Actor } from "../../access/actor.ts";
 import { db } from "../../db.ts";
 import { getApp } from "./get-app.ts";
 
-export const USAGE_DAYS = 30;
+const USAGE_DAYS = 30;
 
 export type AppUsageDay = {
   /** UTC, as `2026-11-21`. */

@@ -4,19 +4,14 @@ import { noOrigin } from "../../audit/request-origin.ts";
 import { db } from "../../db.ts";
 import { newId } from "../../ids.ts";
 import { countStatements } from "../../testing/count-statements.ts";
-import { addSecret } from "./add-secret.ts";
-import { bindApp } from "./bind-app.ts";
+import { auditOf, longSignedIn, organizationWith, settings, someApp, someone } from "../testing/apps.ts";
+import { requestPrivilege, setAppPrivilege } from "./app-privilege.ts";
+import { addSecret, rotateSecret } from "./app-secrets.ts";
+import { bindApp, listBindable, setTokenDuration, unbindApp } from "./bound-apps.ts";
 import { createApp } from "./create-app.ts";
-import { deleteApp } from "./delete-app.ts";
 import { getApp } from "./get-app.ts";
 import { listApps } from "./list-apps.ts";
-import { listBindable } from "./list-bindable.ts";
-import { requestPrivilege } from "./request-privilege.ts";
-import { rotateSecret } from "./rotate-secret.ts";
-import { setAppPrivilege } from "./set-app-privilege.ts";
-import { setTokenDuration } from "./set-token-duration.ts";
-import { auditOf, longSignedIn, organizationWith, settings, someApp, someone } from "./test-fixtures.ts";
-import { unbindApp } from "./unbind-app.ts";
+import { deleteApp } from "./transfer-app.ts";
 import { updateApp } from "./update-app.ts";
 
 let operator: Person;
@@ -27,7 +22,7 @@ beforeAll(async () => {
 const notFound = { code: "not_found" };
 const read = (id: string) => db().oAuthApp.findUniqueOrThrow({ where: { id } });
 
-/** An organization with two administrators, the app of one of them, and somebody who has nothing to do with either. */
+/** An organization with two administrators, an app of one of them, and an unrelated user. */
 async function scene() {
   const [owner, admin, member, stranger] = await Promise.all([someone(), someone(), someone(), someone()]);
   const orgId = await organizationWith({ [owner.userId]: "admin", [admin.userId]: "admin", [member.userId]: "write" });
@@ -35,7 +30,7 @@ async function scene() {
   return { owner, admin, member, stranger, orgId, app };
 }
 
-test("S136 an app that is hidden and one that is not there take the same statements", async () => {
+test("S136 a hidden and a missing app take the same statements", async () => {
   const { owner, admin, member, stranger, orgId, app } = await scene();
   const elsewhere = await organizationWith({ [admin.userId]: "admin" });
   const { app: theirs } = await createApp(admin, settings({ owner: { orgId: elsewhere } }), noOrigin);
@@ -57,8 +52,8 @@ test("S136 an app that is hidden and one that is not there take the same stateme
   }
 });
 
-describe("binding", () => {
-  test("takes managing the app and administering the organization, and a recent proof (S113)", async () => {
+describe("binding an app", () => {
+  test("needs the right to manage the app, the role of an administrator, and a recent sign-in (S113)", async () => {
     const { owner, admin, member, stranger, orgId, app } = await scene();
     for (const person of [admin, member, stranger]) {
       await expect(bindApp(person, app.id, orgId, noOrigin)).rejects.toMatchObject(notFound);
@@ -92,7 +87,7 @@ describe("binding", () => {
     });
   });
 
-  test("ends by the owner or by any administrator, and takes privilege and duration with it", async () => {
+  test("is ended by the owner or any administrator, and removes privilege and duration", async () => {
     for (const by of ["owner", "admin"] as const) {
       const at = await scene();
       await bindApp(at.owner, at.app.id, at.orgId, noOrigin);
@@ -117,7 +112,7 @@ describe("binding", () => {
 });
 
 describe("once bound, the organization's administrators decide", () => {
-  test("S113 about the secret, whoever owns the app; an owner who is no administrator any more does not", async () => {
+  test("S113 they decide about the secret, whoever owns the app; an owner who is no longer an administrator does not", async () => {
     const { owner, admin, member, stranger, orgId, app } = await scene();
     await bindApp(owner, app.id, orgId, noOrigin);
     expect((await rotateSecret(admin, app.id, {}, noOrigin)).secret).toMatch(/^kh_secret_/);
@@ -145,7 +140,7 @@ describe("once bound, the organization's administrators decide", () => {
     expect(await getApp(owner, app.id)).toMatchObject({ isOwner: true, isInCharge: false });
   });
 
-  test("about scopes, more of them with a recent proof (S113), and not about what is the owner's", async () => {
+  test("about scopes, with a recent sign-in for more of them (S113), and not about the owner's settings", async () => {
     const { owner, admin, orgId, app } = await scene();
     await bindApp(owner, app.id, orgId, noOrigin);
     expect((await updateApp(admin, app.id, { scopes: ["openid", "read-repos"] }, noOrigin)).scopes).toEqual([
@@ -165,7 +160,7 @@ describe("once bound, the organization's administrators decide", () => {
     expect((await listApps(admin, { orgId })).apps.map(({ id }) => id)).toEqual([app.id]);
   });
 
-  test("S97 S113 about the token duration: one hour to thirty days, with a recent proof", async () => {
+  test("S97 S113 about the token duration: one hour to thirty days, with a recent sign-in", async () => {
     const { owner, admin, orgId, app } = await scene();
     await expect(setTokenDuration(owner, app.id, 7200, noOrigin)).rejects.toMatchObject({ code: "conflict" });
     await bindApp(owner, app.id, orgId, noOrigin);
@@ -188,7 +183,7 @@ describe("once bound, the organization's administrators decide", () => {
 });
 
 describe("the privilege", () => {
-  test("S90 S113 S116 is the operator's to give to a bound app and to take, recently proved and recorded", async () => {
+  test("S90 S113 S116 is given to a bound app and removed by the operator, with a recent sign-in and an entry", async () => {
     const { owner, admin, orgId, app } = await scene();
     const set = (by: Person, isGranted: boolean) => setAppPrivilege(by, app.id, "token-exchange", isGranted, noOrigin);
     await expect(set(operator, true)).rejects.toMatchObject({ code: "conflict" });
@@ -206,7 +201,7 @@ describe("the privilege", () => {
     ]);
   });
 
-  test("is asked for once a week; operators get a letter, and administrators the answer", async () => {
+  test("can be requested once a week; operators get an email, and administrators the decision", async () => {
     const { owner, admin, member, orgId, app } = await scene();
     await db().user.updateMany({ where: { id: { in: [owner.userId, admin.userId] } }, data: { emailVerifiedAt: new Date() } });
     await expect(requestPrivilege(owner, app.id, noOrigin)).rejects.toMatchObject({ code: "conflict" });

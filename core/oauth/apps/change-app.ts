@@ -1,22 +1,28 @@
-import { type Actor, actorId } from "../../access/actor.ts";
-import { may, requirePermission } from "../../access/may.ts";
-import { membersWhoMay } from "../../access/members-who-may.ts";
-import { type Db, db, inTransaction } from "../../db.ts";
-import { notFound, ServiceError } from "../../errors.ts";
-import { type OAuthApp, type OAuthAppSecret, Prisma } from "../../generated/prisma/client.ts";
-import { isId } from "../../ids.ts";
-import { hasKeys } from "./has-keys.ts";
-import { notifyAppChange } from "./notify-app-change.ts";
+import { type Actor, actorId } from "#core/access/actor.ts";
+import { may, requirePermission } from "#core/access/may.ts";
+import { membersWhoMay } from "#core/access/members-who-may.ts";
+import { type NewAuditEvent, recordAuditEvent } from "#core/audit/record-audit-event.ts";
+import type { RequestOrigin } from "#core/audit/request-origin.ts";
+import { type Db, db, inTransaction } from "#core/db.ts";
+import { notFound, ServiceError } from "#core/errors.ts";
+import { type OAuthApp, type OAuthAppSecret, Prisma } from "#core/generated/prisma/client.ts";
+import { isId } from "#core/ids.ts";
 
 export type LockedApp = OAuthApp & { secrets: OAuthAppSecret[] };
 
-export type ChangeOptions = {
+type AppChange = {
+  appId: string;
+  action: "oauth_app.manage" | "oauth_app.manage_security" | "oauth_app.operate";
   /**
    * Whether the change gives power over an organization's members. For a bound app, that organization's administrators then decide, whoever
    * owns the app: somebody who created the app and has left must not hold its secret for long (docs/specification/oauth.md#oauth-apps).
    */
-  isByOrganization?: boolean;
+  isOverMembers?: boolean;
+  from: RequestOrigin;
 };
+
+/** Writes an entry about the app into the log of its organization, if it has one. */
+type RecordEvent = (event: Pick<NewAuditEvent, "type" | "data" | "orgId" | "isTakingAway">) => Promise<void>;
 
 /**
  * Runs one change of an app in a transaction that locks its row, so that concurrent changes (two rotations, say) run one after the other,
@@ -24,10 +30,8 @@ export type ChangeOptions = {
  */
 export async function changeApp<Result>(
   actor: Actor,
-  action: "oauth_app.manage" | "oauth_app.manage_security" | "oauth_app.operate",
-  appId: string,
-  change: (tx: Db, app: LockedApp) => Promise<Result>,
-  { isByOrganization = false }: ChangeOptions = {},
+  { appId, action, isOverMembers = false, from }: AppChange,
+  change: (tx: Db, app: LockedApp, record: RecordEvent) => Promise<Result>,
 ): Promise<Result> {
   if (!isId(appId)) throw notFound("OAuth app");
   return inTransaction(async (tx) => {
@@ -35,11 +39,12 @@ export async function changeApp<Result>(
     if (!seen) throw notFound("OAuth app");
     const app = await tx.oAuthApp.findUnique({ where: { id: appId }, include: { secrets: true } });
     if (!app) throw notFound("OAuth app");
-    await requireAuthority(tx, actor, action, app, isByOrganization);
+    await requireAuthority(tx, actor, action, app, isOverMembers);
     if (app.isFirstParty && action !== "oauth_app.operate") {
-      throw new ServiceError("forbidden", "This app comes with the service and is as this version wants it.");
+      throw new ServiceError("forbidden", "This app is part of the service and cannot be changed.");
     }
-    const result = await change(tx, app);
+    const about = { actorId: actorId(actor), orgId: auditOrgOf(app), clientId: app.clientId, from };
+    const result = await change(tx, app, (event) => recordAuditEvent(tx, { ...about, ...event }));
     await notifyAppChange(tx, app.clientId);
     return result;
   });
@@ -62,16 +67,16 @@ export function seenBy(actor: Actor): Prisma.Sql {
 async function requireAuthority(
   tx: Db,
   actor: Actor,
-  action: "oauth_app.manage" | "oauth_app.manage_security" | "oauth_app.operate",
+  action: AppChange["action"],
   app: LockedApp,
-  isByOrganization: boolean,
+  isOverMembers: boolean,
 ): Promise<void> {
   const what = { what: "OAuth app", tx };
-  if (!isByOrganization || !app.boundOrgId) return requirePermission(actor, action, app, what);
+  if (!isOverMembers || !app.boundOrgId) return requirePermission(actor, action, app, what);
   const bound = boundAuthority(app.boundOrgId);
   // Actors who see the app as its owner are told whom to ask; for all others it does not exist (S136).
   if ((await may(actor, "oauth_app.read", app, tx)) && !(await may(actor, "oauth_app.read", bound, tx))) {
-    throw new ServiceError("forbidden", "The app is bound to an organization, whose administrators decide about this.");
+    throw new ServiceError("forbidden", "The app is bound to an organization. Only its administrators can change this.");
   }
   await requirePermission(actor, action, bound, what);
 }
@@ -96,3 +101,18 @@ export function currentSecret(app: LockedApp): OAuthAppSecret | undefined {
 
 /** Whether it authenticates, with a secret or with keys; otherwise it is a public app. */
 export const isAuthenticated = (app: LockedApp): boolean => hasKeys(app) || currentSecret(app) !== undefined;
+
+/** Whether an app authenticates with public keys, which replace secrets (docs/decisions/027). */
+export const hasKeys = ({ jwks, jwksUri }: Pick<OAuthApp, "jwks" | "jwksUri">): boolean => jwks !== null || jwksUri !== null;
+
+/** The NOTIFY channel on which every process learns, at commit, which client it must read again. */
+export const APP_CHANGE_CHANNEL = "oauth_app";
+
+export async function notifyAppChange(tx: Db, clientId: string): Promise<void> {
+  await tx.$executeRaw`SELECT pg_notify(${APP_CHANGE_CHANNEL}, ${clientId})`;
+}
+
+/** Notifies all processes of a change that affects many clients. */
+export async function notifyEveryClientChange(tx: Db): Promise<void> {
+  await notifyAppChange(tx, "");
+}

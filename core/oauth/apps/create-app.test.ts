@@ -5,11 +5,11 @@ import { noOrigin } from "../../audit/request-origin.ts";
 import { hashToken } from "../../crypto/token.ts";
 import { db } from "../../db.ts";
 import { isId, newId } from "../../ids.ts";
+import { auditOf, organizationWith, settings, someApp, someone } from "../testing/apps.ts";
 import { createApp, OWNER_MAX_APPS } from "./create-app.ts";
-import { auditOf, organizationWith, settings, someApp, someone } from "./test-fixtures.ts";
 
 describe("creating an app", () => {
-  test("makes a public one without a secret, with PKCE on and nothing more allowed than asked for", async () => {
+  test("creates a public app without a secret, with PKCE on and with only the requested settings", async () => {
     const person = await someone();
     const { app, secret } = await someApp(person, { scopes: ["email", "openid", "openid"] });
     expect(secret).toBeUndefined();
@@ -38,7 +38,7 @@ describe("creating an app", () => {
     expect(everything).not.toContain(secret);
   });
 
-  test("S101 S85 its client id can be no user's id, no address, and needs no escaping", async () => {
+  test("S101 S85 its client ID can be neither a user's ID nor a URL, and needs no escaping", async () => {
     const { app } = await someApp(await someone());
     expect(app.clientId).toMatch(/^[A-Za-z0-9_-]+$/);
     expect(app.clientId).not.toMatch(/^https:/);
@@ -63,7 +63,7 @@ describe("creating an app", () => {
 });
 
 describe("S28 the name", () => {
-  test("is cleaned of controls and of what turns the reading direction round", async () => {
+  test("loses control characters and characters that change the reading direction", async () => {
     const { app } = await someApp(await someone(), { name: "  Paper\u202e\u0007 \n Lantern\u2066 " });
     expect(app.name).toBe("Paper Lantern");
   });
@@ -138,7 +138,7 @@ describe("an app may be made", () => {
     }
   });
 
-  test("for anybody by the operator's command, but for nobody unknown", async () => {
+  test("for any existing user, by the operator's command", async () => {
     const { userId } = await someone();
     const { app } = await createApp(operatorCommand, settings({ owner: { userId } }), noOrigin);
     expect(app.ownerUserId).toBe(userId);

@@ -1,18 +1,21 @@
 import { randomUUID } from "node:crypto";
-import { type Actor, actorId } from "../../access/actor.ts";
+import { scopes } from "@keyhook/sdk";
+import type { Actor } from "../../access/actor.ts";
 import { requirePermission } from "../../access/may.ts";
+import { lockOwner } from "../../accounts/handles/find-owner.ts";
 import { recordAuditEvent } from "../../audit/record-audit-event.ts";
 import type { RequestOrigin } from "../../audit/request-origin.ts";
 import { type Db, db } from "../../db.ts";
-import { notFound, ServiceError } from "../../errors.ts";
+import { env } from "../../env.ts";
+import { checkAll, conflict, invalidRequest, notFound } from "../../errors.ts";
 import type { OAuthApp } from "../../generated/prisma/client.ts";
 import { newId } from "../../ids.ts";
 import { encodeImage } from "../../images/encode-image.ts";
-import { insertImage } from "../../images/insert-image.ts";
-import { issueAppSecret } from "./app-secret.ts";
+import { insertImage } from "../../images/stored-image.ts";
+import { ACCESS_TOKEN_MAX_SECONDS } from "../lifetimes.ts";
+import { issueAppSecret } from "./app-secrets.ts";
 import { type AppSettingsInput, assertConsistent, parseAppSettings } from "./app-settings.ts";
-import { auditOrgOf } from "./change-app.ts";
-import { notifyAppChange } from "./notify-app-change.ts";
+import { auditOrgOf, notifyAppChange } from "./change-app.ts";
 
 export type NewApp = Pick<AppSettingsInput, "name" | "redirectUris" | "scopes"> &
   Partial<AppSettingsInput> & {
@@ -36,25 +39,24 @@ export const OWNER_MAX_APPS = 200;
  */
 export async function createApp(actor: Actor, input: NewApp, from: RequestOrigin): Promise<{ app: OAuthApp; secret?: string }> {
   const { owner, logo, isConfidential = false, isBound = false, ...given } = input;
-  const settings = {
-    isPkceRequired: true,
-    isRefreshAllowed: false,
-    isDeviceFlowAllowed: false,
-    postLogoutRedirectUris: [],
-    ...parseAppSettings(given),
-  };
-  assertConsistent(settings, { isConfidential, isBound });
+  // Keys can only be set on an existing app, so a new one has none.
+  if (given.securityProfile === "fapi2")
+    throw invalidRequest("Create the app first, then set its keys, then choose FAPI 2.0.", "securityProfile");
+  const { redirectUris, isPkceRequired = true, isDeviceFlowAllowed = false } = given;
+  const { parsed, encodedLogo } = await checkAll({
+    parsed: () => parseAppSettings(given),
+    rules: () => assertConsistent({ redirectUris, isPkceRequired, isDeviceFlowAllowed }, { isConfidential, isBound }),
+    encodedLogo: () => logo && encodeImage(logo, "logo"),
+  });
+  const settings = { isRefreshAllowed: false, postLogoutRedirectUris: [], ...parsed, isPkceRequired, isDeviceFlowAllowed };
   const ownership = {
     ownerUserId: "userId" in owner ? owner.userId : null,
     ownerOrgId: "orgId" in owner ? owner.orgId : null,
   };
   if (isBound && !ownership.ownerOrgId) {
-    throw new ServiceError("invalid_request", "A person's app is bound to an organization on its page, once it is there.", {
-      field: "isBound",
-    });
+    throw invalidRequest("A user's app can be bound to an organization on its page after it is created.", "isBound");
   }
 
-  const encodedLogo = logo && (await encodeImage(logo, "logo"));
   return db().$transaction(async (tx) => {
     await assertMayOwn(tx, actor, ownership);
     const logoId = encodedLogo && (await insertImage(tx, encodedLogo));
@@ -73,7 +75,7 @@ export async function createApp(actor: Actor, input: NewApp, from: RequestOrigin
     const secret = isConfidential ? await issueAppSecret(tx, app.id) : undefined;
     await recordAuditEvent(tx, {
       type: "oauth_app.create",
-      actorId: actorId(actor),
+      actor,
       orgId: auditOrgOf(app),
       clientId: app.clientId,
       data: { name: app.name, scopes: app.scopes, redirectUris: app.redirectUris, isConfidential, isBound },
@@ -86,16 +88,40 @@ export async function createApp(actor: Actor, input: NewApp, from: RequestOrigin
 
 type Ownership = { ownerUserId: string | null; ownerOrgId: string | null };
 
+/** No foreign key ties an app to its owner, so this waits for an owner that is being deleted, and then does not find it. */
+export function lockAppOwner(tx: Db, { ownerUserId, ownerOrgId }: Ownership): Promise<boolean> {
+  return lockOwner(tx, { kind: ownerOrgId ? "organization" : "user", id: ownerOrgId ?? ownerUserId });
+}
+
 async function assertMayOwn(tx: Db, actor: Actor, owner: Ownership): Promise<void> {
   const what = owner.ownerOrgId === null ? "User" : "Organization";
-  // Locked: no foreign key ties an app to its owner, and if the owner is being deleted, the app would belong to nobody.
-  const held =
-    owner.ownerOrgId === null
-      ? await tx.$queryRaw<unknown[]>`SELECT 1 FROM "user" WHERE id = ${owner.ownerUserId} FOR KEY SHARE`
-      : await tx.$queryRaw<unknown[]>`SELECT 1 FROM organization WHERE id = ${owner.ownerOrgId} FOR KEY SHARE`;
-  if (held.length === 0) throw notFound(what);
+  if (!(await lockAppOwner(tx, owner))) throw notFound(what);
   await requirePermission(actor, "oauth_app.create", owner, { what, tx });
   if (actor.kind !== "command" && (await tx.oAuthApp.count({ where: owner })) >= OWNER_MAX_APPS) {
-    throw new ServiceError("conflict", `Delete an app first: there are ${OWNER_MAX_APPS} already.`);
+    throw conflict(`There are already ${OWNER_MAX_APPS} apps. Delete one first.`);
   }
+}
+
+/** The client ID built into the hub's own command line (C8 in docs/specification/existing-clients.md). */
+export const CLI_CLIENT_ID = "26be6b09-91c5-47da-9861-d2d2bb7a7e36";
+
+/**
+ * Makes sure that the command line's app exists as this version wants it: public, for the device flow only, with every scope. Its tokens
+ * last 30 days; with each command it refreshes a token that expires within a day (C9 in docs/specification/existing-clients.md). Any number
+ * of processes may run this at once; if nothing differs, nothing is written.
+ */
+export async function ensureCliApp(): Promise<void> {
+  const name = `${env().BRAND_NAME} CLI`;
+  await db().$transaction(async (tx) => {
+    const count = await tx.$executeRaw`
+      INSERT INTO oauth_app AS app (id, client_id, name, scopes, redirect_uris, post_logout_redirect_uris, access_token_seconds,
+        is_device_flow_allowed, is_refresh_allowed, is_pkce_required, is_first_party, verified_at)
+      VALUES (${newId()}, ${CLI_CLIENT_ID}, ${name}, ${[...scopes]}, '{}', '{}', ${ACCESS_TOKEN_MAX_SECONDS},
+        true, true, true, true, now())
+      ON CONFLICT (client_id) DO UPDATE SET name = excluded.name, scopes = excluded.scopes,
+        access_token_seconds = excluded.access_token_seconds, updated_at = now()
+      WHERE (app.name, app.scopes, app.access_token_seconds)
+        IS DISTINCT FROM (excluded.name, excluded.scopes, excluded.access_token_seconds)`;
+    if (count > 0) await notifyAppChange(tx, CLI_CLIENT_ID);
+  });
 }

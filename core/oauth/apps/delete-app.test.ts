@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import { noOrigin } from "../../audit/request-origin.ts";
 import { db } from "../../db.ts";
-import { deleteApp } from "./delete-app.ts";
-import { auditOf, giveConsent, longSignedIn, someApp, someone } from "./test-fixtures.ts";
+import { auditOf, giveConsent, longSignedIn, someApp, someone } from "../testing/apps.ts";
+import { deleteApp } from "./transfer-app.ts";
 
 test("S49 deleting an app revokes every consent and grant for it, and no other", async () => {
   const [owner, user] = [await someone(), await someone()];

@@ -4,10 +4,10 @@ import { operatorCommand } from "../../access/actor.ts";
 import { noOrigin } from "../../audit/request-origin.ts";
 import { db } from "../../db.ts";
 import { env, provideSettings } from "../../env.ts";
-import { addSecret } from "./add-secret.ts";
-import { deleteApp } from "./delete-app.ts";
-import { CLI_CLIENT_ID, ensureCliApp } from "./ensure-cli-app.ts";
-import { someone } from "./test-fixtures.ts";
+import { someone } from "../testing/apps.ts";
+import { addSecret } from "./app-secrets.ts";
+import { CLI_CLIENT_ID, ensureCliApp } from "./create-app.ts";
+import { deleteApp } from "./transfer-app.ts";
 import { updateApp } from "./update-app.ts";
 
 const find = () => db().oAuthApp.findUniqueOrThrow({ where: { clientId: CLI_CLIENT_ID }, include: { secrets: true } });
@@ -17,7 +17,7 @@ beforeEach(ensureCliApp);
 const { BRAND_NAME } = env();
 afterEach(() => provideSettings({ BRAND_NAME }));
 
-test("the command line's app is public, for devices only, and nobody's", async () => {
+test("the command line's app is public, for devices only, and has no owner", async () => {
   expect(CLI_CLIENT_ID).toBe("26be6b09-91c5-47da-9861-d2d2bb7a7e36");
   expect(await find()).toMatchObject({
     name: `${BRAND_NAME} CLI`,
@@ -35,13 +35,13 @@ test("the command line's app is public, for devices only, and nobody's", async (
   });
 });
 
-test("it is made once, however many processes start at the same moment", async () => {
+test("it is created once, however many processes start at the same time", async () => {
   await db().oAuthApp.deleteMany({ where: { clientId: CLI_CLIENT_ID } });
   await Promise.all(Array.from({ length: 8 }, ensureCliApp));
   expect(await db().oAuthApp.count({ where: { clientId: CLI_CLIENT_ID } })).toBe(1);
 });
 
-test("it stays as it is from start to start, but for the service's name", async () => {
+test("it stays the same from start to start, except for the service's name", async () => {
   const before = await find();
   await ensureCliApp();
   expect(await find()).toEqual(before);
@@ -50,7 +50,7 @@ test("it stays as it is from start to start, but for the service's name", async 
   expect(await find()).toMatchObject({ id: before.id, name: "Tidepool CLI" });
 });
 
-test("a block by the operator outlives a start", async () => {
+test("a block by the operator survives a start", async () => {
   await db().oAuthApp.update({ where: { clientId: CLI_CLIENT_ID }, data: { blockedAt: new Date() } });
   provideSettings({ BRAND_NAME: "Lagoon" });
   await ensureCliApp();
@@ -58,7 +58,7 @@ test("a block by the operator outlives a start", async () => {
   await db().oAuthApp.update({ where: { clientId: CLI_CLIENT_ID }, data: { blockedAt: null } });
 });
 
-describe("nobody changes or deletes it through settings", () => {
+describe("nobody can change or delete it in the settings", () => {
   const attempts = {
     update: (actor: Parameters<typeof updateApp>[0], id: string) => updateApp(actor, id, { name: "Mine" }, noOrigin),
     "a secret": (actor: Parameters<typeof updateApp>[0], id: string) => addSecret(actor, id, noOrigin),

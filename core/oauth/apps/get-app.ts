@@ -1,16 +1,16 @@
-import type { Actor } from "../../access/actor.ts";
-import { may, requirePermission } from "../../access/may.ts";
-import { hasTokenExchange } from "../../accounts/organizations/plans.ts";
-import { db } from "../../db.ts";
-import { notFound } from "../../errors.ts";
-import type { OAuthApp } from "../../generated/prisma/client.ts";
-import { isId } from "../../ids.ts";
-import { boundAuthority, seenBy } from "./change-app.ts";
-import { describeKeys, type KeyDescription } from "./describe-keys.ts";
-import { hasKeys } from "./has-keys.ts";
+import { calculateJwkThumbprint, type JWK } from "jose";
+import type { Actor } from "#core/access/actor.ts";
+import { may, requirePermission } from "#core/access/may.ts";
+import { hasTokenExchange } from "#core/accounts/organizations/plans.ts";
+import { db } from "#core/db.ts";
+import { notFound } from "#core/errors.ts";
+import type { OAuthApp } from "#core/generated/prisma/client.ts";
+import { isId } from "#core/ids.ts";
+import { algorithmsOf } from "../clients/client-keys.ts";
+import { boundAuthority, hasKeys, seenBy } from "./change-app.ts";
 import { countUsers } from "./list-apps.ts";
 
-/** What is known of a secret after it was shown once. */
+/** What is still known about a secret after it was shown once. */
 export type AppSecretDescription = {
   last4: string;
   createdAt: Date;
@@ -21,9 +21,9 @@ export type AppSecretDescription = {
 
 export type AppDetails = {
   app: OAuthApp;
-  /** The valid ones, the current one first. */
+  /** The valid secrets, the current one first. */
   secrets: AppSecretDescription[];
-  /** The pasted ones; those behind a `jwksUri` are not fetched. */
+  /** The pasted keys. Keys at a `jwksUri` are not fetched. */
   keys: KeyDescription[];
   /** Whether it authenticates, with a secret or with keys; otherwise it is public. */
   isConfidential: boolean;
@@ -90,4 +90,25 @@ export async function getApp(actor: Actor, appId: string): Promise<AppDetails> {
     isInCharge: await may(actor, "oauth_app.manage", bound ?? found),
     userCount: (await countUsers([app.clientId])).get(app.clientId) ?? 0,
   };
+}
+
+/** One of an app's public keys, as its managers see it. */
+export type KeyDescription = {
+  kid: string;
+  /** The algorithms that its assertions may use. */
+  algorithms: readonly string[];
+  /** The thumbprint (RFC 7638), for comparison with one's own key. */
+  thumbprint: string;
+};
+
+/** The keys of an app. Keys at a `jwksUri` are not fetched. */
+export async function describeKeys({ jwks }: Pick<OAuthApp, "jwks">): Promise<KeyDescription[]> {
+  const { keys } = (jwks ?? { keys: [] }) as { keys: JWK[] };
+  return Promise.all(
+    keys.map(async (key) => ({
+      kid: key.kid ?? "",
+      algorithms: algorithmsOf(key),
+      thumbprint: await calculateJwkThumbprint(key),
+    })),
+  );
 }

@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
 import { db } from "../../db.ts";
 import { newId } from "../../ids.ts";
+import { giveConsent, longSignedIn, organizationWith, someApp, someone } from "../testing/apps.ts";
 import { appUsage } from "./app-usage.ts";
 import { getApp } from "./get-app.ts";
 import { APPS_PAGE_SIZE, listApps } from "./list-apps.ts";
-import { giveConsent, longSignedIn, organizationWith, someApp, someone } from "./test-fixtures.ts";
 
 test("apps are listed newest first, a page at a time, for their owner alone", async () => {
   const [owner, other] = [await someone(), await someone()];

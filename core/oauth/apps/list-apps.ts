@@ -1,7 +1,9 @@
-import type { Actor } from "../../access/actor.ts";
-import { requirePermission } from "../../access/may.ts";
-import { db } from "../../db.ts";
-import type { OAuthApp } from "../../generated/prisma/client.ts";
+import type { Actor } from "#core/access/actor.ts";
+import { requirePermission } from "#core/access/may.ts";
+import { type Page, type PageRequest, pageBounds } from "#core/accounts/page.ts";
+import { db } from "#core/db.ts";
+import type { OAuthApp, Prisma } from "#core/generated/prisma/client.ts";
+import { TOKEN_EXCHANGE } from "./app-privilege.ts";
 
 export const APPS_PAGE_SIZE = 20;
 
@@ -10,7 +12,7 @@ export type ListedApp = OAuthApp & {
   userCount: number;
 };
 
-export type AppPage = { apps: ListedApp[]; total: number; page: number; pageCount: number };
+type AppPage = { apps: ListedApp[]; total: number; page: number; pageCount: number };
 
 /**
  * One page, newest first, of the apps of a user or an organization; a page past the end is the last one.
@@ -51,4 +53,89 @@ export async function countUsers(clientIds: string[]): Promise<Map<string, numbe
      WHERE client_id = ANY(${clientIds}) AND revoked_at IS NULL
      GROUP BY client_id`;
   return new Map(rows.map((row) => [row.client_id, row.users]));
+}
+
+export const appStates = ["verified", "blocked", "self_registered", "token_exchange", "asks_token_exchange"] as const;
+export type AppState = (typeof appStates)[number];
+
+type AppSearch = PageRequest & {
+  /** Part of a name or of an owner's handle, or a complete client ID. */
+  text?: string;
+  state?: AppState;
+};
+
+export type OwnedApp = ListedApp & {
+  /** Null for an app that comes with the service or registered itself. */
+  owner: { handle: string; isOrganization: boolean } | null;
+  /** The handle of the organization to which it is bound, for token exchange. */
+  boundTo: string | null;
+};
+
+const PAGE_SIZE = 20;
+/** At most this many owners are searched for by part of their handle. */
+const OWNERS_MAX = 200;
+
+const stateWhere: Record<AppState, Prisma.OAuthAppWhereInput> = {
+  verified: { verifiedAt: { not: null } },
+  blocked: { blockedAt: { not: null } },
+  token_exchange: { privileges: { has: TOKEN_EXCHANGE } },
+  asks_token_exchange: { privilegeRequestedAt: { not: null } },
+  self_registered: { registrationTokenHash: { not: null } },
+};
+
+/**
+ * All OAuth apps of the installation, newest first, for its operators.
+ *
+ * @throws ServiceError `forbidden`.
+ */
+export async function listAllApps(actor: Actor, { text = "", state, ...request }: AppSearch = {}): Promise<Page<OwnedApp>> {
+  await requirePermission(actor, "installation.operate", null, { what: "OAuth apps" });
+  const where = { AND: [text ? await textWhere(text) : {}, state ? stateWhere[state] : {}] };
+  const { page, pageSize, skip, take } = pageBounds({ pageSize: PAGE_SIZE, ...request });
+  const [total, apps] = await Promise.all([
+    db().oAuthApp.count({ where }),
+    db().oAuthApp.findMany({ where, orderBy: [{ createdAt: "desc" }, { id: "desc" }], skip, take }),
+  ]);
+  const [users, owners] = await Promise.all([countUsers(apps.map(({ clientId }) => clientId)), findOwners(apps)]);
+  const items = apps.map((app) => ({
+    ...app,
+    userCount: users.get(app.clientId) ?? 0,
+    owner: owners.get(app.ownerOrgId ?? app.ownerUserId ?? "") ?? null,
+    boundTo: owners.get(app.boundOrgId ?? "")?.handle ?? null,
+  }));
+  return { page, pageSize, total, items };
+}
+
+async function textWhere(text: string): Promise<Prisma.OAuthAppWhereInput> {
+  // Escaped: in LIKE, both are wildcards.
+  const contains = { contains: text.replaceAll("\0", "").replace(/[\\%_]/g, "\\$&"), mode: "insensitive" as const };
+  const [users, organizations] = await Promise.all([
+    db().user.findMany({ where: { username: contains }, select: { id: true }, take: OWNERS_MAX }),
+    db().organization.findMany({ where: { name: contains }, select: { id: true }, take: OWNERS_MAX }),
+  ]);
+  return {
+    OR: [
+      { name: contains },
+      { clientId: text.replaceAll("\0", "") },
+      { ownerUserId: { in: users.map(({ id }) => id) } },
+      { ownerOrgId: { in: organizations.map(({ id }) => id) } },
+    ],
+  };
+}
+
+async function findOwners(apps: readonly OAuthApp[]): Promise<Map<string, NonNullable<OwnedApp["owner"]>>> {
+  const [users, organizations] = await Promise.all([
+    db().user.findMany({
+      where: { id: { in: apps.flatMap(({ ownerUserId }) => ownerUserId ?? []) } },
+      select: { id: true, username: true },
+    }),
+    db().organization.findMany({
+      where: { id: { in: apps.flatMap(({ ownerOrgId, boundOrgId }) => [ownerOrgId ?? [], boundOrgId ?? []].flat()) } },
+      select: { id: true, name: true },
+    }),
+  ]);
+  const found = new Map<string, NonNullable<OwnedApp["owner"]>>();
+  for (const { id, username } of users) found.set(id, { handle: username, isOrganization: false });
+  for (const { id, name } of organizations) found.set(id, { handle: name, isOrganization: true });
+  return found;
 }

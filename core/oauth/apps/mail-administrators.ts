@@ -2,10 +2,10 @@ import type { Letter } from "../../accounts/mails/letter.ts";
 import type { Db } from "../../db.ts";
 import { queueMail } from "../../mail/queue-mail.ts";
 
-/** The most recipients of one letter: an organization may make everybody an administrator. */
+/** The maximum number of recipients of one email: an organization may make everybody an administrator. */
 const RECIPIENTS_MAX = 20;
 
-/** Queues a letter to an organization's longest-serving administrators. */
+/** Queues an email to an organization's longest-serving administrators. */
 export async function mailAdministrators(
   tx: Db,
   orgId: string,
@@ -29,7 +29,7 @@ export async function mailAdministrators(
   for (const { user } of organization.memberships) await queueMail(tx, { to: user.email, ...text });
 }
 
-/** The same to the operators of the service. */
+/** Queues an email to the operators of the service. */
 export async function mailOperators(tx: Db, text: Letter): Promise<void> {
   const operators = await tx.user.findMany({
     where: { isOperator: true, disabledAt: null },

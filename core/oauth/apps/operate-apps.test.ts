@@ -3,11 +3,10 @@ import type { Person } from "../../access/actor.ts";
 import { noOrigin } from "../../audit/request-origin.ts";
 import { db } from "../../db.ts";
 import { newId } from "../../ids.ts";
-import { findClientMetadata } from "../clients.ts";
-import { listAllApps } from "./list-all-apps.ts";
-import { setAppBlock } from "./set-app-block.ts";
-import { setAppVerified } from "./set-app-verified.ts";
-import { auditOf, giveConsent, longSignedIn, organizationWith, someApp, someone } from "./test-fixtures.ts";
+import { findClientMetadata } from "../clients/find-client.ts";
+import { auditOf, giveConsent, longSignedIn, organizationWith, someApp, someone } from "../testing/apps.ts";
+import { setAppBlock, setAppVerified } from "./app-privilege.ts";
+import { listAllApps } from "./list-apps.ts";
 
 let operator: Person;
 beforeAll(async () => {
@@ -15,7 +14,7 @@ beforeAll(async () => {
 });
 
 describe("setAppBlock", () => {
-  test("S49 a blocked app is unknown at once, and what people allowed it is gone for good", async () => {
+  test("S49 a blocked app is unknown at once, and its consents are revoked for good", async () => {
     const [owner, user] = [await someone(), await someone()];
     const [{ app }, { app: other }] = [await someApp(owner), await someApp(owner)];
     for (const { clientId } of [app, other]) await giveConsent(clientId, user);
@@ -37,7 +36,7 @@ describe("setAppBlock", () => {
     ]);
   });
 
-  test("S116 blocking what is blocked changes and records nothing", async () => {
+  test("S116 blocking a blocked app changes and records nothing", async () => {
     const { app } = await someApp(await someone());
     await setAppBlock(operator, app.id, true, noOrigin);
     const [{ blockedAt }, events] = [await read(app.id), await auditOf(app.clientId)];
@@ -47,7 +46,7 @@ describe("setAppBlock", () => {
   });
 });
 
-test("the verified mark is given and taken, and recorded", async () => {
+test("the verified mark is granted and removed, and recorded", async () => {
   const { app } = await someApp(await someone());
   await setAppVerified(operator, app.id, true, noOrigin);
   expect((await read(app.id)).verifiedAt).toBeInstanceOf(Date);
@@ -59,7 +58,7 @@ test("the verified mark is given and taken, and recorded", async () => {
 test.each([
   ["block", setAppBlock],
   ["verify", setAppVerified],
-] as const)("S113 S136 to %s an app takes an operator who proved who they are a short while ago", async (_, change) => {
+] as const)("S113 S136 to %s an app, an operator must have confirmed their identity recently", async (_, change) => {
   const owner = await someone();
   const { app } = await someApp(owner);
   await expect(change(owner, app.id, true, noOrigin)).rejects.toMatchObject({ code: "not_found" });
@@ -87,13 +86,13 @@ describe("listAllApps", () => {
     expect((await listAllApps(operator, { text: two.clientId })).items).toMatchObject([
       { owner: { handle: `org-${orgId}`, isOrganization: true }, userCount: 0 },
     ]);
-    // Neither a wildcard nor a byte that Postgres does not take.
+    // Neither a wildcard nor a byte that Postgres cannot store.
     expect(await found(`${name.slice(0, -2)}%`)).toEqual([]);
     expect(await found("_".repeat(name.length))).toEqual([]);
     expect(await found("\0")).toEqual(await found(""));
   });
 
-  test("by state, a page at a time", async () => {
+  test("filters by state, a page at a time", async () => {
     const { app } = await someApp(await someone(), { name: `Fern ${newId()}` });
     const count = async (state: "blocked" | "verified") => (await listAllApps(operator, { text: app.name, state })).total;
     expect([await count("blocked"), await count("verified")]).toEqual([0, 0]);

@@ -2,10 +2,10 @@ import { expect, test } from "vitest";
 import { noOrigin } from "../../audit/request-origin.ts";
 import { db } from "../../db.ts";
 import { newId } from "../../ids.ts";
-import { auditOf, giveConsent, longSignedIn, organizationWith, someApp, someone } from "./test-fixtures.ts";
+import { auditOf, giveConsent, longSignedIn, organizationWith, someApp, someone } from "../testing/apps.ts";
 import { transferApp } from "./transfer-app.ts";
 
-/** With a handle, as an owner is named. */
+/** An organization with a handle, by which owners are named. */
 async function namedOrganization(members: Parameters<typeof organizationWith>[0]) {
   const id = await organizationWith(members);
   const name = `org-${id}`;
@@ -20,7 +20,7 @@ async function namedPerson() {
   return { person, username };
 }
 
-test("an app goes to an organization and back: its people stay, the operator's mark goes, and both sides read of it", async () => {
+test("an app is transferred to an organization and back: its users stay, the operator's mark is removed, and both logs record it", async () => {
   const { person: ada, username } = await namedPerson();
   const organization = await namedOrganization({ [ada.userId]: "admin" });
   const { app } = await someApp(ada);
@@ -45,7 +45,7 @@ test("an app goes to an organization and back: its people stay, the operator's m
   ]);
 });
 
-test("it takes the right on both sides: nobody takes an app away, and nobody is given one unasked", async () => {
+test("it needs the right on both sides: nobody can take an app, or get one unasked", async () => {
   const [{ person: ada, username: adaName }, { person: bea, username: beaName }] = [await namedPerson(), await namedPerson()];
   const [shared, elsewhere] = [
     await namedOrganization({ [ada.userId]: "admin", [bea.userId]: "write" }),

@@ -4,9 +4,10 @@ import { findOwner } from "../../accounts/handles/find-owner.ts";
 import { recordAuditEvent } from "../../audit/record-audit-event.ts";
 import type { RequestOrigin } from "../../audit/request-origin.ts";
 import type { Db } from "../../db.ts";
-import { notFound, ServiceError } from "../../errors.ts";
-import { changeApp, type LockedApp } from "./change-app.ts";
-import { OWNER_MAX_APPS } from "./create-app.ts";
+import { conflict, invalidRequest, notFound, ServiceError } from "../../errors.ts";
+import { revokeClientConsents } from "../consents/revoke-consent.ts";
+import { auditOrgOf, changeApp, type LockedApp } from "./change-app.ts";
+import { lockAppOwner, OWNER_MAX_APPS } from "./create-app.ts";
 
 /**
  * Transfers an app to another owner: from a user to an organization, back, or between organizations. The actor needs the right to manage
@@ -24,26 +25,29 @@ export async function transferApp(
   from: RequestOrigin,
 ): Promise<{ orgName: string | null }> {
   const owner = await findOwner(to.owner);
-  return changeApp(actor, "oauth_app.manage_security", appId, async (tx, app) => {
+  return changeApp(actor, { appId, action: "oauth_app.manage_security", from }, async (tx, app, record) => {
     const ownership = {
       ownerUserId: owner?.kind === "user" ? owner.id : null,
       ownerOrgId: owner?.kind === "organization" ? owner.id : null,
     };
-    // Whether this name exists is public; that the actor may not act for it gets the same response in every case.
-    if (!owner) throw new ServiceError("not_found", "Nobody here has this name.", { field: "owner" });
+    // Whether this name exists is public. If the actor may not act for it, the response is always the same.
+    if (!owner) throw new ServiceError("not_found", "No user or organization has this name.", { field: "owner" });
     await requirePermission(actor, "oauth_app.create", ownership, { what: "Owner", tx });
     if (app.ownerUserId === ownership.ownerUserId && app.ownerOrgId === ownership.ownerOrgId) {
-      throw new ServiceError("invalid_request", "The app is there already. Choose another owner.", { field: "owner" });
+      throw invalidRequest("The app already belongs to this owner. Choose another owner.", "owner");
     }
     assertFree(app, ownership.ownerOrgId);
-    await holdOwner(tx, ownership);
+    if (!(await lockAppOwner(tx, ownership))) throw notFound("Owner");
     if ((await tx.oAuthApp.count({ where: ownership })) >= OWNER_MAX_APPS) {
-      throw new ServiceError("conflict", `${owner.handle} has ${OWNER_MAX_APPS} apps already. Delete one there first.`, {
-        field: "owner",
-      });
+      throw conflict(`${owner.handle} already has ${OWNER_MAX_APPS} apps. Delete one there first.`, "owner");
     }
     await tx.oAuthApp.update({ where: { id: app.id }, data: { ...ownership, verifiedAt: null } });
-    await record(tx, { app, to: owner.handle, newOrgId: ownership.ownerOrgId, actorId: actorId(actor), from });
+    // For the administrators of both organizations.
+    const organizations = [app.ownerOrgId, ownership.ownerOrgId].filter((id) => id !== null);
+    const data = { name: app.name, owner: owner.handle, wasVerified: app.verifiedAt !== null };
+    for (const orgId of organizations.length > 0 ? organizations : [null]) {
+      await record({ type: "oauth_app.transfer", orgId, data });
+    }
     return { orgName: owner.kind === "organization" ? owner.handle : null };
   });
 }
@@ -51,33 +55,35 @@ export async function transferApp(
 /** An app that acts for an organization by token exchange must not change its owner in passing. */
 function assertFree({ boundOrgId }: LockedApp, newOrgId: string | null): void {
   if (boundOrgId === null || boundOrgId === newOrgId) return;
-  throw new ServiceError("conflict", "The app is bound to an organization. Unbind it first.");
+  throw conflict("The app is bound to an organization. Unbind it first.");
 }
 
-/** No foreign key ties an app to its owner, so this waits for an owner that is being deleted, and then does not find it. */
-async function holdOwner(
+/**
+ * Deletes an app for good. Its consents and grants are revoked in the same transaction, which ends every token at once (S49).
+ *
+ * @throws ServiceError `reauthentication_required`, `not_found`.
+ */
+export async function deleteApp(actor: Actor, appId: string, from: RequestOrigin): Promise<void> {
+  const by = { actorId: actorId(actor), from };
+  await changeApp(actor, { appId, action: "oauth_app.manage_security", from }, (tx, app) => withdrawApp(tx, app, by));
+}
+
+/** The deletion itself, in the transaction that locks the app's row. */
+export async function withdrawApp(
   tx: Db,
-  { ownerUserId, ownerOrgId }: { ownerUserId: string | null; ownerOrgId: string | null },
+  app: LockedApp,
+  { actorId, from }: { actorId: string | null; from: RequestOrigin },
 ): Promise<void> {
-  const held = ownerOrgId
-    ? await tx.$queryRaw<unknown[]>`SELECT 1 FROM organization WHERE id = ${ownerOrgId} FOR KEY SHARE`
-    : await tx.$queryRaw<unknown[]>`SELECT 1 FROM "user" WHERE id = ${ownerUserId} AND disabled_at IS NULL FOR KEY SHARE`;
-  if (held.length === 0) throw notFound("Owner");
-}
-
-type Transferred = { app: LockedApp; to: string; newOrgId: string | null; actorId: string | null; from: RequestOrigin };
-
-/** Records it for the administrators of both organizations. */
-async function record(tx: Db, { app, to, newOrgId, actorId, from }: Transferred): Promise<void> {
-  const organizations = [app.ownerOrgId, newOrgId].filter((id) => id !== null);
-  for (const orgId of organizations.length > 0 ? organizations : [null]) {
-    await recordAuditEvent(tx, {
-      type: "oauth_app.transfer",
-      actorId,
-      orgId,
-      clientId: app.clientId,
-      data: { name: app.name, owner: to, wasVerified: app.verifiedAt !== null },
-      from,
-    });
-  }
+  const revokedConsents = await revokeClientConsents(tx, app.clientId);
+  await tx.oAuthAppUsage.deleteMany({ where: { clientId: app.clientId } });
+  await tx.oAuthAppActiveUser.deleteMany({ where: { clientId: app.clientId } });
+  await tx.oAuthApp.delete({ where: { id: app.id } });
+  await recordAuditEvent(tx, {
+    type: "oauth_app.delete",
+    actorId,
+    orgId: auditOrgOf(app),
+    clientId: app.clientId,
+    data: { name: app.name, revokedConsents },
+    from,
+  });
 }

@@ -8,12 +8,12 @@ import { noOrigin } from "../../audit/request-origin.ts";
 import { db, pool } from "../../db.ts";
 import { databaseUrl } from "../../env.ts";
 import { newId } from "../../ids.ts";
+import { auditOf, longSignedIn, organizationWith, someApp, someone } from "../testing/apps.ts";
 import { getApp } from "./get-app.ts";
-import { auditOf, longSignedIn, organizationWith, someApp, someone } from "./test-fixtures.ts";
 import { updateApp } from "./update-app.ts";
 
 describe("changing an app", () => {
-  test("changes what is given and keeps the rest", async () => {
+  test("changes the given settings and keeps the others", async () => {
     const person = await someone();
     const { app } = await someApp(person, { homepageUrl: "https://app.example.com" });
     const updated = await updateApp(person, app.id, { name: "Kite", isRefreshAllowed: true }, noOrigin);
@@ -26,11 +26,11 @@ describe("changing an app", () => {
     expect(updated.updatedAt.getTime()).toBeGreaterThan(app.updatedAt.getTime());
   });
 
-  test("S116 says in the audit log what it was and what it is", async () => {
+  test("S116 records the old and the new value in the audit log", async () => {
     const person = await someone();
     const { app } = await someApp(person);
     await updateApp(person, app.id, { name: "Kite", redirectUris: ["https://new.example/cb"], scopes: app.scopes }, noOrigin);
-    // Of one moment, so in no order of their own.
+    // Both have the same time, so their order is not defined.
     const entries = (await auditOf(app.clientId)).slice(1).toSorted((one, other) => (one.type < other.type ? -1 : 1));
     expect(entries.map(({ type, data }) => ({ type, data }))).toEqual([
       {
@@ -41,7 +41,7 @@ describe("changing an app", () => {
     ]);
   });
 
-  test("S144 fills the log neither by long addresses nor by many changes", async () => {
+  test("S144 cannot fill the log with long URLs or many changes", async () => {
     const person = await someone();
     const { app } = await someApp(person);
     const addresses = (round: number) =>
@@ -66,7 +66,7 @@ describe("changing an app", () => {
     expect((await getApp(person, app.id)).app.redirectUris).toEqual(addresses(2));
   });
 
-  test("S144 who has changed too much in an hour can still remove a redirect URI, and add none", async () => {
+  test("S144 a user over the hourly limit can still remove a redirect URI, but not add one", async () => {
     const person = await someone();
     const redirectUris = ["https://app.example.com/cb", "https://thief.example/cb"];
     const { app } = await someApp(person, { redirectUris });
@@ -77,14 +77,14 @@ describe("changing an app", () => {
     expect((await set(["https://app.example.com/cb"])).redirectUris).toEqual(["https://app.example.com/cb"]);
   });
 
-  test("to what it is already leaves no trace", async () => {
+  test("to the same values records nothing", async () => {
     const person = await someone();
     const { app } = await someApp(person);
     await updateApp(longSignedIn(person), app.id, { name: app.name, redirectUris: app.redirectUris }, noOrigin);
     expect(await auditOf(app.clientId)).toHaveLength(1);
   });
 
-  test("S113 needs a recent sign-in for redirect URIs, not for the name", async () => {
+  test("S113 needs a recent sign-in for redirect URIs and to leave FAPI 2.0, not for the name", async () => {
     const person = await someone();
     const stale = longSignedIn(person);
     const { app } = await someApp(person);
@@ -95,6 +95,11 @@ describe("changing an app", () => {
     }
     expect((await getApp(person, app.id)).app).toMatchObject({ name: "Paper Lantern", redirectUris: app.redirectUris });
     await expect(updateApp(stale, app.id, { name: "Kite" }, noOrigin)).resolves.toMatchObject({ name: "Kite" });
+    const { app: held } = await someApp(person);
+    await db().oAuthApp.update({ where: { id: held.id }, data: { securityProfile: "fapi2" } });
+    await expect(updateApp(stale, held.id, { securityProfile: "standard" }, noOrigin)).rejects.toMatchObject({
+      code: "reauthentication_required",
+    });
   });
 
   test("S8 keeps PKCE on for an app without a secret", async () => {
@@ -109,7 +114,7 @@ describe("changing an app", () => {
     });
   });
 
-  test("cannot leave an app without any way in", async () => {
+  test("cannot leave an app without any way to sign in", async () => {
     const person = await someone();
     const { app } = await someApp(person, { isDeviceFlowAllowed: true });
     await updateApp(person, app.id, { redirectUris: [] }, noOrigin);
@@ -118,7 +123,7 @@ describe("changing an app", () => {
     });
   });
 
-  test("tells every process at commit which client changed", async () => {
+  test("notifies every process at commit which client changed", async () => {
     const person = await someone();
     const { app } = await someApp(person);
     const client = new pg.Client({ connectionString: databaseUrl() });
@@ -153,8 +158,8 @@ test("S24 a logo is re-encoded, replaced without leaving the old one behind, and
   expect((await auditOf(app.clientId)).slice(1).map(({ data }) => data)).toEqual([{ logo: "changed" }, { logo: "changed" }]);
 });
 
-describe("S136 an app of others answers exactly as one that does not exist", () => {
-  test("to strangers, to members without the role, and to operators who would change it", async () => {
+describe("S136 another owner's app gets the same response as one that does not exist", () => {
+  test("for strangers, for members without the role, and for operators who try to change it", async () => {
     const [admin, writer, stranger] = [await someone(), await someone(), await someone({ isOperator: true })];
     const orgId = await organizationWith({ [admin.userId]: "admin", [writer.userId]: "write" });
     const { app } = await someApp(admin, { owner: { orgId } });

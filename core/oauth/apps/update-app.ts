@@ -1,23 +1,24 @@
 import { isDeepStrictEqual } from "node:util";
-import { type Actor, actorId } from "../../access/actor.ts";
+import type { Actor } from "../../access/actor.ts";
 import { requirePermission } from "../../access/may.ts";
 import { changesOf } from "../../audit/changes.ts";
-import { type NewAuditEvent, recordAuditEvent } from "../../audit/record-audit-event.ts";
+import type { NewAuditEvent } from "../../audit/record-audit-event.ts";
 import type { RequestOrigin } from "../../audit/request-origin.ts";
-import type { Db } from "../../db.ts";
+import { checkAll } from "../../errors.ts";
 import type { OAuthApp } from "../../generated/prisma/client.ts";
 import { encodeImage } from "../../images/encode-image.ts";
-import { replaceImage } from "../../images/replace-image.ts";
+import { replaceImage } from "../../images/stored-image.ts";
 import { type AppSettings, type AppSettingsInput, assertConsistent, parseAppSettings } from "./app-settings.ts";
-import { auditOrgOf, boundAuthority, changeApp, isAuthenticated, type LockedApp } from "./change-app.ts";
+import { boundAuthority, changeApp, isAuthenticated, type LockedApp } from "./change-app.ts";
+import { assertFapi } from "./fapi-profile.ts";
 
 type Field = keyof AppSettings;
 const redirectFields: readonly Field[] = ["redirectUris", "postLogoutRedirectUris"];
-/** With these, a stolen session could redirect users or logout notices elsewhere (S113). */
-const sensitiveFields: readonly Field[] = [...redirectFields, "backchannelLogoutUri"];
+/** With these, a stolen session could redirect users or logout notices elsewhere, or end what FAPI 2.0 guarantees (S113). */
+const sensitiveFields: readonly Field[] = [...redirectFields, "backchannelLogoutUri", "securityProfile"];
 
 /** Absent fields stay unchanged; a null logo is removed. */
-export type AppChanges = Partial<AppSettingsInput> & { logo?: Uint8Array | null };
+type AppChanges = Partial<AppSettingsInput> & { logo?: Uint8Array | null };
 
 /**
  * Changes the given settings.
@@ -27,11 +28,14 @@ export type AppChanges = Partial<AppSettingsInput> & { logo?: Uint8Array | null 
  */
 export async function updateApp(actor: Actor, appId: string, changes: AppChanges, from: RequestOrigin): Promise<OAuthApp> {
   const { logo, ...input } = changes;
-  const given = parseAppSettings(input);
-  const encodedLogo = logo && (await encodeImage(logo, "logo"));
+  const { given, encodedLogo } = await checkAll({
+    given: () => parseAppSettings(input),
+    encodedLogo: () => logo && encodeImage(logo, "logo"),
+  });
   // A bound app gets its scopes for any member without asking, so the organization decides about them.
   const isScopesOnly = Object.keys(given).every((field) => field === "scopes") && logo === undefined;
-  const change = async (tx: Db, app: LockedApp) => {
+  const by = { appId, action: "oauth_app.manage", isOverMembers: isScopesOnly, from } as const;
+  return changeApp(actor, by, async (tx, app, record) => {
     const changed = (Object.keys(given) as Field[]).filter((field) => !isDeepStrictEqual(given[field], app[field]));
     const isLogoChanged = encodedLogo ? true : encodedLogo === null && app.logoId !== null;
     if (changed.length === 0 && !isLogoChanged) return app;
@@ -44,16 +48,15 @@ export async function updateApp(actor: Actor, appId: string, changes: AppChanges
       const action = isWider ? "oauth_app.manage_security" : "oauth_app.manage";
       await requirePermission(actor, action, boundAuthority(app.boundOrgId), { what: "OAuth app", tx });
     }
-    assertConsistent({ ...app, ...given }, { isConfidential: isAuthenticated(app), isBound: app.boundOrgId !== null });
+    const next = { ...app, ...given };
+    if (next.securityProfile === "fapi2") assertFapi(next);
+    assertConsistent(next, { isConfidential: isAuthenticated(app), isBound: app.boundOrgId !== null });
 
     const logoId = isLogoChanged ? await replaceImage(tx, app.logoId, encodedLogo ?? null) : app.logoId;
     const updated = await tx.oAuthApp.update({ where: { id: app.id }, data: { ...given, logoId, updatedAt: new Date() } });
-    for (const event of auditEvents(app, given, changed, isLogoChanged)) {
-      await recordAuditEvent(tx, { ...event, actorId: actorId(actor), orgId: auditOrgOf(app), clientId: app.clientId, from });
-    }
+    for (const event of auditEvents(app, given, changed, isLogoChanged)) await record(event);
     return updated;
-  };
-  return changeApp(actor, "oauth_app.manage", appId, change, { isByOrganization: isScopesOnly });
+  });
 }
 
 type AppEvent = Pick<NewAuditEvent, "type" | "data" | "isTakingAway">;

@@ -1,24 +1,23 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { setTimeout as delay } from "node:timers/promises";
+import { afterAll, expect, test } from "vitest";
 import { noOrigin } from "#core/audit/request-origin.ts";
-import { db } from "#core/db.ts";
+import { db, inTransaction } from "#core/db.ts";
 import { newId } from "#core/ids.ts";
 import { openQuestion } from "../testing/authorization.ts";
 import { prepare, refresh, signIn } from "../testing/sign-in.ts";
-import { startWorld, type World } from "../testing/world.ts";
+import { startWorld } from "../testing/world.ts";
 import { listConsents } from "./list-consents.ts";
 import { revokeConsent } from "./revoke-consent.ts";
+import { lockConsents } from "./store-answer.ts";
 
-/** Connected apps: what a person has let in, and taking it back (S114). */
-let world: World;
-beforeAll(async () => {
-  world = await startWorld();
-});
+/** Connected apps: what a user has allowed, and revoking it (S114). */
+const world = await startWorld();
 afterAll(() => world.stop());
 
 const SCOPE = { scope: "openid profile read-repos offline_access" };
 const uniqueName = () => `org-${newId()}`;
 
-test("S114 an app is listed with its scopes and organizations, to the person who let it in and to nobody else", async () => {
+test("S114 an app is listed with its scopes and organizations, only for the user who allowed it", async () => {
   const at = await prepare(world, { name: "Paper Lantern" });
   const orgId = await world.organization(uniqueName(), { [at.person.id]: "write" });
   await (await openQuestion(at, SCOPE)).allow({ orgIds: [orgId], scopes: ["openid", "profile"] });
@@ -48,7 +47,7 @@ test("an organization that the person has left is no longer named", async () => 
   expect((await listConsents(at.person.id)).items[0]?.organizations).toEqual([]);
 });
 
-test("S138 the list comes in pages, whatever page is asked for", async () => {
+test("S138 the list is paged, whatever page is requested", async () => {
   const at = await prepare(world);
   for (let count = 0; count < 3; count++) {
     await (await openQuestion({ ...at, app: await world.app(at.person) }, SCOPE)).allow();
@@ -81,7 +80,29 @@ test("S114 S116 revoking ends the tokens at once, is in the audit log, and leave
   });
 });
 
-test("S114 a foreign consent, one that is revoked, an unknown one and no id at all answer the same", async () => {
+test("S114 revoking waits for an answer that is just being stored, which could bring back what it revokes", async () => {
+  const { person, session, app } = await signIn(world, {}, SCOPE);
+  const { consentId = "" } = (await listConsents(person.id)).items[0] ?? {};
+  const [locked, stored] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const storing = inTransaction(async (tx) => {
+    await lockConsents(tx, { userId: person.id, clientId: app.clientId });
+    locked.resolve();
+    await stored.promise;
+  });
+  await locked.promise;
+  let isRevoked = false;
+  const revoking = revokeConsent(session, consentId, noOrigin).then(() => {
+    isRevoked = true;
+  });
+  await delay(300);
+  const wasRevoked = isRevoked;
+  stored.resolve();
+  await Promise.all([storing, revoking]);
+  expect(wasRevoked).toBe(false);
+  expect((await listConsents(person.id)).total).toBe(0);
+});
+
+test("S114 another user's consent, a revoked one, an unknown one and an invalid ID get the same response", async () => {
   const [mine, theirs] = [await signIn(world, {}, SCOPE), await signIn(world, {}, SCOPE)];
   const [own, foreign] = await Promise.all(
     [mine, theirs].map(async ({ person }) => (await listConsents(person.id)).items[0]?.consentId ?? ""),

@@ -1,5 +1,5 @@
 import { scopes } from "@keyhook/sdk";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, expect, test } from "vitest";
 import { operatorCommand } from "#core/access/actor.ts";
 import { noOrigin } from "#core/audit/request-origin.ts";
 import { db } from "#core/db.ts";
@@ -7,16 +7,13 @@ import { newId } from "#core/ids.ts";
 import { createApp } from "../apps/create-app.ts";
 import { openQuestion } from "../testing/authorization.ts";
 import { prepare } from "../testing/sign-in.ts";
-import { startWorld, type World } from "../testing/world.ts";
+import { startWorld } from "../testing/world.ts";
 
-/** What the permissions modal has to go by (S26–S28). */
-let world: World;
-beforeAll(async () => {
-  world = await startWorld();
-});
+/** What the permissions modal shows (S26–S28). */
+const world = await startWorld();
 afterAll(() => world.stop());
 
-test("S26 the question names the app and its owner, where the answer goes, what is asked, and how long it lasts", async () => {
+test("S26 the request names the app and its owner, the destination, the scopes and the duration", async () => {
   const at = await prepare(world, {
     scopes: [...scopes],
     redirectUris: ["https://lantern.example.test:8443/cb?x=1"],
@@ -36,6 +33,8 @@ test("S26 the question names the app and its owner, where the answer goes, what 
     owner: { handle: at.person.username, name: at.person.username },
     homepageUrl: "https://lantern.example.test/about",
     homepageHost: "lantern.example.test",
+    termsUrl: null,
+    policyUrl: null,
     isVerified: false,
     isFirstParty: false,
     isSelfRegistered: false,
@@ -88,7 +87,7 @@ test.each([
   expect((await openQuestion(at)).request).toMatchObject({ isOnDevice: false });
 });
 
-test("S28 the name shown has no controls and no reading direction of its own, is bounded, and is not the platform's", async () => {
+test("S28 a shown name has no control or direction characters, is limited in length, and is not the platform's", async () => {
   const { person } = await prepare(world);
   const named = (name: string) =>
     createApp(
@@ -104,7 +103,7 @@ test("S28 the name shown has no controls and no reading direction of its own, is
   }
 });
 
-test("S28 markup in a name stays text all the way to the page", async () => {
+test("S28 markup in a name is shown as text", async () => {
   const at = await prepare(world, { name: '<b>Lantern</b> & "co"' });
   expect((await openQuestion(at)).request.app.name).toBe('<b>Lantern</b> & "co"');
 });
@@ -119,7 +118,7 @@ test("S22 S31 only organizations that the person is in are ever shown", async ()
   expect(JSON.stringify(request)).not.toContain(theirs);
 });
 
-test("an app that is blocked while its question is open is gone", async () => {
+test("an app that is blocked during its consent gets nothing", async () => {
   const at = await prepare(world);
   const question = await openQuestion(at);
   await db().oAuthApp.update({ where: { id: at.app.id }, data: { blockedAt: new Date() } });

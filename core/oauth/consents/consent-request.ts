@@ -2,24 +2,23 @@ import { describeScope, isScope, type OrganizationRole, type Scope, type ScopeGr
 import type { SiteSession } from "#core/accounts/sessions/find-site-session.ts";
 import { db } from "#core/db.ts";
 import { ServiceError } from "#core/errors.ts";
-import type { AppRefusal } from "../app-policy/app-policies.ts";
-import { findRefusals } from "../app-policy/find-refusals.ts";
-import { clientFingerprint, isRedirectUriBoundToClient } from "../client-identity.ts";
-import { type ClientRecord, findClientRecord } from "../client-records.ts";
-import type { Interaction } from "../interaction.ts";
+import { type AppRefusal, findRefusals } from "../app-policy/app-policy.ts";
+import type { Interaction } from "../authorization/interaction.ts";
+import { parseOrgIds } from "../authorization/org-ids.ts";
+import { clientFingerprint, isRedirectUriBoundToClient } from "../clients/client-identity.ts";
+import { type ClientRecord, findClientRecord } from "../clients/client-records.ts";
 import { ACCESS_TOKEN_SECONDS } from "../lifetimes.ts";
-import { parseOrgIds } from "../org-ids.ts";
 import { currentProvider } from "../provider.ts";
 import { findRegisteredResources, foreignResources, type RegisteredResource } from "../resources/resource-servers.ts";
 import { OFFLINE_ACCESS, requiredScopes } from "../scopes.ts";
 import { type Consent, readConsent } from "./find-consent.ts";
 
-/** Everything that the permissions modal shows, and against which a submitted answer is checked (S26, S33). */
+/** Everything that the permissions modal shows. A submitted answer is checked against it (S26, S33). */
 export type ConsentRequest = {
   app: RequestingApp;
-  /** Requested now, in the order of the page. */
+  /** The scopes that are requested now, in the order of the page. */
   scopes: RequestedScope[];
-  /** Granted earlier and not requested again. */
+  /** The scopes that were granted earlier and are not requested again. */
   alreadyGranted: { scope: Scope; sentence: string }[];
   /** All of the user's organizations: first those requested, then those granted earlier, then the rest, each group by name. */
   organizations: RequestedOrganization[];
@@ -27,19 +26,16 @@ export type ConsentRequest = {
   isAllOrgs: boolean;
   /** The other services at which the app may then act for the user (RFC 8707); empty for our own API. */
   resources: RegisteredResource[];
-  /**
-   * Where the browser goes afterwards: a host, or the private-use scheme of an app on the device (RFC 8252 §7.1). Null if it stays: the
-   * answer is for another device (RFC 8628).
-   */
+  /** The next destination of the browser: a host, or an app's private-use scheme (RFC 8252 §7.1). Null for a device (RFC 8628). */
   redirectTarget: string | null;
   /** The answer goes to a host other than the one that serves the app's metadata document (S88). */
-  isRedirectElsewhere: boolean;
+  isRedirectToOtherHost: boolean;
   /** The answer goes to a program on the user's own device; it could be any program there (S27). */
   isOnDevice: boolean;
   accessTokenSeconds: number;
   /** The app stays signed in without the user, until they revoke it. */
   isOffline: boolean;
-  /** The request itself asks for it, with `offline_access`, and the answer is remembered. */
+  /** The request itself asks to stay signed in (`offline_access`), and the answer is remembered. */
   isOfflineAsked: boolean;
   /** The user agreed to this app before, and it has changed its name, logo or redirect URIs since (S36). */
   isChanged: boolean;
@@ -57,6 +53,8 @@ export type RequestingApp = {
   /** The app's own statement; nobody has checked it unless the app is verified. */
   homepageUrl: string | null;
   homepageHost: string | null;
+  termsUrl: string | null;
+  policyUrl: string | null;
   isVerified: boolean;
   /** Comes with the service. */
   isFirstParty: boolean;
@@ -109,7 +107,7 @@ export async function readConsentRequest(params: Interaction["params"], session:
     readConsent(session.user.id, clientId),
   ]);
   const client = await provider.Client.find(clientId);
-  if (!client || !app) throw new ServiceError("gone", "This app was removed a moment ago.");
+  if (!client || !app) throw new ServiceError("gone", "This app was just removed.");
 
   const asked = String(params.scope ?? "").split(" ");
   const requested = [...new Set(asked.filter(isScope))];
@@ -140,7 +138,7 @@ export async function readConsentRequest(params: Interaction["params"], session:
     isAllOrgs: standing?.isAllOrgs ?? false,
     resources: await findRegisteredResources(foreignResources(params.resource)),
     redirectTarget: redirectUri === undefined ? null : redirectTarget(redirectUri),
-    isRedirectElsewhere: app.documentHost !== null && isElsewhere(redirectUri, app.documentHost),
+    isRedirectToOtherHost: app.documentHost !== null && isOtherHost(redirectUri, app.documentHost),
     isOnDevice: redirectUri !== undefined && !isRedirectUriBoundToClient(redirectUri),
     accessTokenSeconds: app.accessTokenSeconds ?? ACCESS_TOKEN_SECONDS,
     // A device always gets a refresh token.
@@ -163,7 +161,7 @@ function redirectTarget(redirectUri: string): string {
 }
 
 /** A metadata document vouches for its own host; an https URL on another host deserves a second look. */
-function isElsewhere(redirectUri: string | undefined, documentHost: string): boolean {
+function isOtherHost(redirectUri: string | undefined, documentHost: string): boolean {
   if (redirectUri === undefined || !isRedirectUriBoundToClient(redirectUri)) return false;
   return URL.parse(redirectUri)?.host !== documentHost;
 }
@@ -183,6 +181,8 @@ async function readApp(app: ClientRecord): Promise<RequestingApp> {
     owner: await readOwner(app),
     homepageUrl: app.homepageUrl,
     homepageHost: (app.homepageUrl && URL.parse(app.homepageUrl)?.host) || null,
+    termsUrl: app.termsUrl,
+    policyUrl: app.policyUrl,
     isVerified: app.verifiedAt !== null,
     isFirstParty: app.isFirstParty,
     isSelfRegistered: app.isSelfRegistered,

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { afterAll, beforeEach, expect, test } from "vitest";
 import { useUpHour } from "#core/accounts/testing/people.ts";
 import { ENTRIES_ABOUT_IN_APP } from "#core/audit/record-about-somebody.ts";
 import { recordAuditEvent } from "#core/audit/record-audit-event.ts";
@@ -7,34 +7,31 @@ import { db } from "#core/db.ts";
 import { newId } from "#core/ids.ts";
 import { ask, openQuestion, resume } from "../testing/authorization.ts";
 import { type Prepared, prepare } from "../testing/sign-in.ts";
-import { REDIRECT_URI, startWorld, type World } from "../testing/world.ts";
-import { denyConsent } from "./deny-consent.ts";
+import { REDIRECT_URI, startWorld } from "../testing/world.ts";
+import { denyConsent } from "./grant-consent.ts";
 
-/** A refusal (S18; docs/decisions/006). */
-let world: World;
+/** Denying consent (S18; docs/decisions/006). */
 let at: Prepared;
-beforeAll(async () => {
-  world = await startWorld();
-});
+const world = await startWorld();
 afterAll(() => world.stop());
 beforeEach(async () => {
   at = await prepare(world, { isConfidential: true });
 });
 
-test("S18 a refusal is access_denied at the redirect URI, with state and iss and nothing else to go by", async () => {
+test("S18 a denial is access_denied at the redirect URI, with state and iss and nothing else", async () => {
   const question = await openQuestion(at);
   const refused = await resume(at, await denyConsent(question.at, at.session, noOrigin));
   expect(refused.status).toBe(303);
   expect(refused.location?.href.startsWith(`${REDIRECT_URI}?`)).toBe(true);
   expect(refused.answer).toEqual({
     error: "access_denied",
-    error_description: "the request was refused by the user",
+    error_description: "the user denied the request",
     state: "a state",
     iss: world.origin,
   });
 });
 
-test("S18 a refusal is not remembered, and takes nothing back", async () => {
+test("S18 a denial is not stored, and revokes nothing", async () => {
   const { tokens } = await world.signInWith(at.app, at.session, at.browser);
   const question = await openQuestion(at, { scope: "openid email" });
   await resume(at, await denyConsent(question.at, at.session, noOrigin));
@@ -43,18 +40,18 @@ test("S18 a refusal is not remembered, and takes nothing back", async () => {
   expect((await ask(at, { scope: "openid email" })).isQuestion).toBe(true);
 });
 
-test("S18 somebody who will not even sign in can refuse", async () => {
+test("S18 a user who is not signed in can deny", async () => {
   const browser = world.browser();
   const asked = await ask({ ...at, browser });
   const uid = asked.location?.pathname.split("/").at(-1) ?? "";
   const cookies = { uid, cookie: browser.cookieHeader(asked.location?.href ?? "") };
   const refused = await resume({ world, browser }, await denyConsent(cookies, undefined, noOrigin));
   expect(refused.answer).toMatchObject({ error: "access_denied", state: "a state" });
-  // S144: what anybody may do as often as they like is no entry, which nobody could delete.
+  // S144: what anybody can do without limit writes no entry, since nobody could delete it.
   expect(await db().auditEvent.count({ where: { type: "oauth_consent.deny", clientId: at.app.clientId } })).toBe(0);
 });
 
-test("S144 a refusal counts however much was recorded, and fills no log", async () => {
+test("S144 a denial counts however much was recorded, and cannot fill the log", async () => {
   await useUpHour(at.person.id);
   const denied = async () => {
     const question = await openQuestion(at);
@@ -62,12 +59,13 @@ test("S144 a refusal counts however much was recorded, and fills no log", async 
     return db().auditEvent.count({ where: { type: "oauth_consent.deny", clientId: at.app.clientId } });
   };
   expect(await denied()).toBe(1);
-  const entry = { type: "oauth_consent.deny", subjectId: at.person.id, clientId: at.app.clientId } as const;
+  const person = { actorId: at.person.id, subjectId: at.person.id };
+  const entry = { type: "oauth_consent.deny", ...person, clientId: at.app.clientId } as const;
   for (let each = 1; each < ENTRIES_ABOUT_IN_APP; each++) await recordAuditEvent(db(), entry);
   expect(await denied()).toBe(ENTRIES_ABOUT_IN_APP);
 });
 
-test("S25 a refusal counts once, from the browser and the account that were asked", async () => {
+test("S25 a denial counts once, from the browser and the account that were asked", async () => {
   const question = await openQuestion(at);
   const other = await world.signIn(world.browser(), await world.user(`b-${newId()}`));
   await expect(denyConsent(question.at, other, noOrigin)).rejects.toMatchObject({ code: "forbidden" });
@@ -80,7 +78,7 @@ test("S25 a refusal counts once, from the browser and the account that were aske
   expect(events).toMatchObject([{ actorId: at.person.id }]);
 });
 
-test("S25 of parallel refusals of one question one counts, and is one entry", async () => {
+test("S25 of parallel denials of one question one counts, with one entry", async () => {
   const question = await openQuestion(at);
   const refusals = await Promise.allSettled(Array.from({ length: 20 }, () => denyConsent(question.at, at.session, noOrigin)));
   const refused = refusals.flatMap((each) => (each.status === "rejected" ? [each.reason] : []));

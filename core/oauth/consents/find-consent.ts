@@ -1,7 +1,7 @@
 import type { Client, KoaContextWithOIDC } from "oidc-provider";
 import { pool } from "#core/db.ts";
-import { clientFingerprint } from "../client-identity.ts";
-import { parseOrgIds } from "../org-ids.ts";
+import { parseOrgIds } from "../authorization/org-ids.ts";
+import { clientFingerprint } from "../clients/client-identity.ts";
 import { foreignResources } from "../resources/resource-servers.ts";
 
 export type Consent = {
@@ -53,10 +53,7 @@ export async function isConsentEnough(
   return missing.length === 0 || !(await mayGrantAny(consent, missing));
 }
 
-/**
- * The user is never asked about an organization of which they are not a member, nor told that it exists (S22). There is also nothing to ask
- * about an organization that does not allow the app.
- */
+/** Users never see organizations of which they are not members (S22), or which do not allow the app. */
 async function mayGrantAny({ userId, clientId }: Consent, orgIds: string[]): Promise<boolean> {
   const { rowCount } = await pool().query({
     name: "consent-member",

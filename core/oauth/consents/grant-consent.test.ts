@@ -1,18 +1,15 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { afterAll, beforeEach, describe, expect, test } from "vitest";
 import { noOrigin } from "#core/audit/request-origin.ts";
 import { db } from "#core/db.ts";
 import { newId } from "#core/ids.ts";
 import { ask, type OpenQuestion, openInteraction, openQuestion, resume } from "../testing/authorization.ts";
 import { type Prepared, prepare, refresh, signIn } from "../testing/sign-in.ts";
-import { startWorld, type World } from "../testing/world.ts";
+import { startWorld } from "../testing/world.ts";
 import { grantConsent } from "./grant-consent.ts";
 
-/** The answer to the permissions modal: who may give it, what it may contain, and what it changes (S25, S30–S33). */
-let world: World;
+/** Answers of the permissions modal: who may give them, what they may contain, and what they change (S25, S30–S33). */
 let at: Prepared;
-beforeAll(async () => {
-  world = await startWorld();
-});
+const world = await startWorld();
 afterAll(() => world.stop());
 beforeEach(async () => {
   at = await prepare(world, { isConfidential: true });
@@ -23,7 +20,7 @@ const ALL = "openid profile email read-repos";
 const liveConsents = () => db().oAuthConsent.findMany({ where: { clientId: at.app.clientId, revokedAt: null } });
 const theConsent = async () => (await liveConsents())[0];
 
-/** The form as it would be sent with every box ticked as shown. */
+/** The form as it is sent if the user changes nothing. */
 const answerTo = ({ request }: OpenQuestion) => ({
   scopes: request.scopes.map(({ scope }) => scope as string),
   orgIds: [] as string[],
@@ -33,7 +30,7 @@ const answerTo = ({ request }: OpenQuestion) => ({
 });
 
 describe("S25 whose answer it is", () => {
-  test("S25 an answer sent a second time is refused, before the browser has gone on and after", async () => {
+  test("S25 an answer that is sent twice is refused, before and after the browser has continued", async () => {
     const question = await openQuestion(at);
     const url = await question.allow();
     await expect(question.allow()).rejects.toMatchObject({ code: "gone" });
@@ -43,7 +40,7 @@ describe("S25 whose answer it is", () => {
     expect(await db().oAuthGrant.count({ where: { clientId: at.app.clientId } })).toBe(1);
   });
 
-  test("S25 a button pressed twice at once counts once: one consent, one code, and nobody is stranded", async () => {
+  test("S25 a double click counts once: one consent, one code, and the user can continue", async () => {
     const question = await openQuestion(at);
     const pressed = await Promise.allSettled([question.allow(), question.allow(), question.allow()]);
     const taken = pressed.filter((each) => each.status === "fulfilled").map(({ value }) => value);
@@ -103,7 +100,7 @@ describe("S25 whose answer it is", () => {
     await expect(question.allow()).rejects.toMatchObject({ code: "invalid_request" });
   });
 
-  test("S25 an app that is gone meanwhile gets nothing", async () => {
+  test("S25 an app that was deleted in the meantime gets nothing", async () => {
     const question = await openQuestion(at);
     await db().oAuthApp.delete({ where: { id: at.app.id } });
     await db().$executeRaw`SELECT pg_notify('oauth_app', ${at.app.clientId})`;
@@ -112,7 +109,7 @@ describe("S25 whose answer it is", () => {
 });
 
 describe("S30 what is unticked", () => {
-  test("S30 is not in the token, which says so, nor in what the token shows", async () => {
+  test("S30 is missing from the token's scope and from userinfo", async () => {
     const { tokens } = await world.signInWith(at.app, at.session, at.browser, { scope: ALL }, { scopes: ["read-repos"] });
     expect(tokens.scope).toBe("openid profile read-repos");
     const claims = await (await world.userinfo(tokens.access_token)).json();
@@ -127,7 +124,7 @@ describe("S30 what is unticked", () => {
     expect(tokens.scope).toBe("openid profile read-repos");
   });
 
-  test("S30 cannot be a scope without which a sign-in means nothing", async () => {
+  test("S30 cannot be a scope that every sign-in needs", async () => {
     const { tokens } = await world.signInWith(at.app, at.session, at.browser, { scope: ALL }, { scopes: [] });
     expect(tokens.scope).toBe("openid profile");
   });
@@ -145,7 +142,7 @@ describe("S30 what is unticked", () => {
     expect(await theConsent()).toMatchObject({ scopes: ["openid", "profile", "email"], declinedScopes: ["read-repos"] });
   });
 
-  test("S30 when it was granted before, dies in the tokens that are out", async () => {
+  test("S30 if it was granted before, is removed from issued tokens", async () => {
     const parameters = { scope: "openid profile email" };
     const first = await signIn(world, { isRefreshAllowed: true }, parameters);
     const second = await world.signInWith(
@@ -160,7 +157,7 @@ describe("S30 what is unticked", () => {
     expect((await world.userinfo(second.tokens.access_token)).status).toBe(200);
   });
 
-  test("S30 if it is everything, the app is told access_denied", async () => {
+  test("S30 if everything is unticked, the app gets access_denied", async () => {
     const landed = await world.follow(at.browser, world.authorizeUrl(at.app, { ...pkce, scope: "email" }), at.session, {
       scopes: [],
     });
@@ -187,7 +184,7 @@ describe("an app that asks for more later", () => {
     expect(tokens.scope).toBe("openid");
   });
 
-  test("is asked about lasting access too, once; the refresh token comes with it", async () => {
+  test("is asked about lasting access too, once, and then gets a refresh token", async () => {
     await world.signInWith(at.app, at.session, at.browser);
     const lasting = { scope: "openid profile offline_access" };
     const question = await openQuestion(at, lasting);
@@ -213,7 +210,7 @@ describe("S31 S32 organizations", () => {
     return claims.orgs.map(({ sub }) => sub);
   };
 
-  test("S31 none is granted unless it is ticked, whichever were asked for", async () => {
+  test("S31 none is granted unless it is ticked, whichever were requested", async () => {
     const { tokens } = await world.signInWith(at.app, at.session, at.browser, { orgIds: mine }, { orgIds: [] });
     expect(await orgsOf(tokens.access_token)).toEqual([]);
   });
@@ -223,14 +220,14 @@ describe("S31 S32 organizations", () => {
     expect(await orgsOf(tokens.access_token)).toEqual([second]);
   });
 
-  test("S31 the memberships of the moment of the answer count, not those of the page", async () => {
+  test("S31 memberships at the time of the answer count, not those on the page", async () => {
     const question = await openQuestion(at, { orgIds: mine });
     await db().membership.deleteMany({ where: { orgId: mine } });
     await expect(question.allow()).rejects.toMatchObject({ code: "invalid_request" });
     expect(await liveConsents()).toEqual([]);
   });
 
-  test("S31 a membership that ends later takes the organization out of the token, one that begins adds nothing", async () => {
+  test("S31 a membership that ends later removes the organization from the token; a new one adds nothing", async () => {
     const { tokens } = await world.signInWith(at.app, at.session, at.browser, {}, { orgIds: [mine] });
     const third = await world.organization(`o-${newId()}`, { [at.person.id]: "admin" });
     expect(await orgsOf(tokens.access_token)).toEqual([mine]);
@@ -250,7 +247,7 @@ describe("S31 S32 organizations", () => {
     expect(await ask(at, { orgIds: third })).toMatchObject(passes);
   });
 
-  test("S32 going back from all to some ends what held all, even if they are the same ones today", async () => {
+  test("S32 reducing all to some ends sign-ins that had all, even if they are the same ones today", async () => {
     const all = await world.signInWith(at.app, at.session, at.browser, {}, { isAllOrgs: true });
     const each = { isAllOrgs: false, orgIds: [mine, second] };
     const some = await world.signInWith(at.app, at.session, at.browser, { prompt: "consent" }, each);
@@ -296,7 +293,7 @@ describe("S33 an answer to something that was not asked", () => {
     expect(await resume(at, await question.allow())).toMatchObject(passes);
   });
 
-  test("S33 with an organization of others is refused, with the very same words as one that does not exist (S22)", async () => {
+  test("S33 with an organization of others is refused, with the same words as for one that does not exist (S22)", async () => {
     const theirs = await world.organization(`o-${newId()}`, { [(await world.user(`x-${newId()}`)).id]: "admin" });
     const question = await openQuestion(at, { orgIds: theirs });
     const refusal = async (id: string) =>
@@ -307,7 +304,7 @@ describe("S33 an answer to something that was not asked", () => {
 });
 
 describe("two browsers of one person at the same moment", () => {
-  test("leave one consent, which holds what was ticked in either, and sign in to both", async () => {
+  test("leave one consent with the items ticked in either, and sign in to both", async () => {
     const scopes = ["email", "read-repos", "jobs", "webhooks", "write-discussions"] as const;
     at = await prepare(world, { isConfidential: true, scopes: ["openid", ...scopes] });
     const browsers = await Promise.all(
@@ -324,7 +321,7 @@ describe("two browsers of one person at the same moment", () => {
     for (const [index, { here }] of browsers.entries()) expect(await resume(here, urls[index] as string)).toMatchObject(passes);
   });
 
-  test("an answer to a page that the other browser has overtaken still counts", async () => {
+  test("an answer to a page that is outdated by the other browser still counts", async () => {
     const other = { ...at, browser: world.browser() };
     other.session = await world.signIn(other.browser, at.person);
     const [slow, fast] = [await openQuestion(at, { scope: ALL }), await openQuestion(other, { scope: ALL })];
@@ -332,7 +329,7 @@ describe("two browsers of one person at the same moment", () => {
     expect(await resume(at, await slow.allow({ scopes: answerTo(slow).scopes }))).toMatchObject(passes);
   });
 
-  test("whoever narrows the consent has the last word over a sign-in that is under way", async () => {
+  test("narrowing the consent takes precedence over a sign-in in progress", async () => {
     await world.signInWith(at.app, at.session, at.browser, { scope: ALL });
     for (let round = 0; round < 5; round++) {
       const question = await openQuestion(at, { scope: ALL, prompt: "consent" });
@@ -357,7 +354,7 @@ describe("two browsers of one person at the same moment", () => {
   });
 });
 
-test("S116 what was allowed is in the audit log, with what was not", async () => {
+test("S116 the audit log has the granted and the declined scopes", async () => {
   await world.signInWith(at.app, at.session, at.browser, { scope: ALL }, { scopes: ["email"] });
   const [event] = await db().auditEvent.findMany({ where: { type: "oauth_consent.give", clientId: at.app.clientId } });
   expect(event).toMatchObject({

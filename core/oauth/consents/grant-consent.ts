@@ -1,20 +1,19 @@
 import type { SiteSession } from "#core/accounts/sessions/find-site-session.ts";
+import { recordAboutSomebody } from "#core/audit/record-about-somebody.ts";
 import type { RequestOrigin } from "#core/audit/request-origin.ts";
-import { inTransaction } from "#core/db.ts";
-import { ServiceError } from "#core/errors.ts";
+import { db, inTransaction } from "#core/db.ts";
+import { invalidRequest, ServiceError } from "#core/errors.ts";
 import {
   ANOTHER_ACCOUNT,
   answerInteraction,
   type Interaction,
   type InteractionCookies,
   readInteraction,
-} from "../interaction.ts";
-import { fillGrant } from "../load-existing-grant.ts";
+} from "../authorization/interaction.ts";
 import { currentProvider } from "../provider.ts";
-import { assertAsked } from "./assert-asked.ts";
 import { readConsentRequest } from "./consent-request.ts";
-import type { ConsentAnswer } from "./merge-answer.ts";
-import { storeAnswer } from "./store-answer.ts";
+import { fillGrant } from "./load-existing-grant.ts";
+import { assertAsked, type ConsentAnswer, storeAnswer } from "./store-answer.ts";
 
 /**
  * Stores what the user allowed and lets the engine continue.
@@ -42,7 +41,30 @@ export async function grantConsent(
 
 /** Asserts that the page was about consent, and was shown to the account that is signed in now (S25, S34). */
 function assertAnswerable({ prompt, session }: Interaction, accountId: string, shownAccountId: string): void {
-  if (prompt.name !== "consent") throw new ServiceError("invalid_request", "Sign in first.");
+  if (prompt.name !== "consent") throw invalidRequest("Sign in first.");
   if (session?.accountId === accountId && shownAccountId === accountId) return;
   throw new ServiceError("forbidden", ANOTHER_ACCOUNT);
+}
+
+/**
+ * Denies the request; the app gets `access_denied` at its redirect URI (S18; docs/decisions/006). Nothing is stored: an earlier consent
+ * stays unchanged.
+ * @param session undefined if nobody is signed in, as on the way to the sign-in page.
+ * @throws ServiceError `gone` for an interaction that is over; `forbidden` if it belongs to another account (S25).
+ */
+export async function denyConsent(
+  at: InteractionCookies,
+  session: SiteSession | undefined,
+  from: RequestOrigin,
+): Promise<string> {
+  const interaction = await readInteraction(at);
+  const known = interaction.session?.accountId;
+  if (known && known !== session?.user.id) throw new ServiceError("forbidden", ANOTHER_ACCOUNT);
+  const url = await answerInteraction(at, { error: "access_denied", error_description: "the user denied the request" });
+  // After the answer, which is possible only once. A denial by nobody is not recorded: strangers could fill the log with them (S144).
+  const clientId = String(interaction.params.client_id);
+  if (!session) return url;
+  const userId = session.user.id;
+  await recordAboutSomebody(db(), { type: "oauth_consent.deny", actorId: userId, subjectId: userId, clientId, from });
+  return url;
 }

@@ -1,8 +1,9 @@
 import { isScope, type Scope } from "@keyhook/sdk";
 import { type Page, type PageRequest, pageBounds } from "#core/accounts/page.ts";
 import { db } from "#core/db.ts";
-import { findClientRecords } from "../client-records.ts";
+import { type ClientRecord, findClientRecord, findClientRecords } from "../clients/client-records.ts";
 import { findRegisteredResources, type RegisteredResource } from "../resources/resource-servers.ts";
+import { readConsent } from "./find-consent.ts";
 
 export type ConnectedApp = {
   consentId: string;
@@ -15,9 +16,9 @@ export type ConnectedApp = {
   /** Set for an app that is known only by its metadata document. */
   documentHost: string | null;
   scopes: Scope[];
-  /** Those of the answer of which the user is still a member. */
+  /** The organizations in the user's answer of which they are still a member. */
   organizations: { id: string; name: string; fullName: string; avatarId: string | null }[];
-  /** Of those that the answer covers, the ones whose app policy does not allow the app. */
+  /** The organizations in the answer whose app policy does not allow the app. */
   closedOrganizations: { id: string; name: string; fullName: string }[];
   isAllOrgs: boolean;
   /** The other services at which the app may act for the user. */
@@ -79,7 +80,7 @@ export async function listConsents(userId: string, request: PageRequest = {}): P
   };
 }
 
-/** Where the user allowed an app and the organization's app policy does not. */
+/** The organizations for which the user allowed an app that the organization's app policy does not allow. */
 async function findClosed(
   consentIds: string[],
 ): Promise<(ConnectedApp["closedOrganizations"][number] & { consentId: string })[]> {
@@ -88,4 +89,9 @@ async function findClosed(
     FROM oauth_consent c JOIN membership m ON m.user_id = c.user_id AND (c.is_all_orgs OR m.org_id = ANY (c.org_ids))
     JOIN organization o ON o.id = m.org_id
     WHERE c.id = ANY (${consentIds}) AND NOT is_app_admitted(o.id, c.client_id) ORDER BY o.name`;
+}
+
+/** An app as its users see it, for a user who allowed it; undefined for all others. */
+export async function findAllowedApp(userId: string, clientId: string): Promise<ClientRecord | undefined> {
+  return (await readConsent(userId, clientId)) && findClientRecord(clientId);
 }

@@ -1,10 +1,10 @@
 import type { SiteSession } from "#core/accounts/sessions/find-site-session.ts";
 import { recordAuditEvent } from "#core/audit/record-audit-event.ts";
 import type { RequestOrigin } from "#core/audit/request-origin.ts";
-import { inTransaction } from "#core/db.ts";
+import { type Db, inTransaction } from "#core/db.ts";
 import { notFound } from "#core/errors.ts";
 import { isId } from "#core/ids.ts";
-import { recordOrganizationConsents } from "./record-organization-consents.ts";
+import { lockConsents, recordOrganizationConsents } from "./store-answer.ts";
 
 /**
  * Revokes a consent. Its tokens are invalid from the commit on, since every use of one requires a live consent (S114); housekeeping deletes
@@ -15,10 +15,27 @@ export async function revokeConsent(session: SiteSession, consentId: string, fro
   if (!isId(consentId)) throw notFound("Connected app");
   await inTransaction(async (tx) => {
     const mine = { id: consentId, userId: session.user.id, revokedAt: null };
+    const owner = await tx.oAuthConsent.findFirst({ where: mine, select: { userId: true, clientId: true } });
+    if (!owner) throw notFound("Connected app");
+    // An answer at the same moment must not bring back what this revokes.
+    await lockConsents(tx, owner);
     const consent = await tx.oAuthConsent.findFirst({ where: mine });
     const { count } = await tx.oAuthConsent.updateMany({ where: mine, data: { revokedAt: new Date() } });
     if (!consent || count === 0) throw notFound("Connected app");
     await recordAuditEvent(tx, { type: "oauth_consent.revoke", actorId: session.user.id, clientId: consent.clientId, from });
     await recordOrganizationConsents(tx, consent, { before: consent, after: undefined }, from);
   });
+}
+
+/**
+ * Revokes all consents to a client, in the transaction of whatever ends it: its tokens are invalid from the commit on (S49). Housekeeping
+ * deletes the dead artifacts, since a client may have millions.
+ *
+ * @returns how many users' consents were revoked.
+ */
+export async function revokeClientConsents(tx: Db, clientId: string): Promise<number> {
+  const live = { where: { clientId, revokedAt: null }, data: { revokedAt: new Date() } };
+  const consents = await tx.oAuthConsent.updateMany(live);
+  await tx.oAuthGrant.updateMany(live);
+  return consents.count;
 }

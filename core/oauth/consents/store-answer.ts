@@ -1,10 +1,27 @@
 import { recordAuditEvent } from "#core/audit/record-audit-event.ts";
 import type { RequestOrigin } from "#core/audit/request-origin.ts";
 import type { Db } from "#core/db.ts";
+import { invalidRequest } from "#core/errors.ts";
+import { newId } from "#core/ids.ts";
+import { OFFLINE_ACCESS, supportedScopes } from "../scopes.ts";
 import type { ConsentRequest } from "./consent-request.ts";
-import { type Choice, type ConsentAnswer, mergeAnswer } from "./merge-answer.ts";
-import { recordOrganizationConsents } from "./record-organization-consents.ts";
-import { type ConsentOwner, lockStandingConsent, storeConsent } from "./store-consent.ts";
+import type { Consent } from "./find-consent.ts";
+
+const CHANGED = "The app has changed in the meantime. Reload this page and review it again.";
+
+/**
+ * Everything in the answer must be in the request, and memberships are checked again now (S31, S33). If the app changed its name or
+ * redirect URIs while the user read the page, the user did not agree to it as it is now (S36).
+ */
+export function assertAsked({ scopes, alreadyGranted, organizations, fingerprint }: ConsentRequest, answer: ConsentAnswer): void {
+  if (answer.fingerprint !== fingerprint) throw invalidRequest(CHANGED);
+  const requested = new Set<string>([...scopes, ...alreadyGranted].map(({ scope }) => scope));
+  const known = new Set(organizations.map(({ id }) => id));
+  const closed = organizations.find(({ id, refusal }) => refusal !== null && answer.orgIds.includes(id));
+  if (closed) throw invalidRequest(`${closed.fullName} does not allow this app. Reload this page and decide again.`);
+  if (answer.scopes.every((scope) => requested.has(scope)) && answer.orgIds.every((id) => known.has(id))) return;
+  throw invalidRequest("The form does not match the request. Go back to the app and start again.");
+}
 
 /** Turns a user's answer into their consent, and returns all that they now allow the client. */
 export async function storeAnswer(
@@ -20,4 +37,109 @@ export async function storeAnswer(
   await recordAuditEvent(tx, { type: "oauth_consent.give", actorId: owner.userId, clientId: owner.clientId, data, from });
   await recordOrganizationConsents(tx, owner, { before: standing, after: data }, from);
   return data;
+}
+
+/** What a user allows a client, and what they were asked for and declined. */
+type Choice = Pick<Consent, "scopes" | "declinedScopes" | "orgIds" | "declinedOrgIds" | "isAllOrgs" | "resources">;
+
+/** The submitted form of the permissions modal. */
+export type ConsentAnswer = {
+  /** Ticked scopes; required ones count as ticked. */
+  scopes: string[];
+  /** Ticked organizations. */
+  orgIds: string[];
+  /** "All current and future organizations" (S32). */
+  isAllOrgs: boolean;
+  /** The account shown on the page. */
+  accountId: string;
+  /** The app's appearance on the page (`ConsentRequest.fingerprint`). */
+  fingerprint: string;
+};
+
+/** Merges the answer with earlier ones: scopes not asked about stay; the page shows all organizations (docs/decisions/011). */
+function mergeAnswer(request: ConsentRequest, answer: ConsentAnswer, standing: Choice | undefined): Choice {
+  const offered = new Set<string>(request.scopes.map(({ scope }) => scope));
+  const required = request.scopes.filter(({ isRequired }) => isRequired).map(({ scope }) => scope);
+  const ticked = new Set<string>([...answer.scopes, ...required, ...(request.isOfflineAsked ? [OFFLINE_ACCESS] : [])]);
+  const isKept = (scope: string) => !offered.has(scope) && !ticked.has(scope);
+  const open = request.organizations.filter(({ refusal }) => refusal === null);
+  const closed = request.organizations.filter(({ refusal }) => refusal !== null);
+  // The page cannot answer for an organization that does not allow the app at the moment: what was granted there stays unchanged.
+  const kept = closed.filter(({ id }) => standing && !standing.isAllOrgs && standing.orgIds.includes(id));
+  const chosen = answer.isAllOrgs ? open.map(({ id }) => id) : answer.orgIds;
+  const orgIds = [...new Set([...chosen, ...kept.map(({ id }) => id)])];
+  const askedOrgIds = open.filter(({ isAskedFor }) => isAskedFor).map(({ id }) => id);
+  return {
+    scopes: supportedScopes.filter((scope) => ticked.has(scope) || (isKept(scope) && standing?.scopes.includes(scope))),
+    declinedScopes: supportedScopes.filter((scope) =>
+      isKept(scope) ? standing?.declinedScopes.includes(scope) : !ticked.has(scope),
+    ),
+    orgIds,
+    declinedOrgIds: [...new Set([...(standing?.declinedOrgIds ?? []), ...askedOrgIds])].filter((id) => !orgIds.includes(id)),
+    isAllOrgs: answer.isAllOrgs,
+    resources: [...new Set([...(standing?.resources ?? []), ...request.resources.map(({ identifier }) => identifier)])],
+  };
+}
+
+type ConsentOwner = Pick<Consent, "userId" | "clientId">;
+
+/** One user's answers to one client wait for each other here, so that none is lost. */
+export async function lockConsents(tx: Db, { userId, clientId }: ConsentOwner): Promise<void> {
+  await tx.$executeRaw`SELECT pg_advisory_xact_lock(hashtextextended(${`consent ${userId} ${clientId}`}, 0))`;
+}
+
+/** The consent to add to. */
+async function lockStandingConsent(tx: Db, { userId, clientId }: ConsentOwner, fingerprint: string): Promise<Choice | undefined> {
+  await lockConsents(tx, { userId, clientId });
+  const live = await tx.oAuthConsent.findFirst({ where: { userId, clientId, revokedAt: null } });
+  // What the app was allowed before its change does not apply to it now (S36).
+  return live?.clientFingerprint === fingerprint ? live : undefined;
+}
+
+/** There is one live consent per user and client: this replaces the previous one, and ends what now exceeds it. */
+async function storeConsent(tx: Db, owner: ConsentOwner, choice: Choice, fingerprint: string): Promise<void> {
+  const { userId, clientId } = owner;
+  await tx.$executeRaw`
+    INSERT INTO oauth_consent (id, user_id, client_id, scopes, declined_scopes, org_ids, declined_org_ids, is_all_orgs,
+      resources, client_fingerprint)
+    VALUES (${newId()}, ${userId}, ${clientId}, ${choice.scopes}, ${choice.declinedScopes}, ${choice.orgIds},
+      ${choice.declinedOrgIds}, ${choice.isAllOrgs}, ${choice.resources}, ${fingerprint})
+    ON CONFLICT (user_id, client_id) WHERE revoked_at IS NULL DO UPDATE SET scopes = excluded.scopes,
+      declined_scopes = excluded.declined_scopes, org_ids = excluded.org_ids, declined_org_ids = excluded.declined_org_ids,
+      is_all_orgs = excluded.is_all_orgs, resources = excluded.resources, client_fingerprint = excluded.client_fingerprint, updated_at = now()`;
+  await revokeExcess(tx, owner);
+}
+
+/**
+ * Unticking something revokes it at once, also from issued tokens (S30). What the page did not show is not revoked: an app that changed its
+ * name is asked about again, and its signed-in users stay signed in.
+ */
+export async function revokeExcess(tx: Db, { userId, clientId }: ConsentOwner): Promise<void> {
+  await tx.$executeRaw`
+    UPDATE oauth_grant g SET revoked_at = now() FROM oauth_consent c
+    WHERE c.id = g.consent_id AND c.user_id = ${userId} AND c.client_id = ${clientId} AND c.revoked_at IS NULL
+      AND g.revoked_at IS NULL
+      AND ((NOT c.is_all_orgs AND (g.is_all_orgs OR NOT g.org_ids <@ c.org_ids))
+        OR string_to_array(coalesce(g.payload #>> '{openid,scope}', ''), ' ') && c.declined_scopes)`;
+}
+
+type Reached = Readonly<{ orgIds: readonly string[] }>;
+
+/** Records in an organization's log that a user granted it to an app, or withdrew it. Other consents do not concern it. */
+export async function recordOrganizationConsents(
+  tx: Db,
+  { userId, clientId }: ConsentOwner,
+  { before, after }: { before: Reached | undefined; after: Reached | undefined },
+  from: RequestOrigin,
+): Promise<void> {
+  const [was, is] = [new Set(before?.orgIds), new Set(after?.orgIds)];
+  const given = [...is]
+    .filter((orgId) => !was.has(orgId))
+    .map((orgId) => ({ orgId, type: "oauth_consent.give_organization" as const }));
+  const taken = [...was]
+    .filter((orgId) => !is.has(orgId))
+    .map((orgId) => ({ orgId, type: "oauth_consent.revoke_organization" as const }));
+  for (const each of [...given, ...taken]) {
+    await recordAuditEvent(tx, { ...each, actorId: userId, clientId, subjectId: userId, from });
+  }
 }

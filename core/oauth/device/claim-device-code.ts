@@ -1,16 +1,16 @@
 import type { SiteSession } from "#core/accounts/sessions/find-site-session.ts";
+import { addressCounters, consumeThrottles, type ThrottleLimit, throttleCount, throttleKey } from "#core/accounts/throttle.ts";
 import type { RequestOrigin } from "#core/audit/request-origin.ts";
 import { pool } from "#core/db.ts";
-import { ServiceError } from "#core/errors.ts";
-import { countCodeAttempt } from "./count-code-attempt.ts";
-import type { DeviceInfo } from "./describe-device.ts";
+import { conflict, isServiceError, ServiceError } from "#core/errors.ts";
+import type { DeviceInfo } from "./issue-device-code.ts";
 import { parseUserCode } from "./user-code.ts";
 
 /** A device code that waits for this user's answer. */
 export type ClaimedDeviceCode = {
   userCode: string;
   clientId: string;
-  /** From the device authorization request, as the engine accepted them. */
+  /** The parameters of the device authorization request, as the engine accepted them. */
   params: Record<string, unknown>;
   device: DeviceInfo;
   requestedAt: Date;
@@ -24,14 +24,16 @@ type Row = {
   isAnswered: boolean;
 };
 
-const COLUMNS = `payload, created_at AS "requestedAt", expires_at AS "expiresAt",
-  account_id IS NOT NULL OR payload ? 'error' AS "isAnswered"`;
+/** Whether a device code was approved, denied, or already exchanged for tokens. */
+export const IS_ANSWERED = "(consumed_at IS NOT NULL OR payload ?| ARRAY['accountId', 'error'])";
+
+const COLUMNS = `payload, created_at AS "requestedAt", expires_at AS "expiresAt", ${IS_ANSWERED} AS "isAnswered"`;
 
 const LIVE = "model = 'DeviceCode' AND user_code = $1 AND expires_at > now()";
 
 const FIND_CLAIMED = `SELECT ${COLUMNS} FROM oauth_artifact WHERE ${LIVE} AND claimed_by_id = $2`;
 
-/** The first user to open a code claims it, in one statement: of two at the same moment, one succeeds. */
+/** The first user to open a code claims it, in one statement: of two simultaneous users, one succeeds. */
 const CLAIM = `UPDATE oauth_artifact SET claimed_by_id = $2 WHERE ${LIVE} AND (claimed_by_id IS NULL OR claimed_by_id = $2)
   RETURNING ${COLUMNS}`;
 
@@ -57,16 +59,59 @@ async function find(userCode: string, userId: string): Promise<Row | undefined> 
 }
 
 async function guess(userCode: string | undefined, userId: string, from: RequestOrigin): Promise<Row | undefined> {
-  const takeBack = await countCodeAttempt(userId, from);
+  const undo = await countCodeAttempt(userId, from);
   if (!userCode) return undefined;
   const { rows } = await pool().query<Row>({ name: "device-code-claim", text: CLAIM, values: [userCode, userId] });
-  if (rows[0]) await takeBack();
+  if (rows[0]) await undo();
   return rows[0];
 }
 
-const UNKNOWN = "This code is not right or has run out. Compare it with your device, or start again there to get a new one.";
+const UNKNOWN = "This code is incorrect or has expired. Compare it with your device, or start again there to get a new one.";
 
 export function answeredAlready(): ServiceError {
-  const description = "This code was answered already. If your device still waits, start again there to get a new one.";
-  return new ServiceError("conflict", description, { field: "user_code" });
+  const description = "This code was already used. If your device is still waiting, start again there to get a new one.";
+  return conflict(description, "user_code");
+}
+
+const WINDOW_SECONDS = 15 * 60;
+
+/** Wrong user codes (S59). Ten per user: more than anybody mistypes, and a chance of 2⁻³¹ to hit one given code. */
+export const WRONG_CODES_OF_ACCOUNT: ThrottleLimit = { limit: 10, windowSeconds: WINDOW_SECONDS };
+
+/** Fifty per address, for an office behind one; ten times as many for all networks of an IPv6 customer. */
+export const WRONG_CODES_OF_ADDRESS: ThrottleLimit = { limit: 50, windowSeconds: WINDOW_SECONDS };
+
+/**
+ * After two thousand in total, somebody is guessing with many accounts from many addresses. Then each account and each address has few
+ * attempts, but nobody is locked out: if one counter stopped everyone, whoever filled it would stop the device flow. With ten thousand
+ * devices waiting, one guess in 2.6 million hits one, and not a chosen one; two thousand addresses can make ten thousand guesses per
+ * window.
+ */
+export const MANY_WRONG_CODES: ThrottleLimit = { limit: 2_000, windowSeconds: WINDOW_SECONDS };
+export const FEW_CODES_OF_ACCOUNT: ThrottleLimit = { limit: 3, windowSeconds: WINDOW_SECONDS };
+export const FEW_CODES_OF_ADDRESS: ThrottleLimit = { limit: 5, windowSeconds: WINDOW_SECONDS };
+
+const OF_ALL = throttleKey("user-code", "all");
+
+/**
+ * Counts an entered user code as wrong, before it is looked up.
+ * @returns a function that reverts the count if the code was right.
+ * @throws ServiceError `rate_limited`
+ */
+async function countCodeAttempt(userId: string, { ip }: RequestOrigin): Promise<() => Promise<void>> {
+  const isFlood = (await throttleCount(OF_ALL)) >= MANY_WRONG_CODES.limit;
+  const counters: [key: string, limit: ThrottleLimit][] = [
+    [throttleKey("user-code-account", userId), isFlood ? FEW_CODES_OF_ACCOUNT : WRONG_CODES_OF_ACCOUNT],
+    ...addressCounters("user-code-address", ip ?? "unknown", isFlood ? FEW_CODES_OF_ADDRESS : WRONG_CODES_OF_ADDRESS),
+    [OF_ALL, { ...MANY_WRONG_CODES, limit: Number.POSITIVE_INFINITY }],
+  ];
+  const counted = await consumeThrottles(counters).catch((error: unknown) => {
+    if (!isServiceError(error)) throw error;
+    const { message, retryAfterSeconds } = error;
+    const description = message.replace("Too many attempts.", "Too many codes were entered.");
+    throw new ServiceError("rate_limited", description, { field: "user_code", retryAfterSeconds, cause: error });
+  });
+  return async () => {
+    await Promise.all(counted.map(({ giveBack }) => giveBack()));
+  };
 }

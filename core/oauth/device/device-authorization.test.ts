@@ -1,24 +1,21 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { afterAll, beforeEach, describe, expect, test } from "vitest";
 import { operatorCommand } from "#core/access/actor.ts";
 import { noOrigin } from "#core/audit/request-origin.ts";
 import { pool } from "#core/db.ts";
 import { newId } from "#core/ids.ts";
 import { asOwner } from "#core/testing/as-owner.ts";
-import { deleteSecret } from "../apps/delete-secret.ts";
-import { idHash } from "../artifact-store.ts";
-import { STORED_REQUESTS_OF_ADDRESS, STORED_REQUESTS_OF_CLIENT } from "../count-stored-request.ts";
+import { deleteSecret } from "../apps/app-secrets.ts";
+import { idHash } from "../artifacts/artifact-store.ts";
+import { STORED_REQUESTS_OF_ADDRESS, STORED_REQUESTS_OF_CLIENT } from "../authorization/prepare-authorization.ts";
 import { allowDevice, expireDevice, poll, prepareDevice, startDevice } from "../testing/device.ts";
 import { asApp, type Prepared } from "../testing/sign-in.ts";
-import { startWorld, type World } from "../testing/world.ts";
-import { openDeviceRequest } from "./open-device-request.ts";
+import { startWorld } from "../testing/world.ts";
+import { openDeviceRequest } from "./answer-device.ts";
 
-let world: World;
 let at: Prepared;
 let addresses = 0;
 
-beforeAll(async () => {
-  world = await startWorld();
-});
+const world = await startWorld();
 afterAll(() => world.stop());
 beforeEach(async () => {
   world.sendFrom(`198.18.0.${++addresses}`);
@@ -53,7 +50,7 @@ describe("S57 the answer to a device", () => {
     expect(consent.scopes.map(({ scope }) => scope)).toEqual(["openid", "email"]);
   });
 
-  test("may be read by a page of another site, which has no credential of ours (S53)", async () => {
+  test("may be read by pages of other sites, which have none of our credentials (S53)", async () => {
     const origin = "https://elsewhere.example";
     const preflight = await fetch(`${world.origin}/oauth/device`, {
       method: "OPTIONS",
@@ -65,7 +62,7 @@ describe("S57 the answer to a device", () => {
     expect(response.headers.get("access-control-allow-credentials")).toBeNull();
   });
 
-  test("is a page for whoever opens its address in a browser", async () => {
+  test("is a page when its URL is opened in a browser", async () => {
     const response = await world.browser().fetch("/oauth/device?user_code=BCDF-GHJK");
     expect([response.status, response.headers.get("location")]).toEqual([303, "/device?user_code=BCDF-GHJK"]);
   });
@@ -78,7 +75,7 @@ describe("the scopes that a device asks for", () => {
     expect(consent.isOffline).toBe(true);
   });
 
-  test("must exist: the error names those that do (docs/specification/oauth.md#scopes)", async () => {
+  test("must exist: the error lists the existing ones (docs/specification/oauth.md#scopes)", async () => {
     const response = await send({ client_id: at.app.clientId, scope: "openid teleport" });
     expect(response.status).toBe(400);
     expect(await response.json()).toEqual({
@@ -92,13 +89,13 @@ describe("the scopes that a device asks for", () => {
     expect(response.status).toBe(400);
     expect(await response.json()).toMatchObject({
       error: "invalid_scope",
-      error_description: "requested scope is not allowed; the app may ask for openid profile email read-repos offline_access",
+      error_description: "requested scope is not allowed; the app may request openid profile email read-repos offline_access",
     });
   });
 });
 
 describe("who may ask", () => {
-  test("S66 an app whose device flow is off is told unauthorized_client, and what to do", async () => {
+  test("S66 an app whose device flow is off gets unauthorized_client, with advice", async () => {
     const app = await world.app(at.person);
     for (const [path, form] of [
       ["/oauth/device", {}],
@@ -108,7 +105,7 @@ describe("who may ask", () => {
       expect(response.status).toBe(400);
       const body = await response.json();
       expect(body).toMatchObject({ error: "unauthorized_client" });
-      if (path === "/oauth/device") expect(body.error_description).toContain("allow it in the app's settings");
+      if (path === "/oauth/device") expect(body.error_description).toContain("enable it in the app's settings");
     }
   });
 
@@ -129,7 +126,7 @@ describe("who may ask", () => {
     for (const answer of answers) expect(answer).toEqual(answers[0]);
     expect(answers[0]).toEqual({
       status: 401,
-      body: { error: "invalid_client", error_description: expect.stringMatching(/sends it by HTTP Basic.*deleted/) },
+      body: { error: "invalid_client", error_description: expect.stringMatching(/must send it by HTTP Basic.*delete/) },
     });
     expect((await startDevice({ world, app })).device_code).toBeTruthy();
   });
@@ -137,7 +134,7 @@ describe("who may ask", () => {
   test("an app whose secret was deleted works as a public one (docs/specification/oauth.md#oauth-apps)", async () => {
     const { app } = await prepareDevice(world, { isConfidential: true });
     await deleteSecret(operatorCommand, app.id, noOrigin);
-    await expect.poll(async () => (await send({ client_id: app.clientId })).status, { timeout: 5_000 }).toBe(200);
+    await expect.poll(async () => (await send({ client_id: app.clientId })).status).toBe(200);
   });
 });
 
@@ -200,14 +197,14 @@ describe("S67 codes", () => {
     expect((await poll(at, taken.device_code)).body.error).toBe("authorization_pending");
   });
 
-  test("one that has run out, and waits to be swept, does not get in the way", async () => {
+  test("an expired one that is not swept yet does not interfere", async () => {
     const taken = await startDevice(at);
     await expireDevice(taken);
     await collide(taken.user_code);
     await allowDevice(at.session, (await startDevice(at)).user_code);
   });
 
-  /** Makes the database see the next user code as this one, as chance would once in billions. */
+  /** Makes the next user code equal to this one, which happens by chance once in billions. */
   async function collide(userCode: string): Promise<void> {
     await asOwner(`
       CREATE SEQUENCE IF NOT EXISTS collision;

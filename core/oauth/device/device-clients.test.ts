@@ -4,18 +4,14 @@ import { resolve } from "node:path";
 import { text } from "node:stream/consumers";
 import * as oauth from "oauth4webapi";
 import * as client from "openid-client";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, describe, expect, test } from "vitest";
 import { noOrigin } from "#core/audit/request-origin.ts";
 import { allowDevice, type DeviceAuthorization, expireDevice, expireDevicesOf, prepareDevice } from "../testing/device.ts";
-import { startWorld, type World } from "../testing/world.ts";
-import { denyDevice } from "./deny-device.ts";
-import { openDeviceRequest } from "./open-device-request.ts";
+import { startWorld } from "../testing/world.ts";
+import { denyDevice, openDeviceRequest } from "./answer-device.ts";
 
-/** The device flow as libraries drive it that know nothing of us. */
-let world: World;
-beforeAll(async () => {
-  world = await startWorld();
-});
+/** The device flow with independent libraries. */
+const world = await startWorld();
 afterAll(() => world.stop());
 
 describe.each([true, false])("openid-client 6, app with a secret: %s", (isConfidential) => {
@@ -26,7 +22,7 @@ describe.each([true, false])("openid-client 6, app with a secret: %s", (isConfid
       execute: [client.allowInsecureRequests],
     });
     const started = await client.initiateDeviceAuthorization(config, { scope: "openid email" });
-    // The library waits for as long as it was told before each poll; a test need not.
+    // The library waits for the whole interval before each poll; a test need not.
     return { ...at, config, started, waiting: { ...started, interval: 0.05 } };
   }
 
@@ -83,7 +79,7 @@ test("oauth4webapi 3 goes the same way step by step", async () => {
   await expect(openDeviceRequest(at.session, started.user_code, noOrigin)).rejects.toMatchObject({ code: "conflict" });
 });
 
-test("the example command line is told when its code has run out", async () => {
+test("the example command line reports that its code has expired", async () => {
   const { app } = await prepareDevice(world);
   const cli = spawn(process.execPath, ["sign-in.ts"], {
     cwd: resolve(import.meta.dirname, "../../../examples/device-cli"),
@@ -93,7 +89,7 @@ test("the example command line is told when its code has run out", async () => {
   const [failure, [code]] = await Promise.all([
     text(cli.stderr),
     once(cli, "exit"),
-    // It has its code, and waits before it asks.
+    // It has its code, and waits before it polls.
     once(cli.stdout, "data").then(() => expireDevicesOf(app)),
   ]);
   expect([code, failure]).toEqual([4, expect.stringContaining("The code has run out before it was answered.")]);

@@ -1,23 +1,20 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { afterAll, beforeEach, describe, expect, test } from "vitest";
 import { operatorCommand } from "#core/access/actor.ts";
 import { noOrigin, type RequestOrigin } from "#core/audit/request-origin.ts";
 import { db } from "#core/db.ts";
 import { newId } from "#core/ids.ts";
 import { updateApp } from "../apps/update-app.ts";
-import { allowDevice, type DeviceAuthorization, expireDevice, prepareDevice, startDevice } from "../testing/device.ts";
+import { findAllowedApp } from "../consents/list-consents.ts";
+import { allowDevice, type DeviceAuthorization, expireDevice, poll, prepareDevice, startDevice } from "../testing/device.ts";
 import type { Prepared } from "../testing/sign-in.ts";
-import { startWorld, type World } from "../testing/world.ts";
-import { openDeviceRequest } from "./open-device-request.ts";
-import { releaseDeviceRequest } from "./release-device-request.ts";
+import { startWorld } from "../testing/world.ts";
+import { denyDevice, findDeviceAnswer, openDeviceRequest, releaseDeviceRequest } from "./answer-device.ts";
 
-let world: World;
 let at: Prepared;
 let started: DeviceAuthorization;
 const home: RequestOrigin = { ip: "198.51.100.7", userAgent: "a browser" };
 
-beforeAll(async () => {
-  world = await startWorld();
-});
+const world = await startWorld();
 afterAll(() => world.stop());
 beforeEach(async () => {
   world.sendFrom("198.51.100.7");
@@ -53,12 +50,12 @@ describe("S58 a user code", () => {
 });
 
 describe("S64 the request shows", () => {
-  test("the app, the device, its place and every scope, as often as it is opened", async () => {
+  test("the app, the device, its address and every scope, each time it is opened", async () => {
     await allowDevice(at.session, (await startDevice(at)).user_code);
     const request = await openDeviceRequest(at.session, started.user_code, home);
     expect(request).toMatchObject({
       device: { ip: "198.51.100.7", userAgent: expect.any(String) },
-      isElsewhere: false,
+      isFromOtherNetwork: false,
       consent: { app: { clientId: at.app.clientId, name: "Paper Lantern" }, redirectTarget: null, alreadyGranted: [] },
     });
     expect(request.consent.scopes.map(({ scope }) => scope)).toEqual(["openid", "profile", "email", "read-repos"]);
@@ -71,16 +68,16 @@ describe("S64 the request shows", () => {
     expect(consent.scopes.filter(({ isTicked }) => !isTicked).map(({ scope }) => scope)).toEqual(["read-repos"]);
   });
 
-  test("a warning when it was asked from another network than the person's", async () => {
+  test("a warning if the request came from a network other than the user's", async () => {
     const elsewhere = { ...home, ip: "203.0.113.9" };
-    expect((await openDeviceRequest(at.session, started.user_code, elsewhere)).isElsewhere).toBe(true);
-    expect((await openDeviceRequest(at.session, started.user_code, noOrigin)).isElsewhere).toBe(false);
+    expect((await openDeviceRequest(at.session, started.user_code, elsewhere)).isFromOtherNetwork).toBe(true);
+    expect((await openDeviceRequest(at.session, started.user_code, noOrigin)).isFromOtherNetwork).toBe(false);
   });
 
   test("no warning between the two addresses of one machine", async () => {
     world.sendFrom("127.0.0.1");
     const beside = await startDevice(at);
-    expect((await openDeviceRequest(at.session, beside.user_code, { ...home, ip: "::1" })).isElsewhere).toBe(false);
+    expect((await openDeviceRequest(at.session, beside.user_code, { ...home, ip: "::1" })).isFromOtherNetwork).toBe(false);
   });
 
   test("the organizations that the device asks for", async () => {
@@ -90,7 +87,7 @@ describe("S64 the request shows", () => {
     expect(consent.organizations).toMatchObject([{ id: orgId, isAskedFor: true, isTicked: true }]);
   });
 
-  test("nothing of an app that was blocked meanwhile", async () => {
+  test("nothing of an app that was blocked in the meantime", async () => {
     await db().oAuthApp.update({ where: { clientId: at.app.clientId }, data: { blockedAt: new Date() } });
     await updateApp(operatorCommand, at.app.id, { description: "so that every process hears of it" }, noOrigin);
     await expect(openDeviceRequest(at.session, started.user_code, home)).rejects.toMatchObject({ code: "gone" });
@@ -114,7 +111,7 @@ describe("S65 a code that one account has opened", () => {
     expect(opened.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
   });
 
-  test("can be given back by that account, and by nobody else", async () => {
+  test("can be released by that account, and by nobody else", async () => {
     const other = await another();
     await openDeviceRequest(at.session, started.user_code, home);
     await releaseDeviceRequest(other, started.user_code);
@@ -130,11 +127,30 @@ test("a code that has run out is as unknown as a wrong one", async () => {
   await expect(openDeviceRequest(at.session, started.user_code, home)).rejects.toMatchObject(unknown);
 });
 
-test("a code that was answered says so to the person who did, and to nobody else", async () => {
+test("an answered code says so only to the user who answered it", async () => {
   await allowDevice(at.session, started.user_code);
   await expect(openDeviceRequest(at.session, started.user_code, home)).rejects.toMatchObject({
     code: "conflict",
     field: "user_code",
   });
   await expect(openDeviceRequest(await another(), started.user_code, home)).rejects.toMatchObject(unknown);
+});
+
+test("an answered code is visible to its user and to nobody else", async () => {
+  const at = await prepareDevice(world);
+  const other = await world.signIn(world.browser(), await world.user(`o-${newId()}`));
+  const [allowed, denied] = [await startDevice(at), await startDevice(at)];
+  await openDeviceRequest(at.session, allowed.user_code, noOrigin);
+  expect(await findDeviceAnswer(at.session, allowed.user_code)).toBeUndefined();
+  await allowDevice(at.session, allowed.user_code);
+  await denyDevice(at.session, denied.user_code, noOrigin);
+  const { clientId } = at.app;
+  expect(await findDeviceAnswer(at.session, allowed.user_code.toLowerCase())).toEqual({ clientId, isApproved: true });
+  expect(await findDeviceAnswer(at.session, denied.user_code)).toEqual({ clientId, isApproved: false });
+  expect(await findDeviceAnswer(other, allowed.user_code)).toBeUndefined();
+  expect(await findDeviceAnswer(at.session, "nonsense")).toBeUndefined();
+  await poll(at, allowed.device_code);
+  expect(await findDeviceAnswer(at.session, allowed.user_code)).toEqual({ clientId, isApproved: true });
+  expect((await findAllowedApp(at.person.id, clientId))?.name).toBe("Paper Lantern");
+  expect(await findAllowedApp(other.user.id, clientId)).toBeUndefined();
 });

@@ -1,7 +1,14 @@
+import type { IncomingHttpHeaders } from "node:http";
 import { errors, Provider } from "oidc-provider";
-import type { Payload } from "../artifact-store.ts";
-import { pollArtifact } from "./poll-artifact.ts";
-import { countTooFastPoll } from "./poll-flood.ts";
+import { pool } from "../../db.ts";
+import { batched } from "../../postgres/batched.ts";
+import { type ArtifactRow, selectArtifact } from "../artifacts/artifact-rows.ts";
+import { idHash, isForged, type Payload, toPayload } from "../artifacts/artifact-store.ts";
+import { findClientMetadata } from "../clients/find-client.ts";
+import { DEVICE_CODE_GRANT } from "../grant-types.ts";
+import { POLL_INTERVAL_SECONDS } from "../lifetimes.ts";
+import { ProtocolError } from "../protocol-request.ts";
+import { IS_ANSWERED } from "./claim-device-code.ts";
 
 /**
  * The result of a poll, with its pace counted (RFC 8628 §3.5). Pace counts only while there is no answer: an impatient device still gets
@@ -24,5 +31,141 @@ export async function pollDeviceCode(id: string): Promise<Payload | undefined> {
 }
 
 /** What a device is told that polled too early; the RFC leaves the new interval for the device to compute. */
-export const slowDown = ({ intervalSeconds }: { intervalSeconds: number }): string =>
+const slowDown = ({ intervalSeconds }: { intervalSeconds: number }): string =>
   `polled too fast; wait ${intervalSeconds} seconds between polls`;
+
+const FIELDS: ReadonlySet<string> = new Set(["grant_type", "device_code", "client_id"]);
+const pending = new errors.AuthorizationPending();
+
+/**
+ * Nearly all polls find no answer yet. For a public client the engine adds nothing to that but its cost, which `npm run bench` shows, so
+ * those polls end here. The engine handles all others.
+ * @throws ProtocolError `authorization_pending`, `slow_down`
+ */
+export async function answerPendingPoll(headers: IncomingHttpHeaders, form: URLSearchParams, clientId: string): Promise<void> {
+  if (!isPlainPoll(headers, form)) return;
+  const client = await findClientMetadata(clientId);
+  const isPublic = client?.token_endpoint_auth_method === "none" && !client.dpop_bound_access_tokens;
+  if (!isPublic || !client.grant_types?.includes(DEVICE_CODE_GRANT)) return;
+  const deviceCode = form.get("device_code") ?? "";
+  const pace = (await pollArtifact(deviceCode, clientId))?.pace;
+  if (!pace) return;
+  if (!pace.isTooFast) throw new ProtocolError(400, pending.error, pending.error_description ?? "");
+  countTooFastPoll(deviceCode);
+  throw new ProtocolError(400, "slow_down", slowDown(pace));
+}
+
+/** Three fields, each once, and no client authentication (S40). */
+function isPlainPoll(headers: IncomingHttpHeaders, form: URLSearchParams): boolean {
+  if (form.get("grant_type") !== DEVICE_CODE_GRANT || headers.authorization !== undefined || headers.dpop !== undefined)
+    return false;
+  return form.size === FIELDS.size && [...FIELDS].every((field) => form.get(field)) && !form.get("device_code")?.includes("\0");
+}
+
+/**
+ * Slows down a device that polls in a loop and ignores `slow_down`: after this many too early polls within the window, this process
+ * responds without the database. It still asks the database once a second, so that the answer is delivered (S61).
+ */
+export const TOO_FAST_POLLS = 20;
+const WINDOW_MS = 10_000;
+const LOOK_MS = 1_000;
+const ENTRIES_MAX = 10_000;
+
+type Entry = { count: number; resetAt: number; lookAt: number };
+const floods = new Map<string, Entry>();
+
+/** Counts a poll that came too early. */
+function countTooFastPoll(deviceCode: string): void {
+  const now = Date.now();
+  const key = idHash(deviceCode);
+  const entry = floods.get(key);
+  if (entry && entry.resetAt > now) {
+    entry.count += 1;
+    return;
+  }
+  if (floods.size >= ENTRIES_MAX) floods.clear();
+  floods.set(key, { count: 1, resetAt: now + WINDOW_MS, lookAt: 0 });
+}
+
+/** @throws ProtocolError `slow_down` for a poll that is part of a flood. */
+export function refusePollFlood(form: URLSearchParams): void {
+  const deviceCode = form.get("device_code");
+  if (floods.size === 0 || !deviceCode || form.get("grant_type") !== DEVICE_CODE_GRANT) return;
+  const now = Date.now();
+  const entry = floods.get(idHash(deviceCode));
+  if (!entry || entry.count < TOO_FAST_POLLS || entry.resetAt <= now) return;
+  if (entry.lookAt > now) throw new ProtocolError(400, "slow_down", "polled too fast and too often");
+  entry.lookAt = now + LOOK_MS;
+}
+
+/** How much too early a poll may arrive: the previous one may have taken longer on the way. */
+const POLL_TOLERANCE_SECONDS = 0.5;
+
+type Poll = { hash: string; clientId: string };
+type PolledRow = ArtifactRow & { interval_seconds: number | null; is_too_fast: boolean };
+
+/**
+ * Reads device codes and paces their polls in one statement: the target load is a thousand polls a second. Only unanswered codes are paced.
+ * Concurrent polls of one code run one after the other at its row; rows are written in the order of their key, so that two processes cannot
+ * deadlock. Before version 18 Postgres cannot return the old row, so a poll that came too early shows by its interval having grown.
+ */
+function pollStatement(size: number): string {
+  const placeholders = Array.from({ length: size }, (_, at) => [`$${4 + 2 * at}`, `$${5 + 2 * at}`] as const);
+  const isOwn = placeholders.map(([hash, client]) => `(id_hash = ${hash} AND payload ->> 'clientId' = ${client})`).join(" OR ");
+  return `WITH artifact AS (${selectArtifact(`a.id_hash IN (${placeholders.map(([hash]) => hash).join(", ")})`)}),
+    polled AS (
+      INSERT INTO oauth_device_poll AS p (id_hash, polled_at, interval_seconds)
+      SELECT id_hash, now(), $2::int FROM artifact
+        WHERE NOT ${IS_ANSWERED} AND (payload ->> 'exp')::float8 > extract(epoch FROM now()) AND (${isOwn})
+        ORDER BY id_hash
+      ON CONFLICT (id_hash) DO UPDATE SET polled_at = greatest(p.polled_at, excluded.polled_at),
+        interval_seconds = p.interval_seconds + CASE
+          WHEN excluded.polled_at < p.polled_at + make_interval(secs => p.interval_seconds - $3::float8) THEN $2 ELSE 0 END
+      RETURNING id_hash, interval_seconds)
+    SELECT artifact.*, polled.interval_seconds,
+        coalesce(polled.interval_seconds > coalesce(before.interval_seconds, $2), false) AS is_too_fast
+      FROM artifact LEFT JOIN polled USING (id_hash) LEFT JOIN oauth_device_poll before USING (id_hash)`;
+}
+
+// One statement per number of codes, as in artifact-rows.ts.
+const statements = [1, 2, 4, 8, 16].map((size) => ({ size, name: `device-codes-poll-${size}`, text: pollStatement(size) }));
+const LARGEST = 16;
+
+async function pollAll(polls: Poll[]): Promise<(PolledRow | undefined)[]> {
+  // If two polls of one code arrive in the same turn, the second one came too early.
+  const isFirst = polls.map(({ hash }, at) => polls.findIndex((other) => other.hash === hash) === at);
+  const rows = await pollEach(polls.filter((_, at) => isFirst[at]));
+  const repeated = polls.filter((_, at) => !isFirst[at]);
+  const later = repeated.length > 0 ? await pollAll(repeated) : [];
+  return isFirst.map((first) => (first ? rows.shift() : later.shift()));
+}
+
+async function pollEach(polls: Poll[]): Promise<(PolledRow | undefined)[]> {
+  const { size, name, text } = statements.find((each) => each.size >= polls.length) as (typeof statements)[number];
+  const padded = Array.from({ length: size }, (_, at) => (polls[at] ?? polls[0]) as Poll);
+  const asked = padded.flatMap(({ hash, clientId }) => [hash, clientId]);
+  const values = ["DeviceCode", POLL_INTERVAL_SECONDS, POLL_TOLERANCE_SECONDS, ...asked];
+  const { rows } = await pool().query<PolledRow>({ name, text, values });
+  const byHash = new Map(rows.map((row) => [row.id_hash, row]));
+  return polls.map(({ hash }) => byHash.get(hash));
+}
+
+const poll = batched(pollAll, LARGEST);
+
+type PolledArtifact = {
+  payload: Payload;
+  /** The pace that this client must keep; undefined if there is an answer, or the code belongs to another client. */
+  pace?: { isTooFast: boolean; intervalSeconds: number };
+};
+
+/** A device code that a client polls; the poll is counted while the code has no answer. */
+async function pollArtifact(id: string, clientId: string): Promise<PolledArtifact | undefined> {
+  if (isForged(id)) return undefined;
+  const row = await poll({ hash: idHash(id), clientId });
+  if (!row) return undefined;
+  const payload = toPayload(row, id);
+  const { interval_seconds: intervalSeconds, is_too_fast: isTooFast } = row;
+  // By the clock with which the engine set and checks the expiry; the database's may be behind.
+  const isOver = Number(payload.exp) * 1000 <= Date.now();
+  return intervalSeconds === null || isOver ? { payload } : { payload, pace: { isTooFast, intervalSeconds } };
+}

@@ -1,10 +1,10 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { afterAll, beforeEach, describe, expect, test } from "vitest";
 import { noOrigin } from "#core/audit/request-origin.ts";
 import { db, pool } from "#core/db.ts";
 import { sweep } from "#core/housekeeping/sweep.ts";
-import { idHash } from "../artifact-store.ts";
-import { DEVICE_CODE_GRANT } from "../client-of-app.ts";
+import { idHash } from "../artifacts/artifact-store.ts";
 import { FAILURES_OF_CLIENT } from "../failure-throttle.ts";
+import { DEVICE_CODE_GRANT } from "../grant-types.ts";
 import {
   allowDevice,
   type DeviceAuthorization,
@@ -15,18 +15,15 @@ import {
   waitForInterval,
 } from "../testing/device.ts";
 import { type Prepared, refresh } from "../testing/sign-in.ts";
-import { startWorld, type World } from "../testing/world.ts";
-import { denyDevice } from "./deny-device.ts";
-import { TOO_FAST_POLLS } from "./poll-flood.ts";
+import { startWorld } from "../testing/world.ts";
+import { denyDevice } from "./answer-device.ts";
+import { TOO_FAST_POLLS } from "./poll-device-code.ts";
 
-let world: World;
 let at: Prepared;
 let started: DeviceAuthorization;
 let addresses = 0;
 
-beforeAll(async () => {
-  world = await startWorld();
-});
+const world = await startWorld();
 afterAll(() => world.stop());
 beforeEach(async () => {
   world.sendFrom(`198.18.1.${++addresses}`);
@@ -37,7 +34,7 @@ beforeEach(async () => {
 const errorOf = async (device = at, code = started) => (await poll(device, code.device_code)).body.error;
 const wait = (seconds: number) => waitForInterval(started, seconds);
 
-// A public app's pending polls end before the engine, those of an app with a secret in it.
+// Pending polls of a public app are answered before the engine, those of an app with a secret by the engine.
 describe.each([
   { isConfidential: false, who: "a public app" },
   { isConfidential: true, who: "an app with a secret" },
@@ -89,7 +86,7 @@ describe.each([
     expect(answers.filter((error) => error === "slow_down")).toHaveLength(19);
   });
 
-  test("the pace of one device is nothing to another", async () => {
+  test("the pace of one device does not affect another", async () => {
     const second = await startDevice(at);
     await errorOf();
     expect(await errorOf()).toBe("slow_down");
@@ -114,7 +111,7 @@ describe.each([
     expect(statements[0]).toContain("oauth_device_poll");
   });
 
-  test("waiting is no failure: it never leads to 429", { timeout: 30_000 }, async () => {
+  test("waiting does not count as a failure: it never leads to 429", { timeout: 30_000 }, async () => {
     for (let polls = 0; polls < FAILURES_OF_CLIENT + 5; polls++) {
       await wait(5);
       expect(await errorOf()).toBe("authorization_pending");
@@ -161,7 +158,7 @@ describe("a device that polls in a loop", () => {
     expect(new Set(errors)).toEqual(new Set(["slow_down"]));
     expect(statements.length).toBeLessThan(10);
     await allowDevice(at.session, started.user_code);
-    await expect.poll(async () => (await poll(at, started.device_code)).status, { timeout: 5_000 }).toBe(200);
+    await expect.poll(async () => (await poll(at, started.device_code)).status).toBe(200);
   });
 
   test("does not slow down another one", async () => {
@@ -198,7 +195,7 @@ describe("S62", () => {
     expect(await errorOf()).toBe("invalid_grant");
   });
 
-  test("a second redemption is invalid_grant, and ends the first one's tokens (S43)", async () => {
+  test("a second redemption is invalid_grant, and ends the tokens of the first (S43)", async () => {
     await allowDevice(at.session, started.user_code);
     const { body } = await poll(at, started.device_code);
     expect((await world.userinfo(body.access_token)).status).toBe(200);
@@ -226,7 +223,7 @@ describe("S62", () => {
 });
 
 describe("S63 somebody else's poll", () => {
-  test("with another client is invalid_grant, whatever became of the code, and slows nobody down", async () => {
+  test("by another client is invalid_grant, whatever the code's state, and delays nobody", async () => {
     const other = await prepareDevice(world);
     const stranger = { ...other, app: other.app };
     expect(await errorOf(stranger)).toBe("invalid_grant");
@@ -296,7 +293,7 @@ async function statementsOf(run: () => Promise<unknown>): Promise<string[]> {
   const statements: string[] = [];
   const connections = pool();
   const query = connections.query;
-  // Counted where they leave, since the server reports late; nothing is replaced.
+  // Counted in the client's pool, because the server's statistics are late; nothing is mocked.
   connections.query = function counted(this: typeof connections, ...args: unknown[]) {
     const [first] = args as [string | { text: string }];
     statements.push(typeof first === "string" ? first : first.text);

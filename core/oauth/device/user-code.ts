@@ -18,10 +18,10 @@ export function parseUserCode(typed: string): string | undefined {
   return letters.length === LENGTH && Array.from(letters).every((letter) => SYMBOLS.includes(letter)) ? letters : undefined;
 }
 
-/** In its readable form: `BCDF-GHJK`. */
+/** A user code in its readable form: `BCDF-GHJK`. */
 export const formatUserCode = (userCode: string): string => `${userCode.slice(0, LENGTH / 2)}-${userCode.slice(LENGTH / 2)}`;
 
-/** Another code, if the one that the engine generated is taken (S67). */
+/** Generates another code, if the one that the engine generated is in use (S67). */
 export function newUserCode(): string {
   return Array.from({ length: LENGTH }, () => SYMBOLS[randomInt(SYMBOLS.length)]).join("");
 }

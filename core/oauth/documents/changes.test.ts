@@ -1,24 +1,24 @@
 import { generateKeyPairSync } from "node:crypto";
 import pg from "pg";
-import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
+import { afterAll, beforeEach, describe, expect, test, vi } from "vitest";
+import { ENTRIES_IN_ALL, ENTRIES_OF_SOURCE, throttleKey } from "#core/accounts/throttle.ts";
 import { db } from "#core/db.ts";
 import { databaseUrl } from "#core/env.ts";
-import { findClientMetadata } from "../clients.ts";
-import { findBearer } from "../find-bearer.ts";
+import { newId } from "#core/ids.ts";
+import { findClientMetadata } from "../clients/find-client.ts";
 import { ask, openInteraction, openQuestion, resume } from "../testing/authorization.ts";
 import { makeStale } from "../testing/document-site.ts";
 import { refresh } from "../testing/sign-in.ts";
 import { signInAtSite, type Visit, visitSite } from "../testing/site-visit.ts";
-import { startWorld, type World } from "../testing/world.ts";
+import { startWorld } from "../testing/world.ts";
+import { findBearer } from "../tokens/find-bearer.ts";
 import { forgetFetches } from "./fetch-governor.ts";
-import { REST_MS, STALE_MAX_SECONDS } from "./resolve-document.ts";
+import { REST_MS, STALE_MAX_SECONDS } from "./prepare-client.ts";
+import { CHANGES_OF_DOCUMENT } from "./store-document.ts";
 
-/** A document that changes, goes away and comes back while people use its app. */
-let world: World;
+/** A document that changes, disappears and returns while users have its app. */
 const visits: Visit[] = [];
-beforeAll(async () => {
-  world = await startWorld();
-});
+const world = await startWorld();
 beforeEach(forgetFetches);
 afterAll(async () => {
   await world.stop();
@@ -27,14 +27,14 @@ afterAll(async () => {
 
 const [ONE, TWO, THREE] = ["https://kite.example/one", "https://kite.example/two", "https://kite.example/three"] as const;
 
-/** Redirect URIs off this machine, so that a standing consent answers. */
+/** Redirect URIs on other machines, so that a standing consent is enough. */
 async function visit(changes: Record<string, unknown> = {}): Promise<Visit> {
   const made = await visitSite(world, { redirect_uris: [ONE, TWO], ...changes });
   visits.push(made);
   return made;
 }
 
-/** Publishes another document, which the next request that begins something sees. */
+/** Publishes another document, which the next request that starts something reads. */
 async function change({ site }: Visit, changes: Record<string, unknown>): Promise<void> {
   site.publish(changes);
   await makeStale(site.clientId);
@@ -43,7 +43,7 @@ async function change({ site }: Visit, changes: Record<string, unknown>): Promis
 const isAlive = async (token: string) => (await world.userinfo(token)).status === 200;
 const offline = { redirect_uri: ONE, scope: "openid profile offline_access" };
 
-describe("S36 a person is asked again when the app looks different from what they allowed", () => {
+describe("S36 users are asked again when the app looks different from what they allowed", () => {
   test.each<[string, Record<string, unknown>, boolean]>([
     ["another name", { client_name: "Kite Flyer" }, true],
     ["a redirect URI more", { redirect_uris: [ONE, TWO, THREE] }, true],
@@ -62,7 +62,7 @@ describe("S36 a person is asked again when the app looks different from what the
     expect(question.request).toMatchObject({ isChanged: true, alreadyGranted: [] });
     await question.allow();
     expect((await ask(at, { redirect_uri: ONE, prompt: "none" })).answer).toHaveProperty("code");
-    // Whoever is signed in stays so: what they were sent to is still the app's.
+    // Signed-in users stay signed in: the URI to which they were redirected is still the app's.
     expect(await isAlive(tokens.access_token)).toBe(true);
   });
 });
@@ -78,7 +78,7 @@ test.each([
   await ask({ ...at, browser: world.browser() }, { redirect_uri: ONE });
   await expect(allow()).rejects.toMatchObject({ code: "invalid_request", message: expect.stringMatching(/has changed/) });
   expect(await db().oAuthConsent.count({ where: { clientId: at.site.clientId } })).toBe(0);
-  // Read again, it is answered as ever.
+  // When it can be read again, requests work as before.
   expect((await resume(at, await (await openInteraction(at, outcome)).allow())).answer).toHaveProperty("code");
 });
 
@@ -91,14 +91,15 @@ describe("S86 a redirect URI that is removed", () => {
     expect([status, location]).toEqual([400, undefined]);
     // What the document lists is public: its developer need not sign in to see what is missing
     // (docs/specification/oauth.md#authorization-request).
-    expect(page).toContain(`received:\n  ${TWO}\nregistered:\n  ${ONE}\n`.trimEnd());
+    expect(page).toContain(`<dt>Redirect URI sent</dt><dd><code>${TWO}</code></dd>`);
+    expect(page).toContain(`<dt>Registered redirect URIs</dt><dd><code>${ONE}</code></dd>`);
   });
 
   test("ends what was granted through it, and nothing else", async () => {
     const at = await visit();
     const viaOne = await signInAtSite(at, offline);
     const viaTwo = await signInAtSite(at, { ...offline, redirect_uri: TWO });
-    // A grant that the page did not have to be asked for again.
+    // A Grant for which the user did not have to be asked again.
     const silently = await signInAtSite(at, { ...offline, redirect_uri: TWO });
     await change(at, { redirect_uris: [ONE, THREE] });
     await ask(at, { redirect_uri: ONE });
@@ -123,7 +124,7 @@ describe("S86 a redirect URI that is removed", () => {
     await expect(question.allow()).rejects.toMatchObject({ code: "gone" });
   });
 
-  test("and for one whose answer was taken, but whose browser has not left yet", async () => {
+  test("and for a request that was answered, but whose browser has not left yet", async () => {
     const at = await visit();
     const url = await (await openQuestion(at, { redirect_uri: TWO })).allow();
     await change(at, { redirect_uris: [ONE] });
@@ -132,7 +133,7 @@ describe("S86 a redirect URI that is removed", () => {
     expect([status, location]).toEqual([400, undefined]);
   });
 
-  test("a loopback address keeps its grants on whatever port they were made", async () => {
+  test("a loopback URI keeps its grants, whatever their port", async () => {
     const at = await visit({ redirect_uris: [ONE, TWO, "http://127.0.0.1/cb"] });
     const tokens = await signInAtSite(at, { redirect_uri: "http://127.0.0.1:7331/cb" });
     await change(at, { redirect_uris: [ONE, "http://127.0.0.1:1/cb"] });
@@ -140,7 +141,7 @@ describe("S86 a redirect URI that is removed", () => {
     expect(await isAlive(tokens.access_token)).toBe(true);
   });
 
-  test("in every process: they are told with the commit", async () => {
+  test("in every process: they are notified at commit", async () => {
     const at = await visit();
     await signInAtSite(at, { redirect_uri: ONE });
     const heard: (string | undefined)[] = [];
@@ -151,7 +152,7 @@ describe("S86 a redirect URI that is removed", () => {
     await change(at, { redirect_uris: [ONE] });
     await ask(at, { redirect_uri: ONE });
     await vi.waitFor(() => expect(heard).toEqual([at.site.clientId]));
-    // A document that says nothing new is no news.
+    // An unchanged document changes nothing.
     await makeStale(at.site.clientId);
     await ask(at, { redirect_uri: ONE });
     await listener.query("SELECT 1");
@@ -161,8 +162,32 @@ describe("S86 a redirect URI that is removed", () => {
   });
 });
 
-describe("requests that go on with something", () => {
-  test("take what is kept of a stale document while its site is away, and do not wait for it twice", async () => {
+test("S144 changes of a document are recorded within limits, of the document, of its host and of all", async () => {
+  const at = await visit();
+  await signInAtSite(at, { redirect_uri: ONE });
+  const recorded = () => db().auditEvent.count({ where: { type: "oauth_client_document.change", clientId: at.site.clientId } });
+  const changeOnce = async () => {
+    await change(at, { client_name: `Kite ${newId()}` });
+    await ask(at, { redirect_uri: ONE });
+    return recorded();
+  };
+  expect(await changeOnce()).toBe(1);
+  for (const [key, count] of [
+    [throttleKey("document_change", at.site.clientId), CHANGES_OF_DOCUMENT],
+    [throttleKey("document_change-source", "localhost"), ENTRIES_OF_SOURCE.limit],
+    [throttleKey("document_change-all", ""), ENTRIES_IN_ALL.limit],
+  ] as const) {
+    const before = await db().throttle.findUniqueOrThrow({ where: { key } });
+    await db().throttle.update({ where: { key }, data: { count } });
+    expect(await changeOnce()).toBe(1);
+    expect((await findClientMetadata(at.site.clientId))?.client_name, "the change itself counts").toMatch(/^Kite [0-9a-f]/);
+    await db().throttle.update({ where: { key }, data: { count: before.count } });
+  }
+  expect(await changeOnce()).toBe(2);
+});
+
+describe("requests that continue something", () => {
+  test("use the stored stale document while its site is down, and do not wait for the site twice", async () => {
     const at = await visit();
     const first = await signInAtSite(at, offline);
     await makeStale(at.site.clientId);
@@ -172,7 +197,7 @@ describe("requests that go on with something", () => {
     const third = await refresh(at, second.body.refresh_token);
     expect(third.status).toBe(200);
     expect(at.site.fetches()).toBe(2);
-    // Half a minute later it is looked at again.
+    // Half a minute later it is fetched again.
     vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + REST_MS + 1_000 });
     try {
       await refresh(at, third.body.refresh_token);
@@ -212,13 +237,13 @@ describe("requests that go on with something", () => {
       status: 401,
       body: { error: "invalid_client", error_description: expect.stringMatching(/\w/) },
     });
-    // It is not cached: as soon as the document is right again, so is the client.
+    // The failure is not cached: as soon as the document is valid again, so is the client.
     expect(await isAlive(access_token)).toBe(true);
     at.site.publish();
     expect((await refresh(at, refresh_token)).status).toBe(200);
   });
 
-  test("wait for the keys of a client that has some: old ones may be in the wrong hands by now (S73)", async () => {
+  test("need the current keys of a client with keys: old ones may have been stolen (S73)", async () => {
     const { publicKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
     const at = await visit({
       token_endpoint_auth_method: "private_key_jwt",

@@ -31,11 +31,11 @@ describe("S68 no document is fetched from", () => {
     ["https://app.example.com/", /needs a path/],
     ["https://app.example.com/?a=b", /needs a path/],
     ["https://app.example.com?a=b", /needs a path/],
-    ["https://", /not a full address/],
-    ["https://app.example.com:99999/client", /not a full address/],
-    ["https://user@app.example.com/client", /user name/],
-    ["https://user:pw@app.example.com/client", /user name/],
-    ["https://app.example.com@evil.example/client", /user name/],
+    ["https://", /not a full URL/],
+    ["https://app.example.com:99999/client", /not a full URL/],
+    ["https://user@app.example.com/client", /username/],
+    ["https://user:pw@app.example.com/client", /username/],
+    ["https://app.example.com@evil.example/client", /username/],
     ["https://app.example.com/client#", /fragment/],
     ["https://app.example.com/client#x", /fragment/],
     ["https://app.example.com/a/../client", /segments/],
@@ -55,14 +55,14 @@ describe("S68 no document is fetched from", () => {
     ["http://app.example.com/client", /https/],
     ["HTTP://app.example.com/client", /https/],
     ["javascript:alert(1)", /https/],
-    ["a-client-id", /not a full address/],
+    ["a-client-id", /not a full URL/],
   ])("%s", (address, reason) => {
     inPublic();
     expect(explainDocumentAddress(address)).toMatch(reason);
   });
 });
 
-describe("S69 of two spellings of one address only one is taken", () => {
+describe("S69 of two spellings of one URL only one is accepted", () => {
   test.each([
     "https://app.example.com:443/client",
     "https://APP.example.com/client",
@@ -101,7 +101,7 @@ describe("S78 other ports and this machine", () => {
   });
 });
 
-test("S85 no id that we make is the address of a document", async () => {
+test("S85 no ID of ours is the URL of a document", async () => {
   const person = await signedInPerson("maker");
   const input = { owner: { userId: person.id }, name: "Kite", redirectUris: ["https://kite.example/cb"], scopes: ["openid"] };
   for (let made = 0; made < 5; made++) {

@@ -1,5 +1,5 @@
 import { env } from "#core/env.ts";
-import { isLoopbackHost } from "../client-identity.ts";
+import { isLoopbackHost } from "../clients/client-identity.ts";
 import { isHostName } from "./hosts/host-name.ts";
 
 /** Whether a client ID is the URL of a client ID metadata document; our own IDs never look like one (S85). */
@@ -13,7 +13,7 @@ export function hostnameOf(clientId: string): string {
 }
 
 /** Longer than any document's URL has to be, and short enough for every header and index that it passes through. */
-export const ADDRESS_MAX_CHARACTERS = 1_000;
+const ADDRESS_MAX_CHARACTERS = 1_000;
 
 const PATH = /^https:\/\/[^/?#]*([^?#]*)/;
 
@@ -24,19 +24,19 @@ const PATH = /^https:\/\/[^/?#]*([^?#]*)/;
 export function explainDocumentAddress(clientId: string): string | undefined {
   if (clientId.length > ADDRESS_MAX_CHARACTERS) return `It is longer than ${ADDRESS_MAX_CHARACTERS} characters.`;
   const url = URL.parse(clientId);
-  if (!url) return "It is not a full address, such as https://app.example.com/.well-known/oauth-cimd.";
+  if (!url) return "It is not a full URL, such as https://app.example.com/.well-known/oauth-cimd.";
   if (url.protocol !== "https:") return "It must begin with https://.";
-  if (url.username || url.password) return "It must not hold a user name or a password.";
+  if (url.username || url.password) return "It must not contain a username or a password.";
   if (clientId.includes("#")) return "It must not have a fragment: nothing may follow a #.";
   const path = PATH.exec(clientId)?.[1] ?? "";
-  if (path === "" || path === "/") return "It needs a path, such as /.well-known/oauth-cimd: a host alone is no document.";
+  if (path === "" || path === "/") return "It needs a path, such as /.well-known/oauth-cimd.";
   if (hasDotSegment(path)) return "It must not have . or .. segments in its path, encoded or not.";
-  if (url.href !== clientId) return `It must be written as browsers write it: ${url.href}`;
-  if (url.hostname.endsWith(".")) return "The name of its host must not end in a dot.";
-  if (!isHostName(url.hostname)) return "The name of its host is too long, or has characters that names of hosts do not have.";
+  if (url.href !== clientId) return `It must be written in normalized form: ${url.href}`;
+  if (url.hostname.endsWith(".")) return "Its host name must not end in a dot.";
+  if (!isHostName(url.hostname)) return "Its host name is too long or has invalid characters.";
   if (isLoopbackHost(new URL(env().ORIGIN).hostname)) return undefined;
   // S78: another port of a host may belong to somebody else, and this machine is nobody's website.
-  if (url.port) return "It must be served on the usual port of https, 443.";
+  if (url.port) return "It must be served on port 443.";
   return isLoopbackHost(url.hostname) ? "It must be on a public host." : undefined;
 }
 

@@ -5,7 +5,7 @@
  * - `unreachable`: no response that says anything about the document
  * - `busy`: too many fetches are running (S80)
  */
-export type DocumentErrorKind = "address" | "host" | "refused" | "unreachable" | "busy";
+type DocumentErrorKind = "address" | "host" | "refused" | "unreachable" | "busy";
 
 /** Why a client ID metadata document is not available, in words for the app's developer. */
 export class DocumentError extends Error {

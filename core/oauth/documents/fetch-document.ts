@@ -1,13 +1,16 @@
+import { isServiceError } from "#core/errors.ts";
+import { encodeImage } from "#core/images/encode-image.ts";
+import { log } from "#core/log.ts";
+import { loggableAddress } from "#core/outbound/parse-target.ts";
 import { sendRequest } from "#core/outbound/send-request.ts";
 import { allowedPorts } from "./document-address.ts";
 import { DocumentError } from "./document-error.ts";
-import { freshSeconds } from "./fresh-seconds.ts";
 import { type DocumentMetadata, readDocument } from "./read-document.ts";
 
 /** Draft §"Fetching": a document is at most 5 KB (S74). */
-export const DOCUMENT_MAX_BYTES = 5_120;
-/** For DNS, connection, TLS and body together (S76): a user is waiting for the sign-in page. */
-export const DOCUMENT_DEADLINE_MS = 5_000;
+const DOCUMENT_MAX_BYTES = 5_120;
+/** The time limit for DNS, connection, TLS and body together (S76): a user is waiting for the sign-in page. */
+const DOCUMENT_DEADLINE_MS = 5_000;
 
 const ETAG_MAX_CHARACTERS = 300;
 
@@ -46,15 +49,15 @@ export async function fetchDocument(clientId: string, etag: string | null): Prom
 /** S75. A status that says nothing about the document, such as busy, does not withdraw it. */
 function assertAnswered(status: number, contentType = ""): void {
   if (status >= 500 || [408, 425, 429].includes(status)) {
-    throw new DocumentError("unreachable", `Its host answers with the status ${status}.`);
+    throw new DocumentError("unreachable", `Its host responds with status ${status}.`);
   }
   if (status >= 300 && status < 400) {
     throw new DocumentError(
       "refused",
-      `Its host answers with a redirect (${status}), which is not followed: serve it at its own address.`,
+      `Its host responds with a redirect (${status}), which is not followed. Serve it at its own URL.`,
     );
   }
-  if (status !== 200) throw new DocumentError("refused", `Its host answers with the status ${status} instead of 200.`);
+  if (status !== 200) throw new DocumentError("refused", `Its host responds with status ${status} instead of 200.`);
   const [type = ""] = contentType.split(";");
   if (!/^application\/(?:json|[a-z0-9.+-]+\+json)$/i.test(type.trim())) {
     throw new DocumentError("refused", "It must be served as application/json.");
@@ -63,4 +66,59 @@ function assertAnswered(status: number, contentType = ""): void {
 
 function storableEtag(etag: string | undefined): string | null {
   return etag && etag.length <= ETAG_MAX_CHARACTERS && /^(?:W\/)?"[\x21\x23-\x7e]*"$/.test(etag) ? etag : null;
+}
+
+export const LOGO_MAX_BYTES = 256 * 1024;
+const LOGO_DEADLINE_MS = 3_000;
+/** Anyone can make us decode a logo; 2,048 pixels each way is still eight times larger than what is shown. */
+const LOGO_MAX_PIXELS = 2_048 * 2_048;
+
+/**
+ * Fetches the image at a document's `logo_uri` through the same guard, and re-encodes it (S82).
+ * @returns undefined if there is no image that can be shown: an app is never refused for its logo
+ */
+export async function fetchLogo(logoUri: string): Promise<Uint8Array<ArrayBuffer> | undefined> {
+  const result = await sendRequest({
+    url: logoUri,
+    headers: { accept: "image/webp,image/png,image/jpeg,image/avif,image/gif" },
+    deadlineMs: LOGO_DEADLINE_MS,
+    maxBodyBytes: LOGO_MAX_BYTES,
+    onExcess: "fail",
+    ports: allowedPorts(),
+    isHttpsRequired: true,
+  });
+  if (result.outcome !== "answered" || result.status !== 200) {
+    log().info(
+      { address: loggableAddress(logoUri), reason: result.outcome === "answered" ? result.status : result.reason },
+      "a logo cannot be fetched",
+    );
+    return undefined;
+  }
+  try {
+    return await encodeImage(result.body, "logo_uri", LOGO_MAX_PIXELS);
+  } catch (error) {
+    if (!isServiceError(error)) throw error;
+    log().info({ address: loggableAddress(logoUri), reason: error.message }, "a logo cannot be shown");
+    return undefined;
+  }
+}
+
+/** The minimum, whatever a document's headers say: otherwise we would fetch a busy app's document for each of its users. */
+const FRESH_MIN_SECONDS = 30;
+/** The maximum: a changed redirect URI is known after a day at the latest. */
+const FRESH_MAX_SECONDS = 24 * 60 * 60;
+/** The time for which a document is fresh if the headers give none. */
+export const FRESH_DEFAULT_SECONDS = 5 * 60;
+
+/** How long a response with these headers is fresh (RFC 9111 §4.2, within a minimum and a maximum; S79). */
+export function freshSeconds(headers: Record<string, string>): number {
+  const directives = (headers["cache-control"] ?? "")
+    .toLowerCase()
+    .split(",")
+    .map((each) => each.trim());
+  if (directives.some((each) => /^(?:no-store|no-cache)(?:=|$)/.test(each))) return FRESH_MIN_SECONDS;
+  const [, maxAge] = directives.map((each) => /^max-age="?(\d{1,10})"?$/.exec(each)).find(Boolean) ?? [];
+  if (maxAge === undefined) return FRESH_DEFAULT_SECONDS;
+  const age = /^\d{1,10}$/.test(headers.age ?? "") ? Number(headers.age) : 0;
+  return Math.min(FRESH_MAX_SECONDS, Math.max(FRESH_MIN_SECONDS, Number(maxAge) - age));
 }

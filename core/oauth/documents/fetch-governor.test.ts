@@ -10,18 +10,22 @@ afterEach(() => {
 });
 
 let made = 0;
-const unknown = (asked: { hostname?: string; address?: string | null; clientId?: string } = {}) => {
+const unknown = (asked: { hostname?: string | undefined; address?: string | null; clientId?: string } = {}) => {
   const hostname = asked.hostname ?? `h${made++}.example`;
-  return { clientId: `https://${hostname}/${made++}`, hostname, isKnown: false, address: null, ...asked };
+  return { clientId: `https://${hostname}/${made++}`, hostname, standing: "unknown" as const, address: null, ...asked };
 };
-const known = (clientId: string, address: string | null = null) => ({ ...unknown({ clientId }), isKnown: true, address });
+const known = (clientId: string, address: string | null = null) => ({
+  ...unknown({ clientId }),
+  standing: "used" as const,
+  address,
+});
 const at = async () => "fetched";
 const times = async (count: number, ask: () => Promise<unknown>) => {
   for (let each = 0; each < count; each++) await ask();
 };
 
 describe("S80 fetches are limited", () => {
-  test("by the address of whoever asks, a /64 counting as one, and a minute later no more", async () => {
+  test("by the requesting address, a /64 counting as one, for one minute", async () => {
     let last = 0;
     const ask = () => governed(unknown({ address: `2001:db8:1:2::${++last}` }), at);
     await times(LIMITS.ofAddress, ask);
@@ -61,28 +65,35 @@ describe("S80 fetches are limited", () => {
     expect(await governed(known("https://other.example/client"), at)).toBe("fetched");
   });
 
-  test("what was refused does not count against anybody else", async () => {
+  test("refused requests do not count against others", async () => {
     const ask = () => governed(unknown({ hostname: "app.example", address: "192.0.2.1" }), at);
     await times(LIMITS.ofUnknownOnHost, ask);
     await times(40, () => ask().catch(() => undefined));
     expect(await governed(unknown({ address: "192.0.2.1" }), at)).toBe("fetched");
   });
 
-  test("in number at one time, of one host and of all, whether they end well or not", async () => {
+  test("by the number at the same time, of one host and of all, whether they succeed or fail", async () => {
     const ends: (() => void)[] = [];
     const slow = () =>
       new Promise<void>((resolve, reject) => ends.push(ends.length % 2 ? resolve : () => reject(new Error("no"))));
-    const open = (asked: ReturnType<typeof unknown>) => governed(asked, slow).catch(() => undefined);
+    const open = (asked: Parameters<typeof governed>[0]) => governed(asked, slow).catch(() => undefined);
     const running = Array.from({ length: CONCURRENCY.unknownOnHost }, () => open(unknown({ hostname: "app.example" })));
     await expect(governed(unknown({ hostname: "app.example" }), at)).rejects.toMatchObject({ kind: "busy" });
     while (running.length < CONCURRENCY.unknown) running.push(open(unknown()));
     await expect(governed(unknown(), at)).rejects.toMatchObject({ kind: "busy" });
     expect(await governed(known("https://app.example/client"), at)).toBe("fetched");
-    // A host that answers slowly holds no more places with the documents that are known of it.
+    // A slow host takes no more slots, however many of its documents are known.
     const ofKnown = { ...known("https://slow.example/client"), hostname: "slow.example" };
     while (running.length < CONCURRENCY.unknown + CONCURRENCY.knownOnHost) running.push(open(ofKnown));
     await expect(governed(ofKnown, at)).rejects.toMatchObject({ kind: "busy", isOwnFault: false });
     expect(await governed(known("https://app.example/client"), at)).toBe("fetched");
+    // Nor do documents that nobody uses, on whatever host they are.
+    const unused = (hostname?: string) => ({ ...unknown({ hostname }), standing: "unused" as const });
+    const before = running.length;
+    while (running.length < before + CONCURRENCY.unused)
+      running.push(open(unused(running.length % 5 ? undefined : "app.example")));
+    await expect(governed(unused(), at)).rejects.toMatchObject({ kind: "busy", isOwnFault: false });
+    expect(await governed({ ...known("https://app.example/client"), hostname: "app.example" }, at)).toBe("fetched");
     for (const end of ends) end();
     await Promise.all(running);
     expect(await governed(unknown({ hostname: "app.example" }), at)).toBe("fetched");

@@ -3,8 +3,8 @@ import { DocumentError } from "./document-error.ts";
 
 /**
  * Limits on fetches caused by requests (S80): anyone can send any URL as a client ID, and must not be able to make us flood its host or
- * keep us busy. Documents that are already stored have their own limits, so a flood of made-up URLs can stop new apps at most, never an app
- * in use. Counted per process; n processes allow n times as much.
+ * keep us busy. Documents that are already stored have their own limits, and those that users have allowed have slots of their own. So a
+ * flood of made-up URLs, or of one's own documents, can stop new apps at most. Counted per process; n processes allow n times as much.
  */
 const WINDOW_MS = 60_000;
 export const LIMITS = {
@@ -18,10 +18,12 @@ export const LIMITS = {
   ofKnownDocument: 20,
 } as const;
 /** At the same time. */
-export const CONCURRENCY = { unknown: 20, unknownOnHost: 4, known: 40, knownOnHost: 4 } as const;
+export const CONCURRENCY = { unknown: 20, unknownOnHost: 4, unused: 20, used: 40, knownOnHost: 4 } as const;
 const KEYS_MAX = 20_000;
 
-type Asked = { clientId: string; hostname: string; isKnown: boolean; address: string | null };
+/** Whether a document is stored here, and whether a user has allowed its app. */
+type Standing = "unknown" | "unused" | "used";
+type Asked = { clientId: string; hostname: string; standing: Standing; address: string | null };
 
 const windows = new Map<string, number[]>();
 const running = new Map<string, number>();
@@ -30,7 +32,7 @@ const running = new Map<string, number>();
  * Runs one fetch, if the limits allow it now.
  * @throws DocumentError `busy` with the seconds to wait
  */
-export async function governed<T>({ clientId, hostname, isKnown, address }: Asked, fetch: () => Promise<T>): Promise<T> {
+export async function governed<T>({ clientId, hostname, standing, address }: Asked, fetch: () => Promise<T>): Promise<T> {
   const now = Date.now();
   const [network, customer] = [addressKey(address), addressKey(address, 48)];
   const own: [string, number][] = network
@@ -40,22 +42,18 @@ export async function governed<T>({ clientId, hostname, isKnown, address }: Aske
       ]
     : [];
   const [host, document] = [`host ${hostname}`, `document ${clientId}`];
+  const isKnown = standing !== "unknown";
   const counted: [string, number][] = isKnown
     ? [[document, LIMITS.ofKnownDocument]]
     : [
         ["unknown", LIMITS.ofUnknown],
         [host, LIMITS.ofUnknownOnHost],
       ];
-  const parallel: [string, number][] = isKnown
-    ? [
-        ["known", CONCURRENCY.known],
-        // One slow host must not hold all slots, however many documents it has.
-        [`known on ${hostname}`, CONCURRENCY.knownOnHost],
-      ]
-    : [
-        ["unknown", CONCURRENCY.unknown],
-        [host, CONCURRENCY.unknownOnHost],
-      ];
+  const parallel: [string, number][] = [
+    [standing, CONCURRENCY[standing]],
+    // One slow host must not occupy all slots, however many documents it has.
+    [`${standing} on ${hostname}`, isKnown ? CONCURRENCY.knownOnHost : CONCURRENCY.unknownOnHost],
+  ];
   for (const [key, limit] of own) refuseOver(key, limit, now, true);
   for (const [key, limit] of counted) refuseOver(key, limit, now, false);
   if (parallel.some(([key, limit]) => (running.get(key) ?? 0) >= limit)) throw busy(2, false);

@@ -1,25 +1,23 @@
+import { generateKeyPairSync } from "node:crypto";
 import { once } from "node:events";
 import { createServer } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
 import { gzipSync } from "node:zlib";
-import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
+import { afterAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { db } from "#core/db.ts";
 import { provideSettings } from "#core/env.ts";
 import { newId } from "#core/ids.ts";
 import { ask } from "../testing/authorization.ts";
 import { DOCUMENT_PATH, type DocumentSite, makeStale, startDocumentSite } from "../testing/document-site.ts";
-import type { TestApp } from "../testing/world.ts";
-import { startWorld, type World } from "../testing/world.ts";
-import { forgetFetches, LIMITS } from "./fetch-governor.ts";
+import { startWorld, type TestApp } from "../testing/world.ts";
+import { CONCURRENCY, forgetFetches, governed, LIMITS } from "./fetch-governor.ts";
+import { BUSY_STALE_MAX_SECONDS } from "./prepare-client.ts";
 
-// Certificates, and sites that answer slowly on purpose.
-vi.setConfig({ testTimeout: 20_000 });
+// Making certificates takes time, and so do sites that respond slowly on purpose.
+vi.setConfig({ testTimeout: 60_000 });
 
-let world: World;
 const sites: DocumentSite[] = [];
-beforeAll(async () => {
-  world = await startWorld();
-});
+const world = await startWorld();
 beforeEach(() => {
   forgetFetches();
   world.sendFrom("127.0.0.1");
@@ -37,13 +35,13 @@ async function openSite(changes: Record<string, unknown> = {}): Promise<Document
 
 const appAt = (clientId: string): TestApp => ({ id: "", clientId, secret: undefined });
 
-/** What an authorization request of this client comes to, and what the page says. */
+/** The result of an authorization request of this client, and the text of the page. */
 async function begin(site: Pick<DocumentSite, "clientId" | "redirectUri">) {
   const outcome = await ask({ world, app: appAt(site.clientId), browser: world.browser() }, { redirect_uri: site.redirectUri });
   return { ...outcome, detail: /<pre><code>([^<]*)/.exec(outcome.page)?.[1] };
 }
 
-/** An error page, and never a redirect to an address that nobody has vouched for. */
+/** An error page, and never a redirect to a URI that nobody vouched for. */
 async function expectRefusal(site: Pick<DocumentSite, "clientId" | "redirectUri">, reason: RegExp) {
   const { status, location, detail } = await begin(site);
   expect({ status, location, detail }).toEqual({ status: 400, location: undefined, detail: expect.stringMatching(reason) });
@@ -52,7 +50,7 @@ async function expectRefusal(site: Pick<DocumentSite, "clientId" | "redirectUri"
 
 const redirectUri = "https://app.example.test/callback";
 
-describe("S68 cheap checks come before any connection (S81)", () => {
+describe("S68 cheap checks precede any connection (S81)", () => {
   test.each([
     ["no path", "/"],
     ["a dot segment", "/a/%2e%2e/client"],
@@ -80,7 +78,7 @@ describe("S68 cheap checks come before any connection (S81)", () => {
 
 describe("S77 an address that is not on the public internet is refused before any connect", () => {
   test.each(["localhost", "127.0.0.1", "[::1]", "[::ffff:7f00:1]"])("%s", async (host) => {
-    // It listens, and would see it.
+    // It listens, and would notice a request.
     let connections = 0;
     const probe = createServer((socket) => {
       connections += 1;
@@ -119,7 +117,7 @@ test("S78 outside of development only port 443, and never this machine", async (
   expect(site.connections()).toBe(0);
 });
 
-describe("S75 only an answer of 200 with JSON is a document", () => {
+describe("S75 only a 200 response with JSON is a document", () => {
   test.each([301, 302, 303, 307, 308])("%i is not followed", async (status) => {
     const target = await openSite();
     const site = await openSite();
@@ -170,7 +168,7 @@ describe("S74 a document has at most 5,120 bytes", () => {
     expect((await begin(site)).isQuestion).toBe(true);
   });
 
-  test("reading stops in a megabyte, and in a small answer that unfolds to one", async () => {
+  test("reading stops within a megabyte, and within a small response that decompresses to one", async () => {
     const site = await openSite();
     for (const headers of [{}, { "content-encoding": "gzip" }] as Record<string, string>[]) {
       const megabyte = Buffer.from(padded(site, 1024 * 1024));
@@ -194,7 +192,7 @@ describe("S74 a document has at most 5,120 bytes", () => {
 });
 
 describe("S76 a document has five seconds for everything", () => {
-  test("one that comes in drops, and one that does not come", async () => {
+  test("one that arrives in drops, and one that never arrives", async () => {
     const [dripping, silent] = [await openSite(), await openSite()];
     dripping.answer(async (_req, res) => {
       res.writeHead(200, { "content-type": "application/json" });
@@ -207,26 +205,29 @@ describe("S76 a document has five seconds for everything", () => {
     silent.answer(() => undefined);
     await Promise.all([
       expectRefusal(dripping, /did not end in time/),
-      expectRefusal(silent, /no answer came in time/),
-      // Nobody else waits meanwhile.
+      expectRefusal(silent, /no response arrived in time/),
+      // Others do not wait meanwhile.
       openSite().then(async (site) => expect((await begin(site)).isQuestion).toBe(true)),
     ]);
   });
 
-  test("a host that takes connections and says nothing", async () => {
+  test("a host that accepts connections and sends nothing", async () => {
     const mute = createServer(() => undefined).listen(0);
     await once(mute, "listening");
     const { port } = mute.address() as { port: number };
-    await expectRefusal({ clientId: `https://localhost:${port}/client`, redirectUri }, /secure connection was not made in time/);
+    await expectRefusal(
+      { clientId: `https://localhost:${port}/client`, redirectUri },
+      /secure connection was not established in time/,
+    );
     mute.close();
   });
 });
 
-describe("S70 a document that says it is another", () => {
+describe("S70 a document that names another client ID", () => {
   test("from the start, and later", async () => {
     const site = await openSite();
     site.publish({ client_id: `${site.clientId}/` });
-    await expectRefusal(site, /client_id: .*very address/);
+    await expectRefusal(site, /client_id: .*exactly the URL/);
     site.publish();
     expect((await begin(site)).isQuestion).toBe(true);
     await makeStale(site.clientId);
@@ -235,15 +236,15 @@ describe("S70 a document that says it is another", () => {
   });
 });
 
-describe("S79 fetches and what is kept", () => {
-  test("ten who ask at the same moment cause one fetch", async () => {
+describe("S79 fetches and caching", () => {
+  test("ten simultaneous requests cause one fetch", async () => {
     const site = await openSite();
     const outcomes = await Promise.all(Array.from({ length: 10 }, () => begin(site)));
     expect(outcomes.every(({ isQuestion }) => isQuestion)).toBe(true);
     expect(site.fetches()).toBe(1);
   });
 
-  test("ten who ask at the same moment for one that is broken, too", async () => {
+  test("ten simultaneous requests for a broken one do, too", async () => {
     const site = await openSite();
     site.answer((_req, res) => {
       setTimeout(() => res.writeHead(200, { "content-type": "application/json" }).end("{"), 300);
@@ -277,7 +278,7 @@ describe("S79 fetches and what is kept", () => {
     expect(site.fetches()).toBe(1);
   });
 
-  test("errors and broken documents are not kept: the next request asks anew", async () => {
+  test("errors and invalid documents are not cached: the next request fetches again", async () => {
     const site = await openSite();
     site.serve({ status: 503 });
     await expectRefusal(site, /503/);
@@ -288,7 +289,7 @@ describe("S79 fetches and what is kept", () => {
     expect(site.fetches()).toBe(3);
   });
 
-  test("304 renews it, and tells the host what we have", async () => {
+  test("304 renews it, and the request names the stored version", async () => {
     const site = await openSite();
     const tags: (string | undefined)[] = [];
     site.publish({ client_name: "Kite One" }, { etag: '"one"', "cache-control": "max-age=3600" });
@@ -307,13 +308,13 @@ describe("S79 fetches and what is kept", () => {
     expect(Math.round((freshUntil.getTime() - Date.now()) / 60_000)).toBe(120);
   });
 
-  test("304 to whoever has nothing is no document", async () => {
+  test("304 without a stored document is an error", async () => {
     const site = await openSite();
     site.serve({ status: 304 });
     await expectRefusal(site, /304/);
   });
 
-  test("a stale document that cannot be had begins nothing", async () => {
+  test("a stale document that cannot be fetched starts nothing", async () => {
     const site = await openSite();
     await begin(site);
     await makeStale(site.clientId);
@@ -322,11 +323,11 @@ describe("S79 fetches and what is kept", () => {
   });
 });
 
-describe("S80 whoever has too much fetched is told to wait", () => {
-  test("an address that asks for many, with a page; others are served", async () => {
+describe("S80 an address that causes too many fetches must wait", () => {
+  test("an address that sends too many requests, with a page; others are served", async () => {
     const site = await openSite();
     world.sendFrom("192.0.2.80");
-    // Another name of the same site: limits go by the name.
+    // Another name of the same site: limits count by name.
     const host = site.origin.replace("localhost", "127.0.0.1");
     const clients = Array.from({ length: LIMITS.ofUnknownOnHost }, (_, at) => `${host}/made-up/${at}`);
     for (const clientId of clients) await expectRefusal({ clientId, redirectUri }, /404/);
@@ -339,7 +340,7 @@ describe("S80 whoever has too much fetched is told to wait", () => {
     expect(other.connections()).toBe(0);
     world.sendFrom("192.0.2.81");
     expect((await begin(other)).isQuestion).toBe(true);
-    // The host whose addresses were made up is spared, and says when to come back.
+    // The host of the made-up URLs gets no more requests, and the response says when to try again.
     const spared = await begin({ clientId: `${host}/made-up/more`, redirectUri });
     expect(spared.status).toBe(503);
     expect(Number(spared.headers.get("retry-after"))).toBeGreaterThan(0);
@@ -347,7 +348,60 @@ describe("S80 whoever has too much fetched is told to wait", () => {
   });
 });
 
-describe("S81 requests that go on with something never fetch an address that is not known", () => {
+describe("S80 somebody else's documents that hold all slots", () => {
+  /** Documents of many hosts, whose fetches do not end while `work` runs. */
+  async function whileTaken(standing: "used" | "unused", work: () => Promise<void>) {
+    let end = () => {};
+    const held = new Promise<void>((resolve) => {
+      end = resolve;
+    });
+    const hosts = Array.from({ length: CONCURRENCY[standing] }, () => `${newId()}.example`);
+    const running = hosts.map((hostname) => governed({ clientId: newId(), hostname, standing, address: null }, () => held));
+    await work().finally(() => Promise.all([end(), ...running]));
+  }
+
+  /** A site whose document is stored and stale. */
+  async function staleSite(changes: Record<string, unknown> = {}, seconds = 60) {
+    const site = await openSite(changes);
+    await begin(site);
+    await makeStale(site.clientId, seconds);
+    return site;
+  }
+
+  test("stop no app in use: it has slots that unused ones do not share", async () => {
+    const site = await staleSite();
+    await db().oAuthConsent.create({
+      data: { id: newId(), userId: (await world.user(`p-${newId()}`)).id, clientId: site.clientId, clientFingerprint: "" },
+    });
+    await whileTaken("unused", async () => expect((await begin(site)).isQuestion).toBe(true));
+    expect(site.fetches()).toBe(2);
+  });
+
+  test("do not stop apps whose document is known and not much too old", async () => {
+    const [site, old] = [await staleSite(), await staleSite({}, BUSY_STALE_MAX_SECONDS + 60)];
+    await whileTaken("unused", async () => {
+      expect((await begin(site)).isQuestion).toBe(true);
+      expect((await begin(old)).status).toBe(503);
+    });
+    expect([site.fetches(), old.fetches()]).toEqual([1, 1]);
+  });
+
+  test("bring back neither a document that was withdrawn, nor one whose site is down, nor old keys", async () => {
+    const { publicKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
+    const keys = { token_endpoint_auth_method: "private_key_jwt", jwks: { keys: [publicKey.export({ format: "jwk" })] } };
+    const [gone, down, withKeys] = [await staleSite(), await staleSite(), await staleSite(keys)];
+    gone.serve({ status: 404 });
+    down.serve({ status: 503 });
+    expect([(await begin(gone)).status, (await begin(down)).status]).toEqual([400, 400]);
+    await whileTaken("unused", async () => {
+      for (const site of [gone, down, withKeys]) expect((await begin(site)).status).toBe(503);
+      const form = { grant_type: "refresh_token", refresh_token: "x", client_id: gone.clientId };
+      expect((await world.post("/oauth/token", form)).status).toBe(503);
+    });
+  });
+});
+
+describe("S81 requests that continue something never fetch an unknown URL", () => {
   test.each([
     ["/oauth/token", { grant_type: "authorization_code", code: "x" }],
     ["/oauth/token", { grant_type: "refresh_token", refresh_token: "x" }],
@@ -361,7 +415,7 @@ describe("S81 requests that go on with something never fetch an address that is 
   });
 });
 
-test("what Postgres cannot hold, and what several parameters say, makes no server error (S51, S11)", async () => {
+test("text that Postgres cannot store and repeated parameters cause no server error (S51, S11)", async () => {
   const site = await openSite();
   const browser = world.browser();
   for (const search of [

@@ -1,24 +1,20 @@
 import sharp from "sharp";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { afterAll, beforeEach, describe, expect, test } from "vitest";
 import { db } from "#core/db.ts";
 import { env } from "#core/env.ts";
-import { findImage } from "#core/images/find-image.ts";
-import { type HttpsSite, startHttpsSite } from "#core/testing/https-site.ts";
-import { findClientMetadata } from "../clients.ts";
+import { findImage } from "#core/images/stored-image.ts";
+import { startHttpsSite } from "#core/testing/https-site.ts";
+import { findClientMetadata } from "../clients/find-client.ts";
 import { ask, openQuestion } from "../testing/authorization.ts";
 import { makeStale } from "../testing/document-site.ts";
 import { signInAtSite, type Visit, visitSite } from "../testing/site-visit.ts";
-import { startWorld, type World } from "../testing/world.ts";
+import { startWorld } from "../testing/world.ts";
+import { LOGO_MAX_BYTES } from "./fetch-document.ts";
 import { forgetFetches } from "./fetch-governor.ts";
-import { LOGO_MAX_BYTES } from "./fetch-logo.ts";
 
-let world: World;
-let pictures: HttpsSite;
 const visits: Visit[] = [];
-beforeAll(async () => {
-  world = await startWorld();
-  pictures = await startHttpsSite();
-});
+const world = await startWorld();
+const pictures = await startHttpsSite();
 beforeEach(forgetFetches);
 afterAll(async () => {
   await world.stop();
@@ -44,14 +40,14 @@ function show(bytes: Uint8Array | string, headers: Record<string, string> = { "c
 
 const stored = ({ site }: Visit) => db().oAuthClientDocument.findUniqueOrThrow({ where: { clientId: site.clientId } });
 
-/** The document is fetched again, and it is time to look at the logo again. */
+/** Makes the document stale, and the logo due for another fetch. */
 async function laterOn({ site }: Visit): Promise<void> {
   await makeStale(site.clientId);
   await db().oAuthClientDocument.update({ where: { clientId: site.clientId }, data: { logoFetchedAt: new Date(0) } });
 }
 
 describe("S82 the logo of a document", () => {
-  test("is made a picture of ours, and served from our origin", async () => {
+  test("is re-encoded, and served from our origin", async () => {
     show(await picture("#b5892e"));
     const at = await visit();
     const { request } = await openQuestion(at, { redirect_uri });
@@ -76,7 +72,7 @@ describe("S82 the logo of a document", () => {
     expect((await openQuestion(at, { redirect_uri })).request.app).toMatchObject({ name: "Kite Runner", logoId: null });
   });
 
-  test("of more pixels than anybody needs is not decoded (decompression bomb)", async () => {
+  test("with too many pixels is not decoded (decompression bomb)", async () => {
     const wide = { create: { width: 2_400, height: 2_400, channels: 3 as const, background: "#000" } };
     const bomb = await sharp(wide).png({ compressionLevel: 9 }).toBuffer();
     expect(bomb.byteLength).toBeLessThan(LOGO_MAX_BYTES);
@@ -92,7 +88,7 @@ describe("S82 the logo of a document", () => {
     }
   });
 
-  test("that cannot be had any more stays, and nobody is asked again because a server was down", async () => {
+  test("that can no longer be fetched stays, and users are not asked again because a server is down", async () => {
     show(await picture("#14736f"));
     const at = await visit();
     await signInAtSite(at, { redirect_uri });
@@ -119,7 +115,7 @@ describe("S82 the logo of a document", () => {
     expect(await findImage(logoId ?? "")).toBeUndefined();
   });
 
-  test("that the document no longer names is deleted; one at another address that cannot be had is none", async () => {
+  test("that the document no longer names is deleted; one at another URL that cannot be fetched is not shown", async () => {
     show(await picture("#14736f"));
     const [one, two] = [await visit(), await visit()];
     for (const at of [one, two]) await ask(at, { redirect_uri });
@@ -135,7 +131,7 @@ describe("S82 the logo of a document", () => {
     for (const id of before) expect(await findImage(id ?? "")).toBeUndefined();
   });
 
-  test("is looked at once a day, not with each fetch of the document", async () => {
+  test("is fetched once a day, not with each fetch of the document", async () => {
     show(await picture("#14736f"));
     const at = await visit();
     await ask(at, { redirect_uri });
@@ -146,7 +142,7 @@ describe("S82 the logo of a document", () => {
     expect(pictures.asked.length).toBe(before);
   });
 
-  test("goes with its document when housekeeping drops it", async () => {
+  test("is deleted with its document by housekeeping", async () => {
     show(await picture("#5a6b14"));
     const at = await visit();
     await ask(at, { redirect_uri });

@@ -1,8 +1,16 @@
+import { pool } from "#core/db.ts";
+import { log } from "#core/log.ts";
+import { loggableAddress } from "#core/outbound/parse-target.ts";
+import { forgetClient } from "../clients/find-client.ts";
 import { ProtocolError } from "../protocol-request.ts";
 import { protocolRoutes } from "../protocol-routes.ts";
-import { isDocumentAddress } from "./document-address.ts";
+import { explainDocumentAddress, hostnameOf, isDocumentAddress } from "./document-address.ts";
 import { DocumentError } from "./document-error.ts";
-import { requireDocument, revalidateDocument } from "./resolve-document.ts";
+import { fetchDocument, fetchLogo } from "./fetch-document.ts";
+import { governed } from "./fetch-governor.ts";
+import { findStoredDocument, type StoredDocument } from "./find-document-client.ts";
+import type { HostStanding } from "./hosts/document-policy.ts";
+import { type FetchedLogo, storeDocument } from "./store-document.ts";
 
 /** Requests that start something need a current document; those that continue something need one that was not withdrawn. */
 const BEGINNINGS: ReadonlySet<string> = new Set([
@@ -39,4 +47,127 @@ function toProtocolError({ kind, message, isOwnFault, retryAfterSeconds = 5 }: D
   return kind === "unreachable"
     ? new ProtocolError(503, "temporarily_unavailable", description, { "Retry-After": String(retryAfterSeconds) })
     : new ProtocolError(401, "invalid_client", description);
+}
+
+/** A logo is fetched again after a day; after a failure, after five minutes. */
+const LOGO_FRESH_MS = 24 * 60 * 60 * 1000;
+const LOGO_RETRY_MS = 5 * 60 * 1000;
+/** The time that a site may be down before its app can no longer refresh its tokens. */
+export const STALE_MAX_SECONDS = 7 * 24 * 60 * 60;
+/** How long a stale document can still start a sign-in while too many others are being fetched (S80). */
+export const BUSY_STALE_MAX_SECONDS = 60 * 60;
+/** How long requests that do not need a site skip waiting for it after it failed to respond. */
+export const REST_MS = 30_000;
+
+const fetching = new Map<string, Promise<void>>();
+const resting = new Map<string, number>();
+/** Documents whose host last refused them. The stored copy no longer applies, however busy we are; otherwise a flood could restore it. */
+const withdrawn = new Set<string>();
+const REMEMBERED_MAX = 10_000;
+
+/**
+ * Ensures a current document, for a request that starts something (docs/decisions/026). Cheap checks come first: a request that fails one
+ * of them causes no connection (S81).
+ * @param address of the caller, by which requests are counted.
+ * @throws DocumentError if there is none
+ */
+async function requireDocument(clientId: string, address: string | null): Promise<void> {
+  const broken = explainDocumentAddress(clientId);
+  if (broken) throw new DocumentError("address", `The client ID cannot be the URL of a metadata document. ${broken}`);
+  const { document, standing } = await findStoredDocument(clientId);
+  if (!standing.isAllowed) throw notAllowed(clientId, standing);
+  if (document?.isFresh) return noteSeen(document);
+  try {
+    await fetchAndStore(clientId, document, address);
+  } catch (error) {
+    const isBusy = error instanceof DocumentError && error.kind === "busy" && !error.isOwnFault;
+    if (!isBusy || !document || isResting(clientId) || !mayStillApply(document, BUSY_STALE_MAX_SECONDS)) throw error;
+  }
+}
+
+/** Whether a stale document may be used while it cannot be fetched. Old keys may have been stolen (S73). */
+function mayStillApply({ clientId, metadata, staleSeconds }: StoredDocument, maxSeconds: number): boolean {
+  const hasKeys = metadata.token_endpoint_auth_method === "private_key_jwt";
+  return !hasKeys && !withdrawn.has(clientId) && staleSeconds <= maxSeconds;
+}
+
+const isResting = (clientId: string): boolean => (resting.get(clientId) ?? 0) > Date.now();
+
+/**
+ * Fetches a stale document again, for a request that continues something. An unknown URL is not fetched, since no such request can be
+ * genuine. While the site is down, the stored document applies, except for its keys.
+ * @throws DocumentError `refused` if the document is gone or broken, `unreachable` if its keys cannot be known
+ */
+async function revalidateDocument(clientId: string, address: string | null): Promise<void> {
+  if (explainDocumentAddress(clientId) !== undefined) return;
+  const { document, standing } = await findStoredDocument(clientId);
+  // The engine then finds no client, and responds accordingly.
+  if (!document || !standing.isAllowed || document.isFresh) return;
+  try {
+    if (isResting(clientId)) throw new DocumentError("unreachable", "Its host did not respond a moment ago.");
+    await fetchAndStore(clientId, document, address);
+  } catch (error) {
+    if (!(error instanceof DocumentError) || error.kind === "refused" || !mayStillApply(document, STALE_MAX_SECONDS)) throw error;
+  }
+}
+
+function notAllowed(clientId: string, { policy }: HostStanding): DocumentError {
+  const host = hostnameOf(clientId);
+  if (policy === "off")
+    return new DocumentError("host", "Apps that are identified by a metadata document cannot sign users in here.");
+  return new DocumentError("host", `The operator of this service does not allow apps of ${host}.`);
+}
+
+/** Once for all requests at the same moment (S79). */
+function fetchAndStore(clientId: string, document: StoredDocument | undefined, address: string | null): Promise<void> {
+  let running = fetching.get(clientId);
+  if (!running) {
+    const standing = document ? (document.isUsed ? "used" : "unused") : "unknown";
+    const asked = { clientId, hostname: hostnameOf(clientId), standing, address } as const;
+    running = governed(asked, () => fetchUnlessFresh(clientId)).finally(() => fetching.delete(clientId));
+    fetching.set(clientId, running);
+  }
+  return running;
+}
+
+async function fetchUnlessFresh(clientId: string): Promise<void> {
+  // Read again: an earlier fetch may have finished between our first look and our turn.
+  const { document } = await findStoredDocument(clientId);
+  if (document?.isFresh) return;
+  try {
+    const fetched = await fetchDocument(clientId, document?.etag ?? null);
+    resting.delete(clientId);
+    withdrawn.delete(clientId);
+    const logo = await logoOf((fetched.metadata ?? document?.metadata)?.logo_uri, document);
+    if (await storeDocument(clientId, fetched, logo)) forgetClient(clientId);
+  } catch (error) {
+    if (!(error instanceof DocumentError)) throw error;
+    log().info({ address: loggableAddress(clientId), reason: error.message }, "a metadata document cannot be fetched");
+    if (error.kind === "unreachable") rest(clientId);
+    else if (document) withdraw(clientId);
+    throw error;
+  }
+}
+
+function rest(clientId: string): void {
+  if (resting.size >= REMEMBERED_MAX) resting.clear();
+  resting.set(clientId, Date.now() + REST_MS);
+}
+
+function withdraw(clientId: string): void {
+  if (withdrawn.size >= REMEMBERED_MAX) withdrawn.clear();
+  withdrawn.add(clientId);
+}
+
+async function logoOf(uri: string | undefined, kept: StoredDocument | undefined): Promise<FetchedLogo> {
+  if (!uri) return null;
+  const ageMs = Date.now() - (kept?.logoFetchedAt?.getTime() ?? 0);
+  const isKept = kept !== undefined && kept.metadata.logo_uri === uri;
+  if (isKept && ageMs < (kept.logoId ? LOGO_FRESH_MS : LOGO_RETRY_MS)) return undefined;
+  return (await fetchLogo(uri)) ?? null;
+}
+
+async function noteSeen({ clientId, isSeenLongAgo }: StoredDocument): Promise<void> {
+  if (!isSeenLongAgo) return;
+  await pool().query("UPDATE oauth_client_document SET last_seen_at = now() WHERE client_id = $1", [clientId]);
 }

@@ -1,14 +1,12 @@
 import { isServiceError } from "#core/errors.ts";
-import { type ClientMetadata, parseClientMetadata } from "../client-metadata/client-metadata.ts";
+import { type ClientMetadata, parseClientMetadata } from "../clients/client-metadata.ts";
+import { OFFLINE_ACCESS } from "../scopes.ts";
 import { DocumentError } from "./document-error.ts";
 
 /** The checked metadata that we use from a client ID metadata document. */
 export type DocumentMetadata = Partial<ClientMetadata> & Pick<ClientMetadata, "client_name" | "redirect_uris">;
 
-/**
- * Everyone can read a document, so it can contain only public means of authentication (S72,
- * docs/specification/oauth.md#client-id-metadata-documents).
- */
+/** Everyone can read a document, so it can only contain public means of authentication (S72). */
 const AUTH_METHODS = ["none", "private_key_jwt"];
 const SECRETS = ["client_secret", "client_secret_expires_at"];
 
@@ -19,14 +17,14 @@ const SECRETS = ["client_secret", "client_secret_expires_at"];
 export function readDocument(clientId: string, bytes: Uint8Array): DocumentMetadata {
   const document = parseJson(bytes);
   // S70: otherwise anyone could copy another app's document and impersonate it.
-  if (document.client_id !== clientId) throw refused("client_id: This must be the very address that the document is served at.");
+  if (document.client_id !== clientId) throw refused("client_id: This must be exactly the URL of the document.");
   const secret = SECRETS.find((name) => document[name] !== undefined && document[name] !== null);
   if (secret)
-    throw refused(`${secret}: A document that everybody can read has no secret. Remove it, and replace it where it is used.`);
+    throw refused(`${secret}: A public document must not contain a secret. Remove it, and replace it where it is used.`);
   const metadata = parse(document);
   const { client_name, redirect_uris } = metadata;
-  if (client_name === undefined) throw refused("client_name: Say what the app is called.");
-  if (redirect_uris === undefined) throw refused("redirect_uris: List the addresses that people return to.");
+  if (client_name === undefined) throw refused("client_name: Enter the app's name.");
+  if (redirect_uris === undefined) throw refused("redirect_uris: List the URIs to which users return.");
   return { ...metadata, client_name, redirect_uris };
 }
 
@@ -49,7 +47,7 @@ function parseJson(bytes: Uint8Array): Record<string, unknown> {
     throw refused("It is not valid JSON in UTF-8.");
   }
   if (typeof value !== "object" || value === null || Array.isArray(value)) throw refused("It is not a JSON object.");
-  if (namesIn(text) !== countNames(value)) throw refused("A name is given twice in one of its objects (RFC 7493, section 2.3).");
+  if (namesIn(text) !== countNames(value)) throw refused("A name occurs twice in one of its objects (RFC 7493, section 2.3).");
   return value as Record<string, unknown>;
 }
 
@@ -67,4 +65,12 @@ function countNames(value: unknown): number {
 
 function refused(sentence: string): DocumentError {
   return new DocumentError("refused", sentence);
+}
+
+/**
+ * Whether a document requests refresh tokens in general, by `offline_access` among its scopes or by the grant. Agents request the scopes
+ * that the called service named, which say nothing about how long they stay signed in; users would have to sign in every few hours.
+ */
+export function wantsRefreshTokens({ scope, grant_types }: Pick<DocumentMetadata, "scope" | "grant_types">): boolean {
+  return scope?.split(" ").includes(OFFLINE_ACCESS) || grant_types?.includes("refresh_token") || false;
 }

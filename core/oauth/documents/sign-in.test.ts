@@ -2,21 +2,21 @@ import { generateKeyPair } from "node:crypto";
 import { createRequire } from "node:module";
 import { promisify } from "node:util";
 import * as client from "openid-client";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { afterAll, beforeEach, describe, expect, test } from "vitest";
+import { throttleKey } from "#core/accounts/throttle.ts";
 import { db } from "#core/db.ts";
+import { flushUsage } from "../apps/count-usage.ts";
+import { ASSERTIONS_OF_ADDRESS, ASSERTIONS_OF_CLIENT } from "../authorization/prepare-authorization.ts";
+import { clientKeyPair } from "../testing/assertion.ts";
 import { ask, openInteraction, openQuestion } from "../testing/authorization.ts";
 import { authorize } from "../testing/sign-in.ts";
 import { asked, signInAtSite, type Visit, visitSite } from "../testing/site-visit.ts";
-import { startWorld, type World } from "../testing/world.ts";
-import { flushUsage } from "../usage.ts";
+import { startWorld } from "../testing/world.ts";
 import { forgetFetches } from "./fetch-governor.ts";
 
-/** Sign-in at a site that is registered by nothing but its own document (docs/specification/oauth.md#client-id-metadata-documents). */
-let world: World;
+/** Sign-in at a site that is known only by its own document (docs/specification/oauth.md#client-id-metadata-documents). */
 const visits: Visit[] = [];
-beforeAll(async () => {
-  world = await startWorld();
-});
+const world = await startWorld();
 beforeEach(forgetFetches);
 afterAll(async () => {
   await world.stop();
@@ -29,7 +29,7 @@ async function visit(changes: Record<string, unknown> = {}): Promise<Visit> {
   return made;
 }
 
-// The version that HuggingChat signs in with; next-auth has brought it along.
+// The version that HuggingChat uses; it is installed with next-auth.
 const openidClient5 = (): OpenidClient5 => createRequire(createRequire(import.meta.url).resolve("next-auth"))("openid-client");
 
 type OpenidClient5 = {
@@ -46,7 +46,7 @@ type Client5 = {
 const insecure = { execute: [client.allowInsecureRequests] };
 
 describe("a site that is known by its document", () => {
-  test("signs a person in with nothing but our address, and is counted", async () => {
+  test("signs a user in knowing only our URL, and is counted", async () => {
     const at = await visit();
     const { site, session, browser, person } = at;
     const { tokens } = await world.signInWith(site.app, session, browser, asked(at, { scope: "openid profile offline_access" }));
@@ -59,13 +59,13 @@ describe("a site that is known by its document", () => {
     ]);
   });
 
-  test("needs PKCE, whatever it says of itself (S8)", async () => {
+  test("needs PKCE, whatever its document says (S8)", async () => {
     const at = await visit();
     const { answer } = await ask(at, asked(at, { code_challenge: "", code_challenge_method: "" }));
     expect(answer).toMatchObject({ error: "invalid_request" });
   });
 
-  test("gets what the request names; without a scope openid and profile, without offline_access no refresh token", async () => {
+  test("gets the requested scopes; without a scope openid and profile, without offline_access no refresh token", async () => {
     const at = await visit();
     expect(await signInAtSite(at, { scope: "" })).toMatchObject({ scope: "openid profile" });
     expect(await signInAtSite(at, { scope: "openid email read-repos" })).not.toHaveProperty("refresh_token");
@@ -77,7 +77,7 @@ describe("a site that is known by its document", () => {
     expect((await ask(at, asked(at, { scope: "openid read-repos" }))).answer).toMatchObject({ error: "invalid_scope" });
   });
 
-  test("works as the client that openid-client knows how to be, and signs out", async () => {
+  test("works with openid-client, and signs out", async () => {
     const at = await visit();
     const config = await client.discovery(new URL(world.origin), at.site.clientId, undefined, client.None(), insecure);
     expect(config.serverMetadata().client_id_metadata_document_supported).toBe(true);
@@ -96,7 +96,7 @@ describe("a site that is known by its document", () => {
   });
 });
 
-describe("what today's clients send and say", () => {
+describe("what existing clients send and publish", () => {
   test("HuggingChat: string `scopes`; openid-client 5, Basic with its address and an empty secret (C3)", async () => {
     const at = await visit({ scopes: "openid profile email read-mcp inference-api", client_uri: "https://chat.example/" });
     const { Issuer, generators } = openidClient5();
@@ -147,13 +147,13 @@ describe("what today's clients send and say", () => {
 });
 
 describe("S73 a client with keys must prove that it has them", () => {
-  test("with an assertion it is served, anonymously it is not", async () => {
+  test("with an assertion it works, without one it does not", async () => {
     const { publicKey, privateKey } = await promisify(generateKeyPair)("ec", { namedCurve: "P-256" });
     const jwk = { ...publicKey.export({ format: "jwk" }), kid: "one", alg: "ES256", use: "sig" };
     const at = await visit({ token_endpoint_auth_method: "private_key_jwt", jwks: { keys: [jwk] } });
     const { code, verifier } = await authorize(at, asked(at));
     const form = { grant_type: "authorization_code", code, code_verifier: verifier, redirect_uri: at.site.redirectUri };
-    // Its keys are no reason to do without PKCE.
+    // A client with keys needs PKCE too.
     const unbound = await ask(at, asked(at, { code_challenge: "", code_challenge_method: "" }));
     expect(unbound.answer).toMatchObject({ error: "invalid_request" });
     const anonymous = await world.post("/oauth/token", { ...form, client_id: at.site.clientId });
@@ -173,9 +173,33 @@ describe("S73 a client with keys must prove that it has them", () => {
     });
     expect(await client.tokenIntrospection(config, tokens.access_token)).toMatchObject({ active: true, sub: at.person.id });
   });
+
+  test("S143 its assertions live for five minutes, and are counted by client and by address", async () => {
+    const pair = await clientKeyPair();
+    const at = await visit({ token_endpoint_auth_method: "private_key_jwt", jwks: { keys: [pair.jwk] } });
+    await ask(at, asked(at));
+    const send = async (seconds: number) => {
+      const exp = Math.floor(Date.now() / 1000) + seconds;
+      const assertion = await pair.assertion(at.site.clientId, world.origin, { exp });
+      const response = await world.post("/oauth/token", { grant_type: "refresh_token", refresh_token: "x", ...assertion });
+      return { status: response.status, wait: response.headers.get("retry-after"), ...((await response.json()) as object) };
+    };
+    expect(await send(290)).toMatchObject({ status: 400, error: "invalid_grant" });
+    expect(await send(600)).toMatchObject({ status: 401, error: "invalid_client" });
+    for (const [key, { limit }] of [
+      [throttleKey("client-assertion-client", `127.0.0.1 ${at.site.clientId}`), ASSERTIONS_OF_CLIENT],
+      [throttleKey("client-assertion-address", "127.0.0.1"), ASSERTIONS_OF_ADDRESS],
+    ] as const) {
+      await db().throttle.update({ where: { key }, data: { count: limit } });
+      const wait = expect.stringMatching(/^\d+$/);
+      expect(await send(60)).toMatchObject({ status: 429, error: "temporarily_unavailable", wait });
+      await db().throttle.update({ where: { key }, data: { count: 0 } });
+    }
+    expect(await send(60)).toMatchObject({ status: 400, error: "invalid_grant" });
+  });
 });
 
-describe("what the person is shown", () => {
+describe("what the user sees", () => {
   test("S26 the host of the document beside the name that the app gave itself", async () => {
     const at = await visit({ client_uri: "https://kite.example/about" });
     const { request } = await openQuestion(at, asked(at));
@@ -196,19 +220,19 @@ describe("what the person is shown", () => {
 
   test("S27 whether the answer stays on the device, and S88 whether it goes to another host", async () => {
     const uris = {
-      "https://elsewhere.example/cb": { isRedirectElsewhere: true, isOnDevice: false, redirectTarget: "elsewhere.example" },
-      "http://localhost/cb": { isRedirectElsewhere: false, isOnDevice: true, redirectTarget: "localhost" },
-      "com.example.kite:/cb": { isRedirectElsewhere: false, isOnDevice: true, redirectTarget: "com.example.kite" },
+      "https://elsewhere.example/cb": { isRedirectToOtherHost: true, isOnDevice: false, redirectTarget: "elsewhere.example" },
+      "http://localhost/cb": { isRedirectToOtherHost: false, isOnDevice: true, redirectTarget: "localhost" },
+      "com.example.kite:/cb": { isRedirectToOtherHost: false, isOnDevice: true, redirectTarget: "com.example.kite" },
     };
     const at = await visit({ redirect_uris: Object.keys(uris) });
     for (const [redirect_uri, shown] of Object.entries(uris)) {
       expect((await openQuestion(at, { redirect_uri })).request).toMatchObject(shown);
     }
     const own = await visit();
-    expect((await openQuestion(own, asked(own))).request).toMatchObject({ isOnDevice: true, isRedirectElsewhere: false });
+    expect((await openQuestion(own, asked(own))).request).toMatchObject({ isOnDevice: true, isRedirectToOtherHost: false });
   });
 
-  test("S29 the first question is never skipped; a later one is, unless the answer stays on the device", async () => {
+  test("S29 the first consent is never skipped; a later one is, unless the code stays on the device", async () => {
     const at = await visit({ redirect_uris: ["https://kite.example/cb", "http://127.0.0.1/cb"] });
     const onWeb = { redirect_uri: "https://kite.example/cb" };
     expect((await ask(at, { ...onWeb, prompt: "none" })).answer).toMatchObject({ error: "consent_required" });
@@ -222,7 +246,7 @@ describe("what the person is shown", () => {
     });
   });
 
-  test("an unfinished question answers for nobody else's document", async () => {
+  test("an unfinished question has no effect for another document", async () => {
     const [one, two] = [await visit(), await visit()];
     const outcome = await ask(one, asked(one));
     const { request } = await openInteraction(one, outcome);

@@ -1,12 +1,15 @@
 import { isDeepStrictEqual } from "node:util";
 import { endDelegationsOf } from "#core/access/delegation.ts";
+import { mayRecord } from "#core/accounts/throttle.ts";
 import { changesOf } from "#core/audit/changes.ts";
 import { recordAuditEvent } from "#core/audit/record-audit-event.ts";
 import { type Db, db } from "#core/db.ts";
 import type { Prisma } from "#core/generated/prisma/client.ts";
-import { insertImage } from "#core/images/insert-image.ts";
-import { notifyAppChange } from "../apps/notify-app-change.ts";
-import { isRedirectUriAllowed } from "../apps/redirect-uri.ts";
+import { insertImage } from "#core/images/stored-image.ts";
+import { log } from "#core/log.ts";
+import { isRedirectUriAllowed } from "../apps/app-settings.ts";
+import { notifyAppChange } from "../apps/change-app.ts";
+import { hostnameOf } from "./document-address.ts";
 import type { FetchedDocument } from "./fetch-document.ts";
 import type { DocumentMetadata } from "./read-document.ts";
 
@@ -19,6 +22,7 @@ export type FetchedLogo = Uint8Array<ArrayBuffer> | null | undefined;
  * @returns whether anything about the client changed
  */
 export async function storeDocument(clientId: string, fetched: FetchedDocument, logo: FetchedLogo): Promise<boolean> {
+  const isRecorded = await isChangeRecorded(clientId, fetched, logo);
   return db().$transaction(async (tx) => {
     await tx.$executeRaw`SELECT pg_advisory_xact_lock(hashtextextended(${`document ${clientId}`}, 0))`;
     const kept = await tx.oAuthClientDocument.findUnique({ where: { clientId } });
@@ -43,17 +47,14 @@ export async function storeDocument(clientId: string, fetched: FetchedDocument, 
     };
     await tx.oAuthClientDocument.upsert({ where: { clientId }, create: { clientId, ...fields }, update: fields });
     if (!isChanged) return false;
-    if (before) await followChange(tx, clientId, before, metadata);
+    if (before) await followChange(tx, clientId, before, metadata, isRecorded);
     await notifyAppChange(tx, clientId);
     return true;
   });
 }
 
-/**
- * While a logo cannot be fetched, the stored one from the same URL stays, so that users are not asked again because a server was down. An
- * identical image that is fetched again stays too.
- */
-async function storeLogo(
+/** A logo that cannot be fetched, or is identical, stays: a server that is down must not make us ask users again. */
+export async function storeLogo(
   tx: Db,
   keptId: string | null,
   keptUri: string | undefined,
@@ -70,23 +71,38 @@ async function storeLogo(
   return logo ? insertImage(tx, logo) : null;
 }
 
-async function followChange(tx: Db, clientId: string, before: DocumentMetadata, after: DocumentMetadata): Promise<void> {
-  const isRemoved = before.redirect_uris.some((uri) => !after.redirect_uris.includes(uri));
-  const revokedGrants = isRemoved ? await revokeGrantsElsewhere(tx, clientId, after.redirect_uris) : 0;
-  // Whoever runs the host can change the document as often as they like: recorded only if somebody uses the app.
-  if ((await tx.oAuthConsent.count({ where: { clientId, revokedAt: null } })) === 0) return;
-  const fields = [...new Set([...Object.keys(before), ...Object.keys(after)])] as (keyof DocumentMetadata)[];
-  await recordAuditEvent(tx, {
-    type: "oauth_client_document.change",
-    clientId,
-    data: {
-      ...changesOf(before, after, fields),
-      revokedGrants,
-    },
-  });
+/** The host's owner can change the document any number of times (S144). */
+export const CHANGES_OF_DOCUMENT = 20;
+
+/** Counted before the transaction, since a rollback must not undo it, and only if somebody uses the app. */
+async function isChangeRecorded(clientId: string, { metadata }: FetchedDocument, logo: FetchedLogo): Promise<boolean> {
+  const kept = await db().oAuthClientDocument.findUnique({ where: { clientId }, select: { metadata: true } });
+  const isChanged = kept !== null && (Boolean(logo) || (metadata !== null && !isDeepStrictEqual(kept.metadata, metadata)));
+  if (!isChanged || !(await isUsed(db(), clientId))) return true;
+  return mayRecord("document_change", { subject: clientId, limit: CHANGES_OF_DOCUMENT, host: hostnameOf(clientId) });
 }
 
-async function revokeGrantsElsewhere(tx: Db, clientId: string, redirectUris: string[]): Promise<number> {
+async function isUsed(client: Db, clientId: string): Promise<boolean> {
+  return (await client.oAuthConsent.count({ where: { clientId, revokedAt: null } })) > 0;
+}
+
+async function followChange(
+  tx: Db,
+  clientId: string,
+  before: DocumentMetadata,
+  after: DocumentMetadata,
+  isRecorded: boolean,
+): Promise<void> {
+  const isRemoved = before.redirect_uris.some((uri) => !after.redirect_uris.includes(uri));
+  const revokedGrants = isRemoved ? await revokeGrantsOfRemovedUris(tx, clientId, after.redirect_uris) : 0;
+  if (!(await isUsed(tx, clientId))) return;
+  const fields = [...new Set([...Object.keys(before), ...Object.keys(after)])] as (keyof DocumentMetadata)[];
+  const data = { ...changesOf(before, after, fields), revokedGrants };
+  if (isRecorded) await recordAuditEvent(tx, { type: "oauth_client_document.change", clientId, data });
+  else log().warn({ clientId, data }, "a metadata document has changed, after many earlier changes");
+}
+
+async function revokeGrantsOfRemovedUris(tx: Db, clientId: string, redirectUris: string[]): Promise<number> {
   const used = await tx.$queryRaw<{ uri: string }[]>`
     SELECT DISTINCT g.payload ->> 'redirectUri' AS uri FROM oauth_grant g JOIN oauth_consent c ON c.id = g.consent_id
     WHERE c.client_id = ${clientId} AND g.revoked_at IS NULL AND g.payload ->> 'redirectUri' IS NOT NULL`;

@@ -27,7 +27,7 @@ const toldOf = async ({ app }: { app: { clientId: string } }) =>
   (await alertOnBursts()).filter(({ clientId }) => clientId === app.clientId);
 const letters = (email: string) => db().mail.findMany({ where: { recipient: email } });
 
-test("S96 twenty refusals in ten minutes are told to the organization's administrators, once a day", async () => {
+test("S96 the organization's administrators are alerted to twenty refusals in ten minutes, once a day", async () => {
   const at = await boundApp();
   await at.entries("exchange_refused", BURST_REFUSALS, 15);
   await at.entries("exchange_refused", BURST_REFUSALS - 1);
@@ -48,9 +48,9 @@ test("S96 twenty refusals in ten minutes are told to the organization's administ
   expect(await toldOf(at)).toHaveLength(1);
 });
 
-test("S96 many exchanges are told where they are unusual, and not for an app that is always busy", async () => {
+test("S96 administrators are alerted to many exchanges if they are unusual, and not for an app that is always busy", async () => {
   const [quiet, busy] = [await boundApp(), await boundApp()];
-  // What ten minutes of the last week had on average, times fifty.
+  // Fifty times the average of ten minutes in the last week.
   const day = new Date(Date.now() - 86_400_000);
   await db().oAuthAppUsage.create({ data: { clientId: busy.app.clientId, day, tokens: 7 * 144 * 50 } });
   for (const at of [quiet, busy]) await at.entries("exchange", BURST_EXCHANGES - 1);

@@ -1,21 +1,21 @@
-import { exchangeBurstLetter } from "#core/accounts/mails/exchange-burst-letter.ts";
+import { exchangeBurstLetter } from "#core/accounts/mails/app-letters.ts";
 import { recordAuditEvent } from "#core/audit/record-audit-event.ts";
 import { type Db, db } from "#core/db.ts";
 import { mailAdministrators } from "../apps/mail-administrators.ts";
 
 /** How far back the check looks. */
-export const BURST_MINUTES = 10;
+const BURST_MINUTES = 10;
 /** This many refusals: somebody is trying addresses, or a program is broken. */
 export const BURST_REFUSALS = 20;
 /** This many exchanges, if they are also this many times the app's usual number. */
 export const BURST_EXCHANGES = 300;
-export const BURST_TIMES_USUAL = 10;
+const BURST_TIMES_USUAL = 10;
 /** One alert per app and day: nobody reads an alert that comes every minute. */
 const QUIET_HOURS = 24;
 /** The most alerts per round; the next round finds the others. */
 const APPS_MAX = 50;
 
-export type Burst = { orgId: string; clientId: string; appId: string; name: string; issued: number; refused: number };
+type Burst = { orgId: string; clientId: string; appId: string; name: string; issued: number; refused: number };
 
 /** The usual number is the mean of the last seven days before today. Entries are indexed by time, so a round reads ten minutes. */
 const FIND = `SELECT e.org_id AS "orgId", e.client_id AS "clientId", a.id AS "appId", a.name, e.issued, e.refused

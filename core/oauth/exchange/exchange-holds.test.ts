@@ -1,39 +1,35 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, expect, test } from "vitest";
 import { operatorCommand } from "#core/access/actor.ts";
-import { removeMember } from "#core/accounts/organizations/members/remove-member.ts";
+import { removeMember } from "#core/accounts/organizations/members.ts";
 import { setPlan } from "#core/accounts/organizations/set-plan.ts";
 import { noOrigin } from "#core/audit/request-origin.ts";
 import { db } from "#core/db.ts";
 import { sweep } from "#core/housekeeping/sweep.ts";
 import { decideApp } from "../app-policy/decide-app.ts";
-import { bindApp } from "../apps/bind-app.ts";
-import { deleteApp } from "../apps/delete-app.ts";
-import { setAppBlock } from "../apps/set-app-block.ts";
-import { setAppPrivilege } from "../apps/set-app-privilege.ts";
-import { unbindApp } from "../apps/unbind-app.ts";
+import { setAppBlock, setAppPrivilege } from "../apps/app-privilege.ts";
+import { bindApp, unbindApp } from "../apps/bound-apps.ts";
+import { deleteApp } from "../apps/transfer-app.ts";
 import { listConsents } from "../consents/list-consents.ts";
 import { exchange, type Prepared, prepareExchange } from "../testing/exchange.ts";
-import { startWorld, type World } from "../testing/world.ts";
-import { listTokensOfMember } from "./list-tokens-of-member.ts";
+import { startWorld } from "../testing/world.ts";
+import { findBearer } from "../tokens/find-bearer.ts";
+import { listTokensOfMember } from "./list-exchanges.ts";
 
-let world: World;
-beforeAll(async () => {
-  world = await startWorld();
-});
+const world = await startWorld();
 afterAll(() => world.stop());
 
-/** What each door that a token opens says of it. */
+/** The status of each endpoint that accepts the token. */
 async function isAlive({ app }: Prepared, token: string): Promise<boolean> {
   const authorization = world.basic(app.clientId, app.secret ?? "");
   const introspection = await world.post("/oauth/introspect", { token }, { authorization });
   const { active } = introspection.status === 200 ? await introspection.json() : { active: false };
   const userinfo = (await world.userinfo(token)).status === 200;
-  // A client that is gone can ask nobody; userinfo alone decides.
+  // A deleted client cannot introspect; only userinfo decides.
   if (introspection.status === 200) expect(userinfo).toBe(active);
   return userinfo;
 }
 
-/** What ends the right to exchange, and what brings it back: the token must not come back with it. */
+/** What ends the right to exchange and what restores it: the token must stay invalid. */
 const ends: Record<string, { end(at: Prepared): Promise<unknown>; restore?(at: Prepared): Promise<unknown> }> = {
   "removing the member": {
     end: ({ orgId, writer }) => removeMember(operatorCommand, orgId, writer.id, noOrigin),
@@ -93,6 +89,21 @@ test.each(Object.keys(ends))("S95 %s ends the token at the next call, for good",
   expect(await isAlive(at, issued)).toBe(false);
 });
 
+test("S95 a scope that the app loses is lost to the tokens that it has", async () => {
+  const at = await prepareExchange(world, { scopes: ["openid", "read-repos", "write-repos"] });
+  const { access_token } = (await exchange(at, at.writer.email)).body;
+  const authorization = world.basic(at.app.clientId, at.app.secret ?? "");
+  const scopes = async () => [
+    (await (await world.post("/oauth/introspect", { token: access_token }, { authorization })).json()).scope,
+    (await findBearer(access_token, { scheme: "bearer" }))?.scopes,
+    (await listTokensOfMember(at.writer.id))[0]?.scopes,
+  ];
+  const all = ["openid", "read-repos", "write-repos"];
+  expect(await scopes()).toEqual([all.join(" "), all, all]);
+  await db().oAuthApp.update({ where: { id: at.app.id }, data: { scopes: ["read-repos"] } });
+  expect(await scopes()).toEqual(["read-repos", ["read-repos"], ["read-repos"]]);
+});
+
 test("a role that changes counts from the next call on", async () => {
   const at = await prepareExchange(world);
   const { access_token } = (await exchange(at, at.writer.email)).body;
@@ -131,7 +142,7 @@ test("a member sees which apps hold tokens for them, until they end; their own c
   expect(await listTokensOfMember(at.writer.id)).toEqual([]);
 });
 
-test("housekeeping takes Grants and tokens an hour after their end, and none before", async () => {
+test("housekeeping deletes Grants and tokens an hour after their end, and none before", async () => {
   const at = await prepareExchange(world);
   const { access_token } = (await exchange(at, at.writer.email)).body;
   await exchange(at, at.reader.email);

@@ -1,35 +1,22 @@
 import * as jose from "jose";
 import * as oauth from "oauth4webapi";
 import * as openid from "openid-client";
-import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
-import { REFUSALS_IN_ALL, REFUSALS_OF_ADDRESS, throttleKey } from "#core/accounts/throttle.ts";
+import { afterAll, describe, expect, test, vi } from "vitest";
+import { ENTRIES_IN_ALL, ENTRIES_OF_SOURCE, throttleKey } from "#core/accounts/throttle.ts";
 import { db } from "#core/db.ts";
 import { newId } from "#core/ids.ts";
 import { countStatements } from "#core/testing/count-statements.ts";
+import { ACCESS_TOKEN_TYPE, TOKEN_EXCHANGE_GRANT } from "../grant-types.ts";
 import { proofKey } from "../testing/dpop.ts";
-import {
-  auditOfOrganization,
-  exchange,
-  exchangeForm,
-  outcomeOf,
-  type Prepared,
-  prepareExchange,
-  USER_EMAIL,
-} from "../testing/exchange.ts";
-import { startWorld, type World } from "../testing/world.ts";
-import { FIND_EXCHANGE } from "./find-exchange.ts";
-import { REFUSALS_OF_CLIENT } from "./save-exchange.ts";
-import { ACCESS_TOKEN_TYPE, TOKEN_EXCHANGE_GRANT } from "./token-exchange.ts";
+import { auditOfOrganization, exchange, exchangeForm, outcomeOf, prepareExchange, USER_EMAIL } from "../testing/exchange.ts";
+import { startWorld } from "../testing/world.ts";
+import { FIND_EXCHANGE, REFUSALS_OF_CLIENT } from "./exchange-store.ts";
 
-let world: World;
-let at: Prepared;
-beforeAll(async () => {
-  world = await startWorld();
-  at = await prepareExchange(world);
-});
+const world = await startWorld();
+const at = await prepareExchange(world);
 afterAll(() => world.stop());
 
-// Refusals are counted by address (S56), and these tests are refused on purpose.
+// Refusals count by address (S56), and these tests cause them on purpose.
 let addresses = 0;
 const fromElsewhere = () => world.sendFrom(`192.0.2.${(addresses++ % 250) + 1}`);
 
@@ -94,7 +81,7 @@ describe("S89 the client authenticates by HTTP Basic", () => {
     return { status: response.status, challenge: response.headers.get("www-authenticate"), body: await response.json() };
   };
 
-  test("credentials in the body are refused, right or wrong, with a sentence that says what to do", async () => {
+  test("credentials in the body are refused, right or wrong, with advice", async () => {
     for (const client_secret of [at.app.secret ?? "", "wrong"]) {
       const { status, body } = await refusedWith({ client_id: at.app.clientId, client_secret });
       expect([status, body.error]).toEqual([401, "invalid_client"]);
@@ -103,7 +90,7 @@ describe("S89 the client authenticates by HTTP Basic", () => {
     expect((await auditOfOrganization(at.orgId)).at(-1)?.data).toMatchObject({ reason: "not_authenticated_by_basic" });
   });
 
-  test("a wrong secret, no secret, nobody and an unknown client answer the same", async () => {
+  test("a wrong secret, no secret, no client and an unknown client get the same response", async () => {
     const attempts = [
       await refusedWith({}, { authorization: world.basic(at.app.clientId, "wrong") }),
       await refusedWith({}, { authorization: world.basic(newId(), "wrong") }),
@@ -122,7 +109,7 @@ describe("S89 the client authenticates by HTTP Basic", () => {
   });
 });
 
-test("S90 an app that is not bound, or lacks privilege, plan or the organization's leave, is 401 invalid_client and told why", async () => {
+test("S90 an app that is not bound, is blocked by the organization, or lacks privilege or plan gets 401 invalid_client with the reason", async () => {
   const other = await prepareExchange(world);
   const set = async (data: object) => db().oAuthApp.update({ where: { id: other.app.id }, data });
   const refusal = async () => {
@@ -166,7 +153,7 @@ describe("S91 the subject is a member by their verified e-mail address", () => {
     await db().user.update({ where: { id: at.reader.id }, data: { email: at.reader.email, emailCanonical: at.reader.email } });
   });
 
-  test("nobody, a stranger, an unverified, a disabled and a restricted member answer alike; the audit log tells them apart", async () => {
+  test("an unknown user, a non-member, an unverified, a disabled and a restricted member get the same response; the audit log distinguishes them", async () => {
     const other = await prepareExchange(world, { name: "Other" });
     const { admin, writer, reader, stranger } = other;
     await db().user.update({ where: { id: writer.id }, data: { emailVerifiedAt: null } });
@@ -196,7 +183,7 @@ describe("S91 the subject is a member by their verified e-mail address", () => {
     ).toBe(true);
   });
 
-  test("S144 so many refusals of an app, from an address and of all are recorded, and apart those of apps that may not exchange", async () => {
+  test("S144 refusals are recorded up to limits for an app, an address and all, separately for apps that may not exchange", async () => {
     world.sendFrom("2001:db8:144:1::1");
     const other = await prepareExchange(world, { name: "Restless" });
     const recorded = () => db().auditEvent.count({ where: { orgId: other.orgId, type: "oauth_token.exchange_refused" } });
@@ -208,8 +195,8 @@ describe("S91 the subject is a member by their verified e-mail address", () => {
     const counters = (kind: string) =>
       [
         [throttleKey(kind, other.app.clientId), REFUSALS_OF_CLIENT],
-        [throttleKey(`${kind}-address`, "2001:db8:144::/48"), REFUSALS_OF_ADDRESS.limit],
-        [throttleKey(`${kind}-all`, ""), REFUSALS_IN_ALL.limit],
+        [throttleKey(`${kind}-source`, "2001:db8:144::/48"), ENTRIES_OF_SOURCE.limit],
+        [throttleKey(`${kind}-all`, ""), ENTRIES_IN_ALL.limit],
       ] as const;
     for (const [isPrivileged, code] of [
       [true, "400 invalid_grant"],
@@ -221,7 +208,7 @@ describe("S91 the subject is a member by their verified e-mail address", () => {
       });
       expect(await refuse(code)).toBe(1);
       const [own, ...others] = counters(isPrivileged ? "exchange_refusal" : "exchange_refusal_unapproved");
-      // S96: of one that may exchange nothing else is counted, so that no other app can use it up.
+      // S96: for an app that may exchange, only its own refusals count, so no other app can use up its limit.
       for (const [key, limit] of isPrivileged ? [own] : [own, ...others]) {
         const { count } = await db().throttle.findUniqueOrThrow({ where: { key } });
         await db().throttle.update({ where: { key }, data: { count: limit } });
@@ -234,7 +221,7 @@ describe("S91 the subject is a member by their verified e-mail address", () => {
     }
   });
 
-  test("takes the same time for nobody and for somebody who is no member", async () => {
+  test("takes the same time for an unknown address and for a non-member", async () => {
     const time = async (email: string) => {
       fromElsewhere();
       const startedAt = performance.now();
@@ -255,7 +242,7 @@ describe("S91 the subject is a member by their verified e-mail address", () => {
   });
 });
 
-test("S92 what RFC 8693 asks of the parameters is asked", async () => {
+test("S92 the parameters must be as RFC 8693 requires", async () => {
   const other = await prepareExchange(world);
   const cases: Record<string, string | undefined>[] = [
     { subject_token: undefined },
@@ -305,7 +292,7 @@ test("resource and audience may name our API; anything else is invalid_target", 
   }
 });
 
-test("S93 scopes: all that the app has, or those asked for, and no other", async () => {
+test("S93 scopes: all of the app's, or the requested ones, and no others", async () => {
   expect((await exchange(at, at.writer.email)).body.scope).toBe("openid profile email read-repos");
   expect((await exchange(at, at.writer.email, { scope: "" })).body.scope).toBe("openid profile email read-repos");
   const some = await exchange(at, at.writer.email, { scope: "read-repos profile read-repos" });
@@ -376,7 +363,7 @@ test("S101 a client id is never a user's id", async () => {
 });
 
 describe("RFC 8693 §4.1 delegation", () => {
-  test("whoever the actor token is for acts: in introspection, in the audit log, and within the next one", async () => {
+  test("the actor token's user is the acting party: in introspection, in the audit log, and within the next token", async () => {
     const other = await prepareExchange(world);
     const actor = (await exchange(other, other.admin.email)).body.access_token;
     const as = (actor_token: string) => ({ actor_token, actor_token_type: ACCESS_TOKEN_TYPE });
@@ -396,7 +383,7 @@ describe("RFC 8693 §4.1 delegation", () => {
       sub: other.writer.id,
       act: { sub: other.reader.id, act: { sub: other.admin.id } },
     });
-    // Nobody acts who is not there, and nobody behind a row of others without end.
+    // The acting party must exist, and the chain of acting parties is limited.
     let last = second.body.access_token;
     let depth = 2;
     for (; depth < 9; depth++) {
@@ -460,7 +447,7 @@ describe("hostile and odd requests", () => {
   });
 });
 
-test("an exchange takes two statements, in an organization of 20,000 members as in one of three", async () => {
+test("an exchange takes two statements, in an organization of 20,000 members or of three", async () => {
   const other = await prepareExchange(world);
   const ids = "SELECT n, 'ee' || lpad(to_hex(n), 22, '0') AS id FROM generate_series(1, 20000) AS n";
   await db().$executeRawUnsafe(`INSERT INTO "user" (id, username, full_name, email, email_canonical, email_verified_at)
@@ -472,14 +459,14 @@ test("an exchange takes two statements, in an organization of 20,000 members as 
   await exchange(other, other.writer.email);
   const { result, statements } = await countStatements(() => exchange(other, "crowd-12345@example.test", { scope: "profile" }));
   expect([outcomeOf(result), statements]).toEqual(["200", 2]);
-  // Nothing reads through the members to find one.
+  // No plan scans the members to find one.
   const plan = await db().$queryRawUnsafe<Record<string, string>[]>(
     `EXPLAIN ${FIND_EXCHANGE.replace("$1", "'{x}'").replace("$2", "'{y}'")}`,
   );
   expect(plan.map((row) => row["QUERY PLAN"]).join("\n")).not.toMatch(/Seq Scan on (membership|"?user"?)/);
 });
 
-test("an app that takes bound tokens only gets none without a proof, and none by a proof that was used", async () => {
+test("an app that requires bound tokens gets none without a proof, and none with a used proof", async () => {
   const other = await prepareExchange(world, { isDpopRequired: true });
   fromElsewhere();
   expect(outcomeOf(await exchange(other, other.writer.email))).toBe("400 invalid_dpop_proof");
@@ -494,7 +481,7 @@ test("an app that takes bound tokens only gets none without a proof, and none by
   expect((await world.userinfo(bound.body.access_token)).status).toBe(401);
 });
 
-test("S96 a token is stored with its Grant also where a page of Next, with modules of its own, asked for the engine first", async () => {
+test("S96 a token is stored with its Grant also if a Next page, with its own modules, requested the engine first", async () => {
   const { keyhookProvider } = globalThis as typeof globalThis & { keyhookProvider?: { current?: unknown } };
   if (keyhookProvider) keyhookProvider.current = undefined;
   vi.resetModules();

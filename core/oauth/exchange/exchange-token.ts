@@ -1,23 +1,39 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import type Provider from "oidc-provider";
 import type { KoaContextWithOIDC } from "oidc-provider";
 import type { RequestOrigin } from "#core/audit/request-origin.ts";
-import { assertMayExchange } from "./assert-may-exchange.ts";
-import { ExchangeRefusal } from "./exchange-refusal.ts";
-import { findActingParty } from "./find-acting-party.ts";
-import { type Exchange, findExchange } from "./find-exchange.ts";
-import { findMember } from "./find-member.ts";
-import { grantedScopes } from "./granted-scopes.ts";
+import { TOKEN_EXCHANGE_GRANT } from "../grant-types.ts";
+import { protocolRoutes } from "../protocol-routes.ts";
+import { apiAudience } from "../resources/resource-servers.ts";
+import { InvalidDpopProof, takeKeyProof } from "../tokens/dpop-proof.ts";
+import { findBearer } from "../tokens/find-bearer.ts";
+import { type Exchange, findExchange, recordRefusal, type Subject } from "./exchange-store.ts";
 import { issueExchangedToken } from "./issue-exchanged-token.ts";
-import { provenKey } from "./proven-key.ts";
-import { type ExchangeParameters, readExchangeRequest, readScopes, subjectAddress } from "./read-exchange-request.ts";
-import { recordRefusal } from "./save-exchange.ts";
+import {
+  EXCHANGE_PARAMETERS,
+  type ExchangeParameters,
+  ExchangeRefusal,
+  type ExchangeRequest,
+  invalidRequest,
+  invalidSubject,
+  REPEATABLE_PARAMETERS,
+  readExchangeRequest,
+  readScopes,
+  subjectAddress,
+  unauthorizedClient,
+} from "./read-exchange-request.ts";
+
+/** Makes token exchange a grant type of the engine, which then lists it in its metadata (RFC 8414). */
+export function registerTokenExchange(provider: Provider): void {
+  provider.registerGrantType(TOKEN_EXCHANGE_GRANT, exchangeToken, [...EXCHANGE_PARAMETERS], [...REPEATABLE_PARAMETERS]);
+}
 
 /**
  * Token exchange (RFC 8693, docs/specification/organizations-and-tokens.md#token-exchange): an app that is bound to an organization gets an
- * access token for a member, named by their e-mail address. The engine has already authenticated the client. It takes two database round
+ * access token for a member, named by their email address. The engine has already authenticated the client. It takes two database round
  * trips: the first reads all that decides, the last stores all results.
  */
-export async function exchangeToken(ctx: KoaContextWithOIDC): Promise<void> {
+async function exchangeToken(ctx: KoaContextWithOIDC): Promise<void> {
   const startedAt = performance.now();
   const clientId = ctx.oidc.client?.clientId ?? "";
   const parameters = (ctx.oidc.params ?? {}) as ExchangeParameters;
@@ -26,7 +42,7 @@ export async function exchangeToken(ctx: KoaContextWithOIDC): Promise<void> {
     assertMayExchange(ctx, exchange);
     const request = readExchangeRequest(parameters);
     const act = request.actorToken === undefined ? undefined : await findActingParty(request.actorToken, clientId);
-    const member = findMember(exchange);
+    const member = requireMember(exchange);
     const scopes = grantedScopes(request, exchange);
     const keyThumbprint = await provenKey(ctx, clientId);
     const from = originOf(ctx);
@@ -45,7 +61,7 @@ const REFUSAL_MS = 25;
 // RFC 5321 §4.5.3.1.3; anything longer is not an address.
 const SUBJECT_SHOWN_CHARACTERS = 254;
 
-/** In the log of the organization to which the app is bound; for an unbound app, nobody reads it (S96). */
+/** Records the exchange in the log of the organization to which the app is bound. For an unbound app, nobody reads the entry (S96). */
 async function recordRefused(
   ctx: KoaContextWithOIDC,
   clientId: string,
@@ -67,10 +83,116 @@ async function recordRefused(
     },
     from: originOf(ctx),
   };
-  // All of rule 1 is about the app itself (assert-may-exchange.ts).
+  // All of rule 1 is about the app itself (`assertMayExchange`).
   await recordRefusal(event, { mayExchange: error !== "invalid_client" });
 }
 
-export function originOf(ctx: KoaContextWithOIDC): RequestOrigin {
+function originOf(ctx: KoaContextWithOIDC): RequestOrigin {
   return { ip: ctx.ip || null, userAgent: ctx.get("user-agent") || null };
+}
+
+/**
+ * Rule 1 of docs/specification/organizations-and-tokens.md#token-exchange: the client authenticates by HTTP Basic, is bound to an
+ * organization, and has the privilege and the plan (S89, S90). Each refusal says what is missing: its reader has proved to be the app.
+ * @throws ExchangeRefusal `invalid_client`
+ */
+function assertMayExchange(
+  ctx: KoaContextWithOIDC,
+  exchange: Exchange | undefined,
+): asserts exchange is Exchange & { orgId: string } {
+  const isBasic = /^basic /i.test(ctx.get("authorization")) && ctx.oidc.client?.clientAuthMethod === "client_secret_basic";
+  if (!isBasic) {
+    throw unauthorizedClient("not_authenticated_by_basic", "token exchange accepts the client ID and secret by HTTP Basic only");
+  }
+  if (!exchange?.orgId) throw unauthorizedClient("not_bound", NOT_BOUND);
+  if (!exchange.isPrivileged) {
+    throw unauthorizedClient("no_privilege", "the app lacks the privilege token-exchange, which the operator grants on request");
+  }
+  if (!exchange.hasPlan)
+    throw unauthorizedClient("no_plan", "token exchange requires the organization to have the Enterprise plan");
+  if (exchange.isBlockedByOrganization) {
+    throw unauthorizedClient("blocked_by_organization", "the organization has blocked the app");
+  }
+}
+
+export const NOT_BOUND = "the app is not bound to an organization, which token exchange requires";
+
+/**
+ * Rule 2 of docs/specification/organizations-and-tokens.md#token-exchange: the subject is a member of the organization now, and their
+ * address is verified (S91).
+ *
+ * A member who does not meet the organization's requirements is refused too: the token would open nothing until they do, and then start to.
+ * The response is the same as for a stranger; the audit log has the reason.
+ * @throws ExchangeRefusal `invalid_grant`, the same for every reason.
+ */
+function requireMember({ subject }: Exchange): Subject {
+  if (!subject?.role) throw invalidSubject("not_a_member");
+  if (!subject.isEmailVerified) throw invalidSubject("email_not_verified");
+  if (subject.isDisabled) throw invalidSubject("user_disabled");
+  if (subject.restrictions?.length) throw invalidSubject("requirements_not_met");
+  return subject;
+}
+
+/**
+ * The token's scopes: those requested, each of which the app must have, or all that it has (S93). `offline_access` is not one of them:
+ * there is no refresh token (S94).
+ * @throws ExchangeRefusal `invalid_scope`; `invalid_target` for a token for another resource: the organization's power over its members'
+ * tokens ends at our own API (rule 4 of docs/specification/organizations-and-tokens.md#token-exchange; RFC 8693 §2.2.2).
+ */
+function grantedScopes({ targets, scopes }: ExchangeRequest, exchange: Exchange): string[] {
+  if (targets.some((target) => target !== apiAudience())) {
+    throw new ExchangeRefusal("unknown_target", "invalid_target", `exchanged tokens can only be issued for ${apiAudience()}`);
+  }
+  const unknown = scopes?.filter((scope) => !exchange.scopes.includes(scope)) ?? [];
+  if (unknown.length === 0) return scopes ? exchange.scopes.filter((scope) => scopes.includes(scope)) : exchange.scopes;
+  const named = unknown.slice(0, 3).join(" ").slice(0, 100);
+  const description = `not configured on the app: ${named}; the app may request ${exchange.scopes.join(" ")}`;
+  throw new ExchangeRefusal("invalid_scope", "invalid_scope", description);
+}
+
+/**
+ * The thumbprint of the key to which the token will be bound (RFC 9449 §5), proved with this request; undefined for a plain token.
+ * @throws ExchangeRefusal `invalid_dpop_proof`, also if the proof is missing and the app requires bound tokens (S113).
+ */
+async function provenKey(ctx: KoaContextWithOIDC, clientId: string): Promise<string | undefined> {
+  const refusal = (description: string) => new ExchangeRefusal("invalid_dpop_proof", "invalid_dpop_proof", description);
+  const proof = ctx.get("DPoP");
+  if (!proof) {
+    if (ctx.oidc.client?.dpopBoundAccessTokens) throw refusal("this app can only get tokens with a DPoP proof");
+    return undefined;
+  }
+  try {
+    return await takeKeyProof({ proof, method: "POST", path: protocolRoutes.token }, clientId);
+  } catch (error) {
+    if (error instanceof InvalidDpopProof) throw refusal(error.message);
+    throw error;
+  }
+}
+
+/** RFC 8693 §4.1: who acts for the subject; nested within, the previous acting party. */
+export type ActingParty = { sub: string; client_id?: string; act?: ActingParty };
+
+/** The longest chain of acting parties: a longer one is a loop, and every response would contain all of them. */
+const ACTING_PARTIES_MAX = 5;
+
+/**
+ * The party for which the actor token was issued: an access token that this client got for a user, or a personal access token. Another
+ * client's token may not be used here, and a bound token requires its key (RFC 9449).
+ * @throws ExchangeRefusal `invalid_request`, as RFC 8693 §2.2.2 requires for an actor token that is invalid or not accepted.
+ */
+async function findActingParty(actorToken: string, clientId: string): Promise<ActingParty> {
+  const bearer = await findBearer(actorToken, { scheme: "bearer" });
+  if (!bearer || (bearer.kind === "oauth" && bearer.clientId !== clientId)) {
+    throw invalidRequest("actor_token is not a valid access token of this app or of a user", "invalid_actor");
+  }
+  const { account, act } = bearer;
+  const party = { sub: account.id, ...(bearer.kind === "oauth" && { client_id: clientId }), ...(act && { act }) };
+  if (partiesOf(party) > ACTING_PARTIES_MAX) {
+    throw invalidRequest(`actor_token has more than ${ACTING_PARTIES_MAX} acting parties in a row`, "invalid_actor");
+  }
+  return party;
+}
+
+function partiesOf({ act }: ActingParty): number {
+  return 1 + (act ? partiesOf(act) : 0);
 }

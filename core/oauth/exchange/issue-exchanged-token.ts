@@ -1,18 +1,17 @@
 import type { KoaContextWithOIDC } from "oidc-provider";
 import type { RequestOrigin } from "#core/audit/request-origin.ts";
 import { newId } from "#core/ids.ts";
-import { personClaims } from "../claims.ts";
-import { findAccount } from "../find-account.ts";
+import { requestRows } from "../artifacts/request-rows.ts";
+import { ACCESS_TOKEN_TYPE, TOKEN_EXCHANGE_GRANT } from "../grant-types.ts";
 import { ACCESS_TOKEN_MAX_SECONDS, ACCESS_TOKEN_SECONDS } from "../lifetimes.ts";
-import { requestRows } from "../request-rows.ts";
 import { apiAudience } from "../resources/resource-servers.ts";
-import type { ActingParty } from "./find-acting-party.ts";
-import type { Exchange, Subject } from "./find-exchange.ts";
+import { findAccount, personClaims } from "../tokens/claims.ts";
+import { type Exchange, type Subject, saveExchangedToken } from "./exchange-store.ts";
+import type { ActingParty } from "./exchange-token.ts";
 import type { ExchangeRequest } from "./read-exchange-request.ts";
-import { ACCESS_TOKEN_TYPE, TOKEN_EXCHANGE_GRANT } from "./token-exchange.ts";
 
 /** The successful response of RFC 8693 §2.2.1. There is never a refresh token (S94). */
-export type ExchangeAnswer = {
+type ExchangeAnswer = {
   access_token: string;
   token_type: string;
   expires_in: number;
@@ -31,7 +30,7 @@ type Decided = {
   from: RequestOrigin;
 };
 
-/** Issues the token. The rows to store with it wait among the request's rows until the engine stores it (adapter.ts). */
+/** Issues the token, and stores it with its Grant and its entry in the audit log. */
 export async function issueExchangedToken(ctx: KoaContextWithOIDC, decided: Decided): Promise<ExchangeAnswer> {
   const { exchange, member, scopes, act, keyThumbprint, request, from } = decided;
   const { provider, client } = ctx.oidc;
@@ -40,15 +39,7 @@ export async function issueExchangedToken(ctx: KoaContextWithOIDC, decided: Deci
   const expiresIn = Math.min(exchange.tokenSeconds ?? ACCESS_TOKEN_SECONDS, ACCESS_TOKEN_MAX_SECONDS);
   const scope = scopes.join(" ");
   const grantId = newId();
-  const rows = requestRows();
-  rows.accounts.set(member.id, member);
-  rows.exchange = {
-    orgId: exchange.orgId,
-    grantId,
-    act,
-    data: { subject: member.email, scopes, expiresIn, ...(act && { act }) },
-    from,
-  };
+  requestRows().accounts.set(member.id, member);
   const account = await findAccount(ctx, member.id);
   if (account) ctx.oidc.entity("Account", account);
 
@@ -64,7 +55,8 @@ export async function issueExchangedToken(ctx: KoaContextWithOIDC, decided: Deci
     ...(keyThumbprint && { jkt: keyThumbprint }),
   });
   ctx.oidc.entity("AccessToken", token);
-  const accessToken = await token.save();
+  const data = { subject: member.email, scopes, expiresIn, ...(act && { act }) };
+  const accessToken = await saveExchangedToken(token, { orgId: exchange.orgId, grantId, act, data, from });
   const idToken = scopes.includes("openid") ? await issueIdToken(ctx, member, scope) : undefined;
   return {
     access_token: accessToken,

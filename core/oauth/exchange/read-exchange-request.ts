@@ -1,8 +1,8 @@
+import { errors } from "oidc-provider";
 import { readEmailAddress } from "#core/accounts/email-address.ts";
 import { env } from "#core/env.ts";
+import { ACCESS_TOKEN_TYPE } from "../grant-types.ts";
 import { plainIdentifier } from "../resources/resource-servers.ts";
-import { invalidRequest } from "./exchange-refusal.ts";
-import { ACCESS_TOKEN_TYPE } from "./token-exchange.ts";
 
 /** The parameters of RFC 8693 §2.1, as the engine read them: several values only where the RFC allows several. */
 export type ExchangeParameters = {
@@ -37,16 +37,13 @@ export type ExchangeRequest = {
   targets: string[];
 };
 
-/**
- * `urn:<vendor>:token-type:user-email` in this installation's namespace, and as the public hub's clients know it
- * (docs/specification/organizations-and-tokens.md#token-exchange).
- */
+/** `urn:<vendor>:token-type:user-email` with this installation's vendor, and with the public hub's. */
 export const userEmailTokenTypes = (): string[] => [
   `urn:${env().VENDOR}:token-type:user-email`,
   "urn:huggingface:token-type:user-email",
 ];
 
-/** The subject token's e-mail address in its canonical form for comparison; undefined if it is not an address (S91). */
+/** The subject token's email address in its canonical form for comparison; undefined if it is not an address (S91). */
 export function subjectAddress({ subject_token = "" }: ExchangeParameters): string | undefined {
   return subject_token.length <= 1_000 ? readEmailAddress(subject_token)?.canonical : undefined;
 }
@@ -64,7 +61,7 @@ export function readExchangeRequest(parameters: ExchangeParameters): ExchangeReq
   if (requested_token_type && requested_token_type !== ACCESS_TOKEN_TYPE) {
     throw invalidRequest(`only tokens of the type ${ACCESS_TOKEN_TYPE} are issued`);
   }
-  if (actor_token && !actor_token_type) throw invalidRequest("actor_token_type is missing beside actor_token");
+  if (actor_token && !actor_token_type) throw invalidRequest("actor_token_type is required with actor_token");
   if (!actor_token && actor_token_type) throw invalidRequest("actor_token_type without actor_token");
   if (actor_token_type && actor_token_type !== ACCESS_TOKEN_TYPE) {
     throw invalidRequest(`actor_token_type must be ${ACCESS_TOKEN_TYPE}`);
@@ -80,3 +77,41 @@ export function readScopes({ scope = "" }: ExchangeParameters): string[] | undef
 function readTargets({ resource = [], audience = [] }: ExchangeParameters): string[] {
   return [...new Set([resource, audience].flat().map(plainIdentifier))];
 }
+
+/** Why an exchange was refused, as a code for the organization's audit log: it may say what the response must not. */
+type RefusalReason =
+  | "not_authenticated_by_basic"
+  | "not_bound"
+  | "no_privilege"
+  | "no_plan"
+  | "blocked_by_organization"
+  | "malformed_request"
+  | "invalid_actor"
+  | "not_a_member"
+  | "email_not_verified"
+  | "user_disabled"
+  | "requirements_not_met"
+  | "unknown_target"
+  | "invalid_scope"
+  | "invalid_dpop_proof";
+
+/** A refused exchange: the RFC 6749 error for the client, and the reason for the organization. */
+export class ExchangeRefusal extends errors.CustomOIDCProviderError {
+  readonly reason: RefusalReason;
+
+  constructor(reason: RefusalReason, error: string, description: string) {
+    super(error, description);
+    this.reason = reason;
+  }
+}
+
+/** A known client that may not exchange (S89, S90). The status is 401, as for every `invalid_client` here. */
+export const unauthorizedClient = (reason: RefusalReason, description: string) =>
+  new ExchangeRefusal(reason, "invalid_client", description);
+
+export const invalidRequest = (description: string, reason: RefusalReason = "malformed_request") =>
+  new ExchangeRefusal(reason, "invalid_request", description);
+
+/** One sentence for an unknown, unverified, foreign, disabled or restricted subject: they look the same (S91). */
+export const invalidSubject = (reason: RefusalReason) =>
+  new ExchangeRefusal(reason, "invalid_grant", "no member of the organization can be identified by this e-mail address");

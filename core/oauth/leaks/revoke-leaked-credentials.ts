@@ -1,4 +1,5 @@
 import { endDelegationsOf } from "#core/access/delegation.ts";
+import { type Letter, letter, link } from "#core/accounts/mails/letter.ts";
 import { takeAtLeast } from "#core/accounts/take-at-least.ts";
 import { consumeAddressThrottle } from "#core/accounts/throttle.ts";
 import { recordAboutSomebody } from "#core/audit/record-about-somebody.ts";
@@ -6,8 +7,9 @@ import { recordAuditEvent } from "#core/audit/record-audit-event.ts";
 import type { RequestOrigin } from "#core/audit/request-origin.ts";
 import { hashToken } from "#core/crypto/token.ts";
 import { type Db, inTransaction } from "#core/db.ts";
-import { endByHash, type LeakedCredential } from "./end-by-hash.ts";
-import { tellOfLeaks } from "./tell-of-leaks.ts";
+import { env } from "#core/env.ts";
+import { queueMail } from "#core/mail/queue-mail.ts";
+import { readRefreshTokenId } from "../artifacts/refresh-token-id.ts";
 
 /** docs/specification/organizations-and-tokens.md#leaked-tokens */
 export const LEAKED_MAX_CREDENTIALS = 1_000;
@@ -28,18 +30,19 @@ export async function revokeLeakedCredentials(credentials: readonly string[], fr
   const byHash = new Map(credentials.map((credential) => [hashToken(credential), credential.slice(-4)]));
   await takeAtLeast(ANSWER_MS, () =>
     inTransaction(async (tx) => {
-      const ended = await endByHash(tx, [...byHash.keys()]);
+      const named = credentials.flatMap((credential) => {
+        const grant = readRefreshTokenId(credential);
+        return grant ? [{ ...grant, hash: hashToken(credential) }] : [];
+      });
+      const ended = await endByHash(tx, [...byHash.keys()], named);
       const recorded: LeakedCredential[] = [];
       for (const one of ended) if (await recordLeak(tx, one, byHash.get(one.hash) ?? "", from)) recorded.push(one);
-      // What was created with an expired token may also be the work of whoever had it.
+      // Somebody else may have had an expired token and created things with it too.
       const known = await tx.$queryRaw<{ id: string }[]>`
         SELECT grant_id AS id FROM oauth_artifact
           WHERE model IN ('AccessToken', 'RefreshToken') AND id_hash = ANY (${[...byHash.keys()]}) AND grant_id IS NOT NULL
         UNION SELECT id FROM personal_access_token WHERE token_hash = ANY (${[...byHash.keys()]})`;
-      await endDelegationsOf(
-        tx,
-        known.map(({ id }) => id),
-      );
+      await endDelegationsOf(tx, [...known.map(({ id }) => id), ...named.map(({ grantId }) => grantId)]);
       await tellOfLeaks(tx, recorded);
     }),
   );
@@ -60,4 +63,142 @@ async function recordLeak(tx: Db, leaked: LeakedCredential, last4: string, from:
   if (kind === "ci" || (kind === "oauth" && !orgId)) return recordAboutSomebody(tx, event);
   await recordAuditEvent(tx, event);
   return true;
+}
+
+type NamedGrant = { hash: string; grantId: string; exp: number };
+
+type LeakedCredential = {
+  kind: "personal" | "oauth" | "ci" | "client_secret";
+  hash: string;
+  /** The id of a personal or CI token, of an OAuth token's Grant, or of a client secret. */
+  id: string;
+  /** The user for whom it acted, or who owns its repository or app; null if an organization does. */
+  userId: string | null;
+  clientId: string | null;
+  /** The organization whose administrators should know. */
+  orgId: string | null;
+  /** Its owner's name for it, or the job that it was for. */
+  name: string | null;
+};
+
+/**
+ * Ends the credentials found by these hashes: a personal or CI token itself, an OAuth token with everything issued under its Grant. An
+ * app's secret stays valid, since otherwise any stranger could lock out all its users; the app's managers are told to rotate it.
+ * @param named the Grants that refresh tokens name themselves: the row of a used one may be gone
+ * @returns the credentials that were live until now; one statement for each kind, whatever was reported
+ */
+export async function endByHash(tx: Db, hashes: string[], named: readonly NamedGrant[] = []): Promise<LeakedCredential[]> {
+  const personal = await tx.$queryRaw<LeakedCredential[]>`
+    UPDATE personal_access_token SET revoked_at = now()
+     WHERE token_hash = ANY (${hashes}) AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > now())
+    RETURNING 'personal' AS kind, token_hash AS hash, id, user_id AS "userId", NULL AS "clientId", NULL AS "orgId", name`;
+  // A used refresh token still proves that its family has leaked (S47); an expired token proves nothing.
+  const live = named.filter(({ exp }) => exp * 1_000 > Date.now());
+  const oauth = await tx.$queryRaw<LeakedCredential[]>`
+    WITH found AS (
+      SELECT DISTINCT ON (grant_id) grant_id, id_hash FROM (
+        SELECT grant_id, id_hash FROM oauth_artifact
+         WHERE model IN ('AccessToken', 'RefreshToken') AND id_hash = ANY (${hashes}) AND expires_at > now() AND grant_id IS NOT NULL
+        UNION ALL
+        SELECT * FROM unnest(${live.map(({ grantId }) => grantId)}::text[], ${live.map(({ hash }) => hash)}::text[])
+      ) AS either
+    )
+    UPDATE oauth_grant g SET revoked_at = now() FROM found WHERE g.id = found.grant_id AND g.revoked_at IS NULL
+    RETURNING 'oauth' AS kind, found.id_hash AS hash, g.id, g.user_id AS "userId", g.client_id AS "clientId",
+              g.bound_org_id AS "orgId", NULL AS name`;
+  const ci = await tx.$queryRaw<LeakedCredential[]>`
+    UPDATE ci_token t SET revoked_at = now()
+     WHERE t.token_hash = ANY (${hashes}) AND t.revoked_at IS NULL AND t.expires_at > now()
+    RETURNING 'ci' AS kind, t.token_hash AS hash, t.id,
+              coalesce(t.user_id, (SELECT r.owner_id FROM repo r WHERE r.id = t.repo_id AND r.owner_kind = 'user')) AS "userId", NULL AS "clientId",
+              (SELECT r.owner_id FROM repo r WHERE r.id = t.repo_id AND r.owner_kind = 'organization') AS "orgId",
+              t.description AS name`;
+  // A secret that stays valid could be reported again and again: one email per day is sent.
+  const secrets = await tx.$queryRaw<LeakedCredential[]>`
+    WITH live AS (
+      SELECT 'client_secret' AS kind, s.secret_hash AS hash, s.id, a.owner_user_id AS "userId", a.client_id AS "clientId",
+             coalesce(a.owner_org_id, a.bound_org_id) AS "orgId", NULL AS name
+        FROM oauth_app_secret s JOIN oauth_app a ON a.id = s.app_id
+       WHERE s.secret_hash = ANY (${hashes}) AND (s.expires_at IS NULL OR s.expires_at > now())
+    ), untold AS (
+      INSERT INTO throttle AS t (key, count, reset_at) SELECT 'leaked-secret:' || id, 1, now() + interval '1 day' FROM live ORDER BY id
+      ON CONFLICT (key) DO UPDATE SET count = 1, reset_at = excluded.reset_at WHERE t.reset_at <= now()
+      RETURNING key
+    )
+    SELECT live.* FROM live JOIN untold ON untold.key = 'leaked-secret:' || live.id`;
+  return [...personal, ...oauth, ...ci, ...secrets];
+}
+
+/** If an organization has many administrators, the longest-serving ones. */
+const ADMINISTRATORS_MAX = 20;
+
+type Reader = { userId: string; username: string; email: string };
+
+/** Sends one letter to each user who owned these tokens, or manages what they were for. */
+async function tellOfLeaks(tx: Db, leaked: readonly LeakedCredential[]): Promise<void> {
+  if (leaked.length === 0) return;
+  const [readers, apps] = [await readersOf(tx, leaked), await appNames(tx, leaked)];
+  const lines = new Map<Reader, string[]>();
+  for (const one of leaked) {
+    for (const reader of readers.get(one) ?? []) lines.set(reader, [...(lines.get(reader) ?? []), lineOf(one, apps)]);
+  }
+  for (const [reader, about] of lines) await queueMail(tx, { to: reader.email, ...leakLetter(reader, about) });
+}
+
+function lineOf({ kind, name, clientId, orgId }: LeakedCredential, apps: ReadonlyMap<string, string>): string {
+  const app = (clientId && apps.get(clientId)) ?? clientId;
+  if (kind === "personal") return `- your access token "${name}": it is revoked.`;
+  if (kind === "oauth" && orgId)
+    return `- a token that the app "${app}" exchanged for a member of the organization: it is revoked.`;
+  if (kind === "oauth")
+    return `- a token that the app "${app}" got from you: the app is signed out, and must ask you to sign in again.`;
+  if (kind === "ci") return `- a token of the job "${name}": it is revoked.`;
+  return `- a secret of the app "${app}": it still works, so that your users are not locked out. Rotate it now in the app's settings.`;
+}
+
+function leakLetter({ username }: Reader, lines: readonly string[]): Letter {
+  const { BRAND_NAME } = env();
+  return letter(`Your ${BRAND_NAME} token has leaked`, username, [
+    "Somebody found these in a public place and reported them to us:",
+    lines.join("\n"),
+    "Find out where they were published, for example in a repository, a log or an image. Then replace them, and check how they were used:",
+    link("/settings/security-log"),
+  ]);
+}
+
+/**
+ * The user of a token. For what belongs to an organization, its administrators, also for the secret of another owner's app that exchanges
+ * tokens for it: they can rotate that secret, and its owner cannot.
+ */
+async function readersOf(tx: Db, leaked: readonly LeakedCredential[]): Promise<Map<LeakedCredential, Reader[]>> {
+  const userIds = leaked.flatMap(({ userId }) => userId ?? []);
+  const orgIds = [...new Set(leaked.flatMap(({ orgId }) => orgId ?? []))];
+  const rows = await tx.$queryRaw<(Reader & { orgId: string | null })[]>`
+    SELECT u.id AS "userId", u.username, u.email, NULL AS "orgId" FROM "user" u WHERE u.id = ANY (${userIds}) AND u.disabled_at IS NULL
+    UNION ALL
+    SELECT a.id, a.username, a.email, o.id FROM unnest(${orgIds}::text[]) AS o(id) CROSS JOIN LATERAL (
+      SELECT u.id, u.username, u.email FROM membership m JOIN "user" u ON u.id = m.user_id
+       WHERE m.org_id = o.id AND m.role = 'admin' AND u.disabled_at IS NULL ORDER BY m.created_at LIMIT ${ADMINISTRATORS_MAX}) a`;
+  const [people, administrators] = [new Map<string, Reader>(), new Map<string, Reader[]>()];
+  for (const { orgId, ...reader } of rows) {
+    const known = people.get(reader.userId) ?? reader;
+    people.set(reader.userId, known);
+    if (orgId) administrators.set(orgId, [...(administrators.get(orgId) ?? []), known]);
+  }
+  return new Map(
+    leaked.map((one) => {
+      const person = one.userId ? people.get(one.userId) : undefined;
+      const others = (one.orgId && administrators.get(one.orgId)) || [];
+      return [one, [...new Set(person ? [person, ...others] : others)]];
+    }),
+  );
+}
+
+async function appNames(tx: Db, leaked: readonly LeakedCredential[]): Promise<Map<string, string>> {
+  const clientIds = leaked.flatMap(({ clientId }) => clientId ?? []);
+  const rows = await tx.$queryRaw<{ clientId: string; name: string | null }[]>`
+    SELECT client_id AS "clientId", name FROM oauth_app WHERE client_id = ANY (${clientIds})
+    UNION ALL
+    SELECT client_id, metadata ->> 'client_name' FROM oauth_client_document WHERE client_id = ANY (${clientIds})`;
+  return new Map(rows.flatMap(({ clientId, name }) => (name ? [[clientId, name] as const] : [])));
 }

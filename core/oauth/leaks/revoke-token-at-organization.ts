@@ -8,9 +8,10 @@ import { hashToken } from "#core/crypto/token.ts";
 import { type Db, inTransaction } from "#core/db.ts";
 import { notFound } from "#core/errors.ts";
 import { queueMail } from "#core/mail/queue-mail.ts";
+import { readRefreshTokenId } from "../artifacts/refresh-token-id.ts";
 
 /** A token itself, or its ID in the audit log. */
-export type TokenReference = { token: string } | { tokenId: string };
+type TokenReference = { token: string } | { tokenId: string };
 
 type Found = {
   kind: "personal" | "oauth" | "exchanged" | "ci";
@@ -23,7 +24,7 @@ type Found = {
  * Revokes a member's token for one organization (docs/specification/organizations-and-tokens.md#leaked-tokens). A token that belongs to the
  * organization alone, exchanged or a CI job's for one of its repositories, is revoked. Any other stays valid for its user elsewhere and can
  * no longer access this organization (`token-revoked` among its restrictions).
- * @throws ServiceError `not_found` also for a token of nobody here; `forbidden`, `insufficient_scope`
+ * @throws ServiceError `not_found` also for a token that belongs to nobody here; `forbidden`, `insufficient_scope`
  */
 export async function revokeTokenAtOrganization(
   actor: Actor,
@@ -60,9 +61,11 @@ async function cutOff(
   return tx.organizationRevokedToken.createMany({ data: [row], skipDuplicates: true });
 }
 
-/** A token that reaches this organization, itself or through what it created: of a member, or of the organization. */
+/** A token that reaches this organization, itself or through something that it created: a member's token, or the organization's. */
 async function findToken(tx: Db, orgId: string, reference: TokenReference): Promise<Found | undefined> {
   const [hash, id] = "token" in reference ? [hashToken(reference.token), null] : [null, reference.tokenId];
+  // The row of a used refresh token may be gone.
+  const namedId = "token" in reference ? (readRefreshTokenId(reference.token)?.grantId ?? null) : null;
   const [found] = await tx.$queryRaw<Found[]>`
     SELECT 'personal' AS kind, t.id, t.user_id AS "userId", t.name FROM personal_access_token t
       JOIN membership m ON m.user_id = t.user_id AND m.org_id = ${orgId}
@@ -70,7 +73,7 @@ async function findToken(tx: Db, orgId: string, reference: TokenReference): Prom
     UNION ALL
     SELECT CASE WHEN g.bound_org_id IS NULL THEN 'oauth' ELSE 'exchanged' END, g.id, g.user_id, g.client_id FROM oauth_grant g
       JOIN membership m ON m.user_id = g.user_id AND m.org_id = ${orgId}
-     WHERE (g.id = ${id} OR g.id = (SELECT a.grant_id FROM oauth_artifact a
+     WHERE (g.id IN (${id}, ${namedId}) OR g.id = (SELECT a.grant_id FROM oauth_artifact a
               WHERE a.model IN ('AccessToken', 'RefreshToken') AND a.id_hash = ${hash} LIMIT 1))
        AND g.revoked_at IS NULL AND (g.bound_org_id = ${orgId} OR (g.bound_org_id IS NULL AND (g.is_all_orgs OR ${orgId} = ANY (g.org_ids))))
     UNION ALL
@@ -78,7 +81,7 @@ async function findToken(tx: Db, orgId: string, reference: TokenReference): Prom
     SELECT CASE n.kind WHEN 'exchanged' THEN 'exchanged' ELSE 'oauth' END, n.token_id, n.user_id, n.client_id FROM live_delegation n
       JOIN membership m ON m.user_id = n.user_id AND m.org_id = ${orgId}
      WHERE n.client_id IS NOT NULL AND (n.bound_org_id = ${orgId} OR (n.bound_org_id IS NULL AND (n.is_all_orgs OR ${orgId} = ANY (n.org_ids))))
-       AND (n.token_id = ${id} OR n.token_id = (SELECT a.grant_id FROM oauth_artifact a
+       AND (n.token_id IN (${id}, ${namedId}) OR n.token_id = (SELECT a.grant_id FROM oauth_artifact a
               WHERE a.model IN ('AccessToken', 'RefreshToken') AND a.id_hash = ${hash} LIMIT 1))
     UNION ALL
     SELECT 'ci', t.id, NULL, t.description FROM ci_token t JOIN repo r ON r.id = t.repo_id
@@ -91,11 +94,11 @@ async function tellOwner(tx: Db, userId: string, orgId: string, { kind, name }: 
   const person = await tx.user.findUnique({ where: { id: userId }, select: { email: true, username: true } });
   const organization = await tx.organization.findUnique({ where: { id: orgId }, select: { fullName: true } });
   if (!person || !organization) return;
-  const token = kind === "personal" ? `your access token "${name}"` : "a token that an app has for you";
-  const text = `an administrator of ${organization.fullName} has cut ${token} off from the organization. It no longer reaches what is the organization's.`;
-  const advice = "Ask them why before you make another one: it may have leaked.";
+  const token = kind === "personal" ? `your access token "${name}"` : "an app's token for your account";
+  const text = `An administrator of ${organization.fullName} has blocked ${token} from the organization. It can no longer access the organization.`;
+  const advice = "Ask why before you create another one: it may have leaked.";
   await queueMail(tx, {
     to: person.email,
-    ...letter(`A token was cut off from ${organization.fullName}`, person.username, [text, advice]),
+    ...letter(`A token was blocked from ${organization.fullName}`, person.username, [text, advice]),
   });
 }

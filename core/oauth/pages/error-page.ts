@@ -5,67 +5,79 @@ import { may } from "#core/access/may.ts";
 import { db } from "#core/db.ts";
 import { env } from "#core/env.ts";
 import { isDocumentAddress } from "../documents/document-address.ts";
-import { isPersonEndpoint } from "../protocol-routes.ts";
+import { isPersonEndpoint, isSignOutEndpoint } from "../protocol-routes.ts";
 import { siteSessionOf } from "../site-session.ts";
 import { escapeHtml, htmlPage } from "./layout.ts";
 
 type Problem = {
   error: string;
-  description?: string;
-  /** Only for those who may know what the app has registered. */
-  ownerDetail?: string;
+  description?: string | undefined;
+  /** What the page also names: the app, and the URIs. */
+  facts?: readonly (readonly [term: string, value: string])[];
+  /** The path of the app's settings, for those who may open them. */
+  settings?: string | undefined;
+  /** The link was to sign the user out. */
+  isSignOut?: boolean;
 };
 
 const sentences = new Map(
   Object.entries({
     invalid_client: {
-      title: "This app is not known here",
+      title: "Unknown app",
       text: "The link that brought you here names an app that does not exist, or no longer does.",
     },
     invalid_redirect_uri: {
-      title: "This app cannot receive you",
-      text: "It asked to send you back to an address that its developer has not registered. To protect you, nothing was sent there.",
+      title: "This app's redirect URI isn't registered",
+      text: "The app asked to send you to a URI that its developer has not registered. To protect you, nothing was sent there.",
     },
     invalid_client_metadata: {
       title: "This app cannot be identified",
-      text: "It is known by a document on its own website, and that document could not be used. Tell the app's developer what stands below.",
+      text: "The app is described by a document on its own website, and that document cannot be used. Show its developer the details below.",
     },
     unauthorized_client: {
       title: "This app is not allowed here",
-      text: "Whoever runs this service decides which apps may sign people in. Nothing was sent to the app.",
+      text: "The operator of this service decides which apps can sign users in. Nothing was sent to the app.",
     },
     temporarily_unavailable: {
-      title: "Not possible for a moment",
-      text: "The service is busy, or cannot reach something that it needs. Nothing is lost: try again in a few seconds.",
+      title: "Temporarily unavailable",
+      text: "The service is busy, or cannot reach something that it needs. Nothing was lost: try again in a few seconds.",
     },
-    server_error: { title: "Something went wrong on our side", text: "It has been noted. Try again in a moment." },
+    server_error: { title: "Something went wrong on our side", text: "The error has been logged. Try again in a moment." },
     invalid_request_uri: {
-      title: "This sign-in link has run out",
-      text: "It is good for one sign-in and for a minute only. Go back to the app and start again.",
+      title: "This sign-in link has expired",
+      text: "It works once, for a minute. Go back to the app and start again.",
     },
     session_not_found: {
-      title: "This sign-in has run out",
+      title: "This sign-in has expired",
       text: "It was finished in another tab, or left open too long. Go back to the app and start again.",
     },
   }),
 );
 
 const otherwise = {
-  title: "This sign-in link is not right",
-  text: "The app sent a request that cannot be answered. Tell its developer what stands below.",
+  title: "Invalid sign-in link",
+  text: "The app sent a request that cannot be processed. Show its developer the details below.",
+};
+
+const signOut = {
+  title: "Invalid sign-out link",
+  text: "The app sent a request to sign you out that cannot be processed, so you are still signed in. Show its developer the details below.",
 };
 
 const RECEIVED_MAX_CHARACTERS = 2000;
 
 /** The caller sets the status; the page never links to a URL from the request (S20). */
-export function errorPage({ error, description, ownerDetail }: Problem): string {
-  const { title, text } = sentences.get(error) ?? otherwise;
+export function errorPage({ error, description, facts = [], settings, isSignOut = false }: Problem): string {
+  const { title, text } = sentences.get(error) ?? (isSignOut ? signOut : otherwise);
   const detail = [error, description].filter(Boolean).join(": ");
+  const rows = facts.map(([term, value]) => `<dt>${term}</dt><dd><code>${escapeHtml(value)}</code></dd>`);
+  const origin = escapeHtml(env().ORIGIN);
   return htmlPage(
     title,
-    `<h1>${title}</h1><p>${text}</p>
-<pre><code>${escapeHtml(detail)}${ownerDetail ? `\n\n${escapeHtml(ownerDetail)}` : ""}</code></pre>
-<p class="muted"><a href="${escapeHtml(env().ORIGIN)}/">Back to ${escapeHtml(env().BRAND_NAME)}</a></p>`,
+    `<h1>${title}</h1><p>${text}</p>${rows.length > 0 ? `<dl>${rows.join("")}</dl>` : ""}
+<pre><code>${escapeHtml(detail)}</code></pre>
+<p class="actions">${settings ? `<a class="button primary" href="${origin}${escapeHtml(settings)}">Open the app's settings</a>` : ""}
+<a class="button" href="${origin}/">Go to ${escapeHtml(env().BRAND_NAME)}</a></p>`,
   );
 }
 
@@ -84,7 +96,8 @@ export async function renderErrorPage(
   ctx.body = errorPage({
     error: isRunOut ? "session_not_found" : out.error,
     description: (isAddress && brokenRule(ctx)) || out.error_description,
-    ownerDetail: isAddress ? await redirectUriDetail(ctx) : undefined,
+    isSignOut: isSignOutEndpoint(ctx.path),
+    ...(isAddress && (await redirectUriFacts(ctx))),
   });
 }
 
@@ -94,20 +107,32 @@ function brokenRule({ oidc }: KoaContextWithOIDC): string | undefined {
 }
 
 /**
- * The app's owner sees the received URI beside the registered ones; others see only the rule
- * (docs/specification/oauth.md#authorization-request). A metadata document's list is public.
+ * The app's name and the URI that was sent. Those who manage the app also see the registered URIs, and get a link to its settings; a
+ * document's URIs are public.
  */
-async function redirectUriDetail(ctx: KoaContextWithOIDC): Promise<string | undefined> {
+async function redirectUriFacts(ctx: KoaContextWithOIDC): Promise<Pick<Problem, "facts" | "settings">> {
   const { client, params } = ctx.oidc;
-  if (!client || !(isDocumentAddress(client.clientId) || (await isManager(ctx, client.clientId)))) return undefined;
-  const registered = (client.redirectUris ?? []).map((uri) => `  ${uri}`).join("\n");
-  return `received:\n  ${legible(String(params?.redirect_uri))}\nregistered:\n${registered}`;
+  if (!client) return {};
+  const settings = await settingsOf(ctx, client.clientId);
+  const registered = settings || isDocumentAddress(client.clientId) ? (client.redirectUris ?? []) : [];
+  return {
+    facts: [
+      ["App", client.clientName ?? client.clientId],
+      ["Redirect URI sent", legible(String(params?.redirect_uri))],
+      ...(registered.length > 0 ? [["Registered redirect URIs", registered.join("\n")] as const] : []),
+    ],
+    settings,
+  };
 }
 
-async function isManager(ctx: KoaContextWithOIDC, clientId: string): Promise<boolean> {
+/** The path of the app's settings, if the user may open them. */
+async function settingsOf(ctx: KoaContextWithOIDC, clientId: string): Promise<string | undefined> {
   const session = await siteSessionOf(ctx).catch(() => undefined);
   const app = session && (await db().oAuthApp.findUnique({ where: { clientId } }));
-  return app ? may(personActor(session), "oauth_app.read", app) : false;
+  if (!app || !(await may(personActor(session), "oauth_app.read", app))) return undefined;
+  const { ownerOrgId: id } = app;
+  const owner = id && (await db().organization.findUnique({ where: { id }, select: { name: true } }));
+  return `${owner ? `/organizations/${owner.name}` : ""}/settings/applications/${app.id}`;
 }
 
 /** Nonprinting characters, or those that reverse text, would hide the very difference that the owner is looking for. */

@@ -1,5 +1,6 @@
 import { hash } from "node:crypto";
 import { env } from "#core/env.ts";
+import { requestContext } from "#core/log.ts";
 
 export function escapeHtml(text: string): string {
   return text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
@@ -15,6 +16,8 @@ body{margin:0;min-height:100vh;display:grid;place-items:center;padding:2rem 1rem
 font:15px/1.6 "Inter Variable",ui-sans-serif,system-ui,sans-serif}
 main{width:100%;max-width:30rem;background:var(--surface);border:1px solid var(--line);border-radius:14px;padding:1.75rem 1.5rem;
 box-shadow:0 1px 2px rgb(28 25 23/.06),0 24px 60px -12px rgb(28 25 23/.22)}
+.brand{display:flex;align-items:center;gap:.5rem;margin-bottom:1.25rem;font-weight:600;text-decoration:none}
+.brand svg{width:20px;height:20px;color:var(--brand)}
 h1{font-size:22px;line-height:28px;font-weight:600;letter-spacing:-.01em;margin:0 0 .5rem}
 h2{font-size:15px;line-height:24px;font-weight:600;margin:1.25rem 0 0}
 p{margin:.5rem 0}.muted{color:var(--muted);font-size:13.5px}
@@ -44,23 +47,28 @@ export const pageHeaders = {
   "Cache-Control": "no-store",
 } as const;
 
+/** As in app/_components/brand-mark.tsx. */
+const MARK =
+  '<svg viewBox="0 0 24 24" fill="none" stroke="currentColor" stroke-width="2" stroke-linecap="round" stroke-linejoin="round" aria-hidden="true"><circle cx="14.25" cy="6" r="3.5"/><path d="M14.25 9.5v8a4 4 0 0 1-8 0v-2.25l-1.75 1.75"/><path d="M14.25 13.25h3.5"/></svg>';
+
 /**
  * The few pages that do not come from Next: the engine's own (an error that must not redirect, the question at sign-out), and the
  * replacement for a page that failed. They are plain HTML without script, so that they work when nothing else does, and look like
  * app/globals.css.
  * @param body trusted HTML: everything from outside must have gone through `escapeHtml`.
- * @param theme the user's choice; without it, the system's.
  */
-export function htmlPage(title: string, body: string, theme?: "light" | "dark"): string {
+export function htmlPage(title: string, body: string): string {
+  const { BRAND_NAME, ORIGIN } = env();
+  const theme = requestContext.getStore()?.theme;
   return `<!doctype html>
 <html lang="en"${theme ? ` data-theme="${theme}"` : ""}>
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="robots" content="noindex">
-<title>${escapeHtml(title)} · ${escapeHtml(env().BRAND_NAME)}</title>
+<title>${escapeHtml(title)} · ${escapeHtml(BRAND_NAME)}</title>
 <style>${STYLE}</style>
 </head>
-<body><main>${body}</main></body>
+<body><main><a class="brand" target="_top" href="${escapeHtml(ORIGIN)}/">${MARK}${escapeHtml(BRAND_NAME)}</a>${body}</main></body>
 </html>`;
 }

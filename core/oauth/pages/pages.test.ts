@@ -1,24 +1,21 @@
 import { hash } from "node:crypto";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, describe, expect, test } from "vitest";
 import { db } from "#core/db.ts";
 import { newId } from "#core/ids.ts";
 import { ask, openQuestion, resume } from "../testing/authorization.ts";
 import { type Prepared, prepare } from "../testing/sign-in.ts";
-import { REDIRECT_URI, startWorld, type World } from "../testing/world.ts";
+import { REDIRECT_URI, startWorld } from "../testing/world.ts";
 import { errorPage } from "./error-page.ts";
 
-/** The pages that the engine's side answers with: what they tell the browser, and what they never contain (S20, S23, S24). */
-let world: World;
-let at: Prepared;
-beforeAll(async () => {
-  world = await startWorld();
-  at = await prepare(world, { isConfidential: true });
-});
+/** The pages of the protocol endpoints: what they tell the browser, and what they never contain (S20, S23, S24). */
+const world = await startWorld();
+const at = await prepare(world, { isConfidential: true });
 afterAll(() => world.stop());
 
 const evil = "https://evil.example/<script>alert(1)</script>\"'";
+const SENT = "<code>https://evil.example/&#60;script&#62;alert(1)&#60;/script&#62;&#34;&#39;</code>";
 
-/** Every page there is: made by the engine's error handler, by ours before the engine, and by the engine itself. */
+/** Every page: made by the engine's error handler, by ours before the engine, and by the engine itself. */
 const pages: [string, () => Promise<Response>][] = [
   ["an unknown client", () => visit({ client_id: newId() })],
   ["a foreign redirect URI", () => visit({ redirect_uri: evil })],
@@ -41,7 +38,7 @@ const directivesOf = (response: Response) =>
 const sha = (text = "") => `'sha256-${hash("sha256", text, "base64")}'`;
 
 describe.each(pages)("%s", (_, load) => {
-  test("S23 cannot be framed, learns nothing of where one came from, and is not kept", async () => {
+  test("S23 cannot be framed, gets no referrer, and is not cached", async () => {
     const response = await load();
     expect(response.headers.get("content-type")).toMatch(/^text\/html/);
     expect(directivesOf(response)).toMatchObject({
@@ -56,7 +53,7 @@ describe.each(pages)("%s", (_, load) => {
     expect(response.headers.get("access-control-allow-origin")).toBeNull();
   });
 
-  test("S24 consists of nothing but itself: no script or picture from anywhere, no style but its own", async () => {
+  test("S24 loads no script or image, and only its own style", async () => {
     const response = await load();
     const page = await response.text();
     expect(page).not.toMatch(/<(?:img|link|iframe|object|embed|video|audio|base)\b|\bsrc\s*=|url\(|@import|\son\w+\s*=/i);
@@ -67,29 +64,33 @@ describe.each(pages)("%s", (_, load) => {
     for (const style of styles) expect(policy["style-src"]).toEqual([style]);
   });
 
-  test("S20 leads nowhere but to our own first page or sign-in, and to the app only by its registered address", async () => {
+  test("S20 links only to our own first page or sign-in or the app's settings, and to the app only by its registered URI", async () => {
     const page = await (await load()).text();
     const addresses = [...page.matchAll(/\b(?:href|action)\s*=\s*"([^"]*)"/g)].map(([, address = ""]) => address);
-    const own = [`${world.origin}/`, `${world.origin}/login`, `${world.origin}/oauth/logout/confirm`, REDIRECT_URI];
+    const settings = `${world.origin}/settings/applications/${at.app.id}`;
+    const own = [settings, `${world.origin}/`, `${world.origin}/login`, `${world.origin}/oauth/logout/confirm`, REDIRECT_URI];
     for (const address of addresses) expect(own).toContain(address);
     expect(page).not.toContain("<script>alert");
   });
 });
 
 describe("a redirect URI that is not registered", () => {
-  test("S20 the app's owner sees what was received beside what is registered, as text", async () => {
+  test("S20 the app's owner sees what was sent beside what is registered, as text, and a link to the app's settings", async () => {
     const { page } = await ask(at, { redirect_uri: evil });
-    expect(page).toContain("This app cannot receive you");
-    expect(page).toContain("received:\n  https://evil.example/&#60;script&#62;alert(1)&#60;/script&#62;&#34;&#39;");
-    expect(page).toContain(`registered:\n  ${REDIRECT_URI}`);
+    expect(page).toContain("redirect URI isn't registered");
+    expect(page).toContain(SENT);
+    expect(page).toContain(`<code>${REDIRECT_URI}</code>`);
+    expect(page).toContain(`href="${world.origin}/settings/applications/${at.app.id}"`);
   });
 
-  test("S20 others see neither, but the rule that was broken", async () => {
+  test("S20 others see the app's name, what was sent and the rule that was broken, but nothing that is registered", async () => {
     const visitors = [world.browser(), (await prepare(world)).browser];
     for (const browser of visitors) {
       const { page } = await ask({ ...at, browser }, { redirect_uri: evil });
-      expect(page).not.toContain("evil.example");
+      expect(page).toContain(SENT);
+      expect(page).toMatch(/<dt>App<\/dt><dd><code>[^<]+<\/code><\/dd>/);
       expect(page).not.toContain(REDIRECT_URI);
+      expect(page).not.toContain("/settings/applications/");
       expect(page).toContain("invalid_redirect_uri: Percent-encode the characters");
       const plain = await ask({ ...at, browser }, { redirect_uri: "http://app.example.test/callback" });
       expect(plain.page).toContain("invalid_redirect_uri: Use https");
@@ -98,23 +99,25 @@ describe("a redirect URI that is not registered", () => {
     }
   });
 
-  test("S20 of an organization's app its administrators see it, its other members do not", async () => {
+  test("S20 for an organization's app, administrators see this and other members do not", async () => {
     const [admin, member] = [await prepare(world), await prepare(world)];
     const orgId = await world.organization(`o-${newId()}`, { [admin.person.id]: "admin", [member.person.id]: "write" });
     await db().oAuthApp.update({ where: { id: admin.app.id }, data: { ownerUserId: null, ownerOrgId: orgId } });
     const seen = async (visitor: Prepared) =>
-      (await ask({ ...visitor, app: admin.app }, { redirect_uri: evil })).page.includes("received:");
-    expect(await seen(admin)).toBe(true);
-    expect(await seen(member)).toBe(false);
+      (await ask({ ...visitor, app: admin.app }, { redirect_uri: evil })).page.match(
+        /\/organizations\/o-\w+\/settings\/applications\/\w+/,
+      )?.[0];
+    expect(await seen(admin)).toContain(admin.app.id);
+    expect(await seen(member)).toBeUndefined();
   });
 
-  test("what does not print is shown as such", async () => {
+  test("unprintable characters are shown as such", async () => {
     const { page } = await ask(at, { redirect_uri: `${REDIRECT_URI}\u202e\u200b` });
-    expect(page).toContain(`received:\n  ${REDIRECT_URI}\ufffd\ufffd\n`);
+    expect(page).toContain(`<code>${REDIRECT_URI}\ufffd\ufffd</code>`);
   });
 });
 
-test("S23 whatever an error says, it is text: no name of a parameter, of an app or of an error becomes markup", async () => {
+test("S23 an error's content is text: no name of a parameter, an app or an error becomes markup", async () => {
   const hostile = `"><img src=x onerror=alert(1)>`;
   for (const name of [
     "client_id",
@@ -130,9 +133,10 @@ test("S23 whatever an error says, it is text: no name of a parameter, of an app 
     const { page } = await ask({ ...at, browser: world.browser() }, { redirect_uri: "https://evil.example/", [name]: hostile });
     expect(page).not.toContain("<img");
   }
-  expect(errorPage({ error: hostile, description: hostile, ownerDetail: hostile })).not.toContain("<img");
+  expect(errorPage({ error: hostile, description: hostile, facts: [["App", hostile]], settings: hostile })).not.toContain("<img");
   for (const error of ["constructor", "__proto__", "toString"]) {
-    expect(errorPage({ error })).toContain("<h1>This sign-in link is not right</h1>");
+    expect(errorPage({ error })).toContain("<h1>Invalid sign-in link</h1>");
+    expect(errorPage({ error, isSignOut: true })).toContain("<h1>Invalid sign-out link</h1>");
   }
 });
 
@@ -145,11 +149,11 @@ test("S28 the name of an app is text at sign-out too", async () => {
   expect(page).not.toContain("<i>");
 });
 
-test("a question that has run out says so, whatever became of it", async () => {
+test("an expired question says so, even if it was answered", async () => {
   const question = await openQuestion(at, { prompt: "consent" });
   const url = await question.allow();
   await resume(at, url);
   const { status, page } = await resume(at, url);
   expect(status).toBe(400);
-  expect(page).toContain("<h1>This sign-in has run out</h1>");
+  expect(page).toContain("<h1>This sign-in has expired</h1>");
 });

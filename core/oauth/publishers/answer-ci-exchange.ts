@@ -1,16 +1,18 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
+import { isRepoType, type RepoType, repoTypeOfSegment } from "@keyhook/sdk";
 import { consumeAddressThrottle } from "#core/accounts/throttle.ts";
 import { isServiceError } from "#core/errors.ts";
-import { ACCESS_TOKEN_TYPE } from "../exchange/token-exchange.ts";
+import { ACCESS_TOKEN_TYPE, ID_TOKEN_TYPE, TOKEN_EXCHANGE_GRANT } from "../grant-types.ts";
 import { ProtocolError } from "../protocol-request.ts";
 import { exchangeIdToken } from "./exchange-id-token.ts";
 import { quoted, type UnprovenIdToken } from "./id-token.ts";
-import { readCiRequest } from "./read-ci-request.ts";
 
-/** Many jobs may come from one address: a provider's runners, or an office's. */
+/** Many jobs may share one address: those of a provider's runners, or of an office. */
 const OF_ADDRESS = { limit: 300, windowSeconds: 60 };
-/** Refusals take a multiple of this, which is longer than any without outside requests: timing must not reveal how far a token got. */
+/**
+ * Refusals take a multiple of this, which is longer than all checks without outbound requests: timing must not reveal which check failed.
+ */
 const REFUSAL_MS = 150;
 
 /**
@@ -50,7 +52,7 @@ export async function answerCiExchange(
   res.end(JSON.stringify(body));
 }
 
-/** RFC 6749 has no code for it: this is the one that all of these endpoints use (failure-throttle.ts). */
+/** RFC 6749 has no code for a rate limit: all protocol endpoints use this one (failure-throttle.ts). */
 async function limited<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
@@ -60,7 +62,7 @@ async function limited<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** The claims by which providers identify their jobs: those that a user would compare with the settings. */
+/** The claims with which providers identify their jobs: a user would compare these with the settings. */
 const TELLING = [
   ...["repository", "repository_id", "repository_owner_id", "workflow_ref", "project_path", "project_id", "namespace_id"],
   ...["ref", "environment", "oidc.circleci.com/project-id", "oidc.circleci.com/vcs-ref", "repositoryUuid", "workspaceUuid"],
@@ -69,11 +71,85 @@ const TELLING = [
 const TOLD_MAX = 8;
 
 /**
- * One response for a resource that does not exist, trusts nobody, trusts others, or is a disabled account (S136). It contains only the
- * token's own claims, which the job's author needs to compare with the settings.
+ * The response is the same if the resource does not exist, trusts no issuer or other ones, or belongs to a disabled account (S136). It
+ * contains only the token's own claims, which the job's author needs to compare with the settings.
  */
 function notTrusted({ issuer, claims }: UnprovenIdToken): string {
   const told = TELLING.filter((name) => Object.hasOwn(claims, name)).slice(0, TOLD_MAX);
   const words = [`iss ${quoted(issuer)}`, ...told.map((name) => `${name} ${quoted(claims[name])}`)];
   return `no trusted publisher of this resource matches the token, which says: ${words.join(", ")}`;
 }
+
+/**
+ * Whether a token request is a CI job's (docs/specification/organizations-and-tokens.md#trusted-publishers): it has an ID token from its
+ * own issuer and no other authentication. A request that names or authenticates a client is treated as that client's.
+ */
+export function isCiExchange({ headers }: Pick<IncomingMessage, "headers">, form: URLSearchParams): boolean {
+  return (
+    form.get("grant_type") === TOKEN_EXCHANGE_GRANT &&
+    // If a request names its resource but lacks parameters, the error names them. It must not ask for a client, which is not needed.
+    (form.get("subject_token_type") ?? (form.has("resource") ? ID_TOKEN_TYPE : null)) === ID_TOKEN_TYPE &&
+    headers.authorization === undefined &&
+    !["client_id", "client_secret", "client_assertion"].some((name) => form.get(name))
+  );
+}
+
+export type CiRequest = {
+  /** A JWT, as received. */
+  subjectToken: string;
+  /** The requested resource, as received. */
+  resource: string;
+  /** What it names. */
+  target: { repo: { type: RepoType; owner: string; name: string } } | { username: string };
+};
+
+const TOKEN_MAX_CHARACTERS = 16 * 1024;
+const RESOURCE_MAX_CHARACTERS = 300;
+const JWT = /^[\w-]+\.[\w-]+\.[\w-]*$/;
+const SCOPE = "gated-repos";
+
+/**
+ * Reads the parameters of a CI job's exchange (RFC 8693 §2.1, docs/specification/organizations-and-tokens.md#trusted-publishers).
+ * @throws ProtocolError `invalid_request`, `invalid_scope`
+ */
+function readCiRequest(form: URLSearchParams): CiRequest {
+  const one = (name: string): string => {
+    const values = form.getAll(name);
+    if (values.length > 1) throw invalid(`${name} occurs ${values.length} times`);
+    return values[0] ?? "";
+  };
+  if (one("subject_token_type") === "") throw invalid(`subject_token_type is missing: send ${ID_TOKEN_TYPE}`);
+  const subjectToken = one("subject_token");
+  if (subjectToken === "") throw invalid("subject_token is missing: send the ID token of the job");
+  if (subjectToken.length > TOKEN_MAX_CHARACTERS || !JWT.test(subjectToken)) throw invalid("subject_token is not a signed JWT");
+  const requested = one("requested_token_type");
+  if (requested !== "" && requested !== ACCESS_TOKEN_TYPE) throw invalid(`requested_token_type can only be ${ACCESS_TOKEN_TYPE}`);
+  if (one("actor_token") !== "" || one("actor_token_type") !== "") {
+    throw invalid("actor_token is not supported for jobs");
+  }
+  const resource = one("resource");
+  const target = readResource(resource);
+  const scopes = one("scope").split(" ").filter(Boolean);
+  if ("username" in target && scopes.some((scope) => scope !== SCOPE)) {
+    throw new ProtocolError(400, "invalid_scope", `a token that reads on behalf of a user can only have the scope ${SCOPE}`);
+  }
+  return { subjectToken, resource, target };
+}
+
+function readResource(resource: string): CiRequest["target"] {
+  const shape = "send namespace/name, datasets/namespace/name, spaces/namespace/name or a user name";
+  if (resource === "") throw invalid(`resource is missing: ${shape}`);
+  if (resource.length > RESOURCE_MAX_CHARACTERS) throw invalid("resource is too long");
+  const parts = resource.split("/");
+  const [first = "", second = "", third = ""] = parts;
+  // docs/specification/repositories-and-git.md#what-is-not-offered
+  if (parts.length > 1 && (first === "kernels" || first === "buckets")) throw invalid(`${first} do not exist here: ${shape}`);
+  if (parts.some((part) => !/^[\w.-]+$/.test(part))) throw invalid(`resource is invalid: ${shape}`);
+  const type = repoTypeOfSegment(first);
+  if (parts.length === 3 && type) return { repo: { type, owner: second, name: third } };
+  if (parts.length === 2 && !type) return { repo: { type: "model", owner: first, name: second } };
+  if (parts.length === 1 && !type && !isRepoType(first)) return { username: first };
+  throw invalid(`resource is invalid: ${shape}`);
+}
+
+const invalid = (description: string): ProtocolError => new ProtocolError(400, "invalid_request", description);

@@ -3,12 +3,12 @@ import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { addressKey } from "#core/accounts/address-key.ts";
 import { presets } from "#core/accounts/publishers/presets.ts";
 import { organizationOf, signedInPerson, type TestPerson } from "#core/accounts/testing/people.ts";
-import { REFUSALS_IN_ALL, REFUSALS_OF_ADDRESS, throttleKey } from "#core/accounts/throttle.ts";
+import { ENTRIES_IN_ALL, ENTRIES_OF_SOURCE, throttleKey } from "#core/accounts/throttle.ts";
 import { findCiToken } from "#core/accounts/tokens/find-ci-token.ts";
 import { hashToken } from "#core/crypto/token.ts";
 import { db } from "#core/db.ts";
 import { newId } from "#core/ids.ts";
-import { endByHash } from "../leaks/end-by-hash.ts";
+import { endByHash } from "../leaks/revoke-leaked-credentials.ts";
 import { type CiIssuer, startCiIssuer } from "../testing/ci-issuer.ts";
 import { startWorld, type World } from "../testing/world.ts";
 import { answerCiExchange } from "./answer-ci-exchange.ts";
@@ -83,7 +83,7 @@ describe("the exchange of a CI job's ID token", () => {
 
   const refusals = () => db().auditEvent.findMany({ where: { orgId: org.id, type: "ci_token.exchange_refused" } });
 
-  test("answers as clients of the wire expect it, for JSON and for a form, and notes the use and the exchange", async () => {
+  test("responds as existing clients expect, to JSON and to a form, and records the use and the exchange", async () => {
     const { status, body, headers } = await exchange(await ci.sign(claims));
     expect({ status, body }).toEqual({
       status: 200,
@@ -97,11 +97,11 @@ describe("the exchange of a CI job's ID token", () => {
     expect(headers.get("cache-control")).toBe("no-store");
     const token = String(body.access_token);
     expect(await findCiToken(token)).toMatchObject({ publisherId, repo: { id: repo.id, fullName: repo.name }, user: null });
-    // S99 What ends it is the row, whatever the answer says.
+    // S99 The row decides when it ends, whatever the response says.
     const { createdAt, expiresAt } = await db().ciToken.findUniqueOrThrow({ where: { tokenHash: hashToken(token) } });
     const seconds = (expiresAt.getTime() - createdAt.getTime()) / 1000;
     expect(seconds).toBeGreaterThan(59 * 60);
-    // Process and database have a clock each, on one machine here.
+    // Process and database have their own clocks, here on one machine.
     expect(seconds).toBeLessThanOrEqual(60 * 60 + 1);
     expect(JSON.stringify(await db().ciToken.findMany())).not.toContain(token.slice(7));
     const [used] = await db().trustedPublisher.findMany({ where: { id: publisherId } });
@@ -130,7 +130,7 @@ describe("the exchange of a CI job's ID token", () => {
     expect((await exchange(await ci.sign(claims), { resource: reader.username })).error).toBe("invalid_grant");
   });
 
-  test("S99 what is malformed or missing is an invalid_request that names it", async () => {
+  test("S99 a malformed or missing parameter is an invalid_request that names it", async () => {
     const cases: [string, Record<string, unknown>][] = [
       ["subject_token_type", { subject_token_type: undefined }],
       ["subject_token", { subject_token: undefined }],
@@ -159,7 +159,7 @@ describe("the exchange of a CI job's ID token", () => {
     expect((await world.post("/oauth/token", twice.toString())).status).toBe(400);
   });
 
-  test("S98 refused is what is not for us, not now, or not signed by a key pair of the issuer's", async () => {
+  test("S98 a token is refused if it is not for us, not valid now, or not signed with a key pair of the issuer", async () => {
     const now = Math.floor(Date.now() / 1000);
     const stranger = await ci.newKey("RS256");
     const tokens: Record<string, [string, RegExp]> = {
@@ -201,7 +201,7 @@ describe("the exchange of a CI job's ID token", () => {
     expect((await exchange(await ci.sign({ ...claims, iat: now + 30, nbf: now + 30 }))).status).toBe(200);
   });
 
-  test("S98 every claim has to be equal, character for character; those that manage the repository are told which was not", async () => {
+  test("S98 every claim must be equal, character for character; the repository's managers see which was not", async () => {
     const wanted = { project_id: "22", ref_protected: "true", environment: "release" };
     const other = await privateRepo("kite");
     const id = await trust({ repoId: other.id }, { claims: wanted });
@@ -246,7 +246,7 @@ describe("the exchange of a CI job's ID token", () => {
     expect(new Set(expired.map(({ body }) => JSON.stringify(body))).size).toBe(1);
   });
 
-  test("S136 nor from the time: an issuer with slow keys is asked for new ones whoever the token is for", async () => {
+  test("S136 nor from the time: an issuer with slow keys is asked for new ones, whatever the resource", async () => {
     const slow = await startCiIssuer();
     const hidden = await privateRepo("reef");
     await trust({ repoId: hidden.id }, { issuer: slow.issuer });
@@ -254,7 +254,7 @@ describe("the exchange of a CI job's ID token", () => {
     const clock = vi.spyOn(Date, "now");
     const asked: number[] = [];
     for (const [at, resource] of [hidden.name, `${org.name}/none-such`, repo.name, `nobody-${newId()}`].entries()) {
-      // Each after the issuer's rest, with a key that it does not have.
+      // Each after the issuer's pause, with an unknown key.
       clock.mockImplementation(() => now + at * 6_000);
       const before = slow.asked.length;
       const made = await slow.sign(claims, await slow.newKey("RS256"));
@@ -266,13 +266,13 @@ describe("the exchange of a CI job's ID token", () => {
     await slow.stop();
   });
 
-  test("S99 of parallel exchanges of one token exactly one is answered with a token", async () => {
+  test("S99 of parallel exchanges of one token exactly one gets a token", async () => {
     for (const token of [await ci.sign(claims), await ci.sign({ ...claims, jti: undefined })]) {
       const answers = await Promise.all(Array.from({ length: 12 }, () => exchange(token)));
       expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
       const refused = answers.filter(({ status }) => status === 400);
       expect(refused).toHaveLength(11);
-      expect(refused.every(({ error, description }) => error === "invalid_grant" && /used before/.test(description))).toBe(true);
+      expect(refused.every(({ error, description }) => error === "invalid_grant" && /already used/.test(description))).toBe(true);
     }
     const token = await ci.sign(claims);
     const other = await privateRepo("surf");
@@ -281,7 +281,7 @@ describe("the exchange of a CI job's ID token", () => {
     expect((await exchange(token, { resource: other.name })).status).toBe(400);
   });
 
-  test("S100 a repository that takes over the name of another does not take over the trust", async () => {
+  test("S100 a repository that takes over another's name does not take over its trust", async () => {
     const github = await privateRepo("port");
     const id = await trust({ repoId: github.id }, { preset: "github" });
     const first = { ...claims, repository_id: "74", repository_owner_id: "65" };
@@ -309,7 +309,7 @@ describe("the exchange of a CI job's ID token", () => {
     expect(pinned).toMatchObject({ repository_id: ids[answers.findIndex(({ status }) => status === 200)] });
   });
 
-  test("S98 what cannot be kept equals nothing and is not recorded; a publisher without claims trusts nobody", async () => {
+  test("S98 a claim that cannot be stored equals nothing and is not recorded; a publisher without claims trusts nobody", async () => {
     const quay = await privateRepo("quay");
     const id = await trust({ repoId: quay.id }, { preset: "gitlab" });
     const pinned = async () => (await db().trustedPublisher.findUniqueOrThrow({ where: { id } })).pinned;
@@ -320,11 +320,11 @@ describe("the exchange of a CI job's ID token", () => {
     expect((await exchange(await ci.sign({ ...claims, project_id: "7\0" }), { resource: quay.name })).error).toBe(
       "invalid_grant",
     );
-    // Of nobody's making: read by us, and more than can be written again.
+    // No issuer makes such a token: it can be parsed, but not serialized again.
     const now = Math.floor(Date.now() / 1000);
     const deep = `{"iss":"x","aud":"${world.origin}","iat":${now},"exp":${now + 60},"sub":${"[".repeat(5_500)}${"]".repeat(5_500)}}`;
     const unsigned = `${Buffer.from('{"alg":"RS256"}').toString("base64url")}.${Buffer.from(deep).toString("base64url")}.x`;
-    expect((await exchange(unsigned, { resource: quay.name })).description).toContain("sub something nested too deep");
+    expect((await exchange(unsigned, { resource: quay.name })).description).toContain("sub a value that is nested too deeply");
     const open = await privateRepo("open");
     await trust({ repoId: open.id }, { claims: {} });
     expect((await exchange(await ci.sign(claims), { resource: open.name })).error).toBe("invalid_grant");
@@ -332,7 +332,7 @@ describe("the exchange of a CI job's ID token", () => {
     expect(() => presets.oidc.read(values)).toThrow("cannot be a claim's name");
   });
 
-  test("S98 new keys are found at once, those taken away are honoured no longer, and tokens cannot have us ask again and again", async () => {
+  test("S98 new keys are found at once, removed ones are no longer accepted, and tokens cannot make us fetch again and again", async () => {
     const rotating = await startCiIssuer("/team");
     const other = await privateRepo("mast");
     await trust({ repoId: other.id }, { issuer: rotating.issuer });
@@ -345,7 +345,7 @@ describe("the exchange of a CI job's ID token", () => {
     const old = await rotating.sign(claims);
     await rotating.rotate("ES256");
     const fresh = [await rotating.sign(claims), await rotating.sign(claims)] as const;
-    // Asked a moment ago: a flood of tokens with made-up keys is answered from what is kept.
+    // The keys were fetched a moment ago: a flood of tokens with made-up keys causes no more fetches.
     expect(await ask(fresh[0])).toBe(400);
     expect(keysAsked()).toBe(1);
     const now = Date.now();
@@ -357,7 +357,17 @@ describe("the exchange of a CI job's ID token", () => {
     await rotating.stop();
   });
 
-  test("S98 an issuer that cannot be asked properly is not believed: redirects, floods, silence, other names, inner addresses", async () => {
+  test("S137 an issuer's key that takes too long to verify with is not used", async () => {
+    const costly = await startCiIssuer();
+    const other = await privateRepo("tern");
+    await trust({ repoId: other.id }, { issuer: costly.issuer });
+    await costly.rotate("RS256", 4_104);
+    const answer = await exchange(await costly.sign(claims), { resource: other.name });
+    expect(answer).toMatchObject({ status: 400, error: "invalid_grant" });
+    await costly.stop();
+  });
+
+  test("S98 an issuer that does not respond properly is not trusted: redirects, floods, silence, other names, internal addresses", async () => {
     const bad = await startCiIssuer();
     const other = await privateRepo("gull");
     const trusting = async (issuer: string) => {
@@ -366,17 +376,17 @@ describe("the exchange of a CI job's ID token", () => {
     };
     const body = (value: unknown) => (res: import("node:http").ServerResponse) => res.writeHead(200).end(JSON.stringify(value));
     const cases: [string, "discovery" | "keys", Parameters<CiIssuer["answerWith"]>[1], RegExp][] = [
-      ["a redirect", "keys", (res) => res.writeHead(302, { location: `${ci.origin}/keys` }).end(), /answered 302/],
+      ["a redirect", "keys", (res) => res.writeHead(302, { location: `${ci.origin}/keys` }).end(), /responded with status 302/],
       ["a flood", "keys", (res) => res.writeHead(200).end(`{"keys":[],"x":"${"x".repeat(300_000)}"}`), /longer than/],
       ["another's name", "discovery", body({ issuer: "https://else.example", jwks_uri: `${bad.issuer}/keys` }), /another issuer/],
-      ["keys by http", "discovery", body({ issuer: bad.issuer, jwks_uri: "http://localhost/keys" }), /by https/],
+      ["keys by http", "discovery", body({ issuer: bad.issuer, jwks_uri: "http://localhost/keys" }), /https jwks_uri/],
       [
         "an inner address",
         "discovery",
         body({ issuer: bad.issuer, jwks_uri: "https://169.254.169.254/keys" }),
         /not on the public/,
       ],
-      ["no keys", "keys", body({ keys: "none" }), /is none/],
+      ["no keys", "keys", body({ keys: "none" }), /is invalid/],
       ["no JSON", "keys", (res) => res.writeHead(200).end("<html>"), /not a JSON object/],
     ];
     let clock = Date.now();
@@ -392,7 +402,7 @@ describe("the exchange of a CI job's ID token", () => {
     }
     bad.answerWith("keys", () => undefined);
     clock += 6_000;
-    // It ends, though no answer comes.
+    // It ends although no response arrives.
     expect((await exchange(await bad.sign(claims), { resource: other.name })).error).toBe("invalid_grant");
     bad.heal();
     expect((await exchange(await bad.sign(claims), { resource: other.name })).error).toBe("invalid_grant");
@@ -400,9 +410,9 @@ describe("the exchange of a CI job's ID token", () => {
     expect((await exchange(await bad.sign(claims), { resource: other.name })).status).toBe(200);
     later.mockRestore();
     await bad.stop();
-  }, 20_000);
+  });
 
-  test("S116 a flood of refusals is answered, and does not fill the log of those who manage the repository", async () => {
+  test("S116 a flood of refusals gets responses, and does not fill the log of the repository's managers", async () => {
     const other = await privateRepo("flood");
     const junk = await ci.sign({ ...claims, aud: "https://else.example" });
     const answers = await Promise.all(Array.from({ length: 80 }, () => exchange(junk, { resource: other.name })));
@@ -411,7 +421,7 @@ describe("the exchange of a CI job's ID token", () => {
     expect(noted.filter(({ data }) => (data as { repo?: string }).repo === other.name)).toHaveLength(60);
   });
 
-  test("S144 so many are recorded for an address and in all, whatever they are for", async () => {
+  test("S144 a limited number is recorded for an address and in total, whatever the resource", async () => {
     const junk = await ci.sign({ ...claims, aud: "https://else.example" });
     const refuse = async () => {
       const [other, before] = [await privateRepo("fill"), (await refusals()).length];
@@ -420,8 +430,8 @@ describe("the exchange of a CI job's ID token", () => {
     };
     expect(await refuse()).toBe(1);
     for (const [key, { limit }] of [
-      [throttleKey("ci_refusal_unproven-address", "127.0.0.1"), REFUSALS_OF_ADDRESS],
-      [throttleKey("ci_refusal_unproven-all", ""), REFUSALS_IN_ALL],
+      [throttleKey("ci_refusal_unproven-source", "127.0.0.1"), ENTRIES_OF_SOURCE],
+      [throttleKey("ci_refusal_unproven-all", ""), ENTRIES_IN_ALL],
     ] as const) {
       const { count } = await db().throttle.findUniqueOrThrow({ where: { key } });
       await db().throttle.update({ where: { key }, data: { count: limit } });
@@ -429,11 +439,11 @@ describe("the exchange of a CI job's ID token", () => {
       await db().throttle.update({ where: { key }, data: { count } });
     }
     expect(await refuse()).toBe(1);
-    // Of a token that is the issuer's own, the publisher's row tells all the same.
+    // For a token that the issuer signed, the publisher's row still shows the reason.
     const other = await privateRepo("told");
     const id = await trust({ repoId: other.id });
     await exchange(await ci.sign({ ...claims, ref: "refs/heads/first" }), { resource: other.name });
-    await db().throttle.update({ where: { key: throttleKey("ci_refusal-all", "") }, data: { count: REFUSALS_IN_ALL.limit } });
+    await db().throttle.update({ where: { key: throttleKey("ci_refusal-all", "") }, data: { count: ENTRIES_IN_ALL.limit } });
     await exchange(await ci.sign({ ...claims, ref: "refs/heads/second" }), { resource: other.name });
     await db().throttle.deleteMany({ where: { key: throttleKey("ci_refusal-all", "") } });
     expect((await db().trustedPublisher.findUniqueOrThrow({ where: { id } })).lastRefusal).toContain("refs/heads/second");
@@ -460,7 +470,7 @@ describe("the exchange of a CI job's ID token", () => {
     await expect(from("2001:db8:5:7::1")).rejects.toMatchObject({ status: 429 });
   });
 
-  test("S144 all publishers that one person set up have so many tokens in an hour together", async () => {
+  test("S144 all publishers that one user added share an hourly limit of tokens", async () => {
     const other = await privateRepo("fill");
     const ids = await Promise.all([repo.id, other.id].map((repoId) => trust({ repoId }, { claims: { ref: "refs/heads/much" } })));
     await db().trustedPublisher.updateMany({ where: { id: { in: ids } }, data: { createdById: ada.id } });
@@ -474,14 +484,14 @@ describe("the exchange of a CI job's ID token", () => {
     };
     await use(throttleKey("ci_exchange_truster", ada.id), OF_TRUSTER.limit - 1);
     expect(await statuses()).toEqual([200, 429]);
-    // One that is out of tokens takes none from the other.
+    // A publisher at its limit takes none from the other.
     await use(throttleKey("ci_exchange_truster", ada.id), OF_TRUSTER.limit - 2);
     await use(throttleKey("ci_exchange_publisher_hour", ids[0] as string), OF_PUBLISHER_IN_HOUR.limit);
     expect(await statuses()).toEqual([429, 200]);
     await db().trustedPublisher.deleteMany({ where: { id: { in: ids } } });
   });
 
-  test("S98 an issuer that nobody trusts is never asked", async () => {
+  test("S98 an issuer that nobody trusts is never contacted", async () => {
     const stranger = await startCiIssuer();
     expect((await exchange(await stranger.sign(claims))).error).toBe("invalid_grant");
     expect((await exchange(await stranger.sign(claims), { resource: "no/such" })).error).toBe("invalid_grant");
@@ -489,7 +499,7 @@ describe("the exchange of a CI job's ID token", () => {
     await stranger.stop();
   });
 
-  test("S99 a token dies with its hour, its revocation, its publisher and its repository", async () => {
+  test("S99 a token ends after an hour, and with its revocation, its publisher and its repository", async () => {
     const other = await privateRepo("knot");
     const id = await trust({ repoId: other.id });
     const get = async () => String((await exchange(await ci.sign(claims), { resource: other.name })).body.access_token);
@@ -498,7 +508,10 @@ describe("the exchange of a CI job's ID token", () => {
     expect(await end()).toMatchObject([{ kind: "ci", orgId: org.id, userId: null }]);
     expect(await end()).toEqual([]);
     expect(await findCiToken(revoked)).toBeUndefined();
-    await db().ciToken.updateMany({ where: { tokenHash: hashToken(expired) }, data: { expiresAt: new Date(Date.now() - 1) } });
+    await db().ciToken.updateMany({
+      where: { tokenHash: hashToken(expired) },
+      data: { expiresAt: new Date(Date.now() - 60_000) },
+    });
     expect(await findCiToken(expired)).toBeUndefined();
     expect(await findCiToken(orphan)).toBeDefined();
     await db().trustedPublisher.delete({ where: { id } });

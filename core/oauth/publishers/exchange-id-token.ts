@@ -1,38 +1,38 @@
 import type { JWTPayload } from "jose";
 import { differingClaim, isMetBy } from "#core/accounts/publishers/compare-claims.ts";
 import { publisherColumns, type TrustedPublisher, toPublisher } from "#core/accounts/publishers/publisher.ts";
-import { consumeThrottles, throttleKey } from "#core/accounts/throttle.ts";
+import { consumeThrottles, mayRecord, throttleKey } from "#core/accounts/throttle.ts";
 import { ENTRIES_WITH_TOKENS_PER_HOUR } from "#core/audit/hourly-allowance.ts";
+import { recordAuditEvent } from "#core/audit/record-audit-event.ts";
 import type { RequestOrigin } from "#core/audit/request-origin.ts";
 import { hashToken } from "#core/crypto/token.ts";
 import { db } from "#core/db.ts";
-import { isFirstUse } from "../replay.ts";
-import { decodeIdToken, flawOf, overAt, quoted, type UnprovenIdToken } from "./id-token.ts";
+import { log } from "#core/log.ts";
+import { isFirstUse } from "../artifacts/is-first-use.ts";
+import type { CiRequest } from "./answer-ci-exchange.ts";
+import { decodeIdToken, flawOf, overAt, quoted, type UnprovenIdToken, verifyIdToken } from "./id-token.ts";
 import { type IssuedCiToken, issueCiToken } from "./issue-ci-token.ts";
-import { noteRefusal } from "./note-refusal.ts";
-import type { CiRequest } from "./read-ci-request.ts";
-import { findResource, type Resource } from "./resource.ts";
-import { verifyIdToken } from "./verify-id-token.ts";
+import { auditedAs, findResource, type Resource } from "./resource.ts";
 
 /** Why a token was not exchanged. */
-export type Refusal = {
-  /** For whoever sent the token; undefined where anything of it would tell what is trusted here, or what is here at all (S136). */
+type Refusal = {
+  /** The sentence for the sender of the token; undefined if it would reveal what is trusted here, or what exists here (S136). */
   flaw?: string;
-  /** For the log of those who manage the resource. */
+  /** The reason, for the audit log of the resource's managers. */
   reason: string;
-  /** The same of each publisher whose issuer has signed the token, or could not be asked: it is shown beside it. */
+  /** The reason for each publisher whose issuer signed the token or could not be reached: it is shown beside the publisher. */
   of: readonly RefusedPublisher[];
 };
 
-export type RefusedPublisher = { id: string; reason: string };
+type RefusedPublisher = { id: string; reason: string };
 
 type RefusedExchange = { refused: UnprovenIdToken; flaw: string | undefined };
 
 /**
- * The exchange of a CI job's ID token, read top to bottom (S98–S100): the resource → whom it trusts of this issuer → the signature, if
- * anybody here trusts the issuer → every claim → ids that were recorded → used for the first time → the token. Whatever fails is noted for
- * those who manage the resource, if there is one.
- * @throws ProtocolError `invalid_request` for what is no token; ServiceError `rate_limited`
+ * Exchanges a CI job's ID token (S98–S100), in this order: the resource, its publishers with this issuer, the signature (if anybody here
+ * trusts the issuer), every claim, the recorded IDs, first use, the new token. If the resource exists, its managers can see why an exchange
+ * failed.
+ * @throws ProtocolError `invalid_request` if it is not a token; ServiceError `rate_limited`
  */
 export async function exchangeIdToken(
   { subjectToken, target }: CiRequest,
@@ -54,7 +54,7 @@ export async function exchangeIdToken(
     [throttleKey("ci_exchange_truster", createdById ?? id), OF_TRUSTER],
   ]);
   const issued = await issueCiToken(trusted.resource, trusted.publisher, trusted.claims, from);
-  return issued ?? refusedWith(refuseBy([trusted.publisher], "another job was the first, of another repository or owner"));
+  return issued ?? refusedWith(refuseBy([trusted.publisher], "a job of another repository or owner used this publisher first"));
 
   async function refusedWith(refusal: Refusal): Promise<RefusedExchange> {
     if (resource) await noteRefusal(resource, token, refusal, from);
@@ -62,17 +62,17 @@ export async function exchangeIdToken(
   }
 }
 
-/** More than a matrix of jobs wants. Counted only for tokens that are trusted, so that nobody else can use it up. */
+/** More than a matrix of jobs needs. Only trusted tokens count, so that nobody else can use it up. */
 const OF_PUBLISHER = { limit: 120, windowSeconds: 60 };
 /**
- * Each exchange is an entry in the audit log, and whoever trusts an issuer of their own has as many tokens as they like. So all publishers
- * that one person set up have together what the person's own tokens have (S144).
+ * Each exchange writes an entry to the audit log, and a user who trusts their own issuer can have any number of ID tokens. So all
+ * publishers that one user added share the limit of that user's own tokens (S144).
  */
 export const OF_TRUSTER = { limit: ENTRIES_WITH_TOKENS_PER_HOUR, windowSeconds: 60 * 60 };
-/** A third of that for one publisher: jobs that somebody else controls cannot lock out the other publishers of the same person. */
+/** A third of that for one publisher, so that jobs controlled by somebody else cannot lock out the same user's other publishers. */
 export const OF_PUBLISHER_IN_HOUR = { ...OF_TRUSTER, limit: OF_TRUSTER.limit / 3 };
 
-const USED = "the token was used before; each can be exchanged once, so ask for a new one";
+const USED = "the token was already used; request a new one, because each can be exchanged only once";
 
 type Trusted = { resource: Resource; publisher: TrustedPublisher; claims: JWTPayload };
 
@@ -80,10 +80,10 @@ async function trustedIn(resource: Resource | undefined, token: UnprovenIdToken)
   const { issuer = "" } = token;
   const publishers = resource ? await publishersOf(resource, issuer) : [];
   const isAsked = publishers.length > 0 || (await isTrustedBySomebody(issuer));
-  // For a resource that does not trust it, or is not there, too: the time that new keys take is not to tell them apart (S136).
+  // Also if the resource does not trust the issuer or does not exist: the time to fetch keys must not reveal which (S136).
   const verified = isAsked ? await verifyIdToken({ ...token, issuer }) : undefined;
   if (!resource) return refuse("there is no such resource");
-  if (!verified || publishers.length === 0) return refuse("no publisher is trusted with the token's issuer");
+  if (!verified || publishers.length === 0) return refuse("no trusted publisher has the token's issuer");
   if ("unproven" in verified) return refuseBy(verified.isIssuerDown ? publishers : [], verified.unproven);
   const { claims } = verified;
   const publisher = publishers.find((one) => isMetBy(one, claims));
@@ -92,13 +92,13 @@ async function trustedIn(resource: Resource | undefined, token: UnprovenIdToken)
   return { reason: of.map(({ reason }) => reason).join("; "), of };
 }
 
-/** What differs first, what was set up before what was recorded. */
+/** The first difference; configured claims come before recorded ones. */
 function differenceFrom({ claims: wanted, pinned }: TrustedPublisher, claims: JWTPayload): string {
   const name = differingClaim(wanted, claims);
   if (name !== undefined) return `the claim ${name} is ${quoted(claims[name] ?? "absent")}`;
   const id = differingClaim(pinned, claims);
-  if (id === undefined) return "the publisher names no claims; add it anew";
-  return `the claim ${id} is ${quoted(claims[id] ?? "absent")}, not what was recorded with the first run: it is another repository or owner of the same name`;
+  if (id === undefined) return "the publisher has no claims; add it again";
+  return `the claim ${id} is ${quoted(claims[id] ?? "absent")}, not what was recorded with the first run: this is another repository or owner with the same name`;
 }
 
 const refuse = (reason: string): Refusal => ({ reason, of: [] });
@@ -122,10 +122,40 @@ const isTrustedBySomebody = async (issuer: string): Promise<boolean> =>
 
 const isStorable = (issuer: string): boolean => !issuer.includes("\0") && issuer.isWellFormed();
 
-/** S99: by the issuer's own number for the token, or where it gives none by the token itself. */
+/** S99: identified by the token's `jti` or, without one, by the token itself. */
 function isFirstUseOf(token: UnprovenIdToken): Promise<boolean> {
   const { text, issuer, claims } = token;
-  // The part that is signed: the rest can be spelled in several ways.
+  // Only the signed part: the signature can be encoded in several ways.
   const id = typeof claims.jti === "string" && claims.jti !== "" ? claims.jti : hashToken(text.slice(0, text.lastIndexOf(".")));
   return isFirstUse(`ci:${issuer}`, id, overAt(token));
 }
+
+/** Entries per hour and resource: anybody can cause any number of refusals, and must not be able to fill the log. */
+const REFUSALS_OF_RESOURCE = 60;
+
+/** Records for the resource's managers that a token was refused, and why (S99, S116, S144). */
+async function noteRefusal(
+  resource: Resource,
+  { issuer, claims }: UnprovenIdToken,
+  { reason, of }: Refusal,
+  from: RequestOrigin,
+): Promise<void> {
+  const { data, ...audited } = auditedAs(resource);
+  const isProven = of.length > 0;
+  const subject = "repo" in resource ? resource.repo.id : resource.user.id;
+  const counted = { subject, limit: REFUSALS_OF_RESOURCE, ip: from.ip };
+  // Also beyond the limit: it explains a failed job to the user who added the publisher, and adds no row.
+  for (const { id: publisherId, reason: own } of of) {
+    const data = { lastRefusal: storable(own), lastRefusedAt: new Date() };
+    await db().trustedPublisher.updateMany({ where: { id: publisherId }, data });
+  }
+  if (!(await mayRecord(isProven ? "ci_refusal" : "ci_refusal_unproven", counted))) {
+    log().info({ ...data, reason, issuer: quoted(issuer) }, "a job was refused a token, after many other refusals");
+    return;
+  }
+  const words = { error: storable(reason), issuer: storable(quoted(issuer)), subject: storable(quoted(claims.sub ?? "")) };
+  await recordAuditEvent(db(), { type: "ci_token.exchange_refused", ...audited, data: { ...data, ...words }, from });
+}
+
+/** Text from a token, as Postgres can store it. */
+const storable = (text: string): string => text.replaceAll("\0", "").toWellFormed().slice(0, 1_000);

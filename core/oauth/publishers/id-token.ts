@@ -1,28 +1,31 @@
-import { decodeJwt, decodeProtectedHeader, type JWTPayload } from "jose";
+import { createLocalJWKSet, decodeJwt, decodeProtectedHeader, errors, type JWTPayload, jwtVerify } from "jose";
+import { IssuerUnusable, issuerKeys } from "#core/accounts/publishers/issuer-keys.ts";
 import { env } from "#core/env.ts";
 import { ProtocolError } from "../protocol-request.ts";
 
-/** A job's ID token as it says of itself; nothing of it is proven yet. */
+/** A job's decoded ID token; nothing in it has been verified yet. */
 export type UnprovenIdToken = { text: string; alg: unknown; issuer: string | undefined; claims: JWTPayload };
 
-/** With a key pair only: `none` proves nothing, and with HS256 whoever knows a public key could sign (S98, RFC 8725 §3.1). */
-export const ID_TOKEN_ALGS: readonly string[] = [
+/**
+ * Only algorithms with a key pair: `none` proves nothing, and with HS256 anybody who knows the public key could sign (S98, RFC 8725 §3.1).
+ */
+const ID_TOKEN_ALGS: readonly string[] = [
   ...["RS256", "RS384", "RS512", "PS256", "PS384", "PS512"],
   ...["ES256", "ES384", "ES512", "EdDSA", "Ed25519"],
 ];
-export const SKEW_SECONDS = 60;
-/** The longest that a job may run between being given its token and using it. */
+const SKEW_SECONDS = 60;
+/** The longest time between the issue of a job's token and its use. */
 const AGE_MAX_SECONDS = 24 * 60 * 60;
 
 /**
- * From when on a token is refused anyway, in Unix seconds: what its issuer wrote into it may be any number.
- * @param token without a flaw
+ * The time from which a token is always refused, in Unix seconds: its issuer may write any number into `exp`.
+ * @param token without a flaw (`flawOf`)
  */
 export function overAt({ claims }: UnprovenIdToken): number {
   return Math.min(Number(claims.exp), Number(claims.iat) + AGE_MAX_SECONDS) + SKEW_SECONDS;
 }
 
-/** @throws ProtocolError `invalid_request` for what is no JWT */
+/** @throws ProtocolError `invalid_request` if the text is not a JWT */
 export function decodeIdToken(text: string): UnprovenIdToken {
   try {
     const claims = decodeJwt(text);
@@ -34,8 +37,8 @@ export function decodeIdToken(text: string): UnprovenIdToken {
 }
 
 /**
- * What is wrong with a token whoever trusts its issuer: it goes by the token and by our own address alone, so that it may be told to
- * whoever sent it (S98). Undefined when nothing is.
+ * What is wrong with a token, whoever trusts its issuer; undefined if nothing is. It depends only on the token and on our own origin, so
+ * its sender may be told (S98).
  * @param now Unix seconds
  */
 export function flawOf({ alg, issuer, claims }: UnprovenIdToken, now = Math.floor(Date.now() / 1000)): string | undefined {
@@ -43,17 +46,17 @@ export function flawOf({ alg, issuer, claims }: UnprovenIdToken, now = Math.floo
     return `the token is signed with ${quoted(alg)}, which is not accepted; use ${ID_TOKEN_ALGS[0]} or ${ID_TOKEN_ALGS[6]}`;
   }
   if (issuer === undefined) return "the token has no iss";
-  if (!isForUs(claims.aud)) return `the token is for the audience ${quoted(claims.aud)}; it has to be exactly ${env().ORIGIN}`;
+  if (!isForUs(claims.aud)) return `the token's audience is ${quoted(claims.aud)}; it must be exactly ${env().ORIGIN}`;
   const { exp, nbf, iat } = claims as Record<string, unknown>;
   if (!isTime(exp) || !isTime(iat)) return "the token lacks exp or iat";
-  if (exp <= now - SKEW_SECONDS) return "the token has expired; ask for a new one";
+  if (exp <= now - SKEW_SECONDS) return "the token has expired; request a new one";
   if (iat > now + SKEW_SECONDS) return "the token's iat is in the future; set the clock";
-  if (iat < now - AGE_MAX_SECONDS) return "the token is older than a day; ask for a new one";
+  if (iat < now - AGE_MAX_SECONDS) return "the token is older than a day; request a new one";
   if (nbf !== undefined && !(isTime(nbf) && nbf <= now + SKEW_SECONDS)) return "the token's nbf is in the future; set the clock";
   return undefined;
 }
 
-/** Ours and nobody else's: a token for several audiences can be passed on by each of them to the others. */
+/** The only accepted audience is ours: if a token had several audiences, each of them could use it at the others. */
 function isForUs(audience: unknown): boolean {
   const { ORIGIN } = env();
   return audience === ORIGIN || (Array.isArray(audience) && audience.length === 1 && audience[0] === ORIGIN);
@@ -68,11 +71,49 @@ export function quoted(value: unknown): string {
   return text.length > QUOTED_MAX_CHARACTERS ? `${text.slice(0, QUOTED_MAX_CHARACTERS)}...` : text;
 }
 
-/** Anybody writes what they like into a token: arrays in arrays, thousands deep, can be read and not written again. */
+/** Anybody can write anything into a token: arrays nested thousands deep can be parsed, but not serialized again. */
 function spelled(value: unknown): string {
   try {
     return JSON.stringify(value) ?? "nothing";
   } catch {
-    return "something nested too deep";
+    return "a value that is nested too deeply";
   }
 }
+
+type Verified = { claims: JWTPayload } | { unproven: string; isIssuerDown?: true };
+
+/**
+ * Verifies a token's signature with the keys that its issuer publishes (S98). Only for issuers that somebody here trusts.
+ * @returns its claims, or the reason as a clause for users who trust the issuer
+ */
+export async function verifyIdToken({ text, issuer }: UnprovenIdToken & { issuer: string }): Promise<Verified> {
+  try {
+    return await verifyWith(text, issuer, {}).catch((error: unknown) => {
+      // The issuer may have published new keys since they were last fetched.
+      if (!(error instanceof errors.JWKSNoMatchingKey)) throw error;
+      return verifyWith(text, issuer, { isKeyUnknown: true });
+    });
+  } catch (error) {
+    if (error instanceof IssuerUnusable) return { unproven: error.message, isIssuerDown: true };
+    if (error instanceof errors.JWKSNoMatchingKey)
+      return { unproven: "the issuer does not publish the key that signed the token" };
+    if (error instanceof errors.JOSEError || error instanceof TypeError || isKeyRefused(error)) {
+      return { unproven: "the token's signature is not valid" };
+    }
+    throw error;
+  }
+}
+
+async function verifyWith(text: string, issuer: string, options: { isKeyUnknown?: boolean }): Promise<Verified> {
+  const keys = createLocalJWKSet(await issuerKeys(issuer, options));
+  const { payload } = await jwtVerify(text, keys, {
+    issuer,
+    algorithms: [...ID_TOKEN_ALGS],
+    clockTolerance: SKEW_SECONDS,
+    requiredClaims: ["exp", "iat", "aud"],
+  });
+  return { claims: payload };
+}
+
+/** WebCrypto throws this for an invalid key. */
+const isKeyRefused = (error: unknown): boolean => error instanceof DOMException;

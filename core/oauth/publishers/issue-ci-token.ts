@@ -1,6 +1,7 @@
 import type { JWTPayload } from "jose";
 import { isMetBy, textOfClaim } from "#core/accounts/publishers/compare-claims.ts";
-import { type Claims, presets } from "#core/accounts/publishers/presets.ts";
+import type { Claims } from "#core/accounts/publishers/preset.ts";
+import { presets } from "#core/accounts/publishers/presets.ts";
 import { publisherColumns, type TrustedPublisher, toPublisher } from "#core/accounts/publishers/publisher.ts";
 import { ciTokenKinds } from "#core/accounts/tokens/find-ci-token.ts";
 import { recordAuditEvent } from "#core/audit/record-audit-event.ts";
@@ -10,17 +11,16 @@ import { type Db, db } from "#core/db.ts";
 import { env } from "#core/env.ts";
 import { newId } from "#core/ids.ts";
 import { auditedAs, type Resource } from "./resource.ts";
-import { runOf } from "./run-of.ts";
 
 /** S99, docs/specification/organizations-and-tokens.md#trusted-publishers. */
-export const CI_TOKEN_SECONDS = 3600;
+const CI_TOKEN_SECONDS = 3600;
 
 export type IssuedCiToken = { token: string; expiresInSeconds: number };
 
 /**
- * Makes the token of a job, of which only the hash is kept, and records with a publisher's first job the ids that its provider never
- * gives twice (S100). The publisher's row is locked meanwhile: of two jobs that come first, one of another repository is refused.
- * @returns undefined when the publisher was removed, or used by another repository's job, since the caller looked
+ * Creates a job's token, of which only the hash is stored. A publisher's first job records the IDs that its provider never assigns twice
+ * (S100). The publisher's row is locked, so that of two simultaneous first jobs of different repositories one is refused.
+ * @returns undefined if the publisher was removed, or used by another repository's job, since the caller read it
  */
 export async function issueCiToken(
   resource: Resource,
@@ -70,4 +70,13 @@ async function lockPublisher(tx: Db, id: string): Promise<TrustedPublisher | und
 function immutableIds({ preset }: TrustedPublisher, claims: JWTPayload): Claims {
   const found = presets[preset].immutable.map((name) => [name, textOfClaim(claims, name)] as const);
   return Object.fromEntries(found.filter((pair): pair is readonly [string, string] => pair[1] !== undefined));
+}
+
+const MAX_CHARACTERS = 300;
+
+/** A short description of the run, from its token. */
+function runOf({ preset, issuer }: TrustedPublisher, claims: JWTPayload): string {
+  const words = presets[preset].run.map((name) => textOfClaim(claims, name)).filter((text) => text !== undefined);
+  const name = preset === "oidc" ? new URL(issuer).host : presets[preset].label;
+  return [name, ...words].join(" ").replaceAll("\0", "").toWellFormed().slice(0, MAX_CHARACTERS);
 }

@@ -1,8 +1,8 @@
 import { findUserByUsername, type UserProfile } from "#core/accounts/users/find-user.ts";
 import { pool } from "#core/db.ts";
-import type { CiRequest } from "./read-ci-request.ts";
+import type { CiRequest } from "./answer-ci-exchange.ts";
 
-/** What a job asks a token for: one repository to write, or one user to read as. */
+/** What a job requests a token for: one repository to write, or one user to read as. */
 export type Resource = { repo: ResourceRepo } | { user: UserProfile };
 
 type ResourceRepo = { id: string; type: string; fullName: string; ownerId: string; ownerKind: "user" | "organization" };
@@ -16,8 +16,8 @@ const FIND = `SELECT r.id, r.type, coalesce(u.username, o.name) || '/' || r.name
     AND u.disabled_at IS NULL`;
 
 /**
- * What a job's `resource` names; undefined when it is not there, or its account is disabled. Only the name of today counts: one that
- * a repository had before may be somebody else's any day. Nobody's right is asked, since whoever sends a token is nobody yet.
+ * The repository or user that a job's `resource` names; undefined if it does not exist or its account is disabled. Only current names
+ * count: a former name of a repository may become somebody else's. No permission is checked, because the sender is not identified yet.
  */
 export async function findResource(target: CiRequest["target"]): Promise<Resource | undefined> {
   if ("username" in target) {
@@ -30,7 +30,7 @@ export async function findResource(target: CiRequest["target"]): Promise<Resourc
   return rows[0] && { repo: rows[0] };
 }
 
-/** Whose log it is for, and what it is called there. */
+/** The subject of the audit entries about a resource, and their data about it. */
 export function auditedAs(resource: Resource): { orgId: string | null; subjectId: string | null; data: Record<string, string> } {
   if ("user" in resource) return { orgId: null, subjectId: resource.user.id, data: { username: resource.user.username } };
   const { ownerId, ownerKind, fullName, type } = resource.repo;

@@ -2,12 +2,19 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { addressKey } from "#core/accounts/address-key.ts";
 import { consumeThrottle, type ThrottleLimit, throttleKey } from "#core/accounts/throttle.ts";
 import type { RequestOrigin } from "#core/audit/request-origin.ts";
+import { db } from "#core/db.ts";
 import { env } from "#core/env.ts";
 import { isServiceError } from "#core/errors.ts";
+import { hostnameOf } from "../documents/document-address.ts";
+import { DocumentError } from "../documents/document-error.ts";
+import { fetchLogo } from "../documents/fetch-document.ts";
+import { governed } from "../documents/fetch-governor.ts";
+import { type HostRule, standingOf } from "../documents/hosts/document-policy.ts";
+import { namesCovering } from "../documents/hosts/host-name.ts";
+import type { FetchedLogo } from "../documents/store-document.ts";
 import { countFailure, guardAgainstGuessing } from "../failure-throttle.ts";
 import { ProtocolError, readJsonObject } from "../protocol-request.ts";
 import { REGISTRATION } from "../protocol-routes.ts";
-import { describeRegistration } from "./describe-registration.ts";
 import {
   type Claim,
   deleteRegisteredApp,
@@ -15,15 +22,14 @@ import {
   unknownRegistration,
   updateRegisteredApp,
 } from "./manage-registration.ts";
-import { refuseBlockedHosts } from "./refuse-blocked-hosts.ts";
 import { registerApp } from "./register-app.ts";
-import { readRegistration } from "./registration-metadata.ts";
+import { describeRegistration, type RegisteredSettings, readRegistration } from "./registration-metadata.ts";
 import { isRegistrationOn } from "./registration-policy.ts";
 
-/** Registrations in an hour: of one address, behind which a whole office may be, and of all of them. */
+/** Registrations per hour: of one address, which a whole office may share, and of all addresses. */
 export const REGISTRATIONS_OF_ADDRESS = { limit: 60, windowSeconds: 3600 };
 export const REGISTRATIONS = { limit: 1_000, windowSeconds: 3600 };
-/** Changes in an hour, each of which is an entry of the audit log: of one app; those of an address and of all count like registrations. */
+/** Changes of one app per hour, since each writes an entry to the audit log; those of an address and of all count like registrations. */
 export const CHANGES_OF_APP = { limit: 20, windowSeconds: 3600 };
 
 type Answer = { status: number; body?: unknown };
@@ -46,9 +52,9 @@ async function register(req: IncomingMessage, from: RequestOrigin): Promise<Answ
   await slowDown(registrationsOf(from));
   const settings = readRegistration(await readJsonObject(req));
   await refuseBlockedHosts(settings);
-  // Only what would be stored counts for everybody: with requests that come to nothing a few could shut all others out.
+  // Against the total, only valid registrations count: otherwise a few senders of invalid ones could lock out all others.
   await slowDown(["everybody", REGISTRATIONS]);
-  return { status: 201, body: describeRegistration(await registerApp(settings, from)) };
+  return { status: 201, body: describeRegistration(await registerApp(settings, await logoOf(settings, from), from)) };
 }
 
 async function manage(req: IncomingMessage, res: ServerResponse, path: string, from: RequestOrigin): Promise<Answer> {
@@ -81,31 +87,45 @@ async function replace(req: IncomingMessage, claim: Claim, from: RequestOrigin):
   await refuseBlockedHosts(settings);
   await slowDown([`changes of ${claim.clientId}`, CHANGES_OF_APP]);
   await slowDown(["changes of everybody", REGISTRATIONS]);
-  const updated = await updateRegisteredApp(claim, settings, presentedSecret, from);
+  const updated = await updateRegisteredApp(claim, { settings, logo: await logoOf(settings, from) }, presentedSecret, from);
   return { status: 200, body: describeRegistration({ ...updated, ...claim }) };
 }
 
-/** RFC 6750 §2.1; the scheme is compared without case. */
+/**
+ * The image at `logo_uri`, fetched like a document's: through the guard, in the same limits (S80, S82). An app is never refused for its logo.
+ */
+async function logoOf({ registeredMetadata: { logo_uri } }: RegisteredSettings, { ip }: RequestOrigin): Promise<FetchedLogo> {
+  if (!logo_uri) return null;
+  const asked = { clientId: logo_uri, hostname: hostnameOf(logo_uri), standing: "unknown", address: ip } as const;
+  try {
+    return (await governed(asked, () => fetchLogo(logo_uri))) ?? null;
+  } catch (error) {
+    if (error instanceof DocumentError) return null;
+    throw error;
+  }
+}
+
+/** RFC 6750 §2.1; the scheme is case-insensitive. */
 function readToken({ headers }: IncomingMessage): string {
   const [, token] = /^bearer +([A-Za-z0-9\-._~+/]+=*)$/i.exec(headers.authorization ?? "") ?? [];
   if (!token) throw unknownRegistration({ isTokenSent: headers.authorization !== undefined });
   return token;
 }
 
-/** While the switch is off nothing is registered or changed; what is registered can be read and deleted. */
+/** While registration is off, nothing can be registered or changed; existing registrations can be read and deleted. */
 async function refuseWhileOff(): Promise<void> {
   if (await isRegistrationOn()) return;
   const { BRAND_NAME } = env();
-  const description = `programs cannot register themselves at this ${BRAND_NAME}: publish a client ID metadata document, or ask for an app`;
+  const description = `dynamic registration is disabled at this ${BRAND_NAME}: publish a client ID metadata document, or ask the operator to create an app`;
   throw new ProtocolError(403, "access_denied", description);
 }
 
-/** Counted before anything is read or checked, which is what a flood costs. By the /48: with all its networks a customer could take everybody's. */
+/** Counted before the body is read and checked, which is the cost of a flood. Counted by /48, which one customer may have. */
 const registrationsOf = ({ ip }: RequestOrigin): Limited => [addressKey(ip, 48) ?? "unknown", REGISTRATIONS_OF_ADDRESS];
 
 type Limited = [who: string, limit: ThrottleLimit];
 
-/** S56. */
+/** Counts a request against a limit (S56). @throws ProtocolError 429 `temporarily_unavailable` */
 async function slowDown([who, limit]: Limited): Promise<void> {
   try {
     await consumeThrottle(throttleKey("registration", who), limit);
@@ -113,4 +133,29 @@ async function slowDown([who, limit]: Limited): Promise<void> {
     if (!isServiceError(error) || error.code !== "rate_limited") throw error;
     throw new ProtocolError(429, "temporarily_unavailable", error.message, { "Retry-After": String(error.retryAfterSeconds) });
   }
+}
+
+/**
+ * A host that the operator blocked (S87) cannot return by registration, neither in a redirect URI nor as an app's website. The policy for
+ * metadata documents does not apply here.
+ * @throws ProtocolError 400 `invalid_redirect_uri`, `invalid_client_metadata`
+ */
+async function refuseBlockedHosts({ redirectUris, homepageUrl }: RegisteredSettings): Promise<void> {
+  const named: [field: string, hostname: string][] = [
+    ...redirectUris.map((uri): [string, string] => ["redirect_uris", hostOf(uri)]),
+    ...(homepageUrl ? [["client_uri", hostOf(homepageUrl)] as [string, string]] : []),
+  ];
+  const names = [...new Set(named.flatMap(([, hostname]) => namesCovering(hostname)))];
+  const rules = (await db().oAuthClientHost.findMany({ where: { host: { in: names } } })) as HostRule[];
+  const blocked = named.find(([, hostname]) => !standingOf(hostname, rules, "open").isAllowed);
+  if (!blocked) return;
+  const [field, hostname] = blocked;
+  const error = field === "redirect_uris" ? "invalid_redirect_uri" : "invalid_client_metadata";
+  throw new ProtocolError(400, error, `${field}: the operator of this service does not allow apps of ${hostname}`);
+}
+
+/** Empty for private-use schemes. */
+function hostOf(uri: string): string {
+  const url = URL.parse(uri);
+  return url && /^https?:$/.test(url.protocol) ? url.hostname.replace(/\.$/, "") : "";
 }

@@ -5,18 +5,15 @@ import type { RequestOrigin } from "#core/audit/request-origin.ts";
 import { hashToken } from "#core/crypto/token.ts";
 import { type Db, db } from "#core/db.ts";
 import type { OAuthApp } from "#core/generated/prisma/client.ts";
-import { issueAppSecret } from "../apps/app-secret.ts";
-import type { LockedApp } from "../apps/change-app.ts";
-import { withdrawApp } from "../apps/delete-app.ts";
-import { notifyAppChange } from "../apps/notify-app-change.ts";
-import { findClientSecret } from "../client-secret.ts";
+import { issueAppSecret } from "../apps/app-secrets.ts";
+import { type LockedApp, notifyAppChange } from "../apps/change-app.ts";
+import { withdrawApp } from "../apps/transfer-app.ts";
+import { findClientSecret } from "../clients/client-extension.ts";
+import { type FetchedLogo, storeLogo } from "../documents/store-document.ts";
 import { ProtocolError } from "../protocol-request.ts";
-import type { RegisteredSettings } from "./registration-metadata.ts";
+import type { RegisteredMetadata, RegisteredSettings } from "./registration-metadata.ts";
 
-/**
- * An app's own hand on its registration (RFC 7592). The token is all that counts: an unknown client, another one's and a wrong
- * token are answered the same.
- */
+/** How an app manages its registration (RFC 7592). Unknown clients, others' tokens and wrong tokens get one response. */
 export type Claim = { clientId: string; registrationToken: string };
 
 /** @throws ProtocolError 401 `invalid_token`; 403 `access_denied` once an operator has blocked the app */
@@ -27,9 +24,9 @@ export async function readRegisteredApp({ clientId, registrationToken }: Claim, 
   return app;
 }
 
-/** RFC 6750 §3.1: the challenge names no error where no token was sent. */
+/** RFC 6750 §3.1: the challenge names no error if no token was sent. */
 export function unknownRegistration({ isTokenSent = true } = {}): ProtocolError {
-  return new ProtocolError(401, "invalid_token", "the registration access token is not valid for this address", {
+  return new ProtocolError(401, "invalid_token", "the registration access token is not valid for this URL", {
     "WWW-Authenticate": isTokenSent ? 'Bearer error="invalid_token"' : "Bearer",
   });
 }
@@ -46,17 +43,17 @@ async function change<Result>(claim: Claim, work: (tx: Db, app: LockedApp) => Pr
   });
 }
 
-/** What an operator goes by who marks an app as verified, and a person who lets it in. */
+/** The properties on which an operator's verification and a user's consent are based. */
 const LOOKS = ["name", "homepageUrl", "redirectUris"] as const;
 
 /**
- * Replaces the whole registration (RFC 7592 §2.2). People who have allowed the app are asked again if it looks different now (S36),
- * and the operator's mark is gone: nobody answers for such an app, and whoever has its token could give it any name.
- * @returns with the new secret where the app has become confidential; one that becomes public loses its secrets.
+ * Replaces the whole registration (RFC 7592 §2.2). If the app looks different afterwards, its users are asked again (S36) and the
+ * operator's mark is removed: nobody is responsible for such an app, and anybody with its token could give it any name.
+ * @returns the app and, if it became confidential, its new secret; an app that becomes public loses its secrets.
  */
 export async function updateRegisteredApp(
   claim: Claim,
-  settings: RegisteredSettings,
+  { settings, logo }: { settings: RegisteredSettings; logo: FetchedLogo },
   presentedSecret: string | undefined,
   from: RequestOrigin,
 ): Promise<{ app: OAuthApp; secret?: string }> {
@@ -68,12 +65,14 @@ export async function updateRegisteredApp(
     }));
     // RFC 7592 §2.2: a client must not choose its secret.
     if (presentedSecret !== undefined && !findClientSecret(stored, presentedSecret)) {
-      throw new ProtocolError(400, "invalid_client_metadata", "client_secret: this is not the secret that was issued");
+      throw new ProtocolError(400, "invalid_client_metadata", "client_secret: this is not the issued secret");
     }
     const isAnother = LOOKS.some((field) => !isDeepStrictEqual(before[field], settings[field]));
+    const { logo_uri: keptUri } = before.registeredMetadata as RegisteredMetadata;
+    const logoId = await storeLogo(tx, before.logoId, keptUri, settings.registeredMetadata.logo_uri, logo);
     const app = await tx.oAuthApp.update({
       where: { id: before.id },
-      data: { ...settings, ...(isAnother && { verifiedAt: null }), updatedAt: new Date() },
+      data: { ...settings, logoId, ...(isAnother && { verifiedAt: null }), updatedAt: new Date() },
     });
     if (!settings.isConfidential) await tx.oAuthAppSecret.deleteMany({ where: { appId: app.id } });
     const secret = settings.isConfidential && stored.length === 0 ? await issueAppSecret(tx, app.id) : undefined;

@@ -2,35 +2,37 @@ import { randomUUID } from "node:crypto";
 import { recordAuditEvent } from "#core/audit/record-audit-event.ts";
 import type { RequestOrigin } from "#core/audit/request-origin.ts";
 import { hashToken, newToken } from "#core/crypto/token.ts";
-import { db } from "#core/db.ts";
+import { db, pool } from "#core/db.ts";
 import { env } from "#core/env.ts";
 import type { OAuthApp } from "#core/generated/prisma/client.ts";
 import { newId } from "#core/ids.ts";
-import { issueAppSecret } from "../apps/app-secret.ts";
-import { notifyAppChange } from "../apps/notify-app-change.ts";
-import { makeRoom } from "./make-room.ts";
+import { insertImage } from "#core/images/stored-image.ts";
+import { issueAppSecret } from "../apps/app-secrets.ts";
+import { notifyAppChange } from "../apps/change-app.ts";
+import type { FetchedLogo } from "../documents/store-document.ts";
 import type { RegisteredSettings } from "./registration-metadata.ts";
 
-export type RegisteredApp = { app: OAuthApp; registrationToken: string; secret?: string };
+type RegisteredApp = { app: OAuthApp; registrationToken: string; secret?: string };
 
 /**
- * Makes an app that nobody here answers for: without an owner, never verified by itself, and asked about like any other. It gets
- * device codes and refresh tokens without asking for them (docs/specification/oauth.md#dynamic-registration).
- * @returns with the token that changes and deletes it and, for a confidential app, its secret: both are shown here and never again.
+ * Creates an app for which nobody here is responsible: it has no owner, is not verified, and users are asked for consent as for any other.
+ * Unless it names its grants, it gets device codes and refresh tokens without requesting them
+ * (docs/specification/oauth.md#dynamic-registration).
+ * @param logo fetched from its `logo_uri`
+ * @returns the app, its registration access token and, if it is confidential, its secret: both are shown here and never again.
  */
-export async function registerApp(settings: RegisteredSettings, from: RequestOrigin): Promise<RegisteredApp> {
+export async function registerApp(settings: RegisteredSettings, logo: FetchedLogo, from: RequestOrigin): Promise<RegisteredApp> {
   await makeRoom();
   const registrationToken = newToken(`${env().TOKEN_PREFIX}registration_`);
   return db().$transaction(async (tx) => {
     const app = await tx.oAuthApp.create({
       data: {
         id: newId(),
-        // A UUID, as of every app: never a document's address (S85) and never a user's id (S101).
+        // A UUID, as for every app: it is not a metadata document's URL (S85) and can never be a user's ID (S101).
         clientId: randomUUID(),
         ...settings,
+        logoId: logo && (await insertImage(tx, logo)),
         isPkceRequired: true,
-        isRefreshAllowed: true,
-        isDeviceFlowAllowed: true,
         registrationTokenHash: hashToken(registrationToken),
       },
     });
@@ -43,5 +45,33 @@ export async function registerApp(settings: RegisteredSettings, from: RequestOri
     });
     await notifyAppChange(tx, app.clientId);
     return { app, registrationToken, secret };
+  });
+}
+
+/** The most self-registered apps without any user; housekeeping deletes such apps after two weeks. */
+const UNUSED_MAX = 10_000;
+/** Younger registrations are kept: a real app sends its user to the consent page within minutes. */
+const SAFE_INTERVAL = "1 hour";
+
+const IS_UNUSED = `registration_token_hash IS NOT NULL
+  AND NOT EXISTS (SELECT FROM oauth_consent c WHERE c.client_id = oauth_app.client_id)`;
+
+/**
+ * Prevents a flood of registrations from filling the table: at the limit the oldest unused ones are deleted. Refusing instead would let the
+ * flood lock out everybody else; a program whose registration was deleted registers again.
+ */
+export async function makeRoom(max = UNUSED_MAX): Promise<void> {
+  const { rows } = await pool().query<{ unused: number }>({
+    name: "count-unused-registrations",
+    text: `SELECT count(*)::int AS unused FROM oauth_app WHERE ${IS_UNUSED}`,
+  });
+  const excess = (rows[0]?.unused ?? 0) + 1 - max;
+  if (excess <= 0) return;
+  await pool().query({
+    name: "drop-unused-registrations",
+    text: `DELETE FROM oauth_app WHERE id IN (
+             SELECT id FROM oauth_app WHERE ${IS_UNUSED} AND updated_at < now() - interval '${SAFE_INTERVAL}'
+              ORDER BY updated_at LIMIT $1)`,
+    values: [excess],
   });
 }

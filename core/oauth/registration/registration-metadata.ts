@@ -1,13 +1,17 @@
 import { scopes as allScopes, isScope, type Scope } from "@keyhook/sdk";
 import { plainText } from "#core/accounts/plain-text.ts";
-import { isServiceError, ServiceError } from "#core/errors.ts";
-import { Prisma } from "#core/generated/prisma/client.ts";
-import { parseClientMetadata } from "../client-metadata/client-metadata.ts";
+import { env } from "#core/env.ts";
+import { invalidRequest, isServiceError } from "#core/errors.ts";
+import { type OAuthApp, Prisma } from "#core/generated/prisma/client.ts";
+import { parseClientMetadata } from "../clients/client-metadata.ts";
+import { clientOfApp } from "../clients/client-of-app.ts";
+import { DEVICE_CODE_GRANT } from "../grant-types.ts";
 import { ProtocolError } from "../protocol-request.ts";
+import { REGISTRATION } from "../protocol-routes.ts";
+import { OFFLINE_ACCESS } from "../scopes.ts";
 
 /**
- * What an app says of itself when it registers (RFC 7591 §2; docs/specification/oauth.md#dynamic-registration), checked, as the columns
- * of an OAuth app.
+ * The checked metadata of a registration (RFC 7591 §2; docs/specification/oauth.md#dynamic-registration), as the columns of an OAuth app.
  */
 export type RegisteredSettings = {
   name: string;
@@ -19,16 +23,20 @@ export type RegisteredSettings = {
   idTokenAlg: "RS256" | "ES256";
   isParRequired: boolean;
   isDpopRequired: boolean;
+  isRefreshAllowed: boolean;
+  isDeviceFlowAllowed: boolean;
   jwks: Prisma.InputJsonObject | typeof Prisma.DbNull;
   jwksUri: string | null;
   backchannelLogoutUri: string | null;
   registeredMetadata: RegisteredMetadata;
 };
 
-/** What has no column, in the RFC's words: kept to be told again. */
+/** Metadata without a column of its own, in the RFC's terms: stored so that responses can repeat it. */
 export type RegisteredMetadata = {
   token_endpoint_auth_method: (typeof authMethods)[number];
-  /** As it was asked for; absent, the app may ask for everything and has said nothing of what it needs. */
+  /** The grants that the app named. If absent, it may use all that its redirect URIs allow. */
+  grant_types?: string[];
+  /** The scopes that the app requested. If absent, the app may request every scope, and has not named those that it needs. */
   scope?: string;
   logo_uri?: string;
   tos_uri?: string;
@@ -46,13 +54,14 @@ const CONTACTS_MAX = 10;
 type Body = Record<string, unknown>;
 
 /**
- * Checks a registration. Members that are not known here are ignored, as RFC 7591 §2 has it.
+ * Checks a registration. Unknown members are ignored (RFC 7591 §2).
  * @throws ProtocolError 400 `invalid_redirect_uri`, `invalid_client_metadata`, `invalid_software_statement` (RFC 7591 §3.2.2)
  */
 export function readRegistration(body: Body): RegisteredSettings {
   if (isGiven(body.software_statement)) {
-    // Its claims would come before the others (RFC 7591 §2.3): ignored, the app would be another than it says.
-    throw new ProtocolError(400, "invalid_software_statement", "software statements are not accepted here: send plain metadata");
+    // Its claims take precedence over the other members (RFC 7591 §2.3), so ignoring it would register something else than the app
+    // requested.
+    throw new ProtocolError(400, "invalid_software_statement", "software statements are not supported: send plain metadata");
   }
   try {
     return toSettings(body);
@@ -65,15 +74,15 @@ export function readRegistration(body: Body): RegisteredSettings {
 }
 
 function toSettings(body: Body): RegisteredSettings {
-  // An app of the device flow has no redirect URI, and some say so with an empty list.
+  // An app of the device flow has no redirect URI, and some send an empty list.
   const { redirect_uris, ...others } = body;
   const given = Array.isArray(redirect_uris) && redirect_uris.length === 0 ? others : body;
   const metadata = parseClientMetadata(given, { authMethods });
   const redirectUris = metadata.redirect_uris ?? [];
   if (redirectUris.length === 0 && asksForCode(metadata)) {
-    throw invalid("redirect_uris", "The authorization code grant needs at least one.");
+    throw invalid("redirect_uris", "The authorization code grant requires at least one.");
   }
-  // RFC 7591 §2: the default of one who says nothing.
+  // RFC 7591 §2: the default.
   const authMethod = (metadata.token_endpoint_auth_method as (typeof authMethods)[number]) ?? "client_secret_basic";
   const hasKeys = authMethod === "private_key_jwt";
   const asked = metadata.scope?.split(" ").filter(isScope) ?? [];
@@ -87,11 +96,14 @@ function toSettings(body: Body): RegisteredSettings {
     idTokenAlg: metadata.id_token_signed_response_alg ?? "RS256",
     isParRequired: metadata.require_pushed_authorization_requests ?? false,
     isDpopRequired: metadata.dpop_bound_access_tokens ?? false,
+    isRefreshAllowed: metadata.grant_types?.includes("refresh_token") ?? true,
+    isDeviceFlowAllowed: metadata.grant_types?.includes(DEVICE_CODE_GRANT) ?? true,
     jwks: (hasKeys && (metadata.jwks as unknown as Prisma.InputJsonObject)) || Prisma.DbNull,
     jwksUri: (hasKeys && metadata.jwks_uri) || null,
     backchannelLogoutUri: metadata.backchannel_logout_uri ?? null,
     registeredMetadata: withoutAbsent({
       token_endpoint_auth_method: authMethod,
+      grant_types: metadata.grant_types,
       scope: asked.length > 0 ? metadata.scope : undefined,
       logo_uri: metadata.logo_uri,
       tos_uri: metadata.tos_uri,
@@ -105,9 +117,9 @@ function toSettings(body: Body): RegisteredSettings {
 
 const isGiven = (value: unknown): boolean => value !== undefined && value !== null;
 
-const invalid = (field: string, sentence: string) => new ServiceError("invalid_request", sentence, { field });
+const invalid = (field: string, sentence: string) => invalidRequest(sentence, field);
 
-/** RFC 7591 §2.1: what is said of one way to ask for a code must fit the others. */
+/** RFC 7591 §2.1: grant types and response types must be consistent with redirect URIs. */
 function asksForCode(metadata: { grant_types?: string[]; response_types?: string[] }): boolean {
   return metadata.grant_types?.includes("authorization_code") || metadata.response_types?.includes("code") || false;
 }
@@ -124,4 +136,44 @@ function contacts(value: unknown): string[] | undefined {
 
 function withoutAbsent<Members extends object>(members: Members): Members {
   return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as Members;
+}
+
+/**
+ * The client information response (RFC 7591 §3.2.1, RFC 7592 §3; docs/specification/oauth.md#dynamic-registration): the whole registration.
+ */
+export function describeRegistration({
+  app,
+  registrationToken,
+  secret,
+}: {
+  app: OAuthApp;
+  /** The token as the app sent it or as it was just created; only its hash is stored. */
+  registrationToken: string;
+  /** The secret, if it was just created. */
+  secret?: string;
+}) {
+  const { grant_types, response_types } = clientOfApp({ ...app, secrets: [] });
+  const { scope: _asAsked, ...kept } = app.registeredMetadata as RegisteredMetadata;
+  return {
+    client_id: app.clientId,
+    ...(secret && { client_secret: secret }),
+    client_id_issued_at: Math.floor(app.createdAt.getTime() / 1000),
+    client_secret_expires_at: 0,
+    registration_access_token: registrationToken,
+    registration_client_uri: `${env().ORIGIN}${REGISTRATION}/${app.clientId}`,
+    client_name: app.name,
+    ...(app.homepageUrl && { client_uri: app.homepageUrl }),
+    redirect_uris: app.redirectUris,
+    ...(app.postLogoutRedirectUris.length > 0 && { post_logout_redirect_uris: app.postLogoutRedirectUris }),
+    scope: [...app.scopes, OFFLINE_ACCESS].join(" "),
+    grant_types,
+    response_types,
+    id_token_signed_response_alg: app.idTokenAlg,
+    ...(app.isParRequired && { require_pushed_authorization_requests: true }),
+    ...(app.isDpopRequired && { dpop_bound_access_tokens: true }),
+    ...(app.jwks !== null && { jwks: app.jwks }),
+    ...(app.jwksUri && { jwks_uri: app.jwksUri }),
+    ...(app.backchannelLogoutUri && { backchannel_logout_uri: app.backchannelLogoutUri }),
+    ...kept,
+  };
 }

@@ -1,31 +1,31 @@
-import { type Actor, actorId } from "#core/access/actor.ts";
+import type { Actor } from "#core/access/actor.ts";
 import { requirePermission } from "#core/access/may.ts";
 import { recordAuditEvent } from "#core/audit/record-audit-event.ts";
 import type { RequestOrigin } from "#core/audit/request-origin.ts";
-import { db, isDatabaseDown } from "#core/db.ts";
+import { isDatabaseDown } from "#core/database-errors.ts";
+import { db } from "#core/db.ts";
 import { isListening, listen } from "#core/notifications.ts";
 
-/** Whether programs may register themselves as apps (RFC 7591). Off until the operator says otherwise. */
-export type RegistrationPolicy = {
+/** Whether programs may register themselves as apps (RFC 7591). Off unless an operator turns it on. */
+type RegistrationPolicy = {
   isOn: boolean;
-  /** When an operator last decided it; null as long as none has. */
+  /** When an operator last changed it; null if none did. */
   changedAt: Date | null;
 };
 
 const KEY = "registration";
 const CHANNEL = "registration_policy";
-// As with clients (clients.ts): a connection that died without telling looks like one on which nothing happens.
+// As in clients/find-client.ts: a connection that died silently looks like an idle one.
 const TRUST_MS = 30_000;
 
-/** The policy as it stands, for the operator's page. */
+/** The stored policy, for the operator's page. */
 export async function readRegistrationPolicy(): Promise<RegistrationPolicy> {
   const row = await db().setting.findUnique({ where: { key: KEY } });
   return { isOn: (row?.value as { isOn?: unknown } | undefined)?.isOn === true, changedAt: row?.updatedAt ?? null };
 }
 
 /**
- * Turns dynamic registration on or off, in every process at once. Apps that have registered stay: the operator blocks or deletes
- * them one by one.
+ * Turns dynamic registration on or off, in every process at once. Registered apps stay; the operator can block or delete each of them.
  * @throws ServiceError `forbidden`, `reauthentication_required` (S113)
  */
 export async function setRegistrationPolicy(
@@ -40,7 +40,7 @@ export async function setRegistrationPolicy(
     await tx.setting.upsert({ where: { key: KEY }, create: { key: KEY, ...change }, update: change });
     await recordAuditEvent(tx, {
       type: "installation.registration_policy",
-      actorId: actorId(actor),
+      actor,
       data: { isOn, before: before?.value ?? null },
       from,
     });
@@ -52,7 +52,7 @@ export async function setRegistrationPolicy(
 type Kept = { isOn: boolean; readAt: number; isWatched: boolean; notified: number };
 const keeper = globalThis as typeof globalThis & { keyhookRegistration?: Kept };
 
-/** The same for the protocol's door, kept in this process until Postgres says that it changed. */
+/** Whether registration is on, for the protocol endpoints. Cached in this process until Postgres notifies it of a change. */
 export async function isRegistrationOn(): Promise<boolean> {
   keeper.keyhookRegistration ??= { isOn: false, readAt: Number.NEGATIVE_INFINITY, isWatched: false, notified: 0 };
   const kept = keeper.keyhookRegistration;
@@ -70,7 +70,7 @@ export async function isRegistrationOn(): Promise<boolean> {
     if (kept.notified === notified) Object.assign(kept, { isOn, readAt });
     return isOn;
   } catch (error) {
-    // Discovery is answered while the database is away; what it said last is the best that is known.
+    // Discovery must respond while the database is down: with the last known value.
     if (isDatabaseDown(error)) return kept.isOn;
     throw error;
   }

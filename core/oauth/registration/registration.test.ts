@@ -8,28 +8,27 @@ import { DATA_MAX_BYTES } from "#core/audit/bounded-json.ts";
 import { noOrigin } from "#core/audit/request-origin.ts";
 import { db, pool } from "#core/db.ts";
 import { sweep } from "#core/housekeeping/sweep.ts";
-import { setHostRule } from "../documents/hosts/set-host-rule.ts";
-import { openQuestion } from "../testing/authorization.ts";
+import { ASSERTIONS_OF_CLIENT } from "../authorization/prepare-authorization.ts";
+import { setHostRule } from "../documents/hosts/host-rules.ts";
+import { openQuestion, PKCE } from "../testing/authorization.ts";
+import { proofKey } from "../testing/dpop.ts";
 import { asApp, authorize, prepare, redemption, refresh } from "../testing/sign-in.ts";
-import { startWorld, type TestApp, type World } from "../testing/world.ts";
+import { startWorld, type TestApp } from "../testing/world.ts";
 import { CHANGES_OF_APP, REGISTRATIONS, REGISTRATIONS_OF_ADDRESS } from "./handle-registration.ts";
-import { makeRoom } from "./make-room.ts";
+import { makeRoom } from "./register-app.ts";
 import { setRegistrationPolicy } from "./registration-policy.ts";
 
-let world: World;
-beforeAll(async () => {
-  world = await startWorld();
-  await setRegistrationPolicy(operatorCommand, { isOn: true }, noOrigin);
-});
+const world = await startWorld();
+await setRegistrationPolicy(operatorCommand, { isOn: true }, noOrigin);
 afterAll(() => world.stop());
-// The limits have tests of their own; the others must not run into them.
+// Only the tests of the limits may reach them.
 beforeEach(() => pool().query("DELETE FROM throttle WHERE key LIKE 'registration:%'"));
 
 const REGISTER = "/oauth/register";
 const REDIRECT = "https://agent.example.test/callback";
 const publicAgent = { client_name: "Quill", redirect_uris: [REDIRECT], token_endpoint_auth_method: "none" };
 
-// biome-ignore lint/suspicious/noExplicitAny: answers of the wire, whose members the tests name
+// biome-ignore lint/suspicious/noExplicitAny: responses whose members the tests name
 type Body = any;
 
 const send = (body: unknown, headers: Record<string, string> = {}) =>
@@ -60,7 +59,7 @@ const asTestApp = (registered: Body): TestApp => ({
   secret: registered.client_secret,
 });
 
-/** A person of their own with a browser, at an app that has registered itself. */
+/** A new user with a browser, and an app that registered itself. */
 const visitor = async (registered: Body) => ({ ...(await prepare(world)), app: asTestApp(registered) });
 const here = { redirect_uri: REDIRECT };
 
@@ -69,7 +68,7 @@ async function metadataDocument() {
 }
 
 describe("the operator's switch", () => {
-  test("off: refused in words that help, and nowhere in discovery; on: both follow at once", async () => {
+  test("off: refused with an alternative, and not in discovery; on: both change at once", async () => {
     await setRegistrationPolicy(operatorCommand, { isOn: false }, noOrigin);
     await expect.poll(metadataDocument).not.toHaveProperty("registration_endpoint");
     const refused = await send(publicAgent);
@@ -87,7 +86,7 @@ describe("the operator's switch", () => {
     expect(await db().auditEvent.count({ where: { type: "installation.registration_policy" } })).toBeGreaterThanOrEqual(3);
   });
 
-  test("off: what is registered stays, can be read and deleted, and not changed", async () => {
+  test("off: registered apps stay, and can be read and deleted but not changed", async () => {
     const registered = await register();
     await setRegistrationPolicy(operatorCommand, { isOn: false }, noOrigin);
     await expect.poll(metadataDocument).not.toHaveProperty("registration_endpoint");
@@ -132,7 +131,7 @@ describe("wire 1.9 the answer", () => {
     });
   });
 
-  test("everything is optional: an app without redirect URIs is one of the device flow, with a secret unless it says none", async () => {
+  test("everything is optional: an app without redirect URIs uses the device flow, with a secret unless it requests none", async () => {
     for (const metadata of [{}, { redirect_uris: [] }, { client_name: null, scope: "" }]) {
       const answer = await send(metadata);
       const body = await answer.json();
@@ -150,7 +149,7 @@ describe("wire 1.9 the answer", () => {
     }
   });
 
-  test("S55 S85 S101 hashes only are kept; the id is no address and no person's", async () => {
+  test("S55 S85 S101 only hashes are stored; the ID is neither a URL nor a user's ID", async () => {
     const registered = await register({ token_endpoint_auth_method: "client_secret_post" });
     const { rows } = await pool().query(
       `SELECT to_jsonb(a)::text || coalesce((SELECT jsonb_agg(s)::text FROM oauth_app_secret s WHERE s.app_id = a.id), '') AS kept
@@ -196,7 +195,7 @@ describe("an app that registered itself", () => {
     }
   });
 
-  test("S29 is nobody's and not verified, and asked about the first time like any other", async () => {
+  test("S29 has no owner and is not verified, and users are asked for consent as for any other app", async () => {
     const { app } = (await openQuestion(await visitor(await register()), here)).request;
     expect(app).toMatchObject({
       name: "Quill",
@@ -207,7 +206,7 @@ describe("an app that registered itself", () => {
     });
   });
 
-  test("may ask for every scope when it has named none, and gets a plain sign-in when it asks for none", async () => {
+  test("may request every scope if it registered none, and gets a plain sign-in if it requests none", async () => {
     const registered = await register();
     expect(registered.scope.split(" ")).toEqual([...scopes, "offline_access"]);
     const silent = await openQuestion(await visitor(registered), { ...here, scope: undefined });
@@ -226,7 +225,7 @@ describe("an app that registered itself", () => {
   });
 });
 
-describe("RFC 7591 §3.2.2 what cannot be registered", () => {
+describe("RFC 7591 §3.2.2 metadata that cannot be registered", () => {
   test.each<[string, Record<string, unknown>, string]>([
     ["S6 plain http elsewhere", { redirect_uris: ["http://agent.example.test/"] }, "invalid_redirect_uri"],
     ["S5 script", { redirect_uris: ["javascript:alert(1)"] }, "invalid_redirect_uri"],
@@ -298,10 +297,10 @@ describe("S87 a host that the operator has blocked", () => {
   ])("is not registered: %s", async (_, changes, error) => {
     const answer = await send({ ...publicAgent, ...changes });
     expect(answer.status).toBe(400);
-    expect(await answer.json()).toMatchObject({ error, error_description: expect.stringContaining("does not let apps of") });
+    expect(await answer.json()).toMatchObject({ error, error_description: expect.stringContaining("does not allow apps of") });
   });
 
-  test("nor does an app move there; a subdomain that is allowed, other hosts and programs on the device may", async () => {
+  test("nor can an app change to it; allowed subdomains, other hosts and programs on the device can be used", async () => {
     const registered = await register({
       redirect_uris: [`https://good.${host}/cb`, "http://127.0.0.1/cb", "com.example.quill:/cb"],
     });
@@ -319,7 +318,7 @@ describe("RFC 7592 management", () => {
     expect([answer.status, await answer.json()]).toEqual([200, registered]);
   });
 
-  test("any other token, client or address gets the same 401", async () => {
+  test("any other token, client or URL gets the same 401", async () => {
     const [registered, other] = [await register(), await register()];
     const { app } = await prepare(world);
     const uri = (id: string) => ({ ...registered, registration_client_uri: `${world.origin}${REGISTER}/${id}` });
@@ -341,7 +340,7 @@ describe("RFC 7592 management", () => {
     expect(await db().oAuthApp.count({ where: { clientId: other.client_id } })).toBe(1);
   });
 
-  test("a change replaces all of it, and people are asked again (S36)", async () => {
+  test("a change replaces everything, and users are asked again (S36)", async () => {
     const registered = await register({ software_id: "quill", contacts: ["me"] });
     const at = await visitor(registered);
     const code = await authorize(at, here);
@@ -388,7 +387,7 @@ describe("RFC 7592 management", () => {
     await expect.poll(async () => (await at.browser.fetch(world.authorizeUrl(at.app, here))).status).toBe(400);
   });
 
-  test("the secret comes and goes with the way to authenticate; it cannot be chosen", async () => {
+  test("the secret depends on the authentication method, and cannot be chosen by the client", async () => {
     const registered = await register();
     const own = { ...publicAgent, client_id: registered.client_id };
     const put = async (metadata: Record<string, unknown>) => {
@@ -429,7 +428,7 @@ describe("RFC 7592 management", () => {
     expect(await db().auditEvent.count({ where: { type: "oauth_app.delete", clientId: registered.client_id } })).toBe(1);
   });
 
-  test("an app that the operator has blocked has no hand on itself any more", async () => {
+  test("an app that the operator blocked can no longer manage itself", async () => {
     const registered = await register();
     await db().oAuthApp.update({ where: { clientId: registered.client_id }, data: { blockedAt: new Date() } });
     for (const method of ["GET", "DELETE"]) expect((await manage(registered, method)).status).toBe(403);
@@ -480,7 +479,7 @@ describe("libraries that know nothing of us", () => {
   });
 });
 
-describe("what nobody uses does not pile up", () => {
+describe("unused registrations do not pile up", () => {
   const ageBy = (registered: Body, days: number) =>
     pool().query("UPDATE oauth_app SET updated_at = now() - make_interval(days => $2) WHERE client_id = $1", [
       registered.client_id,
@@ -492,7 +491,7 @@ describe("what nobody uses does not pile up", () => {
   };
   const use = async (registered: Body) => authorize(await visitor(registered), here);
 
-  test("housekeeping deletes it after two weeks; never one that somebody allowed, and never one that has an owner", async () => {
+  test("housekeeping deletes it after two weeks, but never one that a user allowed or that has an owner", async () => {
     const [unused, used, young] = [await register(), await register(), await register()];
     await use(used);
     const { app } = await prepare(world);
@@ -503,7 +502,7 @@ describe("what nobody uses does not pile up", () => {
     expect(await remaining(unused, used, young, owned)).toEqual([false, true, true, true]);
   });
 
-  test("at the limit the oldest unused give way, but for those of the last hour", async () => {
+  test("at the limit the oldest unused ones are deleted, except those of the last hour", async () => {
     await pool().query("DELETE FROM oauth_app WHERE registration_token_hash IS NOT NULL");
     const [oldest, older, used, fresh] = [await register(), await register(), await register(), await register()];
     await use(used);
@@ -520,7 +519,7 @@ describe("what nobody uses does not pile up", () => {
 });
 
 describe("S56 limits", () => {
-  test("of one address, which is told when to come back", async () => {
+  test("of one address, which learns when to try again", async () => {
     world.sendFrom("198.51.100.7");
     const limit = REGISTRATIONS_OF_ADDRESS.limit;
     const answers = await Promise.all(Array.from({ length: limit + 1 }, () => send("{}")));
@@ -556,7 +555,7 @@ describe("S56 limits", () => {
     world.sendFrom("127.0.0.1");
   });
 
-  test("of all of them together; what comes to nothing does not count", async () => {
+  test("of all of them together; invalid requests do not count", async () => {
     const everybody = throttleKey("registration", "everybody");
     const count = async () => (await pool().query("SELECT count FROM throttle WHERE key = $1", [everybody])).rows[0]?.count ?? 0;
     await pool().query("DELETE FROM throttle WHERE key = $1", [everybody]);
@@ -580,7 +579,7 @@ describe("S56 limits", () => {
     expect(Number(refused.headers.get("retry-after"))).toBeGreaterThan(3_000);
 
     const where = { type: "oauth_app.update_registration", clientId: registered.client_id as string };
-    const entries = await db().auditEvent.findMany({ where });
+    const entries = await db().auditEvent.findMany({ where, orderBy: { createdAt: "asc" } });
     expect(entries).toHaveLength(CHANGES_OF_APP.limit);
     for (const { data } of entries) expect(JSON.stringify(data).length).toBeLessThanOrEqual(DATA_MAX_BYTES);
     expect(entries[0]?.data).toMatchObject({
@@ -599,7 +598,7 @@ describe("S56 limits", () => {
   test("of guesses at a registration's token", async () => {
     world.sendFrom("198.51.100.10");
     const address = { registration_client_uri: `${world.origin}${REGISTER}/some-client` };
-    // A failure counts once it is answered: those that are under way together are not told apart.
+    // A failure counts when its response is sent, so parallel requests are sent one after the other.
     const guess = async () => (await manage(address, "GET", undefined, "guess")).status;
     const statuses: number[] = [];
     for (let round = 0; round < 7; round++) statuses.push(...(await Promise.all(Array.from({ length: 10 }, guess))));
@@ -607,4 +606,23 @@ describe("S56 limits", () => {
     expect(statuses[0]).toBe(401);
     world.sendFrom("127.0.0.1");
   });
+});
+
+test("S143 of one address, only so many proofs of apps that registered themselves with a secret are remembered", async () => {
+  world.sendFrom("192.0.2.143");
+  const registered = await register({ token_endpoint_auth_method: "client_secret_basic" });
+  const key = await proofKey();
+  const push = async () => {
+    const dpop = await key.proof("POST", `${world.origin}/oauth/par`);
+    const authorization = world.basic(registered.client_id, registered.client_secret);
+    const form = Object.fromEntries(new URL(world.authorizeUrl(asTestApp(registered), { ...PKCE, ...here })).searchParams);
+    return world.post("/oauth/par", form, { authorization, dpop });
+  };
+  expect((await push()).status).toBe(201);
+  const counter = throttleKey("pushed-proof-client", `${addressKey("192.0.2.143", 48)} ${registered.client_id}`);
+  const { count } = await db().throttle.findUniqueOrThrow({ where: { key: counter } });
+  expect(count).toBe(1);
+  await db().throttle.update({ where: { key: counter }, data: { count: ASSERTIONS_OF_CLIENT.limit } });
+  expect((await push()).status).toBe(429);
+  world.sendFrom("127.0.0.1");
 });

@@ -1,25 +1,28 @@
 import { scopes } from "@keyhook/sdk";
 import { errors, type ResourceServer } from "oidc-provider";
-import { pool } from "#core/db.ts";
-import { env } from "#core/env.ts";
+import { pool } from "../../db.ts";
+import { env } from "../../env.ts";
+import { findClientMetadata } from "../clients/find-client.ts";
+import { RESOURCE_METADATA } from "../protocol-routes.ts";
+import { DPOP_ALGORITHMS } from "../tokens/dpop-proof.ts";
 
-/** Our API as the audience of a token (RFC 8707): one name, whether or not the client's URL class ended it with a slash. */
+/** Our API as the audience of a token (RFC 8707): one spelling, whether or not the client's URL class added a slash. */
 export const apiAudience = (): string => env().ORIGIN;
 
-/** A service beside this one that takes our tokens, as the operator has registered it. */
+/** Another service that accepts our tokens, as the operator registered it. */
 export type RegisteredResource = {
-  /** Its address, which is the audience of its tokens. */
+  /** Its URL, which is the audience of its tokens. */
   identifier: string;
   name: string;
   scopes: string[];
 };
 
-/** A name without the slash that URL classes put after a bare origin. */
+/** An identifier without the slash that URL classes add to a bare origin. */
 export function plainIdentifier(resource: string): string {
   return resource.replace(/^([a-z]+:\/\/[^/?#]+)\/$/, "$1");
 }
 
-/** What the operator has registered of these; our own API is not among them. */
+/** The resource servers among these that the operator registered; never our own API. */
 export async function findRegisteredResources(identifiers: readonly string[]): Promise<RegisteredResource[]> {
   if (identifiers.length === 0) return [];
   const { rows } = await pool().query<RegisteredResource>({
@@ -30,7 +33,7 @@ export async function findRegisteredResources(identifiers: readonly string[]): P
   return rows;
 }
 
-/** What a request's `resource` names beside our own API: one value or several, as the engine has read them. */
+/** The resource servers in a request's `resource`, one value or several, without our own API. */
 export function foreignResources(parameter: unknown): string[] {
   const named = (Array.isArray(parameter) ? parameter : [parameter]).filter((each) => typeof each === "string");
   return [...new Set(named.map(plainIdentifier))].filter((identifier) => identifier !== apiAudience());
@@ -46,4 +49,67 @@ export async function findResourceServer(resource: string): Promise<ResourceServ
   const [found] = await findRegisteredResources([identifier]);
   if (!found) throw new errors.InvalidTarget();
   return { audience: found.identifier, scope: found.scopes.join(" "), accessTokenFormat: "opaque" };
+}
+
+type Token = { kind?: string; clientId?: string; aud?: string | string[] };
+
+/**
+ * Who may introspect a token: the client that holds it and, for an access token, the service that it is for (RFC 7662 §2.1, S104). The
+ * latter only while the client is not blocked (S87), because then our own API rejects its tokens too.
+ */
+export async function mayIntrospect(clientId: string, { kind, clientId: holder, aud }: Token): Promise<boolean> {
+  if (holder === clientId) return true;
+  if (kind !== "AccessToken" || typeof aud !== "string") return false;
+  const { rowCount } = await pool().query({
+    name: "resource-servers-introspect",
+    text: `SELECT 1 FROM oauth_resource_server r JOIN oauth_app a ON a.id = r.app_id WHERE r.identifier = $1 AND a.client_id = $2`,
+    values: [aud, clientId],
+  });
+  return rowCount === 1 && holder !== undefined && (await findClientMetadata(holder)) !== undefined;
+}
+
+/**
+ * Our API as a protected resource (RFC 9728): a client that knows only the API's URL finds the authorization server. The resource is the
+ * whole origin, as in `resource` and in a token's audience, so there is one document and not one for each path (RFC 9728 §3.1).
+ */
+export function resourceMetadata() {
+  const { ORIGIN, BRAND_NAME } = env();
+  return {
+    resource: apiAudience(),
+    authorization_servers: [ORIGIN],
+    // Without offline_access: how long a client stays signed in does not concern the resource.
+    scopes_supported: [...scopes],
+    bearer_methods_supported: ["header"],
+    dpop_signing_alg_values_supported: [...DPOP_ALGORITHMS],
+    resource_name: `${BRAND_NAME} API`,
+  };
+}
+
+export type Challenge = {
+  /** The scheme of the request, or `Bearer`. */
+  scheme?: "Bearer" | "DPoP";
+  error?: "invalid_token" | "invalid_dpop_proof" | "insufficient_scope";
+  /** The scope that the request lacks, or the one that a client should request. */
+  scope?: string;
+};
+
+/** The scope of a plain sign-in. Without a hint, clients request every scope in the metadata. */
+const SIGN_IN_SCOPE = "openid profile";
+
+/**
+ * The `WWW-Authenticate` of our API (RFC 6750 §3, RFC 9728 §5.1): the URL of the metadata and the scope to request. A request without a
+ * token gets no error. A rejected request learns both schemes, with a plain token and with a bound one (RFC 9449 §7.2); Bearer comes first
+ * for clients that know only that.
+ */
+export function bearerChallenge({ scheme = "Bearer", error, scope = SIGN_IN_SCOPE }: Challenge = {}): string {
+  const algs = DPOP_ALGORITHMS.join(" ");
+  const parameters = {
+    error,
+    scope,
+    algs: scheme === "DPoP" ? algs : undefined,
+    resource_metadata: env().ORIGIN + RESOURCE_METADATA,
+  };
+  const written = Object.entries(parameters).filter(([, value]) => value !== undefined);
+  const challenge = `${scheme} ${written.map(([name, value]) => `${name}="${value}"`).join(", ")}`;
+  return scheme === "DPoP" || error === "insufficient_scope" ? challenge : `${challenge}, DPoP algs="${algs}"`;
 }

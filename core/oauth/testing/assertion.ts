@@ -3,16 +3,16 @@ import { calculateJwkThumbprint, exportJWK, generateKeyPair, SignJWT } from "jos
 
 export const ASSERTION_TYPE = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer";
 
-/** A key pair that a client proves itself with (RFC 7523). */
+/** A key pair with which a client authenticates (RFC 7523). */
 export type ClientKeyPair = Awaited<ReturnType<typeof clientKeyPair>>;
 
-export async function clientKeyPair(alg = "ES256") {
-  const { privateKey, publicKey } = await generateKeyPair(alg, { extractable: true });
+export async function clientKeyPair(alg = "ES256", modulusLength = 2_048) {
+  const { privateKey, publicKey } = await generateKeyPair(alg, { extractable: true, modulusLength });
   const exported = await exportJWK(publicKey);
   const kid = await calculateJwkThumbprint(exported);
   const jwk = { ...exported, kid };
 
-  /** The form fields of a good assertion, but for the claims that are given; one that is undefined is left out. */
+  /** The form fields of a valid assertion with the given claims changed; an undefined claim is left out. */
   async function assertion(
     clientId: string,
     aud: unknown,

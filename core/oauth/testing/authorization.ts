@@ -1,34 +1,34 @@
 import type { SiteSession } from "#core/accounts/sessions/find-site-session.ts";
 import { noOrigin } from "#core/audit/request-origin.ts";
+import { finishLogin } from "../authorization/finish-login.ts";
+import { type InteractionCookies, readInteraction } from "../authorization/interaction.ts";
 import { type ConsentRequest, readConsentRequest } from "../consents/consent-request.ts";
 import { grantConsent } from "../consents/grant-consent.ts";
-import type { ConsentAnswer } from "../consents/merge-answer.ts";
-import { finishLogin } from "../finish-login.ts";
-import { type InteractionCookies, readInteraction } from "../interaction.ts";
+import type { ConsentAnswer } from "../consents/store-answer.ts";
 import type { Prepared } from "./sign-in.ts";
 
-/** For requests that are judged and whose code nobody redeems. */
+/** For requests whose code nobody redeems. */
 export const PKCE = {
   code_challenge: "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM",
   code_challenge_method: "S256",
 };
 
-/** What came of one authorization request. */
+/** The result of one authorization request. */
 export type Outcome = {
   status: number;
   headers: Headers;
-  /** Where the browser was sent. */
+  /** Where the browser was redirected. */
   location: URL | undefined;
-  /** What an app reads at its redirect URI, from the query or the fragment; empty when the browser was not sent to one. */
+  /** What an app reads at its redirect URI, from the query or the fragment; empty without a redirect. */
   answer: Record<string, string>;
-  /** The browser was sent to the interaction page: a person is asked something. */
+  /** The browser was redirected to the interaction page: the user is asked something. */
   isQuestion: boolean;
   page: string;
 };
 
 type Parameters = Record<string, string | undefined> | [string, string][] | string;
 
-/** Sends one authorization request and follows nothing. A list or a string is sent as it is, without the usual parameters. */
+/** Sends one authorization request and follows no redirect. A list or a string is sent unchanged, without the usual parameters. */
 export async function ask(
   { world, app, browser }: Pick<Prepared, "world" | "app" | "browser">,
   parameters: Parameters = {},
@@ -47,7 +47,7 @@ export async function ask(
   return outcomeOf(world.origin, response);
 }
 
-export async function outcomeOf(origin: string, response: Response): Promise<Outcome> {
+async function outcomeOf(origin: string, response: Response): Promise<Outcome> {
   const header = response.headers.get("location");
   const location = header === null ? undefined : new URL(header, origin);
   const isOurs = location?.origin === origin;
@@ -66,11 +66,11 @@ export async function outcomeOf(origin: string, response: Response): Promise<Out
 export type OpenQuestion = {
   at: InteractionCookies;
   request: ConsentRequest;
-  /** Submits it, ticked as it is shown but for what is given. */
+  /** Submits it as it is shown, with the given changes. */
   allow(answer?: Partial<ConsentAnswer>): Promise<string>;
 };
 
-/** Asks, and opens the permissions modal that the browser is sent to. */
+/** Sends an authorization request and opens the permissions modal to which it redirects. */
 export async function openQuestion(prepared: Prepared, parameters: Parameters = {}): Promise<OpenQuestion> {
   const outcome = await ask(prepared, parameters);
   if (!outcome.isQuestion) throw new Error(`nothing was asked: ${outcome.status} ${outcome.location ?? outcome.page}`);
@@ -91,12 +91,12 @@ export async function openInteraction({ browser, session }: Prepared, { location
   return { at, request, allow: (answer = {}) => grantConsent(at, session, { ...shown, ...answer }, noOrigin) };
 }
 
-/** Goes on where an answered interaction leads to. */
+/** Continues at the URL that an answered interaction returned. */
 export async function resume({ world, browser }: Pick<Prepared, "world" | "browser">, url: string): Promise<Outcome> {
   return outcomeOf(world.origin, await browser.fetch(url));
 }
 
-/** What the sign-in page's side says of a question, with whoever is signed in by then. */
+/** What the sign-in page would do about an interaction, for the user who is signed in by then. */
 export async function loginStep({ browser }: Pick<Prepared, "browser">, { location }: Outcome, session?: SiteSession) {
   const at = { uid: location?.pathname.split("/").at(-1) ?? "", cookie: browser.cookieHeader(location?.href ?? "") };
   return finishLogin(at, await readInteraction(at), session);

@@ -1,6 +1,6 @@
 /**
- * A browser without a screen: keeps cookies by path, follows nothing by itself. The protocol tests drive the service with it
- * through plain HTTP, as any client's redirect would.
+ * A browser without a screen: it keeps cookies by path and follows no redirect by itself. The protocol tests use it to send plain HTTP
+ * requests, as a browser would at a client's redirect.
  */
 type Cookie = { name: string; value: string; path: string };
 
@@ -21,7 +21,7 @@ export class Browser {
     this.#cookies = this.#cookies.filter((cookie) => cookie.name !== name);
   }
 
-  /** The `Cookie` header for an address, as a browser would send it. */
+  /** The `Cookie` header for a URL, as a browser would send it. */
   cookieHeader(url: string): string {
     const { pathname } = new URL(url, this.#origin);
     return this.#cookies

@@ -6,7 +6,7 @@ import { startHttpsSite } from "#core/testing/https-site.ts";
 
 type Key = { kid: string; alg: string; publicKey: CryptoKey; privateKey: CryptoKey };
 
-/** A provider of continuous integration, as somebody else would run it: discovery, a key set, and jobs that get ID tokens. */
+/** A CI provider, as somebody else would run it: discovery, a key set, and jobs that get ID tokens. */
 export type CiIssuer = Awaited<ReturnType<typeof startCiIssuer>>;
 
 const DISCOVERY = "/.well-known/openid-configuration";
@@ -27,7 +27,7 @@ export async function startCiIssuer(path = "") {
     return res.writeHead(404).end();
   });
 
-  /** What a job's token says unless told otherwise; undefined leaves a claim out. */
+  /** The default claims of a job's token; undefined leaves a claim out. */
   function claimsOf(changes: JWTPayload): JWTPayload {
     const now = Math.floor(Date.now() / 1000);
     return { iss: issuer, aud: env().ORIGIN, sub: "job", iat: now, exp: now + 300, jti: randomUUID(), ...changes };
@@ -39,7 +39,7 @@ export async function startCiIssuer(path = "") {
     /** A job's ID token. */
     sign: (claims: JWTPayload = {}, key = keys.at(-1) as Key) =>
       new SignJWT(claimsOf(claims)).setProtectedHeader({ alg: key.alg, kid: key.kid }).sign(key.privateKey),
-    /** The same without a signature, or with one by HMAC and the published key, as attackers send them. */
+    /** The same without a signature, or signed by HMAC with the published key, as attackers would send it. */
     unsigned: (claims: JWTPayload = {}) => `${encoded({ alg: "none" })}.${encoded(claimsOf(claims))}.`,
     hmacSigned: async (claims: JWTPayload = {}) => {
       const [{ kid, publicKey } = {} as Key] = keys;
@@ -49,10 +49,10 @@ export async function startCiIssuer(path = "") {
         .digest("base64url")}`;
     },
     newKey,
-    rotate: async (alg = "ES256") => {
-      keys = [await newKey(alg)];
+    rotate: async (alg = "ES256", modulusLength?: number) => {
+      keys = [await newKey(alg, modulusLength)];
     },
-    /** Has one of its two documents answered so, until `heal`. */
+    /** Replaces the response for one of its two documents, until `heal`. */
     answerWith: (which: "discovery" | "keys", answer: (res: ServerResponse) => unknown) => {
       answers = { [which === "discovery" ? DISCOVERY : KEYS]: answer };
     },
@@ -62,8 +62,8 @@ export async function startCiIssuer(path = "") {
   };
 }
 
-async function newKey(alg: string): Promise<Key> {
-  return { kid: randomUUID(), alg, ...(await generateKeyPair(alg, { extractable: true })) };
+async function newKey(alg: string, modulusLength = 2_048): Promise<Key> {
+  return { kid: randomUUID(), alg, ...(await generateKeyPair(alg, { extractable: true, modulusLength })) };
 }
 
 async function publicJwk({ kid, alg, publicKey }: Key) {

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 
-/** A TCP proxy that can be cut: what stands behind it is, as far as anybody can tell, away. */
+/** A TCP proxy that can be cut: then the server behind it seems to be down. */
 export async function startCuttableProxy(target: { host: string; port: number }) {
   const open = new Set<Socket>();
   let isCut = false;
@@ -34,6 +34,10 @@ export async function startCuttableProxy(target: { host: string; port: number })
     cut() {
       isCut = true;
       dropAll();
+    },
+    /** Stops passing on what open connections send, without ending them. */
+    freeze() {
+      for (const socket of open) socket.unpipe().pause();
     },
     restore() {
       isCut = false;

@@ -1,13 +1,11 @@
 import type { SiteSession } from "#core/accounts/sessions/find-site-session.ts";
-import type { RequestOrigin } from "#core/audit/request-origin.ts";
-import { noOrigin } from "#core/audit/request-origin.ts";
+import { noOrigin, type RequestOrigin } from "#core/audit/request-origin.ts";
 import { pool } from "#core/db.ts";
 import type { NewApp } from "../apps/create-app.ts";
-import { idHash } from "../artifact-store.ts";
-import { DEVICE_CODE_GRANT } from "../client-of-app.ts";
-import type { ConsentAnswer } from "../consents/merge-answer.ts";
-import { approveDevice } from "../device/approve-device.ts";
-import { type DeviceRequest, openDeviceRequest } from "../device/open-device-request.ts";
+import { idHash } from "../artifacts/artifact-store.ts";
+import type { ConsentAnswer } from "../consents/store-answer.ts";
+import { approveDevice, type DeviceRequest, openDeviceRequest } from "../device/answer-device.ts";
+import { DEVICE_CODE_GRANT } from "../grant-types.ts";
 import { asApp, type Prepared, prepare, type Tokens } from "./sign-in.ts";
 import type { AnyWorld, TestApp } from "./world.ts";
 
@@ -20,15 +18,15 @@ export type DeviceAuthorization = {
   interval: number;
 };
 
-/** What a poll was answered. */
-export type Poll = { status: number; body: Tokens & { error?: string; error_description?: string } };
+/** The response to a poll. */
+type Poll = { status: number; body: Tokens & { error?: string; error_description?: string } };
 
-/** A person, and an app that may use the device flow. */
+/** A user, and an app that may use the device flow. */
 export function prepareDevice(world: AnyWorld, app: Partial<NewApp> = {}): Promise<Prepared> {
   return prepare(world, { redirectUris: [], isDeviceFlowAllowed: true, ...app });
 }
 
-/** The device asks for its codes. */
+/** The device requests its codes. */
 export async function startDevice(
   { world, app }: { world: AnyWorld; app: TestApp },
   form: Record<string, string> = {},
@@ -39,13 +37,13 @@ export async function startDevice(
   return body as DeviceAuthorization;
 }
 
-/** The device asks whether it was let in. */
+/** The device polls for its tokens. */
 export async function poll({ world, app }: { world: AnyWorld; app: TestApp }, deviceCode: string): Promise<Poll> {
   const response = await asApp(world, app, "/oauth/token", { grant_type: DEVICE_CODE_GRANT, device_code: deviceCode });
   return { status: response.status, body: (await response.json()) as Poll["body"] };
 }
 
-/** The page as it was shown, submitted. */
+/** Submits the page as it was shown. */
 export function shownAnswer({ consent }: DeviceRequest, session: SiteSession): ConsentAnswer {
   return {
     scopes: consent.scopes.filter(({ isTicked }) => isTicked).map(({ scope }) => scope),
@@ -56,7 +54,7 @@ export function shownAnswer({ consent }: DeviceRequest, session: SiteSession): C
   };
 }
 
-/** The person opens the page and allows what it shows, but for what is given. */
+/** The user opens the page and allows what it shows, with the given changes. */
 export async function allowDevice(
   session: SiteSession,
   userCode: string,
@@ -68,12 +66,12 @@ export async function allowDevice(
   return request;
 }
 
-/** Makes a code run out, as a quarter of an hour would. */
+/** Makes a code expire, as 15 minutes would. */
 export function expireDevice({ device_code }: DeviceAuthorization): Promise<void> {
   return expire("id_hash", idHash(device_code));
 }
 
-/** The same for devices that keep their device code to themselves: all that asked as this app. */
+/** The same for devices whose device code the test does not know: all devices of this app. */
 export function expireDevicesOf({ clientId }: TestApp): Promise<void> {
   return expire("payload->>'clientId'", clientId);
 }
@@ -87,7 +85,7 @@ async function expire(column: string, value: unknown): Promise<void> {
   );
 }
 
-/** Lets time pass for the device's polls. */
+/** Makes time pass for the device's polls. */
 export async function waitForInterval({ device_code }: DeviceAuthorization, seconds: number): Promise<void> {
   await pool().query("UPDATE oauth_device_poll SET polled_at = polled_at - make_interval(secs => $2) WHERE id_hash = $1", [
     idHash(device_code),

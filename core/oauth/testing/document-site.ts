@@ -4,17 +4,17 @@ import type { TestApp } from "./world.ts";
 
 type Served = { status?: number; headers?: Record<string, string>; body?: string | Uint8Array };
 
-/** A site that is known by its metadata document, as somebody else would run it. */
+/** A site with a metadata document, as somebody else would run it. */
 export type DocumentSite = HttpsSite & {
-  /** For the helpers that ask as an app does. */
+  /** For helpers that send requests as an app. */
   app: TestApp;
   clientId: string;
   redirectUri: string;
-  /** Publishes another document at the same address: what is given is changed, undefined is left out. */
+  /** Publishes another document at the same URL, with the given changes; undefined leaves a field out. */
   publish(changes?: Record<string, unknown>, headers?: Record<string, string>): void;
-  /** Serves whatever this is in place of the document, until one is published again. */
+  /** Sends this response instead of the document, until one is published again. */
   serve(served: Served): void;
-  /** How often the document was asked for. */
+  /** How often the document was requested. */
   fetches(): number;
 };
 
@@ -50,7 +50,7 @@ export async function startDocumentSite(changes: Record<string, unknown> = {}): 
   };
 }
 
-/** Its time is over: the next request that wants it current asks again. */
+/** Makes the stored document stale: the next request that needs a current one fetches it again. */
 export async function makeStale(clientId: string, seconds = 1): Promise<void> {
   await pool().query("UPDATE oauth_client_document SET fresh_until = now() - make_interval(secs => $2) WHERE client_id = $1", [
     clientId,

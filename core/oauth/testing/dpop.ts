@@ -2,12 +2,12 @@ import { randomUUID } from "node:crypto";
 import { calculateJwkThumbprint, exportJWK, generateKeyPair, type JWK, SignJWT } from "jose";
 import { hashToken } from "#core/crypto/token.ts";
 
-/** A key of a client's own, and what it signs: proofs by hand, so that tests can spoil them (RFC 9449 §4.2). */
+/** A client's key and the proofs that it signs, made by hand so that tests can corrupt them (RFC 9449 §4.2). */
 export type ProofKey = Awaited<ReturnType<typeof proofKey>>;
 
 type Spoiled = {
   header?: Record<string, unknown>;
-  /** A claim that is undefined is left out. */
+  /** An undefined claim is left out. */
   claims?: Record<string, unknown>;
 };
 
@@ -21,7 +21,7 @@ export async function proofKey(alg = "ES256") {
       htm: method,
       htu: url,
       iat: Math.floor(Date.now() / 1000),
-      // What RFC 9449 calls ath is what we store of a token.
+      // `ath` of RFC 9449 is the same hash that we store of a token.
       ...(accessToken !== undefined && { ath: hashToken(accessToken) }),
       ...claims,
     };

@@ -3,9 +3,9 @@ import { noOrigin } from "#core/audit/request-origin.ts";
 import { db } from "#core/db.ts";
 import type { AuditEvent } from "#core/generated/prisma/client.ts";
 import { newId } from "#core/ids.ts";
+import { setAppPrivilege } from "../apps/app-privilege.ts";
 import type { NewApp } from "../apps/create-app.ts";
-import { setAppPrivilege } from "../apps/set-app-privilege.ts";
-import { TOKEN_EXCHANGE_GRANT } from "../exchange/token-exchange.ts";
+import { TOKEN_EXCHANGE_GRANT } from "../grant-types.ts";
 import type { AnyWorld, TestApp } from "./world.ts";
 
 export const USER_EMAIL = "urn:keyhook:token-type:user-email";
@@ -25,7 +25,7 @@ export async function prepareExchange(world: AnyWorld, input: Partial<NewApp> = 
 
 export type Prepared = Awaited<ReturnType<typeof prepareExchange>>;
 
-export type Exchanged = {
+type Exchanged = {
   access_token: string;
   token_type: string;
   expires_in: number;
@@ -36,7 +36,7 @@ export type Exchanged = {
   error_description?: string;
 };
 
-/** The form of an exchange; what is undefined is left out. */
+/** The form of an exchange; undefined fields are left out. */
 export function exchangeForm(email: string, extra: Record<string, string | undefined> = {}): Record<string, string> {
   const form = { grant_type: TOKEN_EXCHANGE_GRANT, subject_token: email, subject_token_type: USER_EMAIL, ...extra };
   return Object.fromEntries(Object.entries(form).filter((entry): entry is [string, string] => entry[1] !== undefined));

@@ -1,11 +1,11 @@
-/** A route of next-auth 4 as Next calls it from an API route. */
+/** A route of next-auth 4, as Next calls it from an API route. */
 type Handler = (request: object, answer: object) => Promise<unknown>;
 
 /**
- * A visitor of a site on next-auth: presses the button, is sent to the service and comes back.
+ * A visitor of a site with next-auth: they press the button, are redirected to the service, and return.
  * @param host of the site, with its port
- * @param visit what the visitor's browser does between leaving the site and coming back to it
- * @returns the session that the site then has
+ * @param visit what the visitor's browser does between leaving the site and returning to it
+ * @returns the session at the site afterwards
  */
 export async function signInByNextAuth(
   handler: Handler,
@@ -29,7 +29,7 @@ export async function signInByNextAuth(
   return (await ask("session")).body;
 }
 
-/** The answer object that Next gives an API route, as far as the library uses it; cookies go straight to the visitor. */
+/** The response object of a Next API route, as far as the library uses it; cookies go directly to the visitor. */
 class ApiAnswer {
   readonly headers: Record<string, string> = {};
   body: unknown;

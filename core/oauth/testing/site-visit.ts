@@ -5,7 +5,7 @@ import type { AnyWorld } from "./world.ts";
 
 export type Visit = Awaited<ReturnType<typeof visitSite>>;
 
-/** A person, signed in here, who comes from a site that is known by its document. */
+/** A user, signed in here, who comes from a site with a metadata document. */
 export async function visitSite(world: AnyWorld, changes: Record<string, unknown> = {}) {
   const site = await startDocumentSite(changes);
   const person = await world.user(`p-${newId()}`);
@@ -14,13 +14,13 @@ export async function visitSite(world: AnyWorld, changes: Record<string, unknown
   return { world, site, person, browser, session, app: site.app };
 }
 
-/** What an authorization request of the site carries. */
+/** The parameters of the site's authorization request. */
 export const asked = ({ site }: { site: DocumentSite }, parameters: Record<string, string> = {}) => ({
   redirect_uri: site.redirectUri,
   ...parameters,
 });
 
-/** Signs in up to the tokens, without any help of a client library. */
+/** Signs in up to the tokens, without a client library. */
 export async function signInAtSite(visit: Visit, parameters: Record<string, string> = {}): Promise<Tokens> {
   const { world, site } = visit;
   const all = asked(visit, parameters);

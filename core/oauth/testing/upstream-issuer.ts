@@ -4,13 +4,13 @@ import { type HttpsSite, startHttpsSite } from "#core/testing/https-site.ts";
 import { Browser } from "./browser.ts";
 
 export type UpstreamIssuer = HttpsSite & {
-  /** Takes a client for itself; it has a secret. */
+  /** Registers a client with a secret. */
   client: { clientId: string; clientSecret: string };
-  /** Goes where an authorization request leads, signs in there as this person, and comes back with the address of the answer. */
+  /** Follows an authorization request, signs in as this user, and returns the URL of the response. */
   signIn(authorizationUrl: string, who: string, browser?: Browser): Promise<URL>;
 };
 
-/** Somebody else's OpenID provider: the engine as it is published, with people who sign in at once. */
+/** Somebody else's OpenID provider: the unchanged engine, with users who sign in at once. */
 export async function startUpstreamIssuer(redirectUris: string[]): Promise<UpstreamIssuer> {
   const { privateKey } = await generateKeyPair("RS256", { extractable: true });
   const site = await startHttpsSite();

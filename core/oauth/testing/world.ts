@@ -12,32 +12,31 @@ import { provideSettings } from "#core/env.ts";
 import { newId } from "#core/ids.ts";
 import { stopListening } from "#core/notifications.ts";
 import { createApp, type NewApp } from "../apps/create-app.ts";
+import { finishLogin } from "../authorization/finish-login.ts";
+import { readInteraction } from "../authorization/interaction.ts";
 import { readConsentRequest } from "../consents/consent-request.ts";
-import { denyConsent } from "../consents/deny-consent.ts";
-import { grantConsent } from "../consents/grant-consent.ts";
-import { finishLogin } from "../finish-login.ts";
+import { denyConsent, grantConsent } from "../consents/grant-consent.ts";
 import { handleOidc } from "../handler.ts";
-import { readInteraction } from "../interaction.ts";
 import { Browser } from "./browser.ts";
 
-/** The engine behind real HTTP, with people and apps, and a browser that answers the permissions modal. */
+/** The engine behind real HTTP, with users and apps, and a browser that answers the permissions modal. */
 export type World = Awaited<ReturnType<typeof startWorld>>;
 /** The same, wherever the service runs. */
 export type AnyWorld = ReturnType<typeof worldAt>;
 
 export const REDIRECT_URI = "https://app.example.test/callback";
 
-/** How the person answers the permissions modal; what is left out is ticked as it was shown. */
+/** How the user answers the permissions modal; what is absent stays as shown. */
 export type Answer = { decision?: "allow" | "deny"; scopes?: string[]; orgIds?: string[]; isAllOrgs?: boolean };
 
 export type TestApp = { id: string; clientId: string; secret: string | undefined };
 export type TestUser = { id: string; username: string; email: string };
 
 /**
- * @param listener what answers: by default the protocol alone; tests of `server/` and `api/` bring a wider door.
+ * @param listener what responds: by default only the protocol; tests of `server/` and `api/` pass a larger one.
  */
 export async function startWorld(listener?: RequestListener) {
-  // Rate limits go by address: a test that fails on purpose, and often, sends from one of its own.
+  // Rate limits count by address: a test that often fails on purpose sends from an address of its own.
   let address = "127.0.0.1";
   const server = createServer(listener ?? ((req, res) => void handleOidc(req, res, address)));
   await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
@@ -55,7 +54,7 @@ export async function startWorld(listener?: RequestListener) {
   };
 }
 
-/** The service at this origin, in this process or in another one on the same database. */
+/** The service at this origin, in this process or in another one with the same database. */
 export function worldAt(origin: string) {
   provideSettings({ ORIGIN: origin });
 
@@ -105,7 +104,7 @@ export function worldAt(origin: string) {
     return url.href;
   }
 
-  /** Follows redirects within the service, answering its questions, until it sends the browser elsewhere or shows a page. */
+  /** Follows redirects within the service and answers its questions, until it redirects to another host or shows a page. */
   async function follow(browser: Browser, start: string, session?: SiteSession, answer: Answer = {}): Promise<URL | Response> {
     let url = start;
     for (let hops = 0; hops < 12; hops++) {
@@ -120,7 +119,7 @@ export function worldAt(origin: string) {
     throw new Error(`too many redirects, the last to ${url}`);
   }
 
-  /** What the interaction page does, without its markup. Empty when the page would ask the person to sign in. */
+  /** What the interaction page does, without its markup. Empty if the page would ask the user to sign in. */
   async function answerPage(browser: Browser, page: URL, session: SiteSession | undefined, answer: Answer): Promise<string> {
     const uid = page.pathname.split("/").at(-1) ?? "";
     const at = { uid, cookie: browser.cookieHeader(page.href) };

@@ -9,17 +9,18 @@ import {
   Registry,
 } from "prom-client";
 import { pool } from "../../db.ts";
+import { env } from "../../env.ts";
 import { fairQueues } from "../../fair-queue/fair-queue.ts";
 import { partyKinds } from "../../fair-queue/request-pace.ts";
 import { timeOfOrderedId } from "../../ids.ts";
 import { attemptsSeen, fanOutsSeen, pacedSeen, rejectionsSeen, requestsSeen } from "../../telemetry.ts";
 import { deliveryPool } from "../../webhooks/delivery/delivery-pool.ts";
-import type { ProcessKind } from "../heartbeat.ts";
+import { type Heartbeat, type ProcessKind, startHeartbeat } from "../heartbeat.ts";
 
 /** One process's metrics, in the form in which its heartbeat stores them. */
 export type ReportedMetrics = MetricObjectWithValues<MetricValue<string>>[];
 
-export type ProcessMetrics = {
+type ProcessMetrics = {
   /** The current values. */
   report(): Promise<ReportedMetrics>;
   stop(): void;
@@ -31,10 +32,7 @@ const REQUEST_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15
 const ATTEMPT_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15];
 const DELAY_BUCKETS = [0.005, 0.01, 0.015, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5, 30, 300, 3600];
 
-/**
- * Measures this process from now on: its work, its connection pool, its event loop and its memory. Labels have few values each: none is a
- * name that users choose.
- */
+/** Measures this process: its work, connections, event loop and memory. Labels have few values, none chosen by users. */
 export function startProcessMetrics(kind: ProcessKind): ProcessMetrics {
   const registry = new Registry();
   registry.setDefaultLabels({ process: kind, instance: `${hostname().slice(0, 100)}:${process.pid}` });
@@ -75,7 +73,7 @@ export function startProcessMetrics(kind: ProcessKind): ProcessMetrics {
 function watchQueues(registers: Registry[]): void {
   new Gauge({
     name: "keyhook_queue_places",
-    help: "Places of the fair queues for expensive work: taken, and waited for",
+    help: "Slots of the fair queues for expensive work: in use, and waited for",
     labelNames: ["queue", "state"],
     registers,
     collect() {
@@ -87,7 +85,7 @@ function watchQueues(registers: Registry[]): void {
   });
   new Counter({
     name: "keyhook_queue_refused_total",
-    help: "Requests that a fair queue refused: their party's line was full, or they waited too long",
+    help: "Requests that a fair queue refused: their caller's queue was full, or they waited too long",
     labelNames: ["queue"],
     registers,
     collect() {
@@ -100,7 +98,7 @@ function watchQueues(registers: Registry[]): void {
 function watchRequests(registers: Registry[]): () => void {
   const seconds = new Histogram({
     name: "keyhook_request_duration_seconds",
-    help: "From a request's head to the end of its answer",
+    help: "Time from a request's headers to the end of its response",
     labelNames: ["door", "status"],
     buckets: REQUEST_BUCKETS,
     registers,
@@ -120,8 +118,12 @@ function watchPace(registers: Registry[]): () => void {
 }
 
 function watchFanOut(registers: Registry[]): () => void {
-  const events = new Counter({ name: "keyhook_events_fanned_out_total", help: "Events whose deliveries were made", registers });
-  const deliveries = new Counter({ name: "keyhook_deliveries_made_total", help: "Deliveries made of events", registers });
+  const events = new Counter({
+    name: "keyhook_events_fanned_out_total",
+    help: "Events whose deliveries were created",
+    registers,
+  });
+  const deliveries = new Counter({ name: "keyhook_deliveries_made_total", help: "Deliveries created from events", registers });
   return fanOutsSeen.subscribe((seen) => {
     events.inc(seen.events.length);
     deliveries.inc(seen.deliveries);
@@ -131,7 +133,7 @@ function watchFanOut(registers: Registry[]): () => void {
 function watchRejections(registers: Registry[]): () => void {
   const rejections = new Counter({
     name: "keyhook_unhandled_rejections_total",
-    help: "Unhandled rejections in a worker: bugs of this service",
+    help: "Unhandled rejections in a worker: bugs in this service",
     registers,
   });
   return rejectionsSeen.subscribe(() => rejections.inc());
@@ -140,20 +142,20 @@ function watchRejections(registers: Registry[]): () => void {
 function watchAttempts(registers: Registry[]): () => void {
   const attempts = new Counter({
     name: "keyhook_delivery_attempts_total",
-    help: "Attempts of deliveries by how they ended (delivered, rejected, unreachable, blocked, withheld) and which they were",
+    help: "Attempts of deliveries by outcome (delivered, rejected, unreachable, blocked, withheld) and number",
     labelNames: ["outcome", "kind", "target"],
     registers,
   });
   const seconds = new Histogram({
     name: "keyhook_delivery_attempt_duration_seconds",
-    help: "An attempt from DNS to the end of the answer",
+    help: "Duration of an attempt, from DNS to the end of the response",
     labelNames: ["outcome"],
     buckets: ATTEMPT_BUCKETS,
     registers,
   });
   const delay = new Histogram({
     name: "keyhook_delivery_delay_seconds",
-    help: "From the moment that a delivery was made to its first attempt",
+    help: "Time from the creation of a delivery to its first attempt",
     buckets: DELAY_BUCKETS,
     registers,
   });
@@ -163,3 +165,26 @@ function watchAttempts(registers: Registry[]): () => void {
     if (kind === "first") delay.observe(Math.max(0, startedAt.getTime() - timeOfOrderedId(deliveryId).getTime()) / 1000);
   });
 }
+
+/** This process, as operators see it. */
+export type OwnProcess = { heartbeat: Heartbeat; metrics: ProcessMetrics | null; stop(): Promise<void> };
+
+let own: OwnProcess | undefined;
+
+/** Starts this process's heartbeat and, if METRICS_TOKEN lets somebody read them, its metrics. */
+export function startOwnProcess(kind: ProcessKind): OwnProcess {
+  const metrics = env().METRICS_TOKEN ? startProcessMetrics(kind) : null;
+  const heartbeat = startHeartbeat(kind, metrics?.report);
+  own = {
+    heartbeat,
+    metrics,
+    async stop() {
+      own = undefined;
+      await heartbeat.stop();
+      metrics?.stop();
+    },
+  };
+  return own;
+}
+
+export const ownProcess = (): OwnProcess | undefined => own;

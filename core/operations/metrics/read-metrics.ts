@@ -1,12 +1,12 @@
-import { AggregatorRegistry } from "prom-client";
+import { AggregatorRegistry, Gauge, Registry } from "prom-client";
 import { isEqualInConstantTime } from "../../crypto/token.ts";
 import { pool } from "../../db.ts";
 import { env } from "../../env.ts";
 import { notFound, ServiceError } from "../../errors.ts";
-import { SILENT_AFTER_SECONDS } from "../heartbeat.ts";
-import { ownProcess } from "./own-process.ts";
-import type { ReportedMetrics } from "./process-metrics.ts";
-import { workMetrics } from "./work-metrics.ts";
+import { log } from "../../log.ts";
+import { countAlive, SILENT_AFTER_SECONDS } from "../heartbeat.ts";
+import { ownProcess, type ReportedMetrics } from "./process-metrics.ts";
+import { readWork, type Work } from "./read-work.ts";
 
 /**
  * What Prometheus reads: the work, this process now, and every other process as of its latest heartbeat.
@@ -38,4 +38,61 @@ async function reportedByOthers(ownId: string): Promise<ReportedMetrics[]> {
     // Without the database only this process is known; a metric reports that the database is unavailable.
     return [];
   }
+}
+
+/** Many scrapers cost the database as little as one. */
+const KEPT_MS = 2_000;
+
+type Measured = { work: Work; alive: Record<string, number>; letters: number };
+let latest: { at: number; measured: Promise<Measured | null> } | undefined;
+
+async function measure(): Promise<Measured | null> {
+  try {
+    const mail = pool().query<{ waiting: number }>(
+      "SELECT count(*)::int AS waiting FROM mail WHERE sent_at IS NULL AND failed_at IS NULL",
+    );
+    const [work, alive, letters] = await Promise.all([readWork(), countAlive(), mail]);
+    return { work, alive, letters: letters.rows[0]?.waiting ?? 0 };
+  } catch (error) {
+    // A metric reports that it is unavailable, and this process's own metrics are returned anyway.
+    log().debug({ err: error }, "the work cannot be measured");
+    return null;
+  }
+}
+
+/** What all processes share: the queues, as in the database. */
+async function workMetrics(): Promise<Registry> {
+  if (!latest || performance.now() - latest.at > KEPT_MS) latest = { at: performance.now(), measured: measure() };
+  const measured = await latest.measured;
+  const registry = new Registry();
+  const gauge = (name: string, help: string, label?: string) =>
+    new Gauge({ name, help, registers: [registry], ...(label && { labelNames: [label] }) });
+  gauge("keyhook_database_up", "Whether the database answered").set(measured ? 1 : 0);
+  if (!measured) return registry;
+  const { work, alive, letters } = measured;
+  const age = (at: Date | null) => (at === null ? 0 : Math.max(0, (Date.now() - at.getTime()) / 1000));
+  gauge("keyhook_events_waiting", "Events whose deliveries have not been created yet").set(work.events.waiting);
+  gauge("keyhook_events_oldest_seconds", "How long the oldest of these events has waited").set(age(work.events.oldestAt));
+  const queue = gauge(
+    "keyhook_deliveries_queued",
+    "Deliveries to be sent: due now, in progress, waiting for a retry, held",
+    "state",
+  );
+  const { due, claimed, later, held, oldestDueAt } = work.deliveries;
+  for (const [state, count] of Object.entries({ due, claimed, later, held })) queue.set({ state }, count);
+  gauge("keyhook_deliveries_oldest_due_seconds", "How long the delivery that has been due the longest has waited").set(
+    age(oldestDueAt),
+  );
+  const runs = gauge("keyhook_job_runs", "Runs of jobs that are not finished", "stage");
+  runs.set({ stage: "scheduling" }, work.runs.waiting);
+  runs.set({ stage: "running" }, work.runs.running);
+  gauge("keyhook_replays_open", "Replays of many deliveries that are in progress").set(work.replays);
+  gauge("keyhook_relays_listening", "Relays with a listener").set(work.relays.listening);
+  gauge("keyhook_relay_requests_waiting", "Requests that wait in relays, not answered by any listener yet").set(
+    work.relays.waiting,
+  );
+  gauge("keyhook_mail_waiting", "E-mails waiting to be sent").set(letters);
+  const processes = gauge("keyhook_processes", "Processes seen in the last minute", "kind");
+  for (const [kind, count] of Object.entries(alive)) processes.set({ kind }, count);
+  return registry;
 }

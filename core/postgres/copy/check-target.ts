@@ -1,5 +1,5 @@
-import type pg from "pg";
-import { DatabaseCopyError } from "./database-copy-error.ts";
+import pg from "pg";
+import { isPooled } from "../migrate.ts";
 
 const OLDEST_VERSION = 150_000;
 
@@ -17,9 +17,10 @@ type Found = {
 
 /**
  * Checks that a database can take over all data: new enough, writable, empty, and its role may create tables there.
+ * @param name the operator's name for the database
  * @throws {DatabaseCopyError} that says what to do
  */
-export async function checkTarget(target: pg.Client): Promise<void> {
+export async function checkTarget(target: pg.Client, name = "--to"): Promise<void> {
   const { rows } = await target.query<Found>(`
     select current_setting('server_version_num')::int as version, current_setting('server_version') as "versionName",
            current_setting('server_encoding') as encoding,
@@ -31,16 +32,53 @@ export async function checkTarget(target: pg.Client): Promise<void> {
                     and not exists (select from pg_depend d where d.objid = c.oid and d.deptype = 'e')
                   order by 1 limit 4) as things`);
   const { version, versionName, encoding, isReadOnly, schema, mayCreate, role, database, things } = rows[0] as Found;
-  const problem = (sentence: string) => new DatabaseCopyError(`--to: ${sentence}`);
-  if (version < OLDEST_VERSION) throw problem(`PostgreSQL 15 or later is needed, and this is ${versionName}.`);
+  const problem = (sentence: string) => new DatabaseCopyError(`${name}: ${sentence}`);
+  if (version < OLDEST_VERSION) throw problem(`PostgreSQL 15 or later is required, and this is ${versionName}.`);
   if (encoding !== "UTF8")
-    throw problem(`the database ${database} is encoded as ${encoding}. Make one with \`create database … encoding 'UTF8'\`.`);
-  if (isReadOnly) throw problem("this server takes no changes: it is a replica, or read-only. Name its primary.");
+    throw problem(
+      `the database ${database} has the encoding ${encoding}. Create one with \`create database … encoding 'UTF8'\`.`,
+    );
+  if (isReadOnly) throw problem("this server accepts no changes: it is a replica or read-only. Use its primary.");
   if (schema === null || !mayCreate)
-    throw problem(`the role ${role} may make no tables in ${database}. Run \`alter database "${database}" owner to "${role}"\`.`);
+    throw problem(
+      `the role ${role} cannot create tables in ${database}. Run \`alter database "${database}" owner to "${role}"\`.`,
+    );
   if (things.length > 0)
     throw problem(
       `the database ${database} is not empty: it has ${things.slice(0, 3).join(", ")}${things.length > 3 ? " and more" : ""}. ` +
-        "Name an empty one.",
+        "Use an empty one.",
     );
+}
+
+/** The same text for the same value on both servers, and no timeout: a large table takes long. */
+const SESSION = `set client_encoding to 'UTF8'; set datestyle to 'ISO, MDY'; set intervalstyle to 'postgres'; set timezone to 'UTC';
+  set extra_float_digits to 3; set bytea_output to 'hex'; set statement_timeout to 0; set lock_timeout to 0;
+  set idle_in_transaction_session_timeout to 0`;
+
+const THROUGH_POOLER =
+  "leads to a pooler, which does not keep a session's settings. Use the address of the database server itself.";
+
+/** The name of a copy's sessions in `pg_stat_activity`. */
+export const COPY_APPLICATION = "keyhook copy";
+
+/** @param name the operator's name for the database: the setting or option that named it */
+export async function connect(name: string, url: string): Promise<pg.Client> {
+  const client = new pg.Client({ connectionString: url, application_name: COPY_APPLICATION, connectionTimeoutMillis: 10_000 });
+  // A broken connection shows at the next statement.
+  client.on("error", () => undefined);
+  try {
+    await client.connect();
+    if (await isPooled(client)) throw new DatabaseCopyError(`${name} ${THROUGH_POOLER}`);
+    await client.query(SESSION);
+    return client;
+  } catch (cause) {
+    await client.end().catch(() => undefined);
+    if (cause instanceof DatabaseCopyError) throw cause;
+    throw new DatabaseCopyError(`${name}: that database cannot be reached: ${(cause as Error).message}`, { cause });
+  }
+}
+
+/** Thrown if a database cannot be copied from or to; its message is for the operator's terminal. */
+export class DatabaseCopyError extends Error {
+  override name = "DatabaseCopyError";
 }

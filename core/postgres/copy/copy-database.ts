@@ -3,13 +3,10 @@ import { isDeepStrictEqual } from "node:util";
 import type pg from "pg";
 import { from, to } from "pg-copy-streams";
 import { applyMigrations } from "../migrate.ts";
-import { checkTarget } from "./check-target.ts";
-import { COPY_APPLICATION, connect } from "./connect.ts";
-import { DatabaseCopyError } from "./database-copy-error.ts";
-import { setAside } from "./set-aside.ts";
-import { columnList, quoted, readContents, readPartitions, readTables, type Table } from "./tables.ts";
+import { COPY_APPLICATION, checkTarget, connect, DatabaseCopyError } from "./check-target.ts";
+import { columnList, quoted, readContents, readPartitions, readTables, setAside, type Table } from "./tables.ts";
 
-export type DatabaseCopy = { tables: number; rows: number };
+type DatabaseCopy = { tables: number; rows: number };
 
 type Options = {
   /** As the owner of each; the source has this version's schema. */
@@ -62,12 +59,12 @@ export async function isInUse(client: pg.Client): Promise<boolean> {
   return rows[0]?.isInUse ?? false;
 }
 
-/** Takes the snapshot, and locks that allow reading but no writing during the copy. */
+/** Takes the snapshot, and locks that allow reading but not writing during the copy. */
 async function holdStill(source: pg.Client): Promise<Table[]> {
-  const inUse = "The service, or a command, is still working on the database that is to be copied. Stop all its processes first.";
+  const inUse = "The service or a command is still using the database to be copied. Stop all its processes first.";
   if (await isInUse(source)) throw new DatabaseCopyError(inUse);
   const tables = await readTables(source);
-  if (tables.length === 0) throw new DatabaseCopyError("The database that is to be copied has no tables.");
+  if (tables.length === 0) throw new DatabaseCopyError("The database to be copied has no tables.");
   await source.query(`begin isolation level repeatable read; set local lock_timeout to '${LOCK_WAIT}'`);
   try {
     // Before the first query, which takes the snapshot.
@@ -98,7 +95,7 @@ async function copyContents({ source, target, tables, copied }: Sides): Promise<
     const [sent, arrived] = [await readContents(source, table), await readContents(target, table)];
     if (!isDeepStrictEqual(sent, arrived))
       throw new DatabaseCopyError(
-        `${table.name} arrived differently than it was sent: ${sent.rows} rows there, ${arrived.rows} here. Nothing was kept.`,
+        `The copy of ${table.name} differs: ${sent.rows} rows there, ${arrived.rows} here. The copy was discarded.`,
       );
     total += Number(arrived.rows);
     copied(table.name, Number(arrived.rows));
@@ -132,7 +129,7 @@ function describeDifference(here: Table[], there: Table[]): string {
   const [ours, theirs] = [names(here), names(there)];
   const different = [...ours].filter(([name, columns]) => theirs.get(name) !== columns).map(([name]) => name);
   return (
-    `The database has what this version's migrations do not make: ${different.slice(0, 5).join(", ") || "fewer tables"}. ` +
-    "Move tables of your own elsewhere first."
+    `The database has objects that this version's migrations do not create: ${different.slice(0, 5).join(", ") || "fewer tables"}. ` +
+    "Move your own tables elsewhere first."
   );
 }

@@ -1,21 +1,20 @@
 import type { Actor } from "../../access/actor.ts";
 import { requirePermission } from "../../access/may.ts";
-import { pool } from "../../db.ts";
-import { notFound, ServiceError } from "../../errors.ts";
+import { type Db, pool } from "../../db.ts";
+import { invalidRequest, notFound, ServiceError } from "../../errors.ts";
 import { Prisma } from "../../generated/prisma/client.ts";
 import { isId } from "../../ids.ts";
-import { RELAY_ANSWER_CHANNEL, RELAY_BODY_MAX_BYTES, RELAY_CHANNEL, RELAY_DELIVERY_CHANNEL } from "../relay.ts";
-import { isRelayOf } from "../relays-of-app.ts";
+import { isRelayOf, RELAY_ANSWER_CHANNEL, RELAY_BODY_MAX_BYTES, RELAY_CHANNEL, RELAY_DELIVERY_CHANNEL } from "../relay.ts";
 import type { HeaderList } from "./take-request.ts";
 
-export type GivenAnswer = { status: number; headers: HeaderList; body: Buffer };
+type GivenAnswer = { status: number; headers: HeaderList; body: Buffer };
 
 const HEADERS_MAX_BYTES = 32 * 1024;
 
 /**
  * Records a handler's answer to a relay's request. A waiting caller gets it; for a delivery without one it is recorded;
  * otherwise it is discarded.
- * @throws ServiceError `not_found` if the request is not theirs, was answered, or was given up; `invalid_request` if the answer
+ * @throws ServiceError `not_found` if the request is not theirs, was answered, or was abandoned; `invalid_request` if the answer
  * is not valid HTTP; `payload_too_large`
  */
 export async function answerRequest(
@@ -46,19 +45,42 @@ export async function answerRequest(
 
 /** Refuses what HTTP/1.1 cannot express, here where the author sees why: a line break in a value would start another header. */
 function checked({ status, headers, body }: GivenAnswer): GivenAnswer {
-  const refuse = (field: string, sentence: string) => new ServiceError("invalid_request", sentence, { field });
-  if (!Number.isInteger(status) || status < 200 || status > 599) throw refuse("status", "A status is a number from 200 to 599.");
+  const refuse = (field: string, sentence: string) => invalidRequest(sentence, field);
+  if (!Number.isInteger(status) || status < 200 || status > 599)
+    throw refuse("status", "A status must be a number from 200 to 599.");
   if (body.length > RELAY_BODY_MAX_BYTES) {
-    throw new ServiceError("payload_too_large", `An answer has at most ${RELAY_BODY_MAX_BYTES / 1024 ** 2} MiB.`);
+    throw new ServiceError("payload_too_large", `A response can have at most ${RELAY_BODY_MAX_BYTES / 1024 ** 2} MiB.`);
   }
   let bytes = 0;
   for (const [name, value] of headers) {
     bytes += name.length + value.length;
-    if (!/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(name))
-      throw refuse("headers", "One of the headers has a name that is none in HTTP.");
+    if (!/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(name)) throw refuse("headers", "One of the headers has an invalid name.");
     if (!/^[\t\x20-\x7e\x80-\xff]*$/.test(value))
-      throw refuse("headers", `The header ${name} holds characters that cannot be sent.`);
+      throw refuse("headers", `The header ${name} contains characters that cannot be sent.`);
   }
-  if (bytes > HEADERS_MAX_BYTES) throw refuse("headers", "An answer has at most 32 KiB of headers.");
+  if (bytes > HEADERS_MAX_BYTES) throw refuse("headers", "A response can have at most 32 KiB of headers.");
   return { status, headers, body };
+}
+
+/** Ends a request that will have no answer. @param why a clause for its sender */
+export async function failRequest(requestId: string, why: string): Promise<void> {
+  await pool().query(
+    `WITH told AS (
+       UPDATE relay_request SET answered_at = now(), failure = $2 WHERE id = $1 AND answered_at IS NULL RETURNING id
+     )
+     SELECT pg_notify('${RELAY_ANSWER_CHANNEL}', id), pg_notify('${RELAY_DELIVERY_CHANNEL}', '') FROM told`,
+    [requestId, why],
+  );
+}
+
+/** Ends all unanswered requests of a relay. Deliveries and requests with a waiting caller get the reason. */
+export async function giveUpRequests(tx: Db, relayId: string, why: string): Promise<void> {
+  await tx.$executeRaw`
+    WITH told AS (
+      UPDATE relay_request SET answered_at = now(), failure = ${why}
+      WHERE relay_id = ${relayId} AND answered_at IS NULL AND (delivery_id IS NOT NULL OR waited_until > now())
+      RETURNING id
+    )
+    SELECT pg_notify(${RELAY_ANSWER_CHANNEL}, id), pg_notify(${RELAY_DELIVERY_CHANNEL}, '') FROM told`;
+  await tx.$executeRaw`DELETE FROM relay_request WHERE relay_id = ${relayId} AND answered_at IS NULL`;
 }

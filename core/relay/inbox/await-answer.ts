@@ -9,7 +9,7 @@ export type HandlerAnswer =
   | { kind: "answered"; status: number; headers: HeaderList; body: Buffer }
   | { kind: "failed"; reason: string };
 
-/** In case a notification was missed. */
+/** The interval at which the answer is read in any case, since a notification may be missed. */
 const POLL_MS = 1_000;
 
 const waiters = new Map<string, () => void>();
@@ -84,8 +84,43 @@ async function takeAnswer(requestId: string): Promise<HandlerAnswer | undefined>
            SELECT status, answer_headers, answer_body, failure FROM taken`,
     values: [requestId],
   });
-  const [row] = rows;
-  if (!row) return undefined;
-  if (row.status === null) return { kind: "failed", reason: row.failure ?? "the relay has ended" };
-  return { kind: "answered", status: row.status, headers: row.answer_headers ?? [], body: row.answer_body ?? Buffer.alloc(0) };
+  return rows[0] && answerOf(rows[0]);
 }
+
+function answerOf({ status, answer_headers: headers, answer_body: body, failure }: Row): HandlerAnswer {
+  if (status === null) return { kind: "failed", reason: failure ?? "the relay was closed" };
+  return { kind: "answered", status, headers: headers ?? [], body: body ?? Buffer.alloc(0) };
+}
+
+type EarlierAnswer = HandlerAnswer & {
+  /** From the hand-over to the answer. */
+  milliseconds: number;
+};
+
+type EarlierRow = Row & { milliseconds: number };
+
+const columns = `status, answer_headers, answer_body, failure,
+  round(extract(epoch FROM answered_at - coalesce(handed_at, answered_at)) * 1000)::int AS milliseconds`;
+
+/** The answer to a delivery without a waiting caller, once it is to be recorded; it is kept for a while in case that fails. */
+export async function recordedAnswer(deliveryId: string): Promise<EarlierAnswer | undefined> {
+  const { rows } = await pool().query<EarlierRow>({
+    name: "recorded-relay-answer",
+    text: `SELECT ${columns} FROM relay_request WHERE delivery_id = $1 AND queued_at IS NOT NULL ORDER BY answered_at DESC LIMIT 1`,
+    values: [deliveryId],
+  });
+  return earlierAnswerOf(rows[0]);
+}
+
+/** The answer to a delivery whose caller waited and never read it. */
+export async function takeEarlierAnswer(deliveryId: string): Promise<EarlierAnswer | undefined> {
+  const { rows } = await pool().query<EarlierRow>({
+    name: "earlier-relay-answer",
+    text: `DELETE FROM relay_request WHERE delivery_id = $1 AND answered_at IS NOT NULL AND queued_at IS NULL RETURNING ${columns}`,
+    values: [deliveryId],
+  });
+  return earlierAnswerOf(rows[0]);
+}
+
+const earlierAnswerOf = (row: EarlierRow | undefined): EarlierAnswer | undefined =>
+  row && { ...answerOf(row), milliseconds: Math.max(0, row.milliseconds) };

@@ -4,7 +4,7 @@ import { newOrderedId } from "../../ids.ts";
 import { recordsLimit } from "../../storage/limits.ts";
 import { ANSWER_WAIT_MS, INBOX_MAX_BYTES, INBOX_MAX_REQUESTS } from "../relay.ts";
 
-/** In the order in which they were sent, with repetitions. */
+/** The headers in the order in which they were sent, with repetitions. */
 export type HeaderList = readonly (readonly [name: string, value: string])[];
 
 export type TakenRequest = {
@@ -17,7 +17,7 @@ export type TakenRequest = {
 };
 
 /** A relay whose URL works at this moment. */
-export type FoundRelay = { id: string; userId: string; isListening: boolean };
+type FoundRelay = { id: string; userId: string; isListening: boolean };
 
 /** The relay of a token; undefined if there is none, it has ended, or its user may no longer sign in. */
 export async function findRelayByToken(token: string): Promise<FoundRelay | undefined> {

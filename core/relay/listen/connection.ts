@@ -2,8 +2,7 @@ import type { Actor } from "../../access/actor.ts";
 import { pool } from "../../db.ts";
 import { Prisma } from "../../generated/prisma/client.ts";
 import { newId } from "../../ids.ts";
-import { LISTENER_MARK, RELAY_CHANNEL } from "../relay.ts";
-import { isRelayOf } from "../relays-of-app.ts";
+import { isRelayOf, LISTENER_MARK, RELAY_CHANNEL } from "../relay.ts";
 import { type Connection, GRACE_SECONDS, LEASE_SECONDS } from "./hand-over.ts";
 
 /**

@@ -22,7 +22,7 @@ export const LEASE_SECONDS = 20;
 /** How long a disconnected listener may take to reconnect before its requests go to the next one. */
 export const GRACE_SECONDS = 5;
 
-/** The limits for one hand-over, in requests and (beyond the first) bytes: a slow listener's requests are held in memory. */
+/** The limits for one hand-over in requests, and in bytes if it has several: what a slow listener has not read is held in memory. */
 const BATCH = 4;
 const BATCH_BYTES = RELAY_BODY_MAX_BYTES;
 
@@ -94,7 +94,7 @@ export async function handOver(
     }));
 }
 
-/** Those of the given requests that are still unanswered. */
+/** The given requests that are still unanswered. */
 export async function stillOpen(ids: readonly string[]): Promise<Set<string>> {
   if (ids.length === 0) return new Set();
   const { rows } = await pool().query<{ id: string }>({

@@ -2,29 +2,29 @@ import type { Actor } from "../../access/actor.ts";
 import { requirePermission } from "../../access/may.ts";
 import { readableOwners } from "../../access/readable-owners.ts";
 import { isServiceError, notFound } from "../../errors.ts";
-import { streamPlaces } from "../../http/stream-places.ts";
+import { streamSlots } from "../../http/stream-slots.ts";
 import { log } from "../../log.ts";
 import { listen } from "../../notifications.ts";
-import { failRequest } from "../inbox/fail-request.ts";
+import { failRequest } from "../inbox/answer-request.ts";
 import type { HeaderList } from "../inbox/take-request.ts";
 import { LISTENER_MARK, RELAY_CHANNEL } from "../relay.ts";
 import { connect, disconnect, renew, type Standing } from "./connection.ts";
 import { type HandedRequest, handOver, type ListenerReach, stillOpen } from "./hand-over.ts";
 
-const takePlace = streamPlaces({
+const takeSlot = streamSlots({
   perPerson: 25,
   inAll: 2_000,
-  sentence: "Too many listeners are connected. Stop one of them, or try again in a while.",
+  sentence: "Too many listeners are connected. Stop one of them, or try again later.",
   retryAfterSeconds: 15,
 });
 
-export const HEARTBEAT_MS = 5_000;
+const HEARTBEAT_MS = 5_000;
 /** How many heartbeats may go unread before a client counts as gone. */
 const STALLED_BEATS = 12;
 /** How many unanswered requests a listener may have. */
 export const CONCURRENCY_MAX = 64;
 
-export type RequestStream = {
+type RequestStream = {
   /** The actor behind the request, according to their token now. @throws ServiceError if it has ended */
   actorNow: () => Promise<Actor>;
   userId: string;
@@ -56,7 +56,7 @@ export async function streamRequests(options: RequestStream): Promise<ReadableSt
     return actor;
   };
   const listener = await mayListen();
-  const release = takePlace(userId);
+  const release = takeSlot(userId);
   const connection = await connect(listener, { userId, name, listenerId }).catch((error: unknown) => {
     release();
     throw error;
@@ -100,7 +100,7 @@ export async function streamRequests(options: RequestStream): Promise<ReadableSt
   let readAt = Date.now();
   let isOver = false;
   const beating = setInterval(() => {
-    // Detects a client that has stopped reading: nothing pulls any more.
+    // Detects a client that has stopped reading: nothing pulls.
     if (Date.now() - readAt > STALLED_BEATS * heartbeatMs) void close();
     else wake();
   }, heartbeatMs / 2).unref();
@@ -124,7 +124,7 @@ export async function streamRequests(options: RequestStream): Promise<ReadableSt
       if (said !== undefined) return said;
       if (isNews) {
         isNews = false;
-        await gather();
+        await takeRequests();
         continue;
       }
       await new Promise<void>((resolve) => {
@@ -139,13 +139,13 @@ export async function streamRequests(options: RequestStream): Promise<ReadableSt
     try {
       await mayListen();
     } catch (error) {
-      if (!isServiceError(error)) log().warn({ err: error }, "a listener is sent away: it cannot be asked who it is");
+      if (!isServiceError(error)) log().warn({ err: error }, "a listener was disconnected: its access cannot be checked");
       return "over";
     }
     return renew(mine);
   }
 
-  async function gather(): Promise<void> {
+  async function takeRequests(): Promise<void> {
     if (given.size > 0) {
       const still = await stillOpen([...given]);
       for (const id of given) if (!still.has(id)) given.delete(id);
@@ -157,7 +157,7 @@ export async function streamRequests(options: RequestStream): Promise<ReadableSt
       given.add(request.id);
       const headers = await headersNow(request);
       if (headers) ready.push(spelled({ ...request, headers }));
-      else await failRequest(request.id, "it may not be handed over any more");
+      else await failRequest(request.id, "it can no longer be passed on");
     }
     // There may be more than fit into one hand-over.
     if (handed.length > 0) isNews = true;
@@ -174,7 +174,7 @@ export async function streamRequests(options: RequestStream): Promise<ReadableSt
       async pull(controller) {
         readAt = Date.now();
         const said = await next().catch((error: unknown) => {
-          log().warn({ err: error }, "a listener is sent away: its relay cannot be read");
+          log().warn({ err: error }, "a listener was disconnected: its relay cannot be read");
           return null;
         });
         if (said === null) {
@@ -189,10 +189,7 @@ export async function streamRequests(options: RequestStream): Promise<ReadableSt
   );
 }
 
-/**
- * An organization's webhook may lead to its administrator's relay, where a token without access to the organization must not
- * receive its deliveries. Null if the token has no such limits.
- */
+/** A token without access to an organization must not receive its deliveries at its administrator's relay. Null for no limit. */
 function ownersReachedBy(actor: Actor, userId: string): readonly string[] | null {
   return actor.kind === "token" && actor.orgIds !== "all" ? [userId, ...actor.orgIds] : null;
 }

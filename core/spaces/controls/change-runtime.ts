@@ -1,14 +1,17 @@
-import { type Actor, actorId, clientIdOf } from "../../access/actor.ts";
+import { type Actor, actorId } from "../../access/actor.ts";
 import type { AuditEventType } from "../../audit/event-types.ts";
 import { recordAuditEvent } from "../../audit/record-audit-event.ts";
 import type { RequestOrigin } from "../../audit/request-origin.ts";
 import type { Db } from "../../db.ts";
-import { ServiceError } from "../../errors.ts";
+import { env } from "../../env.ts";
+import { conflict, invalidRequest } from "../../errors.ts";
 import { changeRepo } from "../../hub/repos/change-repo.ts";
 import type { RepoName } from "../../hub/repos/find-repo.ts";
 import type { Repo } from "../../hub/repos/repo.ts";
+import { appPath, visitorSegment } from "../app-address.ts";
+import { readSpaceConfig } from "../space-config.ts";
 import { COLUMNS, type SpaceRuntime } from "../space-runtime.ts";
-import { SPACE_CHANNEL } from "../stages.ts";
+import { SLEEP_AFTER_MIN_SECONDS, SLEEP_AFTER_SECONDS, SPACE_CHANNEL } from "../stages.ts";
 
 /** A Space's name in URLs. */
 export type SpaceName = Omit<RepoName, "type">;
@@ -24,7 +27,7 @@ type Change = {
  * Lets one caller at a time change how a Space runs, records it in the audit log, and notifies the worker that runs it.
  * @throws ServiceError `conflict` while there is no commit; and as `changeRepo`
  */
-export async function changeRuntime(
+async function changeRuntime(
   actor: Actor,
   name: SpaceName,
   { type, data = {}, change }: Change,
@@ -34,16 +37,9 @@ export async function changeRuntime(
     const rows = await tx.$queryRaw<
       { repo_id: string }[]
     >`SELECT repo_id FROM space_runtime WHERE repo_id = ${repo.id} FOR UPDATE`;
-    if (rows.length === 0) throw new ServiceError("conflict", "This Space has no commit yet: push its files first.");
+    if (rows.length === 0) throw conflict("This Space has no commits. Push its files first.");
     await change(tx, repo);
-    await recordAuditEvent(tx, {
-      type,
-      actorId: actorId(actor),
-      orgId: repo.owner.kind === "organization" ? repo.owner.id : null,
-      clientId: clientIdOf(actor),
-      data: { repo: repo.fullName, type: repo.type, ...data },
-      from,
-    });
+    await recordAuditEvent(tx, { type, actor, owner: repo.owner, data: { repo: repo.fullName, type: repo.type, ...data }, from });
     await tx.$executeRaw`SELECT pg_notify(${SPACE_CHANNEL}, ${repo.id})`;
     const [runtime] = await tx.$queryRawUnsafe<SpaceRuntime[]>(
       `SELECT ${COLUMNS} FROM space_runtime WHERE repo_id = $1`,
@@ -51,4 +47,86 @@ export async function changeRuntime(
     );
     return { repo, runtime: runtime as SpaceRuntime };
   });
+}
+
+/**
+ * Stops a Space until it is restarted: neither a request nor a push wakes it.
+ * @throws ServiceError `invalid_request` for one that only shows files; and as `changeRuntime`
+ */
+export function pauseSpace(actor: Actor, name: SpaceName, from: RequestOrigin) {
+  return changeRuntime(
+    actor,
+    name,
+    {
+      type: "space.pause",
+      change: (tx, repo) => {
+        if (readSpaceConfig(repo).kind === "static") throw invalidRequest("A static Space cannot be paused.");
+        return tx.$executeRaw`
+          UPDATE space_runtime SET is_wanted = false, stage = 'PAUSED', message = NULL, address = NULL, updated_at = now()
+          WHERE repo_id = ${repo.id}`;
+      },
+    },
+    from,
+  );
+}
+
+/**
+ * Restarts a Space from its latest commit, whatever its stage: running, failed, or paused. An organization's Space then counts against the
+ * user who restarted it (SPACE_PARTY).
+ * @throws ServiceError as `changeRuntime`
+ */
+export function restartSpace(actor: Actor, name: SpaceName, from: RequestOrigin) {
+  return changeRuntime(
+    actor,
+    name,
+    {
+      type: "space.restart",
+      change: (tx, { id, owner }) => tx.$executeRaw`
+        UPDATE space_runtime SET generation = generation + 1, is_wanted = true, stage = 'APP_STARTING', message = NULL, restarts = 0,
+          awaited_at = NULL, due_at = now(), updated_at = now(),
+          started_by_id = CASE WHEN ${owner.kind === "organization"} THEN coalesce(${actorId(actor)}, started_by_id) END WHERE repo_id = ${id}`,
+    },
+    from,
+  );
+}
+
+/**
+ * Sets after how long without a request a Space sleeps.
+ * @throws ServiceError `invalid_request` for less than a minute or more than the free flavor's 48 hours
+ * (docs/specification/jobs-and-spaces.md#spaces); and as `changeRuntime`
+ */
+export function setSleepTime(actor: Actor, name: SpaceName, seconds: number, from: RequestOrigin) {
+  if (!Number.isInteger(seconds) || seconds < SLEEP_AFTER_MIN_SECONDS || seconds > SLEEP_AFTER_SECONDS) {
+    throw invalidRequest(`Choose a sleep time of ${SLEEP_AFTER_MIN_SECONDS} to ${SLEEP_AFTER_SECONDS} seconds.`, "seconds");
+  }
+  return changeRuntime(
+    actor,
+    name,
+    {
+      type: "space.set_sleep_time",
+      data: { seconds },
+      change: (tx, { id }) =>
+        tx.$executeRaw`UPDATE space_runtime SET sleep_seconds = ${seconds}, updated_at = now() WHERE repo_id = ${id}`,
+    },
+    from,
+  );
+}
+
+/** The URL to which webhooks of a private Space post: whoever knows it may post, and do nothing else. Shown to those who may manage it. */
+export function receiverAddress(repo: Repo, { receiverGeneration }: Pick<SpaceRuntime, "receiverGeneration">): string {
+  return `${env().ORIGIN}${appPath(repo)}${visitorSegment(repo.id, { kind: "receiver", generation: receiverGeneration })}/`;
+}
+
+/** Creates a new one; the previous one stops working. @throws ServiceError as `changeRuntime` */
+export function renewReceiverAddress(actor: Actor, name: SpaceName, from: RequestOrigin) {
+  return changeRuntime(
+    actor,
+    name,
+    {
+      type: "space.renew_receiver_address",
+      change: (tx, { id }) =>
+        tx.$executeRaw`UPDATE space_runtime SET receiver_generation = receiver_generation + 1, updated_at = now() WHERE repo_id = ${id}`,
+    },
+    from,
+  );
 }

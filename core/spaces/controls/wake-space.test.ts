@@ -3,10 +3,9 @@ import { signedInPerson } from "../../accounts/testing/people.ts";
 import { db } from "../../db.ts";
 import { someRepo } from "../../hub/testing/repos.ts";
 import { requestContext } from "../../log.ts";
-import { parseAppTarget } from "../door/app-target.ts";
-import { findApp } from "../door/find-app.ts";
+import { findApp, parseAppTarget } from "../door/find-app.ts";
 import { readSpaceRuntime } from "../space-runtime.ts";
-import { receiverAddress } from "./renew-receiver-address.ts";
+import { receiverAddress } from "./change-runtime.ts";
 import { WAKES, wakeSpace } from "./wake-space.ts";
 
 it("S137 webhooks wake Spaces by their receivers' addresses, however many others' were woken from this service's own address", async () => {

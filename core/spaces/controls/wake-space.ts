@@ -1,7 +1,7 @@
 import { consumeThrottle, type ThrottleLimit, throttleKey } from "../../accounts/throttle.ts";
 import { pool } from "../../db.ts";
 import { currentParty } from "../../fair-queue/party.ts";
-import { SPACE_PARTY } from "../run/space-table.ts";
+import { SPACE_PARTY } from "../space-runtime.ts";
 import { SPACE_CHANNEL } from "../stages.ts";
 
 /** Resolution of the time of a Space's last request, in seconds. */
@@ -20,7 +20,7 @@ export const WAKES: ThrottleLimit = { limit: 8, windowSeconds: 5 * 60 };
 export const AWAITED_SECONDS = 15;
 const AWAITED_RESOLUTION_SECONDS = 5;
 
-/** Wake-ups under way in this process, by Space and visitor: many requests at once count as one. */
+/** Wake-ups in progress in this process, by Space and visitor: simultaneous requests count as one. */
 const waking = new Map<string, Promise<void>>();
 
 /**

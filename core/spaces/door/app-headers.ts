@@ -75,7 +75,7 @@ export function answerHeaders(
     // Several policies apply together: theirs can only restrict further.
     ...(typeof theirs === "string" && { "Content-Security-Policy": `${own}, ${theirs}` }),
     ...(typeof location === "string" && { location: withinApp(location, base) }),
-    // A response that not everybody may see stays with whoever requested it.
+    // A cache must not give a private response to anybody else.
     ...(!isOpen && { "cache-control": "private, no-store" }),
   };
 }

@@ -25,7 +25,7 @@ const become = (id: string, stage: string, { isTold = true } = {}) =>
   );
 const runs = ({ stage }: { stage: string }) => stage === "RUNNING";
 
-test("a hundred who wait for a Space ask the database as often as one does, and all hear of it", async () => {
+test("a hundred callers that wait for a Space query the database as often as one, and all are notified", async () => {
   const id = await startingSpace();
   const until = performance.now() + 20_000;
   const { result, statements } = await countStatements(async () => {
@@ -39,7 +39,7 @@ test("a hundred who wait for a Space ask the database as often as one does, and 
   expect(statements).toBeLessThan(20);
 });
 
-test("news that was missed is found soon, who leaves is let go, and time that is up ends with how it is", async () => {
+test("missed notifications are made up for soon, callers that leave are released, and a timeout ends with the current state", async () => {
   const id = await startingSpace();
   const found = awaitRuntime(id, runs, { until: performance.now() + 20_000 });
   const leaving = new AbortController();

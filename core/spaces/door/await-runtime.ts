@@ -16,7 +16,7 @@ function announce(repoId: string): void {
 }
 
 /**
- * The state of a Space once `isAwaited` is true of it, or when the time is up; undefined if it no longer exists.
+ * The state of a Space once `isAwaited` is true for it, or when the time is up; undefined if it no longer exists.
  * @param signal ends the waiting early
  */
 export async function awaitRuntime(
@@ -36,7 +36,7 @@ export async function awaitRuntime(
     else if (!seen.runtime || isAwaited(seen.runtime) || isOver()) resolve(seen.runtime);
   };
   const isOver = () => performance.now() >= until || signal?.aborted === true;
-  // A waiter without a result gets that of the query under way.
+  // A waiter without a result gets that of the running query.
   const end = () => {
     if (latest) hear(latest);
   };
@@ -57,7 +57,7 @@ type Seen = { runtime: SpaceRuntime | undefined } | { error: unknown };
 /** Watches one Space for all who wait for it: checks at once on a notification, and now and then. */
 class Watch {
   readonly #repoId: string;
-  /** With the number of the first check whose result they may get: an earlier one began before they asked. */
+  /** Each waits with the number of the first check whose result it may get: an earlier check began before it asked. */
   readonly #waiting = new Map<(seen: Seen) => void, number>();
   #looks = 0;
   #isLooking = false;

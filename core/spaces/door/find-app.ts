@@ -1,16 +1,15 @@
 import { type Actor, anonymous, operatorCommand, personActor } from "../../access/actor.ts";
 import { requirePermission } from "../../access/may.ts";
-import { findSessionPerson } from "../../accounts/sessions/find-session-person.ts";
+import { findSessionPerson } from "../../accounts/sessions/find-site-session.ts";
 import { isServiceError, notFound } from "../../errors.ts";
 import { countAgainst } from "../../fair-queue/party.ts";
 import { findRepo } from "../../hub/repos/find-repo.ts";
 import { type Repo, repoResource } from "../../hub/repos/repo.ts";
 import { appPath, readVisitorSegment, visitorSegment } from "../app-address.ts";
 import { readSpaceRuntime, type SpaceRuntime } from "../space-runtime.ts";
-import type { AppTarget } from "./app-target.ts";
 
 /** How a caller may authenticate if the Space is not open to everybody. Not evaluated otherwise. */
-export type Credentials = {
+type Credentials = {
   method: string;
   /** The actor of the token, if one was sent. */
   byToken?: () => Promise<Actor>;
@@ -84,4 +83,29 @@ async function isLetIn(repo: Repo, segment: string, runtime: SpaceRuntime | unde
   countAgainst(actor);
   await requirePermission(actor, "repo.read_content", repoResource(repo), { what: "Repository" });
   return true;
+}
+
+/** The parts of an app's URL. */
+export type AppTarget = {
+  owner: string;
+  name: string;
+  /** The rest after `/app`, as sent; empty if not even a slash follows. */
+  rest: string;
+};
+
+const APP = /^\/spaces\/([^/]+)\/([^/]+)\/app(?=\/|$)/;
+
+/** Whether a path is an app's: it goes only to the Space's door. */
+export const isAppPath = (pathname: string): boolean => APP.test(pathname);
+
+/** Parses such a path; undefined if no app can have it (S137). */
+export function parseAppTarget(pathname: string): AppTarget | undefined {
+  const [matched = "", owner, name] = APP.exec(pathname) ?? [];
+  if (owner === undefined || name === undefined) return undefined;
+  const rest = pathname.slice(matched.length);
+  // A server that resolves hidden dots or slashes would arrive at another path than the one checked.
+  if (rest.split("/").some((segment) => /^(\.|%2e){1,2}$/i.test(segment)) || rest.includes("\\")) return undefined;
+  const [decodedOwner, decodedName] = [decodeURIComponent(owner), decodeURIComponent(name)];
+  if (`${decodedOwner}${decodedName}`.includes("/")) return undefined;
+  return { owner: decodedOwner, name: decodedName, rest };
 }

@@ -3,8 +3,7 @@ import { type AddressInfo, connect } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
 import { expect, it, onTestFinished, vi } from "vitest";
 import { newId } from "../../ids.ts";
-import { GATEWAY_KEY_HEADER, gatewayKey, PARTY_HEADER } from "./gateway-key.ts";
-import { startGateway } from "./start-gateway.ts";
+import { GATEWAY_KEY_HEADER, gatewayKey, PARTY_HEADER, startGateway } from "./start-gateway.ts";
 
 // An error event without a listener ends the process: Vitest then fails the file.
 it("S138 a WebSocket that leaves while its Space is not there does not end the worker", async () => {
@@ -25,7 +24,7 @@ it("S138 a WebSocket that leaves while its Space is not there does not end the w
   expect(answer.status).toBe(503);
 });
 
-it("a Space is used by whom it answers, and over a WebSocket by who says something", async () => {
+it("a Space counts as used by the callers it answers, and over a WebSocket by callers that send something", async () => {
   const gateway = await startGateway();
   onTestFinished(() => gateway.stop());
   const app = createServer((_, res) => void res.writeHead(200).write("one piece, and no more"));

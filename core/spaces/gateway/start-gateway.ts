@@ -1,27 +1,24 @@
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { isSigned, sign } from "../../crypto/seal.ts";
 import { env } from "../../env.ts";
 import { endToEnd } from "../../http/hop-by-hop.ts";
-import { GATEWAY_KEY_HEADER, PARTY_HEADER, readGatewayKey } from "./gateway-key.ts";
-import { type Connect, type Passing, relay, relayUpgrade } from "./relay.ts";
+import { type Connect, type Passing, relay, relayUpgrade } from "./proxy.ts";
 
 /** Header of a gateway's own responses: why the Space itself did not respond. */
 export const GATEWAY_ANSWER_HEADER = "x-keyhook-gateway";
 
-/**
- * Limit for one Space, over all web processes; further requests are refused. It protects only the worker's memory: a Space is shared among
- * callers where they are known (server/spaces/pass-to-app.ts).
- */
+/** Limit for one Space over all web processes, for the worker's memory; callers share in server/spaces/pass-to-app.ts. */
 export const REQUESTS_MAX = 512;
 
-/** For how many callers the gateway remembers their last use of a Space. */
+/** The number of callers whose last use of a Space the gateway remembers. */
 const PARTIES_MAX = 64;
 
 /** How many requests of one caller are being answered, and when it last sent or received anything. */
 type Use = { requests: number; lastAt: number };
 type Served = { connect: Connect; active: number; lastUsedAt: number; since: number; uses: Map<string, Use> };
 
-/** Where a worker accepts requests for the Spaces that it runs, and passes them to their doors. */
+/** The server on which a worker accepts requests for the Spaces that it runs, and passes them to their doors. */
 export type Gateway = {
   /** Address for our other processes. */
   address: string;
@@ -62,7 +59,7 @@ export async function startGateway(): Promise<Gateway> {
     });
   }
 
-  // The relaying process has limits of its own: nothing here ends a stream that moves.
+  // The relaying process has its own limits, so nothing here ends a stream that makes progress.
   const server = createServer({ keepAliveTimeout: 75_000, requestTimeout: 0, headersTimeout: 60_000 });
   server.on("request", (req, res) => void serve(req, res, false));
   server.on("checkContinue", (req, res) => void serve(req, res, true));
@@ -152,3 +149,26 @@ function listenAddress(): { host: string; port: number } {
   const { hostname, port } = new URL(`tcp://${SPACES_LISTEN}`);
   return { host: hostname.replace(/^\[(.*)\]$/, "$1"), port: Number(port || 0) };
 }
+
+/** How a worker knows that a request for a Space comes from one of us: the Space, the time, and a MAC of them under SECRET_KEY. */
+export const GATEWAY_KEY_HEADER = "x-keyhook-space";
+
+/** Names the caller (core/fair-queue), because one visitor may keep only some Spaces busy. */
+export const PARTY_HEADER = "x-keyhook-party";
+
+/** Clocks of machines differ; a key seen by others is soon worthless. */
+const KEY_SECONDS = 120;
+
+export function gatewayKey(repoId: string, now = Date.now()): string {
+  const said = `${repoId}.${Math.floor(now / 1000)}`;
+  return `${said}.${sign(PURPOSE, said)}`;
+}
+
+/** The Space that a key is for; undefined if it is invalid. */
+function readGatewayKey(key: string | string[] | undefined, now = Date.now()): string | undefined {
+  const [repoId = "", seconds = "", given = ""] = String(key ?? "").split(".");
+  if (!isSigned(PURPOSE, `${repoId}.${seconds}`, given)) return undefined;
+  return Math.abs(now / 1000 - Number(seconds)) <= KEY_SECONDS ? repoId : undefined;
+}
+
+const PURPOSE = "space gateway";

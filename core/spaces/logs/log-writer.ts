@@ -1,10 +1,12 @@
 import { StringDecoder } from "node:string_decoder";
 import { setTimeout as sleep } from "node:timers/promises";
+import { pool } from "../../db.ts";
+import { newOrderedId } from "../../ids.ts";
 import { LogShare } from "../../jobs/logs/log-share.ts";
 import { SecretMask } from "../../jobs/logs/secret-mask.ts";
 import { SecretWindows } from "../../jobs/logs/secret-windows.ts";
 import { log } from "../../log.ts";
-import { appendSpaceLog } from "./append-space-log.ts";
+import { SPACE_LOG_CHANNEL } from "../stages.ts";
 
 /** How often a Space's output is stored: five statements a second. */
 const FLUSH_MS = 200;
@@ -13,14 +15,11 @@ const WAITING_MAX_CHARACTERS = 128 * 1024;
 /** Longer lines are cut. */
 const PIECE_MAX_CHARACTERS = 16 * 1024;
 
-/**
- * This much output is stored at once, then a piece a second: the rest would be readable only briefly, since only the last 256 KiB are kept,
- * but the database would write it to disk all the same.
- */
+/** Output stored at once; then a piece a second. Only the last 256 KiB are kept, but all of it would be written to disk. */
 const ROOM_MAX_CHARACTERS = 2 * 1024 ** 2;
 const ROOM_CHARACTERS_PER_SECOND = PIECE_MAX_CHARACTERS;
 const FULL_FLUSH_MS = 1_000;
-const LEFT_OUT = "===== It prints more than is stored: what came here is not kept. =====\n";
+const LEFT_OUT = "===== Some output was not stored: the app prints too much. =====\n";
 
 /** Takes a Space's output, whole lines at a time, masks its secrets (S134) and stores it. */
 export class LogWriter {
@@ -113,3 +112,39 @@ export class LogWriter {
     );
   }
 }
+
+/** Limits of a Space's stored log: the last bytes, in at most this many pieces. */
+const SPACE_LOG_MAX_BYTES = 256 * 1024;
+const PIECES_MAX = 2_000;
+/** Pruned once in this many pieces, not with every line. */
+const PRUNE_EVERY = 64;
+const appended = new Map<string, number>();
+
+/** Appends pieces to the log of a Space, notifies its followers, and now and then deletes the oldest. */
+export async function appendSpaceLog(repoId: string, ...texts: string[]): Promise<void> {
+  // A Space deleted meanwhile has no log.
+  await pool().query(
+    `WITH added AS (
+       INSERT INTO space_log (repo_id, id, text) SELECT repo.id, piece.id, piece.text
+         FROM repo, unnest($2::text[], $3::text[]) AS piece (id, text) WHERE repo.id = $1 RETURNING repo_id
+     ) SELECT pg_notify($4, repo_id) FROM (SELECT DISTINCT repo_id FROM added) AS one`,
+    [repoId, texts.map(() => newOrderedId()), texts.map(storable), SPACE_LOG_CHANNEL],
+  );
+  const count = (appended.get(repoId) ?? 0) + texts.length;
+  appended.set(repoId, count % PRUNE_EVERY);
+  if (count >= PRUNE_EVERY) await pruneSpaceLog(repoId);
+}
+
+async function pruneSpaceLog(repoId: string): Promise<void> {
+  await pool().query(
+    `DELETE FROM space_log WHERE repo_id = $1 AND id <= (
+       SELECT id FROM (
+         SELECT id, sum(octet_length(text)) OVER w AS bytes, row_number() OVER w AS pieces FROM space_log WHERE repo_id = $1
+         WINDOW w AS (ORDER BY id DESC)
+       ) AS newest WHERE bytes > $2 OR pieces > $3 ORDER BY id DESC LIMIT 1)`,
+    [repoId, SPACE_LOG_MAX_BYTES, PIECES_MAX],
+  );
+}
+
+/** Postgres stores no NUL. */
+const storable = (text: string): string => text.replaceAll("\0", "\u{fffd}").toWellFormed();

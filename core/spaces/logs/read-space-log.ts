@@ -1,10 +1,12 @@
 import { pool } from "../../db.ts";
+import { followTail, type Tail } from "../../tail.ts";
+import { SPACE_LOG_CHANNEL } from "../stages.ts";
 
 /** A piece of a Space's output: some lines. */
-export type SpaceLogPiece = { id: string; at: Date; text: string };
+type SpaceLogPiece = { id: string; at: Date; text: string };
 
-/** In one response. */
-export const PIECES_MAX = 500;
+/** The maximum number of pieces in one response. */
+const PIECES_MAX = 500;
 
 /**
  * The stored log of a Space, oldest first. The caller has checked that it may be read.
@@ -18,4 +20,21 @@ export async function readSpaceLog(repoId: string, { after }: { after?: string }
     after === undefined ? [repoId] : [repoId, after],
   );
   return rows;
+}
+
+const spaceLogs: Tail<SpaceLogPiece, null, string> = {
+  name: "space log",
+  channel: SPACE_LOG_CHANNEL,
+  async read(repoId, after) {
+    const entries = await readSpaceLog(repoId, after === undefined ? {} : { after });
+    const isCut = after !== undefined && entries.length === PIECES_MAX;
+    return { entries, end: entries.at(-1)?.id ?? after ?? "", isCut, state: null };
+  },
+  cursorOf: ({ id }) => id,
+  bytesOf: ({ text }) => Buffer.byteLength(text),
+};
+
+/** The stored log of a Space, then what it prints, until `signal` aborts. The caller has checked that it may be read. */
+export async function* followSpaceLog(repoId: string, signal: AbortSignal): AsyncGenerator<readonly SpaceLogPiece[]> {
+  for await (const { entries } of followTail(spaceLogs, repoId, { signal })) if (entries.length > 0) yield entries;
 }

@@ -1,5 +1,5 @@
 // Runs inside a Space's sandbox, which has no network: starts the app and, once it listens, offers connections to it at the door, a
-// socket that the worker listens on. It needs nothing but Node. core/spaces/run/door.ts is the other side, and describes the protocol.
+// socket that the worker listens on. It needs only Node. core/spaces/run/app-connector.ts is the other side, and describes the protocol.
 //
 //   node bridge.mjs <port> <door> <command> [argument...]
 import { spawn } from "node:child_process";

@@ -6,7 +6,7 @@ export type Run = { repoId: string; claimId: string; generation: number };
 
 /**
  * Records a run's stage, while it is the current one.
- * @returns false if it is not any more: it was paused or restarted, or another worker has taken it over
+ * @returns false if it no longer is: it was paused or restarted, or another worker has taken it over
  */
 export async function recordStage(
   { repoId, claimId, generation }: Run,
@@ -30,10 +30,7 @@ export async function recordStage(
 /** A run lost later than this after its start had been running well: the loss is not the Space's fault. */
 const LOST_EARLY_SECONDS = 120;
 
-/**
- * How many workers in a row were lost soon after claiming this Space, without recording the end of its run. Otherwise a Space that kills
- * its worker would go from worker to worker forever.
- */
+/** Workers lost in a row soon after claiming this Space: one that kills its worker must not go around forever. */
 export async function countLosses({ repoId, claimId }: Run): Promise<number> {
   const { rows } = await pool().query<{ attempts: number }>(
     `UPDATE space_runtime SET attempts = CASE WHEN updated_at < now() - make_interval(secs => $3) THEN 1 ELSE attempts END

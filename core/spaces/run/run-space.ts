@@ -1,31 +1,32 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { setTimeout as delay } from "node:timers/promises";
+import { env } from "../../env.ts";
 import type { Repo } from "../../hub/repos/repo.ts";
 import { findFlavor, flavors } from "../../jobs/flavors.ts";
 import type { NoRunner } from "../../jobs/runners/find-runner.ts";
 import type { Execution, Exit, Runner } from "../../jobs/runners/runner.ts";
 import { log } from "../../log.ts";
-import { CannotLayOut, layOutFiles } from "../files/lay-out-files.ts";
+import { appPath, appUrl } from "../app-address.ts";
 import type { Gateway } from "../gateway/start-gateway.ts";
 import { LogWriter } from "../logs/log-writer.ts";
 import { readSpaceConfig, type ServiceConfig } from "../space-config.ts";
-import { SPACE_FLAVOR } from "../stages.ts";
-import { readSpaceEnvironment } from "../variables/read-space-environment.ts";
-import { type Door, openDoor } from "./door.ts";
+import { SPACE_FLAVOR, SPACES_OFF } from "../stages.ts";
+import { readSpaceEnvironment } from "../variables.ts";
+import { type AppConnector, openAppConnector } from "./app-connector.ts";
+import { CannotLayOut, layOutFiles } from "./lay-out-files.ts";
 import { type End, type Run, recordStage } from "./record-run.ts";
-import { spaceEnvironment } from "./space-environment.ts";
 import { leftPrefix, nameOf } from "./sweep-left-files.ts";
 
 /** How long a command may take until it listens. */
-export const START_SECONDS = 60;
+const START_SECONDS = 60;
 /** How often it is restarted automatically, and how long it must run to count as steady. */
 export const RESTARTS_MAX = 5;
-export const STEADY_SECONDS = 60;
+const STEADY_SECONDS = 60;
 
 /** Why a run has to end although its command still runs. */
-export type StopReason = "superseded" | "idle" | "leaving" | "crowded";
+export type StopReason = "superseded" | "idle" | "leaving" | "displaced";
 
-export type Hosting = { runner: Runner | NoRunner; gateway: Gateway; signal: AbortSignal };
+type Hosting = { runner: Runner | NoRunner; gateway: Gateway; signal: AbortSignal };
 
 /**
  * Lays out the files of a Space's latest commit, starts its command in a sandbox, and relays requests to it until it ends or is stopped.
@@ -45,21 +46,25 @@ export async function runSpace(
   // Its files are served from git by the process that is asked for them.
   if (config.kind === "static") return { kind: "rest", stage: "RUNNING" };
   const { runner } = hosting;
-  const refusal = refusalOf(runner);
-  if (refusal !== undefined || "refusal" in runner) return { kind: "rest", stage: "RUNTIME_ERROR", message: refusal };
+  if ("refusal" in runner || !canRunSpaces(runner)) {
+    const reason =
+      "refusal" in runner ? runner.refusal : `JOBS_RUNNER=${runner.name} cannot run Spaces; bubblewrap and docker can`;
+    log().warn({ repoId: repo.id, reason }, "a Space cannot run here");
+    return { kind: "rest", stage: "RUNTIME_ERROR", message: SPACES_OFF };
+  }
   const { environment, secrets } = await readSpaceEnvironment(repo.id);
   const writer = await LogWriter.open(repo.id, { party: run.party, secrets });
   // Each directly in the machine's temporary folder: the sandbox's user must not look into ours.
   const directory = await mkdtemp(`${leftPrefix()}${nameOf(run)}-`);
   const doorway = await mkdtemp(`${leftPrefix()}${nameOf(run)}-`);
-  let door: Door | undefined;
+  let door: AppConnector | undefined;
   try {
     writer.note(`starting ${commit.slice(0, 7)} at ${new Date().toISOString()}`);
     const problem = await layOut(repo, commit, { directory, config, writer, signal: hosting.signal });
     if (hosting.signal.aborted) return stopped(hosting.signal.reason as StopReason, writer);
     if (problem) return problem;
     if (!(await recordStage(run, { stage: "APP_STARTING" }))) return undefined;
-    door = await openDoor(doorway);
+    door = await openAppConnector(doorway);
     const given = { ...spaceEnvironment(repo, config), ...environment };
     return await serve(run, { config, directory, door, environment: given, writer }, { ...hosting, runner });
   } finally {
@@ -71,11 +76,7 @@ export async function runSpace(
 }
 
 /** An app is reached through a directory of this machine that its sandbox mounts, and listens on a loopback of its own. */
-function refusalOf(runner: Runner | NoRunner): string | undefined {
-  if ("refusal" in runner) return runner.refusal;
-  if (runner.name === "bubblewrap" || runner.name === "docker") return undefined;
-  return `This installation runs jobs with JOBS_RUNNER=${runner.name}, which cannot run Spaces. They take bubblewrap or docker.`;
-}
+const canRunSpaces = ({ name }: Runner): boolean => name === "bubblewrap" || name === "docker";
 
 type LayingOut = Pick<Service, "directory" | "config" | "writer"> & { signal: AbortSignal };
 
@@ -91,7 +92,7 @@ async function layOut(
     return {
       kind: "rest",
       stage: "NO_APP_FILE",
-      message: `There is no file ${appFile}. Add it, or name another one by app_file.`,
+      message: `There is no file ${appFile}. Add it, or set app_file to another one.`,
     };
   } catch (error) {
     if (signal.aborted) return undefined;
@@ -104,7 +105,7 @@ async function layOut(
 type Service = {
   config: ServiceConfig;
   directory: string;
-  door: Door;
+  door: AppConnector;
   environment: Record<string, string>;
   writer: LogWriter;
 };
@@ -170,14 +171,14 @@ async function serve(
   }
 }
 
-const FLOODED = "It opened connections to its door without end.";
+const FLOODED = "It opened too many connections to the service.";
 
 function stopped(reason: StopReason, writer: LogWriter): End | undefined {
   if (reason === "superseded") return undefined;
   if (reason === "leaving") return { kind: "again", delaySeconds: 0 };
-  writer.note(reason === "idle" ? "asleep: nobody has asked for it for a while" : "asleep: others wait for its place");
+  writer.note(reason === "idle" ? "asleep: no requests for a while" : "asleep: others are waiting for its slot");
   // For a Space that yielded its slot this is already recorded, and it may have been woken since.
-  return reason === "crowded" ? undefined : { kind: "rest", stage: "SLEEPING" };
+  return reason === "displaced" ? undefined : { kind: "rest", stage: "SLEEPING" };
 }
 
 /** It is restarted, each time after twice the delay; if it never came to run, its owner has to look. */
@@ -190,7 +191,7 @@ function crashed({ restarts }: { restarts: number }, message: string, startedAt:
 
 function told(exit: Exit): [note: string, message: string] {
   if (exit.kind === "failed") return [exit.reason, exit.reason];
-  if (exit.kind === "out_of_memory") return ["ended: out of memory", "It took more memory than it may."];
+  if (exit.kind === "out_of_memory") return ["ended: out of memory", "It used more memory than allowed."];
   return [`ended with code ${exit.code}`, `It ended with code ${exit.code}.`];
 }
 
@@ -209,4 +210,21 @@ function aborted(signal: AbortSignal): Promise<"aborted"> {
 /** A process that the runner kills after the grace period is gone a moment later. */
 async function ended(execution: Execution): Promise<void> {
   await execution.exited.catch(() => undefined);
+}
+
+/** An app's environment besides its own variables (docs/specification/jobs-and-spaces.md#spaces). */
+function spaceEnvironment(repo: Repo, { port }: Pick<ServiceConfig, "port">): Record<string, string> {
+  return {
+    PORT: String(port),
+    HOST: "127.0.0.1",
+    NODE_ENV: "production",
+    SPACE_ID: repo.fullName,
+    SPACE_AUTHOR_NAME: repo.owner.handle,
+    SPACE_REPO_NAME: repo.name,
+    // Without scheme and trailing slash: libraries prepend `https://` and append a path.
+    SPACE_HOST: new URL(env().ORIGIN).host + appPath(repo).replace(/\/$/, ""),
+    SPACE_URL: appUrl(repo),
+    SPACE_BASE_PATH: appPath(repo),
+    OPENID_PROVIDER_URL: env().ORIGIN,
+  };
 }

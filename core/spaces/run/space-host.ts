@@ -4,18 +4,17 @@ import type { NoRunner } from "../../jobs/runners/find-runner.ts";
 import type { Runner } from "../../jobs/runners/runner.ts";
 import { log } from "../../log.ts";
 import type { Gateway } from "../gateway/start-gateway.ts";
-import { readSpaceRuntime } from "../space-runtime.ts";
+import { readSpaceRuntime, SPACE_PARTY } from "../space-runtime.ts";
 import { SLEEP_AFTER_SECONDS } from "../stages.ts";
-import { type Crowd, chooseToEnd, makeRoom, type Occupant } from "./crowd.ts";
+import { chooseToEnd, makeRoom, type Occupant, type SlotDemand } from "./make-room.ts";
 import { countLosses, type End, recordEnd } from "./record-run.ts";
 import { RESTARTS_MAX, runSpace, type StopReason } from "./run-space.ts";
-import { SPACE_PARTY } from "./space-table.ts";
 
 /** A run that could not be created is retried after a delay that doubles each time: the pushed content may be the reason (S137). */
 const FAILED_DELAY_SECONDS = 10;
-const NOT_MADE = "It could not be started, for a reason in this service's log. It is tried again.";
+const NOT_MADE = "It could not be started. The service's log has the reason. It will be retried.";
 
-const LOST = "The service's worker ended each time this Space ran. The operator can find the reason in the service's log.";
+const LOST = "The service's worker stopped each time this Space ran. The operator can find the reason in the service's log.";
 
 type Running = {
   claimId: string;
@@ -83,7 +82,7 @@ export class SpaceHost {
     } finally {
       this.#running.delete(repoId);
       hasEnded();
-      // If the run is not ours any more, the claim is only released.
+      // If the run is no longer ours, the claim is only released.
       await recordEnd(run, end ?? { kind: "again", delaySeconds: 0 });
     }
   }
@@ -120,8 +119,8 @@ export class SpaceHost {
     // One that is stopping already makes enough room.
     if (this.#running.size < capacity || [...this.#running.values()].some(({ stopping }) => stopping.signal.aborted)) return;
     const parties = new Map(rows.map(({ repoId, party }) => [repoId, party]));
-    const chosen = await makeRoom((crowd) => chooseToEnd(crowd, this.#occupants(crowd, parties), capacity));
-    if (chosen) this.#running.get(chosen.repoId)?.stopping.abort("crowded" satisfies StopReason);
+    const chosen = await makeRoom((demand) => chooseToEnd(demand, this.#occupants(demand, parties), capacity));
+    if (chosen) this.#running.get(chosen.repoId)?.stopping.abort("displaced" satisfies StopReason);
   }
 
   /** Stops all, so that other workers take them over at once. */
@@ -130,9 +129,9 @@ export class SpaceHost {
     for (const { stopping } of this.#running.values()) stopping.abort("leaving" satisfies StopReason);
   }
 
-  #occupants({ places }: Crowd, parties: ReadonlyMap<string, string>): Occupant[] {
+  #occupants({ slots }: SlotDemand, parties: ReadonlyMap<string, string>): Occupant[] {
     return [...this.#running].map(([repoId, { claimId, generation, startedAt, isWoken }]) => {
-      const held = places.get(parties.get(repoId) ?? "") ?? 0;
+      const held = slots.get(parties.get(repoId) ?? "") ?? 0;
       return { repoId, claimId, generation, startedAt, isWoken, held, uses: this.#gateway.usesOf(repoId) };
     });
   }

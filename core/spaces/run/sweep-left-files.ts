@@ -7,10 +7,7 @@ import { heldAmong, sweepTaskDirectories } from "../../jobs/runners/task-directo
 import { serviceMark, sweepTemporaryFolders } from "../../temporary-folder.ts";
 import type { Run } from "./record-run.ts";
 
-/**
- * Prefix of the folders of running Spaces. Several services may share a machine: each recognizes its own by its database. It is short,
- * because the path of a socket in one has at most 107 bytes.
- */
+/** Prefix of running Spaces' folders, from the database, since services may share a machine. Socket paths have 107 bytes. */
 export const leftPrefix = (): string => join(tmpdir(), `keyhook-space-${serviceMark()}-`);
 
 /** The rest of the name of a run's folder. */

@@ -5,7 +5,7 @@ import { listen } from "../../notifications.ts";
 import { ACTIVITY_CHANNEL } from "../vocabulary.ts";
 import { type Delivery, type DeliveryRow, deliveryColumns, toDelivery } from "./delivery.ts";
 
-/** News of one reading: the new or changed deliveries, or that there may be more than these. */
+/** The changes that one reading found: new or changed deliveries, or that there may be more than these. */
 export type ActivityNews = {
   /** The `Last-Event-ID` from which to continue. */
   tail: string;
@@ -39,12 +39,12 @@ class ActivityFeed {
     this.#webhookId = webhookId;
   }
 
-  /** Says that there may be news. */
+  /** Reports that there may be changes. */
   wake(): void {
     this.#isStale = true;
     if (this.#reading || this.#pause || this.followers.size === 0) return;
     this.read().catch((error: unknown) => {
-      // The next reading makes up for it.
+      // The next reading finds what this one missed.
       this.#isStale = true;
       log().warn({ err: error }, "the activity of a webhook cannot be read; trying again");
     });
@@ -77,7 +77,7 @@ class ActivityFeed {
     for (const tell of this.followers) tell({ tail, deliveries: changed, isReset });
   }
 
-  /** What a follower who left at a given time has missed. They may already know part of it. */
+  /** The changes that a follower who left at a given time has missed. They may already know some of them. */
   async since(time: number): Promise<ActivityNews> {
     const tail = String(Date.now());
     await this.read();
@@ -154,7 +154,7 @@ export async function joinFeed(
   return { feed, leave };
 }
 
-/** After a reconnection the id is empty: any webhook may have news. */
+/** After a reconnection the id is empty: any webhook may have changes. */
 function announce(webhookId: string): void {
   for (const [id, feed] of feeds) if (webhookId === "" || webhookId === id) feed.wake();
 }

@@ -7,11 +7,9 @@ import { newId, newOrderedId } from "../../ids.ts";
 import { countStatements } from "../../testing/count-statements.ts";
 import { LATENCY_BUCKETS, latencyBucket } from "../latency-buckets.ts";
 import { deliveryConditions } from "./delivery-conditions.ts";
-import { deliveryDetailJson } from "./delivery-detail-json.ts";
-import { listDeliveries, SEARCH_WINDOW } from "./list-deliveries.ts";
+import { listDeliveries, readInOrder, SEARCH_WINDOW } from "./list-deliveries.ts";
 import { readChart } from "./read-chart.ts";
-import { readDelivery } from "./read-delivery.ts";
-import { readInOrder } from "./read-in-order.ts";
+import { deliveryDetailJson, readDelivery } from "./read-delivery.ts";
 import { sparklines } from "./sparklines.ts";
 
 const HOUR = 3_600_000;
@@ -82,7 +80,7 @@ async function attempt(webhookId: string, deliveryId: string, more: object = {})
 }
 
 describe("the list of deliveries", () => {
-  it("is paged from the newest by where the page before ended, and says when what waits is tried", async () => {
+  it("is paged from the newest by cursor, and says when waiting deliveries are tried", async () => {
     const webhookId = await webhookOf(ada);
     const begin = Date.now() - 5_000;
     const made: string[] = [];
@@ -114,7 +112,7 @@ describe("the list of deliveries", () => {
     expect(statements).toBeLessThanOrEqual(8);
   });
 
-  it("is narrowed by each filter, and by all of them together; S127 what was over the limit is found", async () => {
+  it("is narrowed by each filter, and by all of them together; S127 deliveries over the limit are found", async () => {
     const webhookId = await webhookOf(ada);
     const now = Date.now();
     const add = (nth: number, given: Given) => delivery(webhookId, { at: now - nth * HOUR, ...given });
@@ -155,7 +153,7 @@ describe("the list of deliveries", () => {
     expect(await found({ since: "+275000-01-01T00:00:00Z" })).toEqual([]);
   });
 
-  it("S136 of somebody else's webhook is told as one that is not there", async () => {
+  it("S136 of another user's webhook gets the same response as one that does not exist", async () => {
     const organization = await organizationOf(ada, [[grace, "write"]]);
     const own = await webhookOf(ada);
     const shared = await webhookOf(organization, { ownerKind: "organization" });
@@ -179,7 +177,7 @@ describe("the list of deliveries", () => {
 });
 
 describe("a search among very many", () => {
-  it("looks at so many at a time, says how far it came, and goes on from there", async () => {
+  it("searches a limited number at a time, says how far it got, and continues from there", async () => {
     const webhookId = await webhookOf(ada);
     const many = SEARCH_WINDOW + 50;
     await pool().query(
@@ -214,7 +212,7 @@ describe("a search among very many", () => {
 });
 
 describe("one delivery", () => {
-  it("S121 S124 shows the request as it was sent and the answer with what is secret masked", async () => {
+  it("S121 S124 shows the request as it was sent, and the response with credentials masked", async () => {
     const webhookId = await webhookOf(ada);
     const { id, eventId } = await delivery(webhookId, { state: "failed", attempts: 2 });
     const headers = {
@@ -295,7 +293,7 @@ describe("one delivery", () => {
     expect(rest.olderAttempts).toBeNull();
   });
 
-  it("S129 what was never sent is shown only as long as its owner may read the repository", async () => {
+  it("S129 a payload that was never sent is shown only while its owner may read the repository", async () => {
     const webhookId = await webhookOf(ada);
     const event = { ownerId: grace.id, isPrivate: true, repoId: newId() };
     const over = await delivery(webhookId, { state: "rate_limited", attempts: 0, event });
@@ -334,7 +332,7 @@ describe("one delivery", () => {
 });
 
 describe("the chart", () => {
-  it("adds up hours in bars, with percentiles, what waits to be retried and how often it was set off", async () => {
+  it("sums up hours in bars, with percentiles, waiting retries and triggers", async () => {
     const webhookId = await webhookOf(ada);
     const now = Math.floor(Date.now() / HOUR) * HOUR;
     const latencies = (ms: number, count: number) => {

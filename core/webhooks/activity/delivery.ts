@@ -6,7 +6,7 @@ export type Delivery = {
   id: string;
   kind: "event" | "test";
   event: { id: string; scope: string; action: string };
-  /** With its name at that time. */
+  /** The repository, with its name at that time. */
   repo: { id: string; type: string; name: string };
   state: DeliveryState;
   attempts: number;
@@ -15,7 +15,7 @@ export type Delivery = {
   lastDurationMs: number | null;
   createdAt: Date;
   finishedAt: Date | null;
-  /** Of a waiting delivery; null while its webhook is disabled. */
+  /** The time of a waiting delivery's next attempt; null while its webhook is disabled. */
   nextAttemptAt: Date | null;
 };
 

@@ -1,9 +1,7 @@
 import { pool } from "../../db.ts";
 import { isId } from "../../ids.ts";
-import { requestHeaders } from "../../outbound/request-headers.ts";
+import { requestHeaders } from "../../outbound/request.ts";
 import type { AttemptKind, AttemptOutcome } from "../vocabulary.ts";
-import { hiding, MASK, maskHeaders } from "./mask-headers.ts";
-import { type Content, readableContent } from "./readable-content.ts";
 
 export type Attempt = {
   id: string;
@@ -12,7 +10,7 @@ export type Attempt = {
   startedAt: Date;
   outcome: AttemptOutcome;
   reason: string | null;
-  /** What was sent, without the body; null if nothing was sent, and for a job. */
+  /** The request that was sent, without the body; null if nothing was sent, and for a job. */
   request: { method: "POST"; url: string; headers: Record<string, string> } | null;
   status: number | null;
   response: { headers: Record<string, string>; body: Content } | null;
@@ -52,25 +50,25 @@ type Row = {
   job_run_id: string | null;
 };
 
-/** At most 64 KiB each. */
-const PAGE = 20;
+/** The number of attempts on a page: the response of each may be as large as `RESPONSE_BODY_MAX_BYTES`. */
+const ATTEMPTS_ON_A_PAGE = 20;
 
-/** A delivery's attempts, the latest first. @param before an attempt's id @param secrets to be masked if the target sent them back */
+/** A delivery's attempts, newest first. @param before an attempt's id @param secrets to be masked if the target sent them back */
 export async function listAttempts(
   delivery: { id: string; kind: string },
   { before, secrets }: { before?: string | undefined; secrets: readonly string[] },
 ): Promise<{ attempts: Attempt[]; older: string | null }> {
   const { rows } = await pool().query<Row>({
     name: "list-attempts",
-    text: `SELECT * FROM attempt WHERE delivery_id = $1 AND id >= $2 AND id < $3 ORDER BY id DESC LIMIT ${PAGE + 1}`,
+    text: `SELECT * FROM attempt WHERE delivery_id = $1 AND id >= $2 AND id < $3 ORDER BY id DESC LIMIT ${ATTEMPTS_ON_A_PAGE + 1}`,
     // No attempt is from a day before its delivery's. An id begins with hexadecimal digits: "g" sorts after them all.
     values: [delivery.id, sinceOf(delivery.id), isId(before) ? before : "g"],
   });
   const hide = hiding(secrets);
-  const shown = rows.slice(0, PAGE);
+  const shown = rows.slice(0, ATTEMPTS_ON_A_PAGE);
   return {
     attempts: shown.map((row) => toAttempt(row, delivery, hide)),
-    older: rows.length > PAGE ? (shown.at(-1)?.id ?? null) : null,
+    older: rows.length > ATTEMPTS_ON_A_PAGE ? (shown.at(-1)?.id ?? null) : null,
   };
 }
 
@@ -125,4 +123,79 @@ function timingsOf(row: Row): Attempt["timings"] {
     bodyMs: row.first_byte_ms === null ? null : Math.max(0, row.total_ms - before),
     totalMs: row.total_ms,
   };
+}
+
+/** Shown instead of a hidden value. */
+const MASK = "••••••";
+
+/** Names of headers whose values are credentials or identify a session (S121). */
+const SECRET_NAME =
+  /^(set-)?cookie2?$|authori[sz]ation|authentication-info|(^|[-_])(tokens?|secrets?|passwords?|passwd|credentials?|sessions?|sessionid|sid|jwt|csrf|xsrf|nonce|signature|assertion|bearer)([-_]|$)|api[-_]?key|access[-_]?key|private[-_]?key|secret[-_]?key|auth[-_]?key|^x-auth(-|$)|^x-amz-security/i;
+
+/**
+ * Values that are credentials in any header. A JWT is looked for only once in each word: a header can have thousands of
+ * possible starts (S137).
+ */
+const SECRET_VALUE = /\b(bearer|basic|digest|token|negotiate)\s+[\w~+/.=-]{8,}|(?<![\w-])eyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*/gi;
+
+/**
+ * A response's headers as shown: `Set-Cookie` keeps its names; the values of other headers with credentials are removed
+ * entirely (S121).
+ * @param hide removes the webhook's own secret, which a target that echoes its request sends back (S130)
+ */
+function maskHeaders(headers: Record<string, string>, hide: (text: string) => string): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(headers).map(([name, value]) => [
+      name,
+      SECRET_NAME.test(name) ? MASK : hide(String(value)).replace(SECRET_VALUE, MASK),
+    ]),
+  );
+}
+
+// A shorter secret is in every response by chance, and masking it would reveal it.
+const HIDEABLE_MIN_CHARACTERS = 6;
+
+/** Removes secrets from a text, in their plain, JSON and URL-encoded forms. */
+function hiding(secrets: readonly string[]): (text: string) => string {
+  const spelled = secrets
+    .filter((secret) => secret.length >= HIDEABLE_MIN_CHARACTERS)
+    .flatMap((secret) => [secret, JSON.stringify(secret).slice(1, -1), encodeURIComponent(secret)]);
+  // The longest first: one form may be the beginning of another.
+  const all = [...new Set(spelled)].sort((a, b) => b.length - a.length);
+  return (text) => all.reduce((shown, secret) => shown.replaceAll(secret, MASK), text);
+}
+
+/** A stored body in a form that can be shown. */
+type Content = { text: string | null; base64: string | null; bytes: number; isCut: boolean };
+
+/** Control characters that do not occur in text: a body with one is shown as bytes. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for
+const NOT_IN_TEXT = /[\0-\x08\x0e-\x1a\x1c-\x1f]/;
+
+/**
+ * Returns a body as text if it is text, in the encoding of its `content-type` or else in UTF-8; otherwise as base64.
+ * @param hide removes secrets from the text
+ */
+function readableContent(
+  body: Uint8Array,
+  { contentType, isCut, hide }: { contentType: string | undefined; isCut: boolean; hide: (text: string) => string },
+): Content {
+  const text = decode(body, contentType, isCut);
+  const isText = text !== null && !NOT_IN_TEXT.test(text);
+  return {
+    text: isText ? hide(text) : null,
+    base64: isText ? null : Buffer.from(body).toString("base64"),
+    bytes: body.length,
+    isCut,
+  };
+}
+
+function decode(body: Uint8Array, contentType: string | undefined, isCut: boolean): string | null {
+  const label = /;\s*charset\s*=\s*"?([\w.:-]{1,40})/i.exec(contentType ?? "")?.[1] ?? "utf-8";
+  try {
+    // A cut body may end within a character, which is left out.
+    return new TextDecoder(label, { fatal: true }).decode(body, { stream: isCut });
+  } catch {
+    return null;
+  }
 }

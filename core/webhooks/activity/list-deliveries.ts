@@ -1,25 +1,25 @@
 import type { DeliveryFilter } from "@keyhook/sdk";
+import type pg from "pg";
 import type { Actor } from "../../access/actor.ts";
-import { pool } from "../../db.ts";
+import { pool, withConnection } from "../../db.ts";
 import { ServiceError } from "../../errors.ts";
 import { firstIdAt, isId } from "../../ids.ts";
+import { findWebhookRow } from "../manage/find-webhook.ts";
 import { type Delivery, type DeliveryRow, deliveryColumns, toDelivery } from "./delivery.ts";
 import { type DeliveryConditions, deliveryConditions, type IdRange, readableTo } from "./delivery-conditions.ts";
-import { findWebhookRow } from "./find-webhook-row.ts";
-import { readInOrder } from "./read-in-order.ts";
 
 export type DeliveryPage = {
   /** The newest first. */
   deliveries: Delivery[];
   /** `cursor` for the page of older deliveries; null if there are none. */
   older: string | null;
-  /** How far the search got before the page was full; `older` continues from there. */
+  /** The time to which the search got before the page was full; `older` continues from there. */
   searchedBackTo: Date | null;
-  /** Where the live tail continues after this page. */
+  /** The position from which the live tail continues after this page. */
   tail: string;
 };
 
-export const PAGE_DEFAULT = 25;
+const PAGE_DEFAULT = 25;
 const PAGE_MAX = 100;
 
 /**
@@ -29,7 +29,7 @@ const PAGE_MAX = 100;
 export const SEARCH_WINDOW = 5_000;
 
 /**
- * The deliveries of one webhook, the newest first, paged by `cursor`.
+ * The deliveries of one webhook, newest first, paged by `cursor`.
  * @param of.ownerId if the URL names the webhook's owner
  * @throws ServiceError `not_found`; `invalid_request` for an invalid cursor or time
  */
@@ -79,7 +79,7 @@ function nearEndOf({ from, before }: IdRange): IdRange | null {
   return from !== null && from >= near ? null : { from: near, before };
 }
 
-/** Of one webhook; matches the index. */
+/** The order of one webhook's deliveries, which matches the index. */
 const NEWEST_FIRST = "d.webhook_id DESC, d.id DESC";
 
 /** The last delivery that a search looks at, if there are more beyond it. */
@@ -94,7 +94,7 @@ async function endOfSearch({ source, sourceValues }: DeliveryConditions): Promis
 /** Turns times, a cursor and ids into a range of ids, which selects the daily partitions. */
 async function rangeOf({ since, until, cursor, text }: DeliveryFilter): Promise<IdRange> {
   if (cursor !== undefined && !isId(cursor)) {
-    throw new ServiceError("invalid_request", "This is no cursor: take `older` of the page before.", { field: "cursor" });
+    throw new ServiceError("invalid_request", "This is not a cursor. Use `older` of the previous page.", { field: "cursor" });
   }
   const searched = await rangeOfId(text?.trim().toLowerCase());
   return {
@@ -117,7 +117,7 @@ async function rangeOfId(text: string | undefined): Promise<IdRange> {
   return rows[0] ?? { from: null, before: null };
 }
 
-/** How far apart the clocks of the machines that make ids may be. */
+/** The maximum difference between the clocks of the machines that make ids. */
 const CLOCKS_APART_SECONDS = 60;
 
 const latest = (...ids: (string | null)[]): string | null =>
@@ -139,3 +139,19 @@ function idAt(time: string, field: string): string {
   if (Number.isNaN(at)) throw new ServiceError("invalid_request", "Write a time such as 2026-11-22T10:00:00Z.", { field });
   return firstIdAt(new Date(Math.min(Math.max(at, 0), LAST_SECOND * 1_000)));
 }
+
+/**
+ * Runs a query that needs the first few rows in the order of an index. The planner uses the index only if it knows how many
+ * rows there are: for a recently begun day it has no statistics, and would read and sort all of them.
+ */
+export async function readInOrder<Row extends pg.QueryResultRow>(text: string, values: unknown[]): Promise<Row[]> {
+  return withConnection(async (client) => {
+    await client.query(IN_ORDER);
+    const { rows } = await client.query<Row>(text, values);
+    await client.query("COMMIT");
+    return rows;
+  });
+}
+
+const IN_ORDER = `BEGIN READ ONLY; SET LOCAL enable_bitmapscan = off; SET LOCAL enable_seqscan = off; SET LOCAL enable_sort = off;
+  SET LOCAL enable_hashjoin = off; SET LOCAL enable_mergejoin = off`;

@@ -1,9 +1,9 @@
 import type { ChartRange, WebhookChartJson } from "@keyhook/sdk";
 import type { Actor } from "../../access/actor.ts";
 import { pool } from "../../db.ts";
+import { env } from "../../env.ts";
 import { latencyPercentile } from "../latency-buckets.ts";
-import { countTriggers, TRIGGER_LIMIT } from "./count-triggers.ts";
-import { findWebhookRow } from "./find-webhook-row.ts";
+import { findWebhookRow } from "../manage/find-webhook.ts";
 
 export type ChartBar = {
   from: Date;
@@ -12,7 +12,7 @@ export type ChartBar = {
   failed: number;
   rateLimited: number;
   triggered: number;
-  /** Of the answered attempts in it. */
+  /** The durations of the answered attempts in the bar. */
   medianMs: number | null;
   p99Ms: number | null;
 };
@@ -21,14 +21,14 @@ export type WebhookChart = {
   range: ChartRange;
   from: Date;
   to: Date;
-  /** Attempts by outcome, and rate-limited triggers; the oldest first. */
+  /** Attempts by outcome, and rate-limited triggers; oldest first. */
   bars: ChartBar[];
   delivered: number;
   failed: number;
   rateLimited: number;
-  /** Of the attempts, from 0 to 1; null if there were none. */
+  /** The delivered share of the attempts, from 0 to 1; null if there were none. */
   deliveredShare: number | null;
-  /** Of answered attempts. */
+  /** The durations of answered attempts. */
   medianMs: number | null;
   p99Ms: number | null;
   /** Tried and waiting for a retry; counted up to 10,000. */
@@ -45,7 +45,7 @@ const shapes: Record<ChartRange, { bars: number; hours: number }> = {
 const WAITING_MAX = 10_000;
 
 /**
- * What a webhook did, bar by bar, from hourly counts: no delivery is read. The last bar ends with the current hour.
+ * The chart of a webhook's attempts, from hourly counts: no delivery is read. The last bar ends with the current hour.
  * @throws ServiceError `not_found`
  */
 export async function readChart(
@@ -138,4 +138,18 @@ export function chartJson({ from, to, bars, ...rest }: WebhookChart): WebhookCha
     to: to.toISOString(),
     bars: bars.map((bar) => ({ ...bar, from: bar.from.toISOString(), to: bar.to.toISOString() })),
   };
+}
+
+/** The maximum number of triggers of a webhook in 24 hours (S127). */
+const TRIGGER_LIMIT = (): number => env().WEBHOOK_TRIGGERS_PER_DAY;
+
+/** A webhook's triggers as its limit counts them: in the current hour and the 24 before it (S127). */
+async function countTriggers(webhookId: string): Promise<number> {
+  const { rows } = await pool().query<{ count: number }>({
+    name: "webhook-triggers",
+    text: `SELECT coalesce(sum(triggered), 0)::int AS count FROM webhook_hour h
+           WHERE webhook_id = $1 AND h.hour >= date_trunc('hour', now(), 'UTC') - interval '24 hours'`,
+    values: [webhookId],
+  });
+  return rows[0]?.count ?? 0;
 }

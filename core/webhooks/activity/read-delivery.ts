@@ -1,18 +1,19 @@
+import type { DeliveryDetailJson } from "@keyhook/sdk";
 import type { Actor } from "../../access/actor.ts";
 import { unseal } from "../../crypto/seal.ts";
-import { pool } from "../../db.ts";
+import { db, pool } from "../../db.ts";
 import { notFound } from "../../errors.ts";
 import type { Webhook } from "../../generated/prisma/client.ts";
 import { isId } from "../../ids.ts";
-import { deliveryBody } from "../delivery-body.ts";
-import { type Delivery, type DeliveryRow, deliveryColumns, toDelivery } from "./delivery.ts";
+import { deliveryBody } from "../delivery/delivery.ts";
+import { findWebhookRow } from "../manage/find-webhook.ts";
+import { mayReceive } from "../watchers.ts";
+import { type Delivery, type DeliveryRow, deliveryColumns, deliveryJson, toDelivery } from "./delivery.ts";
 import { visibleTo } from "./delivery-conditions.ts";
-import { findWebhookRow } from "./find-webhook-row.ts";
 import { type Attempt, listAttempts } from "./list-attempts.ts";
-import { mayOwnerRead } from "./may-owner-read.ts";
 
 export type DeliveryDetail = Delivery & {
-  /** What was or will be sent: the same bytes in every attempt (S124). */
+  /** The body that was or will be sent, with the same bytes in every attempt (S124). */
   body: { text: string; bytes: number } | null;
   /** Why there is no body. `access`: it was never sent, and the webhook's owner cannot read the repository now (S129). */
   bodyMissing: "access" | "expired" | null;
@@ -81,4 +82,37 @@ function secretsOf({ secret, previousSecret }: Webhook): string[] {
       return [];
     }
   });
+}
+
+export function deliveryDetailJson({
+  body,
+  bodyMissing,
+  attemptLog,
+  olderAttempts,
+  canReplay,
+  ...delivery
+}: DeliveryDetail): DeliveryDetailJson {
+  return {
+    ...deliveryJson(delivery),
+    ...{ body, bodyMissing, olderAttempts, canReplay },
+    attemptLog: attemptLog.map(({ startedAt, nextDueAt, ...attempt }) => ({
+      ...attempt,
+      startedAt: startedAt.toISOString(),
+      nextDueAt: nextDueAt?.toISOString() ?? null,
+    })),
+  };
+}
+
+/** Whether a webhook's owner may receive an event now, as checked before each attempt (S129). */
+async function mayOwnerRead(webhookId: string, eventId: string): Promise<boolean> {
+  const rows = await db().$queryRaw<unknown[]>`
+    SELECT 1 FROM event e JOIN webhook w ON w.id = ${webhookId} LEFT JOIN repo r ON r.id = e.repo_id
+    WHERE e.id = ${eventId} AND ${mayReceive()}`;
+  return rows.length > 0;
+}
+
+/** Whether the owner of a delivery's webhook may receive its event now (S129); false if the webhook or the event is gone. */
+export async function mayReceiveDelivery(deliveryId: string): Promise<boolean> {
+  const delivery = await db().delivery.findUnique({ where: { id: deliveryId }, select: { webhookId: true, eventId: true } });
+  return delivery !== null && (await mayOwnerRead(delivery.webhookId, delivery.eventId));
 }

@@ -2,9 +2,9 @@ import { pool } from "../../db.ts";
 import type { AttemptOutcome, DeliveryState } from "../vocabulary.ts";
 
 export type Sparkline = {
-  /** The last 24 hours, the oldest first. */
+  /** The last 24 hours, oldest first. */
   bars: { delivered: number; failed: number }[];
-  /** Of the attempts in those hours, from 0 to 1; null if there were none. */
+  /** The share of the attempts in those hours that were delivered, from 0 to 1; null if there were none. */
   deliveredShare: number | null;
   last: { id: string; state: DeliveryState; outcome: AttemptOutcome | null; status: number | null; createdAt: Date } | null;
 };

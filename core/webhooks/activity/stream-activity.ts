@@ -1,12 +1,11 @@
 import { type Actor, actorId } from "../../access/actor.ts";
 import { isServiceError } from "../../errors.ts";
-import { streamPlaces } from "../../http/stream-places.ts";
+import { streamSlots } from "../../http/stream-slots.ts";
 import { log } from "../../log.ts";
-import type { ActivityNews } from "./activity-feed.ts";
+import { findWebhookRow } from "../manage/find-webhook.ts";
+import { type ActivityNews, joinFeed, recheckFeed } from "./activity-feed.ts";
 import { deliveryJson } from "./delivery.ts";
 import { visibleTo } from "./delivery-conditions.ts";
-import { findWebhookRow } from "./find-webhook-row.ts";
-import { followActivity, HEARTBEAT_MS } from "./follow-activity.ts";
 
 /** Headers of a response that is an event stream. */
 export const EVENT_STREAM_HEADERS = {
@@ -16,26 +15,28 @@ export const EVENT_STREAM_HEADERS = {
   "X-Accel-Buffering": "no",
 };
 
-/** Live views that one user may have open on one web process. */
+const HEARTBEAT_MS = 15_000;
+
+/** The maximum number of open live views of one user on one web process. */
 export const STREAMS_MAX_PER_PERSON = 10;
-const takePlace = streamPlaces({
+const takeSlot = streamSlots({
   perPerson: STREAMS_MAX_PER_PERSON,
   inAll: 2_000,
-  sentence: "Too many live views are open. Close one of them, or try again in a while.",
+  sentence: "Too many live views are open. Close one of them, or try again later.",
   retryAfterSeconds: HEARTBEAT_MS / 1_000,
 });
 
-/** After this long, the actor is checked again before anything is sent. */
+/** After this time, the actor is checked again before anything is sent. */
 const TRUST_MS = 5_000;
 
-export type ActivityStream = {
+type ActivityStream = {
   /** The actor behind the request, according to their token or session now. @throws ServiceError if it has ended */
   actorNow: () => Promise<Actor>;
   webhookId: string;
   ownerId?: string | undefined;
   /** `Last-Event-ID`, or `tail` of the shown page. */
   after?: string | undefined;
-  /** The request's signal: it ends the stream when the client goes away. */
+  /** The request's signal, which ends the stream when the client disconnects. */
   signal: AbortSignal;
   heartbeatMs?: number;
 };
@@ -50,7 +51,7 @@ export async function streamActivity(request: ActivityStream): Promise<ReadableS
   const { actorNow, webhookId, ownerId, after, signal, heartbeatMs = HEARTBEAT_MS } = request;
   let actor = await actorNow();
   await findWebhookRow(actor, webhookId, "webhook.read", { ownerId });
-  const release = takePlace(actorId(actor) ?? "operator");
+  const release = takeSlot(actorId(actor) ?? "operator");
   const ended = new AbortController();
   const events = followActivity(webhookId, { after, signal: AbortSignal.any([signal, ended.signal]), heartbeatMs });
   const encoder = new TextEncoder();
@@ -64,7 +65,7 @@ export async function streamActivity(request: ActivityStream): Promise<ReadableS
       askedAt = Date.now();
       return true;
     } catch (error) {
-      if (!isServiceError(error)) log().warn({ err: error }, "a live view ends: who watches cannot be asked");
+      if (!isServiceError(error)) log().warn({ err: error }, "a live view was ended: its viewer's access cannot be checked");
       return false;
     }
   }
@@ -84,7 +85,7 @@ export async function streamActivity(request: ActivityStream): Promise<ReadableS
     await events.return();
   }
   signal.addEventListener("abort", () => void close().catch(() => undefined), { once: true });
-  // The client went away during authentication: nobody would read or cancel the stream.
+  // The client disconnected during authentication: nobody would read or cancel the stream.
   if (signal.aborted) await close();
 
   let isBegun = false;
@@ -110,11 +111,11 @@ export async function streamActivity(request: ActivityStream): Promise<ReadableS
 }
 
 function failed(error: unknown): { done: true; value: undefined } {
-  log().warn({ err: error }, "a live view ends: the activity cannot be read");
+  log().warn({ err: error }, "a live view was ended: the activity cannot be read");
   return { done: true, value: undefined };
 }
 
-/** Only the last event has the id, so that a client cut off in between continues from before all of them. */
+/** Only the last event has the ID, so that a client that was cut off in between gets all of them again. */
 function spelled({ tail, deliveries, isReset }: ActivityNews): string {
   if (isReset) return `event: reset\nid: ${tail}\ndata: {}\n\n`;
   // The oldest first, as they would have arrived one by one.
@@ -125,4 +126,81 @@ function spelled({ tail, deliveries, isReset }: ActivityNews): string {
       return `event: delivery\n${id}data: ${JSON.stringify(deliveryJson(each))}\n\n`;
     })
     .join("");
+}
+
+/** Once this many deliveries wait for a slow follower, they get `reset` instead: read the list again. */
+const PENDING_MAX = 500;
+
+type FollowActivity = {
+  /** The id of the last report, or `tail` of a list page. Without it, only changes from now on are reported. */
+  after?: string | undefined;
+  signal: AbortSignal;
+  heartbeatMs?: number;
+};
+
+/**
+ * Reports changes of a webhook's deliveries until `signal` aborts, each delivery in its state then, so that repeated reports of
+ * one do no harm to a reader who stores them by id. Yields `"heartbeat"` if nothing happened for a while. The caller has found
+ * the webhook, and checks at each heartbeat that it may still be read.
+ */
+export async function* followActivity(
+  webhookId: string,
+  { after, signal, heartbeatMs = HEARTBEAT_MS }: FollowActivity,
+): AsyncGenerator<ActivityNews | "heartbeat", void, undefined> {
+  const pending = new Pending();
+  const { feed, leave } = await joinFeed(webhookId, (news) => pending.add(news));
+  try {
+    const since = timeOf(after);
+    if (since !== undefined) pending.add(await feed.since(since));
+    while (!signal.aborted) {
+      const news = pending.take();
+      if (news) yield news;
+      else if (!(await pending.wait(heartbeatMs, signal)) && !signal.aborted) {
+        recheckFeed(webhookId);
+        yield "heartbeat";
+      }
+    }
+  } finally {
+    leave();
+  }
+}
+
+/** A time in milliseconds, as in `tail`. Anything else is ignored: it comes from elsewhere. */
+function timeOf(after: string | undefined): number | undefined {
+  return after !== undefined && /^\d{1,15}$/.test(after) ? Number(after) : undefined;
+}
+
+/** Changes that a follower has not read yet: the latest state of each delivery. */
+class Pending {
+  #news: ActivityNews | undefined;
+  #wake: (() => void) | undefined;
+
+  add(news: ActivityNews): void {
+    const deliveries = new Map([...(this.#news?.deliveries ?? []), ...news.deliveries].map((each) => [each.id, each]));
+    const isReset = news.isReset || this.#news?.isReset === true || deliveries.size > PENDING_MAX;
+    this.#news = { tail: news.tail, deliveries: isReset ? [] : [...deliveries.values()], isReset };
+    if (this.#news.isReset || this.#news.deliveries.length > 0) this.#wake?.();
+  }
+
+  take(): ActivityNews | undefined {
+    const news = this.#news;
+    this.#news = undefined;
+    return news && (news.isReset || news.deliveries.length > 0) ? news : undefined;
+  }
+
+  /** @returns true if there are changes, false if the time is over. */
+  wait(milliseconds: number, signal: AbortSignal): Promise<boolean> {
+    return new Promise((resolve) => {
+      const end = (isNews: boolean) => {
+        clearTimeout(timer);
+        signal.removeEventListener("abort", stop);
+        this.#wake = undefined;
+        resolve(isNews);
+      };
+      const stop = () => end(false);
+      const timer = setTimeout(stop, milliseconds);
+      signal.addEventListener("abort", stop, { once: true });
+      this.#wake = () => end(true);
+    });
+  }
 }

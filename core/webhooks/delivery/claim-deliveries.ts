@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { Prisma } from "../../generated/prisma/client.ts";
-import { mayBeTold } from "../may-be-told.ts";
 import { type AttemptKind, type DisabledReason, lanes } from "../vocabulary.ts";
+import { mayReceive } from "../watchers.ts";
 import type { ClaimedDelivery } from "./delivery.ts";
 import { deliveryPool } from "./delivery-pool.ts";
 
@@ -11,50 +11,57 @@ export const LEASE_SECONDS = 20;
 /** How much a worker can claim now. Unlisted targets get the default allowance. */
 export type Room = {
   total: number;
-  /** Part of it, reserved for retries, so that they never starve (S128). */
+  /** The part of the allowance that is reserved for retries, so that they never starve (S128). */
   again: number;
   webhooks: { id: string; free: number }[];
   perWebhook: number;
+  /** The number of deliveries of each owner. An owner gets at most as many slots as stay free for all others. */
+  owners: { id: string; held: number }[];
   hosts: { host: string; standing: HostStanding; free: number }[];
   perHost: number;
-  /** By standing: the limit for all hosts of that standing together. */
+  /** For each standing, the limit for all hosts with that standing together. */
   standings: Record<HostStanding, number>;
 };
 
 /** `good`: last answered, and quickly. `bad`: did not answer, or slowly. */
 export type HostStanding = "good" | "unknown" | "bad";
 
-/** Where the next look at the backlog begins. */
+/** The position at which the next look at the backlog begins. */
 export type BacklogPosition = { host: string; webhookId: string };
 export const startOfBacklog: BacklogPosition = { host: "", webhookId: "" };
 
-export type ClaimedDeliveries = {
+type ClaimedDeliveries = {
   rows: ClaimedDelivery[];
   setAside: number;
   /** Due rows that were seen but not claimed, for lack of room. */
   leftBehind: number;
+  /** Milliseconds until more rows become due; undefined if none do. */
+  nextDueMs: number | undefined;
 };
 
-/** How many targets of the backlog one claim looks at. */
+/** The number of targets of the backlog at which one claim looks. */
 const BACKLOG_STEPS = 100;
 /** Sorts after every webhook id: those are hexadecimal. */
 const LAST_ID = "g";
 
 /**
- * Claims due deliveries: first those that a person waits for, then first attempts, then retries, and no more of each webhook
- * and host than there is room for. The rest of the due rows is set aside into the backlog, each row once, so that ten thousand
+ * Claims due deliveries: first those that a person waits for, then first attempts, then retries, and no more of each webhook,
+ * host and owner than there is room for. The rest of the due rows is set aside into the backlog, each row once, so that ten thousand
  * rows of a dead host cost the claims of the healthy ones nothing (S128).
  */
 export async function claimDeliveries(room: Room): Promise<ClaimedDeliveries> {
   const told = Prisma.sql`SELECT json_build_array((SELECT count(*) FROM aside),
-    (SELECT count(*) FROM candidates) - (SELECT count(*) FROM chosen))`;
+    (SELECT count(*) FROM candidates) - (SELECT count(*) FROM chosen),
+    (SELECT extract(epoch FROM min(next.due_at) - now()) * 1000 FROM unnest(${[lanes.waitedFor, lanes.first, lanes.again]}::int[]) AS each(lane)
+      CROSS JOIN LATERAL (SELECT q.due_at FROM delivery_queue q WHERE q.lane = each.lane AND q.due_at > now() AND q.due_at < 'infinity'
+        ORDER BY q.due_at LIMIT 1) next))`;
   const rows = await claim<Row>("delivery-claim", (claimId) => claimOf(claimId, fromLanes(room), room, told));
-  const [setAside, unclaimed] = (rows[0]?.told as [number, number] | undefined) ?? [0, 0];
-  return { rows: rows.flatMap(toDelivery), setAside, leftBehind: unclaimed - setAside };
+  const [setAside, unclaimed, nextDueMs] = (rows[0]?.told as [number, number, number | null] | undefined) ?? [0, 0, null];
+  return { rows: rows.flatMap(toDelivery), setAside, leftBehind: unclaimed - setAside, nextDueMs: nextDueMs ?? undefined };
 }
 
 /**
- * Claims from the backlog what there is room for, target by target from a position on. @returns where to continue: the start,
+ * Claims deliveries from the backlog as far as there is room, target by target from a position on. @returns where to continue: the start,
  * when done.
  */
 export async function claimBacklog(
@@ -73,7 +80,7 @@ export async function claimBacklog(
 /** Claims whose result never arrived because the database connection was lost: they may have been made, and nobody works on them. */
 const unanswered = new Set<string>();
 
-/** Releases those first, so that their deliveries need not wait until an abandoned lease expires. */
+/** Releases claims with unknown results first, so that their deliveries need not wait until an abandoned lease expires. */
 async function claim<Found extends Row>(name: string, query: (claimId: string) => Prisma.Sql): Promise<Found[]> {
   const lost = [...unanswered];
   if (lost.length > 0) {
@@ -106,7 +113,7 @@ const fromLanes = ({ total }: Room) => Prisma.sql`
   candidates AS MATERIALIZED (
     SELECT due.* FROM unnest(ARRAY[${lanes.waitedFor}::int, ${lanes.first}::int, ${lanes.again}::int]) AS each_lane(lane)
     CROSS JOIN LATERAL (
-      SELECT q.id, q.webhook_id, q.host, q.lane, q.due_at FROM delivery_queue q
+      SELECT q.id, q.webhook_id, q.owner_id, q.host, q.lane, q.due_at FROM delivery_queue q
       WHERE q.lane = each_lane.lane AND q.due_at <= now() AND ${isUnclaimed}
       ORDER BY q.due_at LIMIT ${total}::int FOR UPDATE SKIP LOCKED) due
   )`;
@@ -138,7 +145,7 @@ const fromBacklog = (room: Room, from: BacklogPosition) => Prisma.sql`
   ),
   candidates AS MATERIALIZED (
     SELECT due.* FROM shares s CROSS JOIN LATERAL (
-      SELECT q.id, q.webhook_id, q.host, q.lane, q.due_at FROM delivery_queue q
+      SELECT q.id, q.webhook_id, q.owner_id, q.host, q.lane, q.due_at FROM delivery_queue q
       WHERE q.lane = 3 AND q.host = s.host AND q.webhook_id = s.webhook_id AND q.due_at <= now() AND ${isUnclaimed}
       ORDER BY q.due_at LIMIT s.share FOR UPDATE SKIP LOCKED) due
   )`;
@@ -146,9 +153,11 @@ const fromBacklog = (room: Room, from: BacklogPosition) => Prisma.sql`
 const fullHosts = ({ hosts, standings }: Room): string[] =>
   hosts.filter(({ free, standing }) => free <= 0 || standings[standing] <= 0).map(({ host }) => host);
 
-/** Claims those candidates for which there is room, and reads all that is needed to send them. */
+/** Claims the candidates for which there is room, and reads all that is needed to send them. */
 function claimOf(claimId: string, candidates: Prisma.Sql, room: Room, told: Prisma.Sql): Prisma.Sql {
-  const { webhooks, hosts, standings } = room;
+  const { webhooks, owners, hosts, standings } = room;
+  const freeFor = Prisma.sql`CASE o.standing WHEN 'good' THEN ${standings.good}::int WHEN 'bad' THEN ${standings.bad}::int
+    ELSE ${standings.unknown}::int END`;
   return Prisma.sql`
     WITH RECURSIVE ${candidates},
     of_webhooks AS (
@@ -167,14 +176,20 @@ function claimOf(claimId: string, candidates: Prisma.Sql, room: Room, told: Pris
           ${hosts.map(({ standing }) => standing)}::text[]) AS h(host, free, standing)
         ON h.host = o.host
     ),
-    of_standings AS (
+    of_owners AS (
       SELECT o.*, o.has_host_room
-          AND row_number() OVER (PARTITION BY o.standing, o.has_host_room ORDER BY o.lane, o.due_at)
-            <= CASE o.standing WHEN 'good' THEN ${standings.good}::int WHEN 'bad' THEN ${standings.bad}::int
-                 ELSE ${standings.unknown}::int END AS has_room,
-        row_number() OVER (PARTITION BY o.lane, o.has_host_room ORDER BY o.due_at) AS in_lane,
-        count(*) OVER (PARTITION BY o.lane) AS lane_rows
+          AND row_number() OVER (PARTITION BY o.owner_id, o.standing, o.has_host_room ORDER BY o.lane, o.due_at)
+            <= ceil((${freeFor} - coalesce(h.held, 0)) / 2.0) AS has_owner_room
       FROM of_hosts o
+      LEFT JOIN unnest(${owners.map(({ id }) => id)}::text[], ${owners.map(({ held }) => held)}::int[]) AS h(id, held)
+        ON h.id = o.owner_id
+    ),
+    of_standings AS (
+      SELECT o.*, o.has_owner_room
+          AND row_number() OVER (PARTITION BY o.standing, o.has_owner_room ORDER BY o.lane, o.due_at) <= ${freeFor} AS has_room,
+        row_number() OVER (PARTITION BY o.lane, o.has_owner_room ORDER BY o.due_at) AS in_lane,
+        count(*) OVER (PARTITION BY o.lane) AS lane_rows
+      FROM of_owners o
     ),
     chosen AS (
       SELECT id FROM of_standings WHERE has_room
@@ -195,7 +210,7 @@ function claimOf(claimId: string, candidates: Prisma.Sql, room: Room, told: Pris
     SELECT t.told, c.*, w.id AS found_webhook_id, w.url, w.secret,
       CASE WHEN w.previous_secret_until > now() THEN w.previous_secret END AS previous_secret,
       w.disabled_at IS NOT NULL AS is_disabled, w.disabled_reason, w.failing_since, e.payload::text AS payload, e.is_test, e.traceparent,
-      ${mayBeTold()} AS may_read
+      ${mayReceive()} AS may_read
     FROM (SELECT (${told}) AS told) t
     LEFT JOIN claimed c ON TRUE
     LEFT JOIN webhook w ON w.id = c.webhook_id
@@ -206,7 +221,7 @@ function claimOf(claimId: string, candidates: Prisma.Sql, room: Room, told: Pris
 const prepared = (name: string, { text, values }: Prisma.Sql) => ({ name, text, values: values as unknown[] });
 
 type Row = {
-  // biome-ignore lint/suspicious/noExplicitAny: each statement tells something else, and says what.
+  // biome-ignore lint/suspicious/noExplicitAny: each statement returns other rows, and its caller names their type.
   told: any;
   id: string | null;
   claim_id: string;
@@ -251,6 +266,7 @@ function toDelivery(row: Row): ClaimedDelivery[] {
           ? null
           : { id: row.event_id, payload: row.payload, isTest: row.is_test, traceparent: row.traceparent },
       mayRead: row.may_read === true,
+      lease: null,
     },
   ];
 }

@@ -1,9 +1,7 @@
 import { describe, expect, it } from "vitest";
-import type { Answer, Attempt } from "./attempt.ts";
-import { decide } from "./decide.ts";
-import type { ClaimedDelivery } from "./delivery.ts";
-import { RETRY_AFTER_MAX, retryAfterSeconds, retryDelay } from "./retry-schedule.ts";
-import { keyOf } from "./signing-secret.ts";
+import { decide, RETRY_AFTER_MAX, retryAfterSeconds, retryDelay } from "./decide.ts";
+import type { Answer, Attempt, ClaimedDelivery } from "./delivery.ts";
+import { keyOf } from "./delivery-headers.ts";
 
 const HOUR = 3_600;
 // Written out, so that the test does not just repeat the code.
@@ -17,6 +15,7 @@ function delivery(more: Partial<ClaimedDelivery> = {}): ClaimedDelivery {
     webhook: { ...webhook, isDisabled: false, disabledReason: null, failingSince: null },
     event: { id: "e", payload: "{}", isTest: false, traceparent: null },
     mayRead: true,
+    lease: null,
     ...more,
   };
 }
@@ -61,7 +60,7 @@ describe("S125 what follows from an attempt", () => {
     expect(decide(delivery(), attempt(null, {}, { outcome: "rejected", isFinal: true })).state).toBe("failed");
   });
 
-  it("Retry-After of 429 and 503 is kept, in seconds or as a date, never earlier than the schedule and never beyond a day", () => {
+  it("Retry-After of 429 and 503 is respected, in seconds or as a date, never earlier than the schedule and never beyond a day", () => {
     for (const status of [429, 503]) {
       expect(waitAfter(0, attempt(status, { "retry-after": "120" }))).toBe(120);
       expect(waitAfter(0, attempt(status, { "retry-after": "Sun, 22 Nov 2026 12:10:00 GMT" }))).toBe(600);
@@ -87,7 +86,7 @@ describe("S125 what follows from an attempt", () => {
     });
   });
 
-  it("S126 five days without one success disable, and hold what waits; success after that is news once", () => {
+  it("S126 five days without a success disable the webhook and hold its deliveries; the first success after that is reported once", () => {
     const failing = (since: number, more = {}) => {
       const { webhook, ...rest } = delivery();
       return { ...rest, webhook: webhook && { ...webhook, failingSince: new Date(startedAt.getTime() - since), ...more } };

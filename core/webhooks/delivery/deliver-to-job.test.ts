@@ -8,11 +8,11 @@ import { bubblewrap } from "../../jobs/runners/bubblewrap/bubblewrap.ts";
 import type { Runner } from "../../jobs/runners/runner.ts";
 import { executeRun } from "../../jobs/runs/execute-run.ts";
 import { type ClaimedRun, jobTable } from "../../jobs/runs/job-table.ts";
-import { claimRows } from "../../leases/leased-table.ts";
-import { mayBeTold } from "../activity/may-owner-read.ts";
+import { claimRows } from "../../postgres/leased-table.ts";
+import { mayReceiveDelivery } from "../activity/read-delivery.ts";
 import { queueDeliveries, someOwner } from "../testing/deliveries.ts";
+import { wakeDelivery } from "./deliver-to-job.ts";
 import { DeliveryEngine } from "./delivery-engine.ts";
-import { wakeDelivery } from "./wake-delivery.ts";
 
 beforeEach(async () => {
   await pool().query("delete from delivery_queue");
@@ -40,7 +40,7 @@ async function work(runner: Runner): Promise<void> {
   await Promise.all(
     rows.map(async (row) => {
       const stopping = new AbortController().signal;
-      await executeRun(row, claimId, { takeFiles: async () => undefined, mayBeTold, stopping, runner });
+      await executeRun(row, claimId, { takeFiles: async () => undefined, mayReceive: mayReceiveDelivery, stopping, runner });
       if (row.delivery_id) await wakeDelivery(row.delivery_id);
     }),
   );
@@ -76,7 +76,7 @@ describe("a webhook with a job", () => {
     expect(await db().deliveryQueue.count({ where: { id } })).toBe(0);
   });
 
-  it("S129 is not run for a payload that may not be told any more once its turn comes", async () => {
+  it("S129 is not run if its payload may no longer be disclosed when its turn comes", async () => {
     const webhookId = await webhookWithJob('echo "$WEBHOOK_PAYLOAD"');
     const [id = ""] = await queueDeliveries(webhookId);
     startEngines();
@@ -90,7 +90,7 @@ describe("a webhook with a job", () => {
     expect((await readLogEnd(run?.id ?? "", { lines: 1 })).chunks).toEqual([]);
   });
 
-  it("waits while its owner has as many runs open as they may, and loses nothing by it", async () => {
+  it("waits while its owner has the maximum of open runs, and is not lost", async () => {
     const webhookId = await webhookWithJob("true");
     const { ownerId } = await db().webhook.findUniqueOrThrow({ where: { id: webhookId } });
     await pool().query(
@@ -108,7 +108,7 @@ describe("a webhook with a job", () => {
     await waitFor(async () => expect(await runsOf(id)).toHaveLength(1));
   });
 
-  it("S130 S134 whose secrets cannot be read any more fails where its owner sees why, and is not run without them", async () => {
+  it("S130 S134 whose secrets can no longer be decrypted fails with a reason for its owner, and is not run without them", async () => {
     const webhookId = await webhookWithJob("true");
     await db().webhook.update({ where: { id: webhookId }, data: { jobSecrets: Buffer.from("sealed with another key") } });
     const [id = ""] = await queueDeliveries(webhookId);
@@ -138,6 +138,6 @@ describe("a webhook with a job", () => {
     );
     expect((await runsOf(id)).map(({ deliveryTry }) => deliveryTry)).toEqual([1, 2]);
     const [, second] = await attemptsOf(id);
-    expect(second).toMatchObject({ outcome: "rejected", reason: "its command ended with exit code 9", nextDueAt: null });
+    expect(second).toMatchObject({ outcome: "rejected", reason: "the command ended with exit code 9", nextDueAt: null });
   });
 });

@@ -1,15 +1,14 @@
 import { jobSpecSchema } from "@keyhook/sdk";
 import { unseal } from "../../crypto/seal.ts";
-import { db } from "../../db.ts";
-import { createRun } from "../../jobs/runs/create-run.ts";
-import { hasRoom } from "../../jobs/runs/require-room.ts";
+import { db, pool } from "../../db.ts";
+import { createRun, hasRoom } from "../../jobs/runs/request-run.ts";
 import { unsealJobSecrets } from "../../jobs/secrets.ts";
 import { isOver, type JobStage } from "../../jobs/stages.ts";
-import { deliveryBody } from "../delivery-body.ts";
-import { mayBeTold } from "../may-be-told.ts";
-import type { ClaimedDelivery } from "./delivery.ts";
+import { DELIVERY_CHANNEL, lanes } from "../vocabulary.ts";
+import { mayReceive } from "../watchers.ts";
+import { type ClaimedDelivery, deliveryBody } from "./delivery.ts";
 
-export type JobStep =
+type JobStep =
   /** Its run is waiting or in progress: the row is checked again after this many seconds, or when the run ends. */
   | { step: "postponed"; seconds: number }
   /** The delivery no longer exists. */
@@ -23,7 +22,7 @@ export type JobStep =
       jobRunId: string | null;
     };
 
-/** A run's end wakes its delivery (wake-delivery.ts); this covers a worker that could not do so. */
+/** A run's end wakes its delivery (`wakeDelivery`); this covers a worker that could not do so. */
 const LOOK_AGAIN: JobStep = { step: "postponed", seconds: 30 };
 /** Sooner after the start: a run that ended before this was recorded had nothing to wake. */
 const LOOK_SOON: JobStep = { step: "postponed", seconds: 5 };
@@ -34,7 +33,7 @@ const LOOK_SOON: JobStep = { step: "postponed", seconds: 5 };
  */
 export async function deliverToJob(delivery: ClaimedDelivery): Promise<JobStep> {
   const recorded = await db().delivery.findUnique({ where: { id: delivery.id }, select: { attempts: true } });
-  // Its history was dropped with its day.
+  // The delivery's history was dropped with its day.
   if (!recorded) return { step: "dropped" };
   const deliveryTry = recorded.attempts + 1;
   const run = await db().jobRun.findUnique({
@@ -57,7 +56,7 @@ function outcomeOf({ stage, exitCode, message }: Ended): {
 } {
   if (stage === "COMPLETED") return { outcome: "delivered", reason: null };
   if (stage === "CANCELED") return { outcome: "rejected", reason: "the run was cancelled" };
-  const reason = message === null ? "its run says nothing more" : clause(message);
+  const reason = message === null ? "its run has no details" : clause(message);
   return exitCode === null
     ? { outcome: "unreachable", reason: `it could not be run: ${reason}` }
     : { outcome: "rejected", reason };
@@ -70,18 +69,18 @@ async function startRun({ id, webhookId, ownerId, event }: ClaimedDelivery, deli
   // Reads the job, its secrets and whether the owner may receive the event, all at one moment: the webhook may have changed
   // since the claim.
   const [kept] = event ? await readJob(webhookId, event.id) : [];
-  if (kept && !kept.mayBeTold) return LOOK_AGAIN;
+  if (kept && !kept.mayReceive) return LOOK_AGAIN;
   const spec = jobSpecSchema.safeParse(kept?.job);
   if (!kept || !event || !spec.success) {
-    return neverRun("the webhook's job cannot be read: choose it again");
+    return neverRun("the webhook's job cannot be read: select it again");
   }
   let secrets: Record<string, string>;
   try {
     const secret: Record<string, string> = kept.secret ? { WEBHOOK_SECRET: unseal("webhook secret", kept.secret) } : {};
     secrets = { ...unsealJobSecrets(kept.jobSecrets), ...secret };
   } catch {
-    // They were sealed under another SECRET_KEY.
-    return neverRun("the secrets of the webhook or of its job cannot be read any more: give them anew");
+    // The secrets were sealed under another SECRET_KEY.
+    return neverRun("the secrets of the webhook or its job can no longer be read: set them again");
   }
   // The owner has as many open runs as allowed: the delivery waits and is not lost (S122).
   if (!(await hasRoom(db(), ownerId))) return LOOK_AGAIN;
@@ -112,12 +111,12 @@ type KeptJob = {
   secret: Uint8Array | null;
   createdById: string | null;
   delegationId: string | null;
-  mayBeTold: boolean;
+  mayReceive: boolean;
 };
 
 const readJob = (webhookId: string, eventId: string): Promise<KeptJob[]> => db().$queryRaw`
   SELECT w.owner_kind AS "ownerKind", w.job, w.job_secrets AS "jobSecrets", w.secret, w.created_by_id AS "createdById",
-    w.delegation_id AS "delegationId", ${mayBeTold()} AS "mayBeTold"
+    w.delegation_id AS "delegationId", ${mayReceive()} AS "mayReceive"
   FROM webhook w JOIN event e ON e.id = ${eventId} LEFT JOIN repo r ON r.id = e.repo_id WHERE w.id = ${webhookId}`;
 
 const neverRun = (reason: string): JobStep => ({
@@ -128,3 +127,14 @@ const neverRun = (reason: string): JobStep => ({
   durationMs: 0,
   jobRunId: null,
 });
+
+/** A delivery's run has ended: makes its row due, so that the outcome is recorded at once. */
+export async function wakeDelivery(deliveryId: string): Promise<void> {
+  await pool().query(
+    `with woken as (
+       update delivery_queue set due_at = now(), lane = least(lane, $2) where id = $1 and due_at > now() and due_at < 'infinity' returning id
+     )
+     select pg_notify($3, '') from woken`,
+    [deliveryId, lanes.first, DELIVERY_CHANNEL],
+  );
+}

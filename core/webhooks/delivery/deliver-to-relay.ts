@@ -1,15 +1,12 @@
-import { requestHeaders } from "../../outbound/request-headers.ts";
-import { recordedAnswer, takeEarlierAnswer } from "../../relay/inbox/answers-of-delivery.ts";
-import { awaitAnswer, type HandlerAnswer } from "../../relay/inbox/await-answer.ts";
+import { requestHeaders } from "../../outbound/request.ts";
+import { awaitAnswer, type HandlerAnswer, recordedAnswer, takeEarlierAnswer } from "../../relay/inbox/await-answer.ts";
 import { findRelayByToken, type TakenRequest, takeRequest } from "../../relay/inbox/take-request.ts";
-import type { RelayTarget } from "../../relay/relay-target.ts";
-import type { Answer, Attempt } from "./attempt.ts";
-import type { ClaimedDelivery } from "./delivery.ts";
+import type { RelayTarget } from "../../relay/relay.ts";
+import { type Answer, type Attempt, type ClaimedDelivery, RESPONSE_BODY_MAX_BYTES } from "./delivery.ts";
 
 /** How an attempt through one of our own relays ended. */
-export type RelayResult = Pick<Attempt, "outcome" | "reason" | "answer" | "totalMs" | "isKept">;
+type RelayResult = Pick<Attempt, "outcome" | "reason" | "answer" | "totalMs" | "isKept">;
 
-const RESPONSE_BODY_MAX = 64 * 1024;
 /** RFC 9110 §15.3.3: accepted, with an outcome that is not known yet. */
 const ACCEPTED = 202;
 
@@ -33,7 +30,7 @@ export async function deliverToRelay(
   if (earlier) return resultOf(earlier, earlier.milliseconds);
   const since = () => Math.round(performance.now() - begin);
   const relay = await findRelayByToken(token);
-  if (!relay) return lost("there is no relay at this address: it has expired, or was closed", since());
+  if (!relay) return lost("there is no relay at this URL: it has expired or was closed", since());
   const request: TakenRequest = {
     method: "POST",
     path,
@@ -42,10 +39,10 @@ export async function deliverToRelay(
     delivery: { id, tries },
   };
   const taken = await takeRequest(relay.id, request);
-  if (!taken) return lost("the inbox of the relay is full: nobody listens to it, or not fast enough", since());
-  if (!taken.isListening) return kept("kept in the relay's inbox: nobody listens to it now", since());
+  if (!taken) return lost("the inbox of the relay is full: its listener is missing or too slow", since());
+  if (!taken.isListening) return kept("stored in the relay's inbox: no listener is connected", since());
   const answer = await awaitAnswer(taken.id);
-  return answer ? resultOf(answer, since()) : kept("handed over by the relay: its listener has not answered yet", since());
+  return answer ? resultOf(answer, since()) : kept("passed on by the relay: its listener has not responded yet", since());
 }
 
 function resultOf(answer: HandlerAnswer, totalMs: number): RelayResult {
@@ -77,7 +74,7 @@ const kept = (reason: string, totalMs: number): RelayResult => ({
   isKept: true,
 });
 
-/** There is no name to resolve and no connection to open: all of the time is the handler's. */
+/** The timings of an attempt: no name is resolved and no connection opened, so all of the time is the handler's. */
 function answered(
   status: number,
   totalMs: number,
@@ -92,8 +89,8 @@ function answered(
   return {
     status,
     headers: joined,
-    body: body.subarray(0, RESPONSE_BODY_MAX),
-    isCut: body.length > RESPONSE_BODY_MAX,
+    body: body.subarray(0, RESPONSE_BODY_MAX_BYTES),
+    isCut: body.length > RESPONSE_BODY_MAX_BYTES,
     isReused: false,
     timings: { dnsMs: null, connectMs: null, tlsMs: null, firstByteMs: totalMs, totalMs },
   };

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { isDatabaseDown } from "../../db.ts";
 import { log } from "../../log.ts";
+import { type LeasedEvents, leaseEvents, type Part, parts, renewEvents } from "../fan-out/lease-events.ts";
 import {
   type BacklogPosition,
   claimBacklog,
@@ -9,125 +9,164 @@ import {
   renewDeliveries,
   startOfBacklog,
 } from "./claim-deliveries.ts";
-import type { ClaimedDelivery } from "./delivery.ts";
-import { type Limits, Places, standingShown } from "./places.ts";
-import { type Done, isPassing } from "./record-deliveries.ts";
-import { recordOutcomes } from "./record-outcomes.ts";
-import { sendDelivery } from "./send-delivery.ts";
-import { tellAttempt } from "./tell-attempt.ts";
+import { Cycle } from "./cycle.ts";
+import { type ClaimedDelivery, type Done, type EventLease, isPosted } from "./delivery.ts";
+import { isDueAgain, Recorder, secondsUntilNext } from "./recorder.ts";
+import { publishAttempt, sendDelivery } from "./send-delivery.ts";
+import { DeliverySlots, type Limits, SLOW_MS, standingShown } from "./slots.ts";
 import { WaitingDeliveries } from "./waiting-deliveries.ts";
 
-/** Rows that become due are not announced, and an announcement may be missed. */
-const POLL_MS = 1_000;
+/** The longest pause between looks, for missed notifications and for the leases of killed workers. */
+const POLL_MS = 5_000;
+/** The pause between looks while rows wait for room, which another worker may have. */
+const CROWDED_MS = 1_000;
+/** The pause after a look that found only rows without room: it locks each of them, and most slots that become free are not for them. */
+const FRUITLESS_MS = 100;
 const HEARTBEAT_MS = (LEASE_SECONDS / 4) * 1_000;
-/** The least time between claims, so that under load each returns many. */
-const CLAIM_INTERVAL_MS = 3;
-/** How often an unreachable database is tried again while answers wait to be recorded. */
-const RECORD_RETRY_MS = 500;
-/** How often a passing error is retried; the batch itself may be its cause after all. */
-const RECORD_RETRIES = 20;
-const RECORD_BATCH_MAX = 256;
+/** The minimum time between looks, so that under load each one finds many rows. */
+const LEAST_MS = 3;
+/** The interval at which the engine looks for first attempts that take long or wait long. */
+const TICK_MS = 500;
+/** No more events are leased while so many results wait to be recorded. */
+const UNRECORDED_MAX = 2_000;
 
 /**
- * Claims due deliveries, sends them and records the results, many at a time, until it is stopped. Any number of engines share
- * the queue of one database.
+ * Sends deliveries, many at a time, until it is stopped: first attempts straight from leased events, and what is due in the
+ * queue (decision 092). Any number of engines share one database.
  *
  * A delivery holds a slot from its claim until it is recorded, so that what one process holds is bounded, even while the
  * database is down.
  */
 export class DeliveryEngine {
-  readonly #places: Places;
+  readonly #slots: DeliverySlots;
+  /** Deliveries that hold a slot or wait for one, by id. */
   readonly #underWay = new Map<string, ClaimedDelivery>();
+  readonly #held = new Set<ClaimedDelivery>();
+  readonly #sentAt = new Map<ClaimedDelivery, number>();
+  readonly #leases = new Map<string, EventLease>();
   readonly #waiting = new WaitingDeliveries();
-  readonly #done: Done[] = [];
-  #recording: Promise<void> | undefined;
-  #isStopping = false;
-  #isAnnounced = false;
-  /** When to look at the lanes next if nothing is announced. */
-  #lookAtLanesAt = 0;
-  #isRoomFree = false;
-  #wakeUp: () => void = () => undefined;
-  #cycling: Promise<void> = Promise.resolve();
-  #heartbeat: NodeJS.Timeout | undefined;
+  readonly #recorder = new Recorder((batch, ended) => this.#recorded(batch, ended));
+  readonly #events = new Cycle("lease events", LEAST_MS, () => this.#leaseEvents());
+  readonly #queue = new Cycle("claim deliveries", LEAST_MS, () => this.#claim());
+  #timers: NodeJS.Timeout[] = [];
   #backlog: BacklogPosition = startOfBacklog;
+  #lookAtLanesAt = 0;
   #lookAtBacklogAt = 0;
-  /** Whether a claim left rows behind for lack of room: then a slot that becomes free triggers a claim. */
+  #lookForBegunAt = 0;
+  #isFruitless = true;
+  #latestPart: Part["part"] = "begun";
+  /** Whether rows of the queue or events were left behind for lack of room: then a slot that becomes free triggers a look. */
   #isRoomWanted = false;
+  #isEventRoomWanted = false;
   #drained: () => void = () => undefined;
 
   constructor(limits?: Limits) {
-    this.#places = new Places(limits);
+    this.#slots = new DeliverySlots(limits);
   }
 
   start(): void {
-    this.#cycling = this.#cycle();
-    this.#heartbeat = setInterval(() => this.#renew(), HEARTBEAT_MS);
+    this.#events.start();
+    this.#queue.start();
+    this.#timers = [setInterval(() => this.#renew(), HEARTBEAT_MS), setInterval(() => this.#tick(), TICK_MS)];
   }
 
-  /** Says that rows may be due. */
+  /** Reports that rows of the queue may be due. */
   announce(): void {
-    this.#isAnnounced = true;
     this.#lookAtLanesAt = 0;
-    this.#wakeUp();
+    this.#queue.within(0);
   }
 
-  /** Stops claiming, and returns once all deliveries under way are recorded. */
+  /** Reports that there may be events. */
+  announceEvents(): void {
+    this.#events.within(0);
+  }
+
+  /** Stops claiming, and returns once all attempts in progress are recorded. */
   async stop(): Promise<void> {
-    this.#isStopping = true;
-    this.announce();
-    await this.#cycling;
-    while (this.#underWay.size > 0) await new Promise<void>((drained) => (this.#drained = drained));
-    clearInterval(this.#heartbeat);
+    await Promise.all([this.#events.stop(), this.#queue.stop()]);
+    while (this.#isBusy()) await new Promise<void>((drained) => (this.#drained = drained));
+    for (const timer of this.#timers) clearInterval(timer);
   }
 
-  async #cycle(): Promise<void> {
-    while (!this.#isStopping) {
-      this.#isAnnounced = false;
-      this.#isRoomFree = false;
-      let isMore = false;
-      try {
-        isMore = await this.#claim();
-      } catch (error) {
-        log().warn({ err: error }, "cannot claim deliveries; trying again");
+  #isBusy(): boolean {
+    return this.#underWay.size + this.#held.size + this.#leases.size > 0;
+  }
+
+  /** @returns when to look again */
+  async #leaseEvents(): Promise<number> {
+    let next = POLL_MS;
+    this.#isEventRoomWanted = false;
+    // The part that leased last comes last, so that neither takes all the room of the recorder.
+    for (const part of this.#latestPart === "fresh" ? parts.toReversed() : parts) {
+      const isBegun = part.part === "begun";
+      if (isBegun && performance.now() < this.#lookForBegunAt) continue;
+      // Further pages need no slots: they go through the queue.
+      const limit = isBegun ? part.limit : Math.min(part.limit, this.#slots.freeForEvents());
+      if (limit === 0 || this.#recorder.size > UNRECORDED_MAX) {
+        this.#isEventRoomWanted = true;
+        continue;
       }
-      if (isMore || this.#isAnnounced || this.#isRoomFree) await delay(CLAIM_INTERVAL_MS);
-      else await this.#rest();
+      // Pages that another worker did not finish; our own are continued at once.
+      if (isBegun) this.#lookForBegunAt = performance.now() + POLL_MS;
+      const leased = await leaseEvents({ ...part, limit });
+      this.#take(leased, isBegun);
+      if (leased.leases.length > 0) this.#latestPart = part.part;
+      if (leased.leases.length < limit) continue;
+      next = 0;
+      if (isBegun) this.#lookForBegunAt = 0;
+    }
+    return next;
+  }
+
+  #take({ leases, deliveries, over }: LeasedEvents, isBegun: boolean): void {
+    const taken = new Set<EventLease>();
+    for (const lease of leases) {
+      const earlier = this.#leases.get(lease.id);
+      // Its lease ended while the database was down, and we leased it again: attempts in progress are recorded under the new lease.
+      if (earlier) earlier.claimId = lease.claimId;
+      else taken.add(lease);
+    }
+    for (const lease of taken) {
+      this.#leases.set(lease.id, lease);
+      if (lease.open.size === 0) this.#recorder.end(lease);
+    }
+    for (const delivery of deliveries) {
+      const { lease } = delivery;
+      if (!lease || !taken.has(lease)) continue;
+      const overLimit = over.get(delivery);
+      // Its attempt under a lease that we lost is still in progress.
+      if (this.#underWay.has(delivery.id)) this.#begin(delivery);
+      else if (overLimit) this.#recorder.add(delivery, { step: "rate_limited", over: overLimit });
+      // What takes long goes through the queue: an event with many watchers, a job, a relay.
+      else if (!isBegun && lease.cursor === null && isPosted(delivery) && this.#slots.mayTake(delivery)) this.#begin(delivery);
+      else this.#recorder.add(delivery, { step: "postponed", seconds: 0 });
     }
   }
 
-  async #rest(): Promise<void> {
-    if (this.#isAnnounced || this.#isRoomFree || this.#isStopping) return;
-    await new Promise<void>((rested) => {
-      const timer = setTimeout(rested, POLL_MS);
-      this.#wakeUp = () => {
-        clearTimeout(timer);
-        rested();
-      };
-    });
-  }
-
-  /** @returns whether there may be more to claim at once */
-  async #claim(): Promise<boolean> {
-    this.#waiting.takeStale((delivery) => this.#giveBack(delivery));
-    if (this.#places.room().total <= 0) {
-      this.#isRoomWanted = true;
-      return false;
-    }
+  /** @returns when to look again */
+  async #claim(): Promise<number> {
+    // A slot may become free while this looks.
+    this.#isRoomWanted = true;
+    if (this.#slots.room().total <= 0) return POLL_MS;
+    this.#isFruitless = true;
     const isMore = await this.#claimLanes();
     const isBacklog = await this.#claimBacklog();
     this.#isRoomWanted = isBacklog || isMore || this.#lookAtLanesAt === 0;
-    return isMore;
+    if (this.#isRoomWanted && !isMore && this.#isFruitless && this.#backlog === startOfBacklog) await delay(FRUITLESS_MS);
+    const until = (at: number) => (at === 0 ? CROWDED_MS : Math.max(0, at - performance.now()));
+    return isMore ? 0 : Math.min(until(this.#lookAtLanesAt), until(this.#lookAtBacklogAt));
   }
 
   /** @returns whether there may be more to claim at once */
   async #claimLanes(): Promise<boolean> {
     const now = performance.now();
     if (now < this.#lookAtLanesAt) return false;
-    const room = this.#places.room();
+    const room = this.#slots.room();
     this.#lookAtLanesAt = now + POLL_MS;
-    const { rows, setAside, leftBehind } = await claimDeliveries(room);
+    const { rows, setAside, leftBehind, nextDueMs } = await claimDeliveries(room);
     for (const row of rows) this.#begin(row);
     if (setAside > 0) this.#lookAtBacklogAt = 0;
+    if (nextDueMs !== undefined) this.#lookAtLanesAt = Math.min(this.#lookAtLanesAt, performance.now() + Math.ceil(nextDueMs));
     const isMore = setAside > 0 || rows.length >= room.total;
     if (isMore || leftBehind > 0) this.#lookAtLanesAt = 0;
     return isMore;
@@ -135,7 +174,7 @@ export class DeliveryEngine {
 
   /** @returns whether there is a backlog */
   async #claimBacklog(): Promise<boolean> {
-    const room = this.#places.room();
+    const room = this.#slots.room();
     const now = performance.now();
     if (room.total <= 0) return true;
     if (now < this.#lookAtBacklogAt) return false;
@@ -148,117 +187,114 @@ export class DeliveryEngine {
   }
 
   #begin(delivery: ClaimedDelivery): void {
+    if (!delivery.lease) this.#isFruitless = false;
     const earlier = this.#underWay.get(delivery.id);
     if (earlier?.kind === delivery.kind && earlier.tries === delivery.tries) {
-      // Its lease expired while the database was down, and we claimed it again: the attempt under way is recorded under the new claim.
+      // Its lease expired while the database was down, and we claimed it again: the attempt in progress is recorded under the new claim.
       earlier.claimId = delivery.claimId;
+      if (delivery.lease) earlier.lease = delivery.lease;
       return;
     }
-    this.#places.wait(delivery);
+    this.#slots.wait(delivery);
     this.#underWay.set(delivery.id, delivery);
-    if (this.#places.maySend(delivery)) this.#send(delivery);
+    if (this.#slots.maySend(delivery)) this.#send(delivery);
     else this.#waiting.add(delivery);
   }
 
   #send(delivery: ClaimedDelivery): void {
-    this.#places.endWaiting(delivery);
+    this.#slots.endWaiting(delivery);
+    this.#held.add(delivery);
+    if (delivery.lease) this.#sentAt.set(delivery, performance.now());
     sendDelivery(delivery).then(
       (step) => {
         const attempt = step.step === "attempted" ? step.attempt : null;
         const isSent = attempt?.url != null && attempt.outcome !== "blocked";
-        this.#places.endSending(delivery, isSent ? standingShown(attempt.answer !== null, attempt.totalMs) : null);
+        this.#sentAt.delete(delivery);
+        if (isSent) this.#slots.endSending(delivery, standingShown(attempt.answer !== null, attempt.totalMs), attempt.totalMs);
+        else this.#slots.endSending(delivery, null);
         this.#sendWaiting(delivery.host);
-        this.#done.push({ delivery, step });
-        this.#record();
-        if (attempt) tellAttempt(delivery, attempt);
+        this.#recorder.add(delivery, step);
+        if (attempt) publishAttempt(delivery, attempt);
       },
       (error: unknown) => {
-        log().error({ err: error, deliveryId: delivery.id }, "a delivery failed by a mistake of ours; its claim runs out");
-        this.#places.endSending(delivery, null);
-        this.#end([{ delivery }]);
+        log().error(
+          { err: error, deliveryId: delivery.id },
+          "a delivery failed because of a bug in this service; its claim expires",
+        );
+        this.#sentAt.delete(delivery);
+        this.#slots.endSending(delivery, null);
+        if (delivery.lease) this.#recorder.add(delivery, { step: "postponed", seconds: LEASE_SECONDS });
+        else this.#recorded([{ delivery, step: { step: "dropped" } }], []);
       },
     );
   }
 
   #sendWaiting(host: string | null): void {
-    const maySend = (delivery: ClaimedDelivery) => this.#places.maySend(delivery);
+    const maySend = (delivery: ClaimedDelivery) => this.#slots.maySend(delivery);
     this.#waiting.takeSendable(host, maySend, (delivery) => this.#send(delivery));
   }
 
+  /** Moves slow and waiting attempts to the queue. A first attempt in progress stays claimed by this worker, and its event is done. */
+  #tick(): void {
+    this.#waiting.takeStale((delivery) => this.#giveBack(delivery));
+    const before = performance.now() - SLOW_MS;
+    for (const [delivery, sentAt] of this.#sentAt) {
+      if (sentAt > before) break;
+      this.#sentAt.delete(delivery);
+      this.#slots.show(delivery.host, "bad");
+      this.#recorder.add(delivery, { step: "sending" });
+    }
+  }
+
   /**
-   * Returns it to the queue. It is claimed once its target has shown again that it answers quickly: no request to it has ended
+   * Returns a delivery to the queue. It is claimed once its target has shown again that it answers quickly: no request to it has ended
    * for a second.
    */
   #giveBack(delivery: ClaimedDelivery): void {
-    this.#places.endWaiting(delivery);
-    this.#places.endSending(delivery, "unknown");
-    this.#done.push({ delivery, step: { step: "postponed", seconds: 0 } });
-    this.#record();
+    this.#slots.endWaiting(delivery);
+    this.#held.add(delivery);
+    this.#slots.endSending(delivery, "unknown");
+    this.#recorder.add(delivery, { step: "postponed", seconds: 0 });
   }
 
-  #record(): void {
-    this.#recording ??= this.#recordAll().finally(() => {
-      this.#recording = undefined;
-      if (this.#done.length > 0) this.#record();
-    });
-  }
-
-  async #recordAll(): Promise<void> {
-    while (this.#done.length > 0) {
-      const batch = this.#done.splice(0, RECORD_BATCH_MAX);
-      await this.#recordBatch(batch);
-      this.#end(batch);
-      if (batch.some(isDueAgain)) this.announce();
+  #recorded(batch: readonly Done[], ended: readonly EventLease[]): void {
+    for (const { id } of ended) this.#leases.delete(id);
+    for (const { delivery, step } of batch) if (step.step !== "sending") this.#end(delivery);
+    if (batch.some(isDueAgain)) this.announce();
+    const waits = batch.flatMap((done) => secondsUntilNext(done) ?? []);
+    if (waits.length > 0) {
+      const inMs = Math.min(...waits) * 1_000;
+      this.#lookAtLanesAt = Math.min(this.#lookAtLanesAt, performance.now() + inMs);
+      this.#queue.within(inMs);
     }
-  }
-
-  async #recordBatch(batch: Done[]): Promise<void> {
-    for (let passing = 0; ; ) {
-      try {
-        await recordOutcomes(batch);
-        return;
-      } catch (error) {
-        // Results are kept and recorded once the database is back, unless a lease expired by then and another worker was faster.
-        if (isDatabaseDown(error) || (isPassing(error) && ++passing <= RECORD_RETRIES)) {
-          await delay(RECORD_RETRY_MS);
-          continue;
-        }
-        const [first] = batch;
-        if (batch.length === 1) {
-          log().error({ err: error, deliveryId: first?.delivery.id }, "an attempt cannot be recorded; its claim runs out");
-          return;
-        }
-        // One delivery that cannot be recorded must not block the others.
-        const half = Math.ceil(batch.length / 2);
-        await this.#recordBatch(batch.slice(0, half));
-        await this.#recordBatch(batch.slice(half));
-        return;
-      }
-    }
-  }
-
-  #end(ended: readonly { delivery: ClaimedDelivery }[]): void {
-    for (const { delivery } of ended) {
-      if (this.#underWay.get(delivery.id) === delivery) this.#underWay.delete(delivery.id);
-      this.#places.leave();
+    if (ended.some(({ cursor }) => cursor !== null)) {
+      this.#lookForBegunAt = 0;
+      this.announceEvents();
     }
     this.#sendWaiting(null);
-    if (this.#isRoomWanted) {
-      this.#isRoomFree = true;
-      this.#wakeUp();
-    }
-    if (this.#underWay.size === 0) this.#drained();
+    if (this.#isRoomWanted) this.#queue.within(0);
+    if (this.#isEventRoomWanted) this.#events.within(0);
+    if (!this.#isBusy()) this.#drained();
+  }
+
+  #end(delivery: ClaimedDelivery): void {
+    if (this.#underWay.get(delivery.id) === delivery) this.#underWay.delete(delivery.id);
+    if (this.#held.delete(delivery)) this.#slots.leave();
   }
 
   #renew(): void {
-    if (this.#underWay.size === 0) return;
-    const claimIds = new Set([...this.#underWay.values()].map(({ claimId }) => claimId));
-    renewDeliveries([...this.#underWay.keys()], [...claimIds]).catch((error: unknown) =>
-      log().warn({ err: error }, "cannot renew the claims of deliveries"),
-    );
+    const queued = [...this.#underWay.values()].filter(({ lease }) => lease === null);
+    const leases = [...this.#leases.values()].filter(({ isGivenUp }) => !isGivenUp);
+    for (const [claims, renew] of [
+      [queued, renewDeliveries],
+      [leases, renewEvents],
+    ] as const) {
+      if (claims.length === 0) continue;
+      const claimIds = new Set(claims.map(({ claimId }) => claimId));
+      renew(
+        claims.map(({ id }) => id),
+        [...claimIds],
+      ).catch((error: unknown) => log().warn({ err: error }, "cannot renew claims"));
+    }
   }
 }
-
-/** Due immediately: nobody else announces it. */
-const isDueAgain = ({ step }: Done): boolean =>
-  step.step === "attempted" ? step.decision.again?.seconds === 0 : step.step === "postponed" && step.seconds === 0;

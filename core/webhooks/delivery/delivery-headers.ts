@@ -1,6 +1,6 @@
-import { createHmac } from "node:crypto";
+import { createHmac, createSecretKey, type KeyObject } from "node:crypto";
+import { unseal } from "../../crypto/seal.ts";
 import type { ClaimedDelivery, ClaimedWebhook } from "./delivery.ts";
-import { type SigningSecret, signingSecret } from "./signing-secret.ts";
 
 /** Headers of one attempt (S123, docs/specification/webhooks.md#delivery). `signature` is also kept with the attempt. */
 export type SignedHeaders = { headers: Record<string, string>; signature: string | null };
@@ -39,11 +39,38 @@ export function deliveryHeaders({ id, kind, webhook, event }: Signable, body: st
   return { headers, signature: signature || null };
 }
 
-/** That it cannot be read may be why it was replaced. */
+/** The previous secret, or nothing if it cannot be read, which may be why it was replaced. */
 function readable(sealed: Buffer): SigningSecret | undefined {
   try {
     return signingSecret(sealed);
   } catch {
     return undefined;
   }
+}
+
+type SigningSecret = { text: string; key: KeyObject };
+
+/** The number of secrets that are kept unsealed: many deliveries use few secrets. */
+const KEPT_MAX = 1_000;
+const kept = new Map<string, SigningSecret>();
+
+/** A webhook's secret and the key that signs with it. */
+function signingSecret(sealed: Buffer): SigningSecret {
+  const name = sealed.toString("latin1");
+  let secret = kept.get(name);
+  if (!secret) {
+    const text = unseal("webhook secret", sealed);
+    secret = { text, key: createSecretKey(keyOf(text)) };
+    kept.set(name, secret);
+    const [first] = kept.keys();
+    if (kept.size > KEPT_MAX && first !== undefined) kept.delete(first);
+  }
+  return secret;
+}
+
+/** A secret in the form of Standard Webhooks encodes its bytes; any other is used as its UTF-8 bytes. */
+export function keyOf(secret: string): Buffer {
+  const encoded = /^whsec_([A-Za-z0-9+/]+={0,2})$/.exec(secret)?.[1];
+  const key = encoded === undefined ? undefined : Buffer.from(encoded, "base64");
+  return key && key.length > 0 ? key : Buffer.from(secret, "utf8");
 }

@@ -1,11 +1,8 @@
-import pg from "pg";
-import { databaseUrl } from "../../env.ts";
-import { log } from "../../log.ts";
+import type pg from "pg";
+import { openPool } from "../../open-pool.ts";
 
-/** For claims, for recording, and for renewals meanwhile. */
+/** The number of connections in each pool: enough for claims, for recording, and for renewals at the same time. */
 const POOL_SIZE = 4;
-const CONNECT_TIMEOUT_MS = 3_000;
-const STATEMENT_TIMEOUT_MS = 15_000;
 
 /**
  * Each statement of the engine touches a few hundred rows by key, in tables that grow and shrink faster than their statistics:
@@ -13,27 +10,36 @@ const STATEMENT_TIMEOUT_MS = 15_000;
  */
 const PLANNING = "-c enable_seqscan=off -c enable_bitmapscan=off -c enable_mergejoin=off -c jit=off";
 
-const keeper = globalThis as typeof globalThis & { keyhookDeliveryPool?: pg.Pool };
+/**
+ * A lease reads only what its events' targets have, which the planner cannot know for targets without statistics; it must never
+ * scan or hash all webhooks. Planning takes longer than running, so it is done once per connection. A lease need not survive a
+ * crash of the database, so its commit does not wait for the disk: later commits do, and write it too.
+ */
+const LEASING = `${PLANNING} -c enable_hashjoin=off -c enable_material=off -c plan_cache_mode=force_generic_plan -c synchronous_commit=off`;
+
+type Pools = { deliveries?: pg.Pool | undefined; events?: pg.Pool | undefined };
+const keeper = globalThis as typeof globalThis & { keyhookDeliveryPools?: Pools };
+keeper.keyhookDeliveryPools ??= {};
+const kept = keeper.keyhookDeliveryPools;
 
 /** Connections of the delivery engine, separate from those that the rest of the process shares (core/db.ts). */
 export function deliveryPool(): pg.Pool {
-  if (keeper.keyhookDeliveryPool) return keeper.keyhookDeliveryPool;
-  const pool = new pg.Pool({
-    connectionString: databaseUrl(),
-    max: POOL_SIZE,
-    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
-    statement_timeout: STATEMENT_TIMEOUT_MS,
-    application_name: "keyhook deliveries",
-    options: PLANNING,
-    allowExitOnIdle: true,
-  });
-  pool.on("error", (error) => log().warn({ err: error }, "database connection lost"));
-  keeper.keyhookDeliveryPool = pool;
-  return pool;
+  kept.deliveries ??= open("keyhook deliveries", PLANNING);
+  return kept.deliveries;
 }
 
+/** Connections for leases of events. */
+export function eventPool(): pg.Pool {
+  kept.events ??= open("keyhook events", LEASING);
+  return kept.events;
+}
+
+// Direct: a pooler would not keep the settings.
+const open = (name: string, options: string): pg.Pool =>
+  openPool({ max: POOL_SIZE, application_name: name, options, allowExitOnIdle: true, isDirect: true });
+
 export async function closeDeliveryPool(): Promise<void> {
-  const open = keeper.keyhookDeliveryPool;
-  keeper.keyhookDeliveryPool = undefined;
-  await open?.end();
+  const { deliveries, events } = kept;
+  kept.deliveries = kept.events = undefined;
+  await Promise.all([deliveries?.end(), events?.end()]);
 }

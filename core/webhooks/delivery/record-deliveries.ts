@@ -1,69 +1,85 @@
-import { databaseCodes } from "../../db.ts";
-import { newOrderedId } from "../../ids.ts";
-import { LATENCY_BUCKETS, latencyBucket } from "../latency-buckets.ts";
-import { targetHost } from "../target-host.ts";
-import { ACTIVITY_CHANNEL, lanes } from "../vocabulary.ts";
-import type { Attempt, Decision, Step } from "./attempt.ts";
-import type { ClaimedDelivery } from "./delivery.ts";
+import { databaseCodes } from "../../database-errors.ts";
+import { LATENCY_BUCKETS } from "../latency-buckets.ts";
+import { lanes } from "../vocabulary.ts";
+import { LEASE_SECONDS } from "./claim-deliveries.ts";
+import type { Done, EventLease } from "./delivery.ts";
 import { deliveryPool } from "./delivery-pool.ts";
+import { recordedValues } from "./recorded-values.ts";
 
-export type Done = { delivery: ClaimedDelivery; step: Step };
-
-/** Records the results of claimed deliveries. If another worker has taken a claim over, nothing is recorded for it: that worker does so. */
-export async function recordDeliveries(all: readonly Done[]): Promise<void> {
-  if (all.length === 0) return;
+/**
+ * Records the results of claimed deliveries, and that events are done. If another worker has taken a claim or a lease over,
+ * nothing is recorded for it, because that worker will record it.
+ */
+export async function recordDeliveries(all: readonly Done[], ended: readonly EventLease[] = []): Promise<void> {
+  if (all.length + ended.length === 0) return;
   try {
-    await recordClaimed(all, async (text, values) => deliveryPool().query({ name: "delivery-record", text, values }));
+    await recordClaimed(all, ended, async (text, values) =>
+      deliveryPool().query({ name: text === RECORD_QUEUED ? "record-queued" : "record-leased", text, values }),
+    );
     return;
   } catch (error) {
     if (!isClaimLost(error)) throw error;
   }
-  const { rows } = await deliveryPool().query<{ id: string }>(
-    "select q.id from unnest($1::text[], $2::text[]) as g(id, claim_id) join delivery_queue q using (id, claim_id)",
-    [all.map(({ delivery }) => delivery.id), all.map(({ delivery }) => delivery.claimId)],
-  );
+  const { rows } = await deliveryPool().query<{ id: string }>(OURS, [
+    all.map(({ delivery }) => delivery.id),
+    all.map(({ delivery }) => delivery.lease?.claimId ?? delivery.claimId),
+    all.map(({ delivery }) => delivery.lease?.id ?? null),
+    ended.map(({ id }) => id),
+    ended.map(({ claimId }) => claimId),
+  ]);
   const kept = new Set(rows.map(({ id }) => id));
-  const ours = all.filter(({ delivery }) => kept.has(delivery.id));
+  const [ours, oursEnded] = [all.filter(({ delivery }) => kept.has(delivery.id)), ended.filter(({ id }) => kept.has(id))];
   // There must be fewer each time, or the statement is wrong.
-  if (ours.length === all.length) throw new Error("deliveries under our claim cannot be recorded");
-  await recordDeliveries(ours);
+  if (ours.length + oursEnded.length === all.length + ended.length)
+    throw new Error("deliveries under our claim cannot be recorded");
+  await recordDeliveries(ours, oursEnded);
 }
 
+/** What is still under our claim: rows of the queue, deliveries of leased events that are not stored, and leases. */
+const OURS = `with g as (select * from unnest($1::text[], $2::text[], $3::text[]) as g(id, claim_id, event_id))
+  select q.id from g join delivery_queue q on q.id = g.id and q.claim_id = g.claim_id where g.event_id is null
+  union all select g.id from g join event e on e.id = g.event_id and e.claim_id = g.claim_id
+    where not exists (select from delivery d where d.id = g.id)
+  union all select e.id from unnest($4::text[], $5::text[]) as l(id, claim_id) join event e on e.id = l.id and e.claim_id = l.claim_id`;
+
 /**
- * The same in one statement, all or nothing: the row of the queue, the delivery, the attempt, its storage, the hourly counts,
- * since when the webhook fails, and the replay that it is part of (S122).
+ * Records results in one statement, all or nothing: the row of the queue, the delivery, the attempt, its storage, the hourly counts,
+ * since when the webhook fails, the replay that it is part of, and the events (S122). A delivery of a leased event is stored in
+ * the state that it has by now; it enters the queue only if something is left to do.
+ *
+ * Each table is also restricted by the ids themselves. Joins alone would allow a plan that was made while a table was small, and reads
+ * all of it, until its next analysis.
  * @throws an error recognized by `isClaimLost` if one of the claims is no longer ours
  */
 export async function recordClaimed(
   all: readonly Done[],
+  ended: readonly EventLease[],
   query: (text: string, values: unknown[]) => Promise<unknown>,
 ): Promise<void> {
-  await query(RECORD, valuesOf(all));
+  const isOfQueue = all.some(({ delivery }) => delivery.lease === null);
+  const values = recordedValues(all, ended);
+  await (isOfQueue ? query(RECORD_QUEUED, values) : query(RECORD_LEASED, values.slice(0, -1)));
 }
 
-/** The statement aborts itself by a division by zero if it finds fewer claims than it was given. */
-export const isClaimLost = (error: unknown): boolean => databaseCodes(error).includes("22012");
+/** The statement calls `claim_lost()`, which raises this code, if it finds fewer claims than it was given. */
+const CLAIM_LOST = "KH001";
+
+export const isClaimLost = (error: unknown): boolean => databaseCodes(error).includes(CLAIM_LOST);
 
 /**
- * An error unrelated to the data, which the next try may not meet: a deadlock with a change of the webhook, or no lock, memory
- * or connection available, from Postgres or Prisma.
+ * An error unrelated to the data, which the next try may not meet: a deadlock with a change of the webhook, a lock that was
+ * held for longer than a statement may take, or no lock, memory or connection available, from Postgres or Prisma.
  */
 export const isPassing = (error: unknown): boolean =>
-  databaseCodes(error).some((code) => typeof code === "string" && /^(40...|53...|55P03|P2024|P2028|P2034)$/.test(code));
+  databaseCodes(error).some((code) => typeof code === "string" && /^(40...|53...|55P03|57014|P2024|P2028|P2034)$/.test(code));
 
 /** The sum of two arrays, written out: unnesting them would take most of the statement's time. */
 const ADDED = `array[${Array.from({ length: LATENCY_BUCKETS }, (_, at) => `coalesce(h.latencies[${at + 1}], 0) + excluded.latencies[${at + 1}]`)}]`;
 
-const RECORD = `
-with given as materialized (
-  select * from json_to_recordset($1::json) as g(
-    id text, claim_id text, is_attempt boolean, is_over boolean, seconds float8, tries int, is_tried boolean, state text,
-    webhook_id text, owner_id text, host text, attempt_id text, kind text, started_at timestamptz, outcome text, reason text, url text,
-    signature text, status int, headers json, body text, is_cut boolean, is_reused boolean, dns_ms int, connect_ms int, tls_ms int,
-    first_byte_ms int, total_ms int, job_run_id text)
-), over as (
+/** What becomes of rows of the queue. Of leased events there are none, and Postgres would open each day of deliveries for it. */
+const OF_QUEUE = `over as (
   delete from delivery_queue q using given g
-  where q.id = g.id and q.claim_id = g.claim_id and g.is_over
+  where q.id = any ($10::text[]) and q.id = g.id and q.claim_id = g.claim_id and g.event_id is null and g.is_over
   returning q.id
 ), again as (
   update delivery_queue q
@@ -72,7 +88,7 @@ with given as materialized (
     kind = case when g.is_tried then 'retry' else q.kind end,
     lane = case when (g.is_tried and g.seconds is distinct from 0) or q.lane = ${lanes.backlog} then ${lanes.again} else q.lane end
   from given g
-  where q.id = g.id and q.claim_id = g.claim_id and not g.is_over
+  where q.id = any ($10::text[]) and q.id = g.id and q.claim_id = g.claim_id and g.event_id is null and not g.is_over
   returning q.id, nullif(q.due_at, 'infinity') as due_at
 ), mine as materialized (
   select id, null::timestamptz as due_at from over union all select id, due_at from again
@@ -81,161 +97,77 @@ with given as materialized (
   set state = g.state, attempts = d.attempts + 1, last_outcome = g.outcome, last_status = g.status, last_duration_ms = g.total_ms,
     finished_at = case when g.is_over then now() end
   from given g join mine on mine.id = g.id
-  where d.id = g.id and g.is_attempt
+  where d.id = any ($10::text[]) and d.id = g.id and g.is_attempt
   returning d.id, d.attempts, mine.due_at
 ), unsendable as (
   update delivery d set state = 'failed', finished_at = now()
   from given g join mine on mine.id = g.id
-  where d.id = g.id and g.is_over and not g.is_attempt and d.state = 'waiting'
+  where d.id = any ($10::text[]) and d.id = g.id and g.is_over and not g.is_attempt and d.state = 'waiting'
+), `;
+
+const recordQuery = (isOfQueue: boolean) => `
+with given as materialized (
+  select * from json_to_recordset($1::json) as g(
+    id text, claim_id text, event_id text, repo_name text, is_sending boolean, is_attempt boolean, is_over boolean, seconds float8, tries int, is_tried boolean, state text,
+    webhook_id text, owner_id text, host text, attempt_id text, kind text, started_at timestamptz, outcome text, reason text, url text,
+    signature text, status int, headers json, body text, is_cut boolean, is_reused boolean, dns_ms int, connect_ms int, tls_ms int,
+    first_byte_ms int, total_ms int, job_run_id text)
+), ${isOfQueue ? OF_QUEUE : ""}made as (
+  insert into delivery (id, webhook_id, owner_id, event_id, kind, scope, action, repo_id, repo_type, repo_name, state, attempts,
+    last_outcome, last_status, last_duration_ms, finished_at)
+  select g.id, g.webhook_id, g.owner_id, e.id, 'event', e.scope, e.action, e.repo_id, e.repo_type, g.repo_name, g.state,
+    case when g.is_attempt then 1 else 0 end, g.outcome, g.status, g.total_ms, case when g.is_over then now() end
+  from given g join event e on e.id = any ($8::text[]) and e.id = g.event_id and e.claim_id = g.claim_id
+  on conflict (id) do nothing
+  returning id, attempts
+), queued as (
+  insert into delivery_queue (id, webhook_id, owner_id, event_id, host, kind, lane, tries, due_at, claim_id, claimed_until)
+  select g.id, g.webhook_id, g.owner_id, g.event_id, g.host, case when g.is_tried then 'retry' else 'first' end,
+    case when g.is_tried and g.seconds is distinct from 0 then ${lanes.again} else ${lanes.first} end, g.tries,
+    case when g.seconds is null then 'infinity' else now() + make_interval(secs => g.seconds) end,
+    case when g.is_sending then g.claim_id end, case when g.is_sending then now() + interval '${LEASE_SECONDS} seconds' end
+  from given g join made on made.id = g.id where not g.is_over
+  returning id, nullif(due_at, 'infinity') as due_at
+), ended as (
+  update event e set fan_out_cursor = case when l.error is null then l.cursor else e.fan_out_cursor end, fan_out_error = l.error, fanned_out_at = case when l.cursor is null then now() end,
+    claim_id = null, claimed_until = null
+  from json_to_recordset($7::json) as l(id text, claim_id text, cursor text, error text)
+  where e.id = any ($8::text[]) and e.id = l.id and e.claim_id = l.claim_id
+  returning e.id
 ), kept as (
   insert into attempt (id, delivery_id, webhook_id, owner_id, number, kind, started_at, outcome, reason, url, signature, status,
     response_headers, response_body, is_body_cut, is_reused, dns_ms, connect_ms, tls_ms, first_byte_ms, total_ms, next_due_at, job_run_id)
-  select g.attempt_id, g.id, g.webhook_id, g.owner_id, told.attempts, g.kind, g.started_at, g.outcome, g.reason, g.url, g.signature,
+  select g.attempt_id, g.id, g.webhook_id, g.owner_id, known.attempts, g.kind, g.started_at, g.outcome, g.reason, g.url, g.signature,
     g.status, g.headers, decode(g.body, 'base64'), coalesce(g.is_cut, false), coalesce(g.is_reused, false), g.dns_ms, g.connect_ms, g.tls_ms,
-    g.first_byte_ms, g.total_ms, told.due_at, g.job_run_id
-  from given g join told on told.id = g.id
+    g.first_byte_ms, g.total_ms, known.due_at, g.job_run_id
+  from given g join (
+    ${isOfQueue ? "select id, attempts, due_at from told union all" : ""} select m.id, m.attempts, q.due_at from made m left join queued q on q.id = m.id
+  ) known on known.id = g.id
+  where g.is_attempt
 ), stored as (
   insert into storage_use as s (owner_id, kind, part, bytes)
-  select c.owner_id, 'attempts', c.day, c.bytes from json_to_recordset($7::json) as c(owner_id text, day text, bytes bigint)
+  select c.owner_id, 'attempts', c.day, c.bytes from json_to_recordset($6::json) as c(owner_id text, day text, bytes bigint)
   on conflict (owner_id, kind, part) do update set bytes = s.bytes + excluded.bytes
 ), hours as (
-  insert into webhook_hour as h (webhook_id, hour, delivered, failed, latencies)
-  select c.webhook_id, date_trunc('hour', now(), 'UTC'), c.delivered, c.failed, c.latencies
-  from json_to_recordset($2::json) as c(webhook_id text, delivered int, failed int, latencies int[])
+  insert into webhook_hour as h (webhook_id, hour, delivered, failed, latencies, triggered, by_outsiders, rate_limited)
+  select c.webhook_id, coalesce(c.hour, date_trunc('hour', now(), 'UTC')), sum(c.delivered), sum(c.failed), max(c.latencies),
+    -sum(c.rate_limited), -sum(c.by_outsiders), sum(c.rate_limited)
+  from json_to_recordset($2::json) as c(webhook_id text, hour timestamptz, delivered int, failed int, latencies int[],
+    rate_limited int, by_outsiders int)
+  group by 1, 2 order by 1, 2
   on conflict (webhook_id, hour) do update set delivered = h.delivered + excluded.delivered, failed = h.failed + excluded.failed,
+    triggered = h.triggered + excluded.triggered, by_outsiders = h.by_outsiders + excluded.by_outsiders,
+    rate_limited = h.rate_limited + excluded.rate_limited,
     latencies = case when excluded.latencies is null then h.latencies else ${ADDED} end
 ), health as (
   update webhook w set failing_since = case when c.fails then now() end
   from json_to_recordset($3::json) as c(id text, fails boolean)
-  where w.id = c.id and c.fails = (w.failing_since is null)
+  where w.id = any ($9::text[]) and w.id = c.id and c.fails = (w.failing_since is null)
 ), replays as (
   update webhook_replay p set delivered = p.delivered + c.delivered, failed = p.failed + c.failed
   from json_to_recordset($4::json) as c(id text, delivered int, failed int)
   where p.id = c.id
 )
-select 1 / (case when (select count(*) from mine) = $5 then 1 else 0 end) as id, count(pg_notify('${ACTIVITY_CHANNEL}', webhook_id))
-from unnest($6::text[]) as webhook_id`;
+select case when ${isOfQueue ? "(select count(*) from mine) +" : ""} (select count(*) from made) + (select count(*) from ended) = $5 then 0 else claim_lost() end`;
 
-function valuesOf(all: readonly Done[]): unknown[] {
-  const rows = all.map(rowOf);
-  const attempted = all.flatMap(({ delivery, step }) => (step.step === "attempted" ? [{ delivery, ...step }] : []));
-  const notified = [...new Set(attempted.map(({ delivery }) => delivery.webhookId))];
-  return [
-    JSON.stringify(rows),
-    JSON.stringify(hoursOf(attempted)),
-    JSON.stringify(healthOf(attempted)),
-    JSON.stringify(replaysOf(attempted)),
-    all.length,
-    notified,
-    JSON.stringify(storedOf(attempted)),
-  ];
-}
-
-function rowOf({ delivery, step }: Done) {
-  const { id, claimId: claim_id, webhookId: webhook_id, ownerId: owner_id, kind, tries, webhook } = delivery;
-  // The URL may have changed since it was queued.
-  const host = targetHost(webhook?.url ?? null);
-  const row = { id, claim_id, webhook_id, owner_id, kind, tries, host, is_tried: false };
-  if (step.step === "dropped") return { ...row, is_attempt: false, is_over: true };
-  if (step.step === "postponed") return { ...row, is_attempt: false, is_over: false, seconds: secondsOf(step.seconds) };
-  const { attempt, decision } = step;
-  const { answer } = attempt;
-  return {
-    ...row,
-    is_attempt: true,
-    is_over: decision.again === null,
-    is_tried: true,
-    state: decision.state,
-    seconds: secondsOf(decision.again?.seconds ?? 0),
-    tries: decision.again?.tries ?? tries,
-    attempt_id: newOrderedId(attempt.startedAt.getTime()),
-    started_at: attempt.startedAt,
-    outcome: attempt.outcome,
-    reason: attempt.reason,
-    url: attempt.url,
-    signature: attempt.signature,
-    total_ms: attempt.totalMs,
-    job_run_id: attempt.jobRunId,
-    ...(answer && {
-      status: answer.status,
-      headers: answer.headers,
-      body: Buffer.from(answer.body).toString("base64"),
-      is_cut: answer.isCut,
-      is_reused: answer.isReused,
-      dns_ms: answer.timings.dnsMs,
-      connect_ms: answer.timings.connectMs,
-      tls_ms: answer.timings.tlsMs,
-      first_byte_ms: answer.timings.firstByteMs,
-    }),
-  };
-}
-
-const secondsOf = (seconds: number | "held") => (seconds === "held" ? null : seconds);
-
-type Attempted = { delivery: ClaimedDelivery; attempt: Attempt; decision: Decision };
-
-/** By id: every worker locks the rows in this order. */
-const byId = (a: { id: string }, b: { id: string }) => (a.id < b.id ? -1 : 1);
-
-/** What is added to each webhook's hourly counts; a withheld attempt reached nobody and is not counted. */
-function hoursOf(attempted: readonly Attempted[]) {
-  const hours = new Map<
-    string,
-    { id: string; webhook_id: string; delivered: number; failed: number; latencies: number[] | null }
-  >();
-  for (const { delivery, attempt, decision } of attempted) {
-    if (!decision.health) continue;
-    const id = delivery.webhookId;
-    const hour = hours.get(id) ?? { id, webhook_id: id, delivered: 0, failed: 0, latencies: null };
-    hours.set(id, hour);
-    if (decision.health === "works") hour.delivered++;
-    else hour.failed++;
-    if (!attempt.answer) continue;
-    hour.latencies ??= new Array<number>(LATENCY_BUCKETS).fill(0);
-    const bucket = latencyBucket(attempt.totalMs);
-    hour.latencies[bucket] = (hour.latencies[bucket] ?? 0) + 1;
-  }
-  return [...hours.values()].sort(byId);
-}
-
-/**
- * Whether each webhook works or fails. The statement itself finds the few that start or stop failing: their state at the claim
- * may be long out of date.
- */
-function healthOf(attempted: readonly Attempted[]) {
-  const fails = new Map<string, boolean>();
-  for (const { delivery, decision } of attempted) {
-    if (!decision.health) continue;
-    // A successful delivery shows that not every attempt fails.
-    const isFailing = decision.health === "fails" && fails.get(delivery.webhookId) !== false;
-    fails.set(delivery.webhookId, isFailing);
-  }
-  return [...fails].map(([id, is]) => ({ id, fails: is })).sort(byId);
-}
-
-/** Responses count as storage of the webhooks' owners, by the day of the attempt, with which they are deleted (core/storage). */
-function storedOf(attempted: readonly Attempted[]) {
-  const stored = new Map<string, { id: string; owner_id: string; day: string; bytes: number }>();
-  for (const { delivery, attempt } of attempted) {
-    const bytes = attempt.answer ? attempt.answer.body.byteLength + Buffer.byteLength(JSON.stringify(attempt.answer.headers)) : 0;
-    if (bytes === 0) continue;
-    const day = attempt.startedAt.toISOString().slice(0, 10);
-    const id = `${delivery.ownerId} ${day}`;
-    const found = stored.get(id) ?? { id, owner_id: delivery.ownerId, day, bytes: 0 };
-    stored.set(id, found);
-    found.bytes += bytes;
-  }
-  return [...stored.values()].sort(byId);
-}
-
-function replaysOf(attempted: readonly Attempted[]) {
-  const replays = new Map<string, { id: string; delivered: number; failed: number }>();
-  for (const { delivery, decision } of attempted) {
-    if (delivery.replayId === null || decision.again) continue;
-    const replay = replays.get(delivery.replayId) ?? { id: delivery.replayId, delivered: 0, failed: 0 };
-    replays.set(replay.id, replay);
-    if (decision.state === "delivered") replay.delivered++;
-    else replay.failed++;
-  }
-  return [...replays.values()].sort(byId);
-}
+const [RECORD_QUEUED, RECORD_LEASED] = [recordQuery(true), recordQuery(false)];

@@ -1,15 +1,21 @@
-import { db } from "../../db.ts";
-import { disableWebhook } from "./disable-webhook.ts";
-import { type Done, isClaimLost, recordClaimed, recordDeliveries } from "./record-deliveries.ts";
-import { tellRecovery } from "./tell-recovery.ts";
+import { recordAuditEvent } from "../../audit/record-audit-event.ts";
+import { type Db, db } from "../../db.ts";
+import type { DisabledReason } from "../vocabulary.ts";
+import { FAILING_MAX_MS } from "./decide.ts";
+import type { Attempt, Done, EventLease } from "./delivery.ts";
+import { mailOwner, webhookDisabledLetter, webhookRecoveredLetter } from "./owner-mail.ts";
+import { isClaimLost, recordClaimed, recordDeliveries } from "./record-deliveries.ts";
 
 /**
- * Records a batch. A result that disables a webhook, or is its first delivery since it was enabled again, is recorded in its
- * own transaction together with that and with the letters about it (S126).
+ * Records a batch, and then the events that are done with it. A result that disables a webhook, or is its first delivery since
+ * it was enabled again, is recorded in its own transaction, together with that change and the emails about it (S126).
  */
-export async function recordOutcomes(all: readonly Done[]): Promise<void> {
-  await recordDeliveries(all.filter((done) => !isNews(done)));
+export async function recordOutcomes(all: readonly Done[], ended: readonly EventLease[] = []): Promise<void> {
   for (const done of all.filter(isNews)) await recordNews(done);
+  await recordDeliveries(
+    all.filter((done) => !isNews(done)),
+    ended,
+  );
 }
 
 const isNews = ({ step }: Done): boolean =>
@@ -20,12 +26,58 @@ async function recordNews(done: Done): Promise<void> {
   if (step.step !== "attempted") return;
   try {
     await db().$transaction(async (tx) => {
-      await recordClaimed([done], (text, values) => tx.$queryRawUnsafe(text, ...values));
+      await recordClaimed([done], [], (text, values) => tx.$queryRawUnsafe(text, ...values));
       const { disables, isRecovery } = step.decision;
       if (disables) await disableWebhook(tx, delivery.webhookId, disables, step.attempt);
-      if (isRecovery) await tellRecovery(tx, delivery.webhookId);
+      if (isRecovery) await mailRecovery(tx, delivery.webhookId);
     });
   } catch (error) {
     if (!isClaimLost(error)) throw error;
   }
+}
+
+/**
+ * Disables a webhook whose target is gone, or whose every attempt has failed for five days, and notifies its owner (S125, S126).
+ * Its waiting deliveries are held from then on. A webhook that was disabled meanwhile, or has delivered, is left unchanged.
+ */
+async function disableWebhook(
+  tx: Db,
+  webhookId: string,
+  reason: Extract<DisabledReason, "failing" | "gone">,
+  { url, reason: failure, answer }: Attempt,
+): Promise<void> {
+  const [webhook] = await tx.$queryRaw<{ ownerId: string; ownerKind: "user" | "organization" }[]>`
+    UPDATE webhook SET disabled_at = now(), disabled_reason = ${reason}
+    WHERE id = ${webhookId} AND disabled_at IS NULL
+      AND (${reason} = 'gone' OR failing_since <= now() - make_interval(secs => ${FAILING_MAX_MS / 1000}))
+    RETURNING owner_id AS "ownerId", owner_kind AS "ownerKind"`;
+  if (!webhook) return;
+  const { ownerId, ownerKind } = webhook;
+  await recordAuditEvent(tx, {
+    type: "webhook.suspend",
+    orgId: ownerKind === "organization" ? ownerId : null,
+    subjectId: ownerKind === "user" ? ownerId : null,
+    data: { webhookId, reason, target: hostOfTarget(url) },
+  });
+  const lastFailure = answer ? `the target responded with status ${answer.status}` : failure;
+  await mailOwner(tx, { id: ownerId, kind: ownerKind }, (greeted, settings) =>
+    webhookDisabledLetter({ webhookId, reason, target: hostOfTarget(url), lastFailure }, greeted, settings),
+  );
+}
+
+/** The target without path and query, which may contain a secret. */
+const hostOfTarget = (url: string | null): string => (url === null ? "a job" : (URL.parse(url)?.host ?? "its address"));
+
+/** On the first delivery after we disabled a webhook and it was enabled again, notifies its owner once that it works (S126). */
+async function mailRecovery(tx: Db, webhookId: string): Promise<void> {
+  const [webhook] = await tx.$queryRaw<{ ownerId: string; ownerKind: "user" | "organization"; url: string | null }[]>`
+    UPDATE webhook SET disabled_reason = NULL
+    WHERE id = ${webhookId} AND disabled_at IS NULL AND disabled_reason IN ('failing', 'gone')
+    RETURNING owner_id AS "ownerId", owner_kind AS "ownerKind", url`;
+  if (!webhook) return;
+  const { ownerId, ownerKind, url } = webhook;
+  const target = url === null ? "a job" : (URL.parse(url)?.host ?? "its address");
+  await mailOwner(tx, { id: ownerId, kind: ownerKind }, (greeted, settings) =>
+    webhookRecoveredLetter({ webhookId, target }, greeted, settings),
+  );
 }

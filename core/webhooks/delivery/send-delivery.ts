@@ -1,19 +1,17 @@
 import { log } from "../../log.ts";
 import { sendRequest } from "../../outbound/send-request.ts";
-import { relayTargetOf } from "../../relay/relay-target.ts";
-import { deliveryBody } from "../delivery-body.ts";
-import type { Attempt, Step } from "./attempt.ts";
+import { relayTargetOf } from "../../relay/relay.ts";
+import { attemptsSeen } from "../../telemetry.ts";
 import { decide } from "./decide.ts";
 import { deliverToJob } from "./deliver-to-job.ts";
 import { deliverToRelay } from "./deliver-to-relay.ts";
-import type { ClaimedDelivery } from "./delivery.ts";
+import { type Attempt, type ClaimedDelivery, deliveryBody, RESPONSE_BODY_MAX_BYTES, type Step } from "./delivery.ts";
 import { deliveryHeaders, type SignedHeaders } from "./delivery-headers.ts";
 
 /** One deadline over DNS, connect, TLS, headers and body (S120). */
 const DEADLINE_MS = 15_000;
-export const RESPONSE_BODY_MAX = 64 * 1024;
 
-/** Makes one attempt, and returns what becomes of the delivery. It records nothing. */
+/** Makes one attempt, and returns the outcome for the delivery. It records nothing. */
 export async function sendDelivery(delivery: ClaimedDelivery): Promise<Step> {
   const { webhook, event, mayRead } = delivery;
   if (!webhook || !event) return { step: "dropped" };
@@ -57,7 +55,7 @@ const nothingSent = (startedAt: Date) => ({
 const withheld = (): Attempt => ({
   ...nothingSent(new Date()),
   outcome: "withheld",
-  reason: "the webhook's owner cannot read the repository any more",
+  reason: "the webhook's owner can no longer read the repository",
 });
 
 async function post(delivery: ClaimedDelivery, url: string, payload: string): Promise<Attempt> {
@@ -80,7 +78,7 @@ async function post(delivery: ClaimedDelivery, url: string, payload: string): Pr
     headers,
     body,
     deadlineMs: DEADLINE_MS,
-    maxBodyBytes: RESPONSE_BODY_MAX,
+    maxBodyBytes: RESPONSE_BODY_MAX_BYTES,
     onExcess: "cut",
     isConnectionKept: true,
   });
@@ -98,7 +96,7 @@ async function post(delivery: ClaimedDelivery, url: string, payload: string): Pr
   };
 }
 
-const SECRET_LOST = "the webhook's secret cannot be read any more: give it a new one";
+const SECRET_LOST = "the webhook's secret can no longer be read: set a new one";
 
 /** Nothing is sent without the signature that its receiver expects; the webhook's owner must notice and replace a lost secret. */
 function signedHeaders(delivery: ClaimedDelivery, body: string, startedAt: Date): SignedHeaders | undefined {
@@ -111,4 +109,23 @@ function signedHeaders(delivery: ClaimedDelivery, body: string, startedAt: Date)
     );
     return undefined;
   }
+}
+
+/** Publishes telemetry about an attempt. */
+export function publishAttempt({ id, webhookId, kind, event, webhook }: ClaimedDelivery, attempt: Attempt): void {
+  if (!attemptsSeen.hasSubscribers) return;
+  const { outcome, answer, startedAt, totalMs } = attempt;
+  attemptsSeen.publish({
+    deliveryId: id,
+    webhookId,
+    eventId: event?.id ?? "",
+    kind,
+    outcome,
+    status: answer?.status ?? null,
+    isJob: webhook?.url === null,
+    startedAt,
+    milliseconds: totalMs,
+    timings: answer?.timings ?? null,
+    traceparent: event?.traceparent ?? null,
+  });
 }

@@ -5,7 +5,7 @@ import { WaitingDeliveries } from "./waiting-deliveries.ts";
 
 afterEach(() => void vi.useRealTimers());
 
-it("S129 what has waited for too long is not sent, also while no claim comes that would give it back", () => {
+it("S129 a delivery that has waited too long is not sent, even while no claim releases it", () => {
   vi.useFakeTimers({ toFake: ["performance"] });
   const waiting = new WaitingDeliveries();
   const [old, young] = ["old", "young"].map((id) => ({ id, host: "a", lane: lanes.first }) as ClaimedDelivery);

@@ -19,8 +19,8 @@ export class WaitingDeliveries {
   }
 
   /**
-   * Removes and passes on what may be sent now. `maySend` is asked one by one, and counts those before. Stale deliveries stay
-   * until they are given back, which may take a while if the database is slow.
+   * Removes and returns the deliveries that may be sent now. `maySend` is called for one after another, and counts the previous ones. Stale
+   * deliveries stay until they are given back, which may take a while if the database is slow.
    */
   takeSendable(
     host: string | null,

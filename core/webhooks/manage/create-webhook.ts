@@ -6,18 +6,21 @@ import { recordAuditEvent } from "../../audit/record-audit-event.ts";
 import type { RequestOrigin } from "../../audit/request-origin.ts";
 import { seal } from "../../crypto/seal.ts";
 import { type Db, inTransaction } from "../../db.ts";
-import { notFound, ServiceError } from "../../errors.ts";
+import { checkAll, notFound, ServiceError } from "../../errors.ts";
 import { newId } from "../../ids.ts";
 import { findWebhook } from "./find-webhook.ts";
-import { newWebhookSecret, parseDomains, parseWebhookSecret } from "./parse-webhook.ts";
+import { newWebhookSecret, parseEvents, parseWebhookName, parseWebhookSecret } from "./parse-webhook.ts";
 import { resolveWatched } from "./resolve-watched.ts";
 import { auditOrgId, targetInShort, type Webhook, type WebhookOwner, webhookNamespace } from "./webhook.ts";
 import { readTarget, type TargetInput } from "./webhook-target.ts";
 
 export type NewWebhook = TargetInput & {
   watched: readonly WatchedItemInput[];
+  name?: string | null;
   /** All domains if left out or empty. */
   domains?: readonly string[] | null;
+  /** Only these kinds of events; all of the domains if left out or empty. */
+  events?: readonly string[] | null;
   /** The user's own secret, or `generate` for one of ours; none if left out or empty. */
   secret?: string | null | { generate: true };
 };
@@ -25,7 +28,7 @@ export type NewWebhook = TargetInput & {
 /**
  * Creates an enabled webhook.
  * @returns it, and the secret if it was generated: it is never shown again (S130)
- * @throws ServiceError `invalid_request` (with the field: url, job, jobSourceId, watched, domains, secret), `not_found` (the
+ * @throws ServiceError `invalid_request` (with the field: name, url, job, jobSourceId, watched, domains, events, secret), `not_found` (the
  * owner), `insufficient_scope`, `conflict` (too many)
  */
 export async function createWebhook(
@@ -34,26 +37,31 @@ export async function createWebhook(
   input: NewWebhook,
   from: RequestOrigin,
 ): Promise<{ webhook: Webhook; secret: string | null }> {
-  const isGenerated = typeof input.secret === "object" && input.secret !== null;
-  const secret = isGenerated ? newWebhookSecret() : parseWebhookSecret(input.secret ?? "");
-  const domains = parseDomains(input.domains);
+  const given = typeof input.secret === "string" ? input.secret : "";
+  const generated = typeof input.secret === "object" && input.secret !== null ? newWebhookSecret() : null;
   return inTransaction(async (tx) => {
     const what = owner.kind === "organization" ? "Organization" : "Account";
     await requirePermission(actor, "webhook.manage", webhookNamespace(owner), { what, tx });
     await lockWebhooksOf(tx, owner);
     if ((await tx.webhook.count({ where: { ownerId: owner.id } })) >= WEBHOOKS_MAX_PER_OWNER) {
-      throw new ServiceError("conflict", `There are ${WEBHOOKS_MAX_PER_OWNER} webhooks already. Delete one first.`);
+      throw new ServiceError("conflict", `There are already ${WEBHOOKS_MAX_PER_OWNER} webhooks. Delete one first.`);
     }
-    const target = await readTarget(tx, actor, owner, input);
-    const watched = await resolveWatched(tx, actor, { owner, items: input.watched });
+    const { name, target, watched, heard, secret } = await checkAll({
+      name: () => parseWebhookName(input.name ?? ""),
+      target: () => readTarget(tx, actor, owner, input),
+      watched: () => resolveWatched(tx, actor, { owner, items: input.watched }),
+      heard: () => parseEvents(input.domains ?? [], input.events ?? []),
+      secret: () => generated ?? parseWebhookSecret(given),
+    });
     const id = newId();
     await tx.webhook.create({
       data: {
         id,
         ownerId: owner.id,
         ownerKind: owner.kind,
+        name,
         ...target,
-        domains,
+        ...heard,
         secret: secret === null ? null : seal("webhook secret", secret),
         createdById: actorId(actor),
         delegationId: await recordDelegation(tx, actor),
@@ -65,10 +73,10 @@ export async function createWebhook(
       actorId: actorId(actor),
       orgId: auditOrgId(owner),
       clientId: clientIdOf(actor),
-      data: { webhookId: id, target: targetInShort(target), domains, watched: watched.length, hasSecret: secret !== null },
+      data: { webhookId: id, target: targetInShort(target), ...heard, watched: watched.length, hasSecret: secret !== null },
       from,
     });
-    return { webhook: await findWebhook(actor, id, { tx }), secret: isGenerated ? secret : null };
+    return { webhook: await findWebhook(actor, id, { tx }), secret: generated };
   });
 }
 

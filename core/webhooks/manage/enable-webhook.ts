@@ -2,9 +2,9 @@ import { type Actor, actorId, clientIdOf } from "../../access/actor.ts";
 import { recordDelegation, requireOwnWork } from "../../access/delegation.ts";
 import { recordAuditEvent } from "../../audit/record-audit-event.ts";
 import type { RequestOrigin } from "../../audit/request-origin.ts";
-import { inTransaction } from "../../db.ts";
+import { type Db, inTransaction, pool } from "../../db.ts";
+import { DELIVERY_CHANNEL, lanes } from "../vocabulary.ts";
 import { findWebhook, findWebhookToChange } from "./find-webhook.ts";
-import { releaseHeld } from "./release-held.ts";
 import { auditOrgId, targetInShort, type Webhook } from "./webhook.ts";
 
 /**
@@ -41,4 +41,51 @@ export async function enableWebhook(actor: Actor, id: string, from: RequestOrigi
     });
     return findWebhook(actor, id, { tx });
   });
+}
+
+/**
+ * Disables a webhook without deleting it (docs/specification/webhooks.md#states): events no longer trigger it, and waiting
+ * deliveries are held until it is enabled. One that is already disabled is unchanged, whoever disabled it.
+ * @throws ServiceError `not_found`, `insufficient_scope`
+ */
+export async function disableWebhook(actor: Actor, id: string, from: RequestOrigin, of?: string): Promise<Webhook> {
+  return inTransaction(async (tx) => {
+    const webhook = await findWebhookToChange(tx, actor, id, of);
+    if (webhook.disabledAt !== null) return webhook;
+    await tx.webhook.update({
+      where: { id },
+      data: { disabledAt: new Date(), disabledReason: "owner", updatedAt: new Date() },
+    });
+    await recordAuditEvent(tx, {
+      type: "webhook.disable",
+      actorId: actorId(actor),
+      orgId: auditOrgId(webhook.owner),
+      clientId: clientIdOf(actor),
+      data: { webhookId: id, target: targetInShort(webhook) },
+      from,
+    });
+    return findWebhook(actor, id, { tx });
+  });
+}
+
+/** Makes the deliveries due that were waiting for the webhook to be enabled. @returns how many there were */
+async function releaseHeld(tx: Db, webhookId: string): Promise<number> {
+  const released =
+    await tx.$executeRaw`UPDATE delivery_queue SET due_at = now() WHERE webhook_id = ${webhookId} AND due_at = 'infinity'`;
+  if (released > 0) await tx.$executeRaw`SELECT pg_notify(${DELIVERY_CHANNEL}, '')`;
+  return released;
+}
+
+/**
+ * Makes forgotten deliveries due: a worker that saw its webhook disabled may put a delivery on hold at the very moment when the
+ * webhook is enabled or deleted. A worker calls this now and then, so that nothing waits forever (S122).
+ */
+export async function releaseForgotten(): Promise<number> {
+  const { rowCount } = await pool().query(
+    `UPDATE delivery_queue q SET due_at = now()
+      WHERE q.lane = ANY ($1) AND q.due_at = 'infinity'
+        AND NOT EXISTS (SELECT FROM webhook w WHERE w.id = q.webhook_id AND w.disabled_at IS NOT NULL)`,
+    [Object.values(lanes)],
+  );
+  return rowCount ?? 0;
 }

@@ -7,7 +7,7 @@ import {
 } from "@keyhook/sdk";
 import { beforeAll, describe, expect, it } from "vitest";
 import { anonymous, operatorCommand, type TokenHolder } from "../../access/actor.ts";
-import { removeMember } from "../../accounts/organizations/members/remove-member.ts";
+import { removeMember } from "../../accounts/organizations/members.ts";
 import {
   freshName,
   from,
@@ -21,26 +21,22 @@ import { ownToken } from "../../accounts/testing/tokens.ts";
 import { disableUser } from "../../accounts/users/disable-user.ts";
 import { unseal } from "../../crypto/seal.ts";
 import { db, pool } from "../../db.ts";
-import { deleteAccount } from "../../hub/owners/delete-account.ts";
-import { deleteOrganization } from "../../hub/owners/delete-organization.ts";
+import { deleteAccount, deleteOrganization } from "../../hub/owners/delete-owner.ts";
+import { deleteRepo } from "../../hub/repos/change-repo.ts";
 import { createRepo } from "../../hub/repos/create-repo.ts";
-import { deleteRepo } from "../../hub/repos/delete-repo.ts";
 import { moveRepo } from "../../hub/repos/move-repo.ts";
 import type { Repo } from "../../hub/repos/repo.ts";
 import { updateRepoSettings } from "../../hub/repos/update-repo-settings.ts";
 import { someRepo } from "../../hub/testing/repos.ts";
 import { newId } from "../../ids.ts";
-import { createRun } from "../../jobs/runs/create-run.ts";
+import { createRun } from "../../jobs/runs/request-run.ts";
 import { deadlock } from "../../testing/as-owner.ts";
 import { countStatements } from "../../testing/count-statements.ts";
 import { DELIVERY_CHANNEL } from "../vocabulary.ts";
 import { createWebhook } from "./create-webhook.ts";
 import { deleteWebhook } from "./delete-webhook.ts";
-import { disableWebhook } from "./disable-webhook.ts";
-import { enableWebhook } from "./enable-webhook.ts";
-import { findWebhook } from "./find-webhook.ts";
-import { listWebhooks } from "./list-webhooks.ts";
-import { releaseForgotten } from "./release-held.ts";
+import { disableWebhook, enableWebhook, releaseForgotten } from "./enable-webhook.ts";
+import { findWebhook, listWebhooks } from "./find-webhook.ts";
 import { updateWebhook } from "./update-webhook.ts";
 import type { Webhook, WebhookOwner } from "./webhook.ts";
 import type { TargetInput } from "./webhook-target.ts";
@@ -84,7 +80,7 @@ beforeAll(async () => {
 });
 
 describe("watched items", () => {
-  it("are kept by id: what is moved is shown by its new name and found by its old one, what is deleted is shown as gone", async () => {
+  it("are stored by ID: moved items have their new name and are found by the old one, deleted ones are marked", async () => {
     const organization = await organizationOf(ada);
     const repo = await someRepo(ada);
     const webhook = await webhookOf(ada, [
@@ -151,7 +147,7 @@ describe("watched items", () => {
     expect(namesOf(await findWebhook(grace.actor, webhook.id))).toContain(hidden.fullName);
   });
 
-  it("S136 that somebody may not read, that are nowhere and that are of a disabled account are refused in one sentence", async () => {
+  it("S136 hidden and missing repositories, and those of a disabled account, are refused in the same words", async () => {
     const closed = await signedInPerson();
     const repos = [await someRepo(ada, { isPrivate: true }), await someRepo(closed)];
     await disableUser(operatorCommand, closed.id, from);
@@ -216,7 +212,7 @@ describe("bounds", () => {
     await make({ jobSourceId: await runOf({ ...job, environment: { ...environment, B: "" } }) });
   });
 
-  it("an owner has so many webhooks and no more, however many are made at once; and a webhook so many items", async () => {
+  it("an owner has a limited number of webhooks, even for simultaneous requests, and a webhook a limited number of items", async () => {
     const person = await signedInPerson();
     await db().webhook.createMany({
       data: Array.from({ length: WEBHOOKS_MAX_PER_OWNER - 2 }, () => ({
@@ -286,7 +282,7 @@ describe("S130 the secret of a webhook", () => {
 });
 
 describe("enabling, disabling and deleting", () => {
-  it("hold what waits, release it at once with a notice, and take it away (docs/specification/webhooks.md#states)", async () => {
+  it("hold waiting deliveries, release them at once, and delete them (docs/specification/webhooks.md#states)", async () => {
     const webhook = await webhookOf(ada, [item("user", ada.username)]);
     await disableWebhook(ada.actor, webhook.id, from);
     await db().webhook.update({ where: { id: webhook.id }, data: { failingSince: new Date() } });
@@ -318,7 +314,7 @@ describe("enabling, disabling and deleting", () => {
     await expect(findWebhook(anonymous, webhook.id)).rejects.toMatchObject({ code: "not_found" });
   });
 
-  it("S122 what was put off in the moment in which its webhook was enabled, or deleted, is found again", async () => {
+  it("S122 a delivery that was put on hold just when its webhook was enabled, or deleted, is found again", async () => {
     const [enabled, disabled] = [
       await webhookOf(ada, [item("user", ada.username)]),
       await webhookOf(ada, [item("user", ada.username)]),
@@ -346,7 +342,7 @@ describe("enabling, disabling and deleting", () => {
     expect(await db().webhook.count({ where: { id: webhook.id } })).toBe(0);
   });
 
-  it("webhooks go with the account and with the organization that they are of, and what waits with them", async () => {
+  it("webhooks and their waiting deliveries are deleted with their account or organization", async () => {
     const person = await signedInPerson();
     const organization = await organizationOf(person);
     const ofPerson = await webhookOf(person, [item("user", ada.username)]);
@@ -364,7 +360,7 @@ describe("enabling, disabling and deleting", () => {
     expect(namesOf(await findWebhook(grace.actor, watchesBoth.id))).toEqual([null, null]);
   });
 
-  it("leave as it is what is so already, and each change is in the audit log with its webhook and the target in short", async () => {
+  it("change nothing if the state is already reached; each change is in the audit log with its webhook and a short target", async () => {
     const watched = [item("user", ada.username)];
     const secretly = "https://hooks.example.com/path?key=in-the-query";
     const { webhook } = await createWebhook(ada.actor, own(ada), { url: secretly, watched }, from);
@@ -388,7 +384,7 @@ describe("enabling, disabling and deleting", () => {
     expect(JSON.stringify(entries)).not.toContain("in-the-query");
   });
 
-  it("S136 are of the owner that the address names, or not there; a token without the scope learns of no id", async () => {
+  it("S136 belong to the owner in the URL, or look nonexistent; a token without the scope learns about no ID", async () => {
     const { id } = await webhookOf(ada, [item("user", ada.username)]);
     expect((await findWebhook(ada.actor, id, { of: ada.id })).id).toBe(id);
     await expect(findWebhook(ada.actor, id, { of: grace.id })).rejects.toMatchObject({ code: "not_found" });
@@ -408,13 +404,13 @@ describe("enabling, disabling and deleting", () => {
     }
   });
 
-  it("ask for no fresh proof: a program does the same with its token", async () => {
+  it("need no recent authentication: a program does the same with its token", async () => {
     const webhook = await webhookOf(ada, [item("user", ada.username)]);
     expect((await disableWebhook(longAgo(ada.actor), webhook.id, from)).disabledReason).toBe("owner");
   });
 });
 
-it("S122 a change that meets the record of a delivery in a deadlock is begun again, and nobody hears of it", async () => {
+it("S122 a change that deadlocks with the record of a delivery is repeated without an error", async () => {
   const ada = await signedInPerson("ada");
   const { id } = await webhookOf(ada, [watching(await repoOf(ada, ada.username))]);
   for (const [act, isLeft] of [

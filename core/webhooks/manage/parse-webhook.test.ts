@@ -1,7 +1,7 @@
-import { WATCHED_MAX_PER_WEBHOOK } from "@keyhook/sdk";
+import { testKinds, WATCHED_MAX_PER_WEBHOOK } from "@keyhook/sdk";
 import { afterEach, describe, expect, test } from "vitest";
 import { provideSettings } from "../../env.ts";
-import { newWebhookSecret, parseDomains, parseWatched, parseWebhookSecret, parseWebhookUrl } from "./parse-webhook.ts";
+import { newWebhookSecret, parseEvents, parseWatched, parseWebhookSecret, parseWebhookUrl } from "./parse-webhook.ts";
 
 afterEach(() => void provideSettings({ OUTBOUND_ALLOW_CIDRS: "" }));
 
@@ -87,14 +87,32 @@ describe("the secret of a webhook", () => {
   });
 });
 
-test("domains are those that are named, in one order and each once; all where none is", () => {
-  for (const none of [undefined, null, []]) expect(parseDomains(none)).toEqual(["repo", "discussion"]);
-  expect(parseDomains(["discussion"])).toEqual(["discussion"]);
-  expect(parseDomains(["discussion", "repo", "repo"])).toEqual(["repo", "discussion"]);
-  for (const bad of [["push"], ["repo", ""], ["REPO"]]) expect(() => parseDomains(bad)).toThrow(refused("domains"));
+test("domains are the given ones, in a fixed order and each once; all if none is given", () => {
+  const domainsOf = (domains: string[]) => parseEvents(domains).domains;
+  expect(parseEvents()).toEqual({ domains: ["repo", "discussion"], events: [] });
+  expect(domainsOf(["discussion"])).toEqual(["discussion"]);
+  expect(domainsOf(["discussion", "repo", "repo"])).toEqual(["repo", "discussion"]);
+  for (const bad of [["push"], ["repo", ""], ["REPO"]]) expect(() => parseEvents(bad)).toThrow(refused("domains"));
 });
 
-test("what is watched is counted before it is looked at, and each thing is watched once", () => {
+test("events are stored unless they are all of their domains, and must belong to the given domains", () => {
+  const ofDiscussions = testKinds.filter((kind) => kind.startsWith("discussion"));
+  expect(parseEvents([], ["repo.move", "repo.create", "repo.move"])).toEqual({
+    domains: ["repo"],
+    events: ["repo.create", "repo.move"],
+  });
+  expect(parseEvents([], ofDiscussions)).toEqual({ domains: ["discussion"], events: [] });
+  expect(parseEvents([], testKinds)).toEqual({ domains: ["repo", "discussion"], events: [] });
+  expect(parseEvents(["repo", "discussion"], ["repo.move"])).toEqual({ domains: ["repo"], events: ["repo.move"] });
+  for (const [domains, kind] of [
+    [["discussion"], "repo.move"],
+    [[], "repo.push"],
+    [[], ""],
+  ] as const)
+    expect(() => parseEvents(domains, [kind])).toThrow(refused("events"));
+});
+
+test("watched items are counted before they are looked up, and each is watched once", () => {
   const many = (count: number) => Array.from({ length: count }, (_, at) => ({ type: "user" as const, name: `u${at}` }));
   expect(parseWatched(many(WATCHED_MAX_PER_WEBHOOK))).toHaveLength(WATCHED_MAX_PER_WEBHOOK);
   expect(() => parseWatched(many(WATCHED_MAX_PER_WEBHOOK + 1))).toThrow(refused("watched"));

@@ -1,19 +1,24 @@
 import { randomBytes } from "node:crypto";
 import { isIP } from "node:net";
 import {
+  domainOf,
   type EventDomain,
+  type EventScope,
   eventDomains,
+  type TestKind,
+  testKinds,
   WATCHED_MAX_PER_WEBHOOK,
   type WatchedItemInput,
+  WEBHOOK_NAME_MAX_CHARACTERS,
   WEBHOOK_SECRET_MAX_CHARACTERS,
   WEBHOOK_URL_MAX_CHARACTERS,
   watchTypes,
 } from "@keyhook/sdk";
-import { plainText } from "../../accounts/plain-text.ts";
+import { displayText, plainText } from "../../accounts/plain-text.ts";
 import { ServiceError } from "../../errors.ts";
 import { isAllowedAddress } from "../../outbound/is-allowed-address.ts";
 import { parseTarget } from "../../outbound/parse-target.ts";
-import { relayTargetOf } from "../../relay/relay-target.ts";
+import { relayTargetOf } from "../../relay/relay.ts";
 
 const refuse = (field: string, sentence: string) => new ServiceError("invalid_request", sentence, { field });
 
@@ -24,25 +29,25 @@ const refuse = (field: string, sentence: string) => new ServiceError("invalid_re
  */
 export function parseWebhookUrl(value: unknown): string {
   const text = plainText("url", value, WEBHOOK_URL_MAX_CHARACTERS).trim();
-  if (text === "") throw refuse("url", "Enter the address that events are posted to, such as https://example.com/hooks.");
+  if (text === "") throw refuse("url", "Enter the URL to which events are sent, such as https://example.com/hooks.");
   // The parser would drop tabs and line breaks, so that the URL used would differ from the one shown.
-  if (/[\s\p{Cc}]/u.test(text)) throw refuse("url", "An address has no spaces or line breaks in it.");
+  if (/[\s\p{Cc}]/u.test(text)) throw refuse("url", "A URL cannot contain spaces or line breaks.");
   const url = URL.parse(text);
   if (!url || !/^https?:\/\//i.test(text) || url.hostname === "") {
-    throw refuse("url", "Enter a whole address that begins with https:// or http://, such as https://example.com/hooks.");
+    throw refuse("url", "Enter a full URL that begins with https:// or http://, such as https://example.com/hooks.");
   }
   if (url.username || url.password) {
     throw refuse(
       "url",
-      "Leave the user name and password out of the address: anybody who sees it would read them. Use the secret.",
+      "Remove the username and password from the URL: anybody who sees it could read them. Use the secret instead.",
     );
   }
   // Requests to it never use the network (core/webhooks/delivery/deliver-to-relay.ts).
   if (relayTargetOf(text)) return text;
   const { host } = parseTarget({ url: text });
-  if (/^\.*$/.test(host)) throw refuse("url", "The address names no host.");
+  if (/^\.*$/.test(host)) throw refuse("url", "The URL has no host.");
   if (isIP(host) ? !isAllowedAddress(host) : isLoopbackName(host) && !isAllowedAddress("127.0.0.1")) {
-    const sentence = `${host} is not on the public internet, and nothing is sent there. The operator can allow it (OUTBOUND_ALLOW_CIDRS).`;
+    const sentence = `${host} is not on the public internet. The operator can allow it (OUTBOUND_ALLOW_CIDRS).`;
     throw refuse("url", sentence);
   }
   return text;
@@ -59,11 +64,14 @@ export function parseWebhookSecret(value: unknown): string | null {
   const text = plainText("secret", value, WEBHOOK_SECRET_MAX_CHARACTERS);
   if (text === "") return null;
   if (!/^[\x20-\x7e]*$/.test(text)) {
-    throw refuse("secret", "Use letters, digits, spaces and punctuation of ASCII only: the secret is sent in a header.");
+    throw refuse("secret", "Use only ASCII letters, digits, spaces and punctuation: the secret is sent in a header.");
   }
-  if (text !== text.trim()) throw refuse("secret", "A secret cannot begin or end with a space: receivers would get it without.");
+  if (text !== text.trim()) throw refuse("secret", "A secret cannot begin or end with a space: receivers would not get it.");
   if (text.startsWith(PREFIX) && !isBase64(text.slice(PREFIX.length))) {
-    throw refuse("secret", "After whsec_ comes base64 of at least 16 bytes. Without whsec_ a secret can be any text.");
+    throw refuse(
+      "secret",
+      "A secret that begins with whsec_ must continue with at least 16 bytes in base64. Other secrets can be any text.",
+    );
   }
   return text;
 }
@@ -83,23 +91,48 @@ export function newWebhookSecret(): string {
   return `${PREFIX}${randomBytes(SECRET_BYTES).toString("base64")}`;
 }
 
-/** All domains if none is named: existing clients leave the field out or send it empty (docs/specification/webhooks.md#management). */
-export function parseDomains(domains: readonly string[] | null | undefined): EventDomain[] {
-  if (!domains || domains.length === 0) return [...eventDomains];
+type WebhookEvents = { domains: EventDomain[]; events: TestKind[] };
+
+/**
+ * The domains, and the kinds of events unless they are all kinds of these domains. If no domain is named, all are meant: existing clients
+ * leave the field out or send it empty (docs/specification/webhooks.md#management).
+ */
+export function parseEvents(domains: readonly string[] = [], kinds: readonly string[] = []): WebhookEvents {
   const unknown = domains.find((domain) => !eventDomains.includes(domain as EventDomain));
   if (unknown !== undefined) throw refuse("domains", `Choose from ${eventDomains.join(" and ")}.`);
-  return eventDomains.filter((domain) => domains.includes(domain));
+  const named = eventDomains.filter((domain) => domains.length === 0 || domains.includes(domain));
+  if (kinds.length === 0) return { domains: named, events: [] };
+  if (kinds.includes("")) throw refuse("events", "Select at least one event.");
+  const strange = kinds.find((kind) => !testKinds.includes(kind as TestKind) || !named.includes(domainOf(scopeOf(kind))));
+  if (strange !== undefined)
+    throw refuse("events", `${strange.slice(0, 100)} is not an event in the domains ${named.join(" and ")}.`);
+  const events = testKinds.filter((kind) => kinds.includes(kind));
+  const needed = eventDomains.filter((domain) => events.some((kind) => domainOf(scopeOf(kind)) === domain));
+  const isAll = testKinds.every((kind) => events.includes(kind) || !needed.includes(domainOf(scopeOf(kind))));
+  return { domains: needed, events: isAll ? [] : events };
+}
+
+const scopeOf = (kind: string): EventScope => kind.slice(0, kind.lastIndexOf(".")) as EventScope;
+
+/** A name of the owner's choice; null for an empty one, which means none. */
+export function parseWebhookName(value: unknown): string | null {
+  return displayText("name", value, { maxCharacters: WEBHOOK_NAME_MAX_CHARACTERS, isRequired: false }) || null;
 }
 
 /** The requested items to watch, without duplicates. @throws ServiceError `invalid_request` with the field `watched` */
 export function parseWatched(items: readonly WatchedItemInput[]): WatchedItemInput[] {
   if (items.length > WATCHED_MAX_PER_WEBHOOK) {
-    throw refuse("watched", `A webhook watches at most ${WATCHED_MAX_PER_WEBHOOK} items. Watch an owner to watch all of theirs.`);
+    throw refuse(
+      "watched",
+      `A webhook can watch at most ${WATCHED_MAX_PER_WEBHOOK} items. Watch an owner to watch all of their repositories.`,
+    );
   }
   const distinct = new Map<string, WatchedItemInput>();
   for (const { type, name } of items) {
-    if (!watchTypes.includes(type))
-      throw refuse("watched", `Watch one of ${watchTypes.join(", ")}: nothing else can be watched here.`);
+    if (!watchTypes.includes(type)) {
+      const prefixes = watchTypes.map((each) => `${each}:`).join(", ");
+      throw refuse("watched", `Write ${String(name).slice(0, 100)} with its type before it: one of ${prefixes} and the name.`);
+    }
     const text = plainText("watched", name, 300).trim();
     distinct.set(`${type}:${text.toLowerCase()}`, { type, name: text });
   }

@@ -21,14 +21,14 @@ type Row = Omit<Webhook, "owner" | "watched" | "job" | "madeWith"> & {
 };
 
 /**
- * Reads webhooks `w` with what they watch, the oldest first: at most three statements, however many there are. It checks no
+ * Reads webhooks `w` with what they watch, oldest first: at most three statements, however many there are. It checks no
  * permission, and reads no secret.
  * @param actor a token gets only the names of what it can read itself
  */
 export async function readWebhooks(where: Prisma.Sql, { tx = db(), actor }: { tx?: Db; actor?: Actor } = {}): Promise<Webhook[]> {
   const rows = await tx.$queryRaw<Row[]>`
-    SELECT w.id, w.owner_id AS "ownerId", w.owner_kind AS "ownerKind", coalesce(u.username, o.name, '') AS "ownerHandle", w.url, w.job,
-      w.job_secrets AS "jobSecrets", w.job_source_id AS "jobSourceId", coalesce(w.domains, '{}') AS domains,
+    SELECT w.id, w.owner_id AS "ownerId", w.owner_kind AS "ownerKind", coalesce(u.username, o.name, '') AS "ownerHandle", w.name, w.url, w.job,
+      w.job_secrets AS "jobSecrets", w.job_source_id AS "jobSourceId", coalesce(w.domains, '{}') AS domains, coalesce(w.events, '{}') AS events,
       w.secret IS NOT NULL AS "hasSecret",
       CASE WHEN w.previous_secret IS NOT NULL AND w.previous_secret_until > now() THEN w.previous_secret_until END AS "previousSecretUntil",
       w.disabled_at AS "disabledAt", CASE WHEN w.disabled_at IS NOT NULL THEN w.disabled_reason END AS "disabledReason", w.failing_since AS "failingSince",
@@ -57,7 +57,7 @@ export async function readWebhooks(where: Prisma.Sql, { tx = db(), actor }: { tx
 }
 
 /**
- * The hours say which partition to look in, so that a list of many webhooks does not search each day of each. Tests are
+ * The hours determine which partition to search, so that a list of many webhooks does not search each day of each. Tests are
  * deliveries too, but not triggers.
  */
 const latestDelivery = Prisma.sql`(

@@ -9,7 +9,7 @@ import { webhookReads } from "../watchers.ts";
 import { parseWatched } from "./parse-webhook.ts";
 import type { WatchedItem, WebhookOwner } from "./webhook.ts";
 
-export type ResolvedItem = { type: WatchType; targetId: string };
+type ResolvedItem = { type: WatchType; watchedId: string };
 
 /**
  * Resolves the items to watch to ids, in two statements, however many there are. A repository is also found by its former
@@ -36,11 +36,11 @@ export async function resolveWatched(
   const resolved = wanted.map((item): ResolvedItem => {
     const { type, name } = item;
     const kept = isId(name) && present.find((one) => one.name === null && one.id === name && one.type === type);
-    if (kept) return { type, targetId: kept.id };
-    return { type, targetId: isRepo(item) ? repoId(repos, item) : accountId(accounts, item) };
+    if (kept) return { type, watchedId: kept.id };
+    return { type, watchedId: isRepo(item) ? repoId(repos, item) : accountId(accounts, item) };
   });
   // Two names of one item, such as a former and the present one.
-  return [...new Map(resolved.map((item) => [item.targetId, item])).values()];
+  return [...new Map(resolved.map((item) => [item.watchedId, item])).values()];
 }
 
 const refuse = (sentence: string) => new ServiceError("invalid_request", sentence, { field: "watched" });
@@ -64,7 +64,7 @@ function accountId(rows: AccountRow[], { type, name }: WatchedItemInput): string
 
 type RepoRow = { type: string; handle: string; name: string; id: string; isReadable: boolean; isReadableByOwner: boolean };
 
-/** By their present or former names, with what the actor and the webhook's owner may read. */
+/** Finds items by their present or former names, and whether the actor and the webhook's owner may read them. */
 async function reposNamed(tx: Db, actor: Actor, owner: WebhookOwner, items: WatchedItemInput[]): Promise<RepoRow[]> {
   if (items.length === 0) return [];
   const named = items.map(({ type, name }) => ({ type, ...splitName(type, name) }));
@@ -99,6 +99,6 @@ function repoId(rows: RepoRow[], { type, name }: WatchedItemInput): string {
   if (!row?.isReadable) throw refuse(`There is no ${type} ${name} that you can see.`);
   // The actor may see more than the webhook's owner: an organization does not receive what it cannot read (S129).
   if (!row.isReadableByOwner)
-    throw refuse(`${name} is private, and this organization cannot read it: make a webhook of your own.`);
+    throw refuse(`${name} is private, and this organization cannot read it. Create a webhook of your own.`);
   return row.id;
 }

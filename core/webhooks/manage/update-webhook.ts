@@ -6,20 +6,24 @@ import { isOwnProgram } from "../../access/may.ts";
 import { recordAuditEvent } from "../../audit/record-audit-event.ts";
 import type { RequestOrigin } from "../../audit/request-origin.ts";
 import { inTransaction } from "../../db.ts";
-import { ServiceError } from "../../errors.ts";
+import { checkAll, ServiceError } from "../../errors.ts";
 import { targetHost } from "../target-host.ts";
 import { findWebhook, findWebhookToChange } from "./find-webhook.ts";
-import { parseDomains, parseWebhookSecret } from "./parse-webhook.ts";
+import { parseEvents, parseWebhookName, parseWebhookSecret } from "./parse-webhook.ts";
 import { resolveWatched } from "./resolve-watched.ts";
 import { replaceSecret } from "./rotate-webhook-secret.ts";
 import { auditOrgId, targetInShort, type Webhook } from "./webhook.ts";
 import { hasTarget, readTarget, type TargetColumns, type TargetInput } from "./webhook-target.ts";
 
-export type WebhookChanges = TargetInput & {
-  /** Unchanged if left out or empty: existing clients then send an empty list (docs/specification/webhooks.md#management). */
+type WebhookChanges = TargetInput & {
+  /** Unchanged if absent or empty: to leave it unchanged, existing clients send an empty list (docs/specification/webhooks.md#management). */
   watched?: readonly WatchedItemInput[] | null;
-  /** The same. */
+  /** An empty one removes it. */
+  name?: string | null;
+  /** Unchanged if absent or empty, as `watched`. Without `events`, all events of these domains. */
   domains?: readonly string[] | null;
+  /** Unchanged if absent or empty, as `watched`. */
+  events?: readonly string[] | null;
   /** An empty one removes it. If left out it stays, unless the target becomes another receiver: then it is required. */
   secret?: string | null;
 };
@@ -36,26 +40,27 @@ export async function updateWebhook(
   from: RequestOrigin,
   of?: string,
 ): Promise<Webhook> {
-  const secret = changes.secret == null ? undefined : parseWebhookSecret(changes.secret);
+  const [domains, events, items] = [changes.domains ?? [], changes.events ?? [], changes.watched ?? []];
   return inTransaction(async (tx) => {
     const before = await findWebhookToChange(tx, actor, id, of);
     requireOwnWork(actor, before.madeWith, "webhook");
     const { owner } = before;
-    const target = hasTarget(changes) ? await readTarget(tx, actor, owner, changes) : undefined;
+    const { name, target, watched, heard, secret } = await checkAll({
+      name: () => (changes.name == null ? undefined : parseWebhookName(changes.name)),
+      target: () => (hasTarget(changes) ? readTarget(tx, actor, owner, changes) : undefined),
+      watched: () => (items.length > 0 ? resolveWatched(tx, actor, { owner, items, present: before.watched }) : undefined),
+      heard: () => (domains.length + events.length > 0 ? parseEvents(domains, events) : undefined),
+      secret: () => (changes.secret == null ? undefined : parseWebhookSecret(changes.secret)),
+    });
     const isMoved = target !== undefined && !isSameReceiver(actor, before, target);
     if (isMoved && before.hasSecret && secret === undefined) throw secretNeeded();
-    const domains = changes.domains && changes.domains.length > 0 ? parseDomains(changes.domains) : undefined;
-    const watched =
-      changes.watched && changes.watched.length > 0
-        ? await resolveWatched(tx, actor, { owner, items: changes.watched, present: before.watched })
-        : undefined;
     // Whoever changes what is sent, or where, or knows its secret, is responsible from now on: a person with their rights, a
     // token with its own.
     const by = { createdById: actorId(actor), delegationId: await recordDelegation(tx, actor) };
-    const isTakenOver = target !== undefined || watched !== undefined || domains !== undefined || secret !== undefined;
+    const isTakenOver = target !== undefined || watched !== undefined || heard !== undefined || secret !== undefined;
     await tx.webhook.update({
       where: { id },
-      data: { ...target, ...(domains && { domains }), ...(isTakenOver && by), updatedAt: new Date() },
+      data: { ...(name !== undefined && { name }), ...target, ...heard, ...(isTakenOver && by), updatedAt: new Date() },
     });
     if (secret !== undefined) await replaceSecret(tx, id, secret, { keepsSigning: !isMoved });
     if (watched) {
@@ -74,7 +79,8 @@ export async function updateWebhook(
       data: {
         webhookId: id,
         target: targetInShort(target ?? before),
-        ...(domains && { domains }),
+        ...(name !== undefined && { name }),
+        ...heard,
         ...(watched && { watched: watched.length }),
         ...(secret !== undefined && { secret: secret === null ? "removed" : "replaced" }),
       },
@@ -103,12 +109,12 @@ function isSameReceiver(actor: Actor, before: Pick<Webhook, "url" | "job">, afte
   return isDeepStrictEqual(asStored(job), asStored(after.job));
 }
 
-/** Without undefined properties, as a JSON column stores it. */
+/** A copy without undefined properties, as a JSON column stores it. */
 const asStored = (job: unknown): unknown => JSON.parse(JSON.stringify(job));
 
 const secretNeeded = () =>
   new ServiceError(
     "invalid_request",
-    "This webhook has a secret, and the new target is another receiver: give the secret again, give a new one, or an empty one for none.",
+    "This webhook has a secret, and the new target is another receiver. Enter the secret again, a new one, or an empty one for none.",
     { field: "secret" },
   );

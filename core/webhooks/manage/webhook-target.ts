@@ -1,6 +1,6 @@
 import { type JobSpec, jobSecretsSchema, jobSpecSchema, type webhookJobSchema } from "@keyhook/sdk";
 import type { z } from "zod";
-import type { Actor } from "../../access/actor.ts";
+import { type Actor, actorId } from "../../access/actor.ts";
 import { requireOwnWorkOf } from "../../access/delegation.ts";
 import { may, requirePermission } from "../../access/may.ts";
 import { seal } from "../../crypto/seal.ts";
@@ -10,8 +10,8 @@ import { Prisma } from "../../generated/prisma/client.ts";
 import { isId } from "../../ids.ts";
 import { requireImage } from "../../jobs/image-reference.ts";
 import { requireSpace } from "../../jobs/runs/require-offered.ts";
+import { isOwnRelay, relayTargetOf } from "../../relay/relay.ts";
 import { parseWebhookUrl } from "./parse-webhook.ts";
-import { requireOwnRelay } from "./require-own-relay.ts";
 import { type WebhookOwner, webhookNamespace } from "./webhook.ts";
 
 /** Where events go: exactly one of the three. */
@@ -42,7 +42,7 @@ export async function readTarget(tx: Db, actor: Actor, owner: WebhookOwner, inpu
   const { url, job, jobSourceId } = input;
   const given = [url, job, jobSourceId].filter((one) => one != null).length;
   if (given !== 1) {
-    const sentence = given === 0 ? "Give a url or a job: one of them is needed." : "Give a url or a job, not both.";
+    const sentence = given === 0 ? "Send either a url or a job." : "Send either a url or a job, not both.";
     throw new ServiceError("invalid_request", sentence, { field: "url" });
   }
   if (url != null) {
@@ -63,7 +63,7 @@ const JOB_MAX_BYTES = 64 * 1024;
 function requireSmall({ job, jobSecrets, jobSourceId }: TargetColumns): void {
   const size = Buffer.byteLength(JSON.stringify(job)) + (jobSecrets?.length ?? 0);
   if (size <= JOB_MAX_BYTES) return;
-  const sentence = `This job has ${size} bytes with its environment and secrets, of at most ${JOB_MAX_BYTES} for a webhook. Put what is large into a Space's files.`;
+  const sentence = `This job has ${size} bytes with its environment and secrets, more than the ${JOB_MAX_BYTES} that a webhook allows. Put large data into a Space's files.`;
   throw new ServiceError("invalid_request", sentence, { field: jobSourceId === null ? "job" : "jobSourceId" });
 }
 
@@ -83,9 +83,9 @@ function inlineJob({ secrets, ...input }: NonNullable<TargetInput["job"]>): Targ
 
 function requireRunnable({ dockerImage, spaceId, command }: JobSpec): void {
   const refuse = (sentence: string) => new ServiceError("invalid_request", sentence, { field: "job" });
-  if ((dockerImage === undefined) === (spaceId === undefined)) throw refuse("job: give either dockerImage or spaceId.");
+  if ((dockerImage === undefined) === (spaceId === undefined)) throw refuse("job: send either dockerImage or spaceId.");
   if (dockerImage !== undefined) requireImage(dockerImage, "job");
-  if (command.length === 0) throw refuse("job.command: say what is to be run.");
+  if (command.length === 0) throw refuse("job.command: enter the command to run.");
 }
 
 type RunRow = {
@@ -106,11 +106,12 @@ async function copiedJob(tx: Db, actor: Actor, owner: WebhookOwner, runId: strin
   const isReadable =
     run !== undefined && (await may(actor, "job.read", webhookNamespace({ kind: run.ownerKind, id: run.ownerId }), tx));
   if (!isReadable)
-    throw new ServiceError("invalid_request", "There is no job of this id that you can see.", { field: "jobSourceId" });
+    throw new ServiceError("invalid_request", "There is no job with this ID that you can see.", { field: "jobSourceId" });
   await requireOwnWorkOf(tx, actor, run.delegationId, "job");
   // Elsewhere they would stay with somebody who no longer belongs to the owner.
   if (run.secrets && run.ownerId !== owner.id) {
-    const sentence = "This job has secrets, which stay with its owner: make the webhook there, or give the job with its secrets.";
+    const sentence =
+      "This job has secrets, which stay with its owner. Create the webhook for that owner, or send the job with its secrets.";
     throw new ServiceError("invalid_request", sentence, { field: "jobSourceId" });
   }
   return {
@@ -119,4 +120,18 @@ async function copiedJob(tx: Db, actor: Actor, owner: WebhookOwner, runId: strin
     jobSecrets: run.secrets && Uint8Array.from(run.secrets),
     jobSourceId: runId,
   };
+}
+
+/**
+ * A webhook may lead to its owner's relay; an organization's to a relay of the person who configures it. This prevents events
+ * from going to a stranger whose URL was pasted.
+ * @throws ServiceError `invalid_request` with the field `url`
+ */
+async function requireOwnRelay(tx: Db, actor: Actor, owner: WebhookOwner, url: string): Promise<void> {
+  const relay = relayTargetOf(url);
+  if (!relay) return;
+  const userId = owner.kind === "user" ? owner.id : actorId(actor);
+  if (userId !== null && (await isOwnRelay(tx, relay.token, userId))) return;
+  const sentence = "This is not the URL of one of your relays, or it has expired. Open the relay, and use its current URL.";
+  throw new ServiceError("invalid_request", sentence, { field: "url" });
 }

@@ -1,7 +1,7 @@
-import type { EventDomain, JobSpec, WatchType } from "@keyhook/sdk";
+import type { EventDomain, JobSpec, TestKind, WatchType } from "@keyhook/sdk";
 import type { MadeWith } from "../../access/delegation.ts";
-import type { Resources } from "../../access/rules.ts";
-import { relayTargetOf } from "../../relay/relay-target.ts";
+import type { Resources } from "../../access/rule.ts";
+import { relayTargetOf } from "../../relay/relay.ts";
 import type { DisabledReason } from "../vocabulary.ts";
 
 /** The owner of a webhook. */
@@ -9,7 +9,7 @@ export type WebhookOwner = { kind: "user" | "organization"; id: string };
 
 export type WatchedItem = {
   type: WatchType;
-  /** Of the repository, user or organization: unchanged when they are renamed or moved. */
+  /** The id of the repository, user or organization, which does not change when they are renamed or moved. */
   id: string;
   /**
    * `owner/name` of a repository, otherwise a handle, both current; null for what was deleted and for what the webhook's owner
@@ -25,6 +25,7 @@ export type WebhookJob = JobSpec & { secretNames: string[] };
 export type Webhook = {
   id: string;
   owner: WebhookOwner & { handle: string };
+  name: string | null;
   /** Either this or `job`. */
   url: string | null;
   job: WebhookJob | null;
@@ -32,6 +33,8 @@ export type Webhook = {
   jobSourceId: string | null;
   watched: WatchedItem[];
   domains: EventDomain[];
+  /** The kinds of events that it receives; empty for all of its domains. */
+  events: TestKind[];
   hasSecret: boolean;
   /** Until when the previous secret also signs; null if there is none (S123). */
   previousSecretUntil: Date | null;
@@ -57,7 +60,7 @@ export function webhookNamespace({ kind, id }: WebhookOwner): Resources["namespa
   return { ownerUserId: kind === "user" ? id : null, ownerOrgId: kind === "organization" ? id : null };
 }
 
-/** The organization whose administrators see it in their audit log. */
+/** The organization whose administrators see changes of the webhook in their audit log. */
 export const auditOrgId = ({ kind, id }: WebhookOwner): string | null => (kind === "organization" ? id : null);
 
 /** A short form of the target for logs and lists: never the query, which may contain a key. */

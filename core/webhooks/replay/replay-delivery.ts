@@ -1,23 +1,23 @@
-import type { Actor } from "../../access/actor.ts";
-import { actorId, clientIdOf } from "../../access/actor.ts";
+import { setTimeout as delay } from "node:timers/promises";
+import { type Actor, actorId, clientIdOf } from "../../access/actor.ts";
 import { consumeThrottle, throttleKey } from "../../accounts/throttle.ts";
 import { recordAuditEvent } from "../../audit/record-audit-event.ts";
 import type { RequestOrigin } from "../../audit/request-origin.ts";
-import { type Db, db } from "../../db.ts";
+import { type Db, db, pool } from "../../db.ts";
 import { notFound, ServiceError } from "../../errors.ts";
 import { isId } from "../../ids.ts";
+import { joinFeed } from "../activity/activity-feed.ts";
 import { visibleTo } from "../activity/delivery-conditions.ts";
-import { findWebhookRow } from "../activity/find-webhook-row.ts";
-import { type AwaitedAttempt, awaitAttempt } from "./await-attempt.ts";
-import { putIntoQueue } from "./put-into-queue.ts";
-import { requireReplayable } from "./require-replayable.ts";
+import { findWebhookRow } from "../manage/find-webhook.ts";
+import { targetHost } from "../target-host.ts";
+import { ACTIVITY_CHANNEL, type AttemptKind, type AttemptOutcome, DELIVERY_CHANNEL, lanes } from "../vocabulary.ts";
 
 /** A delivery sent on request; without `attempt` it was not sent in time, and is still waiting. */
 export type Sent = { deliveryId: string; attempt: AwaitedAttempt | undefined };
 
 export type WaitOptions = { ownerId?: string | undefined; waitMs?: number | undefined; signal?: AbortSignal | undefined };
 
-/** For each webhook: far more than anybody clicks, and too few to get around the limit of triggers. */
+/** The limit for each webhook: more than anybody clicks, and too few to circumvent the limit of triggers. */
 const REPLAYS = { limit: 120, windowSeconds: 60 };
 
 /**
@@ -65,6 +65,97 @@ async function readDeliveryRow(tx: Db, webhookId: string, deliveryId: string): P
       EXISTS (SELECT FROM event e WHERE e.id = d.event_id) AS "isKept"
     FROM delivery d WHERE d.id = ${deliveryId} AND d.webhook_id = ${webhookId}`;
   if (!row) throw notFound("Delivery");
-  if (!row.isKept) throw new ServiceError("gone", "What this delivery said is not kept any more: it cannot be sent again.");
+  if (!row.isKept) throw new ServiceError("gone", "The content of this delivery is no longer stored, so it cannot be replayed.");
   return { eventId: row.eventId, kind: row.kind };
+}
+
+type Queued = {
+  webhook: { id: string; ownerId: string; url: string | null };
+  deliveryId: string;
+  eventId: string;
+  kind: Extract<AttemptKind, "replay" | "test">;
+};
+
+/**
+ * Queues one delivery as the first attempt of a round, ahead of deliveries that no user waits for. One that is already waiting is
+ * brought forward, so that it is never queued twice; one in progress is left alone.
+ * @returns how many attempts it had by then
+ */
+export async function putIntoQueue(tx: Db, { webhook, deliveryId, eventId, kind }: Queued): Promise<number> {
+  await tx.$executeRaw`
+    INSERT INTO delivery_queue AS q (id, webhook_id, owner_id, event_id, host, kind, lane)
+    VALUES (${deliveryId}, ${webhook.id}, ${webhook.ownerId}, ${eventId}, ${targetHost(webhook.url)}, ${kind}, ${lanes.waitedFor})
+    ON CONFLICT (id) DO UPDATE SET lane = excluded.lane, due_at = now(), host = excluded.host,
+      kind = CASE WHEN q.kind = 'retry' THEN excluded.kind ELSE q.kind END
+      WHERE q.claimed_until IS NULL OR q.claimed_until <= now()`;
+  await tx.$executeRaw`
+    UPDATE delivery SET state = 'waiting', finished_at = NULL
+    WHERE id = ${deliveryId} AND state <> 'waiting' AND EXISTS (SELECT FROM delivery_queue q WHERE q.id = ${deliveryId})`;
+  await tx.$executeRaw`SELECT pg_notify(${DELIVERY_CHANNEL}, ''), pg_notify(${ACTIVITY_CHANNEL}, ${webhook.id})`;
+  // Read only now: an attempt recorded meanwhile is not the one that is waited for.
+  const [row] = await tx.$queryRaw<{ attempts: number }[]>`SELECT attempts FROM delivery WHERE id = ${deliveryId}`;
+  return row?.attempts ?? 0;
+}
+
+/** The result of an attempt that somebody waited for. */
+type AwaitedAttempt = {
+  outcome: AttemptOutcome;
+  /** Null if the target did not answer. */
+  status: number | null;
+  /** Why it failed, as a clause. */
+  reason: string | null;
+  durationMs: number | null;
+};
+
+/** An attempt takes 15 seconds at most (S120), plus a moment until a worker finds it. */
+const ATTEMPT_WAIT_MS = 20_000;
+/** The interval at which the outcome is read in any case, since a notification may be missed. */
+const POLL_MS = 1_000;
+
+/**
+ * Waits until one more attempt than before is recorded.
+ * @param before how many attempts the delivery had
+ * @returns undefined if the time is over first, or `signal` aborts: the delivery still waits to be sent
+ */
+export async function awaitAttempt(
+  delivery: { id: string; webhookId: string },
+  before: number,
+  { waitMs = ATTEMPT_WAIT_MS, signal }: { waitMs?: number | undefined; signal?: AbortSignal | undefined } = {},
+): Promise<AwaitedAttempt | undefined> {
+  const over = AbortSignal.any([AbortSignal.timeout(waitMs), ...(signal ? [signal] : [])]);
+  let wake: () => void = () => undefined;
+  const { leave } = await joinFeed(delivery.webhookId, () => wake());
+  try {
+    while (true) {
+      const news = new Promise<void>((resolve) => {
+        wake = resolve;
+      });
+      const attempt = await latestAttempt(delivery.id, before);
+      if (attempt || over.aborted) return attempt;
+      await Promise.race([news, delay(POLL_MS, undefined, { signal: over }).catch(() => undefined)]);
+    }
+  } finally {
+    leave();
+  }
+}
+
+type AttemptRow = { outcome: AttemptOutcome; status: number | null; reason: string | null; duration_ms: number | null };
+
+// An attempt that hit a just closed kept connection is followed by the next at once; that one is the result.
+async function latestAttempt(deliveryId: string, before: number): Promise<AwaitedAttempt | undefined> {
+  const { rows } = await pool().query<AttemptRow>({
+    name: "awaited-attempt",
+    text: `SELECT d.last_outcome AS outcome, d.last_status AS status, d.last_duration_ms AS duration_ms, (
+             SELECT a.reason FROM attempt a WHERE a.delivery_id = d.id AND a.number = d.attempts ORDER BY a.id DESC LIMIT 1) AS reason
+           FROM delivery d WHERE d.id = $1 AND d.attempts > $2
+             AND NOT (d.last_status IS NULL AND EXISTS (SELECT FROM delivery_queue q WHERE q.id = d.id AND q.due_at <= now()))`,
+    values: [deliveryId, before],
+  });
+  const [row] = rows;
+  return row && { outcome: row.outcome, status: row.status, reason: row.reason, durationMs: row.duration_ms };
+}
+
+/** A disabled webhook sends only tests: anything else would wait in its queue, and its caller too. */
+export function requireReplayable({ disabledAt }: { disabledAt: Date | null }): void {
+  if (disabledAt) throw new ServiceError("conflict", "The webhook is disabled. Enable it before you replay.");
 }

@@ -12,17 +12,15 @@ import { seal } from "../../crypto/seal.ts";
 import { db, pool } from "../../db.ts";
 import { env, provideSettings } from "../../env.ts";
 import { newId, newOrderedId } from "../../ids.ts";
-import { claimRows } from "../../leases/leased-table.ts";
 import { listen } from "../../notifications.ts";
+import { claimRows } from "../../postgres/leased-table.ts";
 import { readDelivery } from "../activity/read-delivery.ts";
 import { DeliveryEngine } from "../delivery/delivery-engine.ts";
 import { queueDeliveries, webhookTo } from "../testing/deliveries.ts";
 import { DELIVERY_CHANNEL } from "../vocabulary.ts";
-import { cancelReplay } from "./cancel-replay.ts";
-import { listReplays, readReplay } from "./read-replay.ts";
 import { replayDelivery } from "./replay-delivery.ts";
 import { sendTest } from "./send-test.ts";
-import { startReplay } from "./start-replay.ts";
+import { cancelReplay, listReplays, readReplay, startReplay } from "./start-replay.ts";
 import { type ReplayRow, replayTable, SELECTED_MAX } from "./webhook-replay.ts";
 import { workReplay } from "./work-replay.ts";
 
@@ -137,7 +135,7 @@ describe("a replay of one", () => {
     expect(audited.map(({ data }) => data)).toContainEqual({ webhookId, deliveryId: id, count: 1 });
   });
 
-  it("S127 sends what was over the limit; tells why there was no answer; and S129 withholds what its owner cannot read", async () => {
+  it("S127 sends deliveries that were over the limit; says why there was no response; S129 withholds what its owner cannot read", async () => {
     const webhookId = await webhookTo({ url: "http://127.0.0.1:9/", ownerId: ada.id });
     const [over = ""] = await failedDeliveries(webhookId, 1);
     await db().delivery.update({ where: { id: over }, data: { state: "rate_limited", attempts: 0 } });
@@ -153,7 +151,7 @@ describe("a replay of one", () => {
     expect(await statesOf([over, lost])).toEqual({ waiting: 1, withheld: 1 });
   });
 
-  it("of which no worker takes care stays in the queue, once, and is not asked for twice", async () => {
+  it("without a worker stays in the queue, once, even if it is requested twice", async () => {
     const webhookId = await webhookTo({ url: "http://127.0.0.1:9/", ownerId: ada.id });
     const [id = ""] = await failedDeliveries(webhookId, 1);
     const asked = await Promise.all([1, 2, 3].map(() => replayDelivery(ada.actor, webhookId, id, from, { waitMs: 50 })));
@@ -174,7 +172,7 @@ describe("a replay of one", () => {
     expect(await gone).toEqual({ deliveryId: id, attempt: undefined });
   });
 
-  it("S136 is refused alike for what is not there and what is not theirs; what cannot be sent says why", async () => {
+  it("S136 is refused alike for missing deliveries and other users' deliveries; an impossible replay says why", async () => {
     const organization = await organizationOf(ada, [[grace, "write"]]);
     const webhookId = await webhookTo({ url: "http://127.0.0.1:9/", ownerId: organization.id, ownerKind: "organization" });
     const other = await webhookTo({ url: "http://127.0.0.1:9/", ownerId: ada.id });
@@ -204,19 +202,19 @@ describe("a replay of one", () => {
 });
 
 describe("a test", () => {
-  it("of each kind is a payload of the contract that says that it is a test, and sets off no limit", async () => {
+  it("of each kind has a payload of the contract, says that it is a test, and does not count toward the limit", async () => {
     const receiver = await startReceiver();
     const webhookId = await webhookTo({ url: receiver.url, secret: "of the test", ownerId: ada.id });
     const repo = { id: newId(), type: "dataset", ownerId: ada.id, ownerKind: "user", name: "tides", nameCanonical: "tides" };
     await db().repo.create({ data: { ...repo, isPrivate: true, tags: ["sea"] } });
-    await db().webhookWatch.create({ data: { webhookId, type: "dataset", targetId: repo.id } });
+    await db().webhookWatch.create({ data: { webhookId, type: "dataset", watchedId: repo.id } });
     await startEngine();
     const all = await Promise.all(testKinds.map((kind) => sendTest(ada.actor, webhookId, kind, from)));
     expect(all.map(({ attempt }) => attempt?.status)).toEqual(testKinds.map(() => 200));
     const payloads = receiver.received.map(({ body }) => webhookPayloadSchema.parse(JSON.parse(body)));
     expect(payloads.map(({ event }) => `${event.scope}.${event.action}`).sort()).toEqual([...testKinds].sort());
     for (const { body } of receiver.received) {
-      // It contains nothing beyond the contract that a receiver would need to know.
+      // It contains nothing that a receiver would need to know beyond the contract.
       const { webhook: _, ...payload } = JSON.parse(body);
       expect(eventPayloadSchema.parse(payload)).toEqual(payload);
       expect(payload.repo).toMatchObject({ id: repo.id, name: `${ada.username}/tides`, private: true, type: "dataset" });
@@ -230,12 +228,12 @@ describe("a test", () => {
     expect(shown.attemptLog[0]?.request?.headers["x-webhook-test"]).toBe("true");
   });
 
-  it("is sent by a disabled webhook too, once, of a repository that is made up where none may be named", async () => {
+  it("is also sent by a disabled webhook, once, about a sample repository if none may be named", async () => {
     const receiver = await startReceiver([500, 500]);
     const webhookId = await webhookTo({ url: receiver.url, ownerId: ada.id });
     const hidden = { id: newId(), type: "model", ownerId: grace.id, ownerKind: "user", name: "secret", nameCanonical: "secret" };
     await db().repo.create({ data: { ...hidden, isPrivate: true } });
-    await db().webhookWatch.create({ data: { webhookId, type: "user", targetId: grace.id } });
+    await db().webhookWatch.create({ data: { webhookId, type: "user", watchedId: grace.id } });
     await db().webhook.update({ where: { id: webhookId }, data: { disabledAt: new Date(), domains: ["discussion"] } });
     await startEngine();
     const { deliveryId, attempt } = await sendTest(ada.actor, webhookId, undefined, from);
@@ -251,7 +249,7 @@ describe("a test", () => {
 });
 
 describe("a replay of many", () => {
-  it("S124 sends again all that failed in a range, while it is on record how far it is; what waits is not sent twice", async () => {
+  it("S124 sends all failed deliveries of a range again, and records its progress; waiting ones are not sent twice", async () => {
     const receiver = await startReceiver([500]);
     const webhookId = await webhookTo({ url: receiver.url, ownerId: ada.id });
     const since = new Date(Date.now() - 1_000);
@@ -280,7 +278,7 @@ describe("a replay of many", () => {
     expect(sent).toHaveLength(41);
   });
 
-  it("of those that are named leaves out what waits, what is somebody else's and what is named twice; three run at a time", async () => {
+  it("of named deliveries leaves out waiting ones, other owners' and duplicates; three replays run at a time", async () => {
     const webhookId = await webhookTo({ url: "http://127.0.0.1:9/", ownerId: ada.id });
     const other = await webhookTo({ url: "http://127.0.0.1:9/", ownerId: grace.id });
     const [ids, theirs] = [await failedDeliveries(webhookId, 3), await failedDeliveries(other, 1)];
@@ -304,7 +302,7 @@ describe("a replay of many", () => {
     expect((await listReplays(ada.actor, webhookId)).map(({ state }) => state)).toEqual(["running", "running", "running"]);
   });
 
-  it("S136 asked for with a token leaves out what that may not see; twenty such at once take one connection each", async () => {
+  it("S136 with a token, leaves out what the token may not see; twenty such requests at once take one connection each", async () => {
     const webhookId = await webhookTo({ url: "http://127.0.0.1:9/", ownerId: ada.id });
     const app = await ownToken(ada.id, ["webhooks"]);
     const hidden = await failedDeliveries(webhookId, 2, { isPrivate: true, ownerId: ada.id });
@@ -316,7 +314,7 @@ describe("a replay of many", () => {
     expect(await replay({ since: new Date(Date.now() - 60_000) })).toMatchObject({ total: 3 });
   });
 
-  it("that is cancelled takes out what still waits, and leaves each as it was", async () => {
+  it("that is cancelled removes its waiting deliveries from the queue, and leaves each unchanged", async () => {
     const webhookId = await webhookTo({ url: "http://127.0.0.1:9/", ownerId: ada.id });
     const ids = await failedDeliveries(webhookId, 6);
     const [over = "", done = "", kept = "", held = ""] = ids;
@@ -340,7 +338,7 @@ describe("a replay of many", () => {
     expect(await cancelReplay(ada.actor, webhookId, replay.id)).toMatchObject({ state: "cancelled" });
   });
 
-  it("S122 whose worker is killed half-way goes on from there: none is left out, none is queued twice", async () => {
+  it("S122 whose worker is killed halfway continues from there: no delivery is skipped or queued twice", async () => {
     const webhookId = await webhookTo({ url: "http://127.0.0.1:9/", ownerId: ada.id });
     const ids = await failedDeliveries(webhookId, 5_000);
     const replay = await startReplay(ada.actor, webhookId, { since: new Date(Date.now() - 60_000) }, from);
@@ -392,7 +390,7 @@ describe("a replay of many", () => {
 function startWorker() {
   const { DATABASE_URL = "", SECRET_KEY = "", DATA_DIR, ORIGIN = "" } = env();
   const root = join(import.meta.dirname, "../../..");
-  const program = `const { startReplays } = await import("./worker/replays.ts"); await startReplays();`;
+  const program = `const { startReplays } = await import("./worker/deliveries.ts"); await startReplays();`;
   return spawn(process.execPath, ["--input-type=module", "-e", program], {
     cwd: root,
     env: { PATH: process.env.PATH ?? "", NODE_ENV: "test", LOG_LEVEL: "silent", DATABASE_URL, SECRET_KEY, DATA_DIR, ORIGIN },

@@ -3,12 +3,13 @@ import { recordDelegation } from "../../access/delegation.ts";
 import { readableEvent } from "../../access/readable-owners.ts";
 import { recordAuditEvent } from "../../audit/record-audit-event.ts";
 import type { RequestOrigin } from "../../audit/request-origin.ts";
-import { type Db, inTransaction } from "../../db.ts";
-import { ServiceError } from "../../errors.ts";
+import { type Db, db, inTransaction, pool } from "../../db.ts";
+import { notFound, ServiceError } from "../../errors.ts";
 import { firstIdAt, isId, newOrderedId } from "../../ids.ts";
 import { readableTo, visibleTo } from "../activity/delivery-conditions.ts";
-import { findWebhookRow } from "../activity/find-webhook-row.ts";
-import { requireReplayable } from "./require-replayable.ts";
+import { findWebhookRow } from "../manage/find-webhook.ts";
+import { ACTIVITY_CHANNEL } from "../vocabulary.ts";
+import { requireReplayable } from "./replay-delivery.ts";
 import {
   FAILED_MAX,
   REPLAY_CHANNEL,
@@ -20,7 +21,7 @@ import {
 } from "./webhook-replay.ts";
 
 /** Named deliveries, or all that failed since a time. */
-export type WhatToReplay = { deliveryIds: readonly string[] } | { since: Date; until?: Date | undefined };
+type WhatToReplay = { deliveryIds: readonly string[] } | { since: Date; until?: Date | undefined };
 
 /**
  * Has many deliveries sent again. The work is recorded when this returns; the worker does it, and `readReplay` shows its
@@ -65,7 +66,7 @@ export async function startReplay(
 async function requireRoom(tx: Db, webhookId: string): Promise<void> {
   const running = await tx.webhookReplay.count({ where: { webhookId, finishedAt: null } });
   if (running >= RUNNING_MAX) {
-    const sentence = `${RUNNING_MAX} replays of this webhook are running. Wait for one of them, or cancel it.`;
+    const sentence = `${RUNNING_MAX} replays of this webhook are running. Wait for one of them, or cancel one.`;
     throw new ServiceError("rate_limited", sentence, { retryAfterSeconds: 30 });
   }
 }
@@ -75,13 +76,13 @@ type Scope = { ids: string[]; since: Date | null; until: Date | null; total: num
 async function selected(tx: Db, webhookId: string, given: readonly string[]): Promise<Scope> {
   const ids = [...new Set(given)];
   if (ids.length === 0 || ids.length > SELECTED_MAX || !ids.every(isId)) {
-    throw new ServiceError("invalid_request", `Name between 1 and ${SELECTED_MAX} deliveries.`, { field: "deliveries" });
+    throw new ServiceError("invalid_request", `Select 1 to ${SELECTED_MAX} deliveries.`, { field: "deliveries" });
   }
   // A missing delivery or another webhook's is not distinguished from one that was meanwhile dropped with its day (S136).
   const rows = await tx.$queryRaw<{ id: string }[]>`
     SELECT d.id FROM delivery d WHERE d.id = ANY (${ids}) AND d.webhook_id = ${webhookId} AND d.state <> 'waiting' ORDER BY d.id`;
   if (rows.length === 0) {
-    throw new ServiceError("conflict", "None of these can be replayed: they wait to be sent, or are not kept any more.");
+    throw new ServiceError("conflict", "None of these can be replayed: they are waiting to be sent, or are no longer stored.");
   }
   return { ids: rows.map(({ id }) => id), since: null, until: null, total: rows.length };
 }
@@ -114,10 +115,75 @@ async function failed(tx: Db, webhookId: string, { since, until }: { since: Date
       SELECT FROM delivery d WHERE d.webhook_id = ${webhookId} AND d.state = 'failed'
         AND d.id >= ${firstIdAt(since)} AND d.id < ${firstIdAt(end)} LIMIT ${FAILED_MAX + 1}) f`;
   const total = row?.total ?? 0;
-  if (total === 0) throw new ServiceError("conflict", "No delivery of that time has failed: there is nothing to replay.");
+  if (total === 0) throw new ServiceError("conflict", "No deliveries failed in this period, so there is nothing to replay.");
   if (total > FAILED_MAX) {
-    const sentence = `More than ${FAILED_MAX.toLocaleString("en")} deliveries failed in that time. Choose a shorter one.`;
+    const sentence = `More than ${FAILED_MAX.toLocaleString("en")} deliveries failed in this period. Choose a shorter period.`;
     throw new ServiceError("invalid_request", sentence, { field: "since" });
   }
   return { ids: [], since, until: end, total };
+}
+
+/**
+ * Ends a replay: its waiting deliveries are taken out of the queue and get their former state back. An attempt in progress is
+ * completed. Cancelling a finished replay changes nothing.
+ * @throws ServiceError `not_found`
+ */
+export async function cancelReplay(
+  actor: Actor,
+  webhookId: string,
+  replayId: string,
+  { ownerId }: { ownerId?: string | undefined } = {},
+): Promise<WebhookReplay> {
+  await findWebhookRow(actor, webhookId, "webhook.manage", { ownerId });
+  if (!isId(replayId)) throw notFound("Replay");
+  return db().$transaction(async (tx) => {
+    await takeOutOfQueue(tx, replayId, webhookId);
+    const [row] = await tx.$queryRaw<ReplayRow[]>`
+      UPDATE webhook_replay SET cancelled_at = CASE WHEN finished_at IS NULL THEN coalesce(cancelled_at, now()) ELSE cancelled_at END, due_at = now()
+      WHERE id = ${replayId} AND webhook_id = ${webhookId} RETURNING *`;
+    if (!row) throw notFound("Replay");
+    await tx.$executeRaw`SELECT pg_notify(${REPLAY_CHANNEL}, ''), pg_notify(${ACTIVITY_CHANNEL}, ${webhookId})`;
+    return toReplay(row);
+  });
+}
+
+/** Takes a replay's deliveries that are not being sent out of the queue; they get their former state back from the recorded attempts. */
+export async function takeOutOfQueue(tx: Db, replayId: string, webhookId: string): Promise<void> {
+  await tx.$executeRaw`
+    WITH waiting AS MATERIALIZED (
+      SELECT id FROM delivery_queue
+      WHERE replay_id = ${replayId} AND webhook_id = ${webhookId} AND (claimed_until IS NULL OR claimed_until <= now())
+      ORDER BY id FOR UPDATE SKIP LOCKED
+    ), taken AS (
+      DELETE FROM delivery_queue q USING waiting w WHERE q.id = w.id RETURNING q.id
+    )
+    UPDATE delivery d SET finished_at = now(), state = CASE
+        WHEN d.attempts = 0 THEN 'rate_limited' WHEN d.last_outcome IN ('delivered', 'withheld') THEN d.last_outcome ELSE 'failed' END
+    FROM taken t WHERE d.id = t.id AND d.state = 'waiting'`;
+}
+
+type Of = { ownerId?: string | undefined };
+
+/** The progress of a replay. @throws ServiceError `not_found` */
+export async function readReplay(actor: Actor, webhookId: string, replayId: string, of: Of = {}): Promise<WebhookReplay> {
+  await findWebhookRow(actor, webhookId, "webhook.read", of);
+  if (!isId(replayId)) throw notFound("Replay");
+  const { rows } = await pool().query<ReplayRow>("SELECT * FROM webhook_replay WHERE id = $1 AND webhook_id = $2", [
+    replayId,
+    webhookId,
+  ]);
+  if (!rows[0]) throw notFound("Replay");
+  return toReplay(rows[0]);
+}
+
+const REPLAYS_SHOWN = 20;
+
+/** The latest replays of a webhook, newest first. @throws ServiceError `not_found` */
+export async function listReplays(actor: Actor, webhookId: string, of: Of = {}): Promise<WebhookReplay[]> {
+  await findWebhookRow(actor, webhookId, "webhook.read", of);
+  const { rows } = await pool().query<ReplayRow>(
+    `SELECT * FROM webhook_replay WHERE webhook_id = $1 ORDER BY id DESC LIMIT ${REPLAYS_SHOWN}`,
+    [webhookId],
+  );
+  return rows.map(toReplay);
 }

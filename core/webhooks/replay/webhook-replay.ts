@@ -1,5 +1,5 @@
 import type { WebhookReplayJson } from "@keyhook/sdk";
-import type { LeasedTable } from "../../leases/leased-table.ts";
+import type { LeasedTable } from "../../postgres/leased-table.ts";
 
 /** Many deliveries to be sent again, processed by the worker. */
 export type WebhookReplay = {

@@ -3,7 +3,7 @@ import { db, pool, withConnection } from "../../db.ts";
 import { firstIdAt } from "../../ids.ts";
 import { targetHost } from "../target-host.ts";
 import { ACTIVITY_CHANNEL, DELIVERY_CHANNEL, lanes } from "../vocabulary.ts";
-import { takeOutOfQueue } from "./cancel-replay.ts";
+import { takeOutOfQueue } from "./start-replay.ts";
 import type { ReplayRow } from "./webhook-replay.ts";
 
 /** How many deliveries are queued in one transaction, and how many of one replay are in the queue at a time. */
@@ -15,7 +15,7 @@ const PAUSE_SECONDS = 1;
 const HELD_SECONDS = 30;
 
 /**
- * Processes a replay once under a claim: queues what it has room for, and gives the row back for the next look, until nothing
+ * Processes a replay once under a claim: queues as many deliveries as there is room for, and releases the row for the next look, until nothing
  * is left to be sent.
  *
  * Each batch commits together with its cursor, so that a worker killed at any moment neither skips a delivery nor queues one
@@ -104,7 +104,7 @@ async function putBatch(client: pg.ClientBase, replay: ReplayRow, batch: string[
   return rows[0]?.queued ?? 0;
 }
 
-/** Gives the claim back: for good if nothing of the replay is left to send, otherwise for the next look. */
+/** Releases the claim: for good if nothing of the replay is left to send, otherwise until the next round. */
 async function end(
   { id }: ReplayRow,
   claimId: string,

@@ -1,13 +1,14 @@
 import type { EventPayload, EventScope } from "@keyhook/sdk";
 import { db, pool } from "../../db.ts";
-import { newId } from "../../ids.ts";
-import type { FannedOut } from "../fan-out/fan-out.ts";
-import { fanOut, parts } from "../fan-out/fan-out.ts";
+import { newId, newOrderedId } from "../../ids.ts";
+import type { Done } from "../delivery/delivery.ts";
+import { recordDeliveries } from "../delivery/record-deliveries.ts";
+import { type LeasedEvents, leaseEvents, type Part, parts } from "../fan-out/lease-events.ts";
 
 /** Webhooks and events for tests, as rows. */
 export type Owner = { kind: "user" | "organization"; id: string };
 
-type NewWebhook = { domains?: string[]; isDisabled?: boolean; url?: string };
+type NewWebhook = { domains?: string[]; events?: string[]; isDisabled?: boolean; url?: string };
 
 export async function watchingWebhook(owner: Owner, watched: string[], options: NewWebhook = {}): Promise<string> {
   const id = newId();
@@ -18,8 +19,9 @@ export async function watchingWebhook(owner: Owner, watched: string[], options: 
       ownerKind: owner.kind,
       url: options.url ?? `https://${id}.example.test/`,
       domains: options.domains ?? ["repo", "discussion"],
+      events: options.events ?? [],
       disabledAt: options.isDisabled ? new Date() : null,
-      watched: { create: watched.map((targetId) => ({ type: "model", targetId })) },
+      watched: { create: watched.map((watchedId) => ({ type: "model", watchedId })) },
     },
   });
   return id;
@@ -42,7 +44,7 @@ export async function someEvent(
   { id: repoId, ownerId, isPrivate = false }: SomeRepo,
   { scope = "repo.content", movedTo, actorId = null, source, updatedRefs }: Happened = {},
 ): Promise<string> {
-  const id = newId();
+  const id = newOrderedId();
   const url = { web: "https://hub.example.com/ada/tides", api: "https://hub.example.com/api/models/ada/tides" };
   const action = movedTo ? "move" : "update";
   const payload = {
@@ -58,16 +60,43 @@ export async function someEvent(
   return id;
 }
 
+export type FannedOut = {
+  /** Finished events. */
+  events: number;
+  deliveries: number;
+};
+
+/** Leases events, and puts all their deliveries into the queue. */
+export async function fanOut(part: Part): Promise<FannedOut> {
+  const leased = await leaseEvents(part);
+  await putIntoQueue(leased);
+  const finished = leased.leases.filter(({ cursor }) => cursor === null);
+  return { events: finished.length, deliveries: leased.deliveries.length };
+}
+
+export function putIntoQueue({ leases, deliveries, over }: LeasedEvents): Promise<void> {
+  const steps = deliveries.map((delivery): Done => {
+    const limit = over.get(delivery);
+    return { delivery, step: limit ? { step: "rate_limited", over: limit } : { step: "postponed", seconds: 0 } };
+  });
+  return recordDeliveries(steps, leases);
+}
+
+/** As if the workers that hold events were dead for long. */
+export async function leasesEnd(): Promise<void> {
+  await pool().query("update event set claimed_until = now() where fanned_out_at is null");
+}
+
 /** Fans out until nothing is left. */
-export async function fanOutAll(): Promise<Omit<FannedOut, "isMore" | "begun">> {
+export async function fanOutAll(): Promise<FannedOut> {
   const total = { events: 0, deliveries: 0 };
   for (let isMore = true; isMore; ) {
     isMore = false;
     for (const part of parts) {
-      const result = await fanOut(part);
-      total.events += result.events;
-      total.deliveries += result.deliveries;
-      isMore ||= result.isMore || result.events > 0;
+      const { events, deliveries } = await fanOut(part);
+      total.events += events;
+      total.deliveries += deliveries;
+      isMore ||= events + deliveries > 0;
     }
   }
   return total;

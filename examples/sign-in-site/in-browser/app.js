@@ -3,20 +3,20 @@ import { showApiAnswer, showError, showSignedIn, showSignedOut } from "/page.js"
 import { clientId, isInsecureAllowed, issuer, knownOrganizations } from "/settings.js";
 
 /**
- * A site without a server that signs people in: a public client with authorization code, PKCE, state and nonce. It has no
- * secret to keep; what ties the answer to this browser is the code verifier.
+ * A site without a server that signs users in: a public client with authorization code, PKCE, state and nonce. It has no secret;
+ * the code verifier ties the response to this browser.
  */
 const client = { client_id: clientId };
 const clientAuthentication = oauth.None();
 const redirectUri = `${location.origin}/callback`;
 const usualScopes = ["email", "read-repos"];
-/** Plain http is for an issuer on this machine only. */
+/** Plain http only for an issuer on this machine. */
 const options = { [oauth.allowInsecureRequests]: isInsecureAllowed };
 
-/** The tokens live in this variable and nowhere else: any script that ever runs on this origin can read a store. */
+/** The tokens are in this variable and nowhere else: any script on this origin could read a store. */
 let signedIn;
 
-/** Where the endpoints are. Asked once; when the issuer was away, asked again the next time. */
+/** Discovery happens once; if the issuer was unavailable, the next request tries again. */
 let discovered;
 function authorizationServer() {
   discovered ??= oauth
@@ -29,7 +29,7 @@ function authorizationServer() {
   return discovered;
 }
 
-/** 1. Off to the issuer. State, nonce and verifier wait in this tab: only it can use the answer. */
+/** 1. Go to the issuer. State, nonce and verifier stay in this tab: only this tab can use the response. */
 async function signIn({ scopes, organization, prompt }) {
   const as = await authorizationServer();
   const state = oauth.generateRandomState();
@@ -55,10 +55,10 @@ async function signIn({ scopes, organization, prompt }) {
   location.assign(url);
 }
 
-/** 2. And back: the answer is checked, the code redeemed, the ID token checked with its nonce and signature. */
+/** 2. Come back: check the response, redeem the code, and check the ID token with its nonce and signature. */
 async function finishSignIn() {
   const answer = new URL(location.href);
-  // The code leaves the address bar and the history at once.
+  // Removes the code from the address bar and the history at once.
   history.replaceState(null, "", "/");
   const key = `sign-in:${answer.searchParams.get("state")}`;
   const pending = JSON.parse(sessionStorage.getItem(key));
@@ -86,19 +86,19 @@ async function accept(tokens, { sub, scope }) {
   const as = await authorizationServer();
   const response = await oauth.userInfoRequest(as, client, tokens.access_token, options);
   signedIn = {
-    // An issuer that does not rotate sends no new refresh token, and seldom a new ID token: the old ones stay good.
+    // An issuer that does not rotate sends no new refresh token, and seldom a new ID token: the old ones stay valid.
     ...signedIn,
     ...tokens,
-    // Without `scope` in the answer, all that was asked for was granted (RFC 6749 §5.1).
+    // Without `scope` in the response, everything requested was granted (RFC 6749 §5.1).
     scope: tokens.scope ?? scope,
     expiresAt: new Date(Date.now() + tokens.expires_in * 1000),
-    // Fails unless userinfo speaks of the person whom the ID token names (OpenID Connect Core §5.3.2).
+    // Fails unless userinfo is about the user whom the ID token names (OpenID Connect Core §5.3.2).
     profile: await oauth.processUserInfoResponse(as, client, sub, response),
   };
   showSignedIn(signedIn);
 }
 
-/** 3. With the access token to the API. Revoked under Connected apps, it is worth nothing at once. */
+/** 3. Call the API with the access token. It becomes invalid at once if the user revokes the app under Connected apps. */
 async function callApi() {
   const url = new URL("/api/whoami-v2", issuer);
   const response = await oauth.protectedResourceRequest(signedIn.access_token, "GET", url, undefined, undefined, options);
@@ -112,7 +112,7 @@ async function renew() {
   await accept(await oauth.processRefreshTokenResponse(as, client, response), { sub: profile.sub, scope });
 }
 
-/** 4. Out: of this page by leaving it, and of the issuer, which sends the person back here. */
+/** 4. Sign out: leaving this page ends its session, and the issuer ends its own and sends the user back here. */
 async function signOut() {
   const url = new URL((await authorizationServer()).end_session_endpoint);
   url.search = new URLSearchParams({
@@ -122,7 +122,7 @@ async function signOut() {
   location.assign(url);
 }
 
-/** Runs a step and shows what went wrong with it, in this site's own words. */
+/** Runs a step and shows what failed, in this site's own words. */
 function attempt(step) {
   return step().catch((error) => {
     console.error(error);

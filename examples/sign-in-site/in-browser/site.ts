@@ -6,8 +6,8 @@ import { secureHeaders } from "hono/secure-headers";
 import { isLoopback, type Settings } from "../settings.ts";
 
 /**
- * Serves the files of a site that signs people in in the browser. Any static host would do: there is nothing to keep here,
- * and nothing to compute but the settings. The site itself is `app.js`.
+ * Serves the files of a site that signs users in in the browser. Any static host would do: there is nothing to store, and nothing
+ * to compute except the settings. The site itself is `app.js`.
  */
 export function inBrowserSite(
   { issuer, issuerName, knownOrganizations }: Settings,
@@ -16,7 +16,7 @@ export function inBrowserSite(
   const site = new Hono();
   site.use(
     secureHeaders({
-      // The page holds tokens: no script but its own runs, and it speaks to nobody but the issuer.
+      // The page holds tokens: it runs only its own script, and connects only to the issuer.
       contentSecurityPolicy: {
         defaultSrc: ["'none'"],
         scriptSrc: ["'self'"],
@@ -31,7 +31,7 @@ export function inBrowserSite(
     }),
   );
 
-  // The issuer is written as a string without a trailing slash: it is compared with the one in the ID token.
+  // The issuer without a trailing slash: it is compared with the one in the ID token.
   const settings = {
     issuer: issuer.href.replace(/\/$/, ""),
     issuerName,
@@ -42,11 +42,11 @@ export function inBrowserSite(
   const lines = Object.entries(settings).map(([name, value]) => `export const ${name} = ${JSON.stringify(value)};`);
   site.get("/settings.js", (c) => c.body(lines.join("\n"), 200, { "Content-Type": "text/javascript" }));
 
-  // The library is one module without dependencies, so that no bundler is needed.
+  // The library is one module without dependencies, so no bundler is needed.
   const library = fileURLToPath(import.meta.resolve("oauth4webapi"));
   site.get("/modules/oauth4webapi.js", serveStatic({ path: library }));
   for (const name of ["app.js", "page.js"]) site.get(`/${name}`, serveStatic({ path: resolve(import.meta.dirname, name) }));
   for (const path of ["/", "/callback"]) site.get(path, serveStatic({ path: resolve(import.meta.dirname, "index.html") }));
-  site.get("/assets/*", serveStatic({ root: resolve(import.meta.dirname, "..") }));
+  for (const root of ["..", "../../look"]) site.get("/assets/*", serveStatic({ root: resolve(import.meta.dirname, root) }));
   return site;
 }

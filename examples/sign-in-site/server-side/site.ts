@@ -7,13 +7,13 @@ import { isLoopback, type Settings } from "../settings.ts";
 import { errorPage, homePage, USUAL_SCOPES } from "./pages.ts";
 import { endSession, findSession, type Profile, rememberPending, type SignedIn, signIn, takePending } from "./session.ts";
 
-/** What this site may ask for. Whatever a link says beyond it is left out. */
+/** The scopes that this site may request. It ignores any other scope in a link. */
 const SCOPES = ["openid", "profile", "email", "read-repos", "write-discussions", "offline_access"];
 const PROMPTS = ["none", "login", "consent"];
 
 /**
- * A site that signs people in on its server: a confidential client with authorization code, PKCE, state and nonce. The tokens
- * stay here; the browser holds a session cookie and nothing else.
+ * A site that signs users in on its server: a confidential client with authorization code, PKCE, state and nonce. The tokens stay
+ * here; the browser only gets a session cookie.
  */
 export function serverSideSite(
   { issuer, issuerName, knownOrganizations }: Settings,
@@ -38,12 +38,12 @@ export function serverSideSite(
     }),
   );
 
-  // Where the endpoints are and which keys sign is asked once; when the issuer was away, asked again the next time.
+  // Discovery of endpoints and keys happens once; if the issuer was unavailable, the next request tries again.
   let discovered: Promise<client.Configuration> | undefined;
   function configuration(): Promise<client.Configuration> {
     discovered ??= client
       .discovery(issuer, clientId, undefined, client.ClientSecretBasic(clientSecret), {
-        // The ID token's signature is checked as well, although it comes straight from the issuer.
+        // Also verifies the ID token's signature, although the token comes straight from the issuer.
         execute: [client.enableNonRepudiationChecks, ...(isLoopback(issuer) ? [client.allowInsecureRequests] : [])],
       })
       .catch((error) => {
@@ -54,9 +54,9 @@ export function serverSideSite(
   }
 
   site.get("/", (c) => c.html(homePage(look, findSession(c)?.signedIn)));
-  site.get("/assets/*", serveStatic({ root: resolve(import.meta.dirname, "..") }));
+  for (const root of ["..", "../../look"]) site.get("/assets/*", serveStatic({ root: resolve(import.meta.dirname, root) }));
 
-  // 1. Off to the issuer. State, nonce and verifier stay in this browser's session: only it can come back with the answer.
+  // 1. Go to the issuer. State, nonce and verifier stay in this browser's session: only this browser can return with the code.
   site.get("/sign-in", async (c) => {
     const asked = c.req.queries("scope")?.filter((scope) => SCOPES.includes(scope)) ?? USUAL_SCOPES;
     const prompt = PROMPTS.find((word) => word === c.req.query("prompt"));
@@ -81,7 +81,7 @@ export function serverSideSite(
     return c.redirect(url.href);
   });
 
-  // 2. And back. `authorizationCodeGrant` checks state and issuer, redeems the code, and checks the ID token with its nonce.
+  // 2. Come back. `authorizationCodeGrant` checks state and issuer, redeems the code, and checks the ID token with its nonce.
   site.get("/callback", async (c) => {
     const state = c.req.query("state") ?? "";
     const pending = takePending(c, state);
@@ -98,7 +98,7 @@ export function serverSideSite(
     return c.redirect("/");
   });
 
-  // 3. With the access token to the API, whose answer is shown. Revoked under Connected apps, it is worth nothing at once.
+  // 3. Call the API with the access token, and show the response. The token becomes invalid at once if the user revokes the app.
   site.post("/call-api", async (c) => {
     const signedIn = findSession(c)?.signedIn;
     if (!signedIn) return c.redirect("/", 303);
@@ -109,7 +109,7 @@ export function serverSideSite(
       return c.html(homePage(look, signedIn, { answer: await response.json() }));
     } catch (error) {
       if (!(error instanceof client.WWWAuthenticateChallengeError) || error.status !== 401) throw error;
-      return c.html(homePage(look, signedIn, { isRevoked: true }));
+      return c.html(homePage(look, signedIn, { isRefused: true }));
     }
   });
 
@@ -119,7 +119,7 @@ export function serverSideSite(
     const config = await configuration();
     const tokens = await client.refreshTokenGrant(config, signedIn.refreshToken);
     const renewed = await readSignedIn(config, tokens, { sub: signedIn.profile.sub, scope: signedIn.scopes.join(" ") });
-    // An issuer that does not rotate sends no new refresh token, and seldom a new ID token: the old ones stay good.
+    // An issuer that does not rotate sends no new refresh token, and seldom a new ID token: the old ones stay valid.
     signIn(c, {
       ...renewed,
       refreshToken: renewed.refreshToken ?? signedIn.refreshToken,
@@ -128,7 +128,7 @@ export function serverSideSite(
     return c.redirect("/", 303);
   });
 
-  // 4. Out: of this site first, then, through the browser, of the issuer, which sends the person back here.
+  // 4. Sign out: first of this site, then, through the browser, of the issuer, which sends the user back here.
   site.post("/sign-out", async (c) => {
     const idToken = findSession(c)?.signedIn?.idToken;
     endSession(c);
@@ -138,7 +138,7 @@ export function serverSideSite(
   });
 
   site.onError((error, c) => {
-    // What the issuer said stays here in the log: the person is told in words that this site chose.
+    // The log has the issuer's message; the user reads this site's own words.
     console.error(error);
     if (error instanceof client.AuthorizationResponseError) return c.html(errorPage(look, error.error), 403);
     if (error instanceof client.ResponseBodyError) return c.html(errorPage(look, error.error), 502);
@@ -159,9 +159,9 @@ async function readSignedIn(
     refreshToken: tokens.refresh_token,
     idToken: tokens.id_token,
     expiresAt: seconds === undefined ? undefined : new Date(Date.now() + seconds * 1000),
-    // Without `scope` in the answer, all that was asked for was granted (RFC 6749 §5.1).
+    // Without `scope` in the response, everything requested was granted (RFC 6749 §5.1).
     scopes: (tokens.scope ?? scope).split(" "),
-    // Fails unless userinfo speaks of the person whom the ID token names (OpenID Connect Core §5.3.2).
+    // Fails unless userinfo is about the user whom the ID token names (OpenID Connect Core §5.3.2).
     profile: (await client.fetchUserInfo(config, tokens.access_token, sub)) as unknown as Profile,
   };
 }

@@ -6,7 +6,7 @@ import { someCaller } from "../../../api/testing/hub-caller.ts";
 import { organizationOf, signedInPerson } from "../../../core/accounts/testing/people.ts";
 import { db, pool } from "../../../core/db.ts";
 import { newId } from "../../../core/ids.ts";
-import { appendLog } from "../../../core/jobs/logs/append-log.ts";
+import { appendLog } from "../../../core/jobs/logs/log-writer.ts";
 import { JOB_LOG_CHANNEL } from "../../../core/jobs/stages.ts";
 import { startCliWorld } from "../testing/cli-world.ts";
 import { newConfigDir, type RunOptions, runCli } from "../testing/run-cli.ts";
@@ -171,7 +171,7 @@ describe("keyhook jobs", () => {
       return found as string;
     });
     await end(second, 3);
-    expect(await waiting).toMatchObject({ code: 1, stderr: expect.stringContaining(`Job ${second} ended as ERROR`) });
+    expect(await waiting).toMatchObject({ code: 1, stderr: expect.stringContaining(`Job ${second} ended with the stage ERROR`) });
     const third = (await keyhook(token, ["jobs", "run", "-d", "--json", "python:3.12", "true"])).stdout;
     const cancelled = await keyhook(token, ["jobs", "cancel", JSON.parse(third).id, "--format", "human"]);
     expect(cancelled.stdout).toBe(`Job cancelled\nid: ${JSON.parse(third).id}\n`);

@@ -1,36 +1,36 @@
+import { readFileSync } from "node:fs";
 import { type Client, createClient } from "@keyhook/sdk";
 import type { Command } from "commander";
-import { findBaseUrl } from "./credentials/base-url.ts";
+import { findBaseUrl } from "./credentials/credentials-file.ts";
 import { storedToken } from "./credentials/stored-token.ts";
 import { BadInput } from "./errors.ts";
-import { ask } from "./output/ask.ts";
-import { chosenFormat, type FormatOptions } from "./output/format.ts";
-import { createPrinter, type Printer } from "./output/printer.ts";
-import { type Spinner, startSpinner } from "./output/spinner.ts";
+import { ask, type Spinner, startSpinner } from "./output/interaction.ts";
+import { chosenFormat, createPrinter, type FormatOptions, type Printer } from "./output/printer.ts";
 import type { Terminal } from "./terminal.ts";
-import { version } from "./version.ts";
+
+/** Read instead of imported: older versions of Node print a warning about JSON modules on every run. */
+export const { version } = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")) as { version: string };
 
 export type CommonOptions = FormatOptions & { token?: string; truncate?: boolean };
 
-/** What a command works with. */
+/** What a command gets. */
 export type Context = {
   terminal: Terminal;
   print: Printer;
   signal: AbortSignal;
-  /** The origin of the service. */
+  /** The service's origin. */
   baseUrl: () => Promise<string>;
-  /** The service, as the person whose token it is. */
+  /** A client with the user's token. */
   client: () => Promise<Client>;
-  /** Shows what takes its time. */
+  /** Shows that something takes a while. */
   spin: (text: string) => Spinner;
   /**
-   * Whether to go on. Without `--yes` people are asked, and programs told: nothing that cannot be undone happens by the way.
-   * @throws Refused
+   * Asks for confirmation of what cannot be undone, unless `--yes` was given. Throws `Refused` if the answer is no, or if nobody can be asked.
    */
   confirm: (question: string, options: { yes?: boolean | undefined }) => Promise<void>;
 };
 
-/** Commands whose `--url` is something else than where the service is. */
+/** Commands whose `--url` is not the service's. */
 const ownUrl = new WeakSet<Command>();
 export const withOwnUrl = (command: Command): Command => {
   ownUrl.add(command);
@@ -41,7 +41,7 @@ export const hasOwnUrl = (command: Command): boolean => ownUrl.has(command);
 export function contextOf(command: Command, terminal: Terminal): Context {
   const program = rootOf(command);
   const [above, own]: CommonOptions[] = [program.opts(), command.opts()];
-  // What stands nearer to the command counts.
+  // An option of the command overrides one before it.
   const options = { ...above, ...own, truncate: above?.truncate !== false && own?.truncate !== false };
   const format = chosenFormat(options, terminal);
   const print = createPrinter(terminal, { format, isCutAllowed: options.truncate });
@@ -60,7 +60,7 @@ export function contextOf(command: Command, terminal: Terminal): Context {
       const at = await baseUrl();
       const given = options.token ?? terminal.env.KEYHOOK_TOKEN;
       if (given !== undefined && !/^[\x21-\x7e]+$/.test(given))
-        throw new BadInput("The token is empty or has characters that no token has.");
+        throw new BadInput("The token is empty or contains characters that no token has.");
       return createClient({
         baseUrl: at,
         token: given ?? storedToken(terminal, at),
@@ -72,7 +72,7 @@ export function contextOf(command: Command, terminal: Terminal): Context {
   };
 }
 
-/** A command's work, with its options and arguments as they were parsed. */
+/** Makes the action of a command from its work, which gets the parsed options and arguments. */
 export function act<Options extends object, Args extends unknown[]>(
   terminal: Terminal,
   work: (at: Context, options: Options, ...args: Args) => Promise<void>,

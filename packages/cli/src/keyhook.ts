@@ -1,8 +1,8 @@
 #!/usr/bin/env node
-import { processTerminal } from "./process-terminal.ts";
 import { run } from "./run.ts";
+import { processTerminal } from "./terminal.ts";
 
 const terminal = processTerminal();
 process.exitCode = await run(process.argv.slice(2), terminal);
-// Somebody may have been asked, or followed something: what is left open must not keep the program.
+// A question or a stream may have left standard input open, which must not keep the process alive.
 process.stdin.unref?.();

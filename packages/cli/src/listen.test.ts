@@ -34,13 +34,13 @@ function listen(argv: string[]) {
   return { seen, says, stop, running };
 }
 
-test("with --watch it makes a webhook, sends what arrives on, says how it went, and leaves nothing behind", async () => {
+test("with --watch it creates a webhook, forwards deliveries, reports the results, and leaves nothing behind", async () => {
   let status = 202;
   const receiver = await startReceiver(() => status);
   await startDeliveries();
   const session = listen(["--forward-to", receiver.url, "--watch", `user:${ada.username}`]);
   await session.says(/Listening: /);
-  const [, id = ""] = /Webhook (\w+) made .* Its signing secret: whsec_\S+/.exec(session.seen.text) ?? [];
+  const [, id = ""] = /Webhook (\w+) created; .* Its signing secret: whsec_\S+/.exec(session.seen.text) ?? [];
   expect(id).toMatch(/^[0-9a-f]{24}$/);
   const sent = await keyhook(["test", id, "--event", "discussion.create", "--json"]);
   expect(JSON.parse(sent.stdout), sent.stderr).toMatchObject({ outcome: "delivered", status: 202 });
@@ -64,7 +64,7 @@ test("with --watch and a name, the relay is somebody's own and stays", async () 
   expect((await fetch(`${world.origin}/api/settings/relays/mine`, { headers })).status).toBe(200);
 });
 
-test("with --webhook it points one here, after asking, and says how to undo that", async () => {
+test("with --webhook it redirects a webhook here after confirmation, and says how to undo that", async () => {
   const receiver = await startReceiver();
   const HOOK = "https://hooks.example.com/events";
   const made = await keyhook(["create", "--url", HOOK, "--watch", `user:${ada.username}`, "-q"]);
@@ -77,7 +77,7 @@ test("with --webhook it points one here, after asking, and says how to undo that
   const { url } = JSON.parse((await keyhook(["info", id])).stdout);
   expect(url).toContain(`${world.origin}/relay/`);
   expect((await session.stop()).code).toBe(0);
-  // The same address the next time: nothing is asked.
+  // The next run has the same address, so nothing is asked.
   const again = listen(["--forward-to", receiver.url, "--webhook", id]);
   await again.says(/Listening: /);
   expect((await again.stop()).code).toBe(0);
@@ -89,7 +89,10 @@ test("a webhook with a secret is pointed here, and back, with its secret only", 
   const watched = ["--watch", `user:${ada.username}`, "--secret", "shared"];
   const id = (await keyhook(["create", "--url", "https://hooks.example.com/", ...watched, "-q"])).stdout.trim();
   const here = ["--forward-to", receiver.url, "--webhook", id, "--yes"];
-  expect(await keyhook(["listen", ...here])).toMatchObject({ code: 1, stderr: expect.stringContaining("give the secret again") });
+  expect(await keyhook(["listen", ...here])).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining("Enter the secret again"),
+  });
   const session = listen([...here, "--secret", "shared"]);
   await session.says(/Listening: /);
   expect(session.seen.text).toContain("https://hooks.example.com/' --secret …");

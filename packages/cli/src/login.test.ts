@@ -44,7 +44,7 @@ async function signedIn(person: Awaited<ReturnType<typeof signedInPerson>>, argv
   return { dir, code, running, allow, env: { KEYHOOK_CONFIG_DIR: dir } };
 }
 
-test("signs in with a code, says who it is, and signs out, which ends the token", async () => {
+test("signs in with a code, shows its user, and signs out, which ends the token", async () => {
   const ada = await signedInPerson();
   const organization = await organizationOf(ada);
   const opened: string[] = [];
@@ -56,7 +56,7 @@ test("signs in with a code, says who it is, and signs out, which ends the token"
     },
   });
   const { code: exit, stdout, stderr } = await allow([organization.id]);
-  expect([exit, stderr], stderr).toEqual([0, expect.stringContaining("Your browser was opened")]);
+  expect([exit, stderr], stderr).toEqual([0, expect.stringContaining("Your browser should open")]);
   expect(stdout).toContain(`    ${world.origin}/device\n`);
   expect(stdout).toMatch(/[█▀▄]{10}/);
   expect(stdout).toContain(`Signed in to ${world.origin} as ${ada.username}\nname: ${ada.username}\n`);
@@ -95,7 +95,7 @@ test("shows programs one line with the address and the code, and opens no browse
   expect((await quiet.allow()).stdout).toBe(`${ada.username}\n`);
 });
 
-test("--no-browser opens none; Ctrl-C while it waits keeps nothing and is no error's text", async () => {
+test("--no-browser opens no browser; Ctrl-C while it waits stores nothing and prints no error", async () => {
   const interrupt = new AbortController();
   const { dir, running } = await signedIn(await signedInPerson(), ["--no-browser"], {
     isTerminal: true,
@@ -108,7 +108,7 @@ test("--no-browser opens none; Ctrl-C while it waits keeps nothing and is no err
   expect(() => fileIn(dir)).toThrow();
 });
 
-test("keeps a token that is given, once the service has said whose it is", async () => {
+test("stores a given token once the service has confirmed its user", async () => {
   const ada = await someCaller("webhooks");
   const env = { KEYHOOK_CONFIG_DIR: newConfigDir(), KEYHOOK_URL: world.origin };
   const refused = await runCli(["login", "--token"], { env, stdin: "kh_nobodys\n" });
@@ -127,7 +127,7 @@ test("keeps a token that is given, once the service has said whose it is", async
   expect((await runCli(["whoami", "--token", ada.accessToken], { env })).code).toBe(0);
 });
 
-test("renews its token by itself, once for many commands at once, and asks to sign in again when that is over", async () => {
+test("renews its token by itself, once for many simultaneous commands, and asks to sign in again when the sign-in has ended", async () => {
   const ada = await signedInPerson();
   const { dir, allow, env } = await signedIn(ada);
   await allow();
@@ -147,7 +147,7 @@ test("renews its token by itself, once for many commands at once, and asks to si
   expect(over).toMatchObject({ code: 1, stdout: "", stderr: expect.stringContaining("keyhook login") });
 });
 
-test("S113 a sign-in a while ago does not take apps over: the refusal says how to go on", async () => {
+test("S113 an old sign-in cannot take over apps: the refusal says how to continue", async () => {
   const ada = await signedInPerson();
   const { allow, env } = await signedIn(ada);
   await allow();
@@ -160,10 +160,10 @@ test("S113 a sign-in a while ago does not take apps over: the refusal says how t
     [ada.id],
   );
   const refused = await runCli(["apps", "rotate-secret", id, "--yes"], { env });
-  expect(refused).toMatchObject({ code: 1, stdout: "", stderr: expect.stringContaining("sign in with the command line anew") });
+  expect(refused).toMatchObject({ code: 1, stdout: "", stderr: expect.stringContaining("Sign in with the command line again") });
 });
 
-test("a broken file is told of before anybody is sent to a browser", async () => {
+test("a broken file is reported before the user is sent to a browser", async () => {
   const dir = newConfigDir();
   writeFileSync(join(dir, "credentials.json"), "{");
   const { code, stdout, stderr } = await runCli(["login", world.origin], { env: { KEYHOOK_CONFIG_DIR: dir } });

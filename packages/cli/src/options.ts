@@ -1,19 +1,19 @@
 import { type WatchedItemInput, watchTypes } from "@keyhook/sdk";
-import { InvalidArgumentError } from "commander";
+import { type Command, InvalidArgumentError } from "commander";
 
-/** Readers of options: what they throw is shown beside the option, and ends with exit code 2. */
+/** Parsers of options. Their errors are shown beside the option, and the exit code is 2. */
 
 export function watchedItem(text: string, before: WatchedItemInput[] = []): WatchedItemInput[] {
   const colon = text.indexOf(":");
   const type = watchTypes.find((one) => one === text.slice(0, colon));
   const name = text.slice(colon + 1);
-  if (!type || name === "") throw new InvalidArgumentError(`Write type:name, with one of ${watchTypes.join(", ")} for a type.`);
+  if (!type || name === "") throw new InvalidArgumentError(`Write type:name, where type is one of ${watchTypes.join(", ")}.`);
   return [...before, { type, name }];
 }
 
 export const many = (text: string, before: string[] = []): string[] => [...before, text];
 
-/** Of a few words. */
+/** One of a few words. */
 export function oneOf<T extends string>(words: readonly T[]): (text: string) => T {
   return (text) => {
     const word = words.find((one) => one === text);
@@ -34,7 +34,7 @@ export function pair(text: string, before: Record<string, string> = {}): Record<
 }
 
 export function wholeNumber(text: string): number {
-  if (!/^\d{1,9}$/.test(text) || Number(text) === 0) throw new InvalidArgumentError("Write a whole number from 1.");
+  if (!/^\d{1,9}$/.test(text) || Number(text) === 0) throw new InvalidArgumentError("Write a whole number, 1 or more.");
   return Number(text);
 }
 
@@ -47,17 +47,24 @@ export function duration(text: string): number {
   return Number(amount) * UNITS[unit as keyof typeof UNITS];
 }
 
-/** A time, or how long ago: `2026-11-22`, `2026-11-22T09:30:00Z`, `2h`. */
+/** A time, or a duration ago: `2026-11-22`, `2026-11-22T09:30:00Z`, `2h`. */
 export function time(text: string): string {
   if (/^\d+[smhd]$/.test(text)) return new Date(Date.now() - duration(text) * 1000).toISOString();
   const at = /^\d{4}-\d\d-\d\d/.test(text) ? Date.parse(text) : Number.NaN;
-  if (Number.isNaN(at)) throw new InvalidArgumentError("Write a time such as 2026-11-22T09:30:00Z, or how long ago: 2h.");
+  if (Number.isNaN(at))
+    throw new InvalidArgumentError("Write a time such as 2026-11-22T09:30:00Z, or a duration ago such as 2h.");
   return new Date(at).toISOString();
 }
 
 export function webAddress(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (!url || !/^https?:$/.test(url.protocol))
-    throw new InvalidArgumentError("Write a whole address, such as https://hub.example.com.");
+    throw new InvalidArgumentError("Write a complete URL, such as https://hub.example.com.");
   return text;
 }
+
+export type OrganizationOption = { organization?: string };
+
+/** Existing tools have no such option: they know only a user's own things. */
+export const withOrganization = (command: Command): Command =>
+  command.option("--organization <name>", "use the resources of an organization instead of your own");

@@ -30,7 +30,7 @@ function start(argv: string[]) {
   return { ...ran, ran, exited: once(child, "close").then(([code, signal]) => ({ ...ran, code, signal })) };
 }
 
-test("its exit code says how it went, and nothing but the answer is on its standard output", async () => {
+test("its exit code shows the outcome, and its standard output has only the result", async () => {
   const [version, fine, refused, wrong, helped] = await Promise.all(
     [
       ["--version"],
@@ -47,7 +47,7 @@ test("its exit code says how it went, and nothing but the answer is on its stand
   expect(helped).toMatchObject({ code: 0, stdout: expect.stringContaining("Usage: keyhook jobs run"), stderr: "" });
 });
 
-test("a reader that has read enough is no failure, nor is Ctrl-C a stack of calls", async () => {
+test("a closed pipe is not a failure, and Ctrl-C prints no stack trace", async () => {
   const piped = start(["--help"]);
   piped.child.stdout.destroy();
   expect(await piped.exited).toMatchObject({ code: 0, stderr: "" });

@@ -1,26 +1,23 @@
+import tab from "@bomb.sh/tab/commander";
 import { Command, Option } from "commander";
-import { addAppsCommands } from "./commands/apps/index.ts";
-import { addAuditCommands } from "./commands/audit/index.ts";
-import { addCompletionCommand } from "./commands/completion.ts";
-import { addJobsCommands } from "./commands/jobs/index.ts";
-import { addLoginCommand } from "./commands/login.ts";
-import { addLogoutCommand } from "./commands/logout.ts";
-import { addOrgsCommands } from "./commands/orgs/index.ts";
+import { addAppsCommands } from "./commands/apps.ts";
+import { addAuditCommands } from "./commands/audit.ts";
+import { addJobsCommands } from "./commands/jobs.ts";
+import { addLoginCommand, addLogoutCommand, addWhoamiCommand } from "./commands/login.ts";
+import { addOrgsCommands } from "./commands/orgs.ts";
 import { addWebhooksCommands } from "./commands/webhooks/index.ts";
-import { addWhoamiCommand } from "./commands/whoami.ts";
-import { hasOwnUrl } from "./context.ts";
+import { hasOwnUrl, version } from "./context.ts";
 import { webAddress } from "./options.ts";
-import { formats } from "./output/format.ts";
+import { formats } from "./output/printer.ts";
 import type { Terminal } from "./terminal.ts";
-import { version } from "./version.ts";
 
-/** The commands as one tree. */
+/** Makes the tree of commands. */
 export function createProgram(terminal: Terminal): Command {
   const program = new Command("keyhook")
     .description("Sign in to a Keyhook service; manage webhooks, jobs, apps and organizations there")
     .version(version, "-V, --version", "print the version")
     .enablePositionalOptions()
-    .showHelpAfterError("(--help shows how it is written)")
+    .showHelpAfterError("(--help shows the usage)")
     .exitOverride()
     .configureOutput({
       writeOut: (text) => void terminal.stdout.write(text),
@@ -39,14 +36,14 @@ export function createProgram(terminal: Terminal): Command {
   addOrgsCommands(program, terminal);
   addAuditCommands(program, terminal);
   addCommonOptions(program);
-  // Last: it reads what there is.
+  // Last, because it reads the other commands.
   addCompletionCommand(program);
   return program;
 }
 
 /**
- * On the program and on each command, so that they may stand at the end, where people write them. Of a command that has an `--url` of its
- * own (a webhook's) the service's stands before it: `keyhook --url … webhooks create --url …`.
+ * Adds the common options to the program and to each command, so that they may also stand at the end of a line. For a command with a `--url`
+ * of its own (a webhook's), write the service's `--url` before the command: `keyhook --url … webhooks create --url …`.
  */
 function addCommonOptions(command: Command): void {
   const isGroup = command.parent !== null && command.commands.length > 0;
@@ -64,11 +61,21 @@ function addOptions(command: Command): void {
 
 function commonOptions(): Option[] {
   return [
-    new Option("--url <address>", "where the service is (KEYHOOK_URL)").argParser(webAddress),
-    new Option("--token <token>", "in place of the sign-in (KEYHOOK_TOKEN)"),
-    new Option("--format <format>", "how to answer: auto is human on a terminal, agent elsewhere").choices(formats),
+    new Option("--url <address>", "the service's URL (KEYHOOK_URL)").argParser(webAddress),
+    new Option("--token <token>", "use this token instead of the sign-in (KEYHOOK_TOKEN)"),
+    new Option("--format <format>", "the output format; auto is human on a terminal and agent elsewhere").choices(formats),
     new Option("--json", "short for --format json"),
-    new Option("-q, --quiet", "short for --format quiet: ids alone"),
-    new Option("--no-truncate", "show long values whole"),
+    new Option("-q, --quiet", "short for --format quiet, which prints only IDs"),
+    new Option("--no-truncate", "do not shorten long values"),
   ];
+}
+
+/**
+ * `completion <shell>` prints the script, which runs `complete -- …` at each press of Tab. Both read the tree of commands, so that a new
+ * command or option needs nothing here. They write to the process's own output.
+ */
+function addCompletionCommand(program: Command): void {
+  tab(program, { completionCommandName: "completion" });
+  const command = program.commands.find((one) => one.name() === "completion");
+  command?.description("print the completion script of a shell: bash, zsh, fish or powershell");
 }

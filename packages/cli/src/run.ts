@@ -1,21 +1,20 @@
 import { ApiError, SignInError } from "@keyhook/sdk";
 import { CommanderError } from "commander";
 import { BadInput, INTERRUPTED, Refused } from "./errors.ts";
-import { visible } from "./output/visible.ts";
+import { visible } from "./output/printer.ts";
 import { createProgram } from "./program.ts";
 import type { Terminal } from "./terminal.ts";
 
 /**
- * One run of the program.
- * @param argv what follows its name
- * @returns the exit code: 0; 1 where the service or the person refused; 2 for what was typed wrong; 130 after Ctrl-C
+ * Runs the program once. `argv` is what follows its name. Returns the exit code: 0; 1 if the service or the user refused; 2 if the command
+ * line is wrong; 130 after Ctrl-C.
  */
 export async function run(argv: readonly string[], terminal: Terminal): Promise<number> {
   try {
     await createProgram(terminal).parseAsync(argv, { from: "user" });
     return 0;
   } catch (error) {
-    // The parser has said already what is wrong.
+    // The parser has printed already what is wrong.
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
     if (terminal.signal.aborted) return INTERRUPTED;
     terminal.stderr.write(`Error: ${visible(sentenceOf(error))}\n`);
@@ -25,11 +24,11 @@ export async function run(argv: readonly string[], terminal: Terminal): Promise<
 
 const OVER = new Set(["invalid_grant", "signed_out"]);
 
-/** One sentence that says what to do. */
+/** The sentence that says what to do. */
 function sentenceOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const isSignInOver = error instanceof SignInError ? OVER.has(error.code) : error instanceof ApiError && error.status === 401;
-  if (isSignInOver) return `${error.message} Here that is keyhook login.`;
+  if (isSignInOver) return `${error.message} Run keyhook login.`;
   if (error instanceof ApiError || error instanceof BadInput || error instanceof Refused) return error.message;
   return error.message || error.name;
 }

@@ -2,7 +2,7 @@ import type { Readable, Writable } from "node:stream";
 
 type MaybeTty = { isTTY?: boolean };
 
-/** What a run of the program reads and writes: the process's own, or a test's. */
+/** What a run of the program reads and writes: the process's own streams, or a test's. */
 export type Terminal = {
   stdin: Readable & MaybeTty;
   stdout: Writable & MaybeTty & { columns?: number };
@@ -10,11 +10,49 @@ export type Terminal = {
   env: Readonly<Record<string, string | undefined>>;
   /** Aborted by Ctrl-C. */
   signal: AbortSignal;
-  /** Lets time pass between two questions to the service; by a timer unless it is given. */
+  /** Replaces the timer between two polls. */
   wait?: (seconds: number, signal?: AbortSignal) => Promise<void>;
-  /** Opens an address in the person's browser. False where there is none. */
+  /** Opens a URL in the user's browser. False if there is none. */
   openBrowser: (url: string) => Promise<boolean>;
 };
 
-/** Whether somebody sits in front of it, who can be asked. */
+/** Whether there is a user who can answer a question. */
 export const isInteractive = ({ stdin, stderr }: Terminal): boolean => Boolean(stdin.isTTY && stderr.isTTY);
+
+/** The process's own terminal. Nothing else in this package reads the environment. */
+export function processTerminal(): Terminal {
+  const interrupted = new AbortController();
+  // Once: a second Ctrl-C ends the process at once, without cleaning up.
+  for (const name of ["SIGINT", "SIGTERM"] as const) process.once(name, () => interrupted.abort(new Error(name)));
+  for (const stream of [process.stdout, process.stderr]) {
+    // The reader of a pipe, such as `| head`, has read enough: that is not a failure.
+    stream.on("error", (error: NodeJS.ErrnoException) => {
+      if (error.code === "EPIPE") process.exit(0);
+      throw error;
+    });
+  }
+  return {
+    stdin: process.stdin,
+    stdout: process.stdout,
+    stderr: process.stderr,
+    env: process.env,
+    signal: interrupted.signal,
+    openBrowser,
+  };
+}
+
+async function openBrowser(url: string): Promise<boolean> {
+  const { DISPLAY, WAYLAND_DISPLAY, SSH_CONNECTION } = process.env;
+  // On a machine without a screen, the opener starts nothing, or a browser in the terminal.
+  if (process.platform === "linux" && !DISPLAY && !WAYLAND_DISPLAY) return false;
+  if (SSH_CONNECTION) return false;
+  try {
+    const { default: open } = await import("open");
+    const child = await open(url);
+    child.on("error", () => undefined);
+    child.unref();
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -62,7 +62,7 @@ describe("what changes something", () => {
     expect((await keyhook(ada, ["info", id])).code).toBe(1);
   });
 
-  test("an update changes what is named and nothing else; the service's address stands before the command", async () => {
+  test("an update changes only the given fields; the service's URL comes before the command", async () => {
     const id = await created(ada, "--domain", "discussions");
     const url = ["--url", world.origin];
     const updated = await runCli([...url, "--token", ada.accessToken, "webhooks", "update", id, "--url", `${HOOK}/2`, "--json"]);
@@ -74,10 +74,10 @@ describe("what changes something", () => {
       watched: [{ type: "user", name: ada.username }],
     });
     const nothing = await keyhook(ada, ["update", id]);
-    expect(nothing).toMatchObject({ code: 2, stderr: "Error: Say what to change: --help lists it.\n" });
+    expect(nothing).toMatchObject({ code: 2, stderr: "Error: Specify something to change: --help lists the options.\n" });
   });
 
-  test("a made secret is shown once, in each format", async () => {
+  test("a created secret is shown once, in each format", async () => {
     const argv = ["create", "--url", HOOK, "--watch", `user:${ada.username}`, "--generate-secret"];
     expect((await keyhook(ada, [...argv, "--format", "human"])).stdout).toMatch(
       /^Webhook created\nid: \w+\nsecret: whsec_\S+\n$/,
@@ -91,13 +91,13 @@ describe("what changes something", () => {
     expect((await keyhook(ada, ["info", quiet.stdout.trim()])).stdout).not.toContain("whsec_");
   });
 
-  test("deleting asks people, takes no for an answer, and does not go on where nobody can be asked", async () => {
+  test("deleting asks for confirmation, accepts a no, and stops if nobody can be asked", async () => {
     const id = await created(ada);
     const refused = await keyhook(ada, ["delete", id]);
     expect(refused).toMatchObject({ code: 1, stdout: "" });
     expect(refused.stderr).toContain("--yes");
     const no = await keyhook(ada, ["delete", id], { isTerminal: true, stdin: "n\n" });
-    expect(no).toMatchObject({ code: 1, stderr: expect.stringContaining("Nothing was done.") });
+    expect(no).toMatchObject({ code: 1, stderr: expect.stringContaining("Nothing was changed.") });
     expect((await keyhook(ada, ["info", id])).code).toBe(0);
     const json = await keyhook(ada, ["delete", id, "--json"], { isTerminal: true, stdin: "y\n" });
     expect(json.code).toBe(1);
@@ -173,7 +173,7 @@ describe("what reads", () => {
 });
 
 describe("errors", () => {
-  test("what was typed wrong ends with 2, before anything is asked of the service", async () => {
+  test("wrong input exits with 2, before any request to the service", async () => {
     const watch = ["--watch", `user:${ada.username}`];
     for (const [argv, sentence] of [
       [["create", "--url", HOOK], "--watch"],
@@ -188,7 +188,7 @@ describe("errors", () => {
       [["info"], "id"],
       [["replay", "x"], "--failed-since"],
       [["activity", "x", "--limit", "0"], "whole number"],
-      [["info", ".."], "no name and no id"],
+      [["info", ".."], "neither a name nor an ID"],
     ] as const) {
       const ran = await keyhook(ada, [...argv]);
       expect([argv.join(" "), ran.code, ran.stdout]).toEqual([argv.join(" "), 2, ""]);
@@ -196,7 +196,7 @@ describe("errors", () => {
     }
   });
 
-  test("what the service refuses ends with 1, in one sentence that says what to do", async () => {
+  test("a refusal by the service exits with 1 and one sentence that says what to do", async () => {
     const nothing = await keyhook(ada, ["info", "a".repeat(24)]);
     expect(nothing).toMatchObject({ code: 1, stdout: "" });
     expect(nothing.stderr).toMatch(/^Error: Webhook not found\.[^\n]*\n$/);
@@ -207,7 +207,7 @@ describe("errors", () => {
     const local = await keyhook(ada, ["create", "--url", "ftp://x", "--watch", `user:${ada.username}`]);
     expect(local.code).toBe(1);
     const gone = await keyhook(ada, ["ls"], { env: { KEYHOOK_URL: "http://127.0.0.1:9" } });
-    expect(gone).toMatchObject({ code: 1, stderr: expect.stringContaining("Check the address and the network") });
+    expect(gone).toMatchObject({ code: 1, stderr: expect.stringContaining("Check the URL and the network") });
     const nowhere = await runCli(["webhooks", "ls"], { env: { KEYHOOK_TOKEN: "x" } });
     expect(nowhere).toMatchObject({ code: 2, stderr: expect.stringContaining("KEYHOOK_URL") });
     const nobody = await runCli(["webhooks", "ls"], { env: { KEYHOOK_URL: world.origin } });
@@ -226,7 +226,7 @@ describe("what became of deliveries", () => {
     await vi.waitFor(() => expect(receiver.received.length).toBeGreaterThan(0), SOON);
 
     const failed = await keyhook(ada, ["test", id, "--event", "discussion.create"]);
-    expect(failed).toMatchObject({ code: 1, stderr: expect.stringContaining("It did not arrive") });
+    expect(failed).toMatchObject({ code: 1, stderr: expect.stringContaining("The delivery failed") });
     expect(failed.stdout).toMatch(/^delivery=\w+ outcome=rejected status=500 ms=\d+\n$/);
     status = 200;
     const test = await keyhook(ada, ["test", id, "--json"]);
@@ -256,7 +256,7 @@ describe("what became of deliveries", () => {
     });
   });
 
-  test("all that have failed since a time are sent again, and told of at the end", async () => {
+  test("all deliveries that have failed since a time are sent again, and the result is printed at the end", async () => {
     const receiver = await startReceiver(() => 200);
     const made = await keyhook(ada, ["create", "--url", receiver.url, "--watch", `user:${ada.username}`, "-q"]);
     const id = made.stdout.trim();

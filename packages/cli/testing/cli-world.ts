@@ -7,11 +7,11 @@ import { findSiteSession, type SiteSession } from "../../../core/accounts/sessio
 import type { TestPerson } from "../../../core/accounts/testing/people.ts";
 import { provideSettings } from "../../../core/env.ts";
 import { listen } from "../../../core/notifications.ts";
-import { ensureCliApp } from "../../../core/oauth/apps/ensure-cli-app.ts";
+import { ensureCliApp } from "../../../core/oauth/apps/create-app.ts";
 import { allowDevice } from "../../../core/oauth/testing/device.ts";
 import { DeliveryEngine } from "../../../core/webhooks/delivery/delivery-engine.ts";
 import { DELIVERY_CHANNEL } from "../../../core/webhooks/vocabulary.ts";
-import { startReplays } from "../../../worker/replays.ts";
+import { startReplays } from "../../../worker/deliveries.ts";
 
 /** The service behind real HTTP, whose deliveries may go to this machine. */
 export async function startCliWorld() {
@@ -53,7 +53,7 @@ export async function startReceiver(
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`, received };
 }
 
-/** The person enters the code that the command line shows, and lets it in. */
+/** The person enters the code that the command line shows, and authorizes it. */
 export async function letIn(person: TestPerson, userCode: string, orgIds: string[] = []): Promise<void> {
   await allowDevice((await findSiteSession(person.token)) as SiteSession, userCode, { orgIds });
 }

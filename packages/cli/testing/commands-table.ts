@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 
-/** The commands as a table in Markdown, from the tree that the program is: README.md carries it. */
+/** The program's commands as a Markdown table, which README.md contains. */
 export function commandsTable(program: Command): string {
   const rows = leavesOf(program).map(({ name, command }) => [
     `\`${[name, ...command.registeredArguments.map(argumentText)].join(" ")}\``,
@@ -35,7 +35,6 @@ function optionsText(command: Command): string {
   return own.map(({ long }) => `\`${long}\``).join(" ");
 }
 
-const isCommon = (description: string): boolean =>
-  /\(KEYHOOK_|^how to answer|^short for|^show long values whole/.test(description);
+const isCommon = (description: string): boolean => /\(KEYHOOK_|^the output format|^short for|^do not shorten/.test(description);
 
 const escaped = (text: string): string => text.replaceAll("|", "\\|");

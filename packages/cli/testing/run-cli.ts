@@ -5,7 +5,7 @@ import { PassThrough, Readable, type Writable } from "node:stream";
 import { run } from "../src/run.ts";
 
 export type RunOptions = {
-  /** Beside a folder for settings that is the test's alone. */
+  /** Added to the test's own directory for settings. */
   env?: Record<string, string>;
   stdin?: string | Readable;
   /** Whether somebody sits in front of it. */

@@ -1,19 +1,20 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { memoryStore } from "./delivery/delivery-store.ts";
+import { memoryStore, RecentDeliveries } from "./delivery/delivery-store.ts";
 import { type Answer, type IncomingRequest, json, RefusedError } from "./delivery/incoming-request.ts";
 import { type Reception, receiveDelivery } from "./delivery/receive-delivery.ts";
 import { type RegisteredHandler, registerHandler } from "./delivery/registered-handler.ts";
 import { environment } from "./environment.ts";
 import { answerLanding } from "./landing/answer-landing.ts";
 import type { ErrorSource, HandlerOptions, ReceiverOptions, WebhookHandler } from "./receiver-options.ts";
-import { RecentDeliveries } from "./recent-deliveries.ts";
-import { fromRequest, toResponse } from "./serve/from-request.ts";
 import type { Launched, LaunchOptions } from "./serve/launch.ts";
-import { answerNode, type FrameworkRequest, type FrameworkResponse } from "./serve/node-handler.ts";
+import { answerNode, type FrameworkRequest, type FrameworkResponse, fromRequest, toResponse } from "./serve/node-handler.ts";
 
 const MIB = 1024 * 1024;
 
-/** Several handlers on one server, each at `POST /webhooks/<name>`. */
+/**
+ * Receives webhooks: several handlers on one server, each at `POST /webhooks/<name>`. Register handlers with `on`, then call `launch` or mount
+ * `handler` or `fetch` into your own server.
+ */
 export class Receiver {
   readonly options: ReceiverOptions;
   readonly secrets: readonly string[];
@@ -29,7 +30,7 @@ export class Receiver {
     this.secrets = options.secret === undefined ? environment.secrets() : ([options.secret].flat() as string[]);
     if (this.secrets.some((secret) => typeof secret !== "string" || secret === "")) {
       throw new Error(
-        "A secret is empty. Leave `secret` away to read WEBHOOK_SECRET, or give the webhook's; [] takes everybody's word.",
+        "A secret is empty. Leave out `secret` to read WEBHOOK_SECRET, or give the webhook's; [] accepts requests from everybody.",
       );
     }
     if (options.requireSignature && this.secrets.length === 0) {
@@ -48,28 +49,28 @@ export class Receiver {
   }
 
   /**
-   * Registers a handler at `/webhooks/<name>`: the name that is given, without slashes around it, or that of the function.
-   * @throws Error when there is no name, or another handler has it
+   * Registers a handler at `/webhooks/<name>`. The name is the given one, without slashes around it, or the function's.
+   * @throws Error if there is no name, or another handler has it
    */
   on(handler: WebhookHandler, options?: HandlerOptions): this;
   on(name: string, handler: WebhookHandler, options?: HandlerOptions): this;
   on(first: string | WebhookHandler, second?: WebhookHandler | HandlerOptions, third?: HandlerOptions): this {
     const [name, handle, options] =
       typeof first === "string" ? [first, second as WebhookHandler, third] : [first.name, first, second as HandlerOptions];
-    if (typeof handle !== "function") throw new TypeError(`Handler "${name}" is no function.`);
+    if (typeof handle !== "function") throw new TypeError(`Handler "${name}" is not a function.`);
     const handler = registerHandler(name, handle, { ...this.options.handlers, ...options });
     if (this.handlers.has(handler.name)) {
-      throw new Error(`There is a handler at /webhooks/${handler.name} already. Give one of the two another name.`);
+      throw new Error(`There is already a handler at /webhooks/${handler.name}. Give one of the two another name.`);
     }
     this.handlers.set(handler.name, handler);
     return this;
   }
 
-  /** Starts a server of its own. */
+  /** Starts a server with this receiver alone. */
   launch(options: LaunchOptions = {}): Promise<Launched> {
-    if (this.#launched) throw new Error("This receiver was launched already.");
-    if (this.#isClosing) throw new Error("This receiver was closed. Make another one.");
-    // Loaded here: elsewhere than in Node there is no server to start, and the rest works.
+    if (this.#launched) throw new Error("This receiver has already been launched.");
+    if (this.#isClosing) throw new Error("This receiver was closed. Create another one.");
+    // Loaded here, because only Node can start a server, while the rest also works elsewhere.
     const launching = import("./serve/launch.ts").then(({ launch }) => launch(this, options));
     this.#launched = launching;
     launching.catch(() => {
@@ -78,7 +79,7 @@ export class Receiver {
     return launching;
   }
 
-  /** For servers that speak `Request` and `Response`: Hono, Next, Deno, Workers. Of use without its receiver: `export const POST = receiver.fetch`. */
+  /** For servers with `Request` and `Response`: Hono, Next, Deno, Workers. It is bound: `export const POST = receiver.fetch`. */
   readonly fetch = async (request: Request): Promise<Response> => {
     const incoming = fromRequest(request);
     return toResponse(await this.answer(incoming), incoming);
@@ -88,12 +89,12 @@ export class Receiver {
   readonly handler = (request: FrameworkRequest | IncomingMessage, response: FrameworkResponse | ServerResponse): Promise<void> =>
     answerNode(this, request, response);
 
-  /** Of an id that `deduplicate` remembers: it runs again when it comes again. */
+  /** Forgets a delivery that `deduplicate` remembers: when it arrives again, its handler runs again. */
   async forget(deliveryId: string): Promise<void> {
     for (const { name } of this.handlers.values()) await this.reception.store.delete(`${name}\n${deliveryId}`);
   }
 
-  /** Takes nothing new (503), waits for what runs, and stops its server. After `timeoutMs` (10 s) what still runs is aborted. */
+  /** Refuses new deliveries (503), waits for running handlers, and stops the server. Handlers are aborted after `timeoutMs` (10 s). */
   async close({ timeoutMs = 10_000 }: { timeoutMs?: number } = {}): Promise<void> {
     this.#isClosing = true;
     const timer = setTimeout(() => this.#ending.abort(), timeoutMs);
@@ -102,7 +103,7 @@ export class Receiver {
     await (await this.#launched?.catch(() => undefined))?.stop();
   }
 
-  /** The answer to a request, from whichever server it comes. */
+  /** Answers a request from any kind of server. */
   async answer(incoming: IncomingRequest): Promise<Answer> {
     try {
       return await this.#route(incoming);
@@ -120,7 +121,7 @@ export class Receiver {
     if (path.startsWith("/webhooks/")) {
       const handler = this.handlers.get(decode(path.slice("/webhooks/".length).replace(/(?<!\/)\/+$/, "")));
       if (!handler) return notFound;
-      if (incoming.method !== "POST") return json(405, { error: "Deliveries are posted." }, { allow: "POST" });
+      if (incoming.method !== "POST") return json(405, { error: "Send deliveries with POST." }, { allow: "POST" });
       return this.receive(incoming, handler);
     }
     if (path === "/health") {
@@ -129,10 +130,10 @@ export class Receiver {
     return answerLanding(this, incoming, path);
   }
 
-  /** @param isOfOurOwn a test that the landing page sends; nobody from outside can say so */
+  /** @param isOfOurOwn a test from the landing page. No request from outside can claim that */
   async receive(incoming: IncomingRequest, handler: RegisteredHandler, isOfOurOwn = false): Promise<Answer> {
     if (this.#isClosing)
-      return json(503, { error: "The receiver is stopping. Come again." }, { "retry-after": "10", connection: "close" });
+      return json(503, { error: "The receiver is stopping. Try again later." }, { "retry-after": "10", connection: "close" });
     const startedAt = performance.now();
     const at = new Date();
     const { answer, id, payload, isRepeated } = await receiveDelivery(incoming, handler, this.reception, isOfOurOwn);

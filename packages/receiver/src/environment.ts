@@ -1,8 +1,8 @@
-/** The environment, where there is one: the only file of this package that reads it. */
+/** The environment, if there is one. Nothing else in this package reads it. */
 const read = (name: string): string | undefined => globalThis.process?.env?.[name] || undefined;
 
 export const environment = {
-  /** One, or several `whsec_…` with spaces between. Others may hold spaces themselves: a part of a secret must never pass for it. */
+  /** One secret, or several `whsec_…` separated by spaces. Another secret may contain spaces: a part of it must never be accepted. */
   secrets: (): string[] => {
     const text = read("WEBHOOK_SECRET");
     const parts = text?.trim().split(/\s+/) ?? [];
@@ -19,7 +19,7 @@ export const environment = {
   host: () => read("HOST"),
   serviceUrl: () => read("KEYHOOK_URL"),
   token: () => read("KEYHOOK_TOKEN"),
-  /** Test runners import what they test: nothing starts by itself in them. */
+  /** In test runners, which import the program under test, nothing starts by itself. */
   isTestRun: () => Boolean(read("VITEST") ?? read("JEST_WORKER_ID") ?? read("NODE_TEST_CONTEXT")),
   configDir: () => read("KEYHOOK_CONFIG_DIR"),
   configHome: () => read("XDG_CONFIG_HOME"),

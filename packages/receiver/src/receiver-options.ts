@@ -1,60 +1,62 @@
 import type { WebhookPayload } from "@keyhook/sdk";
-import type { DeliveryContext } from "./delivery/delivery-context.ts";
 import type { DeliveryStore } from "./delivery/delivery-store.ts";
+import type { DeliveryContext } from "./delivery/registered-handler.ts";
 
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json | undefined };
 
-/** What it returns is the answer's JSON, nothing is `null`, and a `Response` is sent as it is (`410` disables the webhook). What it throws is answered with 500, and the service comes again later. */
-// biome-ignore lint/suspicious/noConfusingVoidType: handlers that return nothing are most of them
+/**
+ * The response is the handler's result as JSON, or `null` without one; a `Response` is sent unchanged (`410` disables the webhook). If the
+ * handler throws, the response is 500, and the service retries the delivery later.
+ */
+// biome-ignore lint/suspicious/noConfusingVoidType: most handlers return nothing
 export type HandlerResult = Json | Response | void;
 export type WebhookHandler = (payload: WebhookPayload, delivery: DeliveryContext) => HandlerResult | Promise<HandlerResult>;
 
 export type HandlerOptions = {
-  /** `wait` (default): the answer says how the handler ended. `queue`: 202 at once, and the work comes after. */
+  /** `wait` (default): the response has the handler's outcome. `queue`: the response is 202 at once, and the handler runs afterwards. */
   mode?: "wait" | "queue";
-  /** How many deliveries the handler works on at once: as many as come with `wait`, 1 with `queue`. */
+  /** How many deliveries the handler works on at once. Default: no limit with `wait`, 1 with `queue`. */
   concurrency?: number;
-  /** After which the handler's `signal` is aborted: 14 s with `wait`, since the service waits for 15; 10 minutes with `queue`. */
+  /** When to abort the handler's `signal`, in milliseconds. Default: 14,000 with `wait`, since the service waits for 15 seconds; 10 minutes with `queue`. */
   timeoutMs?: number;
-  /** How many may wait for their turn (1,000); more are answered with 503 and `Retry-After`. */
+  /** How many deliveries may wait. Default: 1,000. More are answered with 503 and `Retry-After`. */
   maxQueued?: number;
-  /** `false`: runs for each request, whether or not its `Webhook-Id` has been here. For handlers that may run twice. */
+  /** `false` runs the handler for each request, even if its `Webhook-Id` arrived before. */
   deduplicate?: boolean;
 };
 
-/** Where an error came up. `store`: the delivery store. `relay`: the connection for a local receiver. */
+/** Where an error occurred. `store`: in the delivery store. `relay`: in the connection to a relay. */
 export type ErrorSource = { handler?: string; deliveryId?: string; during: "handler" | "queue" | "store" | "relay" };
 
 export type ReceiverOptions = {
-  /** The webhook's secret; several while one replaces another. By default `WEBHOOK_SECRET`, where spaces
-   * part several that begin with `whsec_`. */
+  /** The webhook's secret, or several while one replaces another. Default: `WEBHOOK_SECRET`, with spaces between several `whsec_…`. */
   secret?: string | readonly string[];
   /**
-   * Whether requests must be signed (Standard Webhooks). By default a secret that begins with `whsec_` is taken only by its signature, and
-   * any other also as it is, in `X-Webhook-Secret`. A signature that comes must always be right.
+   * Whether requests must be signed (Standard Webhooks). By default, a `whsec_` secret requires a signature, and any other secret is also
+   * accepted in `X-Webhook-Secret`. If a request has a signature, it must be valid in any case.
    */
   requireSignature?: boolean;
-  /** How far the sender's clock may be off (300). */
+  /** How far the sender's clock may be off, in seconds. Default: 300. */
   toleranceSeconds?: number;
-  /** 1 MiB. */
+  /** The largest body, in bytes. Default: 1 MiB. */
   maxBodyBytes?: number;
-  /** How long a body may take to arrive (15 s). */
+  /** How long a body may take to arrive, in milliseconds. Default: 15,000. */
   bodyTimeoutMs?: number;
-  /** Remembers which deliveries were taken: 10,000 in memory by default. */
+  /** Remembers accepted deliveries. Default: 10,000 in memory. */
   store?: DeliveryStore;
   /** Defaults of every handler. */
   handlers?: HandlerOptions;
-  /** By default it is printed. */
+  /** Is told about errors. Default: they are printed. */
   onError?: (error: unknown, source: ErrorSource) => void;
-  /** In place of the landing page: HTML, or what makes an answer. `false`: none. */
+  /** Replaces the landing page: HTML, or a function that returns the response. `false`: no page. */
   page?: string | false | ((request: Request) => Response | Promise<Response>);
-  /** What stands before `/webhooks/…` and `/` where the receiver is mounted, such as `/api`. */
+  /** The path before `/webhooks/…` and `/` where the receiver is mounted, such as `/api`. */
   basePath?: string;
   /**
-   * Who may see the last deliveries and send tests from the landing page. By default whoever opens it on this machine, at a loopback
-   * address and through no proxy.
+   * Who may see recent deliveries and send tests on the landing page. Default: a user who opens it on this machine, at a loopback address
+   * and not through a proxy.
    */
   mayManage?: (request: Request) => boolean | Promise<boolean>;
-  /** The service, for links: by default `KEYHOOK_URL`. */
+  /** The service's URL, for links. Default: `KEYHOOK_URL`. */
   serviceUrl?: string;
 };

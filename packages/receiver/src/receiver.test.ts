@@ -3,7 +3,7 @@ import { connect } from "node:net";
 import { Webhook } from "standardwebhooks";
 import { afterEach, describe, expect, it } from "vitest";
 import { createReceiver, type DeliveryContext, isEvent, type Receiver, type ReceiverOptions } from "./index.ts";
-import { samplePayload } from "./landing/sample-payload.ts";
+import { samplePayload } from "./landing/answer-landing.ts";
 
 const PLAIN = "a plain secret";
 const SIGNING = `whsec_${Buffer.alloc(24, 3).toString("base64")}`;
@@ -88,7 +88,7 @@ it("S140 answers as the table in docs/specification/webhooks.md#the-receiver say
 });
 
 describe("who sends", () => {
-  it("S140 takes signatures of any of its secrets, and of a whsec_ secret nothing else", async () => {
+  it("S140 accepts signatures by any of its secrets, and for a whsec_ secret only signatures", async () => {
     const other = `whsec_${Buffer.alloc(24, 9).toString("base64")}`;
     const { post } = await start({ secret: [other, SIGNING] }, (receiver) => receiver.on("a", () => undefined));
     const status = async (headers: Record<string, string>, body = payload) =>
@@ -129,7 +129,7 @@ describe("who sends", () => {
       expect([401, 403], JSON.stringify(headers)).toContain(status);
     }
   });
-  it("S140 says at its start whether the secret is set, and warns when it is not", async () => {
+  it("S140 prints at its start whether the secret is set, and warns if it is not", async () => {
     const closed = await start({ secret: PLAIN, serviceUrl: "https://hub.example.com" }, (receiver) =>
       receiver.on("a", () => undefined),
     );
@@ -138,7 +138,7 @@ describe("who sends", () => {
     expect(closed.printed()).toContain("The webhook secret is set.");
     expect(closed.printed()).not.toContain(PLAIN);
     const opened = await start({ secret: [] }, (receiver) => receiver.on("a", () => undefined));
-    expect(opened.printed()).toMatch(/WARNING.*open to everyone[\s\S]*WEBHOOK_SECRET/);
+    expect(opened.printed()).toMatch(/WARNING.*anybody who finds these URLs[\s\S]*WEBHOOK_SECRET/);
     expect((await opened.post("/webhooks/a")).status).toBe(200);
   });
 });
@@ -162,7 +162,7 @@ describe("handlers", () => {
     expect(await seen?.request.text()).toBe(payload);
     expect(seen?.signal.aborted).toBe(false);
   });
-  it("that throw or run too long are 500 without details, and the error is told", async () => {
+  it("that throw or run too long are 500 without details, and the error is reported", async () => {
     const errors: unknown[] = [];
     let aborted = false;
     const { post } = await start(
@@ -188,7 +188,7 @@ describe("handlers", () => {
       expect.stringContaining("slow: Error: Handler"),
     ]);
   });
-  it("with a queue answer at once, so many work at a time, and too many are told to come again", async () => {
+  it("with a queue respond at once, run a limited number at a time, and tell others to retry", async () => {
     const errors: unknown[] = [];
     let running = 0;
     let most = 0;
@@ -222,7 +222,7 @@ describe("handlers", () => {
 });
 
 describe("deduplication", () => {
-  it("runs what comes in parallel once, and what was taken not again; what failed may", async () => {
+  it("runs parallel copies once, and accepted ones not again; failed ones may run again", async () => {
     let runs = 0;
     let isBroken = true;
     const { post } = await start({ secret: SIGNING, onError: () => undefined }, (receiver) =>
@@ -241,7 +241,7 @@ describe("deduplication", () => {
     expect(await (await send()).text()).toBe('{"runs":2}');
     expect(runs).toBe(2);
   });
-  it("lets a replay run again that somebody asked for, and no copy of a request that says so", async () => {
+  it("lets a requested replay run again, but not a copied request with the same header", async () => {
     let runs = 0;
     const { post, receiver } = await start({ secret: SIGNING }, (each) => each.on("a", () => ({ runs: ++runs })));
     const now = Date.now();
@@ -256,7 +256,7 @@ describe("deduplication", () => {
     await receiver.forget("same");
     expect(await send(new Date(now))).toEqual({ runs: 3 });
   });
-  it("runs a replay that failed again when the service tries it again, which does not say any more that it is one", async () => {
+  it("runs a failed replay again when the service retries it, although the retry is no longer marked as a replay", async () => {
     const runs: string[] = [];
     const answers = [200, 500, 500, 201];
     const { post } = await start({ secret: SIGNING }, (each) =>
@@ -273,7 +273,7 @@ describe("deduplication", () => {
     for (const copied of [60, 50, 40, 30, 20]) expect(await send(copied)).toBe("4");
     expect(runs).toHaveLength(4);
   });
-  it("takes a store of one's own, and refuses while it cannot be asked", async () => {
+  it("accepts a custom store, and refuses deliveries while the store is unavailable", async () => {
     const errors: unknown[] = [];
     const broken = () => Promise.reject(new Error("store is down"));
     const store = { get: broken, set: broken, delete: broken };

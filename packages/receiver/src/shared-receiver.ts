@@ -4,9 +4,9 @@ import type { HandlerOptions, WebhookHandler } from "./receiver-options.ts";
 import type { Launched, LaunchOptions } from "./serve/launch.ts";
 
 /**
- * The one server of a script. It starts by itself at the script's end: when nothing else keeps the program (`beforeExit`, which waits for
- * top-level `await` too), or a second after the latest handler was registered when something does. Never where it is mounted into another
- * server, was launched by hand, or a test runner has imported it.
+ * The one server of a script. It starts by itself at the end of the script: when nothing else keeps the process alive (`beforeExit`, after
+ * top-level `await` too), or else one second after the last handler was registered. It does not start by itself if it was mounted into
+ * another server or launched by hand, or if a test runner has imported it.
  */
 const AFTER_MS = 1_000;
 let shared: Receiver | undefined;
@@ -16,8 +16,8 @@ let timer: ReturnType<typeof setTimeout> | undefined;
 
 /**
  * Registers a handler of the shared server, at `/webhooks/<name>`.
- * @returns the handler as it was given
- * @throws Error when there is no name, or another handler has it
+ * @returns the same handler
+ * @throws Error if there is no name, or another handler has it
  */
 export function webhook<Handler extends WebhookHandler>(handler: Handler, options?: HandlerOptions): Handler;
 export function webhook<Handler extends WebhookHandler>(name: string, handler: Handler, options?: HandlerOptions): Handler;
@@ -33,17 +33,17 @@ export function webhook(
   return typeof first === "string" ? (second as WebhookHandler) : first;
 }
 
-/** The shared receiver, to mount it into another server: from now on it does not start by itself. */
+/** The shared receiver, to mount into another server. From now on it does not start by itself. */
 export function sharedReceiver(): Receiver {
   takeOver();
   shared ??= createReceiver();
   return shared;
 }
 
-/** Starts the shared server now, with settings. */
+/** Starts the shared server now, with options. */
 export function launch(options?: LaunchOptions): Promise<Launched> {
   if (launched)
-    throw new Error("The receiver has started by itself already. Call launch() before the script waits for other things.");
+    throw new Error("The receiver has already started by itself. Call launch() before the script waits for anything else.");
   launched = sharedReceiver().launch(options);
   return launched;
 }

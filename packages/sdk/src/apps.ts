@@ -1,7 +1,11 @@
 import { z } from "zod";
 import { scopes } from "./scopes.ts";
 
-/** An OAuth app as the API gives it. Its secret is never in it. Times are ISO 8601 in UTC. */
+/** What an app is held to: its own requirements, or the FAPI 2.0 Security Profile. @group OAuth apps */
+export const securityProfiles = ["standard", "fapi2"] as const;
+export type SecurityProfile = (typeof securityProfiles)[number];
+
+/** An OAuth app as the API returns it, without its secret. Times are ISO 8601 in UTC. @group OAuth apps */
 export const oauthAppSchema = z.object({
   id: z.string(),
   clientId: z.string(),
@@ -12,20 +16,22 @@ export const oauthAppSchema = z.object({
   redirectUris: z.array(z.string()),
   postLogoutRedirectUris: z.array(z.string()),
   scopes: z.array(z.enum(scopes)),
-  /** Whether it proves who it is, by a secret or by keys; an app that does not is public. */
+  /** Whether it authenticates, by a secret or by keys. An app that does not is public. */
   isConfidential: z.boolean(),
   isPkceRequired: z.boolean(),
   isRefreshAllowed: z.boolean(),
   isDeviceFlowAllowed: z.boolean(),
   isParRequired: z.boolean(),
   isDpopRequired: z.boolean(),
+  isRefreshRotated: z.boolean(),
+  securityProfile: z.enum(securityProfiles),
   backchannelLogoutUri: z.string().nullable(),
   isVerified: z.boolean(),
   isBlocked: z.boolean(),
   owner: z.object({ name: z.string(), type: z.enum(["user", "org"]) }).nullable(),
   /** The organization whose administrators decide about its secret and scopes, for token exchange. */
   boundOrganization: z.string().nullable(),
-  /** What is known of its secrets: the current one first, then those that a rotation lets live a while longer. */
+  /** Facts about its secrets: the current one first, then earlier ones that still work after a rotation. */
   secrets: z.array(
     z.object({
       last4: z.string(),
@@ -41,7 +47,7 @@ export const oauthAppSchema = z.object({
 });
 export type OAuthAppRecord = z.infer<typeof oauthAppSchema>;
 
-/** In a list there is less to read: secrets are told of where one app is read. */
+/** An app in a list, which leaves out the secrets. @group OAuth apps */
 export const listedOAuthAppSchema = oauthAppSchema.omit({ secrets: true, owner: true, boundOrganization: true });
 export type ListedOAuthApp = z.infer<typeof listedOAuthAppSchema>;
 
@@ -59,10 +65,14 @@ const appSettings = {
   isDeviceFlowAllowed: z.boolean(),
   isParRequired: z.boolean(),
   isDpopRequired: z.boolean(),
+  /** Whether each refresh replaces the refresh token. Always true for a public app whose token is not bound to a key. */
+  isRefreshRotated: z.boolean(),
+  /** `fapi2` needs keys, and switches on PKCE, pushed requests and proof of possession. */
+  securityProfile: z.enum(securityProfiles),
   backchannelLogoutUri: z.string().max(2_000).nullish(),
 };
 
-/** What is absent stays as it is. */
+/** Absent fields stay as they are. @group OAuth apps */
 export const oauthAppChangesSchema = z.object(appSettings).partial();
 export type OAuthAppChanges = z.input<typeof oauthAppChangesSchema>;
 
@@ -71,14 +81,14 @@ export const newOAuthAppSchema = oauthAppChangesSchema.extend({
   redirectUris: uris.default([]),
   /** Default: `openid` and `profile`. */
   scopes: appSettings.scopes.default(["openid", "profile"]),
-  /** Whether it starts with a secret, which is in the answer, this once. */
+  /** Whether it starts with a secret. Only this one answer contains it. */
   isConfidential: z.boolean().default(false),
-  /** Of an organization's app: bound to it from the start, for token exchange. */
+  /** Whether an organization's app is bound to the organization from the start, for token exchange. */
   isBound: z.boolean().default(false),
 });
 export type NewOAuthApp = z.input<typeof newOAuthAppSchema>;
 
 export const rotateAppSecretSchema = z.object({
-  /** How long the secret before goes on working: 0 to 7 days. */
+  /** How long the previous secret still works: 0 to 7 days. */
   overlapSeconds: z.int().min(0).max(604_800).optional(),
 });

@@ -2,26 +2,26 @@ import { z } from "zod";
 
 /** A name of an environment variable. */
 const variable = z.string().regex(/^[A-Za-z_][A-Za-z0-9_]{0,254}$/, "must be letters, digits and underscores");
-/** What a process is started with holds no NUL. */
+/** The arguments and variables of a process cannot contain NUL. */
 const text = (max: number) =>
   z
     .string()
     .max(max)
-    .refine((value) => !value.includes("\0"), "must not hold NUL characters")
-    .refine((value) => !/\p{Surrogate}/u.test(value), "must not hold half of a character");
+    .refine((value) => !value.includes("\0"), "must not contain NUL characters")
+    .refine((value) => !/\p{Surrogate}/u.test(value), "must not contain incomplete characters");
 
-/** Of variables, of secrets, and of labels. */
+/** The number of variables, of secrets, and of labels. */
 const ENTRIES_MAX = 1_000;
 const atMost = <Entries extends z.ZodRecord>(max: number, entries: Entries) =>
   entries
     .refine((value) => Object.keys(value as object).length <= max, `must have at most ${max} entries`)
     .meta({ maxProperties: max });
 
-/** Limits of a job's spec, in characters, entries and seconds. */
+/** Limits of a job's spec, in characters, entries and seconds. @group Jobs */
 export const JOB_TIMEOUT_SECONDS = 30 * 60;
 export const JOB_TIMEOUT_MAX_SECONDS = 24 * 60 * 60;
 
-/** What runs: an image or a Space, a command, and with what (docs/specification/jobs-and-spaces.md#a-jobs-body). */
+/** What runs: an image or a Space, a command, and with what (docs/specification/jobs-and-spaces.md#a-jobs-body). @group Jobs */
 export const jobSpecSchema = z.object({
   dockerImage: text(500).min(1).optional(),
   /** `owner/name` of a Space, whose files the command finds in its working directory. */
@@ -37,7 +37,7 @@ export const jobSpecSchema = z.object({
     .string()
     .regex(/^[a-z0-9-]{1,40}$/)
     .default("cpu-basic"),
-  /** Whether it may reach the network, where the operator lets jobs (JOBS_NETWORK). */
+  /** Whether it has network access, if the operator allows it for jobs (JOBS_NETWORK). */
   network: z.boolean().default(false),
   timeoutSeconds: z.number().int().min(1).max(JOB_TIMEOUT_MAX_SECONDS).optional(),
   labels: atMost(
@@ -47,12 +47,14 @@ export const jobSpecSchema = z.object({
 });
 export type JobSpec = z.infer<typeof jobSpecSchema>;
 
-/** Values that are kept sealed and masked in logs (S134). */
+/** Values that are stored encrypted and masked in logs (S134). @group Jobs */
 export const jobSecretsSchema = atMost(ENTRIES_MAX, z.record(variable, text(32_768)));
 
 // ---- the HTTP API (docs/specification/jobs-and-spaces.md#jobs) -------------------------------------------------------------
 
-/** What the public hub's runs may have and ours do not: left out or empty it asks for nothing, and anything else is refused by name. */
+/**
+ * Options of the public hub that this service does not have. They are accepted if they are absent or empty, and otherwise refused by name.
+ */
 const absent = (what: string) =>
   z
     .unknown()
@@ -66,7 +68,11 @@ function isEmpty(value: unknown): boolean {
   return Object.values(value).every(isEmpty);
 }
 
-/** `POST /api/jobs/{namespace}`; what a schedule repeats as well. A flavor must be named, null is as good as left out elsewhere. */
+/**
+ * The body of `POST /api/jobs/{namespace}`, and of the job that a schedule repeats. `flavor` is required. In all other fields, null means absent.
+ *
+ * @group Jobs
+ */
 export const jobBodySchema = z
   .object({
     dockerImage: jobSpecSchema.shape.dockerImage.nullish(),
@@ -76,12 +82,12 @@ export const jobBodySchema = z
     environment: atMost(ENTRIES_MAX, z.record(variable, text(32_768))).nullish(),
     secrets: jobSecretsSchema.nullish(),
     flavor: z.string().regex(/^[a-z0-9-]{1,40}$/, "must be the name of a flavor"),
-    /** Ours: whether it may reach the network, where the operator lets jobs. */
+    /** Only in this service: whether it has network access, if the operator allows it for jobs. */
     network: z.boolean().nullish(),
     timeoutSeconds: z.number().int().min(1).max(JOB_TIMEOUT_MAX_SECONDS).nullish(),
     labels: jobSpecSchema.shape.labels.unwrap().nullish(),
-    /** How often the public hub tries a run that fails; here it is tried once. */
-    attempts: z.literal(1, "must be 1: a run is not tried again by itself").nullish(),
+    /** How often the public hub attempts a run that fails. This service attempts it once. */
+    attempts: z.literal(1, "must be 1: runs are not retried automatically").nullish(),
     volumes: absent("volumes"),
     expose: absent("expose"),
     ssh: absent("ssh"),
@@ -89,12 +95,12 @@ export const jobBodySchema = z
     resourceGroupId: absent("resourceGroupId"),
   })
   .refine(({ dockerImage, spaceId }) => Boolean(dockerImage) !== Boolean(spaceId), {
-    message: "name either an image or a Space",
+    message: "send either an image or a Space",
     path: ["dockerImage"],
   });
 export type JobBody = z.infer<typeof jobBodySchema>;
 
-/** The body as the spec that is kept, and the secrets that are sealed apart from it. */
+/** Splits the body into the spec, which is stored as it is, and the secrets, which are encrypted. @group Jobs */
 export function jobSpecOf(body: JobBody): { spec: JobSpec; secrets: Record<string, string> } {
   const { dockerImage, spaceId, timeoutSeconds, flavor } = body;
   return {
@@ -116,21 +122,23 @@ export function jobSpecOf(body: JobBody): { spec: JobSpec; secrets: Record<strin
 const named = z.object({ id: z.string(), name: z.string(), type: z.string() });
 
 /**
- * Who made something that acts later: a person on the pages, an app with the person's permission, or a personal access token. What an app
- * or a token made reaches no more than they do, and ends with their access.
+ * Who created something that acts later: a person on the pages, an app with the person's permission, or a personal access token. It has no
+ * more rights than the app or the token, and ends with their access.
+ *
+ * @group Jobs
  */
 export const createdBySchema = z.object({
   type: z.enum(["user", "app", "token"]),
-  /** Of the user for whom it acts; null for one who is gone. */
+  /** The user for whom it acts; null if the account was deleted. */
   userId: z.string().nullable(),
-  /** Of an app. An app is not told which other app it was. */
+  /** The app's client ID. An app does not learn which other app it was. */
   clientId: z.string().optional(),
-  /** Of an app or a token that is still there; an app is told its own only. */
+  /** The name of an app or a token that still exists. An app learns only its own. */
   name: z.string().optional(),
 });
 export type CreatedBy = z.infer<typeof createdBySchema>;
 
-/** A spec in an answer: secrets by name only (S134). */
+/** A spec in an answer. It contains only the names of secrets (S134). @group Jobs */
 export const jobSpecAnswerSchema = z.object({
   dockerImage: z.string().optional(),
   spaceId: z.string().optional(),
@@ -145,12 +153,12 @@ export const jobSpecAnswerSchema = z.object({
 });
 export type JobSpecAnswer = z.infer<typeof jobSpecAnswerSchema>;
 
-/** A run, which the public hub calls a job. `initiator.type`: user, org, scheduled-job, duplicated-job or webhook. */
+/** A run, which the public hub calls a job. `initiator.type`: user, org, scheduled-job, duplicated-job or webhook. @group Jobs */
 export const jobAnswerSchema = jobSpecAnswerSchema.extend({
   type: z.literal("job"),
-  /** Left out in lists. */
+  /** Absent in lists. */
   secrets: z.array(z.string()).optional(),
-  /** A run is tried once. */
+  /** A run is attempted once. */
   attempts: z.literal(1),
   id: z.string(),
   createdAt: z.string(),
@@ -160,7 +168,7 @@ export const jobAnswerSchema = jobSpecAnswerSchema.extend({
     stage: z.string(),
     message: z.string().nullable(),
     failureCount: z.number(),
-    /** Ours: of the command, once it has ended. */
+    /** Only in this service: the exit code of the command, once it has ended. */
     exitCode: z.number().nullable(),
   }),
   durations: z.object({
@@ -174,23 +182,23 @@ export const jobAnswerSchema = jobSpecAnswerSchema.extend({
 });
 export type JobAnswer = z.infer<typeof jobAnswerSchema>;
 
-/** `PUT …/labels`: all of them, in place of those that there were. */
+/** `PUT …/labels`: all labels. They replace the previous ones. @group Jobs */
 export const jobLabelsBodySchema = z.object({ labels: jobSpecSchema.shape.labels.unwrap() });
 
 /** A cron line of five fields or one of `@yearly`, `@monthly`, `@weekly`, `@daily`, `@hourly`, in a time zone of the IANA's list. */
 const schedule = z.string().max(200);
 const timezone = z.string().max(100);
 
-/** `POST /api/scheduled-jobs/{namespace}` */
+/** `POST /api/scheduled-jobs/{namespace}` @group Jobs */
 export const scheduledJobBodySchema = z.object({
   jobSpec: jobBodySchema,
   schedule,
   timezone: timezone.nullish(),
-  /** Whether a run may start while the last one goes on. */
+  /** Whether a run may start while the previous one is still running. */
   concurrency: z.boolean().nullish(),
   suspend: z.boolean().nullish(),
 });
-/** `POST …/schedule` */
+/** `POST …/schedule` @group Jobs */
 export const scheduleBodySchema = z.object({
   schedule,
   timezone: timezone.nullish(),
@@ -208,10 +216,23 @@ export const scheduledJobAnswerSchema = z.object({
   status: z.object({
     lastJob: z.object({ id: z.string(), at: z.string() }).nullable(),
     nextJobRunAt: z.string().nullable(),
-    /** Why it did not run when it was due, or was suspended by itself. */
+    /** Why it did not run when it was due, or why the service suspended it. */
     message: z.string().nullable(),
   }),
   owner: named,
   createdBy: createdBySchema,
 });
 export type ScheduledJobAnswer = z.infer<typeof scheduledJobAnswerSchema>;
+
+/** `GET /api/jobs/hardware`: a flavor. Nothing is charged here; existing clients read the prices, and show "free". @group Jobs */
+export const hardwareSchema = z.object({
+  name: z.string(),
+  prettyName: z.string(),
+  cpu: z.string(),
+  ram: z.string(),
+  ephemeralStorage: z.string(),
+  accelerator: z.null(),
+  unitCostMicroUSD: z.number(),
+  unitCostUSD: z.number(),
+  unitLabel: z.string(),
+});

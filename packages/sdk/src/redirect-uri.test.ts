@@ -67,7 +67,7 @@ describe("S6 plain http is refused off this machine", () => {
     "http://localhost@app.example.com/cb",
     "http://192.168.1.4/cb",
   ])("%s", (uri) => {
-    expect(explainRedirectUri(uri)).toMatch(/https|user name/);
+    expect(explainRedirectUri(uri)).toMatch(/https|username/);
   });
 });
 
@@ -79,13 +79,13 @@ describe("S20 an address of our own is refused", () => {
     "https://keyhook.example.com./login",
     "https://keyhook.example.com",
   ])("%s", (uri) => {
-    expect(explainRedirectUri(uri, { ownOrigin })).toMatch(/our own/);
+    expect(explainRedirectUri(uri, { ownOrigin })).toMatch(/of this service/);
   });
 
   test("under every name of this machine, on our port only", () => {
     const local = { ownOrigin: "http://localhost:3000" };
     for (const host of ["localhost", "127.0.0.1", "[::1]"]) {
-      expect(explainRedirectUri(`http://${host}:3000/cb`, local)).toMatch(/our own/);
+      expect(explainRedirectUri(`http://${host}:3000/cb`, local)).toMatch(/of this service/);
       expect(explainRedirectUri(`http://${host}:3001/cb`, local)).toBeUndefined();
     }
   });
@@ -101,22 +101,22 @@ describe("S20 an address of our own is refused", () => {
   });
 });
 
-describe("what cannot be an address is refused with what to do", () => {
+describe("an invalid URL is refused with advice", () => {
   test.each([
     ["", /Enter/],
     ["app.example.com/cb", /scheme/],
     ["//app.example.com/cb", /scheme/],
     ["/cb", /scheme/],
-    ["https:app.example.com/cb", /full address/],
-    ["https:/app.example.com/cb", /full address/],
-    ["https:///app.example.com/cb", /full address/],
-    ["https://?x", /full address/],
+    ["https:app.example.com/cb", /full URL/],
+    ["https:/app.example.com/cb", /full URL/],
+    ["https:///app.example.com/cb", /full URL/],
+    ["https://?x", /full URL/],
     ["https://app.example.com:99999/cb", /valid port/],
     ["HTTPS://app.example.com/cb", /lower case: https:/],
     ["https://app.example.com/cb#part", /fragment/],
     ["https://app.example.com/cb#", /fragment/],
-    ["https://user:pw@app.example.com/cb", /user name/],
-    ["https://app.example.com@evil.example/cb", /user name/],
+    ["https://user:pw@app.example.com/cb", /username/],
+    ["https://app.example.com@evil.example/cb", /username/],
     ["https://*.example.com/cb", /Wildcards/],
     ["https://app.example.com/*", /Wildcards/],
     ["https://app.example.com\\@evil.example/cb", /Percent-encode/],
@@ -130,7 +130,7 @@ describe("what cannot be an address is refused with what to do", () => {
     [`https://app.example.com/${"a".repeat(2000)}`, /2000/],
     ["myapp:", /slash/],
     ["myapp:callback", /slash/],
-    ["myapp://user@host/cb", /user name/],
+    ["myapp://user@host/cb", /username/],
   ])("%j", (uri, reason) => {
     expect(explainRedirectUri(uri)).toMatch(reason);
   });

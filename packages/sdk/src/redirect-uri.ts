@@ -1,15 +1,22 @@
 /**
- * Which redirect URIs an OAuth app may have, and which registered one a request matches. Shared by the service, which decides,
- * and by the form that warns while one types. The rules: any `https`, `http` on this machine only (RFC 8252 §7.3), or a
- * private-use scheme (RFC 8252 §7.1); compared as plain strings (RFC 9700 §2.1) but for the port of a loopback address.
- * Post-logout redirect URIs follow the same rules.
+ * Which redirect URIs an OAuth app may have, and which registered one a request matches. Shared by the service, which decides, and by the
+ * form that warns while the user types. The rules: any `https`, `http` on this machine only (RFC 8252 §7.3), or a private-use scheme (RFC
+ * 8252 §7.1); compared as plain strings (RFC 9700 §2.1) except for the port of a loopback address. Post-logout redirect URIs follow the
+ * same rules.
  */
 
+/** @group Redirect URIs */
 export const REDIRECT_URI_MAX_CHARACTERS = 2000;
+/** @group Redirect URIs */
 export const REDIRECT_URI_MAX_COUNT = 50;
 
+/**
+ * What the rules depend on.
+ *
+ * @group Redirect URIs
+ */
 export type RedirectUriContext = {
-  /** The service's own origin: an app may not send people back to us, which would make us an open redirector (S20). */
+  /** The service's own origin. An app may not redirect there, which would make the service an open redirector (S20). */
   ownOrigin?: string;
 };
 
@@ -29,17 +36,25 @@ const FORBIDDEN_SCHEMES = new Set(
 const FORBIDDEN_SCHEME_SHAPES = /http|^hxxp|^ms-|^x-javascript|script$/;
 
 /**
- * Why `uri` cannot be a redirect URI, as a sentence that says what to do; `undefined` when it can.
+ * Checks whether an app may have a redirect URI: any `https` address, `http` on this machine only, or a private-use scheme.
+ *
+ * @param uri The URI as it was typed.
+ * @param context The service's own origin, if it is known.
+ * @returns `undefined` if it can be used, or a sentence that says what to change.
+ * @see [RFC 8252 §7](https://www.rfc-editor.org/rfc/rfc8252#section-7) and
+ *   [RFC 9700 §2.1](https://www.rfc-editor.org/rfc/rfc9700#section-2.1)
+ *
+ * @group Redirect URIs
  */
 export function explainRedirectUri(uri: string, { ownOrigin }: RedirectUriContext = {}): string | undefined {
-  if (uri === "") return "Enter an address, such as https://app.example.com/callback.";
+  if (uri === "") return "Enter a URL, such as https://app.example.com/callback.";
   if (uri.length > REDIRECT_URI_MAX_CHARACTERS) return `Shorten it to at most ${REDIRECT_URI_MAX_CHARACTERS} characters.`;
   if (!/^[\x21-\x7e]+$/.test(uri)) {
     return "Use only ASCII characters without spaces: write others percent-encoded, and an international host name as xn--….";
   }
   if (/[\\^`{|}<>"]/.test(uri)) return 'Percent-encode the characters \\ ^ ` { | } < > and ".';
   if (uri.includes("#")) return "Remove the fragment: nothing may follow a #.";
-  if (uri.includes("*")) return "Wildcards do not work: list each address in full.";
+  if (uri.includes("*")) return "Wildcards do not work. List each URL in full.";
   const scheme = SCHEME.exec(uri)?.[1];
   if (!scheme) return "Begin with a scheme, such as https://app.example.com/callback.";
   if (scheme !== scheme.toLowerCase()) return `Write the scheme in lower case: ${scheme.toLowerCase()}:`;
@@ -51,7 +66,7 @@ export function explainRedirectUri(uri: string, { ownOrigin }: RedirectUriContex
 function explainHttps(uri: string, ownOrigin: string | undefined): string | undefined {
   const url = parseWebAddress(uri);
   if (typeof url === "string") return url;
-  if (ownOrigin && isOwnHost(url, ownOrigin)) return "This is our own address: enter one of your app's.";
+  if (ownOrigin && isOwnHost(url, ownOrigin)) return "This is a URL of this service. Enter a URL of your app.";
   return undefined;
 }
 
@@ -59,18 +74,18 @@ function explainHttp(uri: string, ownOrigin: string | undefined): string | undef
   const url = parseWebAddress(uri);
   if (typeof url === "string") return url;
   if (!LOOPBACK.test(uri)) {
-    return `Use https: plain http is only for ${LOOPBACK_HOSTS.join(", ")}, written exactly so.`;
+    return `Use https. Plain http is only allowed for ${LOOPBACK_HOSTS.join(", ")}, written exactly like this.`;
   }
-  if (ownOrigin && isOwnHost(url, ownOrigin)) return "This is our own address: enter one of your app's.";
+  if (ownOrigin && isOwnHost(url, ownOrigin)) return "This is a URL of this service. Enter a URL of your app.";
   return undefined;
 }
 
-/** The parsed address, or why it is none. */
+/** The parsed address, or a sentence that says what is wrong with it. */
 function parseWebAddress(uri: string): URL | string {
   const url = /^https?:\/\/[^/?]/.test(uri) && URL.canParse(uri) ? new URL(uri) : undefined;
-  if (!url) return "Write a full address with a host and a valid port, such as https://app.example.com/callback.";
-  // Userinfo makes an address read as another host than it leads to.
-  if (/^https?:\/\/[^/?]*@/.test(uri)) return "Remove the user name and password before the @.";
+  if (!url) return "Write a full URL with a host and a valid port, such as https://app.example.com/callback.";
+  // With userinfo, a URL seems to lead to another host.
+  if (/^https?:\/\/[^/?]*@/.test(uri)) return "Remove the username and password before the @.";
   return url;
 }
 
@@ -79,15 +94,15 @@ function explainPrivateScheme(uri: string, scheme: string): string | undefined {
     return `The scheme ${scheme}: is not allowed. Use https, or your app's own scheme, such as com.example.app:/callback.`;
   }
   if (!uri.startsWith(`${scheme}:/`)) return `Add a slash after the colon, such as ${scheme}:/callback.`;
-  if (/^[^:]+:\/\/[^/?]*@/.test(uri)) return "Remove the user name and password before the @.";
-  if (!URL.canParse(uri)) return `This is not a valid address. Write it as ${scheme}:/callback or ${scheme}://callback.`;
+  if (/^[^:]+:\/\/[^/?]*@/.test(uri)) return "Remove the username and password before the @.";
+  if (!URL.canParse(uri)) return `This is not a valid URL. Write it as ${scheme}:/callback or ${scheme}://callback.`;
   return undefined;
 }
 
 function isOwnHost(url: URL, ownOrigin: string): boolean {
   const own = new URL(ownOrigin);
   const host = url.hostname.replace(/\.$/, "");
-  // On this machine other ports are other programs, under whichever of its names.
+  // On this machine another port is another program, under any of the machine's names.
   if (LOOPBACK_HOSTS.includes(own.hostname)) return LOOPBACK_HOSTS.includes(host) && portOf(url) === portOf(own);
   return host === own.hostname.replace(/\.$/, "");
 }
@@ -97,10 +112,18 @@ function portOf(url: URL): string {
 }
 
 /**
- * Whether a requested redirect URI is one of the registered ones: the same string, or the same but for the port of an `http`
- * loopback address, which a native app picks as it starts (RFC 8252 §7.3, S4). `localhost`, `127.0.0.1` and `[::1]` do not
- * stand for one another. The rules are applied anew at use, so that an address registered under older ones does not survive
- * them (S5), and the free port cannot lead to our own (S20).
+ * Checks whether a requested redirect URI is one of the registered ones: the same string, or the same except for the port of an `http`
+ * loopback address, which a native app picks when it starts (S4). `localhost`, `127.0.0.1` and `[::1]` do not stand for one another. The
+ * rules of {@link explainRedirectUri} apply again, so that an address that was registered under older rules is refused (S5), and the free
+ * port cannot lead to the service itself (S20).
+ *
+ * @param registered The app's redirect URIs.
+ * @param requested The `redirect_uri` of the authorization request.
+ * @param context The service's own origin, if it is known.
+ * @returns Whether it may be used.
+ * @see [RFC 8252 §7.3](https://www.rfc-editor.org/rfc/rfc8252#section-7.3)
+ *
+ * @group Redirect URIs
  */
 export function isRedirectUriAllowed(
   registered: readonly string[],
@@ -118,14 +141,29 @@ function withoutLoopbackPort(uri: string): string | undefined {
   return match ? `${match[1]}${match[3]}` : undefined;
 }
 
-/** The redirect URIs typed one per line; blank lines and repetitions are left out. */
+/**
+ * Splits a text with one redirect URI on each line.
+ *
+ * @param text The text of a form field.
+ * @returns The URIs in their order, without blank lines and repetitions. Next, {@link explainRedirectUris} checks them.
+ *
+ * @group Redirect URIs
+ */
 export function splitRedirectUris(text: string): string[] {
   return [...new Set(text.split(/[\r\n]+/).map((line) => line.trim()))].filter((line) => line !== "");
 }
 
-/** The first thing wrong with a list of redirect URIs, with the address at fault; `undefined` when nothing is. */
+/**
+ * Checks a list of redirect URIs with {@link explainRedirectUri}, and their number.
+ *
+ * @param uris The URIs.
+ * @param context The service's own origin, if it is known.
+ * @returns `undefined` if all can be used, or a sentence about the first one that cannot.
+ *
+ * @group Redirect URIs
+ */
 export function explainRedirectUris(uris: readonly string[], context: RedirectUriContext = {}): string | undefined {
-  if (uris.length > REDIRECT_URI_MAX_COUNT) return `Keep at most ${REDIRECT_URI_MAX_COUNT} addresses.`;
+  if (uris.length > REDIRECT_URI_MAX_COUNT) return `List at most ${REDIRECT_URI_MAX_COUNT} URLs.`;
   for (const uri of uris) {
     const problem = explainRedirectUri(uri, context);
     if (problem) return `${shorten(uri)}: ${problem}`;
@@ -134,7 +172,7 @@ export function explainRedirectUris(uris: readonly string[], context: RedirectUr
 }
 
 function shorten(uri: string): string {
-  // The address is shown back: what does not print, or turns text around, is not.
+  // The address is shown again, without characters that are invisible or reverse the text.
   const printable = uri.replace(/[^\x20-\x7e]/g, "\u{fffd}");
   return printable.length > 80 ? `${printable.slice(0, 79)}…` : printable;
 }

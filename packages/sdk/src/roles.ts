@@ -1,15 +1,17 @@
-/** Roles in an organization, from least to most. */
+/** Roles in an organization, from least to most. @group Users and organizations */
 export const organizationRoles = ["read", "contributor", "write", "admin"] as const;
 export type OrganizationRole = (typeof organizationRoles)[number];
 
-/** Whether `role` includes everything that `least` may do. */
+/** Whether `role` includes everything that `least` may do. @group Users and organizations */
 export function isRoleAtLeast(role: OrganizationRole, least: OrganizationRole): boolean {
   return organizationRoles.indexOf(role) >= organizationRoles.indexOf(least);
 }
 
 /**
- * Why a member does not reach what is an organization's own (docs/specification/oauth.md#userinfo): a second step or its sign-in is not
- * met, or its administrators have cut this token off.
+ * Why a member has no access to an organization's resources (docs/specification/oauth.md#userinfo): a second step or a sign-in with its
+ * issuer is missing, or its administrators have revoked this token's access.
+ *
+ * @group Users and organizations
  */
 export const securityRestrictions = ["mfa", "sso", "token-revoked"] as const;
 export type SecurityRestriction = (typeof securityRestrictions)[number];

@@ -1,13 +1,15 @@
 /**
  * The fifteen scopes, exactly (docs/specification/oauth.md#scopes), and how each reads on a consent page. `group` orders the page;
  * `isDangerous` marks what acts in the person's name or destroys.
+ *
+ * @group Scopes
  */
 export type ScopeGroup = "identity" | "read" | "write" | "act";
 
 export type ScopeDescription = {
   /** A sentence after "It will be able to". */
   sentence: string;
-  /** What the person should know besides. */
+  /** What the person should also know. */
   note?: string;
   group: ScopeGroup;
   isDangerous?: boolean;
@@ -26,7 +28,7 @@ export const scopeDescriptions = {
     coversOrganizations: true,
   },
   "read-repos": {
-    sentence: "Read your repositories, private ones too",
+    sentence: "Read your repositories, including private ones",
     group: "read",
     coversOrganizations: true,
   },
@@ -35,7 +37,7 @@ export const scopeDescriptions = {
     note: "No private repositories.",
     group: "read",
   },
-  "read-collections": { sentence: "Read your collections, private ones too", group: "read" },
+  "read-collections": { sentence: "Read your collections, including private ones", group: "read" },
   "contribute-repos": {
     sentence: "Create repositories, and use those it created",
     note: "No access to your other repositories.",
@@ -44,7 +46,7 @@ export const scopeDescriptions = {
   "write-repos": { sentence: "Read and change the content of your repositories", group: "write" },
   "manage-repos": {
     sentence: "Create, change and delete your repositories",
-    note: "Full access, deletion and settings included.",
+    note: "Full access, including deletion and settings.",
     group: "write",
     isDangerous: true,
   },
@@ -62,12 +64,12 @@ export const scopeDescriptions = {
   },
   webhooks: {
     sentence: "Create and change your webhooks, and see their deliveries",
-    note: "Only public events, unless the app may read your private repositories, too. They stop when you revoke the app.",
+    note: "Only public events, unless the app may read your private repositories, too. Its webhooks stop when you revoke the app.",
     group: "act",
   },
   "write-discussions": {
     sentence: "Open discussions and pull requests in your name",
-    note: "Comments and reactions too.",
+    note: "Including comments and reactions.",
     group: "act",
     isDangerous: true,
   },
@@ -77,16 +79,17 @@ export type Scope = keyof typeof scopeDescriptions;
 
 export const scopes = Object.keys(scopeDescriptions) as Scope[];
 
+/** Whether a text is one of the scopes. @group Scopes */
 export function isScope(text: string): text is Scope {
   return Object.hasOwn(scopeDescriptions, text);
 }
 
-/** Widened view of a scope's description, for code that reads the optional properties. */
+/** Widened view of a scope's description, for code that reads the optional properties. @group Scopes */
 export function describeScope(scope: Scope): ScopeDescription {
   return scopeDescriptions[scope];
 }
 
-/** Splits a space-separated `scope` value (RFC 6749 §3.3); unknown names are kept out. */
+/** Splits a space-separated `scope` value (RFC 6749 §3.3); unknown names are ignored. @group Scopes */
 export function parseScope(text: string | undefined): Scope[] {
   return [...new Set((text ?? "").split(" ").filter(isScope))];
 }

@@ -13,13 +13,13 @@ async function sources(): Promise<string[]> {
   return names.filter((name) => name.endsWith(".ts") && !name.endsWith(".test.ts"));
 }
 
-test("imports zod and its own files, and nothing else", async () => {
+test("imports its three dependencies and its own files, and nothing else", async () => {
   const names = await sources();
   expect(names.length).toBeGreaterThan(40);
   for (const name of names) {
     const text = await readFile(join(here, name), "utf8");
     for (const [, from = ""] of text.matchAll(/(?:\bfrom|\bimport)\s*\(?\s*"([^"]+)"/g)) {
-      expect(from, name).toMatch(/^(zod$|\.\.?\/.*\.ts$)/);
+      expect(from, name).toMatch(/^((zod|oauth4webapi|eventsource-parser)$|\.\.?\/.*\.ts$)/);
     }
   }
 });
@@ -34,7 +34,7 @@ const AROUND = `
   declare function withFileLock<T>(work: () => Promise<T>): Promise<T>;
 `;
 
-test("runs where there is only what browsers have, and as its README says: both compile without Node's types", async () => {
+test("runs where only browser APIs exist, as its README says: both compile without Node's types", async () => {
   const folder = await mkdtemp(join(tmpdir(), "sdk-"));
   onTestFinished(() => rm(folder, { recursive: true }));
   const readme = await readFile(join(here, "../README.md"), "utf8");

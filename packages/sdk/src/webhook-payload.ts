@@ -1,13 +1,13 @@
 import { z } from "zod";
 import { repoTypes } from "./repos.ts";
 
-/** An id of ours: 24 hex digits. */
+/** An ID of this service: 24 hex digits. */
 const id = z.string().regex(/^[0-9a-f]{24}$/);
 const sha = z.string().regex(/^[0-9a-f]{40}$/);
 const url = z.url({ protocol: /^https?$/ });
 const owner = z.object({ id });
 
-/** Of a repository, as it is when the event is recorded. */
+/** The repository, as it is when the event is recorded. */
 const repo = z.object({
   type: z.enum(repoTypes),
   /** `owner/name` */
@@ -16,7 +16,7 @@ const repo = z.object({
   private: z.boolean(),
   url: z.object({ web: url, api: url }),
   owner,
-  /** The commit of the default branch; only where the scope begins with `repo`, and absent while there is none. */
+  /** The commit of the default branch. Only if the scope begins with `repo`, and absent for an empty repository. */
   headSha: sha.optional(),
   /** Of a Space. */
   subdomain: z.string().optional(),
@@ -26,7 +26,7 @@ const repo = z.object({
 const discussion = z.object({
   id,
   title: z.string(),
-  /** `api` + `/comment` takes a comment: this is how bots answer. */
+  /** A bot answers by posting a comment to `api` + `/comment`. */
   url: z.object({ web: url, api: url }),
   status: z.enum(["draft", "open", "closed", "merged"]),
   author: z.object({ id }),
@@ -40,38 +40,38 @@ const discussion = z.object({
 const comment = z.object({
   id,
   author: z.object({ id }),
-  /** Absent of a hidden comment. */
+  /** Absent if the comment is hidden. */
   content: z.string().optional(),
   hidden: z.boolean(),
   url: z.object({ web: url }),
 });
 
-/** A ref that a push changed; `null` = made or deleted by it. */
+/** A ref that a push changed. `null`: the push created or deleted it. */
 const updatedRef = z.object({ ref: z.string(), oldSha: sha.nullable(), newSha: sha.nullable() });
 
 const event = <Scope extends string, Action extends string>(scope: Scope, ...actions: [Action, ...Action[]]) =>
   z.object({ scope: z.literal(scope), action: z.enum(actions) });
 
 /**
- * Each kind of event, told apart by `event.scope` (webhook payload version 3). More specific scopes may come: treat one that you
- * do not know as an `update` of the broader one before its dot.
+ * The kinds of events, distinguished by `event.scope` (webhook payload version 3). More specific scopes may be added: treat an unknown one
+ * as an `update` of the broader scope before its dot.
  */
 const kinds = [
   z.object({ event: event("repo", "create", "delete", "update"), repo }),
   z.object({ event: event("repo", "move"), repo, movedTo: z.object({ name: z.string(), owner }) }),
   z.object({ event: event("repo.content", "update"), repo, updatedRefs: z.array(updatedRef) }),
-  /** Every setting that changed, by its name, with its new value. */
+  /** Every setting that changed, by name, with its new value. */
   z.object({ event: event("repo.config", "update"), repo, updatedConfig: z.record(z.string(), z.json()) }),
   z.object({ event: event("discussion", "create"), repo, discussion, comment: comment.optional() }),
   z.object({ event: event("discussion", "update", "delete"), repo, discussion }),
   z.object({ event: event("discussion.comment", "create", "update", "delete"), repo, discussion, comment }),
 ] as const;
 
-/** What changed, as it is recorded: a webhook payload without `webhook`. */
+/** An event as it is recorded: a webhook payload without `webhook`. @group Webhooks that arrive */
 export const eventPayloadSchema = z.union(kinds);
 export type EventPayload = z.infer<typeof eventPayloadSchema>;
 
-/** What a receiver gets: the event and the webhook that it comes from. */
+/** The payload that a receiver gets: the event, and the webhook that sent it. @group Webhooks that arrive */
 export const webhookPayloadSchema = eventPayloadSchema.and(z.object({ webhook: z.object({ id, version: z.literal(3) }) }));
 export type WebhookPayload = z.infer<typeof webhookPayloadSchema>;
 
@@ -80,10 +80,11 @@ export type EventScope = (typeof eventScopes)[number];
 export const eventActions = ["create", "update", "delete", "move"] as const;
 export type EventAction = (typeof eventActions)[number];
 
-/** What a webhook chooses among: `repo` covers each scope that begins with it. */
+/** The domains that a webhook can choose. `repo` covers each scope that begins with it. @group Webhooks that arrive */
 export const eventDomains = ["repo", "discussion"] as const;
 export type EventDomain = (typeof eventDomains)[number];
 
+/** The domain to which a scope of events belongs. @group Webhooks that arrive */
 export function domainOf(scope: EventScope): EventDomain {
   return scope.startsWith("repo") ? "repo" : "discussion";
 }
@@ -95,8 +96,10 @@ type KindOf<Payload, Scope, Action> = Payload extends { event: { scope: Scope; a
   : never;
 
 /**
- * Whether it is of this kind, with the fields that such events have. A comparison of `payload.event.scope` does not tell TypeScript:
- * it knows unions apart by properties of their own.
+ * Whether the event is of this kind, and so has the fields of such events. TypeScript does not narrow the union by a comparison of
+ * `payload.event.scope`, because that is not one of its own properties.
+ *
+ * @group Webhooks that arrive
  */
 export function isEvent<Payload extends EventPayload, Scope extends EventScope, Action extends EventAction = never>(
   payload: Payload,

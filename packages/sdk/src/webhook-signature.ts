@@ -1,8 +1,10 @@
 import type { WebhookPayload } from "./webhook-payload.ts";
 
 /**
- * Why a request is not taken for a delivery. `not_signed`: it brings neither a signature nor a secret (answer 401); the others, but for
- * `malformed_payload` (400), are wrong ones (403).
+ * Why a request was refused. Answer `not_signed` (neither a signature nor a secret) with 401, `malformed_payload` with 400, and the others
+ * with 403.
+ *
+ * @group Webhooks that arrive
  */
 export type WebhookVerificationCode =
   | "not_signed"
@@ -13,6 +15,11 @@ export type WebhookVerificationCode =
   | "timestamp_in_future"
   | "malformed_payload";
 
+/**
+ * A request that is not a genuine delivery. `message` says why, for your log.
+ *
+ * @group Webhooks that arrive
+ */
 export class WebhookVerificationError extends Error {
   override readonly name = "WebhookVerificationError";
   readonly code: WebhookVerificationCode;
@@ -23,19 +30,28 @@ export class WebhookVerificationError extends Error {
   }
 }
 
-/** Those of the Fetch API, or of Node. */
+/**
+ * Headers of the Fetch API or of Node, or pairs of name and value.
+ *
+ * @group Webhooks that arrive
+ */
 export type HeadersLike =
   | { get(name: string): string | null }
   | Readonly<Record<string, string | readonly string[] | undefined>>
   | Iterable<readonly [string, string]>;
 
+/**
+ * A request to verify.
+ *
+ * @group Webhooks that arrive
+ */
 export type SignedWebhook = {
-  /** As it arrived, byte for byte: JSON that was parsed and written again has another signature. */
+  /** The bytes as they arrived: JSON that was parsed and written again has another signature. */
   body: Uint8Array | string;
   headers: HeadersLike;
-  /** The webhook's secret; several while one replaces the other. */
+  /** The webhook's secret, or several while one replaces another. */
   secret: string | readonly string[];
-  /** How far the clock of the sender may be from ours, either way: so long can a request be played again. */
+  /** How far the sender's clock may be from this one, in seconds. Default 300. A copied request is accepted for that long. */
   toleranceSeconds?: number | undefined;
 };
 
@@ -43,19 +59,42 @@ const TOLERANCE_SECONDS = 5 * 60;
 const encoder = new TextEncoder();
 
 /**
- * Checks that a request is a delivery of ours and gives its payload. Whatever signs as Standard Webhooks has it passes; a request with
- * `X-Webhook-Secret` alone, as older senders have it, passes by the secret, and then nothing says when it was sent.
+ * Checks that a request is a delivery from the service, and parses its payload. A signature by Standard Webhooks must be right and recent. A
+ * request with `X-Webhook-Secret` alone, as older senders make it, must have the right secret; nothing then says when it was sent. Secrets and
+ * signatures are compared in constant time.
  *
- * A kind of event that this version does not know is let through: treat it as an `update` of the scope before its dot.
- * @throws WebhookVerificationError
- * @see https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md
+ * An event that this version does not know is accepted: treat it as an `update` of the scope before its dot.
+ *
+ * @param request The body as it arrived, the headers, and the webhook's secret.
+ * @returns The payload. Next, {@link isEvent} tells its kind. A delivery may arrive more than once: remember its `webhook-id`.
+ * @throws {@link WebhookVerificationError} `code` says which status to answer with.
+ * @throws TypeError if `secret` is missing or empty, which would let everybody in.
+ * @see [Standard Webhooks](https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md)
+ *
+ * @example
+ * ```ts
+ * const body = new Uint8Array(await request.arrayBuffer());
+ * const payload = await verifyWebhook({ body, headers: request.headers, secret: WEBHOOK_SECRET });
+ * if (isEvent(payload, "repo.content")) console.log(payload.repo.name, payload.updatedRefs);
+ * ```
+ *
+ * @group Webhooks that arrive
  */
 export async function verifyWebhook(request: SignedWebhook): Promise<WebhookPayload> {
   await verifyWebhookSignature(request);
   return parseWebhookPayload(request.body);
 }
 
-/** The same without a look at the payload: of requests that are passed on, or whose JSON is read elsewhere. */
+/**
+ * Checks a request as {@link verifyWebhook} does, without parsing its payload: for a request that is forwarded, or whose JSON something else
+ * reads. Next, {@link parseWebhookPayload} parses it.
+ *
+ * @param request The body as it arrived, the headers, and the webhook's secret.
+ * @throws {@link WebhookVerificationError} every code but `malformed_payload`.
+ * @throws TypeError if `secret` is missing or empty.
+ *
+ * @group Webhooks that arrive
+ */
 export async function verifyWebhookSignature({
   body,
   headers,
@@ -77,7 +116,7 @@ export async function verifyWebhookSignature({
         "webhook-signature comes without webhook-id or webhook-timestamp.",
       );
     }
-    // Whether it is ours is settled first: how far a clock is off is nobody else's to learn.
+    // The signature comes before the time: a stranger must not learn how far this clock is off.
     if (!(await isSignedByAny(secrets, `${id}.${timestamp}.`, body, signatures))) {
       throw new WebhookVerificationError(
         "wrong_signature",
@@ -92,7 +131,15 @@ export async function verifyWebhookSignature({
   if (!(await isAnyOf(secrets, sentSecret))) throw new WebhookVerificationError("wrong_secret", "The webhook's secret is wrong.");
 }
 
-/** @throws WebhookVerificationError `malformed_payload` */
+/**
+ * Parses the payload of a request that was verified.
+ *
+ * @param body The body as it arrived.
+ * @returns The payload. Its fields are not checked, because a later version of the service may add some.
+ * @throws {@link WebhookVerificationError} `malformed_payload`: it is not JSON, or does not name an event.
+ *
+ * @group Webhooks that arrive
+ */
 export function parseWebhookPayload(body: Uint8Array | string): WebhookPayload {
   let payload: unknown;
   try {
@@ -104,23 +151,34 @@ export function parseWebhookPayload(body: Uint8Array | string): WebhookPayload {
   if (typeof event?.scope !== "string" || typeof event.action !== "string") {
     throw new WebhookVerificationError(
       "malformed_payload",
-      "The webhook's body says no event: event.scope and event.action are missing.",
+      "The webhook's body has no event: event.scope or event.action is missing.",
     );
   }
   return payload as WebhookPayload;
 }
 
-/** What a request is signed with, for tests of a receiver: the headers of a delivery. */
+/**
+ * Signs a body as the service does, for tests of your receiver.
+ *
+ * @param delivery The `webhook-id`, the body, the secret, and the time in seconds since 1970 (default: now).
+ * @returns The headers of the delivery. Next, send them with the same body to your receiver.
+ * @see [Standard Webhooks](https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md)
+ *
+ * @group Webhooks that arrive
+ */
 export async function signWebhook({
   id,
   body,
   secret,
   timestamp = Math.floor(Date.now() / 1000),
 }: {
+  /** The `webhook-id`, the same for each attempt of a delivery. */
   id: string;
+  /** The bytes that are sent. */
   body: Uint8Array | string;
+  /** The webhook's secret. */
   secret: string;
-  /** In seconds. */
+  /** In seconds since 1970. */
   timestamp?: number;
 }): Promise<Record<"webhook-id" | "webhook-timestamp" | "webhook-signature" | "x-webhook-secret", string>> {
   const key = await hmacKey(keyOf(secret), "sign");
@@ -147,19 +205,19 @@ function assertFresh(timestamp: string, toleranceSeconds: number): void {
   if (age < -toleranceSeconds) {
     throw new WebhookVerificationError(
       "timestamp_in_future",
-      `The delivery says that it was sent in ${Math.round(-age)} s. Check this machine's clock.`,
+      `The delivery's timestamp is ${Math.round(-age)} s in the future. Check this machine's clock.`,
     );
   }
 }
 
-/** Web Crypto compares in constant time. Signatures of other versions (`v1a`) are passed over. */
+/** Web Crypto compares in constant time. Signatures of other versions (`v1a`) are ignored. */
 async function isSignedByAny(secrets: string[], prefix: string, body: Uint8Array | string, header: string): Promise<boolean> {
   const bytes = signedBytes(prefix, body);
   const signatures = header.split(" ").flatMap((one) => {
     const decoded = one.startsWith("v1,") ? decodeBase64(one.slice(3)) : undefined;
     return decoded?.byteLength === 32 ? [decoded] : [];
   });
-  // A sender has two while one secret replaces another; a hundred are somebody's try.
+  // A sender has two signatures while one secret replaces another. Hundreds would be an attempt to use up time.
   for (const secret of secrets) {
     const key = await verifyingKey(secret);
     for (const signature of signatures.slice(0, 10)) {
@@ -169,7 +227,7 @@ async function isSignedByAny(secrets: string[], prefix: string, body: Uint8Array
   return false;
 }
 
-/** Both are hashed under a key that nobody knows, so that the time that comparing takes says nothing of either. */
+/** Both are hashed with a random key, so that the time of the comparison reveals nothing about either. */
 async function isAnyOf(secrets: string[], sent: string): Promise<boolean> {
   const key = await hmacKey(crypto.getRandomValues(new Uint8Array(32)), "sign", "verify");
   const mac = await crypto.subtle.sign("HMAC", key, headerBytes(sent));
@@ -181,13 +239,13 @@ async function isAnyOf(secrets: string[], sent: string): Promise<boolean> {
   return isFound;
 }
 
-/** Header values arrive as one character for each byte. */
+/** Header values have one character for each byte. */
 function headerBytes(text: string): Uint8Array<ArrayBuffer> {
   return isLatin1(text) ? Uint8Array.from(text, (character) => character.charCodeAt(0)) : encoder.encode(text);
 }
 const isLatin1 = (text: string): boolean => [...text].every((character) => character.charCodeAt(0) < 256);
 
-/** A secret in the form of Standard Webhooks stands for the bytes that it encodes; every other is its own UTF-8 bytes. */
+/** A `whsec_` secret encodes its bytes, as Standard Webhooks specifies; any other secret is its UTF-8 bytes. */
 function keyOf(secret: string): Uint8Array<ArrayBuffer> {
   const encoded = /^whsec_([A-Za-z0-9+/]+={0,2})$/.exec(secret)?.[1];
   const key = encoded === undefined ? undefined : decodeBase64(encoded);
@@ -196,7 +254,7 @@ function keyOf(secret: string): Uint8Array<ArrayBuffer> {
 
 function decodeBase64(text: string): Uint8Array<ArrayBuffer> | undefined {
   const digits = text.replace(/(?<!=)=+$/, "");
-  // One digit alone encodes nothing.
+  // A single last digit encodes nothing.
   const whole = digits.length % 4 === 1 ? digits.slice(0, -1) : digits;
   try {
     return Uint8Array.from(atob(whole), (character) => character.charCodeAt(0));
@@ -213,7 +271,7 @@ function signedBytes(prefix: string, body: Uint8Array | string): Uint8Array<Arra
   return bytes;
 }
 
-/** Importing a key costs as much as verifying with it, and a receiver has the same ones each time. */
+/** Importing a key costs as much as verifying with it, and a receiver uses the same few keys. */
 const verifyingKeys = new Map<string, Promise<CryptoKey>>();
 const VERIFYING_KEYS_MAX = 32;
 

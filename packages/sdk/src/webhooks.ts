@@ -1,35 +1,40 @@
 import { z } from "zod";
 import { createdBySchema, jobSecretsSchema, jobSpecAnswerSchema, jobSpecSchema } from "./jobs.ts";
+import { testKinds } from "./webhook-activity.ts";
 import { type EventDomain, eventDomains } from "./webhook-payload.ts";
 
-/** What a webhook can watch: a repository of a type, or a user or an organization for everything under their name. */
+/** What a webhook can watch: a repository of a type, or a user or an organization with all its repositories. @group Webhooks */
 export const watchTypes = ["dataset", "model", "space", "user", "org"] as const;
 export type WatchType = (typeof watchTypes)[number];
 
-/** How many webhooks a person or an organization has at most, and how much each watches. */
+/** The maximum number of webhooks of a person or an organization, and of items that each watches. @group Webhooks */
 export const WEBHOOKS_MAX_PER_OWNER = 100;
 export const WATCHED_MAX_PER_WEBHOOK = 100;
+export const WEBHOOK_NAME_MAX_CHARACTERS = 80;
 export const WEBHOOK_URL_MAX_CHARACTERS = 2_000;
 export const WEBHOOK_SECRET_MAX_CHARACTERS = 500;
 
-/** A watched item as it is sent: `name` is `owner/name` of a repository, and a handle otherwise. */
+/** A watched item as it is sent: `name` is `owner/name` of a repository, and a handle otherwise. @group Webhooks */
 export const watchedItemSchema = z.object({
   type: z.enum(watchTypes, `write one of ${watchTypes.join(", ")}: nothing else can be watched here`),
   name: z.string().min(1).max(300),
 });
 export type WatchedItemInput = z.infer<typeof watchedItemSchema>;
 
-/** `discussions` is what the command-line tool of existing clients calls `discussion`. */
+/** `discussions` is what the command-line tool of existing clients calls `discussion`. @group Webhooks */
 export const webhookDomainSchema = z
   .enum([...eventDomains, "discussions"], `write one of ${eventDomains.join(", ")}`)
   .transform((domain): EventDomain => (domain === "discussions" ? "discussion" : domain));
 
 const watched = z.array(watchedItemSchema).max(WATCHED_MAX_PER_WEBHOOK, `watch at most ${WATCHED_MAX_PER_WEBHOOK} items`);
 const domains = z.array(webhookDomainSchema).max(10);
-/** `^[\x20-\x7F]*$`; the service says more of it in sentences. Empty: none. */
+/** Only these kinds of events, instead of all of the domains. */
+const events = z.array(z.enum(testKinds)).max(testKinds.length);
+const name = z.string().max(WEBHOOK_NAME_MAX_CHARACTERS);
+/** `^[\x20-\x7F]*$`; the service explains violations in sentences. Empty: no secret. */
 const secret = z.string().max(WEBHOOK_SECRET_MAX_CHARACTERS);
 
-/** The spec of a job to run at each event, with values that are kept sealed. */
+/** The spec of a job to run at each event, with secrets, which are stored encrypted. @group Webhooks */
 export const webhookJobSchema = jobSpecSchema.extend({ secrets: jobSecretsSchema.nullish() });
 
 /** Where events go: exactly one of `url`, `job` and `jobSourceId` (or `job_id`, which means the same). */
@@ -42,24 +47,30 @@ const target = {
 
 export const newWebhookSchema = z.object({
   ...target,
+  name: name.nullish(),
   watched: watched.min(1, "watch at least one item"),
   domains: domains.nullish(),
+  events: events.nullish(),
   secret: secret.nullish(),
-  /** In place of `secret`: one is made, and is in the answer, this once. */
+  /** Instead of `secret`: the service generates one. Only this one answer contains it. */
   generateSecret: z.boolean().nullish(),
 });
 
-/** What is absent, null or an empty list stays as it is; an empty secret takes the secret away. */
+/** Fields that are absent, null or an empty list stay as they are. An empty secret or name removes it. @group Webhooks */
 export const webhookChangesSchema = z.object({
   ...target,
+  name: name.nullish(),
   watched: watched.nullish(),
+  /** Without `events`: all events of these domains. */
   domains: domains.nullish(),
+  events: events.nullish(),
   secret: secret.nullish(),
 });
 
-/** A webhook as the API gives it (docs/specification/webhooks.md#the-webhook-record). The secret is never in it. */
+/** A webhook as the API gives it (docs/specification/webhooks.md#the-webhook-record). The secret is never in it. @group Webhooks */
 export const webhookSchema = z.object({
   id: z.string(),
+  name: z.string().optional(),
   url: z.string().optional(),
   job: jobSpecAnswerSchema.optional(),
   jobSourceId: z.string().optional(),
@@ -69,18 +80,20 @@ export const webhookSchema = z.object({
   watched: z.array(
     z.object({
       type: z.enum(watchTypes),
-      /** As it is called now. What is gone, or may not be read any more, has its id here. */
+      /** Its present name; its ID if it was deleted or may no longer be read. */
       name: z.string(),
       avatarUrl: z.string().optional(),
-      /** Only of what is gone or may not be read any more. */
+      /** Only if it was deleted or may no longer be read. */
       unavailable: z.literal(true).optional(),
     }),
   ),
   domains: z.array(z.enum(eventDomains)),
+  /** Only if it does not receive all events of its domains. */
+  events: z.array(z.enum(testKinds)).optional(),
   hasSecret: z.boolean(),
   lastTriggerAt: z.string().optional(),
   owner: z.object({ id: z.string(), name: z.string(), type: z.enum(["user", "org"]) }),
-  /** Whoever made it or changed it last. */
+  /** Who created it or last changed it. */
   createdBy: createdBySchema,
   createdAt: z.string(),
   updatedAt: z.string(),

@@ -1,16 +1,18 @@
 import { z } from "zod";
 import { organizationRoles, securityRestrictions } from "./roles.ts";
 
-/** An error of the REST API: clients show `error` (docs/specification/errors-and-limits.md#error-body). */
+/** An error of the REST API: clients show `error` (docs/specification/errors-and-limits.md#error-body). @group Errors */
 export const errorBodySchema = z.object({
   error: z.string(),
-  error_description: z.string().optional(),
   code: z.string(),
-  /** The property of the body, or the parameter, that was not taken. */
+  /** The property of the body, or the parameter, that was refused. */
   field: z.string().optional(),
   /** The scope that a token lacks (RFC 6750 §3.1). */
   scope: z.string().optional(),
-  /** What else would have let the caller: a role, what an organization asks of its members, or the organization itself by its id. */
+  /**
+   * What else the caller would need: a role, a requirement that an organization has for its members, or access to the organization with
+   * this ID.
+   */
   requires: z
     .object({
       role: z.enum(organizationRoles).optional(),
@@ -20,7 +22,7 @@ export const errorBodySchema = z.object({
     .optional(),
 });
 
-/** One organization in the answer of `GET /api/whoami-v2`. */
+/** One organization in the answer of `GET /api/whoami-v2`. @group Users and organizations */
 export const whoamiOrganizationSchema = z.object({
   type: z.literal("org"),
   id: z.string(),
@@ -37,7 +39,7 @@ export const whoamiOrganizationSchema = z.object({
   resourceGroups: z.array(z.object({ id: z.string(), name: z.string(), role: z.string() })),
 });
 
-/** The answer of `GET /api/whoami-v2`. */
+/** The answer of `GET /api/whoami-v2`. @group Users and organizations */
 export const whoamiSchema = z.object({
   type: z.literal("user"),
   id: z.string(),
@@ -46,6 +48,7 @@ export const whoamiSchema = z.object({
   email: z.string().optional(),
   emailVerified: z.boolean().optional(),
   canPay: z.boolean().optional(),
+  billingMode: z.enum(["prepaid", "postpaid"]).optional(),
   periodEnd: z.number().nullable(),
   isPro: z.boolean(),
   avatarUrl: z.url(),
@@ -59,18 +62,23 @@ export const whoamiSchema = z.object({
 });
 export type Whoami = z.infer<typeof whoamiSchema>;
 
-/** The same for the token of a CI job, which nobody stands behind: it names the one repository that it is for. */
+/**
+ * The answer of `GET /api/whoami-v2` for the token of a CI job, which belongs to no person. It names the only repository for which the token
+ * is valid.
+ *
+ * @group Users and organizations
+ */
 export const whoamiJobSchema = z.object({
   type: z.literal("publisher"),
   id: z.string(),
   /** `owner/name` of the repository. */
   name: z.string(),
-  /** Who its commits say they are from. */
+  /** The author of its commits. */
   fullname: z.string(),
   periodEnd: z.null(),
   isPro: z.literal(false),
   avatarUrl: z.url(),
-  /** None: nobody stands behind it. */
+  /** Always empty, because it belongs to no person. */
   orgs: z.array(whoamiOrganizationSchema).max(0),
   auth: z.object({
     type: z.literal("ci_token"),

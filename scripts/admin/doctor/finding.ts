@@ -1,4 +1,4 @@
-/** What one look at the installation found. */
+/** The result of one check. */
 export type Finding = {
   check: string;
   status: "ok" | "warn" | "fail";
@@ -7,7 +7,7 @@ export type Finding = {
   advice?: string;
 };
 
-/** Makes the findings of one check. */
+/** Creates the findings of one check. */
 export function findings(check: string) {
   return {
     ok: (found: string): Finding => ({ check, status: "ok", found }),
@@ -16,7 +16,7 @@ export function findings(check: string) {
   };
 }
 
-/** An error as the one line that fits into a finding. */
+/** The first line of an error's message. */
 export function reason(error: unknown): string {
   const text = error instanceof Error ? error.message || (error as NodeJS.ErrnoException).code || error.name : String(error);
   return text.trim().split("\n")[0] ?? "";

@@ -4,10 +4,10 @@ import { describeFailure, EXIT } from "../report.ts";
 
 export type Said = { exitCode: number; json: Record<string, unknown>; text: string };
 
-/** What a line of the operator's command comes to, in this process: starting one of its own costs a second each time. */
+/** Runs a line of the operator's command in this process: starting a process for each costs a second. */
 export async function adminLine(...args: string[]): Promise<Said> {
   const request = parseArguments(args, await loadCommands(args));
-  if (request.kind !== "run") throw new Error("help was asked for");
+  if (request.kind !== "run") throw new Error("use helpText for help");
   try {
     const { json, text, isFailure } = await request.command.run(request.values);
     return { exitCode: isFailure ? EXIT.failed : EXIT.done, json: json as Record<string, unknown>, text };

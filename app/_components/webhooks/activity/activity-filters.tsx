@@ -2,60 +2,62 @@ import { testKinds } from "@keyhook/sdk";
 import { X } from "lucide-react";
 import Link from "next/link";
 import type { ReactNode } from "react";
+import type { OwnerName } from "../../../_server/paths.ts";
+import { replayFailedAction } from "../../../_server/webhooks/actions.ts";
+import { SubmitButton } from "../../action-form.client.tsx";
 import { buttonClass } from "../../button.tsx";
 import { classNames } from "../../class-names.ts";
+import { FormDetails } from "../../details-form.client.tsx";
+import { CancelButton } from "../../disclosure.client.tsx";
+import { Select, SelectBox } from "../../fields.client.tsx";
+import { LocalTime } from "../../local-time.client.tsx";
 import { type ActivityQuery, activityHref, isNarrowed, statusFilters } from "./activity-query.ts";
-import { SearchInput } from "./search-input.client.tsx";
-import { SendOnChange } from "./send-on-change.client.tsx";
+import { SearchInput, SendOnChange } from "./search-input.client.tsx";
+import { SinceField } from "./since-field.client.tsx";
 
-export type ActivityFiltersProps = Readonly<{ path: string; query: ActivityQuery }>;
+type ActivityFiltersProps = Readonly<{
+  path: string;
+  query: ActivityQuery;
+  /** Beside the filters that are on: the saved views. */
+  children: ReactNode;
+}>;
 
-/** Smaller than a form's, and as wide as there is room for. */
-const controlClass = "h-9 min-w-0 rounded-control border border-edge bg-surface px-2.5 text-small text-ink";
+/** Smaller than in a form, and as wide as the space allows. */
+const controlClass = "h-9 w-full min-w-0 rounded-control border border-edge bg-surface px-2.5 text-small text-ink";
 
-const timeWords = new Intl.DateTimeFormat("en", { dateStyle: "medium", timeStyle: "short", timeZone: "UTC" });
-
-/** Narrows the list. All of it is in the address, so that what is found can be kept and sent on. */
-export function ActivityFilters({ path, query }: ActivityFiltersProps) {
+/** Filters the list. The address holds all filters, so that people can keep and share a result. */
+export function ActivityFilters({ path, query, children }: ActivityFiltersProps) {
   const { status, event, repo, text, since, until, span } = query;
   return (
-    <search className="min-w-0">
+    <search className="min-w-0 flex-1 max-sm:basis-full">
       <SendOnChange action={path} className="flex flex-wrap items-center gap-2">
         <SearchInput
           name="text"
           value={text}
-          aria-label="Search repository, event or id"
-          placeholder="Search repo, event, id"
+          aria-label="Search repository, event or ID"
+          placeholder="Search"
           maxLength={200}
           autoComplete="off"
-          className={classNames(controlClass, "flex-1 basis-32")}
+          className={classNames(controlClass, "flex-1 basis-32 max-sm:basis-full")}
         />
-        <select
-          key={`status ${status}`}
-          name="status"
-          defaultValue={status}
-          aria-label="Status"
-          className={classNames(controlClass, "flex-1 basis-28 sm:max-w-36 sm:flex-none")}
-        >
-          <option value="">Any status</option>
-          {Object.entries(statusFilters).map(([value, { label }]) => (
-            <option key={value} value={value}>
-              {label}
-            </option>
-          ))}
-        </select>
-        <select
-          key={`event ${event}`}
-          name="event"
-          defaultValue={event}
-          aria-label="Event"
-          className={classNames(controlClass, "flex-1 basis-28 sm:max-w-36 sm:flex-none")}
-        >
-          <option value="">Any event</option>
-          {testKinds.map((kind) => (
-            <option key={kind}>{kind}</option>
-          ))}
-        </select>
+        <div className="min-w-0 flex-1 sm:w-34 sm:flex-none">
+          <SelectBox key={`status ${status}`} name="status" defaultValue={status} aria-label="Status" className={controlClass}>
+            <option value="">Any status</option>
+            {Object.entries(statusFilters).map(([value, { label }]) => (
+              <option key={value} value={value}>
+                {label}
+              </option>
+            ))}
+          </SelectBox>
+        </div>
+        <div className="min-w-0 flex-1 sm:w-44 sm:flex-none">
+          <SelectBox key={`event ${event}`} name="event" defaultValue={event} aria-label="Event" className={controlClass}>
+            <option value="">Any event</option>
+            {testKinds.map((kind) => (
+              <option key={kind}>{kind}</option>
+            ))}
+          </SelectBox>
+        </div>
         {repo && <input type="hidden" name="repo" value={repo} />}
         {since && <input type="hidden" name="since" value={since} />}
         {until && <input type="hidden" name="until" value={until} />}
@@ -67,17 +69,25 @@ export function ActivityFilters({ path, query }: ActivityFiltersProps) {
           Search
         </button>
       </SendOnChange>
-      {isNarrowed(query) && (
-        <p className="mt-2 flex flex-wrap items-center gap-2 text-small">
-          {repo && <Narrowed href={activityHref(path, query, { repo: "", before: "" })}>{repo}</Narrowed>}
-          {(since || until) && (
-            <Narrowed href={activityHref(path, query, { since: "", until: "", before: "" })}>
-              {[since && `from ${timeWords.format(new Date(since))}`, until && `to ${timeWords.format(new Date(until))}`]
-                .filter(Boolean)
-                .join(" ")}{" "}
-              UTC
-            </Narrowed>
-          )}
+      <div className="mt-2 flex flex-wrap items-center gap-x-2 gap-y-1.5 text-small empty:hidden">
+        {repo && <Narrowed href={activityHref(path, query, { repo: "", before: "" })}>{repo}</Narrowed>}
+        {(since || until) && (
+          <Narrowed href={activityHref(path, query, { since: "", until: "", before: "" })}>
+            <span>
+              {since && (
+                <>
+                  from <LocalTime at={new Date(since)} look="minute" />
+                </>
+              )}{" "}
+              {until && (
+                <>
+                  to <LocalTime at={new Date(until)} look="minute" />
+                </>
+              )}
+            </span>
+          </Narrowed>
+        )}
+        {isNarrowed(query) && (
           <Link
             prefetch={false}
             scroll={false}
@@ -86,8 +96,9 @@ export function ActivityFilters({ path, query }: ActivityFiltersProps) {
           >
             Show all
           </Link>
-        </p>
-      )}
+        )}
+        {children}
+      </div>
     </search>
   );
 }
@@ -102,7 +113,47 @@ function Narrowed({ href, children }: Readonly<{ href: string; children: ReactNo
     >
       {children}
       <X className="size-3 shrink-0" aria-hidden="true" />
-      <span className="sr-only">, take this away</span>
+      <span className="sr-only">, remove this filter</span>
     </Link>
+  );
+}
+
+type ReplayFailedFormProps = Readonly<{ home: OwnerName; webhookId: string }>;
+
+/** Replays everything that has failed since a given time. The worker does it in the background. */
+export function ReplayFailedForm({ home, webhookId }: ReplayFailedFormProps) {
+  return (
+    <FormDetails
+      action={replayFailedAction.bind(null, home, webhookId)}
+      trigger="Replay all failed…"
+      look={{ size: "small" }}
+      label="Replay all failed deliveries"
+    >
+      <div className="group/since grid gap-3 rounded-control border border-line bg-surface p-4">
+        <Select
+          name="ago"
+          label="Failed in"
+          options={[
+            { value: "1", label: "the last hour" },
+            { value: "24", label: "the last 24 hours" },
+            { value: "168", label: "the last 7 days" },
+            { value: "720", label: "the last 30 days" },
+            { value: "since", label: "the time since…" },
+          ]}
+          defaultValue="24"
+        />
+        <div className="hidden group-has-[option[value=since]:checked]/since:block">
+          <SinceField />
+        </div>
+        <p className="text-muted text-small">
+          Sends the same payloads, with the same IDs, to the webhook&rsquo;s current target. You can leave the page, and cancel
+          the replay.
+        </p>
+        <div className="flex gap-2">
+          <SubmitButton size="small">Replay all</SubmitButton>
+          <CancelButton size="small" />
+        </div>
+      </div>
+    </FormDetails>
   );
 }

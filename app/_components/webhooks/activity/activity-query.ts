@@ -1,7 +1,7 @@
 import { type ChartRange, chartRanges, type DeliveryFilter, eventScopes, testKinds } from "@keyhook/sdk";
 import { searchOf, textOf } from "../../../_server/page-query.ts";
 
-/** What the address of an Activity page says: the filters, the page, the stretch of the chart, and the delivery that is open. */
+/** The query of an Activity page: the filters, the page, the time span of the chart, and the open delivery. */
 export type ActivityQuery = Readonly<{
   status: string;
   event: string;
@@ -21,14 +21,14 @@ export const spanWords: Readonly<Record<ChartRange, string>> = {
   "30d": "the last 30 days",
 };
 
-/** How deliveries are told apart by how they went, each as the filter of core has it. */
+/** The outcomes to filter by, each as core's filter. */
 export const statusFilters: Readonly<Record<string, { label: string; filter: DeliveryFilter }>> = {
   delivered: { label: "Delivered", filter: { state: "delivered" } },
-  waiting: { label: "Waiting, or to be tried again", filter: { state: "waiting" } },
+  waiting: { label: "Waiting or retrying", filter: { state: "waiting" } },
   failed: { label: "Failed", filter: { state: "failed" } },
-  "4xx": { label: "Answered with 4xx", filter: { status: "4xx" } },
-  "5xx": { label: "Answered with 5xx", filter: { status: "5xx" } },
-  "no-answer": { label: "No answer", filter: { outcome: "unreachable" } },
+  "4xx": { label: "Responded with 4xx", filter: { status: "4xx" } },
+  "5xx": { label: "Responded with 5xx", filter: { status: "5xx" } },
+  "no-answer": { label: "No response", filter: { outcome: "unreachable" } },
   "over-limit": { label: "Over the limit", filter: { state: "rate_limited" } },
   withheld: { label: "Withheld", filter: { state: "withheld" } },
 };
@@ -50,7 +50,7 @@ export function readActivityQuery(query: Readonly<Record<string, string | string
   };
 }
 
-/** The same as core asks it. */
+/** The query as core's filter. */
 export function deliveryFilter({ status, event, repo, text, since, until, before }: ActivityQuery): DeliveryFilter {
   const scope = eventScopes.find((each) => event === each || event.slice(0, event.lastIndexOf(".")) === each);
   const action = scope && event !== scope ? event.slice(scope.length + 1) : undefined;
@@ -66,12 +66,12 @@ export function deliveryFilter({ status, event, repo, text, since, until, before
   };
 }
 
-/** Whether the list is narrowed, so that an empty one does not mean that nothing was sent. */
+/** Whether the list is filtered: then an empty list does not mean that nothing was sent. */
 export function isNarrowed({ status, event, repo, text, since, until }: ActivityQuery): boolean {
   return [status, event, repo, text, since, until].some((value) => value !== "");
 }
 
-/** The address of the page with some of it changed; an empty value takes a part away. */
+/** The address of the page with some parts changed; an empty value removes a part. */
 export function activityHref(path: string, query: ActivityQuery, changes: Partial<ActivityQuery> = {}): string {
   const parameters = new URLSearchParams();
   for (const [name, value] of Object.entries({ ...query, ...changes })) {

@@ -1,29 +1,38 @@
 import Link from "next/link";
 import { readableSize } from "#core/readable-size.ts";
-import type { Attempt } from "#core/webhooks/activity/list-attempts.ts";
+import { highlight } from "../../code-view.tsx";
+import { CopyButton } from "../../copy-button.client.tsx";
 import { RelativeTime } from "../../relative-time.tsx";
-import { HeaderList } from "./header-list.tsx";
-import { OutcomeChip } from "./outcome-chip.tsx";
-import { prettyJson } from "./pretty-json.ts";
+import { withHtml } from "../../safe-html.ts";
+import { percent } from "../webhook-list.tsx";
+import { OutcomeChip } from "./delivery-rows.tsx";
+import type { ShownAttempt } from "./pretty-json.ts";
+import { ResponseChanges } from "./response-changes.tsx";
 import { spokenMilliseconds } from "./spoken-milliseconds.ts";
-import { TextBlock } from "./text-block.tsx";
-import { Waterfall } from "./waterfall.tsx";
 
-export type AttemptDetailsProps = Readonly<{
-  attempt: Attempt;
-  /** The latest one; the others are folded. */
+type AttemptDetailsProps = Readonly<{
+  attempt: ShownAttempt;
+  /** The one before it, if their responses are compared. */
+  previous: ShownAttempt | undefined;
+  /** Whether it is the latest attempt; the others are folded. */
   isOpen: boolean;
-  /** Where a run is. */
+  /** The page of a run. */
   runHref: (runId: string) => string;
   isJob: boolean;
   now: Date;
 }>;
 
-const kinds = { first: "first try", retry: "retry", replay: "replay", test: "test", relay: "answer through the relay" } as const;
+const kinds = {
+  first: "first attempt",
+  retry: "retry",
+  replay: "replay",
+  test: "test",
+  relay: "response through the relay",
+} as const;
 
-/** One try: how it went, where its time went, and what came back. */
-export function AttemptDetails({ attempt, isOpen, runHref, isJob, now }: AttemptDetailsProps) {
-  const { number, kind, startedAt, outcome, status, reason, timings, response, jobRunId } = attempt;
+/** One attempt: its outcome, its timing, and the response. */
+export function AttemptDetails({ attempt, previous, isOpen, runHref, isJob, now }: AttemptDetailsProps) {
+  const { number, kind, startedAt, outcome, status, reason, timings, response, json, jobRunId } = attempt;
   return (
     <details open={isOpen} className="group border-line border-b">
       <summary className="flex flex-wrap items-center gap-x-2 gap-y-1 px-4 py-3 text-small hover:bg-sunken">
@@ -43,7 +52,7 @@ export function AttemptDetails({ attempt, isOpen, runHref, isJob, now }: Attempt
         {jobRunId ? (
           <p className="text-small">
             <Link prefetch={false} href={runHref(jobRunId)} className="link">
-              The run and its log
+              Run and log
             </Link>
           </p>
         ) : (
@@ -59,36 +68,33 @@ export function AttemptDetails({ attempt, isOpen, runHref, isJob, now }: Attempt
             />
           )
         )}
-        {response && <Answer response={response} status={status} number={number} />}
+        {response && <ResponseDetails {...{ response, json, status, number }} />}
+        {response && <ResponseChanges attempt={attempt} previous={previous} />}
       </div>
     </details>
   );
 }
 
-function Answer({
-  response,
-  status,
-  number,
-}: Readonly<{ response: NonNullable<Attempt["response"]>; status: number | null; number: number }>) {
-  const { headers, body } = response;
-  const json = body.text === null ? null : prettyJson(body.text);
+type ResponseDetailsProps = Readonly<
+  Pick<ShownAttempt, "json" | "status" | "number"> & { response: NonNullable<ShownAttempt["response"]> }
+>;
+
+function ResponseDetails({ response: { headers, body }, json, status, number }: ResponseDetailsProps) {
   return (
     <div className="grid min-w-0 gap-2">
       <h3 className="font-medium text-small">
-        Answer {status !== null && <span className="font-normal text-muted">· {status}</span>}
+        Response {status !== null && <span className="font-normal text-muted">· {status}</span>}
       </h3>
       {body.text ? (
-        <TextBlock text={json ?? body.text} isJson={json !== null} label={`answer's body of attempt ${number}`} />
+        <TextBlock text={json ?? body.text} isJson={json !== null} label={`response body of attempt ${number}`} />
       ) : (
-        <p className="text-muted text-small">
-          {body.bytes === 0 ? "It had no body." : `${readableSize(body.bytes)} that are no text.`}
-        </p>
+        <p className="text-muted text-small">{body.bytes === 0 ? "No body." : `${readableSize(body.bytes)} of binary data.`}</p>
       )}
-      {body.isCut && <p className="text-fine text-muted">There was more of it: the first 64 KiB are kept.</p>}
+      {body.isCut && <p className="text-fine text-muted">Truncated: the first 64 KiB are kept.</p>}
       <details>
         <summary className="link w-fit text-muted text-small">{Object.keys(headers).length} headers</summary>
         <div className="mt-2">
-          <HeaderList headers={headers} label={`Answer's headers of attempt ${number}`} />
+          <HeaderList headers={headers} label={`Response headers of attempt ${number}`} />
         </div>
       </details>
     </div>
@@ -98,3 +104,97 @@ function Answer({
 /** A clause as a sentence. */
 const sentence = (clause: string): string =>
   `${clause.slice(0, 1).toUpperCase()}${clause.slice(1)}${/[.!?]$/.test(clause) ? "" : "."}`;
+
+type WaterfallProps = Readonly<{
+  /** In milliseconds, each after the previous phase; null for a phase that did not happen. */
+  dns: number | null;
+  connect: number | null;
+  tls: number | null;
+  /** From the last byte of the request to the first byte of the response. */
+  waiting: number | null;
+  total: number;
+  /** Whether the request used an open connection. */
+  isReused: boolean;
+}>;
+
+/** The phases of one attempt, each starting where the previous one ended. */
+function Waterfall({ dns, connect, tls, waiting, total, isReused }: WaterfallProps) {
+  const known = [
+    { name: "DNS", ms: dns },
+    { name: "Connect", ms: connect },
+    { name: "TLS", ms: tls },
+    { name: "Waiting", ms: waiting },
+  ];
+  const before = known.reduce((sum, { ms }) => sum + (ms ?? 0), 0);
+  const parts = [...known, { name: waiting === null ? "Gave up" : "Body", ms: Math.max(0, total - before) }];
+  const whole = Math.max(1, total, before);
+  let start = 0;
+  return (
+    <dl className="grid grid-cols-(--columns-waterfall) items-center gap-y-1.5 text-fine text-muted">
+      {parts.map(({ name, ms }) => {
+        const left = start;
+        start += ms ?? 0;
+        return (
+          <div key={name} className="contents">
+            <dt>{name}</dt>
+            <dd aria-hidden="true" className="relative h-2 rounded-full bg-sunken">
+              {ms !== null && (
+                <span
+                  className="absolute inset-y-0 min-w-1 max-w-full rounded-full bg-brand"
+                  style={{ left: `min(${percent(left / whole)}, 100% - 4px)`, width: percent(ms / whole) }}
+                />
+              )}
+            </dd>
+            <dd className="text-right font-mono tabular-nums">
+              {ms === null ? (isReused ? "reused" : "–") : spokenMilliseconds(ms)}
+            </dd>
+          </div>
+        );
+      })}
+    </dl>
+  );
+}
+
+type HeaderListProps = Readonly<{ headers: Readonly<Record<string, string>>; label: string }>;
+
+/** HTTP headers, one per line. */
+export function HeaderList({ headers, label }: HeaderListProps) {
+  const entries = Object.entries(headers);
+  if (entries.length === 0) return <p className="text-muted text-small">None.</p>;
+  return (
+    <dl aria-label={label} className="grid gap-y-1 font-mono text-fine">
+      {entries.map(([name, value]) => (
+        <div key={name} className="break-all">
+          <dt className="inline text-muted">{name}: </dt>
+          <dd className="inline">{value}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+type TextBlockProps = Readonly<{
+  text: string;
+  /** What it is, for the copy button and for screen readers: "request body". */
+  label: string;
+  /** Whether to use syntax colors. */
+  isJson?: boolean;
+}>;
+
+/** A long text in a small box, which scrolls in both directions, also with the keyboard. */
+export async function TextBlock({ text, label, isJson }: TextBlockProps) {
+  const html = isJson ? await highlight(text, "body.json") : undefined;
+  return (
+    <div className="relative rounded-control contain-inline-size border border-line bg-sunken">
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable with the keyboard (WCAG 2.1.1) */}
+      <section aria-label={label} tabIndex={0} className="max-h-96 overflow-auto rounded-control p-3 pr-11">
+        <pre className="text-fine leading-5">
+          {html ? <code className="text-fine" {...withHtml(html)} /> : <code className="text-fine">{text}</code>}
+        </pre>
+      </section>
+      <div className="absolute top-1 right-1 rounded-control bg-sunken">
+        <CopyButton value={text} label={label} />
+      </div>
+    </div>
+  );
+}

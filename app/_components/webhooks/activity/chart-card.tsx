@@ -1,17 +1,17 @@
-import { type ChartRange, chartRanges } from "@keyhook/sdk";
+import { chartRanges } from "@keyhook/sdk";
 import Link from "next/link";
 import type { ReactNode } from "react";
 import type { ChartBar, WebhookChart } from "#core/webhooks/activity/read-chart.ts";
-import { Card } from "../../card.tsx";
 import { classNames } from "../../class-names.ts";
-import { spokenShare } from "../sparkline.tsx";
+import { Card } from "../../page-layout.tsx";
+import { spokenShare } from "../webhook-list.tsx";
 import { type ActivityQuery, activityHref, spanLabels, spanWords } from "./activity-query.ts";
 import { type ChartColumn, DeliveryChart } from "./delivery-chart.tsx";
 import { spokenMilliseconds } from "./spoken-milliseconds.ts";
 
-export type ChartCardProps = Readonly<{ chart: WebhookChart; path: string; query: ActivityQuery }>;
+type ChartCardProps = Readonly<{ chart: WebhookChart; path: string; query: ActivityQuery }>;
 
-/** How it goes at a glance: figures, and attempts over time. */
+/** The state at a glance: figures, and attempts over time. */
 export function ChartCard({ chart, path, query }: ChartCardProps) {
   const { deliveredShare, medianMs, p99Ms, waitingToRetry, triggers } = chart;
   const isNearLimit = triggers.count >= triggers.limit * 0.8;
@@ -23,7 +23,7 @@ export function ChartCard({ chart, path, query }: ChartCardProps) {
             <Figure label="delivered" isBad={deliveredShare !== null && deliveredShare < 0.9}>
               {deliveredShare === null ? "–" : spokenShare(deliveredShare)}
             </Figure>
-            <Figure label="median answer">{medianMs === null ? "–" : spokenMilliseconds(medianMs)}</Figure>
+            <Figure label="median response">{medianMs === null ? "–" : spokenMilliseconds(medianMs)}</Figure>
             <Figure label="99th percentile">{p99Ms === null ? "–" : spokenMilliseconds(p99Ms)}</Figure>
             <Figure label="waiting to retry" isBad={waitingToRetry > 0}>
               {waitingToRetry.toLocaleString("en")}
@@ -58,7 +58,11 @@ export function ChartCard({ chart, path, query }: ChartCardProps) {
             ))}
           </nav>
         </div>
-        <DeliveryChart columns={chart.bars.map((bar) => columnOf(bar, chart.range, path, query))} span={spanWords[query.span]} />
+        <DeliveryChart
+          columns={chart.bars.map((bar) => columnOf(bar, path, query))}
+          span={spanWords[query.span]}
+          axis={chart.range === "30d" ? "day" : "hour"}
+        />
       </section>
     </Card>
   );
@@ -73,20 +77,11 @@ function Figure({ label, isBad, children }: Readonly<{ label: string; isBad?: bo
   );
 }
 
-const hourName = new Intl.DateTimeFormat("en", {
-  weekday: "short",
-  hour: "2-digit",
-  minute: "2-digit",
-  hourCycle: "h23",
-  timeZone: "UTC",
-});
-const dayName = new Intl.DateTimeFormat("en", { month: "short", day: "numeric", timeZone: "UTC" });
-
-function columnOf(bar: ChartBar, range: ChartRange, path: string, query: ActivityQuery): ChartColumn {
+function columnOf(bar: ChartBar, path: string, query: ActivityQuery): ChartColumn {
   const [since, until] = [bar.from.toISOString(), bar.to.toISOString()];
   const isChosen = query.since === since && query.until === until;
   return {
-    name: (range === "30d" ? dayName : hourName).format(bar.from),
+    at: bar.from,
     ...{ delivered: bar.delivered, failed: bar.failed, rateLimited: bar.rateLimited },
     ...{ median: bar.medianMs, p99: bar.p99Ms },
     href: activityHref(path, query, isChosen ? { since: "", until: "", before: "" } : { since, until, before: "" }),

@@ -1,28 +1,32 @@
 import Link from "next/link";
 import { classNames } from "../../class-names.ts";
-import { percent } from "../sparkline.tsx";
+import { LocalTime } from "../../local-time.client.tsx";
+import type { TimeLook } from "../../time-words.ts";
+import { percent } from "../webhook-list.tsx";
 import { spokenMilliseconds } from "./spoken-milliseconds.ts";
 
-/** One column: what was decided in a stretch of time, and how fast the answers were. */
+/** One column: the outcomes within a time span, and how fast the responses were. */
 export type ChartColumn = Readonly<{
-  /** `14:00`, `Nov 21`; unique within the chart. */
-  name: string;
+  /** When it begins. */
+  at: Date;
   delivered: number;
   failed: number;
   rateLimited: number;
-  /** Milliseconds; null where nothing was answered. */
+  /** Milliseconds; null if there was no response. */
   median: number | null;
   p99: number | null;
-  /** The list, narrowed to this time. */
+  /** The list, filtered to this time. */
   href: string;
-  /** The list is narrowed to it. */
+  /** Whether the list is filtered to it. */
   isChosen: boolean;
 }>;
 
-export type DeliveryChartProps = Readonly<{
+type DeliveryChartProps = Readonly<{
   columns: readonly ChartColumn[];
   /** `the last 24 hours` */
   span: string;
+  /** How the times below the columns are written. */
+  axis: TimeLook;
 }>;
 
 const outcomes = [
@@ -32,20 +36,29 @@ const outcomes = [
 ] as const;
 
 /**
- * Deliveries over time by outcome, and below each column how long answers took: from the median to the 99th percentile. A column leads
- * to its deliveries. To a screen reader it is one sentence, and the table below it has every number.
+ * Deliveries over time by outcome, and below each column the response times from the median to the 99th percentile. A column links
+ * to its deliveries. A screen reader reads one sentence, and the table below has every number.
  */
-export function DeliveryChart({ columns, span }: DeliveryChartProps) {
+export function DeliveryChart({ columns, span, axis }: DeliveryChartProps) {
   const highest = Math.max(1, ...columns.map((column) => totalOf(column)));
   const slowest = Math.max(10, ...columns.map(({ p99 }) => p99 ?? 0));
   const answered = columns.some(({ p99 }) => p99 !== null);
   return (
     <figure className="mt-4">
-      <figcaption className="sr-only">{spokenChart(columns, span)}</figcaption>
-      <div aria-hidden="true" className="flex gap-0.5 sm:gap-1.5">
+      <figcaption className="sr-only">
+        <SpokenChart columns={columns} span={span} />
+      </figcaption>
+      <div aria-hidden="true" className="relative flex gap-0.5 pl-8 sm:gap-1.5">
+        {/* The scale: the highest column, and zero. */}
+        <span className="pointer-events-none absolute inset-x-0 top-1 h-23 border-line border-t border-dashed text-fine text-muted tabular-nums">
+          <span className="absolute -top-2.5 left-0 bg-surface pr-1">
+            {highest.toLocaleString("en", { notation: "compact" })}
+          </span>
+          <span className="absolute -bottom-2.5 left-0 bg-surface pr-1">0</span>
+        </span>
         {columns.map((column, index) => (
           <Column
-            key={column.name}
+            key={column.at.getTime()}
             column={column}
             highest={highest}
             slowest={slowest}
@@ -54,10 +67,10 @@ export function DeliveryChart({ columns, span }: DeliveryChartProps) {
           />
         ))}
       </div>
-      <div aria-hidden="true" className="mt-1.5 flex text-fine text-muted">
+      <div aria-hidden="true" className="mt-1.5 flex pl-8 text-fine text-muted">
         {[0, 1, 2, 3].map((quarter) => (
           <span key={quarter} className={classNames("flex-1", quarter % 2 === 1 && "hidden sm:inline")}>
-            {columns[Math.round((quarter * columns.length) / 4)]?.name}
+            {timeOf(columns[Math.round((quarter * columns.length) / 4)], axis)}
           </span>
         ))}
         <span>now</span>
@@ -72,7 +85,7 @@ export function DeliveryChart({ columns, span }: DeliveryChartProps) {
         {answered && (
           <span className="inline-flex items-center gap-1.5">
             <span aria-hidden="true" className="h-3 w-1.5 rounded-full bg-brand/45" />
-            answer time, median to 99th percentile, at most {spokenMilliseconds(slowest)}
+            response time, median to 99th percentile, at most {spokenMilliseconds(slowest)}
           </span>
         )}
         <ChartTable columns={columns} />
@@ -86,7 +99,7 @@ type ColumnProps = Readonly<{
   highest: number;
   slowest: number;
   answered: boolean;
-  /** In the second half: what is said about it opens to the left. */
+  /** Whether the column is in the second half, so that its tooltip opens to the left. */
   isLate: boolean;
 }>;
 
@@ -122,7 +135,9 @@ function Column({ column, highest, slowest, answered, isLate }: ColumnProps) {
           isLate ? "right-0" : "left-0",
         )}
       >
-        <b className="block">{column.name}</b>
+        <b className="block">
+          <LocalTime at={column.at} look="minute" />
+        </b>
         {outcomes.toReversed().map(({ of, label }) => (
           <span key={of} className="block text-muted tabular-nums">
             {column[of].toLocaleString("en")} {label}
@@ -138,7 +153,7 @@ function Column({ column, highest, slowest, answered, isLate }: ColumnProps) {
   );
 }
 
-/** On a logarithmic scale from 1 ms, so that a fast target is not a flat line under one slow hour. */
+/** On a logarithmic scale from 1 ms. Otherwise one slow hour would flatten the line of a fast target. */
 function AnswerTime({ column: { median, p99 }, slowest }: Pick<ColumnProps, "column" | "slowest">) {
   const height = (ms: number) => Math.log(Math.max(1.5, ms)) / Math.log(slowest);
   return (
@@ -168,7 +183,7 @@ function ChartTable({ columns }: Pick<DeliveryChartProps, "columns">) {
         <table className="w-full text-small tabular-nums">
           <thead>
             <tr className="text-left">
-              {["Time (UTC)", "Delivered", "Failed", "Over limit", "Median", "99 %"].map((name) => (
+              {["Time", "Delivered", "Failed", "Over limit", "Median", "99th percentile"].map((name) => (
                 <th
                   key={name}
                   scope="col"
@@ -181,10 +196,10 @@ function ChartTable({ columns }: Pick<DeliveryChartProps, "columns">) {
           </thead>
           <tbody className="divide-y divide-line">
             {columns.toReversed().map((column) => (
-              <tr key={column.name}>
+              <tr key={column.at.getTime()}>
                 <th scope="row" className="whitespace-nowrap py-1 text-left font-normal">
                   <Link prefetch={false} scroll={false} href={column.href} className="link text-ink">
-                    {column.name}
+                    <LocalTime at={column.at} look="minute" />
                   </Link>
                 </th>
                 {[column.delivered, column.failed, column.rateLimited].map((count, index) => (
@@ -208,18 +223,25 @@ function ChartTable({ columns }: Pick<DeliveryChartProps, "columns">) {
   );
 }
 
-function spokenChart(columns: readonly ChartColumn[], span: string): string {
+function SpokenChart({ columns, span }: Pick<DeliveryChartProps, "columns" | "span">) {
   const of = (kind: "delivered" | "failed" | "rateLimited") => columns.reduce((sum, column) => sum + column[kind], 0);
   const worst = columns.reduce<ChartColumn | undefined>(
     (found, column) => (column.failed > (found?.failed ?? 0) ? column : found),
     undefined,
   );
-  return [
-    `In ${span}: ${of("delivered")} delivered, ${of("failed")} failed, ${of("rateLimited")} over the limit.`,
-    worst ? `Most failures at ${worst.name}: ${worst.failed}.` : "",
-  ]
-    .join(" ")
-    .trim();
+  return (
+    <>
+      In {span}: {of("delivered")} delivered, {of("failed")} failed, {of("rateLimited")} over the limit.
+      {worst && (
+        <>
+          {" "}
+          Most failures at <LocalTime at={worst.at} look="minute" />: {worst.failed}.
+        </>
+      )}
+    </>
+  );
 }
+
+const timeOf = (column: ChartColumn | undefined, look: TimeLook) => column && <LocalTime at={column.at} look={look} />;
 
 const totalOf = ({ delivered, failed, rateLimited }: ChartColumn): number => delivered + failed + rateLimited;

@@ -1,46 +1,51 @@
+import { testKinds } from "@keyhook/sdk";
 import { X } from "lucide-react";
 import Link from "next/link";
 import type { DeliveryDetail } from "#core/webhooks/activity/read-delivery.ts";
-import { ActionForm } from "../../action-form.client.tsx";
+import { ActionForm, SubmitButton } from "../../action-form.client.tsx";
 import { buttonClass } from "../../button.tsx";
 import { Chip } from "../../chip.tsx";
+import { CopyButton } from "../../copy-button.client.tsx";
 import type { FormAction } from "../../form-state.ts";
 import { RelativeTime } from "../../relative-time.tsx";
-import { SubmitButton } from "../../submit-button.client.tsx";
 import { Tabs } from "../../tabs.tsx";
+import { eventDocsHref } from "../event-docs.ts";
+import { FocusPanel } from "./activity-keys.client.tsx";
 import { type ActivityQuery, activityHref } from "./activity-query.ts";
-import { AttemptDetails } from "./attempt-details.tsx";
-import { kindOf } from "./delivery-rows.tsx";
-import { HeaderList } from "./header-list.tsx";
+import { AttemptDetails, HeaderList, TextBlock } from "./attempt-details.tsx";
+import { kindOf, OutcomeChip } from "./delivery-rows.tsx";
 import { NextTry } from "./next-try.client.tsx";
-import { OutcomeChip } from "./outcome-chip.tsx";
 import { prettyJson } from "./pretty-json.ts";
-import { ShowPanel } from "./show-panel.client.tsx";
-import { TextBlock } from "./text-block.tsx";
-import { verifySnippets } from "./verify-snippets.ts";
+import { curlCommand, type SignedRequest, verifySnippets } from "./verify-snippets.ts";
 
-export type DeliveryPanelProps = Readonly<{
+/** The number of latest attempts that are compared with the one before: each comparison takes time (S137). */
+const COMPARED = 5;
+
+type DeliveryPanelProps = Readonly<{
   delivery: DeliveryDetail;
   path: string;
   query: ActivityQuery;
   isJob: boolean;
   hasSecret: boolean;
-  /** Absent for who only looks. */
+  /** Absent for people who may only read. */
   replay: FormAction | undefined;
   runHref: (runId: string) => string;
   now: Date;
 }>;
 
-/** One delivery: what was sent, every try and what came back. Beside the list; below it where there is no room. */
+/**
+ * One delivery: what was sent, every attempt and its response. It is beside the list; on narrower screens it slides over it, from the
+ * side or from below.
+ */
 export function DeliveryPanel({ delivery, path, query, isJob, hasSecret, replay, runHref, now }: DeliveryPanelProps) {
-  const { attemptLog, olderAttempts } = delivery;
+  const { olderAttempts, body } = delivery;
+  const attemptLog = delivery.attemptLog.map((attempt) => ({ ...attempt, json: prettyJson(attempt.response?.body.text ?? "") }));
+  const request = attemptLog.find((attempt) => attempt.request)?.request ?? null;
+  const closed = activityHref(path, query, { delivery: "" });
   return (
-    <aside
-      aria-labelledby="delivery-title"
-      className="min-w-0 overflow-clip rounded-card border border-line bg-surface xl:sticky xl:top-4 xl:max-h-(--height-panel) xl:overflow-y-auto"
-    >
-      <ShowPanel of={delivery.id} />
-      <header id="delivery" className="scroll-mt-4 border-line border-b p-4">
+    <aside aria-labelledby="delivery-title" className="delivery-panel">
+      <FocusPanel of={delivery.id} closed={closed} />
+      <header className="border-line border-b p-4">
         <div className="flex flex-wrap items-center gap-2">
           <OutcomeChip state={delivery.state} outcome={delivery.lastOutcome} status={delivery.lastStatus} isJob={isJob} />
           <h2 id="delivery-title" tabIndex={-1} className="min-w-0 flex-1 basis-32 break-words">
@@ -50,9 +55,9 @@ export function DeliveryPanel({ delivery, path, query, isJob, hasSecret, replay,
           <Link
             prefetch={false}
             scroll={false}
-            href={activityHref(path, query, { delivery: "" })}
+            href={closed}
             aria-label="Close"
-            title="Close"
+            title="Close (Esc)"
             className={buttonClass({ variant: "quiet", size: "icon" })}
           >
             <X className="size-4" aria-hidden="true" />
@@ -67,53 +72,63 @@ export function DeliveryPanel({ delivery, path, query, isJob, hasSecret, replay,
             className="link"
           >
             {delivery.repo.type} {delivery.repo.name}
-          </Link>{" "}
-          · <RelativeTime at={delivery.createdAt} now={now} />
+          </Link>
+          &nbsp;· <RelativeTime at={delivery.createdAt} now={now} />
         </p>
-        <p className="mt-1 text-small">{standing(delivery, now)}</p>
-        {replay && delivery.canReplay && (
-          <ActionForm key={`${delivery.id} ${delivery.attempts}`} action={replay} label="Replay" className="mt-3 grid gap-2">
-            <div>
+        <p className="flex items-center gap-1 text-fine text-muted">
+          <code className="select-all break-all text-fine">{delivery.id}</code>
+          <CopyButton value={delivery.id} label="delivery ID" />
+        </p>
+        <p className="text-small">{standing(delivery, now)}</p>
+        <div className="mt-3 flex flex-wrap items-start gap-2">
+          {replay && delivery.canReplay && (
+            <ActionForm key={`${delivery.id} ${delivery.attempts}`} action={replay} label="Replay" className="grid gap-2">
               <SubmitButton size="small" variant="secondary">
                 {delivery.state === "waiting" ? "Try now" : "Replay"}
               </SubmitButton>
-            </div>
-          </ActionForm>
-        )}
+            </ActionForm>
+          )}
+          {request && body && (
+            <CopyButton value={curlCommand({ ...request, body: body.text })} label="curl command">
+              Copy as curl
+            </CopyButton>
+          )}
+        </div>
       </header>
       {attemptLog.map((attempt, index) => (
-        <AttemptDetails key={attempt.id} {...{ attempt, runHref, isJob, now }} isOpen={index === 0} />
+        <AttemptDetails
+          key={attempt.id}
+          {...{ attempt, runHref, isJob, now }}
+          previous={index < COMPARED ? attemptLog[index + 1] : undefined}
+          isOpen={index === 0}
+        />
       ))}
       {olderAttempts && (
         <p className="border-line border-b px-4 py-3 text-muted text-small">The latest {attemptLog.length} attempts are shown.</p>
       )}
-      <RequestSection delivery={delivery} isJob={isJob} hasSecret={hasSecret} />
-      <footer className="border-line border-t px-4 py-3 font-mono text-fine text-muted">
-        <span className="font-sans">Delivery </span>
-        <span className="select-all break-all">{delivery.id}</span>
-      </footer>
+      <RequestSection {...{ delivery, request, isJob, hasSecret }} />
     </aside>
   );
 }
 
-/** Where it stands, in a sentence. */
+/** The state of the delivery, in a sentence. */
 function standing({ state, attempts, nextAttemptAt, lastOutcome }: DeliveryDetail, now: Date) {
   const tries = attempts === 1 ? "one attempt" : `${attempts} attempts`;
   switch (state) {
     case "delivered":
       return attempts > 1 ? `Delivered after ${tries}.` : "Delivered.";
     case "failed":
-      return `Failed after ${tries}; nothing more is tried by itself.`;
+      return `Failed after ${tries}. It is not retried automatically.`;
     case "rate_limited":
-      return "Over the limit of 24 hours: recorded, and not sent. It can be replayed.";
+      return "Not sent: the webhook was over its 24-hour limit. You can replay it.";
     case "withheld":
-      return "Not sent: the webhook's owner could not read the repository any more.";
+      return "Not sent: the webhook's owner can no longer read the repository.";
     case "waiting":
-      if (!nextAttemptAt) return "On hold: it is sent when the webhook is enabled.";
-      if (attempts === 0) return "Being sent.";
+      if (!nextAttemptAt) return "On hold until the webhook is enabled.";
+      if (attempts === 0) return "Sending…";
       return (
         <>
-          {lastOutcome === "delivered" ? "Delivered before; sent again " : `Not delivered after ${tries}; next try `}
+          {lastOutcome === "delivered" ? "Delivered before. Will be sent again " : `Not delivered after ${tries}. Next attempt `}
           <NextTry at={nextAttemptAt.getTime()} now={now.getTime()} />.
         </>
       );
@@ -121,24 +136,35 @@ function standing({ state, attempts, nextAttemptAt, lastOutcome }: DeliveryDetai
 }
 
 function RequestSection({
-  delivery,
+  delivery: { body, bodyMissing, attempts, event },
+  request,
   isJob,
   hasSecret,
-}: Readonly<{ delivery: DeliveryDetail; isJob: boolean; hasSecret: boolean }>) {
-  const { body, bodyMissing, attemptLog } = delivery;
-  const request = attemptLog.find((attempt) => attempt.request)?.request ?? null;
+}: Readonly<{ delivery: DeliveryDetail; request: Request | null; isJob: boolean; hasSecret: boolean }>) {
   const title = isJob ? "Payload" : "Request";
+  // A platform may send a kind that the catalog does not have.
+  const kind = testKinds.find((each) => each === `${event.scope}.${event.action}`);
   return (
     <section aria-label={title} className="grid gap-2 p-4">
       <h3 className="font-medium text-small">
         {title}
         {request && <span className="break-all font-normal font-mono text-fine text-muted"> POST {request.url}</span>}
       </h3>
+      {body !== null && attempts > 1 && (
+        <p className="text-fine text-muted">
+          Every attempt has the same payload{request && "; only the timestamp and the signature are new"}.
+        </p>
+      )}
+      {kind && (
+        <Link prefetch={false} href={eventDocsHref(kind)} className="link w-fit text-fine text-muted">
+          {kind} in the event catalog
+        </Link>
+      )}
       {body === null ? (
         <p className="text-muted text-small">
           {bodyMissing === "access"
-            ? "It is not shown: it was never sent, and the webhook's owner may not read the repository."
-            : "It is not kept any more."}
+            ? "Not shown: it was never sent, and the webhook's owner cannot read the repository."
+            : "No longer kept."}
         </p>
       ) : (
         <Tabs
@@ -164,8 +190,10 @@ function RequestSection({
   );
 }
 
+type Request = Omit<SignedRequest, "body">;
+
 type VerifyProps = Readonly<{
-  request: Readonly<{ url: string; headers: Readonly<Record<string, string>> }>;
+  request: Request;
   body: string;
   hasSecret: boolean;
 }>;
@@ -175,16 +203,16 @@ function Verify({ request, body, hasSecret }: VerifyProps) {
     return (
       <p className="text-muted text-small">
         {hasSecret
-          ? "This delivery was not signed: the webhook had no secret yet. The next one is."
-          : "Nothing is signed: the webhook has no secret. Give it one under Edit, so that the target can tell who is calling."}
+          ? "This delivery was not signed, because the webhook had no secret yet. The next one will be."
+          : "Deliveries are not signed, because the webhook has no secret. Add one under Edit, so that your server can verify them."}
       </p>
     );
   }
   return (
     <div className="grid gap-2">
       <p className="text-muted text-small">
-        Checks this very delivery, with the secret in <code>WEBHOOK_SECRET</code>. In a receiver, use a library of Standard
-        Webhooks, which refuses what is older than five minutes too.
+        Checks this delivery with the secret in <code>WEBHOOK_SECRET</code>. In your server, use a Standard Webhooks library,
+        which also rejects deliveries older than five minutes.
       </p>
       <Tabs
         label="Language"

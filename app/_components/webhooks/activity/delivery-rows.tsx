@@ -1,46 +1,49 @@
 import Link from "next/link";
 import type { Delivery } from "#core/webhooks/activity/delivery.ts";
-import { Chip } from "../../chip.tsx";
+import type { AttemptOutcome, DeliveryState } from "#core/webhooks/vocabulary.ts";
+import { Chip, type ChipProps } from "../../chip.tsx";
 import { classNames } from "../../class-names.ts";
+import { LocalTime } from "../../local-time.client.tsx";
 import { RelativeTime } from "../../relative-time.tsx";
 import { type ActivityQuery, activityHref } from "./activity-query.ts";
 import { NextTry } from "./next-try.client.tsx";
-import { OutcomeChip } from "./outcome-chip.tsx";
 import { spokenMilliseconds } from "./spoken-milliseconds.ts";
 
-export type DeliveryRowsProps = Readonly<{
+type DeliveryRowsProps = Readonly<{
   deliveries: readonly Delivery[];
   path: string;
   query: ActivityQuery;
   isJob: boolean;
-  /** Rows can be chosen, to be replayed together. */
+  /** Whether rows can be selected, to replay them together. */
   isManager: boolean;
   now: Date;
 }>;
 
-/** Deliveries, the newest first. Each opens beside the list, at an address of its own. */
+/** Deliveries, newest first. Each opens beside the list, and has its own address. */
 export function DeliveryRows({ deliveries, path, query, isJob, isManager, now }: DeliveryRowsProps) {
   return (
     <ul aria-label="Deliveries" className="divide-y divide-line">
       {deliveries.map((delivery) => {
         const isOpen = delivery.id === query.delivery;
         return (
-          <li key={delivery.id} className={classNames("delivery-row relative flex items-center", isOpen && "bg-sunken")}>
+          <li key={delivery.id} className={classNames("delivery-row relative flex items-stretch", isOpen && "bg-sunken")}>
             {isManager && (
-              <span className="relative z-10 self-stretch">
+              // The whole cell is the click target, and the link keeps its distance from the checkbox (WCAG 2.5.8).
+              <label className="grid w-10 shrink-0 place-items-center">
                 <input
                   type="checkbox"
                   name="delivery"
                   value={delivery.id}
-                  aria-label={`Choose ${kindOf(delivery)} of ${delivery.repo.name}, ${delivery.createdAt.toISOString()}`}
-                  className="mt-4 ml-3 block size-4 sm:mt-6 sm:ml-4"
+                  aria-label={`Select ${kindOf(delivery)} of ${delivery.repo.name}, ${delivery.createdAt.toISOString()}`}
+                  className="size-4"
                 />
-              </span>
+              </label>
             )}
             <Link
               prefetch={false}
               scroll={false}
-              href={`${activityHref(path, query, { delivery: delivery.id })}#delivery`}
+              href={activityHref(path, query, { delivery: delivery.id })}
+              data-delivery={delivery.id}
               aria-current={isOpen ? "true" : undefined}
               className="grid min-w-0 flex-1 grid-cols-(--columns-delivery-narrow) items-center gap-x-3 gap-y-1 px-3 py-2.5 text-small hover:bg-sunken sm:grid-cols-(--columns-delivery) sm:px-4"
             >
@@ -56,10 +59,10 @@ export function DeliveryRows({ deliveries, path, query, isJob, isManager, now }:
                   {delivery.repo.type} {delivery.repo.name}
                 </span>
               </span>
-              <span className="flex flex-wrap justify-end gap-x-2 text-muted sm:block sm:text-right">
+              <span className="flex flex-wrap justify-end gap-x-2 text-right text-muted sm:block">
                 <RelativeTime at={delivery.createdAt} now={now} />
-                <span className="block whitespace-nowrap font-mono text-fine tabular-nums leading-5">
-                  <SecondLine delivery={delivery} now={now} />
+                <span className="block font-mono text-fine tabular-nums leading-5 sm:whitespace-nowrap">
+                  <LocalTime at={delivery.createdAt} look="clock" /> · <SecondLine delivery={delivery} now={now} />
                 </span>
               </span>
             </Link>
@@ -87,4 +90,31 @@ function SecondLine({ delivery, now }: Readonly<{ delivery: Delivery; now: Date 
 /** `repo.content · update` */
 export function kindOf({ event }: Delivery): string {
   return `${event.scope} · ${event.action}`;
+}
+
+type OutcomeChipProps = Readonly<{
+  /** The state of the delivery; absent for a single attempt. */
+  state?: DeliveryState;
+  outcome: AttemptOutcome | null;
+  /** HTTP. */
+  status: number | null;
+  /** Whether the target is a job, which has no status. */
+  isJob?: boolean;
+}>;
+
+/** The outcome, with the HTTP status of the target if there is one. */
+export function OutcomeChip(props: OutcomeChipProps) {
+  const { tone, text } = wordFor(props);
+  return <Chip tone={tone}>{text}</Chip>;
+}
+
+function wordFor({ state, outcome, status, isJob }: OutcomeChipProps): { tone: ChipProps["tone"]; text: string } {
+  if (state === "rate_limited") return { tone: "warn", text: "over limit" };
+  if (state === "withheld" || outcome === "withheld") return { tone: "warn", text: "withheld" };
+  if (outcome === null) return { tone: "neutral", text: "waiting" };
+  if (outcome === "delivered") return { tone: "good", text: status === null ? (isJob ? "done" : "delivered") : String(status) };
+  if (outcome === "rejected")
+    return { tone: "bad", text: status === null ? (isJob ? "job failed" : "rejected") : String(status) };
+  if (outcome === "blocked") return { tone: "bad", text: "blocked" };
+  return { tone: "bad", text: isJob ? "not run" : "no response" };
 }

@@ -4,19 +4,19 @@ import { useRouter } from "next/navigation";
 import { startTransition, useEffect, useState } from "react";
 import { classNames } from "../../class-names.ts";
 
-export type LiveTailProps = Readonly<{
-  /** Says so, as server-sent events, whenever there is news of this webhook. */
+type LiveTailProps = Readonly<{
+  /** The route that sends an event whenever something happens to this webhook. */
   streamPath: string;
-  /** From which the stream goes on where the page as it was first drawn ends. */
+  /** The position at which the stream continues after the page as it was first drawn. */
   tail: string;
-  /** Something else is going on that the stream does not tell of. */
+  /** Whether something is in progress that the stream does not report. */
   isBusy: boolean;
 }>;
 
 type State = "off" | "connecting" | "live";
 
 const KEPT_AS = "webhook-activity-live";
-/** The page is drawn anew so often at most, however much arrives. */
+/** The page refreshes at most this often, however many events arrive. */
 const REFRESH_MS = 1_000;
 const BUSY_MS = 2_000;
 const MARKED_MS = 3_000;
@@ -24,7 +24,7 @@ const AGAIN_MS = 15_000;
 
 let unmark: ReturnType<typeof setTimeout> | undefined;
 
-/** Rows that appear from now on are new (globals.css); those of another page or filter, later, are not. */
+/** Rows that appear from now on are marked as new (globals.css). Rows of another page or filter, opened later, are not. */
 function markNews(): void {
   clearTimeout(unmark);
   document.documentElement.dataset.live = "";
@@ -34,8 +34,8 @@ function markNews(): void {
 }
 
 /**
- * Keeps the page up to date while it is looked at. The news itself is not drawn here: the page is asked for again, so that filters, the
- * chart and what is open hold, and there is one way in which a row is drawn.
+ * Keeps the page up to date while it is visible. It does not draw the events itself but refreshes the page, so that filters, the
+ * chart and the open delivery stay, and rows are drawn in one place only.
  */
 export function LiveTail({ streamPath, tail, isBusy }: LiveTailProps) {
   const router = useRouter();
@@ -58,7 +58,7 @@ export function LiveTail({ streamPath, tail, isBusy }: LiveTailProps) {
     };
     document.addEventListener("visibilitychange", look);
     const refresh = () => {
-      // What nobody looks at is drawn when they do.
+      // A hidden page is refreshed when it becomes visible.
       if (document.hidden) {
         isStale = true;
         return;
@@ -81,7 +81,7 @@ export function LiveTail({ streamPath, tail, isBusy }: LiveTailProps) {
       source.onopen = () => setState("live");
       source.onerror = () => {
         setState("connecting");
-        // A connection that was lost is made again by itself; one that was refused is not.
+        // The browser reopens a lost connection, but not one that was refused.
         if (source?.readyState === EventSource.CLOSED) again = setTimeout(open, AGAIN_MS);
       };
       source.addEventListener("delivery", refresh);
@@ -112,7 +112,7 @@ export function LiveTail({ streamPath, tail, isBusy }: LiveTailProps) {
       role="switch"
       aria-checked={isOn}
       onClick={toggle}
-      title={isOn ? "New deliveries appear by themselves. Press to hold the list still." : "The list is held still."}
+      title={isOn ? "New deliveries appear automatically. Press to pause the list." : "The list is paused."}
       className={classNames(
         "inline-flex min-h-8 items-center gap-1.5 rounded-full px-3 font-medium text-fine noscript:hidden",
         isOn ? "bg-good-soft text-good" : "bg-sunken text-muted",

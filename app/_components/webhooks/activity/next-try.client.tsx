@@ -1,16 +1,17 @@
 "use client";
 
 import { useEffect, useState } from "react";
+import { LocalTime } from "../../local-time.client.tsx";
 
-export type NextTryProps = Readonly<{
-  /** When, and when this was drawn: milliseconds since 1970, of the service's clock. */
+type NextTryProps = Readonly<{
+  /** The due time and the time of drawing, in milliseconds since 1970 by the service's clock. */
   at: number;
   now: number;
 }>;
 
-/** How long until something is due, counted down while it is looked at: `in 41 s`. */
+/** A countdown until something is due: `in 41 s`. */
 export function NextTry({ at, now }: NextTryProps) {
-  // Drawn anew, it counts from that moment.
+  // After a refresh it counts from the new time.
   return <Countdown key={`${at} ${now}`} at={at} now={now} />;
 }
 
@@ -21,11 +22,7 @@ function Countdown({ at, now }: NextTryProps) {
     const timer = setInterval(() => setPassed(performance.now() - begin), 1_000);
     return () => clearInterval(timer);
   }, []);
-  return (
-    <time dateTime={new Date(at).toISOString()} title={`${new Date(at).toISOString().replace("T", " ").slice(0, 19)} UTC`}>
-      {spokenWait((at - now - passed) / 1_000)}
-    </time>
-  );
+  return <LocalTime at={new Date(at)}>{spokenWait((at - now - passed) / 1_000)}</LocalTime>;
 }
 
 function spokenWait(seconds: number): string {

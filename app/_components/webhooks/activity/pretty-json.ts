@@ -1,9 +1,33 @@
-/** JSON with its lines indented; null for what is none, or has nothing to indent. Numbers too long for us are left as they came. */
+import type { Attempt } from "#core/webhooks/activity/list-attempts.ts";
+
+/** The longest text that is shown indented, in UTF-16 units. Nested lists grow with the square of their depth, and a target nests them (S137). */
+const INDENTED_MAX = 256 * 1024;
+
+/** An attempt, and its response's body as `prettyJson` returns it: computed once, although two responses are compared with it. */
+export type ShownAttempt = Attempt & { json: string | null };
+
+/**
+ * Indented JSON; null for text that is not JSON, has nothing to indent, or would become too long. Numbers that JavaScript cannot represent
+ * stay unchanged.
+ */
 export function prettyJson(text: string): string | null {
   if (!/^\s*[[{]/.test(text) || /[^"\w.]-?\d{16,}/.test(text)) return null;
   try {
-    return JSON.stringify(JSON.parse(text), null, 2);
+    const value = JSON.parse(text);
+    return indentedLength(text) > INDENTED_MAX ? null : JSON.stringify(value, null, 2);
   } catch {
     return null;
   }
+}
+
+/** How long valid JSON becomes, up to the spelling of its numbers and strings. */
+function indentedLength(json: string): number {
+  let [length, depth] = [0, 0];
+  for (const [token] of json.matchAll(/"[^"\\]*(?:\\.[^"\\]*)*"|\[\s*\]|\{\s*\}|[^\s"]/g)) {
+    if (token === "[" || token === "{") length += 2 + 2 * ++depth;
+    else if (token === "]" || token === "}") length += 2 + 2 * --depth;
+    else if (token === ",") length += 2 + 2 * depth;
+    else length += token === ":" ? 2 : token.length;
+  }
+  return length;
 }

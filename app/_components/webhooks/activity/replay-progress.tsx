@@ -1,31 +1,30 @@
 import type { WebhookReplay } from "#core/webhooks/replay/webhook-replay.ts";
+import type { OwnerName } from "../../../_server/paths.ts";
 import { cancelReplayAction } from "../../../_server/webhooks/actions.ts";
-import type { WebhookHome } from "../../../_server/webhooks/webhook-paths.ts";
-import { ActionForm } from "../../action-form.client.tsx";
-import { Card } from "../../card.tsx";
+import { ActionButton } from "../../action-form.client.tsx";
 import { Chip } from "../../chip.tsx";
+import { Card } from "../../page-layout.tsx";
 import { RelativeTime } from "../../relative-time.tsx";
-import { SubmitButton } from "../../submit-button.client.tsx";
-import { percent } from "../sparkline.tsx";
+import { percent } from "../webhook-list.tsx";
 
-export type ReplayProgressProps = Readonly<{
+type ReplayProgressProps = Readonly<{
   replays: readonly WebhookReplay[];
-  home: WebhookHome;
+  home: OwnerName;
   isManager: boolean;
   now: Date;
 }>;
 
-/** What is over is said for so long. */
+/** How long the page shows a finished replay. */
 const SHOWN_MS = 10 * 60_000;
 
-/** Those that run, and those that ended a short while ago. */
+/** The running replays, and those that ended a short while ago. */
 export function shownReplays(replays: readonly WebhookReplay[], now: Date): WebhookReplay[] {
   return replays.filter(
     ({ state, finishedAt }) => state === "running" || (finishedAt !== null && now.getTime() - finishedAt.getTime() < SHOWN_MS),
   );
 }
 
-/** How far replays of many deliveries are. They go on without the page, which may be left and come back to. */
+/** The progress of replays. They continue when the person leaves the page. */
 export function ReplayProgress({ replays, home, isManager, now }: ReplayProgressProps) {
   return (
     <Card>
@@ -42,7 +41,7 @@ export function ReplayProgress({ replays, home, isManager, now }: ReplayProgress
                     Replay of {replay.total.toLocaleString("en")} {replay.total === 1 ? "delivery" : "deliveries"}
                   </b>{" "}
                   <span className="text-muted">
-                    {replay.of === "failed" ? "that had failed" : "that were chosen"} · began{" "}
+                    {replay.of === "failed" ? "that failed" : "that you selected"} · started{" "}
                     <RelativeTime at={replay.createdAt} now={now} />
                   </span>
                 </span>
@@ -51,15 +50,13 @@ export function ReplayProgress({ replays, home, isManager, now }: ReplayProgress
               <p className="mt-1.5 text-fine text-muted tabular-nums">
                 {replay.delivered.toLocaleString("en")} delivered, {replay.failed.toLocaleString("en")} failed,{" "}
                 {Math.max(0, replay.total - replay.delivered - replay.failed).toLocaleString("en")}{" "}
-                {replay.state === "running" ? "to go" : "not sent again"}
+                {replay.state === "running" ? "remaining" : "not sent"}
               </p>
             </div>
             {isManager && replay.state === "running" && (
-              <ActionForm action={cancelReplayAction.bind(null, home, replay.webhookId, replay.id)} label="Cancel the replay">
-                <SubmitButton size="small" variant="secondary">
-                  Cancel
-                </SubmitButton>
-              </ActionForm>
+              <ActionButton action={cancelReplayAction.bind(null, home, replay.webhookId, replay.id)} label="Cancel replay">
+                Cancel
+              </ActionButton>
             )}
           </li>
         ))}

@@ -1,8 +1,12 @@
 "use client";
 
-import { type ComponentProps, useEffect, useRef } from "react";
+import { useRouter } from "next/navigation";
+import { type ComponentProps, type FormEvent, type ReactNode, useEffect, useRef } from "react";
 
-/** A line whose text is the address's, unless somebody is typing in it: "Show all" empties it, and no answer takes a letter away. */
+/**
+ * A search field that follows the address unless somebody is typing in it: "Show all" empties it, and a late response removes no
+ * letter.
+ */
 export function SearchInput({
   value,
   ...input
@@ -12,4 +16,43 @@ export function SearchInput({
     if (line.current && document.activeElement !== line.current) line.current.value = value;
   }, [value]);
   return <input ref={line} type="search" defaultValue={value} {...input} />;
+}
+
+type SendOnChangeProps = Readonly<{
+  /** The page; the fields become its query. */
+  action: string;
+  className?: string;
+  children: ReactNode;
+}>;
+
+const PAUSE_MS = 350;
+
+/** A form of filters that submits itself when one changes, or when typing pauses. Without JavaScript it has a button. */
+export function SendOnChange({ action, className, children }: SendOnChangeProps) {
+  const router = useRouter();
+  const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
+  const send = (form: HTMLFormElement) => {
+    clearTimeout(timer.current);
+    const query = new URLSearchParams();
+    for (const [name, value] of new FormData(form)) if (typeof value === "string" && value !== "") query.append(name, value);
+    router.replace(query.size > 0 ? `${action}?${query}` : action, { scroll: false });
+  };
+  const onChange = ({ currentTarget: form, target }: FormEvent<HTMLFormElement>) => {
+    clearTimeout(timer.current);
+    if (target instanceof HTMLSelectElement) send(form);
+    else timer.current = setTimeout(() => send(form), PAUSE_MS);
+  };
+  return (
+    <form
+      action={action}
+      className={className}
+      onChange={onChange}
+      onSubmit={(event) => {
+        event.preventDefault();
+        send(event.currentTarget);
+      }}
+    >
+      {children}
+    </form>
+  );
 }

@@ -7,15 +7,14 @@ export type SignedRequest = Readonly<{
 }>;
 
 /**
- * Programs that check the signature of one delivery, with nothing to install. Libraries of Standard Webhooks refuse one that is older than
- * five minutes, as a receiver should; these leave its age out of it, so that a delivery of yesterday can be looked into.
+ * Programs that check the signature of one delivery without dependencies. Libraries for Standard Webhooks refuse one that is older than
+ * five minutes, as a receiver should. These programs ignore the age, so that a delivery of yesterday can be examined.
  */
 export function verifySnippets(request: SignedRequest): ReadonlyArray<Readonly<{ label: string; code: string }>> {
   return [
     { label: "Node", code: node(request) },
     { label: "Python", code: python(request) },
     { label: "Shell", code: shell(request) },
-    { label: "curl", code: curl(request) },
   ];
 }
 
@@ -35,7 +34,7 @@ const hmac = createHmac("sha256", key).update(\`\${id}.\${timestamp}.\${body}\`)
 console.log(signature.split(" ").includes(\`v1,\${hmac}\`) ? "The signature is right." : "The signature is wrong.");
 `;
 
-// A JSON string is one of Python too.
+// A JSON string is also a Python string.
 const python = (request: SignedRequest) => `# WEBHOOK_SECRET=… python3 verify.py
 import base64, hashlib, hmac, os
 
@@ -68,8 +67,8 @@ case " $signature " in
 esac
 `;
 
-/** The same request again, to a receiver that runs on the reader's own machine. */
-const curl = ({ headers, body }: SignedRequest) => {
+/** A command that sends the delivery's request to a receiver on the reader's own machine. */
+export function curlCommand({ headers, body }: SignedRequest): string {
   const sent = ["content-type", "user-agent", "webhook-id", "webhook-timestamp", "webhook-signature"];
   return [
     "# The same request, to a receiver on your own machine",
@@ -79,7 +78,7 @@ const curl = ({ headers, body }: SignedRequest) => {
     `  --data-raw ${quote(body)}`,
     "",
   ].join("\n");
-};
+}
 
 /** A word of a POSIX shell. */
 const quote = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;

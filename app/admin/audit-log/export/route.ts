@@ -1,5 +1,5 @@
 import { answerAuditExport } from "../../../_server/audit-export.ts";
-import { requireOperator } from "../../../_server/operator-page.ts";
+import { requireOperator } from "../../../_server/session.ts";
 
 export async function GET(request: Request): Promise<Response> {
   await requireOperator("/admin/audit-log");

@@ -1,30 +1,28 @@
 import type { Metadata } from "next";
 import { redirect } from "next/navigation";
 import { isServiceError } from "#core/errors.ts";
-import { type HostBlockPreview, previewHostBlock } from "#core/oauth/documents/hosts/preview-host-block.ts";
-import { ActionForm } from "../../../_components/action-form.client.tsx";
+import { type HostBlockPreview, previewHostBlock } from "#core/oauth/documents/hosts/host-rules.ts";
+import { ActionForm, SubmitButton } from "../../../_components/action-form.client.tsx";
 import { ButtonLink } from "../../../_components/button.tsx";
-import { Card } from "../../../_components/card.tsx";
-import { Field } from "../../../_components/field.client.tsx";
-import { PageHeader } from "../../../_components/page-header.tsx";
-import { SubmitButton } from "../../../_components/submit-button.client.tsx";
-import { requireOperator } from "../../../_server/operator-page.ts";
+import { Field } from "../../../_components/fields.client.tsx";
+import { Card, PageHeader } from "../../../_components/page-layout.tsx";
 import { type PageQuery, textOf } from "../../../_server/page-query.ts";
-import { blockHostAction } from "../actions.ts";
-import { blockHostPath, HOSTS_PATH } from "../hosts-path.ts";
+import { requireOperator } from "../../../_server/session.ts";
+import { blockHostAction } from "../../actions.ts";
+import { blockHostPath, HOSTS_PATH } from "../../paths.ts";
 
 export const metadata: Metadata = { title: "Block a host · Administration" };
 
-/** So many apps are named. */
+/** The page names this many apps. */
 const SHOWN = 5;
 
-/** Asks before a host is blocked, with what that ends. */
+/** Asks before a host is blocked, and says what that ends. */
 export default async function BlockHostPage({ searchParams }: Readonly<{ searchParams: PageQuery }>) {
   const query = await searchParams;
   const [typed, note] = [textOf(query.host), textOf(query.note)];
   const operator = await requireOperator(blockHostPath(typed, note));
   const preview = await previewHostBlock(operator, typed).catch((error: unknown) => {
-    // An address by hand; the form on the page before says what a host is.
+    // Somebody typed the address by hand; the form on the previous page explains what a host is.
     if (isServiceError(error) && error.code === "invalid_request") redirect(HOSTS_PATH);
     throw error;
   });
@@ -42,10 +40,10 @@ export default async function BlockHostPage({ searchParams }: Readonly<{ searchP
         <Consequences preview={preview} />
         <ActionForm action={blockHostAction} values={{ note }} className="mt-5 grid gap-5">
           <input type="hidden" name="host" value={preview.host} />
-          <Field name="note" label="Note" hint="For other operators: why." isOptional maxLength={300} />
+          <Field name="note" label="Note" hint="The reason, for other operators." isOptional maxLength={300} />
           <div className="flex flex-wrap gap-3">
             <SubmitButton variant="destroy">Block host</SubmitButton>
-            <ButtonLink href={HOSTS_PATH}>Keep it</ButtonLink>
+            <ButtonLink href={HOSTS_PATH}>Cancel</ButtonLink>
           </div>
         </ActionForm>
       </Card>
@@ -58,10 +56,10 @@ function Consequences({ preview: { host, clients, userCount } }: Readonly<{ prev
   return (
     <div className="grid gap-3">
       <p>
-        Apps of <bdi className="wrap-anywhere font-medium">{host}</bdi> and its subdomains are refused from then on.
+        Apps of <bdi className="wrap-anywhere font-medium">{host}</bdi> and its subdomains are refused from now on.
       </p>
       {clients.length === 0 ? (
-        <p>None has been seen yet, so nobody loses anything.</p>
+        <p>No apps have been seen yet, so nobody loses access.</p>
       ) : (
         <>
           <p>
@@ -78,12 +76,12 @@ function Consequences({ preview: { host, clients, userCount } }: Readonly<{ prev
           </ul>
         </>
       )}
-      <p className="text-muted">What ends now does not come back when the host is let in again: its apps ask anew.</p>
+      <p className="text-muted">Unblocking does not restore access: apps must ask again.</p>
     </div>
   );
 }
 
 function endedSignIns(people: number): string {
   if (people === 0) return "nobody is signed in to them";
-  return people === 1 ? "the sign-in of 1 person ends" : `the sign-ins of ${people.toLocaleString("en")} people end`;
+  return people === 1 ? "1 person loses access" : `${people.toLocaleString("en")} people lose access`;
 }

@@ -1,22 +1,19 @@
 import type { Metadata } from "next";
 import { notFound } from "next/navigation";
-import { isRecentlyAuthenticated } from "#core/access/is-recently-authenticated.ts";
-import { countExchangeApps } from "#core/accounts/organizations/count-exchange-apps.ts";
+import { isRecentlyAuthenticated } from "#core/access/may.ts";
 import { findOrganizationByName } from "#core/accounts/organizations/find-organization.ts";
 import { hasTokenExchange, organizationPlans } from "#core/accounts/organizations/plans.ts";
-import { ActionForm } from "../../../_components/action-form.client.tsx";
-import { ButtonLink } from "../../../_components/button.tsx";
-import { ChoiceRow } from "../../../_components/choice-row.client.tsx";
-import { FormMessage } from "../../../_components/form-message.tsx";
-import { PageHeader } from "../../../_components/page-header.tsx";
-import { planNames, planSentences } from "../../../_components/plan-names.ts";
+import { countExchangeApps } from "#core/accounts/organizations/set-plan.ts";
+import { ActionForm, SubmitButton } from "../../../_components/action-form.client.tsx";
+import { Choices } from "../../../_components/fields.client.tsx";
+import { FormButtons } from "../../../_components/form-buttons.tsx";
+import { planNames, planSentences } from "../../../_components/organization-wording.ts";
+import { FormMessage, PageHeader, SectionCard } from "../../../_components/page-layout.tsx";
 import { ProveIdentity } from "../../../_components/prove-identity.tsx";
-import { SectionCard } from "../../../_components/section-card.tsx";
-import { SubmitButton } from "../../../_components/submit-button.client.tsx";
-import { requireOperator } from "../../../_server/operator-page.ts";
 import { type PageQuery, textOf } from "../../../_server/page-query.ts";
-import { choosePlanAction, setPlanAction } from "../actions.ts";
-import { ORGANIZATIONS_PATH, organizationPlanPath } from "../organizations-path.ts";
+import { requireOperator } from "../../../_server/session.ts";
+import { choosePlanAction, setPlanAction } from "../../actions.ts";
+import { ORGANIZATIONS_PATH, organizationPlanPath } from "../../paths.ts";
 
 type Props = Readonly<{ params: Promise<{ org: string }>; searchParams: PageQuery }>;
 
@@ -26,7 +23,7 @@ export async function generateMetadata({ params }: Props): Promise<Metadata> {
 
 const choices = ["free", ...organizationPlans] as const;
 
-/** The plan of one organization: chosen first, then done, with what follows from it in between. */
+/** The plan of one organization. The operator chooses, then reads the consequences, then confirms. */
 export default async function OrganizationPlanPage({ params, searchParams }: Props) {
   const [{ org }, query] = await Promise.all([params, searchParams]);
   const page = organizationPlanPath(org);
@@ -45,7 +42,7 @@ export default async function OrganizationPlanPage({ params, searchParams }: Pro
         description={`The plan is ${planNames[current]}.`}
       />
       {!isRecentlyAuthenticated(operator) ? (
-        <ProveIdentity returnTo={page}>To change the plan, confirm that it is you.</ProveIdentity>
+        <ProveIdentity returnTo={page}>Confirm your identity to change the plan.</ProveIdentity>
       ) : chosen !== undefined && chosen !== current ? (
         <SectionCard title={`Change the plan from ${planNames[current]} to ${planNames[chosen]}?`}>
           <ActionForm action={setPlanAction.bind(null, name)} className="grid max-w-reading gap-5">
@@ -55,37 +52,22 @@ export default async function OrganizationPlanPage({ params, searchParams }: Pro
             {!hasTokenExchange(current) && hasTokenExchange(chosen) && exchangeApps > 0 && (
               <FormMessage>
                 {appsOf(exchangeApps)} set up for token exchange: {exchangeApps === 1 ? "it works" : "they work"} from now on.
-                Tokens from before that have not run out work again too.
+                Tokens that were exchanged before stay revoked.
               </FormMessage>
             )}
-            <div className="flex flex-wrap gap-3">
-              <SubmitButton>Change to {planNames[chosen]}</SubmitButton>
-              <ButtonLink variant="quiet" href={page}>
-                Cancel
-              </ButtonLink>
-            </div>
+            <FormButtons cancelHref={page}>Change to {planNames[chosen]}</FormButtons>
           </ActionForm>
         </SectionCard>
       ) : (
         <SectionCard title="Plan">
           <ActionForm action={choosePlanAction.bind(null, name)} values={{ plan: current }} className="grid max-w-reading gap-5">
-            <fieldset className="grid gap-2">
-              <legend className="sr-only">Plan of {fullName}</legend>
-              {choices.map((each) => (
-                <ChoiceRow
-                  key={each}
-                  type="radio"
-                  name="plan"
-                  value={each}
-                  isBoxed
-                  label={planNames[each]}
-                  hint={planSentences[each]}
-                />
-              ))}
-            </fieldset>
-            <div>
-              <SubmitButton>Continue</SubmitButton>
-            </div>
+            <Choices
+              legend={`Plan of ${fullName}`}
+              isLegendHidden
+              name="plan"
+              options={choices.map((value) => ({ value, label: planNames[value], hint: planSentences[value] }))}
+            />
+            <SubmitButton>Continue</SubmitButton>
           </ActionForm>
         </SectionCard>
       )}
@@ -93,12 +75,12 @@ export default async function OrganizationPlanPage({ params, searchParams }: Pro
   );
 }
 
-/** Said before it is done: exchange looks at the plan with each use of a token. */
+/** A warning before the change, which revokes what was exchanged (S95). */
 function ExchangeEnds({ count }: Readonly<{ count: number }>) {
   return (
     <FormMessage tone="warn">
-      Token exchange stops at once: no new tokens are issued, and those that are out are refused from their next request.{" "}
-      {count === 0 ? "No app of the organization uses it." : `${appsOf(count)} using it, and whatever runs on them fails.`}
+      Token exchange stops immediately: no new tokens are issued, and existing ones are revoked.{" "}
+      {count === 0 ? "No app of the organization uses it." : `${appsOf(count)} using it and will stop working.`}
     </FormMessage>
   );
 }

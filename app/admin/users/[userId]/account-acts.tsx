@@ -1,12 +1,10 @@
 import type { Person } from "#core/access/actor.ts";
-import { isRecentlyAuthenticated } from "#core/access/is-recently-authenticated.ts";
+import { isRecentlyAuthenticated } from "#core/access/may.ts";
 import type { UserProfile } from "#core/accounts/users/find-user.ts";
-import { ActionForm } from "../../../_components/action-form.client.tsx";
-import { ConfirmDestructive } from "../../../_components/confirm-destructive.client.tsx";
+import { ActionForm, SubmitButton } from "../../../_components/action-form.client.tsx";
+import { ConfirmDestructive } from "../../../_components/details-form.client.tsx";
+import { SectionCard } from "../../../_components/page-layout.tsx";
 import { ProveIdentity } from "../../../_components/prove-identity.tsx";
-import { SectionCard } from "../../../_components/section-card.tsx";
-import { SubmitButton } from "../../../_components/submit-button.client.tsx";
-import { userPath } from "../users-path.ts";
 import {
   deleteAction,
   disableAction,
@@ -14,22 +12,23 @@ import {
   endSessionsAction,
   resetSecondStepAction,
   setOperatorAction,
-} from "./actions.ts";
+} from "../../actions.ts";
+import { userPath } from "../../paths.ts";
 
-export type AccountActsProps = Readonly<{ user: UserProfile; operator: Person; sessionCount: number; hasSecondStep: boolean }>;
+type AccountActsProps = Readonly<{ user: UserProfile; operator: Person; sessionCount: number; hasSecondStep: boolean }>;
 
-/** What an operator can do about an account. Each act asks, and is in the audit log. */
+/** What an operator can do with an account. Each action asks first and is recorded in the audit log. */
 export function AccountActs({ user, operator, sessionCount, hasSecondStep }: AccountActsProps) {
   if (!isRecentlyAuthenticated(operator)) {
     return (
       <SectionCard title="Change this account">
-        <ProveIdentity returnTo={userPath(user.id)}>To change somebody's account, confirm that it is you.</ProveIdentity>
+        <ProveIdentity returnTo={userPath(user.id)}>Confirm your identity to change this account.</ProveIdentity>
       </SectionCard>
     );
   }
   return (
     <>
-      <SectionCard title="Change this account" description="Each of these is recorded in the audit log.">
+      <SectionCard title="Change this account" description="Each action is recorded in the audit log.">
         <div className="grid grid-cols-1 gap-5">
           <Operation user={user} />
           {sessionCount > 0 && (
@@ -39,35 +38,36 @@ export function AccountActs({ user, operator, sessionCount, hasSecondStep }: Acc
               title={`Sign ${user.username} out everywhere?`}
               confirm={`End all sessions of ${user.username}`}
             >
-              {sessionCount === 1 ? "The session ends" : `${sessionCount} sessions end`} at once, and apps that sign people out
-              with us are told. Tokens stay: to end those too, disable the account.
+              {sessionCount === 1 ? "The session ends" : `${sessionCount} sessions end`} immediately, and apps with sign-out
+              notices are notified. Tokens stay valid. To revoke them too, disable the account.
             </ConfirmDestructive>
           )}
           {hasSecondStep && (
             <ConfirmDestructive
               action={resetSecondStepAction.bind(null, user.id)}
               trigger="Reset the second step"
-              title={`Take the second step of signing in away from ${user.username}?`}
+              title={`Reset the second step of ${user.username}?`}
               confirm={`Reset the second step of ${user.username}`}
             >
-              For somebody who has lost it: their passkeys, authenticator app and recovery codes go, and the password alone signs
-              in. Be sure who asks you. They are written to; nothing else ends.
+              For users who lost it: deletes their passkeys, authenticator app and recovery codes, so that the password alone is
+              enough to sign in. Verify the identity of the person who asks. They get an e-mail, and sessions and tokens stay
+              valid.
             </ConfirmDestructive>
           )}
         </div>
       </SectionCard>
-      <SectionCard title="Shut out" isDanger>
+      <SectionCard title="Disable" isDanger>
         <div className="grid grid-cols-1 gap-5">
           {user.disabledAt ? <Enable user={user} /> : <Disable user={user} />}
           <ConfirmDestructive
             action={deleteAction.bind(null, user.id)}
             trigger="Delete the account"
-            title={`Delete ${user.username} for good?`}
+            title={`Delete ${user.username} permanently?`}
             confirm={`Delete ${user.username}`}
             phrase={user.username}
           >
-            Their repositories, collections, apps and tokens go with it; what they said elsewhere stays without their name. Nobody
-            can take the name again. This cannot be undone: to shut somebody out for a while, disable the account.
+            Deletes their repositories, collections, apps and tokens. Their comments elsewhere stay without their name. Nobody can
+            use the name again. This cannot be undone. To lock somebody out temporarily, disable the account instead.
           </ConfirmDestructive>
         </div>
       </SectionCard>
@@ -82,11 +82,11 @@ function Operation({ user: { id, username, isOperator } }: PartProps) {
     return (
       <ConfirmDestructive
         action={setOperatorAction.bind(null, id, false)}
-        trigger="Take operation away"
-        title={`Take operation of the service from ${username}?`}
-        confirm={`Make ${username} no operator any more`}
+        trigger="Remove operator"
+        title={`Remove ${username} as an operator?`}
+        confirm={`Remove ${username} as an operator`}
       >
-        They no longer see these pages, at once.
+        They lose access to these pages immediately.
       </ConfirmDestructive>
     );
   }
@@ -97,7 +97,7 @@ function Operation({ user: { id, username, isOperator } }: PartProps) {
       title={`Make ${username} an operator of the service?`}
       confirm={`Make ${username} an operator`}
     >
-      Operators can do all that these pages offer: see every account, delete any, and make others operators.
+      Operators can do everything on these pages: see and delete every account, and make others operators.
     </ConfirmDestructive>
   );
 }
@@ -110,8 +110,8 @@ function Disable({ user: { id, username } }: PartProps) {
       title={`Disable ${username}?`}
       confirm={`Disable ${username}`}
     >
-      All sessions and tokens end at once, those of apps too, and their public repositories are not shown. Name, memberships and
-      apps stay for the day that you enable the account again.
+      All sessions and tokens end immediately, including those of apps, and the public repositories of the account are hidden. Its
+      name, memberships and apps are kept, so that you can enable it again.
     </ConfirmDestructive>
   );
 }
@@ -120,11 +120,9 @@ function Enable({ user: { id, username } }: PartProps) {
   return (
     <ActionForm action={enableAction.bind(null, id)} label={`Enable ${username}`} className="grid gap-2">
       <p className="text-muted text-small">
-        The account is disabled. Enabled again, its person signs in anew, and apps ask anew.
+        The account is disabled. After you enable it, the user must sign in and authorize apps again.
       </p>
-      <div>
-        <SubmitButton variant="secondary">Enable {username}</SubmitButton>
-      </div>
+      <SubmitButton variant="secondary">Enable {username}</SubmitButton>
     </ActionForm>
   );
 }

@@ -1,88 +1,71 @@
 import { AppWindow, Building2, KeyRound, MonitorSmartphone } from "lucide-react";
 import type { Metadata } from "next";
 import Link from "next/link";
-import { notFound } from "next/navigation";
-import type { Person } from "#core/access/actor.ts";
-import { hasSecondStep } from "#core/accounts/second-step/has-second-step.ts";
-import { isServiceError } from "#core/errors.ts";
+import { hasSecondStep } from "#core/accounts/second-step/find-second-step.ts";
 import { type InspectedUser, inspectUser } from "#core/operations/inspect-user.ts";
-import { CopyField } from "../../../_components/copy-field.tsx";
-import { FormMessage } from "../../../_components/form-message.tsx";
+import { CopyField } from "../../../_components/copyable.tsx";
 import { List, ListRow } from "../../../_components/list.tsx";
-import { PageHeader } from "../../../_components/page-header.tsx";
-import { RelativeTime } from "../../../_components/relative-time.tsx";
-import { SectionCard } from "../../../_components/section-card.tsx";
-import { requireOperator } from "../../../_server/operator-page.ts";
+import { PageColumn, SectionCard } from "../../../_components/page-layout.tsx";
+import { LastUsed, RelativeTime } from "../../../_components/relative-time.tsx";
+import { orNotFound } from "../../../_server/or-not-found.ts";
 import { noticeOf, type PageQuery } from "../../../_server/page-query.ts";
+import { requireOperator } from "../../../_server/session.ts";
+import { USERS_PATH, userPath } from "../../paths.ts";
 import { UserChips } from "../user-chips.tsx";
-import { USERS_PATH, userPath } from "../users-path.ts";
 import { AccountActs } from "./account-acts.tsx";
 
 export const metadata: Metadata = { title: "User · Administration" };
 
-/** What just happened, said once after a redirect. */
+/** What the page says after a redirect, by the `notice` in its address. */
 const notices: Record<string, string> = {
-  disabled: "The account is disabled. All its sessions and tokens have ended.",
-  enabled: "The account is enabled again. Its person signs in anew, and apps ask anew.",
+  disabled: "The account is disabled. All its sessions and tokens are revoked.",
+  enabled: "The account is enabled. The user must sign in and authorize apps again.",
   "signed-out": "All sessions of the account have ended.",
-  "second-step-reset": "The second step is gone. The password alone signs in, and its owner was written to.",
-  operator: "This person is an operator now.",
-  "no-operator": "This person is no operator any more.",
+  "second-step-reset": "The second step is reset. The password alone is now enough to sign in, and the user gets an e-mail.",
+  operator: "This user is now an operator.",
+  "no-operator": "This user is no longer an operator.",
 };
 
-/** One account: who it is, what has access in its name, and what an operator can do about it. */
+/** One account: whose it is, what has access in its name, and what an operator can do with it. */
 export default async function AdminUserPage({
   params,
   searchParams,
 }: Readonly<{ params: Promise<{ userId: string }>; searchParams: PageQuery }>) {
   const [{ userId }, query] = await Promise.all([params, searchParams]);
   const operator = await requireOperator(userPath(userId));
-  const inspected = await inspect(operator, userId);
+  const inspected = await orNotFound(inspectUser(operator, userId));
   const { user } = inspected;
   const isTwoSteps = await hasSecondStep(user.id);
-  const notice = noticeOf(notices, query.notice);
   return (
-    <>
-      <PageHeader
-        trail={[{ href: USERS_PATH, label: "Users" }]}
-        title={<span className="wrap-anywhere">{user.username}</span>}
-        status={<UserChips user={user} />}
-        description={
-          <>
-            <bdi>{user.fullName}</bdi> · joined <RelativeTime at={user.createdAt} />
-          </>
-        }
-      />
-      <div className="grid grid-cols-1 gap-5">
-        {notice && <FormMessage tone="good">{notice}</FormMessage>}
-        <SectionCard title="Account">
-          <div className="grid grid-cols-1 gap-4 sm:grid-cols-2">
-            <CopyField label="E-mail address" value={user.email} />
-            <CopyField label="Id" value={user.id} />
-          </div>
-          <p className="mt-4 text-small">
-            <Link prefetch={false} href={`/${user.username}`} className="link">
-              Public profile
-            </Link>
-          </p>
-        </SectionCard>
-        <Sessions inspected={inspected} />
-        <Apps inspected={inspected} />
-        <Tokens inspected={inspected} />
-        <Organizations inspected={inspected} />
-        <AccountActs user={user} operator={operator} sessionCount={inspected.sessions.length} hasSecondStep={isTwoSteps} />
-      </div>
-    </>
+    <PageColumn
+      trail={[{ href: USERS_PATH, label: "Users" }]}
+      title={<span className="wrap-anywhere">{user.username}</span>}
+      status={<UserChips user={user} />}
+      description={
+        <>
+          <bdi>{user.fullName}</bdi> · joined <RelativeTime at={user.createdAt} />
+        </>
+      }
+      notice={noticeOf(notices, query.notice)}
+    >
+      <SectionCard title="Account">
+        <div className="grid grid-cols-1 gap-4 sm:grid-cols-2">
+          <CopyField label="E-mail address" value={user.email} />
+          <CopyField label="Id" value={user.id} />
+        </div>
+        <p className="mt-4 text-small">
+          <Link prefetch={false} href={`/${user.username}`} className="link">
+            Public profile
+          </Link>
+        </p>
+      </SectionCard>
+      <Sessions inspected={inspected} />
+      <Apps inspected={inspected} />
+      <Tokens inspected={inspected} />
+      <Organizations inspected={inspected} />
+      <AccountActs user={user} operator={operator} sessionCount={inspected.sessions.length} hasSecondStep={isTwoSteps} />
+    </PageColumn>
   );
-}
-
-async function inspect(operator: Person, userId: string): Promise<InspectedUser> {
-  try {
-    return await inspectUser(operator, userId);
-  } catch (error) {
-    if (isServiceError(error) && error.code === "not_found") notFound();
-    throw error;
-  }
 }
 
 type PartProps = Readonly<{ inspected: InspectedUser }>;
@@ -91,7 +74,7 @@ function Sessions({ inspected: { sessions } }: PartProps) {
   return (
     <SectionCard title="Sessions" isFlush={sessions.length > 0}>
       {sessions.length === 0 ? (
-        <p className="text-muted">Signed in nowhere.</p>
+        <p className="text-muted">No sessions.</p>
       ) : (
         <List label="Sessions">
           {sessions.map((session) => (
@@ -158,14 +141,7 @@ function Tokens({ inspected: { tokens } }: PartProps) {
               title={<bdi className="wrap-anywhere min-w-0">{token.name}</bdi>}
               meta={
                 <>
-                  …{token.last4} · made <RelativeTime at={token.createdAt} /> ·{" "}
-                  {token.lastUsedAt ? (
-                    <>
-                      last used <RelativeTime at={token.lastUsedAt} />
-                    </>
-                  ) : (
-                    "never used"
-                  )}
+                  …{token.last4} · created <RelativeTime at={token.createdAt} /> · <LastUsed at={token.lastUsedAt} />
                 </>
               }
             />
@@ -180,7 +156,7 @@ function Organizations({ inspected: { organizations } }: PartProps) {
   return (
     <SectionCard title="Organizations" isFlush={organizations.length > 0}>
       {organizations.length === 0 ? (
-        <p className="text-muted">In none.</p>
+        <p className="text-muted">None.</p>
       ) : (
         <List label="Organizations">
           {organizations.map(({ id, name, fullName, role }) => (

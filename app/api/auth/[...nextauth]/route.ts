@@ -1,12 +1,62 @@
 import type { NextRequest } from "next/server";
-import NextAuth from "next-auth";
-import { nextAuthOptions } from "../../../_server/next-auth-options.ts";
+import NextAuth, { type NextAuthOptions } from "next-auth";
+import { signOut } from "#core/accounts/sessions/end-site-session.ts";
+import { findSiteSession } from "#core/accounts/sessions/find-site-session.ts";
+import { siteSessionCookie } from "#core/accounts/sessions/site-session-cookie.ts";
+import { SITE_SESSION_ABSOLUTE_SECONDS } from "#core/accounts/sessions/start-site-session.ts";
+import { derivedKey } from "#core/crypto/seal.ts";
+import { log } from "#core/log.ts";
+import { requestOrigin } from "../../../_server/request-origin.ts";
 
 type Context = { params: Promise<{ nextauth: string[] }> };
 
-/** The options follow the settings of the running service, so they are made for each request and not when the module loads. */
-function handle(request: NextRequest, context: Context): Promise<Response> {
+/** The options depend on the settings of the running service, so they are created for each request and not when the module loads. */
+async function handle(request: NextRequest, context: Context): Promise<Response> {
+  // By this path anybody could write errors into the service's log. Next has decoded it, unlike server/dispatch.ts.
+  if ((await context.params).nextauth.includes("_log")) return new Response(null, { status: 404 });
   return NextAuth(request, context, nextAuthOptions()) as Promise<Response>;
 }
 
 export { handle as GET, handle as POST };
+
+/** The contents of next-auth's token: the opaque session token, and whose it is. */
+type CarriedToken = { sessionToken?: string; sub?: string; name?: string; email?: string };
+
+/**
+ * Lets next-auth use core's sessions. Its JWT strategy is used without a JWT: the cookie's value is the opaque token of a row that core
+ * owns (`encode` and `decode` pass it through). So a session can be listed and ended (S113), and next-auth and the server
+ * actions know the same sessions. Identity providers (GitHub, Google, any OIDC issuer) are
+ * `providers`; the password is not one, because its form keeps what was typed and shows messages beside the fields.
+ */
+function nextAuthOptions(): NextAuthOptions {
+  const cookie = siteSessionCookie();
+  return {
+    providers: [],
+    secret: derivedKey("next-auth").toString("base64url"),
+    session: { strategy: "jwt", maxAge: SITE_SESSION_ABSOLUTE_SECONDS },
+    cookies: { sessionToken: { name: cookie.name, options: cookie.options } },
+    pages: { signIn: "/login", signOut: "/logout", error: "/login" },
+    jwt: {
+      encode: async ({ token }) => (token as CarriedToken | undefined)?.sessionToken ?? "",
+      decode: async ({ token }) => carry(token),
+    },
+    events: {
+      signOut: async ({ token }) => {
+        const { sessionToken } = (token ?? {}) as CarriedToken;
+        if (sessionToken) await signOut(sessionToken, await requestOrigin());
+      },
+    },
+    logger: {
+      error: (code, metadata) => log().error({ err: metadata instanceof Error ? metadata : metadata.error, code }, "next-auth"),
+      warn: (code) => log().warn({ code }, "next-auth"),
+      debug: (code) => log().debug({ code }, "next-auth"),
+    },
+  };
+}
+
+async function carry(sessionToken: string | undefined): Promise<CarriedToken | null> {
+  const session = sessionToken ? await findSiteSession(sessionToken) : undefined;
+  if (!session) return null;
+  const { username, fullName, email } = session.user;
+  return { sessionToken, sub: session.userId, name: fullName || username, email };
+}

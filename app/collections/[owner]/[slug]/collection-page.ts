@@ -12,8 +12,8 @@ import { currentSession } from "../../../_server/session.ts";
 export type CollectionParams = Promise<{ owner: string; slug: string }>;
 
 /**
- * What the pages of a collection start from. The id alone decides: an earlier title or another owner in the address leads to the same
- * page at its address of today. 404 for those who may not see it, whether it exists or not (S136).
+ * What the pages of a collection read first. Only the ID counts: a former title or another owner in the address redirects to the
+ * present address. 404 for people who may not see it, whether it exists or not (S136).
  */
 export async function collectionPage(
   params: CollectionParams,
@@ -31,7 +31,7 @@ const readCollectionPage = cache(async (slug: string, owner: string) => {
   const actor = session ? personActor(session) : anonymous;
   const collection = await findCollection(actor, slug).catch((error: unknown) => {
     if (isServiceError(error) && error.code === "not_found") notFound();
-    // There stands what the organization asks of its members, and how to meet it.
+    // That page says what the organization requires of its members, and how to meet it.
     if (isServiceError(error) && error.requires?.securityRestrictions) redirect(organizationPath(owner));
     throw error;
   });

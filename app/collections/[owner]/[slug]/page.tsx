@@ -2,21 +2,16 @@ import { Library } from "lucide-react";
 import type { Metadata } from "next";
 import Link from "next/link";
 import type { CollectionItem } from "#core/hub/collections/collection.ts";
-import { readItemsOf } from "#core/hub/collections/read-items.ts";
+import { readItemsOf } from "#core/hub/collections/items.ts";
 import { ButtonLink } from "../../../_components/button.tsx";
-import { Card } from "../../../_components/card.tsx";
 import { Chip } from "../../../_components/chip.tsx";
-import { EmptyState } from "../../../_components/empty-state.tsx";
-import { List, ListRow } from "../../../_components/list.tsx";
-import { PageBody } from "../../../_components/page-body.tsx";
-import { PageHeader } from "../../../_components/page-header.tsx";
+import { EmptyState, List, ListRow } from "../../../_components/list.tsx";
+import { Card, PageHeader } from "../../../_components/page-layout.tsx";
 import { RelativeTime } from "../../../_components/relative-time.tsx";
 import { SiteFrame } from "../../../_components/site-frame.tsx";
 import { repoHref } from "../../../_server/repo-page.ts";
-import { countOfRepos } from "../../collection-row.tsx";
+import { countOfRepos, RepoIcon, ThemeTile, wordOfType } from "../../collection-row.tsx";
 import { COLLECTIONS_PATH, collectionsPath, editCollectionPath } from "../../collections-path.ts";
-import { RepoIcon, wordOfType } from "../../repo-icon.tsx";
-import { ThemeTile } from "../../theme-tile.tsx";
 import { type CollectionParams, collectionPage } from "./collection-page.ts";
 
 type Props = Readonly<{ params: CollectionParams }>;
@@ -33,44 +28,42 @@ export default async function CollectionPage({ params }: Props) {
   const { title, theme, owner, description, isPrivate, updatedAt } = collection;
   const items = await readItemsOf(actor, collection.id);
   return (
-    <SiteFrame>
-      <PageBody>
-        <PageHeader
-          title={<bdi>{title}</bdi>}
-          trail={[
-            { href: COLLECTIONS_PATH, label: "Collections" },
-            { href: collectionsPath({ owner: owner.handle }), label: owner.handle },
-          ]}
-          status={
-            <>
-              {isPrivate && <Chip>Private</Chip>}
-              <ThemeTile theme={theme} />
-            </>
-          }
-          description={description && <bdi>{description}</bdi>}
-          actions={mayWrite && <ButtonLink href={editCollectionPath(collection)}>Edit</ButtonLink>}
-        />
-        <p className="mb-4 text-muted text-small">
-          {countOfRepos(items.length)} · updated <RelativeTime at={updatedAt} />
-        </p>
-        <Card>
-          {items.length === 0 ? (
-            <EmptyState
-              Icon={Library}
-              title="Nothing in it yet"
-              action={mayWrite && <ButtonLink href={editCollectionPath(collection)}>Add a repository</ButtonLink>}
-            >
-              Models, datasets and Spaces that are put into it stand here.
-            </EmptyState>
-          ) : (
-            <List label="Repositories">
-              {items.map((item) => (
-                <Item key={item.id} item={item} />
-              ))}
-            </List>
-          )}
-        </Card>
-      </PageBody>
+    <SiteFrame width="page">
+      <PageHeader
+        title={<bdi>{title}</bdi>}
+        trail={[
+          { href: COLLECTIONS_PATH, label: "Collections" },
+          { href: collectionsPath({ owner: owner.handle }), label: owner.handle },
+        ]}
+        status={
+          <>
+            {isPrivate && <Chip>Private</Chip>}
+            <ThemeTile theme={theme} />
+          </>
+        }
+        description={description && <bdi>{description}</bdi>}
+        actions={mayWrite && <ButtonLink href={editCollectionPath(collection)}>Edit</ButtonLink>}
+      />
+      <p className="mb-4 text-muted text-small">
+        {countOfRepos(items.length)} · updated <RelativeTime at={updatedAt} />
+      </p>
+      <Card>
+        {items.length === 0 ? (
+          <EmptyState
+            Icon={Library}
+            title="This collection is empty"
+            action={mayWrite && <ButtonLink href={editCollectionPath(collection)}>Add a repository</ButtonLink>}
+          >
+            Models, datasets and Spaces that are added appear here.
+          </EmptyState>
+        ) : (
+          <List label="Repositories">
+            {items.map((item) => (
+              <Item key={item.id} item={item} />
+            ))}
+          </List>
+        )}
+      </Card>
     </SiteFrame>
   );
 }

@@ -1,11 +1,11 @@
 import { notFound, redirect } from "next/navigation";
 import { findOwner } from "#core/accounts/handles/find-owner.ts";
-import { jobPath } from "../../../_server/jobs/job-paths.ts";
+import { jobPath } from "../../../_server/paths.ts";
 import { requireSession } from "../../../_server/session.ts";
 
 type Props = Readonly<{ params: Promise<{ owner: string; runId: string }> }>;
 
-/** The address that clients of the API give people (`JobInfo.url`): the job is among its owner's. */
+/** The address that clients of the API show (`JobInfo.url`). It redirects to the job on its owner's pages. */
 export default async function JobAddressPage({ params }: Props) {
   const { owner: handle, runId } = await params;
   const session = await requireSession(`/jobs/${encodeURIComponent(handle)}/${encodeURIComponent(runId)}`);

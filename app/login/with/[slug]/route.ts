@@ -1,7 +1,7 @@
 import { redirect, unstable_rethrow } from "next/navigation";
 import type { NextRequest } from "next/server";
 import { personActor } from "#core/access/actor.ts";
-import { startSignInElsewhere } from "#core/accounts/identity-providers/start-sign-in-elsewhere.ts";
+import { startProviderSignIn } from "#core/accounts/identity-providers/start-provider-sign-in.ts";
 import { isServiceError, type ServiceError } from "#core/errors.ts";
 import {
   type ElsewhereProblem,
@@ -15,10 +15,10 @@ import { requestOrigin } from "../../../_server/request-origin.ts";
 import { currentSession } from "../../../_server/session.ts";
 
 /**
- * Sends the browser to a provider. Anybody's link may lead here, which does no harm: what comes back counts in this browser only, and
- * links nothing before the person has confirmed it.
+ * Sends the browser to a provider. A link on any site may lead here without harm: the response counts in this browser only, and
+ * links nothing before the person confirms it.
  *
- * `next`: a path of ours to go on to. `intent`: `link` or `reauthenticate` for who is signed in.
+ * `next`: a path of ours to go on to. `intent`: `link` or `reauthenticate`, for a signed-in user.
  */
 export async function GET(request: NextRequest, { params }: { params: Promise<{ slug: string }> }): Promise<Response> {
   const { slug } = await params;
@@ -29,7 +29,7 @@ export async function GET(request: NextRequest, { params }: { params: Promise<{ 
   const session = await currentSession();
   const back = elsewherePath(slug, intent === "sign-in" ? { next } : { next, intent });
   try {
-    const { url, browser } = await startSignInElsewhere(
+    const { url, browser } = await startProviderSignIn(
       { slug, intent, next, browser: await elsewhereSecret() },
       session && personActor(session),
       await requestOrigin(),

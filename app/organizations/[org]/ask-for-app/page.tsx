@@ -1,25 +1,22 @@
 import type { Metadata } from "next";
 import { notFound } from "next/navigation";
-import { findRefusals } from "#core/oauth/app-policy/find-refusals.ts";
-import { hasAskedForApp } from "#core/oauth/app-policy/has-asked-for-app.ts";
-import { findClientRecord } from "#core/oauth/client-records.ts";
-import { ActionForm } from "../../../_components/action-form.client.tsx";
-import { refusalSentences } from "../../../_components/app-policy-sentences.ts";
+import { findRefusals } from "#core/oauth/app-policy/app-policy.ts";
+import { hasAskedForApp } from "#core/oauth/app-policy/ask-for-app.ts";
+import { findClientRecord } from "#core/oauth/clients/client-records.ts";
+import { ActionForm, SubmitButton } from "../../../_components/action-form.client.tsx";
 import { AppLogo } from "../../../_components/applications/app-logo.tsx";
 import { ButtonLink } from "../../../_components/button.tsx";
-import { FormMessage } from "../../../_components/form-message.tsx";
-import { PageHeader } from "../../../_components/page-header.tsx";
-import { SectionCard } from "../../../_components/section-card.tsx";
-import { SubmitButton } from "../../../_components/submit-button.client.tsx";
+import { refusalSentences } from "../../../_components/organization-wording.ts";
+import { FormMessage, PageHeader, SectionCard } from "../../../_components/page-layout.tsx";
 import { type OrganizationParams, organizationPath, requireOrganizationPage } from "../../../_server/organization-page.ts";
 import { type PageQuery, textOf } from "../../../_server/page-query.ts";
-import { askForAppAction } from "./actions.ts";
+import { askForAppAction } from "../../actions.ts";
 
 type Props = Readonly<{ params: OrganizationParams; searchParams: PageQuery }>;
 
-export const metadata: Metadata = { title: "Ask for an app" };
+export const metadata: Metadata = { title: "Request an app" };
 
-/** A member asks the administrators to let an app in, on the way from where the app wanted to be. */
+/** A member asks the administrators to approve an app. The permissions modal links here. */
 export default async function AskForAppPage({ params, searchParams }: Props) {
   const [{ org }, query] = await Promise.all([params, searchParams]);
   const { organization, person, role } = await requireOrganizationPage(org);
@@ -33,10 +30,7 @@ export default async function AskForAppPage({ params, searchParams }: Props) {
   const refusal = refusals.get(organization.id);
   return (
     <>
-      <PageHeader
-        title="Ask for an app"
-        description="The administrators of the organization decide which apps reach what is theirs."
-      />
+      <PageHeader title="Request an app" description="The administrators of the organization decide which apps can access it." />
       <SectionCard
         title={
           <span className="flex items-center gap-3">
@@ -48,28 +42,26 @@ export default async function AskForAppPage({ params, searchParams }: Props) {
         <div className="grid max-w-reading gap-4">
           {hasAsked ? (
             <FormMessage tone="good">
-              The administrators of {organization.fullName} are asked. You get an e-mail when they have answered; then sign in to
-              the app again. You can close this page.
+              Your request was sent to the administrators of {organization.fullName}. You get an e-mail when they decide; then
+              sign in to the app again. You can close this page.
             </FormMessage>
           ) : refusal === undefined ? (
             <FormMessage tone="good">
-              {organization.fullName} lets this app in. Sign in to it again and choose the organization.
+              {organization.fullName} allows this app. Sign in to it again and select the organization.
             </FormMessage>
           ) : (
             <p>
               <bdi>{organization.fullName}</bdi> {refusalSentences[refusal]}.
-              {refusal !== "not_approved" && " Talk to its administrators if you need the app there."}
+              {refusal !== "not_approved" && " Contact its administrators if you need the app there."}
             </p>
           )}
           {!hasAsked && refusal === "not_approved" && (
             <ActionForm action={askForAppAction.bind(null, organization.name)} className="grid gap-3">
               <input type="hidden" name="clientId" value={clientId} />
               <p className="text-muted text-small">
-                They see your name and the app's. You can go on in the app without the organization.
+                They see your name and the app's. You can continue in the app without the organization.
               </p>
-              <div>
-                <SubmitButton>Ask the administrators</SubmitButton>
-              </div>
+              <SubmitButton>Ask the administrators</SubmitButton>
             </ActionForm>
           )}
           {(hasAsked || refusal !== "not_approved") && (

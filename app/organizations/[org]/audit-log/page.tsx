@@ -1,57 +1,44 @@
-import type { Metadata } from "next";
 import { notFound } from "next/navigation";
 import { mayPlanExport } from "#core/accounts/audit-log/export-audit-log.ts";
-import { auditKinds } from "../../../_components/audit/audit-kinds.ts";
-import { AuditList } from "../../../_components/audit/audit-list.tsx";
-import { ExportLinks } from "../../../_components/audit/export-links.tsx";
-import { PageHeader } from "../../../_components/page-header.tsx";
-import { auditQuery, auditSearchOf, readAuditPage } from "../../../_server/audit-log-search.ts";
-import { type OrganizationParams, organizationPath, requireOrganizationPage } from "../../../_server/organization-page.ts";
+import { AuditLogPage } from "../../../_components/audit/audit-log-page.tsx";
+import {
+  type OrganizationParams,
+  organizationPath,
+  organizationTitle,
+  requireOrganizationPage,
+} from "../../../_server/organization-page.ts";
 import type { PageQuery } from "../../../_server/page-query.ts";
 
 type Props = Readonly<{ params: OrganizationParams; searchParams: PageQuery }>;
 
-export async function generateMetadata({ params }: Props): Promise<Metadata> {
-  const { organization } = await requireOrganizationPage((await params).org);
-  return { title: `Audit log · ${organization.fullName}` };
-}
+export const generateMetadata = organizationTitle("Audit log");
 
 /** What has happened in an organization, for its administrators. */
-export default async function AuditLogPage({ params, searchParams }: Props) {
-  const [{ org }, query] = await Promise.all([params, searchParams]);
-  const { organization, person, isManager } = await requireOrganizationPage(org);
+export default async function OrganizationAuditLogPage({ params, searchParams }: Props) {
+  const { organization, person, isManager } = await requireOrganizationPage((await params).org);
   if (!isManager) notFound();
-  const kinds = auditKinds({ isForOrganizations: true });
-  const search = auditSearchOf(
-    query,
-    kinds.map(({ value }) => value),
-  );
-  const base = organizationPath(organization.name, "audit-log");
-  const { page, problem } = await readAuditPage(person, { kind: "organization", orgId: organization.id }, search);
+  const mayExport = mayPlanExport(organization.plan);
   return (
-    <>
-      <PageHeader
-        title="Audit log"
-        description="Who did what in this organization, on whom, when and from where. Nothing here can be changed or deleted."
-      />
-      <div className="grid grid-cols-1 gap-4">
-        <AuditList
-          page={page}
-          base={base}
-          address={search}
-          kinds={kinds}
-          problem={problem}
-          emptyText="What members and apps do here will stand here: changes of apps and secrets, roles, repositories, exchanges of tokens."
-        />
-        {mayPlanExport(organization.plan) ? (
-          !problem && <ExportLinks action={`${base}/export`} q={auditQuery(search)} />
-        ) : (
-          <p className="text-muted text-small">
-            With the plan Team or Enterprise the log can be exported, here and over the API. The operator of this service sets the
-            plan.
-          </p>
-        )}
-      </div>
-    </>
+    <AuditLogPage
+      person={person}
+      scope={{ kind: "organization", orgId: organization.id }}
+      base={organizationPath(organization.name, "audit-log")}
+      query={await searchParams}
+      header={{
+        title: "Audit log",
+        description:
+          "Who did what in this organization, when and from where. Nobody can change an entry; the operator sets how long entries are kept.",
+      }}
+      emptyText="Actions of members and apps appear here, such as changes to apps, secrets, roles and repositories, and token exchanges."
+      isForOrganizations
+      isExportable={mayExport}
+    >
+      {!mayExport && (
+        <p className="text-muted text-small">
+          With the plan Team or Enterprise, you can export the log, here and over the API. The operator of this service sets the
+          plan.
+        </p>
+      )}
+    </AuditLogPage>
   );
 }

@@ -1,46 +1,47 @@
 import { organizationRoles } from "@keyhook/sdk";
-import { SearchX } from "lucide-react";
-import type { Metadata } from "next";
-import { redirect } from "next/navigation";
+import { Mail, SearchX } from "lucide-react";
+import Link from "next/link";
+import type { Person } from "#core/access/actor.ts";
 import { may } from "#core/access/may.ts";
-import { listMembers } from "#core/accounts/organizations/members/list-members.ts";
+import { listSoleAdministrations, type Organization } from "#core/accounts/organizations/find-organization.ts";
+import { listInvitations, type OpenInvitation } from "#core/accounts/organizations/invitations.ts";
+import { listMembers, type Member } from "#core/accounts/organizations/members.ts";
+import { isMailSent } from "#core/mail/queue-mail.ts";
+import { ActionForm, SubmitButton } from "../../../_components/action-form.client.tsx";
+import { Avatar, avatarSrc } from "../../../_components/avatar.tsx";
 import { ButtonLink } from "../../../_components/button.tsx";
-import { EmptyState } from "../../../_components/empty-state.tsx";
-import { FormMessage } from "../../../_components/form-message.tsx";
-import { List } from "../../../_components/list.tsx";
-import { PageHeader } from "../../../_components/page-header.tsx";
-import { Pagination } from "../../../_components/pagination.tsx";
-import { SearchForm } from "../../../_components/search-form.tsx";
-import { SectionCard } from "../../../_components/section-card.tsx";
-import { Select } from "../../../_components/select.client.tsx";
+import { Chip } from "../../../_components/chip.tsx";
+import { ConfirmDestructive } from "../../../_components/details-form.client.tsx";
+import { Field, Select } from "../../../_components/fields.client.tsx";
+import { EmptyState, List, ListRow, PagedList, Pagination } from "../../../_components/list.tsx";
+import { PageColumn, SectionCard } from "../../../_components/page-layout.tsx";
+import { RelativeTime } from "../../../_components/relative-time.tsx";
+import { Filter, SearchForm } from "../../../_components/search-form.tsx";
 import {
   type OrganizationPage,
   type OrganizationParams,
   organizationPath,
+  organizationTitle,
   requireOrganizationPage,
 } from "../../../_server/organization-page.ts";
-import { noticeOf, type PageQuery, searchOf, textOf } from "../../../_server/page-query.ts";
-import { InvitationsSection } from "./invitations-section.tsx";
-import { LeaveSection } from "./leave-section.tsx";
-import { MemberRow } from "./member-row.tsx";
+import { hrefWith, noticeOf, type PageQuery, searchOf, textOf } from "../../../_server/page-query.ts";
+import { inviteAction, leaveAction, resendInvitationAction, revokeInvitationAction } from "../../actions.ts";
+import { InvitationLink } from "./invitation-link.client.tsx";
 
 type Props = Readonly<{ params: OrganizationParams; searchParams: PageQuery }>;
 
-/** What just happened, said once after a redirect. */
+/** What the page says after a redirect, by the `notice` in its address. */
 const notices: Record<string, string> = {
-  created: "The organization is ready. Invite the others.",
-  invited: "The invitation is on its way. It is good for 7 days.",
-  resent: "The invitation was sent again, with a fresh link. The old one no longer works.",
-  revoked: "The invitation is taken back. Its link no longer works.",
-  "role-changed": "The role is changed. It holds from now on.",
-  "handed-over": "The organization is handed over.",
-  removed: "The member is removed, and what they had allowed apps to do here has ended.",
+  created: "The organization is ready. Invite other members.",
+  invited: "Invitation sent. It expires in 7 days.",
+  resent: "Invitation sent again with a new link. The old link no longer works.",
+  revoked: "Invitation revoked. Its link no longer works.",
+  "role-changed": "Role changed.",
+  "handed-over": "Organization transferred.",
+  removed: "Member removed. Apps that they authorized for the organization have lost their access.",
 };
 
-export async function generateMetadata({ params }: Props): Promise<Metadata> {
-  const { organization } = await requireOrganizationPage((await params).org);
-  return { title: `Members · ${organization.fullName}` };
-}
+export const generateMetadata = organizationTitle("Members");
 
 export default async function MembersPage({ params, searchParams }: Props) {
   const [{ org }, query] = await Promise.all([params, searchParams]);
@@ -51,74 +52,245 @@ export default async function MembersPage({ params, searchParams }: Props) {
   const search = searchOf(query.search);
   const wanted = organizationRoles.find((each) => each === textOf(query.role));
   const members = await listMembers(person, organization.id, { text: search, role: wanted, page: Number(textOf(query.page)) });
-  const hrefOf = (page: number) => {
-    const filter = new URLSearchParams({ ...(search && { search }), ...(wanted && { role: wanted }), page: String(page) });
-    return `${path}?${filter}`;
-  };
-  if (members.items.length === 0 && members.total > 0) redirect(hrefOf(Math.ceil(members.total / members.pageSize)));
   const isSearched = search !== "" || wanted !== undefined;
-  const notice = noticeOf(notices, query.notice);
   return (
-    <>
-      <PageHeader title="Members" description="Who is in the organization, and what each may do." />
-      <div className="grid gap-5">
-        {notice && <FormMessage tone="good">{notice}</FormMessage>}
-        {isManager && <InvitationsSection organization={organization} person={person} page={Number(textOf(query.invitations))} />}
-        <div className="grid gap-3">
-          {(isSearched || members.total > 5) && (
-            <SearchForm action={path} label="Name or username" value={search}>
-              <div className="min-w-36">
-                <Select
-                  name="role"
-                  label="Role"
-                  defaultValue={wanted ?? ""}
-                  options={[{ value: "", label: "Any" }, ...organizationRoles.map((each) => ({ value: each, label: each }))]}
-                />
-              </div>
-            </SearchForm>
+    <PageColumn
+      title="Members"
+      description="The organization's members and their roles."
+      notice={noticeOf(notices, query.notice)}
+    >
+      {isManager && <InvitationsSection organization={organization} person={person} page={Number(textOf(query.invitations))} />}
+      <div className="grid gap-3">
+        {(isSearched || members.total > 5) && (
+          <SearchForm action={path} label="Name or username" value={search}>
+            <Filter
+              name="role"
+              label="Role"
+              value={wanted}
+              options={organizationRoles.map((each) => ({ value: each, label: each }))}
+            />
+          </SearchForm>
+        )}
+        <PagedList
+          section={{ title: titleOf(members.total, isSearched) }}
+          label="Members"
+          things="members"
+          list={members}
+          hrefOf={(page) => hrefWith(path, { search, role: wanted, page })}
+          row={(member) => (
+            <MemberRow
+              key={member.userId}
+              member={member}
+              isOneself={member.userId === person.userId}
+              manageHref={isManager ? organizationPath(organization.name, `members/${member.username}`) : undefined}
+            />
           )}
-          <SectionCard title={titleOf(members.total, isSearched)} isFlush>
-            {members.total === 0 && (
-              <EmptyState
-                Icon={SearchX}
-                title="Nobody is like that"
-                action={<ButtonLink href={path}>Show all members</ButtonLink>}
-              >
-                A member is found by any part of the username or the full name.
-              </EmptyState>
-            )}
-            <List>
-              {members.items.map((member) => (
-                <MemberRow
-                  key={member.userId}
-                  member={member}
-                  isOneself={member.userId === person.userId}
-                  manageHref={isManager ? organizationPath(organization.name, `members/${member.username}`) : undefined}
-                />
-              ))}
-            </List>
-          </SectionCard>
-          <Pagination label="members" page={members.page} pageSize={members.pageSize} total={members.total} hrefOf={hrefOf} />
-        </div>
-        {role && <LeaveSection organization={organization} userId={person.userId} />}
+          empty={
+            <EmptyState Icon={SearchX} title="No members match" action={<ButtonLink href={path}>Show all members</ButtonLink>}>
+              Enter part of a username or full name.
+            </EmptyState>
+          }
+        />
       </div>
-    </>
+      {role && <LeaveSection organization={organization} userId={person.userId} />}
+    </PageColumn>
   );
 }
 
-/** For a member who has yet to meet what the organization asks: who else is in it is closed, leaving is not. */
+/** The page for a member who has not met the sign-in requirements: they cannot see the list, but they can leave. */
 function ClosedMembers({ organization, person }: Pick<OrganizationPage, "organization" | "person">) {
   return (
-    <>
-      <PageHeader title="Members" description="Who is in the organization, and what each may do." />
-      <div className="grid gap-5">
-        <LeaveSection organization={organization} userId={person.userId} />
-      </div>
-    </>
+    <PageColumn title="Members" description="The organization's members and their roles.">
+      <LeaveSection organization={organization} userId={person.userId} />
+    </PageColumn>
   );
 }
 
 function titleOf(total: number, isSearched: boolean): string {
   const count = total === 1 ? "1 member" : `${total.toLocaleString("en")} members`;
   return isSearched ? `${count} found` : count;
+}
+
+type MemberRowProps = Readonly<{
+  member: Member;
+  isOneself: boolean;
+  /** The page that changes the role, for people who may. */
+  manageHref: string | undefined;
+}>;
+
+function MemberRow({ member, isOneself, manageHref }: MemberRowProps) {
+  const name = member.fullName || member.username;
+  return (
+    <ListRow
+      leading={<Avatar name={name} src={avatarSrc(member.username, member.avatarId)} />}
+      title={
+        <>
+          <Link prefetch={false} href={`/${member.username}`} className="link min-w-0 break-words">
+            <bdi>{name}</bdi>
+          </Link>
+          {isOneself && <Chip>You</Chip>}
+          {member.isDisabled && <Chip tone="warn">Account disabled</Chip>}
+        </>
+      }
+      meta={
+        <>
+          {member.username} · <strong className="text-ink">{member.role}</strong> · since <RelativeTime at={member.memberSince} />
+        </>
+      }
+      trailing={
+        manageHref && (
+          <ButtonLink href={manageHref} size="small">
+            Manage<span className="sr-only"> {name}</span>
+          </ButtonLink>
+        )
+      }
+    />
+  );
+}
+
+type LeaveSectionProps = Readonly<{ organization: Organization; userId: string }>;
+
+async function LeaveSection({ organization: { name, fullName }, userId }: LeaveSectionProps) {
+  const isLastAdmin = (await listSoleAdministrations(userId)).some((each) => each.name === name);
+  return (
+    <SectionCard title="Leave" description="To come back, you need a new invitation." isDanger>
+      {isLastAdmin ? (
+        <p className="max-w-reading">
+          You are the last administrator, so you cannot leave. Make another member an administrator, or{" "}
+          <Link prefetch={false} href={organizationPath(name, "settings/ownership")} className="link">
+            transfer or delete the organization
+          </Link>
+          .
+        </p>
+      ) : (
+        <ConfirmDestructive
+          action={leaveAction.bind(null, name)}
+          trigger="Leave this organization"
+          title={
+            <>
+              Leave <bdi>{fullName}</bdi>?
+            </>
+          }
+          confirm={`Leave ${fullName}`}
+        >
+          <ul className="grid list-disc gap-1 pl-4">
+            <li>You and your access tokens can no longer see its private content.</li>
+            <li>Apps that you authorized for it lose that access permanently.</li>
+            <li>Your open invitations stop working.</li>
+            <li>What you created stays with the organization. Your comments stay, with your name.</li>
+          </ul>
+        </ConfirmDestructive>
+      )}
+    </SectionCard>
+  );
+}
+
+type InvitationsSectionProps = Readonly<{
+  organization: Organization;
+  person: Person;
+  /** Of the open invitations. */
+  page: number;
+}>;
+
+const roleOptions = organizationRoles.map((role) => ({ value: role, label: role }));
+
+/** Invites somebody by email, and lists the open invitations. */
+async function InvitationsSection({ organization, person, page }: InvitationsSectionProps) {
+  const open = await listInvitations(person, organization.id, { page });
+  const path = organizationPath(organization.name, "members");
+  return (
+    <div>
+      <SectionCard
+        title="Invite a member"
+        description={
+          isMailSent()
+            ? "They get a link by e-mail, with or without an account here."
+            : "They get a link, with or without an account here. This server doesn't send e-mail: you pass the link on."
+        }
+        isFlush
+      >
+        <div className="px-4 py-5 sm:px-5">
+          <ActionForm action={inviteAction.bind(null, organization.name)} values={{ role: "read" }}>
+            <div className="grid items-start gap-5 sm:grid-cols-2">
+              <Field name="email" type="email" label="E-mail" autoComplete="off" autoCapitalize="none" spellCheck={false} />
+              <Select
+                name="role"
+                label="Role"
+                options={roleOptions}
+                hint="Read: view · Contributor: create · Write: edit · Admin: manage"
+              />
+            </div>
+            <SubmitButton>{isMailSent() ? "Send invitation" : "Create invitation"}</SubmitButton>
+            <InvitationLink />
+          </ActionForm>
+        </div>
+        {open.items.length > 0 && (
+          <section aria-labelledby="open-invitations" className="border-line border-t">
+            <h3 id="open-invitations" className="px-4 pt-3.5 pb-1 text-fine text-muted sm:px-5">
+              {open.total === 1 ? "1 open invitation" : `${open.total.toLocaleString("en")} open invitations`}
+            </h3>
+            <List>
+              {open.items.map((invitation) => (
+                <InvitationRow key={invitation.id} invitation={invitation} organizationName={organization.name} />
+              ))}
+            </List>
+          </section>
+        )}
+      </SectionCard>
+      <Pagination
+        label="open invitations"
+        page={open.page}
+        pageSize={open.pageSize}
+        total={open.total}
+        hrefOf={(at) => `${path}?invitations=${at}`}
+      />
+    </div>
+  );
+}
+
+type InvitationRowProps = Readonly<{ invitation: OpenInvitation; organizationName: string }>;
+
+function InvitationRow({ invitation, organizationName }: InvitationRowProps) {
+  const { id, email, role, createdAt, expiresAt, isExpired } = invitation;
+  return (
+    <ListRow
+      leading={<Mail className="size-5 text-muted" aria-hidden="true" />}
+      title={
+        <>
+          <span className="min-w-0 break-all">{email}</span>
+          {isExpired && <Chip tone="warn">Expired</Chip>}
+        </>
+      }
+      meta={
+        <>
+          as <strong className="text-ink">{role}</strong> · created <RelativeTime at={createdAt} /> ·{" "}
+          {isExpired ? "expired" : "expires"} <RelativeTime at={expiresAt} />
+        </>
+      }
+    >
+      <div className="mt-2 flex flex-wrap items-start gap-2 sm:ml-8">
+        <ActionForm action={resendInvitationAction.bind(null, organizationName)} className="grid min-w-0 gap-2">
+          <input type="hidden" name="invitationId" value={id} />
+          <SubmitButton variant="secondary" size="small">
+            {isMailSent() ? "Send again" : "Create new link"}
+            <span className="sr-only">
+              {" "}
+              {isMailSent() ? "to" : "for"} {email}
+            </span>
+          </SubmitButton>
+          <InvitationLink />
+        </ActionForm>
+        <ConfirmDestructive
+          action={revokeInvitationAction.bind(null, organizationName)}
+          trigger="Revoke"
+          title={`Revoke the invitation of ${email}?`}
+          confirm="Revoke invitation"
+          size="small"
+        >
+          <input type="hidden" name="invitationId" value={id} />
+          The link stops working.
+        </ConfirmDestructive>
+      </div>
+    </ListRow>
+  );
 }

@@ -1,6 +1,6 @@
 import type { Metadata } from "next";
 import { isPresetName } from "#core/accounts/publishers/presets.ts";
-import { PageHeader } from "../../../_components/page-header.tsx";
+import { PageHeader } from "../../../_components/page-layout.tsx";
 import { NewPublisherForm } from "../../../_components/publishers/new-publisher-form.tsx";
 import { type PageQuery, textOf } from "../../../_server/page-query.ts";
 import { addOwnPublisherAction } from "../../../_server/publishers/actions.ts";
@@ -9,7 +9,7 @@ import { requireRecentSession } from "../../../_server/session.ts";
 
 export const metadata: Metadata = { title: "New trusted publisher" };
 
-/** It outlives the session that adds it, so that it takes a recent password (S113). */
+/** A publisher outlives the session that adds it, so adding one needs recent authentication (S113). */
 export default async function NewOwnPublisherPage({ searchParams }: Readonly<{ searchParams: PageQuery }>) {
   const asked = textOf((await searchParams).from);
   const preset = isPresetName(asked) ? asked : "github";
@@ -19,7 +19,7 @@ export default async function NewOwnPublisherPage({ searchParams }: Readonly<{ s
       <PageHeader
         trail={[{ href: ownPublishersPath, label: "Trusted publishers" }]}
         title="New trusted publisher"
-        description="Choose where the jobs run, and say which ones may read the gated repositories that you were let into."
+        description="Choose where the jobs run, and say which ones can read the gated repositories to which you have access."
       />
       <NewPublisherForm
         preset={preset}

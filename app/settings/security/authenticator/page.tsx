@@ -1,18 +1,16 @@
 import type { Metadata } from "next";
 import { redirect } from "next/navigation";
+import { encode } from "uqr";
 import { personActor } from "#core/access/actor.ts";
-import { findTotpEnrolment } from "#core/accounts/second-step/start-totp-enrolment.ts";
+import { findTotpEnrolment } from "#core/accounts/second-step/totp-enrolment.ts";
 import { ActionForm } from "../../../_components/action-form.client.tsx";
-import { ButtonLink } from "../../../_components/button.tsx";
-import { CopyField } from "../../../_components/copy-field.tsx";
-import { Field } from "../../../_components/field.client.tsx";
-import { PageHeader } from "../../../_components/page-header.tsx";
-import { QrCode } from "../../../_components/qr-code.tsx";
-import { SectionCard } from "../../../_components/section-card.tsx";
-import { SubmitButton } from "../../../_components/submit-button.client.tsx";
+import { CopyField } from "../../../_components/copyable.tsx";
+import { Field } from "../../../_components/fields.client.tsx";
+import { FormButtons } from "../../../_components/form-buttons.tsx";
+import { PageColumn, SectionCard } from "../../../_components/page-layout.tsx";
 import { requireRecentSession } from "../../../_server/session.ts";
 import { confirmAuthenticatorAction } from "../actions.ts";
-import { AUTHENTICATOR_PAGE, SECURITY_PAGE } from "../security-pages.ts";
+import { AUTHENTICATOR_PAGE, SECURITY_PAGE } from "../security-notices.ts";
 
 export const metadata: Metadata = { title: "Authenticator app" };
 
@@ -23,31 +21,50 @@ export default async function AuthenticatorPage() {
   if (!enrolment) redirect(SECURITY_PAGE);
   const { secret, uri } = enrolment;
   return (
-    <>
-      <PageHeader trail={[{ href: SECURITY_PAGE, label: "Security" }]} title="Set up an authenticator app" />
-      <div className="grid grid-cols-1 gap-5">
-        <SectionCard title="1. Scan this with the app">
-          <div className="grid gap-4">
-            <QrCode value={uri} label="QR code for your authenticator app" />
-            <p className="text-muted text-small">Cannot scan it? Enter this key into the app yourself, as a time-based one.</p>
-            <CopyField label="Key" value={grouped(secret)} />
-          </div>
-        </SectionCard>
-        <SectionCard title="2. Enter the code that it shows">
-          <ActionForm action={confirmAuthenticatorAction} className="grid max-w-reading gap-5">
-            <Field name="code" label="Code" inputMode="numeric" autoComplete="one-time-code" maxLength={12} isMono />
-            <div className="flex flex-wrap gap-3">
-              <SubmitButton>Turn on</SubmitButton>
-              <ButtonLink href={SECURITY_PAGE}>Cancel</ButtonLink>
-            </div>
-          </ActionForm>
-        </SectionCard>
-      </div>
-    </>
+    <PageColumn trail={[{ href: SECURITY_PAGE, label: "Security" }]} title="Set up an authenticator app">
+      <SectionCard title="1. Scan this with the app">
+        <div className="grid gap-4">
+          <QrCode value={uri} label="QR code for your authenticator app" />
+          <p className="text-muted text-small">Cannot scan it? Enter this key into the app manually, as a time-based key.</p>
+          <CopyField label="Key" value={grouped(secret)} />
+        </div>
+      </SectionCard>
+      <SectionCard title="2. Enter the code that it shows">
+        <ActionForm action={confirmAuthenticatorAction} className="grid max-w-reading gap-5">
+          <Field name="code" label="Code" inputMode="numeric" autoComplete="one-time-code" maxLength={12} isMono />
+          <FormButtons cancelHref={SECURITY_PAGE}>Turn on</FormButtons>
+        </ActionForm>
+      </SectionCard>
+    </PageColumn>
   );
 }
 
-/** In fours, as people copy it. Apps leave the spaces out. */
+/** In groups of four, which are easier to copy. Apps ignore the spaces. */
 function grouped(secret: string): string {
   return secret.replace(/(.{4})(?=.)/g, "$1 ");
+}
+
+type QrCodeProps = Readonly<{ value: string /** What it is, for those who cannot see it. */; label: string }>;
+
+// ISO/IEC 18004 asks for a quiet zone of four modules.
+const QUIET_MODULES = 4;
+
+/**
+ * A QR code as one path. It is black on white in both themes, because readers need that. The service draws it itself, so that its
+ * content reaches nobody else.
+ */
+function QrCode({ value, label }: QrCodeProps) {
+  const { data, size } = encode(value, { ecc: "M", border: QUIET_MODULES });
+  const dark = data.flatMap((row, y) => row.flatMap((isDark, x) => (isDark ? [`M${x} ${y}h1v1h-1z`] : [])));
+  return (
+    <svg
+      role="img"
+      aria-label={label}
+      viewBox={`0 0 ${size} ${size}`}
+      shapeRendering="crispEdges"
+      className="size-56 max-w-full rounded-control border border-line bg-white"
+    >
+      <path d={dark.join("")} fill="#000" />
+    </svg>
+  );
 }

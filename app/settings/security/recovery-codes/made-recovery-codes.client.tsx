@@ -3,11 +3,10 @@
 import type { ReactNode } from "react";
 import { useFormState } from "../../../_components/action-form.client.tsx";
 import { ButtonLink } from "../../../_components/button.tsx";
-import { Card } from "../../../_components/card.tsx";
 import { CopyButton } from "../../../_components/copy-button.client.tsx";
-import { FormMessage } from "../../../_components/form-message.tsx";
+import { Card, FormMessage } from "../../../_components/page-layout.tsx";
 
-export type MadeRecoveryCodesProps = Readonly<{ securityPage: string; children: ReactNode }>;
+type MadeRecoveryCodesProps = Readonly<{ securityPage: string; children: ReactNode }>;
 
 /** The form, until the codes are made and take its place. */
 export function MadeRecoveryCodes({ securityPage, children }: MadeRecoveryCodesProps) {
@@ -16,7 +15,7 @@ export function MadeRecoveryCodes({ securityPage, children }: MadeRecoveryCodesP
   return (
     <Card className="grid max-w-reading gap-5 p-5">
       <FormMessage tone="warn">
-        Write them down, print this page or keep them in a password manager: they are shown this once.
+        Write them down, print this page or store them in a password manager. They are shown only once.
       </FormMessage>
       <div className="flex items-start rounded-control border border-line bg-sunken p-3">
         <ul aria-label={secret.label} className="grid flex-1 gap-x-6 gap-y-1 font-mono sm:grid-cols-2">
@@ -30,7 +29,7 @@ export function MadeRecoveryCodes({ securityPage, children }: MadeRecoveryCodesP
       </div>
       <div>
         <ButtonLink variant="primary" href={securityPage}>
-          I have kept them
+          I have saved them
         </ButtonLink>
       </div>
     </Card>

@@ -3,8 +3,8 @@
 import type { ReactNode } from "react";
 import { useFormState } from "../../../_components/action-form.client.tsx";
 import { ButtonLink } from "../../../_components/button.tsx";
-import { Card } from "../../../_components/card.tsx";
-import { SecretOnce } from "../../../_components/secret-once.tsx";
+import { SecretOnce } from "../../../_components/copyable.tsx";
+import { Card } from "../../../_components/page-layout.tsx";
 
 /** The fields of the form, until the token is made and takes their place. */
 export function MadeToken({ children }: Readonly<{ children: ReactNode }>) {

@@ -1,15 +1,12 @@
 import type { Metadata } from "next";
 import { ActionForm } from "../../../_components/action-form.client.tsx";
-import { ScopeChoices } from "../../../_components/applications/scope-choices.tsx";
-import { ButtonLink } from "../../../_components/button.tsx";
-import { Field } from "../../../_components/field.client.tsx";
-import { PageHeader } from "../../../_components/page-header.tsx";
-import { SectionCard } from "../../../_components/section-card.tsx";
-import { Select } from "../../../_components/select.client.tsx";
-import { SubmitButton } from "../../../_components/submit-button.client.tsx";
+import { ScopeChoices } from "../../../_components/applications/app-fields.tsx";
+import { Field, Select } from "../../../_components/fields.client.tsx";
+import { FormButtons } from "../../../_components/form-buttons.tsx";
+import { PageHeader, SectionCard } from "../../../_components/page-layout.tsx";
 import { type PageQuery, textOf } from "../../../_server/page-query.ts";
 import { requireRecentSession } from "../../../_server/session.ts";
-import { createTokenAction } from "../actions.ts";
+import { createTokenAction } from "../../actions.ts";
 import { MadeToken } from "./made-token.client.tsx";
 
 export const metadata: Metadata = { title: "New access token" };
@@ -22,9 +19,9 @@ const lifetimes = [
   { value: "never", label: "Never" },
 ];
 
-/** A token outlives the session that makes it, so making one needs a recent password (S113). */
+/** A token outlives the session that creates it, so creating one needs recent authentication (S113). */
 export default async function NewTokenPage({ searchParams }: Readonly<{ searchParams: PageQuery }>) {
-  // Where people come from an empty repository, what git needs is ticked, and no more.
+  // For people who come from an empty repository, only the scopes that git needs are ticked.
   const isForGit = textOf((await searchParams).for) === "git";
   await requireRecentSession(`/settings/tokens/new${isForGit ? "?for=git" : ""}`);
   return (
@@ -38,20 +35,22 @@ export default async function NewTokenPage({ searchParams }: Readonly<{ searchPa
         <MadeToken>
           <SectionCard title="Token">
             <div className="grid max-w-reading gap-5">
-              <Field name="name" label="Name" hint="Where you will use it: laptop, nightly build." autoComplete="off" />
+              <Field
+                name="name"
+                label="Name"
+                hint="Where you will use it, such as “laptop” or “nightly build”."
+                autoComplete="off"
+              />
               <Select name="expiresInDays" label="Expires after" options={lifetimes} />
             </div>
           </SectionCard>
           <SectionCard
             title="Permissions"
-            description="Whoever has the token can do this in your name. Tick as little as will do."
+            description="Anyone who has the token can do this in your name. Select only what you need."
           >
             <ScopeChoices chosen={isForGit ? ["write-repos"] : []} />
           </SectionCard>
-          <div className="flex flex-wrap gap-3">
-            <SubmitButton>Make token</SubmitButton>
-            <ButtonLink href="/settings/tokens">Cancel</ButtonLink>
-          </div>
+          <FormButtons cancelHref="/settings/tokens">Create token</FormButtons>
         </MadeToken>
       </ActionForm>
     </>

@@ -9,7 +9,7 @@ const MIB = 1024 ** 2;
 const IDLE = 40;
 const BYTE_EVERY_MS = 20_000;
 
-/** Anonymous: fetches whose request never arrives, and which hold a place of git's all the while. */
+/** Anonymous: fetches whose request never arrives completely, each of which holds a git slot meanwhile. */
 export const idleUploadPacks: Attack = {
   id: "H6",
   name: `${IDLE} fetches that send a byte in 20 seconds`,
@@ -36,7 +36,7 @@ function dripping(socket: Socket): Socket {
 const LEVELS = 10;
 const FOLDERS = 10;
 
-/** Anonymous: a few trees that name each other unfold to ten thousand million paths. Whoever walks them, or compares them, does not finish. */
+/** Anonymous: a few trees that refer to each other expand to 10^10 paths. A program that walks them does not finish. */
 export const treeWalks: Attack = {
   id: "M2",
   name: "walks of a tree of 10^10 paths: 40 expanded listings, 12 commit pages, 12 history pages at a time",
@@ -55,7 +55,7 @@ export const treeWalks: Attack = {
       oid = await write("tree", Buffer.concat(lines));
       mode = "40000";
     }
-    // As a branch of its own, so that the repository itself stays what it was.
+    // On a branch of its own, so that the repository itself does not change.
     const signature = "Mallory <mallory@example.test> 1790000000 +0000";
     const sha = await write("commit", `tree ${oid}\nauthor ${signature}\ncommitter ${signature}\n\nUnfold\n`);
     await runGit(directory, ["update-ref", "refs/heads/unfold", sha]);
@@ -74,7 +74,10 @@ export const treeWalks: Attack = {
 
 const DOWNLOADS = 600;
 
-/** Anonymous: downloads of a file that git sends piece by piece, of which nobody reads on. Each holds a process of git's for hours. */
+/**
+ * Anonymous: downloads of a file that git sends piece by piece, which the attacker stops reading. Each holds a git process for
+ * hours.
+ */
 export const slowDownloads: Attack = {
   id: "A3",
   name: `${DOWNLOADS} downloads of 8 MiB that nobody reads`,
@@ -92,7 +95,7 @@ export const slowDownloads: Attack = {
 
 const OBJECTS = 40_000;
 
-/** Anonymous: clones of a repository whose objects git compares with one another anew for each; the attacker reads nothing but the head. */
+/** Anonymous: clones for which git compares objects anew each time; the attacker reads only the head of the response. */
 export const costlyClones: Attack = {
   id: "A4",
   name: `clones of ${OBJECTS.toLocaleString("en")} files, 24 at a time`,

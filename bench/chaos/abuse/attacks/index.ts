@@ -5,7 +5,7 @@ import { readmes, wrongElements, yaml } from "./parsers.ts";
 import { sharedMemory, spaceFillsDisk } from "./sandbox.ts";
 import { passwordFlood, wrongPasswords } from "./sign-in.ts";
 
-/** The security review's, by their numbers, and those that were found beside it. */
+/** The attacks of the security review, by their numbers, and others found since. */
 export const attacks: Attack[] = [
   yaml,
   spaceFillsDisk,

@@ -2,7 +2,7 @@ import { type Attack, lanes } from "../attack.ts";
 
 const KIB = 1024;
 
-/** Anonymous: front matter of flow collections without separators, for which the parser looks back ever further. */
+/** Anonymous: front matter with flow collections without separators, for which the parser looks back further and further. */
 export const yaml: Attack = {
   id: "H3",
   name: "64 KiB of YAML to /api/validate-yaml, 6 at a time",
@@ -18,7 +18,7 @@ export const yaml: Attack = {
 
 const FOLDERS = 40;
 
-/** One account pushes; everybody may ask. The same text in many folders is a new text to whoever remembers it by its place. */
+/** One account pushes; everybody may request it. A cache by path takes the same text in many folders for new texts. */
 export const readmes: Attack = {
   id: "M3",
   name: `one hostile README in ${FOLDERS} folders, 8 pages at a time`,
@@ -35,7 +35,7 @@ export const readmes: Attack = {
   },
 };
 
-/** Anonymous: a list of values that are all wrong. The schema makes an issue of each, in one turn of the event loop, before any token is asked for. */
+/** Anonymous: a list of invalid values. The schema creates an issue for each at once, before any token is checked. */
 export const wrongElements: Attack = {
   id: "A1",
   name: "lists of wrong elements to /api/repos/create (4 MiB) and the LFS batch API (1 MiB), 2 at a time",

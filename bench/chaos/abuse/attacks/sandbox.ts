@@ -2,11 +2,11 @@ import { setTimeout as delay } from "node:timers/promises";
 import { db } from "#core/db.ts";
 import { type Attack, lanes } from "../attack.ts";
 
-/** Bounded, so that a service which does not hold it does no harm to the machine that it is measured on. */
+/** Limited, so that a service without protection does not harm the machine that runs the benchmark. */
 const FILL_FILES = 6;
 const FILL_FILE_MIB = 256;
 
-/** Fills every directory that it can write to with files of a size that is allowed each, and says how much that was. */
+/** Fills every writable directory with files of an allowed size, and reports the total. */
 const FILLING_APP = `
 import { createServer } from "node:http";
 import { closeSync, openSync, readFileSync, unlinkSync, writeSync } from "node:fs";
@@ -30,7 +30,7 @@ function fill() {
     if (mib === 0) continue;
     said += place + " took " + mib + " MiB; ";
     console.log("filled", place, mib);
-    // What is memory of the sandbox's own is given back, so that it does not end this before the next place.
+    // Memory of the sandbox itself is freed, so that its limit does not end this before the next place is tried.
     if (place !== "/run/keyhook") for (let file = 0; file < ${FILL_FILES}; file++) try { unlinkSync(place + "/fill" + file); } catch {}
   }
 }
@@ -80,7 +80,7 @@ for n in range(${CHUNKS}):
 time.sleep(20)
 `;
 
-/** Any account: memory that is shared with nobody but counts as shared. */
+/** Any account: private memory that counts as shared. */
 export const sharedMemory: Attack = {
   id: "H5",
   name: `a job that maps ${CHUNKS * CHUNK_MIB} MiB of shared memory on a flavor of ${FLAVOR_MIB} MiB`,
@@ -95,7 +95,7 @@ export const sharedMemory: Attack = {
     });
     return {
       tasksMaxMiB: FLAVOR_MIB,
-      // One at a time: when it has ended, the next.
+      // One at a time: the next starts when the previous one has ended.
       run: (signal) =>
         lanes(1, signal, async () => {
           const made = await attackers.send({ method: "POST", path: `/api/jobs/${person.username}`, headers, body });

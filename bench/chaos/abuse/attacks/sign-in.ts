@@ -4,7 +4,7 @@ import { type Attack, type Attackers, lanes } from "../attack.ts";
 import type { Kind } from "../healthy.ts";
 import { fieldsOf } from "../page-visitor.ts";
 
-/** Anonymous: wrong passwords for one account, from a few addresses. */
+/** Anonymous: wrong passwords for one account, from a few IP addresses. */
 export const wrongPasswords: Attack = {
   id: "M4",
   name: "wrong passwords for a named account from 4 addresses",
@@ -22,7 +22,10 @@ export const wrongPasswords: Attack = {
 
 const ADDRESSES = 16;
 
-/** Anonymous: passwords for accounts that do not exist. Each costs the work of a right one, on threads that everything else uses too. */
+/**
+ * Anonymous: passwords for accounts that do not exist. Each costs the work of a real one, on threads that everything else uses
+ * too.
+ */
 export const passwordFlood: Attack = {
   id: "A5",
   name: `passwords for accounts that are not there, from ${ADDRESSES} addresses, 16 at a time`,
@@ -32,7 +35,7 @@ export const passwordFlood: Attack = {
   },
 };
 
-/** Reads the sign-in form once, and sends it with a wrong password as often as it is called. */
+/** Reads the sign-in form once, and sends it with a wrong password at each call. */
 async function guesser(attackers: Attackers): Promise<(login: string, from: number) => Promise<unknown>> {
   const page = await attackers.send({ path: "/login", headers: { accept: "text/html" } });
   const hidden = fieldsOf(page?.text ?? "", "password");

@@ -8,7 +8,7 @@ export type GithubAccount = {
   emails: { email: string; primary: boolean; verified: boolean }[];
 };
 
-export type GithubStandIn = HttpsSite & {
+type GithubStandIn = HttpsSite & {
   credentials: { clientId: string; clientSecret: string };
   /** What `authorization_endpoint` would send back with the browser once this user has agreed. */
   agree(authorizationUrl: string, account: GithubAccount): URLSearchParams;

@@ -3,16 +3,18 @@ import { exportJWK, generateKeyPair, type JWTPayload, SignJWT } from "jose";
 import { type HttpsSite, startHttpsSite } from "#core/testing/https-site.ts";
 
 /** How to alter the next response of an honest issuer. */
-export type Forgery = {
+type Forgery = {
   claims?: (honest: JWTPayload) => JWTPayload;
   /** Replaces the signed token. */
   idToken?: (claims: JWTPayload) => string | Promise<string>;
   discovery?: (honest: Record<string, unknown>) => unknown;
+  /** Replaces its published keys. */
+  keys?: readonly object[];
   /** How long the token endpoint takes, in milliseconds. */
   delayMs?: number;
 };
 
-export type HandMadeIssuer = HttpsSite & {
+type HandMadeIssuer = HttpsSite & {
   /** Sets how it behaves from now on. */
   behave(forgery: Forgery): void;
   /** The authorization response that the browser would bring back for this authorization request. */
@@ -51,7 +53,7 @@ export async function startHandMadeIssuer(): Promise<HandMadeIssuer> {
       };
       return json(forgery.discovery ? await forgery.discovery(honest) : honest);
     }
-    if (pathname === "/jwks") return json(jwks);
+    if (pathname === "/jwks") return json(forgery.keys ? { keys: forgery.keys } : jwks);
     if (pathname !== "/token") return json({}, 404);
     let body = "";
     req.on("data", (chunk) => {

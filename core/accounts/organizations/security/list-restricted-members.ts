@@ -1,7 +1,9 @@
 import type { OrganizationRole, SecurityRestriction } from "@keyhook/sdk";
-import type { Actor } from "../../../access/actor.ts";
-import { requirePermission } from "../../../access/may.ts";
-import { db } from "../../../db.ts";
+import type { Actor } from "#core/access/actor.ts";
+import { requirePermission } from "#core/access/may.ts";
+import { db } from "#core/db.ts";
+import { Prisma } from "#core/generated/prisma/client.ts";
+import { organizationSlug } from "../../identity-providers/identity-provider.ts";
 import { type Page, type PageRequest, pageBounds } from "../../page.ts";
 
 export type RestrictedMember = {
@@ -34,4 +36,73 @@ export async function listRestrictedMembers(
        ORDER BY lower(u.username), u.id LIMIT ${take} OFFSET ${skip}`,
   ]);
   return { items, page, pageSize, total: counted[0]?.total ?? 0 };
+}
+
+export const securityRules = ["second-step", "provider"] as const;
+type SecurityRule = (typeof securityRules)[number];
+
+export type MemberWithout = { username: string; fullName: string; avatarId: string | null; role: OrganizationRole };
+
+/**
+ * The members whom a rule would exclude, whether or not it is enabled, by name: administrators can talk to them before they enable it.
+ * @throws ServiceError `forbidden`
+ */
+export async function listMembersWithout(
+  actor: Actor,
+  orgId: string,
+  rule: SecurityRule,
+  request: PageRequest = {},
+): Promise<Page<MemberWithout>> {
+  await requirePermission(actor, "organization.manage", { orgId }, { what: "Organization" });
+  const { page, pageSize, skip, take } = pageBounds(request);
+  const members = Prisma.sql`
+    FROM membership m JOIN "user" u ON u.id = m.user_id
+   WHERE m.org_id = ${orgId} AND ${lacks(rule, orgId)}`;
+  const [counted, items] = await Promise.all([
+    db().$queryRaw<{ total: number }[]>`SELECT count(*)::int AS total ${members}`,
+    db().$queryRaw<MemberWithout[]>`
+      SELECT u.username, u.full_name AS "fullName", u.avatar_id AS "avatarId", m.role ${members}
+       ORDER BY lower(u.username), u.id LIMIT ${take} OFFSET ${skip}`,
+  ]);
+  return { items, page, pageSize, total: counted[0]?.total ?? 0 };
+}
+
+/** The same condition as in the view `member_standing`. */
+function lacks(rule: SecurityRule, orgId: string): Prisma.Sql {
+  if (rule === "second-step") {
+    return Prisma.sql`NOT EXISTS (SELECT 1 FROM passkey p WHERE p.user_id = m.user_id)
+      AND NOT EXISTS (SELECT 1 FROM totp t WHERE t.user_id = m.user_id AND t.confirmed_at IS NOT NULL)`;
+  }
+  return Prisma.sql`NOT EXISTS (
+    SELECT 1 FROM linked_identity i
+     WHERE i.user_id = m.user_id AND i.last_used_at > now() - interval '7 days'
+       AND i.provider_id = (SELECT id FROM identity_provider WHERE slug = ${organizationSlug(orgId)}))`;
+}
+
+export type OwnRestriction = {
+  orgId: string;
+  name: string;
+  fullName: string;
+  /** The rules that the user does not meet there yet. */
+  restrictions: SecurityRestriction[];
+  /** The identity provider at which the user can meet the requirement `sso`. */
+  provider: { slug: string; name: string } | null;
+};
+
+// A page lists this many; after meeting these, the user sees the others.
+const LIST_MAX_ROWS = 20;
+
+/** The organizations that are closed to one of their members until they meet its sign-in rules. */
+export async function listOwnRestrictions(userId: string, orgId: string | null = null): Promise<OwnRestriction[]> {
+  const rows = await db().$queryRaw<(Omit<OwnRestriction, "provider"> & { slug: string | null; providerName: string | null })[]>`
+    SELECT o.id AS "orgId", o.name, o.full_name AS "fullName", s.restrictions, p.slug, p.name AS "providerName"
+      FROM member_standing s
+      JOIN organization o ON o.id = s.org_id
+      LEFT JOIN identity_provider p ON p.id = o.required_provider_id AND p.disabled_at IS NULL
+     WHERE s.user_id = ${userId} AND (${orgId}::text IS NULL OR s.org_id = ${orgId}) AND cardinality(s.restrictions) > 0
+     ORDER BY lower(o.name) LIMIT ${LIST_MAX_ROWS}`;
+  return rows.map(({ slug, providerName, ...row }) => ({
+    ...row,
+    provider: slug !== null && providerName !== null ? { slug, name: providerName } : null,
+  }));
 }

@@ -3,14 +3,12 @@ import type { Person } from "../../../access/actor.ts";
 import { db } from "../../../db.ts";
 import { completeSignIn } from "../../sessions/complete-sign-in.ts";
 import { fromElsewhere, type TestPerson } from "../../testing/people.ts";
-import { beginPasskeyRegistration } from "../begin-passkey-registration.ts";
-import { confirmTotp } from "../confirm-totp.ts";
-import { registerPasskey } from "../register-passkey.ts";
-import { findTotpEnrolment, startTotpEnrolment } from "../start-totp-enrolment.ts";
+import { beginPasskeyRegistration, registerPasskey } from "../register-passkey.ts";
+import { confirmTotp, findTotpEnrolment, startTotpEnrolment } from "../totp-enrolment.ts";
 import { SoftwarePasskey } from "./software-passkey.ts";
 
 /** An authenticator app for tests. Any library would do: the numbers are RFC 6238's. */
-export type TestAuthenticator = { secret: string; code: (stepsAhead?: number) => string };
+type TestAuthenticator = { secret: string; code: (stepsAhead?: number) => string };
 
 export function authenticatorOf(secret: string): TestAuthenticator {
   const key = Secret.fromBase32(secret);

@@ -1,16 +1,18 @@
 import { access, stat, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { db, pool } from "../../../db.ts";
+import { type Db, db, pool, retryDeadlocks } from "../../../db.ts";
 import { ServiceError } from "../../../errors.ts";
 import { Prisma } from "../../../generated/prisma/client.ts";
+import { areDeletionsHeld } from "../../../housekeeping/hold-deletions.ts";
 import { log } from "../../../log.ts";
+import type { LeasedTable } from "../../../postgres/leased-table.ts";
 import { cardsBusy, knownCard, readCardAhead } from "../../repos/read-card.ts";
 import { lockRepo, readRepo } from "../../repos/read-repos.ts";
 import { countObjects, recountRepository } from "../count-objects.ts";
 import { repositoryPath } from "../repository.ts";
-import { runGit } from "../run-git.ts";
-import type { DueMaintenance } from "./maintenance-table.ts";
-import { removeStaleFiles } from "./remove-stale-files.ts";
+import { RanOutOfTime, runGit } from "../run-git.ts";
+import { fetchLimits } from "../smart-http/transfer-settings.ts";
+import { removeStaleFiles } from "./remove-files.ts";
 
 const LOCKS_OLDER_THAN_MS = 10 * 60 * 1000;
 /** Up to this many, reading costs nothing noticeable. */
@@ -19,8 +21,12 @@ const PACKS_MAX = 8;
 /** Unreachable objects are kept for two weeks, and looked for once a week. */
 const PRUNE = "2.weeks.ago";
 const FULL_EVERY_MS = 7 * 24 * 60 * 60 * 1000;
-const STEP_MAX_MS = 60 * 60 * 1000;
+const STEP_MAX_MS = 30 * 60 * 1000;
 const RETRY_SECONDS = 60 * 60;
+/** When it took git too long: other repositories wait meanwhile, and it will not be faster (S137). */
+const SLOW_RETRY_SECONDS = 24 * 60 * 60;
+/** From then on other owners' repositories come first. */
+const LONG_VISIT_MS = 1_000;
 /** When others were in the way. */
 const BUSY_RETRY_SECONDS = 60;
 
@@ -32,28 +38,60 @@ const config = [
   "core.fsync=objects,derived-metadata,reference",
 ];
 
-/** The work of one row (worker/loop.ts): maintains the git data of a repository that has received something. */
-export async function maintainRepository({ id, attempts }: DueMaintenance, claimId: string): Promise<void> {
+/**
+ * The work of one row (worker/loop.ts): maintains the git data of a repository that has received something.
+ * @param limits override the usual ones, for tests
+ */
+export async function maintainRepository(
+  { id, attempts }: DueMaintenance,
+  claimId: string,
+  limits: { stepMaxMs?: number; longVisitMs?: number } = {},
+): Promise<void> {
+  const begun = performance.now();
+  let ownerId: string | undefined;
   try {
     const repo = await readRepo(id);
+    ownerId = repo?.owner.id;
     const path = repositoryPath(id);
+    const isHeld = await areDeletionsHeld();
     if (repo && !repo.platformId && (await isThere(path))) {
-      await tidy(path);
-      await recountRepository(id);
-      await readCardAgain(id, path);
+      const [tidied] = await Promise.allSettled([isHeld ? undefined : tidy(path, limits)]);
+      const [read] = await Promise.allSettled([recountRepository(id).then(() => readCardAgain(id, path))]);
+      for (const outcome of [tidied, read]) if (outcome.status === "rejected") throw outcome.reason;
     }
-    await finish(id, claimId);
+    await (isHeld ? waitForBackup(id, claimId) : finish(id, claimId));
   } catch (error) {
-    log().warn({ err: error, repo: id, attempts }, "a repository could not be looked after; it is tried again later");
-    await pool().query(
-      `UPDATE repo_maintenance SET claim_id = NULL, claimed_until = NULL, due_at = now() + make_interval(secs => $3)
-        WHERE id = $1 AND claim_id = $2`,
-      [id, claimId, (isBusy(error) ? BUSY_RETRY_SECONDS : RETRY_SECONDS) * Math.min(attempts, 24)],
-    );
+    log().warn({ err: error, repo: id, attempts }, "the maintenance of a repository failed; trying again later");
+    await putOff(id, claimId, retryAfterSeconds(error, attempts));
   }
+  const visitMs = performance.now() - begun;
+  if (ownerId && visitMs >= (limits.longVisitMs ?? LONG_VISIT_MS)) await letOthersGoFirst(ownerId, visitMs);
 }
 
-const isBusy = (error: unknown): boolean => error instanceof ServiceError && error.code === "unavailable";
+/** After a long visit, the owner's other repositories wait for as long: one owner may have thousands, and a worker visits one at a time (S137). */
+async function letOthersGoFirst(ownerId: string, visitMs: number): Promise<void> {
+  await retryDeadlocks(() =>
+    pool().query(
+      `UPDATE repo_maintenance m SET due_at = now() + make_interval(secs => $2) FROM repo r
+        WHERE r.owner_id = $1 AND m.id = r.id AND m.claim_id IS NULL AND m.due_at < now() + make_interval(secs => $2)`,
+      [ownerId, visitMs / 1_000],
+    ),
+  );
+}
+
+async function putOff(id: string, claimId: string, seconds: number): Promise<void> {
+  await pool().query(
+    `UPDATE repo_maintenance SET claim_id = NULL, claimed_until = NULL, due_at = now() + make_interval(secs => $3)
+      WHERE id = $1 AND claim_id = $2`,
+    [id, claimId, seconds],
+  );
+}
+
+function retryAfterSeconds(error: unknown, attempts: number): number {
+  if (error instanceof RanOutOfTime) return SLOW_RETRY_SECONDS;
+  const isBusy = error instanceof ServiceError && error.code === "unavailable";
+  return (isBusy ? BUSY_RETRY_SECONDS : RETRY_SECONDS) * Math.min(attempts, 24);
+}
 
 /** For a push that was recorded while cards were busy. It comes last: a card put off from now on finds the row due again. */
 async function readCardAgain(id: string, path: string): Promise<void> {
@@ -68,6 +106,16 @@ async function readCardAgain(id: string, path: string): Promise<void> {
     const { tags, card, sdk } = read;
     await tx.repo.update({ where: { id }, data: { tags, sdk, card: (card as Prisma.InputJsonObject | null) ?? Prisma.DbNull } });
   });
+}
+
+/** A backup is copying the repository: only what deletes nothing was done. */
+async function waitForBackup(id: string, claimId: string): Promise<void> {
+  await pool().query(
+    `UPDATE repo_maintenance SET claim_id = NULL, claimed_until = NULL, attempts = attempts - 1,
+            due_at = CASE WHEN due_at > now() THEN due_at ELSE now() + make_interval(secs => $3) END
+      WHERE id = $1 AND claim_id = $2`,
+    [id, claimId, MAINTENANCE_DELAY_SECONDS],
+  );
 }
 
 /** The row stays if somebody made it due again meanwhile (`scheduleMaintenanceSoon`). */
@@ -88,24 +136,33 @@ async function finish(id: string, claimId: string): Promise<void> {
  * and not at every visit; once a week everything is collected.
  * @returns what was done
  */
-export async function tidy(path: string): Promise<"nothing" | "repacked" | "collected"> {
+export async function tidy(path: string, { stepMaxMs = STEP_MAX_MS } = {}): Promise<"nothing" | "repacked" | "collected"> {
   await removeStaleFiles(path, { locksOlderThanMs: LOCKS_OLDER_THAN_MS });
   const { loose, packs } = await countObjects(path);
   const marker = join(path, "keyhook-collected");
   const isFullDue = Date.now() - (await lastCollected(marker)) > FULL_EVERY_MS;
   if (loose <= LOOSE_OBJECTS_MAX && packs <= PACKS_MAX && !(isFullDue && loose + packs > 1)) return "nothing";
-  const run = (...args: string[]) => runGit(path, args, { config, timeoutMs: STEP_MAX_MS, niceness: 19 });
+  const { isLimited, niceness, memoryMiB } = fetchLimits;
+  const limits = { isLimited, niceness, memoryMiB, cpuSeconds: Math.ceil(stepMaxMs / 1_000), timeoutMs: stepMaxMs };
+  const run = (...args: string[]) => runGit(path, args, { config, ...limits });
   if (isFullDue) {
-    await run("gc", "--quiet", "--force", `--prune=${PRUNE}`);
+    const isCollected = await run("gc", "--quiet", "--force", `--prune=${PRUNE}`).then(() => true, ifTooLarge);
     const now = new Date();
     await writeFile(marker, "");
     await utimes(marker, now, now);
-    return "collected";
+    if (isCollected) return "collected";
   }
   await run("repack", "-d", "-l", "-q", "--geometric=2", "--write-midx");
   await run("pack-refs", "--all", "--prune");
   await run("commit-graph", "write", "--reachable", "--split", "--no-progress");
   return "repacked";
+}
+
+/** What takes git too much time or memory is tried again in a week; until then packs are only combined. */
+function ifTooLarge(error: unknown): false {
+  if (!(error instanceof RanOutOfTime)) throw error;
+  log().warn({ err: error }, "a repository is too large to be collected");
+  return false;
 }
 
 /** When everything was last collected; if never, when the repository was created. */
@@ -119,3 +176,35 @@ const isThere = (path: string): Promise<boolean> =>
     () => true,
     () => false,
   );
+
+/** Finished rows are deleted, so every row is open. */
+export const maintenanceTable: LeasedTable = { name: "repo_maintenance", isOpen: "true" };
+
+/** NOTIFY channel; nothing is announced on it, since maintenance is never urgent. */
+export const MAINTENANCE_CHANNEL = "repo_maintenance";
+
+/** A claimed row, with the id of its repository, which may be deleted by then. */
+export type DueMaintenance = { id: string; attempts: number };
+
+/** Many pushes in a row get one visit. */
+export const MAINTENANCE_DELAY_SECONDS = 10 * 60;
+
+/** Schedules maintenance of a repository: something is about to be sent to it, whatever becomes of that. */
+export async function scheduleMaintenance(repoId: string): Promise<void> {
+  await pool().query({
+    name: "schedule-maintenance",
+    text: `INSERT INTO repo_maintenance (id, due_at) VALUES ($1, now() + make_interval(secs => $2)) ON CONFLICT (id) DO NOTHING`,
+    values: [repoId, MAINTENANCE_DELAY_SECONDS],
+  });
+}
+
+/** For work that was deferred for other work, such as reading a card. */
+const SOON_SECONDS = 30;
+
+/** Schedules maintenance soon, and again if it is running now: it may have passed the requested step already. */
+export async function scheduleMaintenanceSoon(tx: Db, repoId: string): Promise<void> {
+  await tx.$executeRaw`
+    INSERT INTO repo_maintenance AS row (id, due_at) VALUES (${repoId}, now() + make_interval(secs => ${SOON_SECONDS}))
+    ON CONFLICT (id) DO UPDATE
+      SET due_at = CASE WHEN row.claim_id IS NULL THEN least(row.due_at, excluded.due_at) ELSE excluded.due_at END`;
+}

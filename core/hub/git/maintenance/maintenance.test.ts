@@ -5,15 +5,20 @@ import { signedInPerson } from "../../../accounts/testing/people.ts";
 import { db } from "../../../db.ts";
 import { fairQueue } from "../../../fair-queue/fair-queue.ts";
 import { newId } from "../../../ids.ts";
-import { claimRows } from "../../../leases/leased-table.ts";
+import { claimRows } from "../../../postgres/leased-table.ts";
 import { readRepo } from "../../repos/read-repos.ts";
 import { commitTo, eventsOf, fsck, someRepo } from "../../testing/repos.ts";
 import { countObjects } from "../count-objects.ts";
-import { listRefs } from "../refs/list-refs.ts";
+import { listRefs } from "../refs/git-refs.ts";
 import { openRepository, repositoryPath } from "../repository.ts";
-import { maintainRepository, tidy } from "./maintain-repository.ts";
-import { type DueMaintenance, maintenanceTable, scheduleMaintenanceSoon } from "./maintenance-table.ts";
-import { removeDeletedRepositories } from "./remove-deleted.ts";
+import {
+  type DueMaintenance,
+  maintainRepository,
+  maintenanceTable,
+  scheduleMaintenanceSoon,
+  tidy,
+} from "./maintain-repository.ts";
+import { removeDeletedRepositories } from "./remove-files.ts";
 
 const longAgo = new Date(Date.now() - 30 * 24 * 60 * 60 * 1000);
 const isThere = (path: string) =>
@@ -22,7 +27,7 @@ const isThere = (path: string) =>
     () => false,
   );
 
-test("what came in pieces is put together, and nothing is lost", async () => {
+test("output that arrives in pieces is combined, and nothing is lost", async () => {
   const ada = await signedInPerson();
   const repo = await someRepo(ada);
   const path = await openRepository(repo);
@@ -61,7 +66,7 @@ test("S137 a push is recorded at once while cards are busy, and its card is read
   const repo = await someRepo(ada);
   const readme = (license: string) => ({ "README.md": `---\nlicense: ${license}\n---\n` });
   await commitTo(repo, ada, readme("mit"));
-  const queue = fairQueue({ name: "cards", places: 4 });
+  const queue = fairQueue({ name: "cards", slots: 4 });
   const take = (key: string) => queue.take({ party: { key, isAnonymous: false } });
   const held = await Promise.all(["a", "b", "c", "d"].map(take));
   const waiting = Array.from({ length: 64 }, () => take("background"));
@@ -95,7 +100,7 @@ test("S137 a push is recorded at once while cards are busy, and its card is read
   expect(await maintain()).toBeNull();
 });
 
-test("of a repository that is gone there is nothing to look after, and what fails is tried later", async () => {
+test("of a deleted repository does nothing, and a failure is retried later", async () => {
   const id = newId();
   await db().repoMaintenance.create({ data: { id, dueAt: new Date(0) } });
   const { claimId, rows } = await claimRows<DueMaintenance>(maintenanceTable, 1);
@@ -113,7 +118,21 @@ test("of a repository that is gone there is nothing to look after, and what fail
   expect(row.dueAt.getTime()).toBeGreaterThan(Date.now() + 30 * 60_000);
 });
 
-test("what killed processes have left is removed when it is old, and only then", async () => {
+test("S137 a repository that git takes too long to repack is counted, and retried a day later", async () => {
+  const ada = await signedInPerson();
+  const repo = await someRepo(ada);
+  for (const text of ["a", "b", "c"]) await commitTo(repo, ada, { "a.txt": text });
+  await utimes(join(repositoryPath(repo.id), "config"), longAgo, longAgo);
+  await db().repoMaintenance.update({ where: { id: repo.id }, data: { dueAt: new Date(0) } });
+  await db().repo.update({ where: { id: repo.id }, data: { sizeBytes: 0 } });
+  const { claimId, rows } = await claimRows<DueMaintenance>(maintenanceTable, 1);
+  await maintainRepository(rows[0] as DueMaintenance, claimId, { stepMaxMs: 1 });
+  const row = await db().repoMaintenance.findUniqueOrThrow({ where: { id: repo.id } });
+  expect(row.dueAt.getTime()).toBeGreaterThan(Date.now() + 23 * 60 * 60_000);
+  expect((await readRepo(repo.id))?.sizeBytes).toBeGreaterThan(0);
+});
+
+test("leftovers of killed processes are removed only when they are old", async () => {
   const ada = await signedInPerson();
   const repo = await someRepo(ada);
   await commitTo(repo, ada, { "a.txt": "a" });
@@ -144,4 +163,25 @@ test("the data of deleted repositories is removed after a while", async () => {
   expect(await isThere(repositoryPath(gone.id))).toBe(false);
   expect((await readdir(repositoryPath(kept.id))).length).toBeGreaterThan(0);
   expect(await db().repoRemoval.count({ where: { repoId: gone.id } })).toBe(0);
+});
+
+test("S137 one owner's other repositories wait after a long visit, and others come first", async () => {
+  const [ada, bea] = [await signedInPerson(), await signedInPerson("bea")];
+  const repos = [await someRepo(ada), await someRepo(ada), await someRepo(bea)];
+  await db().repoMaintenance.deleteMany();
+  for (const [at, repo] of repos.entries()) {
+    await openRepository(repo);
+    await db().repoMaintenance.create({ data: { id: repo.id, dueAt: new Date(at) } });
+  }
+  const claim = async () => {
+    const { claimId, rows } = await claimRows<DueMaintenance>(maintenanceTable, 1);
+    return { claimId, row: rows[0] as DueMaintenance };
+  };
+  const first = await claim();
+  expect(first.row.id).toBe(repos[0]?.id);
+  await maintainRepository(first.row, first.claimId, { longVisitMs: 0 });
+  const second = await claim();
+  expect(second.row.id).toBe(repos[2]?.id);
+  await maintainRepository(second.row, second.claimId, { longVisitMs: 0 });
+  await expect.poll(async () => (await claim()).row?.id).toBe(repos[1]?.id);
 });

@@ -1,3 +1,6 @@
+import { db } from "../../../db.ts";
+import { env } from "../../../env.ts";
+
 export type Signature = { name: string; email: string; at: Date };
 
 export type CommitSummary = {
@@ -22,7 +25,7 @@ const TITLE_MAX_CHARACTERS = 500;
 const MESSAGE_MAX_CHARACTERS = 64_000;
 const TIME_MAX_MS = 8.64e15;
 
-/** Reads the parts that `COMMIT_FORMAT` asks for. */
+/** Reads the parts that `COMMIT_FORMAT` requests. */
 export function parseCommit(fields: readonly string[], messageMax = MESSAGE_MAX_CHARACTERS): Commit {
   const [sha = "", parents = "", authorName = "", authorEmail = "", authoredAt, name = "", email = "", at, body = ""] = fields;
   const message = body.trimEnd().slice(0, messageMax);
@@ -47,7 +50,7 @@ function dateOf(seconds: string | undefined): Date {
   return new Date(Math.abs(ms) <= TIME_MAX_MS ? ms : 0);
 }
 
-/** In a list of up to 250 commits: 64 KB each would be 16 MB for one small request (S137). A single commit is read in full. */
+/** The length of a message in a list of up to 250 commits, where 64 KB each would be 16 MB for one small request (S137). */
 const LISTED_MESSAGE_MAX_CHARACTERS = 4_000;
 
 /** Parses the output of `git log -z` with `COMMIT_FORMAT`. If there are several commits, their messages are cut. */
@@ -59,4 +62,30 @@ export function parseCommits(output: Buffer): Commit[] {
     commits.push(parseCommit(fields.slice(at, at + COMMIT_FIELDS), messageMax));
   }
   return commits;
+}
+
+/** An account here. */
+export type Author = { id: string; username: string; avatarId: string | null };
+
+/** The email address in our own signatures (core/hub/git/write/build-commit.ts): it contains the id and reveals nobody's email address. */
+const OWN_ADDRESS = /^([0-9a-f]{24})\+[^@]*@users\.noreply\.(.+)$/;
+
+/**
+ * Finds the accounts behind addresses in commits, by address. Only our own addresses lead to an account: who owns any other address is
+ * confidential (S115). As everywhere in git, the creator of a commit chooses the author's name.
+ */
+export async function findAuthors(addresses: Iterable<string>): Promise<Map<string, Author>> {
+  const { hostname } = new URL(env().ORIGIN);
+  const ids = new Map<string, string>();
+  for (const address of addresses) {
+    const [, id, host] = OWN_ADDRESS.exec(address) ?? [];
+    if (id && host === hostname) ids.set(address, id);
+  }
+  if (ids.size === 0) return new Map();
+  const users = await db().user.findMany({
+    where: { id: { in: [...new Set(ids.values())] }, disabledAt: null },
+    select: { id: true, username: true, avatarId: true },
+  });
+  const byId = new Map(users.map((user) => [user.id, user]));
+  return new Map([...ids].flatMap(([address, id]) => (byId.has(id) ? [[address, byId.get(id) as Author]] : [])));
 }

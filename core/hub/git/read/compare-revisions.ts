@@ -1,16 +1,15 @@
-import { ServiceError } from "../../../errors.ts";
+import { invalidRequest } from "../../../errors.ts";
 import type { Repo } from "../../repos/repo.ts";
 import { openRepository } from "../repository.ts";
 import type { Commit } from "./commit.ts";
 import type { Diff } from "./diff.ts";
 import { withObjects } from "./git-objects.ts";
 import { logCommits } from "./list-commits.ts";
-import { EMPTY_TREE, readDiff } from "./read-diff.ts";
-import { readPatch } from "./read-patch.ts";
+import { EMPTY_TREE, readDiff, readPatch } from "./read-diff.ts";
 import { type Revision, resolveRevision } from "./revision.ts";
 
-/** How many commits a comparison shows at most. */
-export const COMPARED_COMMITS_MAX = 250;
+/** The maximum number of commits that a comparison shows. */
+const COMPARED_COMMITS_MAX = 250;
 
 export type Comparison = {
   base: Revision;
@@ -21,17 +20,17 @@ export type Comparison = {
   diff: Diff;
 };
 
-/** Names two revisions: `base...head`, the changes of head since the merge base; or `base..head`, all that differs. */
+/** Two revisions: `base...head` for the changes of head since the merge base, or `base..head` for all differences. */
 export type Range = { base: string; head: string; isSinceMergeBase: boolean };
 
 /** @throws ServiceError `invalid_request` for text that is not a range */
 export function parseRange(text: string): Range {
   const [, base, dots, head] = /^(.+?)(\.{2,3})(.+)$/s.exec(text) ?? [];
-  if (!base || !head) throw new ServiceError("invalid_request", "Compare two revisions as base...head.", { field: "range" });
+  if (!base || !head) throw invalidRequest("Compare two revisions as base...head.", "range");
   return { base, head, isSinceMergeBase: dots === "..." };
 }
 
-/** The same as a patch for programs; null when it is too large. @throws ServiceError `not_found` (RevisionNotFound) */
+/** The comparison as a patch for programs; null if it is too large. @throws ServiceError `not_found` (RevisionNotFound) */
 export async function comparePatch(repo: Repo, range: Range): Promise<string | null> {
   const directory = await openRepository(repo);
   const { from, to, sinceMergeBase } = await resolveRange(directory, repo, range);
@@ -39,7 +38,7 @@ export async function comparePatch(repo: Repo, range: Range): Promise<string | n
 }
 
 /**
- * What one revision has that another lacks.
+ * Compares two revisions: the commits that only `head` has, and the changed files.
  * @throws ServiceError `not_found` (RevisionNotFound)
  */
 export async function compareRevisions(

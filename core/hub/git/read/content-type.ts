@@ -2,7 +2,7 @@ import { isUtf8 } from "node:buffer";
 import mime from "mime";
 
 /** How a file of a repository is sent from our own origin. */
-export type ContentType = {
+type ContentType = {
   /** For the header. */
   type: string;
   kind: "text" | "image" | "other";
@@ -33,7 +33,7 @@ export function isText(bytes: Buffer): boolean {
   return !start.includes(0) && isUtf8(wholeCharacters(start, bytes.length > start.length));
 }
 
-/** Without a character that was cut in half. */
+/** The bytes without a character that was cut in half. */
 function wholeCharacters(bytes: Buffer, isCut: boolean): Buffer {
   if (!isCut) return bytes;
   let end = bytes.length;

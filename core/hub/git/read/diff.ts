@@ -1,7 +1,7 @@
 /** A diff between two commits, for people. */
 export type Diff = {
   files: DiffFile[];
-  /** Of all files, including those not shown; `isCut` says whether there may be even more. */
+  /** The numbers for all files, including those not shown; if `isCut`, there may be even more. */
   fileCount: number;
   additions: number;
   deletions: number;
@@ -16,7 +16,7 @@ export type DiffFile = {
   path: string;
   /** For a renamed or copied file. */
   oldPath: string | null;
-  /** Octal; null if there was or is no file. */
+  /** Octal; null for a file that was added or deleted. */
   oldMode: string | null;
   newMode: string | null;
   oldOid: string | null;
@@ -31,7 +31,7 @@ export type DiffFile = {
 };
 
 export type DiffHunk = {
-  /** Where git found the hunk: the name of a function. */
+  /** The place of the hunk as git names it: the name of a function. */
   heading: string;
   lines: DiffLine[];
 };

@@ -1,16 +1,21 @@
 import type { Socket } from "node:net";
-import type { Readable } from "node:stream";
+import { Readable } from "node:stream";
 import { notFound } from "../../../errors.ts";
+import { SMALL_BODY_BYTES } from "../../../fair-queue/body-budget.ts";
+import type { ByteRange } from "../../../http/byte-range.ts";
 import { type Watched, watchPace } from "../../../http/pace.ts";
+import { openLfsObject } from "../../lfs/objects/open-lfs-object.ts";
 import type { Repo } from "../../repos/repo.ts";
 import { downloads } from "../queues.ts";
 import { openRepository } from "../repository.ts";
 import { spawnGit } from "../run-git.ts";
-import { SNIFFED_BYTES } from "./content-type.ts";
-import { describeEntry, type Entry } from "./entry.ts";
-import { requireEntry } from "./find-entry.ts";
+import type { CommitSummary } from "./commit.ts";
+import { isText, SNIFFED_BYTES } from "./content-type.ts";
 import { type GitObjects, ObjectTooLarge, withObjects } from "./git-objects.ts";
+import { findLastCommits } from "./last-commits.ts";
 import { type Revision, resolveRevision } from "./revision.ts";
+import { describeEntry, type Entry, requireEntry } from "./tree-entries.ts";
+import { EXTRA_MAX_MS, ifInTime } from "./walk.ts";
 
 /** A file of a revision. */
 export type FoundFile = {
@@ -25,10 +30,10 @@ export type FoundFile = {
   start?: Buffer;
 };
 
-export type FileQuery = {
+type FileQuery = {
   revision: string;
   path: string;
-  /** How much to read at most; by default nothing. */
+  /** The maximum size of content to read; by default nothing. */
   maxBytes?: number;
   /** If a file is larger than `maxBytes`, its first bytes are read for the content type, up to this size of the file. */
   startMaxBytes?: number;
@@ -42,8 +47,8 @@ export async function findFile(repo: Repo, query: FileQuery): Promise<FoundFile>
   return withObjects(await openRepository(repo), (objects) => findFileWith(objects, repo, query));
 }
 
-/** The same with objects that are open already. */
-export async function findFileWith(
+/** Finds a file with objects that are open already. */
+async function findFileWith(
   objects: GitObjects,
   repo: Repo,
   { revision: name, path, maxBytes = 0, startMaxBytes = 0 }: FileQuery,
@@ -126,4 +131,77 @@ async function startBlob(directory: string, oid: string): Promise<Socket> {
   });
   // The reader gets errors, if there is one.
   return (child.stdout as Socket).on("error", () => undefined).once("close", () => child.kill("SIGKILL"));
+}
+
+/** `findFile` without `openFile`. Content sent from memory stays there; larger files come from git to readers with a slot (S137). */
+export const TO_OPEN = { maxBytes: SMALL_BODY_BYTES, startMaxBytes: 1024 * 1024 };
+
+/**
+ * The bytes of a file, or a range of them: the content of a file in Git LFS, unless the pointer is requested. A stream must be read
+ * or destroyed.
+ * @param file found with `TO_OPEN`, for somebody who may read content
+ * @throws ServiceError `not_found` or `gone` if Git LFS does not have the content
+ */
+export async function openFile(
+  repo: Repo,
+  file: FoundFile,
+  { range, isPointer = false }: { range?: ByteRange; isPointer?: boolean },
+): Promise<Buffer | Readable> {
+  const { entry, bytes } = file;
+  if (entry.lfs && !isPointer) return (await openLfsObject(repo, entry.lfs.oid, { range })).stream;
+  if (bytes) return range ? bytes.subarray(range.start, range.end + 1) : bytes;
+  const all = await streamBlob(repo, entry.oid);
+  return range ? sliceOf(all, range) : all;
+}
+
+/** Git sends a file from its beginning: the bytes before the range are dropped, and those after it are not awaited. */
+function sliceOf(all: Readable, { start, end }: ByteRange): Readable {
+  async function* wanted() {
+    let at = 0;
+    for await (const chunk of all as AsyncIterable<Buffer>) {
+      const part = chunk.subarray(Math.max(start - at, 0), Math.max(end + 1 - at, 0));
+      at += chunk.length;
+      if (part.length > 0) yield part;
+      if (at > end) return;
+    }
+  }
+  const slice = Readable.from(wanted(), { objectMode: false });
+  // A slice that nobody reads never starts, and so would never end its source.
+  return slice.once("close", () => all.destroy());
+}
+
+/** Larger texts are not shown on a page. */
+const VIEW_MAX_BYTES = 512 * 1024;
+
+export type ViewedFile = FoundFile & {
+  /** Null when none was found in time. */
+  lastCommit: CommitSummary | null;
+  /** Its content, if it is text that is small enough, is not in Git LFS, and may be read. */
+  text: string | null;
+  /** Whether it is text, as far as it was read. */
+  isText: boolean;
+  /** Whether the last commit is missing now and will be available soon. */
+  isLate: boolean;
+};
+
+/**
+ * A file for a page.
+ * @param withContent whether the actor may read content; otherwise the file is only named
+ * @throws ServiceError `not_found` (RevisionNotFound, EntryNotFound)
+ */
+export async function viewFile(
+  repo: Repo,
+  { revision, path, withContent }: { revision: string; path: string; withContent: boolean },
+): Promise<ViewedFile> {
+  const file = await findFile(repo, { revision, path, maxBytes: withContent ? VIEW_MAX_BYTES : 0 });
+  const query = { folder: path, paths: [path], waitMaxMs: EXTRA_MAX_MS };
+  const commits = await ifInTime(findLastCommits(await openRepository(repo), file.sha, query));
+  const isReadable = file.bytes !== undefined && !file.entry.lfs && isText(file.bytes);
+  return {
+    ...file,
+    lastCommit: commits.value?.get(path) ?? null,
+    isLate: commits.isLate,
+    text: isReadable ? (file.bytes as Buffer).toString("utf8").replace(/^\ufeff/, "") : null,
+    isText: isReadable,
+  };
 }

@@ -1,5 +1,6 @@
 import { ServiceError } from "../../../errors.ts";
 import { objectReads } from "../queues.ts";
+import { resolveRef } from "../refs/git-refs.ts";
 import { RanOutOfTime } from "../run-git.ts";
 import { CLOSED, type GitObject, type ObjectInfo, ObjectReader, restReader, takeResting } from "./object-reader.ts";
 
@@ -14,6 +15,7 @@ const TREE_MAX_BYTES = 4 * 1024 * 1024;
 const TREES_MAX_BYTES = 16 * 1024 * 1024;
 /** The limit for one annotated tag. Pushes refuse a larger one (smart-http/hooks/plain/pre-receive). */
 export const TAG_MAX_BYTES = 1024 * 1024;
+const COMMIT_MAX_BYTES = TAG_MAX_BYTES;
 /** How many tags may point to one another. */
 const NESTED_TAGS_MAX = 5;
 /** The cost of the smallest tree: two answers from git, and remembering it. */
@@ -21,13 +23,13 @@ const TREE_COST_BYTES = 256;
 
 /**
  * A repository's objects, all read through one git process, however many are requested and in any order. Requested names must not contain
- * line breaks; paths are never requested but walked down tree by tree (find-entry.ts).
+ * line breaks; paths are never requested but walked down tree by tree (tree-entries.ts).
  */
 export class GitObjects {
   readonly #path: string;
   readonly #reader: ObjectReader;
   readonly #deadline: NodeJS.Timeout;
-  /** By the names that were requested. */
+  /** The results, by the requested names. */
   readonly #trees = new Map<string, Buffer>();
   #treeBytes = 0;
   #isClosed = false;
@@ -63,6 +65,11 @@ export class GitObjects {
     return found?.type === "commit" ? found : undefined;
   }
 
+  /** Whether there is a ref of this full name. */
+  async hasRef(ref: string): Promise<boolean> {
+    return (await resolveRef(this.#path, ref)) !== null;
+  }
+
   /** An object with its content; undefined when none has this name. @throws ObjectTooLarge */
   async read(name: string, maxBytes: number): Promise<GitObject | undefined> {
     const info = await this.info(name);
@@ -78,18 +85,28 @@ export class GitObjects {
   async tree(treeish: string): Promise<Buffer | undefined> {
     const known = this.#trees.get(treeish);
     if (known) return known;
-    const info = await this.info(`${treeish}^{tree}`);
+    const info = await this.#treeOf(treeish);
     if (!info) return undefined;
-    if (info.size > TREE_MAX_BYTES)
-      throw new TooMuchToRead("This folder has too many entries to be read here. Clone the repository.");
+    if (info.size > TREE_MAX_BYTES) throw new TooMuchToRead("This folder has too many entries to show. Clone the repository.");
     this.#treeBytes += info.size + TREE_COST_BYTES;
     if (this.#treeBytes > TREES_MAX_BYTES)
       throw new TooMuchToRead(
-        "Too many large folders have to be read for this. Ask for fewer paths at once, or clone the repository.",
+        "This requires reading too many large folders. Request fewer paths at once, or clone the repository.",
       );
     const tree = (await this.#ask("contents", info.oid)) as GitObject | undefined;
     if (tree) this.#trees.set(treeish, tree.bytes);
     return tree?.bytes;
+  }
+
+  /** The type and size of the tree of a commit. Git's own `^{tree}` would read all of a tree before its size is known (S137). */
+  async #treeOf(treeish: string): Promise<ObjectInfo | undefined> {
+    const info = await this.info(treeish);
+    if (info?.type === "tree") return info;
+    const commit = info?.type === "commit" ? info : info && (await this.commit(treeish));
+    if (!commit || commit.size > COMMIT_MAX_BYTES) return undefined;
+    const { bytes } = (await this.#ask("contents", commit.oid)) as GitObject;
+    const id = /^tree ([0-9a-f]{40,64})\n/.exec(bytes.toString("latin1", 0, 80))?.[1];
+    return id ? this.info(id) : undefined;
   }
 
   close(): void {

@@ -1,16 +1,17 @@
 import { execFileSync } from "node:child_process";
 import { beforeAll, describe, expect, test } from "vitest";
 import { signedInPerson, type TestPerson } from "../../../accounts/testing/people.ts";
+import { requestContext } from "../../../log.ts";
 import type { Repo } from "../../repos/repo.ts";
 import { commitTo, someRepo } from "../../testing/repos.ts";
+import { downloads } from "../queues.ts";
 import { openRepository } from "../repository.ts";
 import { runGit } from "../run-git.ts";
 import { compareRevisions, parseRange } from "./compare-revisions.ts";
 import type { DiffFile } from "./diff.ts";
-import { listCommits } from "./list-commits.ts";
+import { listCommits, readCommit } from "./list-commits.ts";
 import { describeRefs, listRefs } from "./list-refs.ts";
-import { readCommit } from "./read-commit.ts";
-import { readPatch } from "./read-patch.ts";
+import { readPatch } from "./read-diff.ts";
 
 let ada: TestPerson;
 let repo: Repo;
@@ -56,7 +57,7 @@ describe("listCommits", () => {
     expect((await readCommit(made, "main")).commit.message).toBe(message);
   });
 
-  test("pages through the history, the latest first, with its length; of a path too, a deleted one as well", async () => {
+  test("pages through the history, newest first, with its length; of a path too, a deleted one as well", async () => {
     const made = await someRepo(ada);
     await expect(listCommits(made, { revision: "main" })).resolves.toMatchObject({ commits: [], total: 0 });
     const shas: string[] = [];
@@ -109,7 +110,7 @@ describe("listCommits", () => {
 });
 
 describe("readCommit", () => {
-  test("says what was added, changed, renamed, deleted and of what kind, whatever it is called", async () => {
+  test("says what was added, changed, renamed and deleted, and its kind, whatever its name", async () => {
     const long = Array.from({ length: 40 }, (_, at) => `line ${at}`).join("\n");
     const names = { quote: `a "b"\nc`, dash: "-x", diff: "diff --git a b", arrow: "a => b", emoji: "🌊" };
     const first = await commitFiles([], {
@@ -166,7 +167,7 @@ describe("readCommit", () => {
     expect((await readCommit(repo, first)).diff.files.every(({ status }) => status === "added")).toBe(true);
   });
 
-  test("a huge difference is cut, and says so: lines of a file, lines in all, files, and files too large to be read", async () => {
+  test("a huge difference is truncated and says so: lines of a file, lines in total, files, and files too large to be read", async () => {
     const lines = (count: number, word: string) => ({
       content: `${Array.from({ length: count }, (_, at) => `${word} ${at}`).join("\n")}\n`,
     });
@@ -190,7 +191,7 @@ describe("readCommit", () => {
     expect((await readCommit(repo, huge)).diff.files[0]).toMatchObject({ isBinary: true, hunks: [] });
   }, 60_000);
 
-  test("a merge is shown as what it brought to its first parent", async () => {
+  test("a merge is shown as its changes to the first parent", async () => {
     const base = await commitFiles([], { a: { content: "1\n" } });
     const left = await commitFiles([base], { a: { content: "1\n" }, left: { content: "l\n" } });
     const right = await commitFiles([base], { a: { content: "1\n" }, right: { content: "r\n" } });
@@ -204,7 +205,7 @@ describe("readCommit", () => {
 });
 
 describe("compareRevisions", () => {
-  test("three dots are what the second has since both were one, two are all that differs", async () => {
+  test("three dots show the second's changes since the merge base, two show all differences", async () => {
     const base = await commitFiles([], { a: { content: "1\n" } });
     const main = await commitFiles([base], { a: { content: "1\n" }, main: { content: "m\n" } }, "on main");
     const topic = await commitFiles([base], { a: { content: "2\n" } }, "on topic");
@@ -227,7 +228,7 @@ describe("compareRevisions", () => {
     });
   });
 
-  test("a patch for programs can be applied, and one that is too large is none", async () => {
+  test("a patch for programs can be applied, and one that is too large is refused", async () => {
     const path = await openRepository(repo);
     const base = await commitFiles([], { a: { content: "1\n" } });
     const topic = await commitFiles([base], { a: { content: "2\n" }, b: { content: "new\n" } });
@@ -237,6 +238,16 @@ describe("compareRevisions", () => {
     expect(stat).toBe("1\t1\ta\n1\t0\tb\n");
     const huge = await commitFiles([base], { a: { content: `${"x".repeat(100)}\n`.repeat(60_000) } });
     expect(await readPatch(path, base, huge)).toBeNull();
+    // S137: of a request, it takes a slot until it has been answered.
+    const closing: (() => void)[] = [];
+    const whenClosed = (listener: () => void) => {
+      closing.push(listener);
+      return () => undefined;
+    };
+    await requestContext.run({ requestId: "test", whenClosed }, () => readPatch(path, base, topic));
+    expect(downloads.counts.taken).toBe(1);
+    for (const close of closing) close();
+    expect(downloads.counts.taken).toBe(0);
   });
 });
 

@@ -1,14 +1,14 @@
 import { expect, test } from "vitest";
 import { signedInPerson } from "../../../accounts/testing/people.ts";
 import { db } from "../../../db.ts";
-import { setRef } from "../../discussions/testing.ts";
 import type { Repo } from "../../repos/repo.ts";
+import { setRef } from "../../testing/discussions.ts";
 import { commitTo, someRepo } from "../../testing/repos.ts";
 import { openRepository } from "../repository.ts";
 import { runGit } from "../run-git.ts";
-import { isOnBranch } from "./is-on-branch.ts";
+import { isOnBranch } from "./revision.ts";
 
-test("tells a commit that only a pull request reaches from one of a branch or tag, and notices when it is merged", async () => {
+test("distinguishes a commit that only a pull request reaches from one of a branch or tag, and notices when it is merged", async () => {
   const ada = await signedInPerson();
   const repo = await someRepo(ada);
   const first = await commitTo(repo, ada, { a: "1" });

@@ -10,7 +10,7 @@ type LastCommits = ReadonlyMap<string, CommitSummary>;
 const findOnce = walker<LastCommits>({ max: 500 });
 
 type LastCommitsQuery = {
-  /** Without a trailing slash; empty for the root. */
+  /** The folder's path without a trailing slash; empty for the root. */
   folder: string;
   /** From the root. */
   paths: readonly string[];
@@ -41,32 +41,37 @@ async function walkBack(
   maxMs: number,
 ): Promise<Walked<LastCommits>> {
   const found = new Map<string, CommitSummary>();
+  const longest = Math.max(...[...wanted].map(({ length }) => length));
   const args = ["log", "-z", COMMIT_FORMAT, "--raw", "--no-abbrev", "--no-renames", "--diff-merges=dense-combined"];
   const only = folder === "" ? [] : ["--", folder];
   const child = await spawnWalkGit(path, [...args, "--end-of-options", commit, ...only], {
     env: { GIT_LITERAL_PATHSPECS: "1" },
-    signal: AbortSignal.timeout(maxMs),
+    maxMs,
   });
-  // Ending it early, by us or by the time limit, is not a failure.
+  const until = Date.now() + maxMs;
   child.once("error", () => undefined);
   child.stdin.on("error", () => undefined).end();
   child.stderr.resume();
   let current: CommitSummary | undefined;
   try {
     for await (const record of recordsOf(child.stdout)) {
+      if (Date.now() >= until) break;
       if (Array.isArray(record)) current = summaryOf(record);
-      else if (current) note(record, current, wanted, found);
+      else if (current) note(record.slice(0, longest + 1), current, wanted, found);
       if (wanted.size === 0) break;
     }
   } finally {
     child.kill("SIGKILL");
-    // Unread output would keep it open for ever.
+    // Unread output would keep it open forever.
     child.stdout.destroy();
   }
   return { value: found, isWhole: wanted.size === 0 };
 }
 
-/** A change of anything in a folder changes the folder. */
+/**
+ * A change of anything in a folder changes the folder.
+ * @param changed a path, cut: whoever pushed it may have put it into thousands of folders, and each is looked up (S137)
+ */
 function note(changed: string, commit: CommitSummary, wanted: Set<string>, found: Map<string, CommitSummary>): void {
   for (let end = changed.length; end > 0; end = changed.lastIndexOf("/", end - 1)) {
     const one = changed.slice(0, end);

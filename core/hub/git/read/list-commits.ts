@@ -3,18 +3,20 @@ import type { Repo } from "../../repos/repo.ts";
 import { openRepository } from "../repository.ts";
 import { GitFailed } from "../run-git.ts";
 import { COMMIT_FORMAT, type Commit, parseCommits } from "./commit.ts";
+import type { Diff } from "./diff.ts";
 import { withObjects } from "./git-objects.ts";
+import { EMPTY_TREE, readDiff } from "./read-diff.ts";
 import { type Revision, resolveRevision } from "./revision.ts";
-import { isTreePath } from "./tree-path.ts";
+import { isTreePath } from "./tree-entries.ts";
 import { runWalk, runWalkGit, walker } from "./walk.ts";
 
 /** The page size that existing clients expect; they ask for up to ten times as much and accept less. */
 export const COMMITS_PAGE_MAX = 100;
 const PAGE_MAX = 1_000_000;
 
-export type CommitPage = { revision: Revision; commits: Commit[]; total: number; page: number; pageSize: number };
+type CommitPage = { revision: Revision; commits: Commit[]; total: number; page: number; pageSize: number };
 
-export type CommitQuery = {
+type CommitQuery = {
   revision: string;
   /** Lists only commits that changed what is at this path. */
   path?: string;
@@ -70,3 +72,21 @@ export async function logCommits(directory: string, range: readonly string[], pa
 
 const literal = { env: { GIT_LITERAL_PATHSPECS: "1" } };
 const onlyAt = (path: string): string[] => (path === "" ? [] : ["--", path]);
+
+/**
+ * One commit with its changes, compared with its first parent if it has several.
+ * @param withLines whether the lines are read too: they are content, which not everybody who sees the names may see
+ * @throws ServiceError `not_found` (RevisionNotFound)
+ */
+export async function readCommit(
+  repo: Repo,
+  revision: string,
+  { withLines = true }: { withLines?: boolean } = {},
+): Promise<{ commit: Commit; diff: Diff }> {
+  const directory = await openRepository(repo);
+  const { sha } = await withObjects(directory, (objects) => resolveRevision(objects, repo, revision));
+  if (sha === null) throw notFound("Revision");
+  const [commit] = await logCommits(directory, ["--max-count=1", "--end-of-options", sha]);
+  if (!commit) throw notFound("Revision");
+  return { commit, diff: await readDiff(directory, commit.parents[0] ?? EMPTY_TREE, sha, { withLines }) };
+}

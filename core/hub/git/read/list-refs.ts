@@ -4,7 +4,7 @@ import { TAG_MAX_BYTES } from "./git-objects.ts";
 import { runWalk, runWalkGit, walker } from "./walk.ts";
 
 export type ListedRef = {
-  /** Without the prefix: `main` of `refs/heads/main`. */
+  /** The name without the prefix: `main` for `refs/heads/main`. */
   name: string;
   /** The full name. */
   ref: string;
@@ -20,10 +20,10 @@ export type RefDescription = {
   message: string | null;
 };
 
-export type Refs = { branches: ListedRef[]; tags: ListedRef[]; converts: ListedRef[]; pullRequests: ListedRef[] };
+type Refs = { branches: ListedRef[]; tags: ListedRef[]; converts: ListedRef[]; pullRequests: ListedRef[] };
 
 /** How many refs of each kind are listed; a list that is cut has this length. */
-export const REFS_MAX = 10_000;
+const REFS_MAX = 10_000;
 
 const kinds = { branches: "refs/heads/", tags: "refs/tags/", converts: "refs/convert/", pullRequests: "refs/pr/" } as const;
 const SUBJECT_MAX_CHARACTERS = 200;

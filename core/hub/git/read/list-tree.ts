@@ -1,13 +1,19 @@
-import { notFound, ServiceError } from "../../../errors.ts";
+import { invalidRequest, notFound, ServiceError } from "../../../errors.ts";
 import type { Repo } from "../../repos/repo.ts";
 import { openRepository } from "../repository.ts";
-import { describeEntry, type Entry } from "./entry.ts";
-import { requireEntry } from "./find-entry.ts";
 import { type GitObjects, TooMuchToRead, withObjects } from "./git-objects.ts";
 import { findLastCommits } from "./last-commits.ts";
 import { type Revision, resolveRevision } from "./revision.ts";
-import { entriesIn, type TreeEntry } from "./tree-entries.ts";
-import { PATH_MAX_BYTES, PATH_MAX_NAMES } from "./tree-path.ts";
+import {
+  describeEntry,
+  type Entry,
+  entriesIn,
+  findEntry,
+  PATH_MAX_BYTES,
+  PATH_MAX_NAMES,
+  requireEntry,
+  type TreeEntry,
+} from "./tree-entries.ts";
 
 export const TREE_PAGE_MAX = 1_000;
 /** The page size with the last commit of each entry. */
@@ -20,7 +26,7 @@ export type TreePage = {
   nextCursor: string | null;
 };
 
-export type TreeQuery = {
+type TreeQuery = {
   revision: string;
   /** A folder, without slashes at either end; empty for the root. */
   path?: string;
@@ -46,7 +52,7 @@ export async function listTree(repo: Repo, query: TreeQuery): Promise<TreePage> 
   return { ...page, entries: await withLastCommits(directory, sha, query.path ?? "", page.entries) };
 }
 
-/** The same with objects that are open already, without the last commits. */
+/** Lists a page with objects that are open already, without the last commits. */
 export async function listTreeWith(
   objects: GitObjects,
   repo: Repo,
@@ -69,7 +75,7 @@ export async function listTreeWith(
 }
 
 /** Adds to each entry the last commit that changed it. Call it with no objects open. */
-export async function withLastCommits(directory: string, commit: string, folder: string, entries: Entry[]): Promise<Entry[]> {
+async function withLastCommits(directory: string, commit: string, folder: string, entries: Entry[]): Promise<Entry[]> {
   const commits = await findLastCommits(directory, commit, { folder, paths: entries.map(({ path }) => path) });
   return entries.map((entry) => ({ ...entry, lastCommit: commits.get(entry.path) }));
 }
@@ -84,7 +90,7 @@ const WALK_ENTRIES_MAX = 250_000;
 const WALK_PATHS_MAX_BYTES = 8 * 1024 * 1024;
 
 export type Found = { entry: TreeEntry; path: string };
-export type Walk = { prefix: string; after?: Cursor | undefined; isRecursive: boolean; max: number };
+type Walk = { prefix: string; after?: Cursor | undefined; isRecursive: boolean; max: number };
 
 /**
  * What is below a tree, depth first; folders that lie entirely before the cursor are not opened. Paths too long to be requested are left
@@ -108,7 +114,9 @@ async function walkInto(objects: GitObjects, treeish: string, walk: Walk, walkin
   const entries = [...entriesIn(tree)];
   walking.entries += entries.length;
   if (walking.entries > WALK_ENTRIES_MAX)
-    throw new TooMuchToRead("These folders have too many entries to be listed. List them one by one, or clone the repository.");
+    throw new TooMuchToRead(
+      "These folders have too many entries to list together. List them one by one, or clone the repository.",
+    );
   const baseBytes = Buffer.byteLength(base);
   for (const entry of foldersFirst(entries)) {
     if (walking.found.length >= max) return;
@@ -120,7 +128,7 @@ async function walkInto(objects: GitObjects, treeish: string, walk: Walk, walkin
       walking.pathBytes += pathBytes;
       if (walking.pathBytes > WALK_PATHS_MAX_BYTES)
         throw new TooMuchToRead(
-          "The paths of these files are too long to be listed at once. List their folders one by one, or clone the repository.",
+          "The paths of these files are too long to list at once. List their folders one by one, or clone the repository.",
         );
       walking.found.push({ entry, path });
     }
@@ -145,7 +153,7 @@ const cursorOf = ({ entry, path }: Found): string =>
 function readCursor(cursor: string): Cursor {
   const text = Buffer.from(cursor, "base64url").toString("utf8");
   const isUnderstood = text !== "" && cursor.length <= 8_192 && Buffer.from(text).toString("base64url") === cursor;
-  if (!isUnderstood) throw new ServiceError("invalid_request", "The cursor is none that was given here.", { field: "cursor" });
+  if (!isUnderstood) throw invalidRequest("The cursor is not valid.", "cursor");
   return text.endsWith("/") ? { path: text.slice(0, -1), isFolder: true } : { path: text, isFolder: false };
 }
 
@@ -162,3 +170,30 @@ function compare(one: Cursor, cursor: Cursor): "before" | "around" | "after" {
 
 /** Git orders by bytes, with a slash after the name of a folder. Latin-1 keeps the order of the bytes. */
 const comparable = (name = "", isFolder: boolean): string => Buffer.from(isFolder ? `${name}/` : name).toString("latin1");
+
+/** How many paths may be requested at once. */
+export const PATHS_MAX = 1_000;
+
+/**
+ * What is at each of some paths of a revision; paths where nothing is are left out.
+ * @throws ServiceError `not_found` (RevisionNotFound), `payload_too_large` for paths whose folders are too large together
+ */
+export async function findPaths(
+  repo: Repo,
+  { revision: name, paths, isExpanded = false }: { revision: string; paths: readonly string[]; isExpanded?: boolean },
+): Promise<Entry[]> {
+  const directory = await openRepository(repo);
+  const { sha, entries } = await withObjects(directory, async (objects) => {
+    const { sha } = await resolveRevision(objects, repo, name);
+    const entries: Entry[] = [];
+    if (sha === null) return { sha, entries };
+    for (const path of new Set(paths.slice(0, PATHS_MAX))) {
+      const entry = await findEntry(objects, sha, path);
+      if (entry && entry !== "root") entries.push(await describeEntry(objects, entry, path));
+    }
+    return { sha, entries };
+  }).catch((error: unknown) => {
+    throw error instanceof TooMuchToRead ? new ServiceError("payload_too_large", error.message, { cause: error }) : error;
+  });
+  return isExpanded && sha !== null ? withLastCommits(directory, sha, "", entries) : entries;
+}

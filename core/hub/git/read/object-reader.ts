@@ -27,7 +27,7 @@ const READER_MAX_QUESTIONS = 5_000;
 
 const FOUND = /^([0-9a-f]{40,64}) (commit|tree|blob|tag) (\d+)$/;
 
-/** Why a reader that nobody uses any more ends. */
+/** Why an unused reader ends. */
 export const CLOSED = "these objects were closed";
 
 /** A git process that answers questions about one repository's objects, in the order of the questions. */

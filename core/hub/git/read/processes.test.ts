@@ -10,16 +10,14 @@ import { objectReads, walks } from "../queues.ts";
 import { openRepository } from "../repository.ts";
 import { runGit } from "../run-git.ts";
 import { compareRevisions, parseRange } from "./compare-revisions.ts";
-import { findFile } from "./find-file.ts";
-import { findPaths } from "./find-paths.ts";
+import { findFile, viewFile } from "./find-file.ts";
 import { findLastCommits } from "./last-commits.ts";
-import { listCommits } from "./list-commits.ts";
+import { listCommits, readCommit } from "./list-commits.ts";
 import { listRefs } from "./list-refs.ts";
-import { readCommit } from "./read-commit.ts";
+import { findPaths } from "./list-tree.ts";
 import { EMPTY_TREE, readDiff } from "./read-diff.ts";
 import { readFolder } from "./read-folder.ts";
 import { readSnapshot } from "./read-snapshot.ts";
-import { viewFile } from "./view-file.ts";
 import { ifInTime, runWalk, runWalkGit } from "./walk.ts";
 
 let ada: TestPerson;
@@ -55,7 +53,7 @@ describe("git is started a few times for a page, however much is on it", () => {
     const folder = () => readFolder(repo, { revision: "main", path: "", withReadme: true });
     const page = () => Promise.all([folder(), listRefs(repo)]);
     expect(await processesOf(page)).toBe(4);
-    // What is known about a commit is remembered, on a busy machine a moment later.
+    // Facts about a commit are cached, on a busy machine a moment later.
     await expect.poll(() => processesOf(page)).toBe(2);
     const { entries, readme, commitCount, lastCommit } = await folder();
     expect(entries.map(({ path, lastCommit }) => [path, lastCommit?.title])).toEqual([
@@ -123,6 +121,26 @@ function openFiles(): string[] {
   });
 }
 
+test("S137 looking for last commits takes no longer for files in thousands of folders than for files with names as long", async () => {
+  /** The time that this process computes for, in microseconds. */
+  const costOf = async (folder: string) => {
+    const made = await someRepo(ada);
+    const directory = await openRepository(made);
+    const commit = (name: string, from: string, files: string[]) =>
+      `commit refs/heads/main\ncommitter ${name} <a@b.c> 1 +0000\ndata 0\n${from}${files.map((file) => `M 100644 inline ${file}\ndata 0\n\n`).join("")}\n`;
+    const many = Array.from({ length: 500 }, (_, at) => `${folder}${at}`);
+    const input = commit("first", "", ["old.txt"]) + commit("second", "", many);
+    await runGit(directory, ["fast-import", "--quiet"], { input });
+    const sha = (await runGit(directory, ["rev-parse", "main"])).toString().trim();
+    const before = process.cpuUsage();
+    const found = await findLastCommits(directory, sha, { folder: "", paths: ["old.txt"] });
+    const { user } = process.cpuUsage(before);
+    expect(found.get("old.txt")).toMatchObject({ author: { name: "first" } });
+    return user;
+  };
+  expect(await costOf("a/".repeat(2_000))).toBeLessThan(10 * (await costOf("aa".repeat(2_000))));
+});
+
 test("S137 while others walk in all the places, a folder and a file are shown without their last commits", async () => {
   const places = [];
   // The first gets a part of the slots, the last ones what is left.
@@ -151,7 +169,7 @@ test("S137 while others walk in all the places, a folder and a file are shown wi
 describe("S137 a walk that ran out of time is not begun again", () => {
   const shaOf = async () => (await readSnapshot(repo, "main", { files: "none" })).sha as string;
 
-  test("looking for last commits: what was found is shown to whoever asks next", async () => {
+  test("looking for last commits: the next caller gets what was found", async () => {
     const [directory, sha] = [await openRepository(repo), await shaOf()];
     const found = await findLastCommits(directory, sha, { folder: "a", paths: ["a/0/0.txt"], maxMs: 0 });
     expect(found.size).toBe(0);
@@ -166,7 +184,7 @@ describe("S137 a walk that ran out of time is not begun again", () => {
     vi.useRealTimers();
   });
 
-  test("a difference: what has come is shown, then the names of files", async () => {
+  test("a slow difference shows what has arrived, later only the names of files", async () => {
     const [directory, sha] = [await openRepository(repo), await shaOf()];
     expect(await readDiff(directory, EMPTY_TREE, sha, { maxMs: 0 })).toMatchObject({ isCut: true });
     const again = () => readDiff(directory, EMPTY_TREE, sha);
@@ -174,20 +192,20 @@ describe("S137 a walk that ran out of time is not begun again", () => {
     expect(await again()).toMatchObject({ isCut: true });
   });
 
-  test("what a page can do without is missing, and not late: asking again soon would not bring it", async () => {
+  test("an optional part that failed is missing, not late: asking again soon would not help", async () => {
     const { directory, args } = await endlessWalk("--name-status");
     await expect(runWalk(directory, args, { timeoutMs: 0 })).rejects.toMatchObject({ code: "unavailable" });
     expect(await ifInTime(runWalk(directory, args))).toEqual({ isLate: false });
   });
 
-  test("git's own output: the refusal is remembered, and tells what to do", async () => {
+  test("git's own output: the refusal is remembered, with advice", async () => {
     const { directory, args } = await endlessWalk("--name-only");
     await expect(runWalk(directory, args, { timeoutMs: 0 })).rejects.toMatchObject({ code: "unavailable" });
     expect(await processesOf(() => runWalk(directory, args).catch(() => undefined))).toBe(0);
     await expect(runWalk(directory, args)).rejects.toThrow(/clone the repository/);
   });
 
-  test("git that comes to its limit of memory: as git that takes too long", async () => {
+  test("git that reaches its memory limit is treated like git that takes too long", async () => {
     const directory = await openRepository(repo);
     const input = Buffer.alloc(40 * 1024 * 1024);
     const large = (await runGit(directory, ["hash-object", "-w", "--stdin"], { input })).toString("latin1").trim();
@@ -198,7 +216,7 @@ describe("S137 a walk that ran out of time is not begun again", () => {
     await expect(runWalkGit(directory, args)).resolves.toMatchObject({ length: expect.any(Number) });
   });
 
-  /** Of ten thousand million paths: no machine is fast enough for it. */
+  /** A tree of ten billion paths: no machine is fast enough for it. */
   const endlessWalk = async (what: string) => {
     const directory = await openRepository(await unfoldingRepo(ada));
     return { directory, args: ["diff", "-r", what, EMPTY_TREE, "main"] };

@@ -1,9 +1,9 @@
 import { notFound } from "../../../errors.ts";
-import { GitFailed, isOutOfMemory } from "../run-git.ts";
+import { downloads } from "../queues.ts";
+import { GitFailed, isOutOfMemory, TooMuchOutput } from "../run-git.ts";
 import type { Diff } from "./diff.ts";
-import { Patches } from "./parse-patch.ts";
-import { RawDiff } from "./parse-raw-diff.ts";
-import { spawnWalkGit, WALK_MAX_MS, type Walked, walker } from "./walk.ts";
+import { Patches, RawDiff } from "./parse-diff.ts";
+import { runWalk, spawnWalkGit, WALK_MAX_MS, type Walked, walker } from "./walk.ts";
 
 /** The empty tree, which git knows without storing it. */
 export const EMPTY_TREE = "4b825dc642cb6eb9a060e54bf8d69288fbee4904";
@@ -27,7 +27,7 @@ const ARGUMENTS = [
   "--no-textconv",
 ];
 
-export type DiffOptions = {
+type DiffOptions = {
   /** Only what changed in the second commit since the merge base, instead of all differences. */
   sinceMergeBase?: boolean;
   /** Whether the lines are read too; otherwise files are only named and counted. */
@@ -62,7 +62,7 @@ async function walkDiff(
 ): Promise<Walked<Diff>> {
   const options = [...(withLines ? ["-p"] : []), ...(sinceMergeBase ? ["--merge-base"] : [])];
   const args = [...ARGUMENTS, ...options, "--end-of-options", from, to];
-  const child = await spawnWalkGit(directory, args, { config: CONFIG, signal: AbortSignal.timeout(maxMs) });
+  const child = await spawnWalkGit(directory, args, { config: CONFIG, maxMs });
   child.stdin.on("error", () => undefined).end();
   let stderr = "";
   child.stderr.on("data", (chunk: Buffer) => {
@@ -143,5 +143,44 @@ class DiffReader {
       deletions: files.reduce((sum, file) => sum + file.deletions, 0),
       isCut,
     };
+  }
+}
+
+const PATCH_MAX_BYTES = 5 * 1024 * 1024;
+
+/**
+ * The difference between two commits as `git diff` prints it, for programs; null when it is too large to send. It stays in memory until it has
+ * been read, so the request has a slot until then, and slow readers yield (S137).
+ * @throws ServiceError `not_found` (RevisionNotFound), `unavailable`
+ */
+export async function readPatch(
+  directory: string,
+  from: string,
+  to: string,
+  { sinceMergeBase = false }: Pick<DiffOptions, "sinceMergeBase"> = {},
+): Promise<string | null> {
+  await downloads.takeUntilAnswered({ within: directory });
+  return patchBetween(directory, from, to, sinceMergeBase);
+}
+
+async function patchBetween(directory: string, from: string, to: string, sinceMergeBase: boolean): Promise<string | null> {
+  const options = [
+    "-r",
+    "-p",
+    "-M",
+    "--no-ext-diff",
+    "--no-textconv",
+    "--full-index",
+    ...(sinceMergeBase ? ["--merge-base"] : []),
+  ];
+  try {
+    const args = ["diff-tree", ...options, "--end-of-options", from, to];
+    return (await runWalk(directory, args, { maxBytes: PATCH_MAX_BYTES })).toString("utf8");
+  } catch (error) {
+    if (error instanceof TooMuchOutput) return null;
+    if (!(error instanceof GitFailed)) throw error;
+    if (/no merge base/.test(error.stderr)) return patchBetween(directory, from, to, false);
+    if (/bad object|ambiguous argument/.test(error.stderr)) throw notFound("Revision");
+    throw error;
   }
 }

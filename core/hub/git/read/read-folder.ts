@@ -1,16 +1,16 @@
 import type { Repo } from "../../repos/repo.ts";
 import { openRepository } from "../repository.ts";
 import type { CommitSummary } from "./commit.ts";
-import { findReadme, type Readme } from "./find-readme.ts";
-import { withObjects } from "./git-objects.ts";
+import { type GitObjects, ObjectTooLarge, withObjects } from "./git-objects.ts";
 import { findLastCommits } from "./last-commits.ts";
 import { countCommits } from "./list-commits.ts";
 import { listTreeWith, type TreePage } from "./list-tree.ts";
+import { entriesIn, findEntry } from "./tree-entries.ts";
 import { EXTRA_MAX_MS, ifInTime } from "./walk.ts";
 
-export const FOLDER_PAGE_ENTRIES = 100;
+const FOLDER_PAGE_ENTRIES = 100;
 
-export type Folder = TreePage & {
+type Folder = TreePage & {
   /** The latest commit that changed anything in it; null if there is none, or none was found in time. */
   lastCommit: CommitSummary | null;
   /** For the whole revision; null when they could not be counted in time. */
@@ -20,7 +20,7 @@ export type Folder = TreePage & {
   isLate: boolean;
 };
 
-export type FolderQuery = {
+type FolderQuery = {
   revision: string;
   path: string;
   cursor?: string;
@@ -51,4 +51,47 @@ export async function readFolder(repo: Repo, { revision, path, cursor, withReadm
   const dated = entries.flatMap(({ lastCommit }) => (lastCommit ? [lastCommit] : []));
   const [lastCommit = null] = dated.sort((one, other) => other.author.at.getTime() - one.author.at.getTime());
   return { ...page, entries, lastCommit, commitCount: count.value ?? null, readme, isLate: commits.isLate || count.isLate };
+}
+
+/** The README on the default branch. It is part of the card, which everybody sees who may see the repository. */
+export async function readFrontPage(repo: Repo): Promise<Readme | undefined> {
+  const { headSha } = repo;
+  if (headSha === null || repo.platformId !== null) return undefined;
+  return withObjects(await openRepository(repo), (objects) => findReadme(objects, headSha));
+}
+
+export type Readme = {
+  /** The name of the file. */
+  name: string;
+  text: string;
+  /** Whether it is Markdown; other text is shown as it is. */
+  isMarkdown: boolean;
+};
+
+const README_MAX_BYTES = 1024 * 1024;
+/** The first existing one is used. */
+const NAMES = ["readme.md", "readme.markdown", "readme", "readme.txt"];
+const LENGTHS = new Set(NAMES.map(({ length }) => length));
+
+/** The readme of a folder; undefined if there is none, or only one that is too large to read. */
+async function findReadme(objects: GitObjects, commit: string, path = ""): Promise<Readme | undefined> {
+  const folder = await findEntry(objects, commit, path);
+  if (!folder || (folder !== "root" && folder.type !== "directory")) return undefined;
+  const tree = await objects.tree(folder === "root" ? commit : folder.oid);
+  if (!tree) return undefined;
+  const isOfInterest = (start: number, end: number) => LENGTHS.has(end - start);
+  const files = [...entriesIn(tree, isOfInterest)].filter(({ type }) => type === "file");
+  for (const wanted of NAMES) {
+    const file = files.find(({ name }) => name.toLowerCase() === wanted);
+    if (!file) continue;
+    try {
+      const object = await objects.read(file.oid, README_MAX_BYTES);
+      if (!object || object.bytes.includes(0)) return undefined;
+      return { name: file.name, text: object.bytes.toString("utf8"), isMarkdown: /\.(md|markdown)$/i.test(file.name) };
+    } catch (error) {
+      if (error instanceof ObjectTooLarge) return undefined;
+      throw error;
+    }
+  }
+  return undefined;
 }

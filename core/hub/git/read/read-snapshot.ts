@@ -1,14 +1,11 @@
 import type { Repo } from "../../repos/repo.ts";
 import { openRepository } from "../repository.ts";
-import { describeEntry, type Entry } from "./entry.ts";
 import { type GitObjects, TooMuchToRead, withObjects } from "./git-objects.ts";
 import { type Found, walkTree } from "./list-tree.ts";
 import { resolveRevision } from "./revision.ts";
+import { describeEntry, type Entry } from "./tree-entries.ts";
 
-/**
- * Existing clients consider a longer list incomplete and request the tree page by page instead. One more than their limit therefore has
- * the same effect as the whole list.
- */
+/** Existing clients take a longer list for incomplete and request the tree by pages, so one more than their limit suffices. */
 const FILES_MAX = 50_001;
 /** Including folders. */
 const ENTRIES_MAX = 150_000;
@@ -23,10 +20,7 @@ export type Snapshot = {
   /** Null if there is no commit yet. */
   sha: string | null;
   committedAt: Date | null;
-  /**
-   * Null if they were not requested, or their paths have more bytes than one response can contain. Existing clients then request the tree
-   * page by page, as they do for too many files.
-   */
+  /** Null if not requested, or too long for one response: existing clients then request the tree page by page. */
   files: (Pick<Entry, "path"> & Partial<Entry>)[] | null;
 };
 

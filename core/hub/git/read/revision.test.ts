@@ -53,7 +53,15 @@ describe("resolveRevision", () => {
       expect(await resolve(name), name).toMatchObject({ name, sha, ref });
   });
 
-  test("S137 goes through a few tags of a tag, and neither through many nor through a huge one", async () => {
+  test("S137 does not treat a name as a ref because git reads it as a described commit", async () => {
+    const described = `v1.0-1-g${second.slice(0, 12)}`;
+    for (const name of [described, `refs/heads/${described}`, `refs/pr/${described}`])
+      await expect(resolve(name), name).rejects.toMatchObject({ wireCode: "RevisionNotFound" });
+    await git("update-ref", `refs/tags/${described}`, first);
+    expect(await resolve(described)).toMatchObject({ sha: first, ref: `refs/tags/${described}` });
+  });
+
+  test("S137 follows a few nested tags, but neither many nor a huge one", async () => {
     for (let at = 1; at <= 6; at++) await git("tag", "-a", "-m", "again", `nested-${at}`, at > 1 ? `nested-${at - 1}` : first);
     expect(await resolve("nested-5")).toMatchObject({ sha: first });
     await expect(resolve("nested-6")).rejects.toMatchObject({ wireCode: "RevisionNotFound" });
@@ -64,7 +72,7 @@ describe("resolveRevision", () => {
     await expect(resolve("huge")).rejects.toMatchObject({ wireCode: "RevisionNotFound" });
   });
 
-  test("S137 refuses everything else that git would understand, and what nothing is named", async () => {
+  test("S137 refuses everything else that git would understand, and impossible names", async () => {
     const tag = await git("rev-parse", "v1.0");
     const tree = await git("rev-parse", `${first}^{tree}`);
     const names = [

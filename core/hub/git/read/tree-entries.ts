@@ -1,3 +1,37 @@
+import { notFound } from "../../../errors.ts";
+import type { LfsObjectId } from "../../lfs/lfs-object.ts";
+import { LFS_POINTER_MAX_BYTES, parseLfsPointer } from "../../lfs/parse-lfs-pointer.ts";
+import type { CommitSummary } from "./commit.ts";
+import type { GitObjects } from "./git-objects.ts";
+
+/**
+ * What is at a path in a commit. It walks down the folders one by one, so that `..`, a leading slash or a backslash are ordinary names
+ * and lead nowhere (S137). Names that are not UTF-8 are found as they are shown.
+ * @param path without a slash at either end; empty for the root, which is "root"
+ * @throws TooMuchToRead
+ */
+export async function findEntry(objects: GitObjects, commit: string, path: string): Promise<TreeEntry | "root" | undefined> {
+  if (path === "") return "root";
+  if (!isTreePath(path)) return undefined;
+  const names = path.split("/");
+  let treeish = commit;
+  for (const [depth, name] of names.entries()) {
+    const tree = await objects.tree(treeish);
+    const entry = tree && findNamed(tree, name);
+    if (!entry || depth === names.length - 1) return entry;
+    if (entry.type !== "directory") return undefined;
+    treeish = entry.oid;
+  }
+  return undefined;
+}
+
+/** @throws ServiceError `not_found` (EntryNotFound); TooMuchToRead */
+export async function requireEntry(objects: GitObjects, commit: string | null, path: string): Promise<TreeEntry | "root"> {
+  const entry = commit === null ? (path === "" ? "root" : undefined) : await findEntry(objects, commit, path);
+  if (!entry) throw notFound("Entry");
+  return entry;
+}
+
 export type EntryType = "file" | "directory" | "symlink" | "submodule";
 
 /** One line of a tree object. */
@@ -5,9 +39,9 @@ export type TreeEntry = {
   /** Octal, in git's format: `100644`. */
   mode: string;
   type: EntryType;
-  /** As UTF-8; invalid bytes become replacement characters. */
+  /** The name as UTF-8; invalid bytes become replacement characters. */
   name: string;
-  /** As git stores it. */
+  /** The name's bytes, as git stores them. */
   bytes: Buffer;
   oid: string;
 };
@@ -39,7 +73,7 @@ export function* entriesIn(content: Buffer, isWanted = (_start: number, _end: nu
 }
 
 /** The entry with this name. A name that is not UTF-8 is found as it is shown. */
-export function findNamed(content: Buffer, name: string): TreeEntry | undefined {
+function findNamed(content: Buffer, name: string): TreeEntry | undefined {
   const wanted = Buffer.from(name);
   const isExact = (start: number, end: number) => {
     if (end - start !== wanted.length) return false;
@@ -59,4 +93,59 @@ function typeOf(mode: string): EntryType {
   if (mode.startsWith("04")) return "directory";
   if (mode.startsWith("12")) return "symlink";
   return mode.startsWith("16") ? "submodule" : "file";
+}
+
+/** A longer or deeper path can be in a tree and be cloned, but is neither listed nor found here: each folder on the way is read (S137). */
+export const PATH_MAX_BYTES = 4096;
+export const PATH_MAX_NAMES = 200;
+const NOT_A_NAME = new Set(["", ".", ".."]);
+
+/** Whether a text can be a path in a tree; false for a path that git would resolve to another place (S137). */
+export function isTreePath(path: string): boolean {
+  if (Buffer.byteLength(path) > PATH_MAX_BYTES || path.includes("\0")) return false;
+  const names = path.split("/");
+  return names.length <= PATH_MAX_NAMES && !names.some((name) => NOT_A_NAME.has(name));
+}
+
+/** A file or a folder of a commit. */
+export type Entry = {
+  type: EntryType;
+  path: string;
+  name: string;
+  oid: string;
+  mode: string;
+  /** The size in bytes; for a file in Git LFS the size of the file, not of its pointer. 0 for folders and submodules. */
+  size: number;
+  lfs?: LfsPointer;
+  /** The latest commit that changed it, if it was requested and could be found in bounded time. */
+  lastCommit?: CommitSummary;
+};
+
+/** An entry of a tree with its size, and with the content of its LFS pointer. */
+export async function describeEntry(objects: GitObjects, entry: TreeEntry, path: string): Promise<Entry> {
+  const { type, name, oid, mode } = entry;
+  const described = { type, path, name, oid, mode };
+  // The commit of a submodule is in another repository.
+  if (type === "directory" || type === "submodule") return { ...described, size: 0 };
+  const size = (await objects.info(oid))?.size ?? 0;
+  const lfs = await readLfsPointer(objects, entry, size);
+  return { ...described, size: lfs?.size ?? size, ...(lfs && { lfs }) };
+}
+
+/** A file in Git LFS: its object, and the size of its pointer in git, in bytes. */
+type LfsPointer = LfsObjectId & { pointerSize: number };
+
+/** `version`, `oid` and `size` alone are longer. */
+const POINTER_MIN_BYTES = 100;
+
+/** The pointer in a file of this size; undefined when the file is not a pointer. */
+export async function readLfsPointer(
+  objects: GitObjects,
+  { type, oid }: Pick<TreeEntry, "type" | "oid">,
+  size: number,
+): Promise<LfsPointer | undefined> {
+  if (type !== "file" || size < POINTER_MIN_BYTES || size > LFS_POINTER_MAX_BYTES) return undefined;
+  const object = await objects.read(oid, LFS_POINTER_MAX_BYTES);
+  const pointer = object && parseLfsPointer(object.bytes);
+  return pointer && { ...pointer, pointerSize: size };
 }

@@ -11,7 +11,7 @@ import { type GitOptions, gitLines, RanOutOfTime, runGit, type SpawnOptions, spa
  * of its commits, because the next one would run out of time as well.
  */
 
-/** As long as people wait for a page. */
+/** The time for which people wait for a page. */
 export const WALK_MAX_MS = 20_000;
 
 /** After this time the machine may be less busy, or the repository repacked. */
@@ -89,7 +89,7 @@ export function walker<T>({ max, keepsWhole = true }: { max: number; keepsWhole?
 export const EXTRA_MAX_MS = 250;
 
 /**
- * An optional part of a page, or whether it is late, because others hold all slots or it takes longer. A walk that has begun goes on, so
+ * An optional part of a page, or whether it is late, because others hold all slots or it takes longer. A walk that has begun continues, so
  * that the next request finds its result. One that ran out of time or memory is not late, because asking again soon does not help.
  */
 export async function ifInTime<T>(walk: Promise<T>, maxMs = EXTRA_MAX_MS): Promise<{ value?: T; isLate: boolean }> {
@@ -120,7 +120,7 @@ export function runWalk(directory: string, args: readonly string[], options: Git
   return outputs({ directory, of: args, walk });
 }
 
-/** When several walks must be done, including the wait for slots; and how much time that was at first. */
+/** The deadline for several walks, including the wait for slots; and how much time there was at first. */
 export type Deadline = { at: number; ms: number };
 
 export const deadlineIn = (ms: number): Deadline => ({ at: Date.now() + ms, ms });
@@ -145,13 +145,14 @@ export async function walkLinesUntil(
   { at }: Deadline,
   directory: string,
   args: readonly string[],
-  take: (lines: readonly string[]) => void,
+  take: (lines: readonly string[]) => void | Promise<void>,
+  options: Pick<GitOptions, "env" | "input"> = {},
 ): Promise<void> {
   const left = () => at - Date.now();
   if (left() <= 0) throw new RanOutOfTime();
   const walk = async () => {
-    for await (const lines of gitLines(directory, args, { timeoutMs: Math.max(1, left()), ...limits, config: CONFIG }))
-      take(lines);
+    const lines = gitLines(directory, args, { timeoutMs: Math.max(1, left()), ...limits, config: CONFIG, ...options });
+    for await (const some of lines) await take(some);
   };
   await walks.run(walk, { within: directory, waitMaxMs: left() });
 }
@@ -165,9 +166,16 @@ export async function runWalkGit(directory: string, args: readonly string[], opt
   }
 }
 
-/** Starts git within a `walker`, for output that is streamed. */
-export const spawnWalkGit = (directory: string, args: readonly string[], options: SpawnOptions = {}): Promise<GitProcess> =>
-  spawnGit(directory, args, { ...limits, ...withConfig(options) });
+/** Starts git within a `walker`, for output that is streamed. It is killed `maxMs` after it has started: before that it waits for others. */
+export async function spawnWalkGit(
+  directory: string,
+  args: readonly string[],
+  { maxMs, ...options }: SpawnOptions & { maxMs: number },
+): Promise<GitProcess> {
+  const child = await spawnGit(directory, args, { ...limits, ...withConfig(options) });
+  const timer = setTimeout(() => child.kill("SIGKILL"), maxMs);
+  return child.once("close", () => clearTimeout(timer));
+}
 
 const withConfig = <T extends SpawnOptions | GitOptions>(options: T): T => ({
   ...options,

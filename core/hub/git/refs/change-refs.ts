@@ -1,25 +1,29 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { type Actor, actorId } from "../../../access/actor.ts";
+import { type Actor, type ActorNow, actorId } from "../../../access/actor.ts";
+import { requirePermission } from "../../../access/may.ts";
 import { db, pool } from "../../../db.ts";
-import { notFound, ServiceError } from "../../../errors.ts";
+import { conflict, notFound, ServiceError } from "../../../errors.ts";
 import { newId } from "../../../ids.ts";
 import { log } from "../../../log.ts";
 import { type Meaning, readMeaning } from "../../discussions/read-meaning.ts";
+import { adoptFiles } from "../../lfs/proposals/proposed-files.ts";
 import { readCardAhead } from "../../repos/read-card.ts";
-import { isKeptBusy } from "../../repos/read-repos.ts";
-import type { Repo } from "../../repos/repo.ts";
+import { isKeptBusy, readRepo } from "../../repos/read-repos.ts";
+import { type Repo, repoResource } from "../../repos/repo.ts";
 import { recountRepository } from "../count-objects.ts";
-import { MAINTENANCE_DELAY_SECONDS } from "../maintenance/maintenance-table.ts";
+import { MAINTENANCE_DELAY_SECONDS } from "../maintenance/maintain-repository.ts";
 import { deadlineIn } from "../read/walk.ts";
 import { repositoryPath } from "../repository.ts";
+import { updateRefs } from "./git-refs.ts";
 import { type Recorded, recordRefChanges } from "./record-ref-changes.ts";
-import type { RefChange } from "./ref-change.ts";
+import type { RefChange } from "./ref-name.ts";
+import { type Ask, askAgain, requireChangeable } from "./require-changeable.ts";
 
 /** After this time without renewal by its process, a change is taken over. */
 export const REF_UPDATE_LEASE_SECONDS = 30;
 /** A first push may bring many branches. */
 const HEADS_READ_AHEAD = 4;
-/** How long git may take to say what changes mean for pull requests. The rest follows later (late-changes.ts). */
+/** The time within which git must compute the effects on pull requests. The rest follows later (late-changes.ts). */
 const MEANING_MAX_MS = 2_000;
 const RECORD_TRIES = 4;
 const RECORD_AGAIN_MS = 500;
@@ -30,12 +34,12 @@ export type Note = {
   id: string;
   repoId: string;
   actorId: string | null;
-  /** By the database's clock, as all times compared with it: another process's clock may be behind. */
+  /** By the database's clock, like all times that are compared with it: another process's clock may be behind. */
   startedAt: Date;
 };
 
 /**
- * Lets git change refs, and records the outcome as one event. Every change of a ref goes through here, whoever requests it: a push, a
+ * Lets git change refs, and records the outcome as one event. All changes of refs use this function, for every kind of request: a push, a
  * commit by the API, a merge.
  *
  * Refs are files, and an event is a row: no transaction covers both. So the request is written to a note before git starts, and the note
@@ -43,25 +47,34 @@ export type Note = {
  * finds out from the refs themselves what happened (S122). It does the same when `perform` or the recording fails: nothing is lost, and
  * whatever refs did change is recorded within the lease.
  *
- * @param asked what `perform` may change: other changes cannot be found again after a crash.
+ * @param asked the changes that `perform` may make: reconcile.ts cannot find others after a crash.
  * @param perform changes the refs, each only if it still is at `oldSha`, and returns those changed. If two callers want to change the
  * same ref at the same time, git decides between them. When it returns or throws, everything that it started has ended.
+ * @param quarantine the folder with the objects that `perform` will bring, if git does not find them yet
  * @returns undefined when nothing was changed.
- * @throws ServiceError `not_found` when the repository was deleted meanwhile; whatever `perform` throws
+ * @throws ServiceError `not_found` when the repository was deleted meanwhile; `conflict` when large files were deleted from it since it was
+ * read, because the caller may have seen that they were there; whatever `perform` throws
  */
 export async function changeRefs(
-  repo: Pick<Repo, "id" | "defaultBranch" | "headSha" | "platformId">,
+  repo: Pick<Repo, "id" | "defaultBranch" | "headSha" | "platformId" | "lfsRemovedAt">,
   actor: Actor,
   asked: readonly RefChange[],
   perform: () => Promise<readonly RefChange[]>,
+  quarantine?: string,
 ): Promise<Recorded | undefined> {
-  const note = await insertNote({ id: newId(), repoId: repo.id, actorId: actorId(actor) }, asked);
+  const { note, hasProposals } = await insertNote(
+    { id: newId(), repoId: repo.id, actorId: actorId(actor) },
+    asked,
+    repo.lfsRemovedAt,
+  );
   const heartbeat = setInterval(() => void renew(note.id), HEARTBEAT_MS);
   try {
+    if (hasProposals)
+      await adoptFiles(repo, repositoryPath(repo.id), asked, quarantine).catch((error: unknown) => unchanged(note, error));
     const changed = await perform().catch(async (error: unknown) => {
       // Objects that it brought stay on the disk. If this fails too, reconcile.ts counts them.
       await recountRepository(repo.id).catch((err: unknown) =>
-        log().warn({ err, repo: repo.id }, "a repository was not counted"),
+        log().warn({ err, repo: repo.id }, "a repository's size could not be counted"),
       );
       throw error;
     });
@@ -73,8 +86,8 @@ export async function changeRefs(
 }
 
 /**
- * Reads, before anything is locked and within a limit, what may take parsers and git as long as the pusher likes (S137).
- * @returns what the changes mean for pull requests, as far as git answered in time; `knownCard` has the cards
+ * Does the work for which the pusher decides how long parsers and git need, before anything is locked and within a limit of time (S137).
+ * @returns what the changes mean for pull requests, as far as git answered in time; the cards are kept for `knownCard`
  */
 export async function readAhead(
   repo: Pick<Repo, "id" | "defaultBranch" | "headSha" | "platformId">,
@@ -103,10 +116,9 @@ async function unlessLocked<T>(record: () => Promise<T>): Promise<T> {
   }
 }
 
-const RECORDED_LATER =
-  "This repository is busy. Your change was made and will be recorded in a moment. Check before you try again.";
+const RECORDED_LATER = "This repository is busy. Your change was made and will be visible soon. Check before you try again.";
 
-/** The possible new heads of the default branch: for an empty repository that is not known before its row is locked. */
+/** The commits that may become the default branch's. An empty repository's default branch is not known before its row is locked. */
 function newHeads({ defaultBranch, headSha }: Pick<Repo, "defaultBranch" | "headSha">, changed: readonly RefChange[]): string[] {
   const likely = [`refs/heads/${defaultBranch}`, "refs/heads/master"];
   const isHead = (ref: string) => (headSha === null ? ref.startsWith("refs/heads/") : ref === likely[0]);
@@ -115,25 +127,36 @@ function newHeads({ defaultBranch, headSha }: Pick<Repo, "defaultBranch" | "head
   return sorted.flatMap(({ newSha }) => newSha ?? []).slice(0, HEADS_READ_AHEAD);
 }
 
-async function insertNote(note: Omit<Note, "startedAt">, asked: readonly RefChange[]): Promise<Note> {
+/** @param lfsRemovedAt as the caller has read it. A deletion of large files locks the row, and starts only if the row has no note. */
+async function insertNote(
+  note: Omit<Note, "startedAt">,
+  asked: readonly RefChange[],
+  lfsRemovedAt: Date | null,
+): Promise<{ note: Note; hasProposals: boolean }> {
   const { id, repoId, actorId } = note;
-  const { rows } = await pool()
-    .query<Pick<Note, "startedAt">>({
-      name: "insert-ref-update",
-      text: `WITH due AS (
-               INSERT INTO repo_maintenance (id, due_at) VALUES ($2, now() + make_interval(secs => $6)) ON CONFLICT (id) DO NOTHING
+  const { rows } = await pool().query<{ startedAt: Date; hasProposals: boolean }>({
+    name: "insert-ref-update",
+    text: `WITH present AS MATERIALIZED (SELECT id, lfs_removed_at FROM repo WHERE id = $2 FOR KEY SHARE), due AS (
+               INSERT INTO repo_maintenance (id, due_at)
+               SELECT id, now() + make_interval(secs => $6) FROM present ON CONFLICT (id) DO NOTHING
              )
              INSERT INTO ref_update (id, repo_id, actor_id, asked, claimed_until)
-             VALUES ($1, $2, $3, $4, now() + make_interval(secs => $5)) RETURNING started_at AS "startedAt"`,
-      values: [id, repoId, actorId, JSON.stringify(asked), REF_UPDATE_LEASE_SECONDS, MAINTENANCE_DELAY_SECONDS],
-    })
-    .catch((cause: { code?: string }) => {
-      throw cause.code === FOREIGN_KEY_VIOLATION ? notFound("Repository") : cause;
-    });
-  return { ...note, startedAt: rows[0]?.startedAt as Date };
+             SELECT $1, id, $3, $4, now() + make_interval(secs => $5) FROM present
+              WHERE lfs_removed_at IS NOT DISTINCT FROM $7::timestamptz
+             RETURNING started_at AS "startedAt", EXISTS (SELECT FROM proposed_file WHERE repo_id = $2) AS "hasProposals"`,
+    values: [id, repoId, actorId, JSON.stringify(asked), REF_UPDATE_LEASE_SECONDS, MAINTENANCE_DELAY_SECONDS, lfsRemovedAt],
+  });
+  const [made] = rows;
+  if (made) return { note: { ...note, startedAt: made.startedAt }, hasProposals: made.hasProposals };
+  if (!(await readRepo(repoId))) throw notFound("Repository");
+  throw conflict("Large files were deleted from this repository meanwhile. Try again.");
 }
 
-const FOREIGN_KEY_VIOLATION = "23503";
+/** Nothing was changed, and the note is not needed. */
+async function unchanged({ id }: Note, error: unknown): Promise<never> {
+  await pool().query("DELETE FROM ref_update WHERE id = $1", [id]);
+  throw error;
+}
 
 async function renew(id: string): Promise<void> {
   await pool()
@@ -143,3 +166,36 @@ async function renew(id: string): Promise<void> {
     ])
     .catch((error: unknown) => log().warn({ err: error }, "cannot renew the note of a change of refs"));
 }
+
+type Moving = {
+  repo: Repo;
+  path: string;
+  actorNow: ActorNow;
+  /** The permission that this change requires besides the right to write. */
+  ask?: Ask;
+};
+
+/**
+ * Points refs to existing commits, all of them or none, as one event.
+ * @throws ServiceError `conflict` when one of them is no longer at `oldSha`; `not_found` when the repository was deleted; `forbidden`
+ * and the like when the actor may no longer write to it
+ */
+export async function moveRefs({ repo, path, actorNow, ask }: Moving, changes: readonly RefChange[]): Promise<Recorded> {
+  const actor = await askAgain(repo, actorNow, async (now, current) => {
+    await requirePermission(now, "repo.write", repoResource(current), { what: "Repository" });
+    requireChangeable(current);
+    await ask?.(now, current);
+  });
+  let isMoved = false;
+  const recorded = await changeRefs(repo, actor, changes, async () => {
+    const changed = await updateRefs(path, changes);
+    isMoved = changed.length === 0;
+    return changed;
+  });
+  if (recorded) return recorded;
+  if (!isMoved) throw notFound("Repository");
+  throw conflict(`Another user has just changed ${changes.map(({ ref }) => shortName(ref)).join(", ")}.`);
+}
+
+/** `main` of `refs/heads/main`. */
+const shortName = (ref: string): string => ref.replace(/^refs\/(heads|tags)\//, "");

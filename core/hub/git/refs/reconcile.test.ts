@@ -9,9 +9,9 @@ import { commitTo, eventsOf, fsck, someRepo } from "../../testing/repos.ts";
 import { openRepository } from "../repository.ts";
 import { runGit } from "../run-git.ts";
 import { changeRefs } from "./change-refs.ts";
+import { updateRefs } from "./git-refs.ts";
 import { reconcileRefUpdates } from "./reconcile.ts";
-import type { RefChange } from "./ref-change.ts";
-import { updateRefs } from "./update-refs.ts";
+import type { RefChange } from "./ref-name.ts";
 
 /** S122: the outcome of a change of refs whose process was killed is found from the refs and from what was recorded about them since. */
 let ada: TestPerson;
@@ -55,7 +55,7 @@ test("what did not happen is not recorded", async () => {
   expect(await notes()).toBe(0);
 });
 
-test("what did happen is recorded once, however many look", async () => {
+test("a change that happened is recorded once, however many processes look", async () => {
   await leaveNote([side(null, shas[0])]);
   await updateRefs(path, [side(null, shas[0])]);
   await Promise.all([reconcileRefUpdates(), reconcileRefUpdates(), reconcileRefUpdates()]);
@@ -73,6 +73,16 @@ test("of many refs only those that changed are recorded, in one event", async ()
   expect(await recorded()).toEqual([asked.slice(0, 7)]);
 });
 
+test("S137 refs whose names are too long for one event are recorded in several, each once and in order", async () => {
+  const asked = Array.from({ length: 900 }, (_, index) => side(null, shas[0], `refs/heads/${"x".repeat(200)}/${1_000 + index}`));
+  await leaveNote(asked);
+  await updateRefs(path, asked);
+  await reconcileRefUpdates();
+  const events = await recorded();
+  expect(events.flat()).toEqual(asked);
+  expect(events.map((refs) => JSON.stringify(refs).length <= 260 * 1024)).toEqual([true, true]);
+});
+
 test("a deletion", async () => {
   await pushed(side(null, shas[0]));
   await leaveNote([side(shas[0], null)], { startedAt: new Date(Date.now() + 5) });
@@ -81,14 +91,14 @@ test("a deletion", async () => {
   expect(await recorded()).toEqual([[side(null, shas[0])], [side(shas[0], null)]]);
 });
 
-test("what somebody else did and recorded is not recorded again", async () => {
+test("another process's recorded change is not recorded again", async () => {
   await leaveNote([side(null, shas[0])]);
   await pushed(side(null, shas[0]));
   await reconcileRefUpdates();
   expect(await recorded()).toEqual([[side(null, shas[0])]]);
 });
 
-test("what happened and was overwritten since is recorded", async () => {
+test("a change that was overwritten since is recorded", async () => {
   await leaveNote([side(null, shas[0])]);
   await updateRefs(path, [side(null, shas[0])]);
   await pushed(side(shas[0], shas[1]));
@@ -96,7 +106,7 @@ test("what happened and was overwritten since is recorded", async () => {
   expect((await recorded()).flat()).toEqual([side(shas[0], shas[1]), side(null, shas[0])]);
 });
 
-test("what did not happen, although the ref came to the same value in another way, is not recorded", async () => {
+test("a change that did not happen is not recorded, even if the ref got the same value in another way", async () => {
   await pushed(side(null, shas[0]));
   await leaveNote([side(shas[0], shas[2])], { startedAt: new Date(Date.now() + 5) });
   await new Promise((resolve) => setTimeout(resolve, 10));
@@ -115,7 +125,7 @@ test("two that were killed one after the other are both found out", async () => 
   expect((await recorded()).flat()).toHaveLength(2);
 });
 
-test("while a process that lives is changing the same ref, it waits", async () => {
+test("waits while a live process is changing the same ref", async () => {
   await leaveNote([side(null, shas[0])], { startedAt: new Date(Date.now() - 1_000) });
   await updateRefs(path, [side(null, shas[0])]);
   const alive = await leaveNote([side(shas[0], shas[1])], { isAlive: true });
@@ -128,7 +138,7 @@ test("while a process that lives is changing the same ref, it waits", async () =
   expect(await recorded()).toEqual([[side(null, shas[0])]]);
 });
 
-test("one that failed half way is found out, and one that was taken for dead records nothing twice", async () => {
+test("one that failed halfway is reconciled, and one that was wrongly presumed dead records nothing twice", async () => {
   const failing = changeRefs(repo, ada.actor, [side(null, shas[0])], async () => {
     await updateRefs(path, [side(null, shas[0])]);
     throw new Error("killed, so to speak");
@@ -151,7 +161,7 @@ test("one that failed half way is found out, and one that was taken for dead rec
   expect(await notes()).toBe(0);
 });
 
-test("locks that a killed process has left do not keep others from the ref", async () => {
+test("locks of a killed process do not block the ref", async () => {
   const lock = join(path, "refs/heads/main.lock");
   await writeFile(lock, "");
   const longAgo = new Date(Date.now() - 120_000);
@@ -165,7 +175,7 @@ test("locks that a killed process has left do not keep others from the ref", asy
   await runGit(path, ["update-ref", "refs/heads/main", shas[1]]);
 });
 
-test("of a repository that is deleted nothing is left to find out", async () => {
+test("of a deleted repository are dropped", async () => {
   await leaveNote([side(null, shas[0])]);
   await db().repo.delete({ where: { id: repo.id } });
   await reconcileRefUpdates();

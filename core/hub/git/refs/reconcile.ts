@@ -1,14 +1,13 @@
 import { db, pool } from "../../../db.ts";
 import { log } from "../../../log.ts";
 import { readRepo } from "../../repos/read-repos.ts";
-import { removeStaleFiles } from "../maintenance/remove-stale-files.ts";
+import { removeStaleFiles } from "../maintenance/remove-files.ts";
 import { openRepository } from "../repository.ts";
 import { UNDER_LOCK } from "../run-git.ts";
 import { type Note, REF_UPDATE_LEASE_SECONDS, readAhead } from "./change-refs.ts";
-import { hasHappened, readRefHistory } from "./history-of-refs.ts";
-import { findRefs } from "./list-refs.ts";
+import { findRefs, hasHappened, readRefHistory } from "./git-refs.ts";
 import { recordRefChanges } from "./record-ref-changes.ts";
-import type { RefChange } from "./ref-change.ts";
+import type { RefChange } from "./ref-name.ts";
 
 const BATCH = 64;
 

@@ -1,26 +1,29 @@
 import type { Db } from "../../../db.ts";
 import { recordEvent } from "../../../events/record-event.ts";
 import { Prisma } from "../../../generated/prisma/client.ts";
+import { numOfPullRequestRef } from "../../discussions/discussion.ts";
 import { followRefChanges, noteHeadChanges } from "../../discussions/follow-ref-changes.ts";
 import { followLater } from "../../discussions/late-changes.ts";
 import type { Meaning } from "../../discussions/read-meaning.ts";
+import { releaseFiles } from "../../lfs/proposals/proposed-files.ts";
 import { knownCard, noCard } from "../../repos/read-card.ts";
 import { lockRepo } from "../../repos/read-repos.ts";
 import { type Repo, repoPayload } from "../../repos/repo.ts";
 import { countBytes, recountRepository } from "../count-objects.ts";
-import { scheduleMaintenanceSoon } from "../maintenance/maintenance-table.ts";
+import { scheduleMaintenanceSoon } from "../maintenance/maintain-repository.ts";
 import { openRepository } from "../repository.ts";
 import { runGit, UNDER_LOCK } from "../run-git.ts";
-import { isRecorded, readRefHistory } from "./history-of-refs.ts";
-import { listRefs } from "./list-refs.ts";
-import type { RefChange } from "./ref-change.ts";
-import { resolveRef } from "./resolve-ref.ts";
+import { isRecorded, listRefs, readRefHistory, resolveRef } from "./git-refs.ts";
+import type { RefChange } from "./ref-name.ts";
 
-export type Recorded = { eventId: string; repo: Repo; changed: readonly RefChange[] };
+export type Recorded = { repo: Repo; changed: readonly RefChange[] };
+
+/** A worker holds the payloads of hundreds of deliveries, and a push of 4 MiB may name ten thousand refs (S137). */
+export const EVENT_REFS_MAX_BYTES = 256 * 1024;
 
 /**
- * Records that refs were changed: updates what the repository's row says about its content, creates one event for all refs, and deletes
- * the note in `ref_update`. Nothing is recorded for a repository that was deleted meanwhile. If git refused every ref, its objects are
+ * Records that refs were changed: updates the columns of the repository's row about its content, creates one event for all refs (several if their
+ * names are very long), and deletes the note in `ref_update`. Nothing is recorded for a repository that was deleted meanwhile. If git refused every ref, its objects are
  * still on the disk and are counted: otherwise refused pushes would fill the disk without ever reaching the quota.
  *
  * Nothing slow happens while the row is locked (S137): a card that is not known by now stays as it was until maintenance reads it, and
@@ -65,19 +68,35 @@ export async function recordRefChanges(
       sdk: repo.sdk,
     },
   });
-  const eventId = await recordEvent(tx, {
-    payload: {
-      event: { scope: "repo.content", action: "update" },
-      repo: repoPayload(repo),
-      updatedRefs: fresh.map(({ ref, oldSha, newSha }) => ({ ref, oldSha, newSha })),
-    },
-    actorId: note.actorId,
-  });
+  const event = { scope: "repo.content", action: "update" } as const;
+  for (const updatedRefs of partsOf(fresh.map(({ ref, oldSha, newSha }) => ({ ref, oldSha, newSha }))))
+    await recordEvent(tx, { payload: { event, repo: repoPayload(repo), updatedRefs }, actorId: note.actorId });
   const { actorId, startedAt } = note;
   const { late } = await followRefChanges(tx, repo, fresh, { actorId, meaning, at: startedAt });
   await followLater(tx, note, late);
   await noteHeadChanges(tx, repo.id, fresh);
-  return { eventId, repo, changed: fresh };
+  await releaseFiles(
+    tx,
+    repo.id,
+    fresh.flatMap(({ ref, newSha }) => (newSha === null ? (numOfPullRequestRef(ref) ?? []) : [])),
+  );
+  return { repo, changed: fresh };
+}
+
+/** As few parts as fit. */
+function partsOf<T>(refs: readonly T[]): T[][] {
+  const parts: T[][] = [];
+  let bytes = EVENT_REFS_MAX_BYTES;
+  for (const ref of refs) {
+    const size = Buffer.byteLength(JSON.stringify(ref));
+    bytes += size;
+    if (bytes > EVENT_REFS_MAX_BYTES) {
+      parts.push([]);
+      bytes = size;
+    }
+    parts.at(-1)?.push(ref);
+  }
+  return parts;
 }
 
 async function withoutRecorded(
@@ -101,7 +120,7 @@ async function chooseDefaultBranch(path: string, repo: Repo, changed: readonly R
   return first;
 }
 
-/** What the default branch says now; read under the row's lock, so that the later of two pushes wins. */
+/** The default branch's present content. It is read under the row's lock, so that the later of two pushes wins. */
 async function readHead(tx: Db, path: string, repo: Repo): Promise<Pick<Repo, "headSha" | "tags" | "card" | "sdk">> {
   const headSha = await resolveRef(path, `refs/heads/${repo.defaultBranch}`, UNDER_LOCK);
   if (!headSha) return { headSha, ...noCard(repo) };

@@ -1,4 +1,4 @@
-import { ServiceError } from "../../../errors.ts";
+import { invalidRequest } from "../../../errors.ts";
 
 /** Git stores a ref in a file of its name, and its lock beside it as the name with `.lock`: file names have at most 255 bytes. */
 const COMPONENT_MAX_BYTES = 250;
@@ -32,9 +32,11 @@ export function isRefName(name: string): boolean {
 
 function requireRefName(name: string, field: "branch" | "tag"): void {
   if (isRefName(name)) return;
-  throw new ServiceError(
-    "invalid_request",
-    `That cannot be the name of a ${field}: use letters, digits, dots, dashes, underscores and single slashes.`,
-    { field },
+  throw invalidRequest(
+    `This cannot be the name of a ${field}: use letters, digits, dots, dashes, underscores and single slashes.`,
+    field,
   );
 }
+
+/** A change of one ref: full names (`refs/heads/main`), 40 hex digits; null = the ref does not exist before, or after. */
+export type RefChange = { ref: string; oldSha: string | null; newSha: string | null };

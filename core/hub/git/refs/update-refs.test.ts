@@ -2,9 +2,8 @@ import { expect, test } from "vitest";
 import { signedInPerson } from "../../../accounts/testing/people.ts";
 import { commitTo, someRepo } from "../../testing/repos.ts";
 import { openRepository } from "../repository.ts";
+import { resolveRef, updateRefs } from "./git-refs.ts";
 import { isRefName } from "./ref-name.ts";
-import { resolveRef } from "./resolve-ref.ts";
-import { updateRefs } from "./update-refs.ts";
 
 test("refs change all together or not at all, and only from what they were", async () => {
   const ada = await signedInPerson();
@@ -27,7 +26,7 @@ test("refs change all together or not at all, and only from what they were", asy
   expect(await resolveRef(path, "refs/heads/one")).toBe(first);
   await expect(updateRefs(path, [{ ref: "refs/heads/one/more", oldSha: null, newSha: first }])).rejects.toMatchObject({
     code: "conflict",
-    message: expect.stringContaining("one exists"),
+    message: expect.stringContaining("one already exists"),
   });
 });
 

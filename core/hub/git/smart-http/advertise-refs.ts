@@ -27,7 +27,7 @@ export async function advertiseRefs(repo: Repo, service: GitService, { req, res 
     {
       config: isFetch ? fetchSettings() : pushSettings("plain"),
       env: environment,
-      // There may be as many refs as a push may leave, and git reads all of them (S137).
+      // There may be as many refs as the limit of a push allows, and git reads all of them (S137).
       ...fetchLimits,
     },
     async ({ child, endWithClient }) => {

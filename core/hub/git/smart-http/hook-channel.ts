@@ -3,7 +3,7 @@ import type { GitProcess } from "../launched-git.ts";
 
 /** What the hook `pre-receive` reports about a push that has arrived, before any ref changes. */
 export type Arrival = {
-  /** Where its objects are quarantined. */
+  /** The folder in which the push's objects are quarantined. */
   quarantine: string | undefined;
   /** Files larger than a file may be. */
   large: { oid: string; bytes: number }[];

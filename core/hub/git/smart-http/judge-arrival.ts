@@ -1,7 +1,10 @@
-import { join } from "node:path";
+import type { Actor } from "../../../access/actor.ts";
+import { type Db, inTransaction } from "../../../db.ts";
 import { numOfPullRequestRef } from "../../discussions/discussion.ts";
 import { findMissingPointers, MISSING_ENOUGH } from "../../lfs/find-missing-pointers.ts";
-import { GitFailed, gitLines, RanOutOfTime, runGit } from "../run-git.ts";
+import { findStore } from "../../lfs/proposals/proposal-store.ts";
+import { claimFiles } from "../../lfs/proposals/proposed-files.ts";
+import { GitFailed, gitLines, quarantined, RanOutOfTime, runGit } from "../run-git.ts";
 import type { Arrival } from "./hook-channel.ts";
 import type { Command } from "./read-commands.ts";
 import { fileMaxBytes, unpackedMaxBytes } from "./transfer-settings.ts";
@@ -14,12 +17,14 @@ const OBJECTS_MAX = 1_000_000;
 /** Why a push is refused; `reasons` for refs with a reason of their own. */
 export type Verdict = { reason: string; messages: string[]; reasons?: ReadonlyMap<Command, string> };
 
+type Judged = { path: string; repoId: string; actor: Actor };
+
 /**
  * Whether a push that has arrived unpacks to more than it may (S137), opens a pull request from what is not a commit, or lacks large
  * files that should have been uploaded first; undefined when it may go on.
  */
 export async function judgeArrival(
-  { path, repoId }: { path: string; repoId: string },
+  { path, repoId, actor }: Judged,
   arrival: Arrival,
   commands: readonly Command[],
 ): Promise<Verdict | undefined> {
@@ -27,30 +32,34 @@ export async function judgeArrival(
   if (arrival.objects > OBJECTS_MAX) {
     const [most, sent] = [OBJECTS_MAX, arrival.objects].map((count) => count.toLocaleString("en"));
     const messages = [
-      `This push brings ${sent} objects, and at most ${most} are taken at once. Push older commits first:`,
+      `This push has ${sent} objects, but at most ${most} are allowed. Push older commits first:`,
       "  git push <remote> <older commit>:refs/heads/<branch>",
     ];
     return { reason: "too many objects", messages };
   }
   if (arrival.unpackedBytes > unpackedMaxBytes()) {
     const most = `${Math.floor(unpackedMaxBytes() / MIB)} MiB`;
-    return { reason: "too large", messages: [`This push unpacks to more than ${most}. Send it in several pushes.`] };
+    return { reason: "too large", messages: [`This push unpacks to more than ${most}. Split it into several pushes.`] };
   }
   if (arrival.long) {
     const { type, oid } = arrival.long;
-    const messages = [`The ${type} ${oid} is larger than 1 MiB. Shorten its message, make it again and push that.`];
-    return { reason: `a ${type} is too large`, messages };
+    const message =
+      type === "tree"
+        ? `The folder ${oid} has too many entries: its list is larger than 16 MiB. Spread its files over several folders, then push.`
+        : `The ${type} ${oid} is larger than 1 MiB. Create it again with a shorter message, then push.`;
+    return { reason: `a ${type === "tree" ? "folder" : type} is too large`, messages: [message] };
   }
-  if (!(await areCommits(path, arrival, commands))) return { reason: "a pull request is made of commits", messages: [] };
-  if (arrival.large.length === 0) return judgePointers({ path, repoId }, arrival, commands);
+  if (!(await areCommits(path, arrival, commands)))
+    return { reason: "a pull request's ref must point to a commit", messages: [] };
+  if (arrival.large.length === 0) return judgePointers({ path, repoId, actor }, arrival, commands);
   const names = await namesOf(path, arrival, arrival.large, commands);
   const most = `${Math.floor(fileMaxBytes() / MIB)} MiB`;
   return {
     reason: "a file is too large",
     messages: [
-      `Files in git may have at most ${most} here:`,
+      `Files in git can have at most ${most}:`,
       ...arrival.large.map(({ oid, bytes }) => `  ${names.get(oid) ?? oid} (${(bytes / MIB).toFixed(1)} MiB)`),
-      "Keep them in Git LFS: git lfs migrate import --include=<file> puts them there, in the commits too.",
+      "Keep them in Git LFS: git lfs migrate import --include=<file> moves them there, also in existing commits.",
     ],
   };
 }
@@ -70,29 +79,33 @@ async function areCommits(path: string, { quarantine }: Arrival, commands: reado
   return types.length === heads.length && types.every((type) => type === "commit");
 }
 
-/** Makes git read both what has arrived and what existed before. */
-export const quarantined = (path: string, quarantine: string) => ({
-  GIT_OBJECT_DIRECTORY: quarantine,
-  GIT_ALTERNATE_OBJECT_DIRECTORIES: join(path, "objects"),
-});
-
 const NAMED_MAX = 10;
 
-/** A pointer without its content is a file that nobody can check out. */
+/** A pointer without its content is a file that nobody can check out. What its author uploaded for a pull request belongs to that from now on. */
 async function judgePointers(
-  { path, repoId }: { path: string; repoId: string },
+  { path, repoId, actor }: Judged,
   arrival: Arrival,
   commands: readonly Command[],
 ): Promise<Verdict | undefined> {
-  const missing = arrival.quarantine ? await findMissingPointers(path, arrival.quarantine, repoId) : [];
-  if (missing.length === 0) return undefined;
+  if (!arrival.quarantine) return undefined;
+  const nums = commands.flatMap(({ ref, newSha }) => (newSha ? [numOfPullRequestRef(ref)] : []));
+  const isProposal = nums.every((num) => num !== undefined);
+  const storeId = isProposal ? await findStore(actor, repoId) : undefined;
+  const { missing, proposed } = await findMissingPointers(path, arrival.quarantine, { repoId, storeId });
+  if (missing.length === 0) {
+    const claim = async (tx: Db) => {
+      for (const num of nums) if (num !== undefined) await claimFiles(tx, { repoId, num, storeId }, proposed);
+    };
+    if (proposed.length > 0) await inTransaction(claim);
+    return undefined;
+  }
   const named = missing.slice(0, NAMED_MAX).map(({ blob, oid }) => ({ oid: blob, object: oid }));
   const names = await namesOf(path, arrival, named, commands);
   const more = missing.length - named.length;
   return {
     reason: "large files are missing",
     messages: [
-      "The content of these files, which Git LFS keeps, was not uploaded:",
+      "The content of these Git LFS files was not uploaded:",
       ...named.map(({ oid, object }) => `  ${names.get(oid) ?? oid} (${object})`),
       ...(more > 0 ? [`  and ${missing.length >= MISSING_ENOUGH ? "at least " : ""}${more} more`] : []),
       "Upload it with: git lfs push --all <remote>. Then push again.",
@@ -117,6 +130,7 @@ async function namesOf(
     env: quarantined(path, quarantine),
     maxBytes: NAMES_MAX_BYTES,
     timeoutMs: 20_000,
+    isLimited: true,
   });
   try {
     for await (const lines of listed) {

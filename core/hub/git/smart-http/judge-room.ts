@@ -55,7 +55,7 @@ export function holdArriving(
   const timer = setInterval(() => {
     looking ??= look()
       // Storage is checked once more when it has arrived.
-      .catch((err: unknown) => log().warn({ err, repo: repo.id }, "no room is held for a push that arrives"))
+      .catch((err: unknown) => log().warn({ err, repo: repo.id }, "storage for a push could not be reserved"))
       .finally(() => {
         looking = undefined;
       });
@@ -87,7 +87,7 @@ export async function judgeRoom(
   }
 }
 
-/** The same for a push of `bytes` whose pack git gave up on; undefined if storage was not the reason. */
+/** The verdict on a push of `bytes` whose pack git abandoned; undefined if storage was not the reason. */
 export async function judgeUnread(actor: Actor, repo: Repo, bytes: number): Promise<Verdict | undefined> {
   try {
     const { isOutsider } = await asked(actor, repo);

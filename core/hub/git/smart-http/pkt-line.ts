@@ -104,7 +104,7 @@ export class PktReader {
 }
 
 /** Follows the packets of a stream that others read, and keeps none: enough to append a last message. */
-export class PktPlace {
+export class PktPosition {
   /** The remaining bytes of the current packet. */
   #left = 0;
   #header = "";

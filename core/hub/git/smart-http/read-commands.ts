@@ -1,8 +1,8 @@
 import type { Readable } from "node:stream";
 import { ServiceError } from "../../../errors.ts";
 import { bodyHolder, SMALL_BODY_BYTES } from "../../../fair-queue/body-budget.ts";
-import type { RefChange } from "../refs/ref-change.ts";
-import { MalformedPkt, PktStream } from "./pkt-line.ts";
+import type { RefChange } from "../refs/ref-name.ts";
+import { FLUSH, MalformedPkt, PktStream, pktLine } from "./pkt-line.ts";
 
 const COMMANDS_MAX = 10_000;
 const HEAD_MAX_BYTES = 4 * 1024 * 1024;
@@ -32,8 +32,8 @@ export type PushHead = {
 };
 
 /**
- * Reads the commands of a push (gitprotocol-pack, "Reference Update Request and Packfile Transfer") from the start of the request; the
- * pack stays in the stream. The push has no slot yet (queues.ts), so long commands take a part of the memory for bodies.
+ * Reads the commands of a push (gitprotocol-pack, "Reference Update Request and Packfile Transfer") from the start of the request; the pack
+ * stays in the stream. The push has no slot yet (queues.ts), so long commands use the shared memory for bodies.
  * @throws ServiceError `invalid_request`, `payload_too_large`, `unavailable`
  */
 export async function readCommands(stream: Readable): Promise<PushHead> {
@@ -41,7 +41,8 @@ export async function readCommands(stream: Readable): Promise<PushHead> {
   try {
     return await read(new PktStream(stream), hold);
   } catch (cause) {
-    if (cause instanceof MalformedPkt) throw new ServiceError("invalid_request", `This is no push: ${cause.message}.`, { cause });
+    if (cause instanceof MalformedPkt)
+      throw new ServiceError("invalid_request", `This is not a push: ${cause.message}.`, { cause });
     throw cause;
   }
 }
@@ -53,7 +54,10 @@ async function read(stream: PktStream, hold: (bytes: number) => void): Promise<P
   for (let line = await stream.next(); line; line = await stream.next()) {
     bytes += line.length;
     if (bytes > HEAD_MAX_BYTES || head.commands.length >= COMMANDS_MAX) {
-      throw new ServiceError("payload_too_large", `A push may change at most ${COMMANDS_MAX} refs. Send them in several pushes.`);
+      throw new ServiceError(
+        "payload_too_large",
+        `A push may change at most ${COMMANDS_MAX} refs. Split them into several pushes.`,
+      );
     }
     for (; heldBytes < bytes; heldBytes += SMALL_BODY_BYTES) hold(SMALL_BODY_BYTES * MEMORY_PER_BYTE);
     const text = line.toString("latin1").replace(/\n$/, "");
@@ -86,11 +90,26 @@ async function readPushOptions(stream: PktStream): Promise<string[]> {
   for (let line = await stream.next(); line; line = await stream.next()) {
     bytes += line.length;
     if (options.length >= PUSH_OPTIONS_MAX || bytes > PUSH_OPTIONS_MAX_BYTES) {
-      throw new ServiceError("payload_too_large", `A push takes at most ${PUSH_OPTIONS_MAX} options.`);
+      throw new ServiceError("payload_too_large", `A push can have at most ${PUSH_OPTIONS_MAX} options.`);
     }
     const text = line.toString("latin1").replace(/\n$/, "");
     if (/[\0\n]/.test(text)) throw new MalformedPkt("an option is not understood");
     options.push(text);
   }
   return options;
+}
+
+/** The client's capabilities that are passed on to git; this service handles the others itself. */
+const PASSED_ON = /^(atomic|quiet|push-options|object-format=sha1)$/;
+
+/** The commands of a push that git is to perform; the pack follows. */
+export function requestOf({ capabilities, shallow, pushOptions }: PushHead, commands: readonly Command[]): Buffer {
+  const asked = ["report-status", "side-band-64k", ...[...capabilities].filter((each) => PASSED_ON.test(each))].join(" ");
+  const lines = commands.map(({ oldSha, newSha, rawRef }, index) =>
+    Buffer.from(`${oldSha ?? ABSENT} ${newSha ?? ABSENT} ${rawRef}${index === 0 ? `\0 ${asked}` : ""}`, "latin1"),
+  );
+  const options = capabilities.has("push-options")
+    ? [...pushOptions.map((each) => pktLine(Buffer.from(each, "latin1"))), FLUSH]
+    : [];
+  return Buffer.concat([...shallow.map((line) => pktLine(line)), ...lines.map(pktLine), FLUSH, ...options]);
 }

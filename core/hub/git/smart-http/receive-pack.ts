@@ -1,6 +1,4 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { Readable } from "node:stream";
-import { finished } from "node:stream/promises";
 import type { Actor, ActorNow } from "../../../access/actor.ts";
 import { isServiceError } from "../../../errors.ts";
 import { type Watched, watchPace } from "../../../http/pace.ts";
@@ -8,21 +6,19 @@ import { log } from "../../../log.ts";
 import type { Hold } from "../../../storage/hold-storage.ts";
 import { readRepo } from "../../repos/read-repos.ts";
 import type { Repo } from "../../repos/repo.ts";
-import { scheduleMaintenance } from "../maintenance/maintenance-table.ts";
+import { scheduleMaintenance } from "../maintenance/maintain-repository.ts";
 import { pushes } from "../queues.ts";
 import { changeRefs } from "../refs/change-refs.ts";
 import type { Recorded } from "../refs/record-ref-changes.ts";
-import type { RefChange } from "../refs/ref-change.ts";
+import type { RefChange } from "../refs/ref-name.ts";
 import { isProtectedRef } from "../refs/require-changeable.ts";
 import { openRepository } from "../repository.ts";
 import { type Arrival, HookChannel } from "./hook-channel.ts";
 import { judgeArrival, type Verdict } from "./judge-arrival.ts";
 import { holdArriving, judgeRoom, judgeUnread, pushInputMax } from "./judge-room.ts";
-import { FLUSH, pktLine } from "./pkt-line.ts";
-import { pushMessages } from "./push-messages.ts";
-import { type Command, type PushHead, readCommands } from "./read-commands.ts";
+import { type Command, type PushHead, readCommands, requestOf } from "./read-commands.ts";
 import { judgeState, refuseByRight, refuseCommands } from "./refuse-commands.ts";
-import { answerPush, ReceivedOutput, type Report } from "./report.ts";
+import { answerPush, asChange, changedBy, pushMessages, ReceivedOutput, type Report, reasonOf } from "./report.ts";
 import {
   answerHead,
   feed,
@@ -40,12 +36,10 @@ import { type Transfer, withTransfer } from "./with-transfer.ts";
 /** The outcome of a push, and the messages for its sender. */
 type Outcome = { report: Report; recorded?: Recorded | undefined; messages: string[] };
 
-const ABSENT = "0".repeat(40);
-
 const HEAD_GRACE_MS = 60_000;
-/** How long a push may send nothing at all: git may have to compress a large file in the middle of a pack. */
+/** The maximum time without data from a push: git may have to compress a large file in the middle of a pack. */
 const PUSH_GRACE_MS = 120_000;
-/** The same while others wait for its slot. */
+/** The maximum time without data while others wait for the push's slot. */
 const PUSH_WANTED_GRACE_MS = 60_000;
 /** By then a client that still listens has received the response. */
 const HEARD_AFTER_MS = 2_000;
@@ -53,15 +47,12 @@ const HEARD_AFTER_MS = 2_000;
 /** How much of git's output a client may leave unread. Git warns about every odd tree in a pack, and a pack may contain millions. */
 const UNREAD_MAX_BYTES = 256 * 1024;
 
-/** The client's capabilities that are passed on to git; this service handles the others itself. */
-const PASSED_ON = /^(atomic|quiet|push-options|object-format=sha1)$/;
-
 /**
  * Answers `POST …/git-receive-pack`: a push. Its commands are read and checked here first; git gets the rest. When the pack has arrived,
  * git's hook asks to go on, and from then on it is a change of refs like any other (change-refs.ts). Git's report is held back until that
  * is recorded, so that a client which was told that a push is done finds its event.
  *
- * @param actorNow is called again when all has arrived, which takes as long as its sender likes (S114, S135)
+ * @param actorNow is called again when all has arrived, which its sender can delay (S114, S135)
  * @param pushedAs the `owner/name` that the client used
  * @param pace overrides the usual one, for tests
  * @throws ServiceError `invalid_request`, `payload_too_large`, `unavailable` before anything has happened
@@ -89,11 +80,12 @@ export async function receivePack(
     const outcome =
       commands.length > 0
         ? await push({ actor, actorNow, repo, path, head, body, commands, begin, req, res, pace })
-        : await dropPack(body.stream);
+        : await dropPack(req, body, pace);
     const refs = new Map(
       head.commands.map((command) => [
         command.rawRef,
-        refused.get(command) ?? (isAllRefused ? "refused together with another ref" : reasonOf(repo, command, outcome.report)),
+        refused.get(command) ??
+          (isAllRefused ? "not changed, because another ref of this push was refused" : reasonOf(repo, command, outcome.report)),
       ]),
     );
     const messages = outcome.recorded ? await pushMessages(outcome.recorded, pushedAs) : [];
@@ -122,10 +114,11 @@ async function readHead({ req, res }: TransferRequest, { stream }: TransferBody,
   }
 }
 
-/** Reads and drops the pack: a client that cannot send it does not read the response. */
-async function dropPack(body: Readable): Promise<Outcome> {
-  body.resume();
-  await finished(body, { writable: false }).catch(() => undefined);
+/** Reads a pack that nobody wants, so that its client reads why. It has no slot, but must arrive at a pace as well. */
+async function dropPack(req: IncomingMessage, body: TransferBody, pace: Partial<Watched>): Promise<Outcome> {
+  const watched = { bytes: () => req.socket.bytesRead, isWaiting: () => !req.complete, graceMs: PUSH_GRACE_MS };
+  const stopWatching = watchPace({ ...watched, ...pace, onTooSlow: () => req.destroy() });
+  await body.drop().finally(stopWatching);
   return { report: { unpack: "ok", refs: new Map() }, messages: [] };
 }
 
@@ -152,7 +145,7 @@ async function push({ actor, actorNow, repo, path, head, body, commands, begin, 
   const options = {
     isLimited: true,
     // The checks of a small pack may take minutes, and continue when its sender has left: they must not starve walks and fetches.
-    niceness: 10,
+    ...{ niceness: 10, oldAfterMs: 60_000 },
     hasChannel: true,
     config: pushSettings(protectedRef ? "forward" : "plain", inputMax),
     env: { KEYHOOK_FILE_MAX_BYTES: String(fileMaxBytes()), ...(protectedRef && { KEYHOOK_PROTECTED_REF: protectedRef }) },
@@ -174,7 +167,7 @@ async function push({ actor, actorNow, repo, path, head, body, commands, begin, 
       child.stdin.write(requestOf(head, commands));
       child.stdin.write(head.rest);
       // If the client disconnects before all has arrived, the push ends. After that it is completed, whether or not anybody listens.
-      feed(body.stream, child.stdin);
+      feed(body, child.stdin);
       const isSlow = endWhenSlow({ req, res, child, closed, yields, pace });
       const stopHolding = holdArriving(actor, repo, body.receivedBytes, () => child.stdin.destroy());
       const arrival = await channel.arrival;
@@ -184,22 +177,24 @@ async function push({ actor, actorNow, repo, path, head, body, commands, begin, 
         : {};
       const isCutShort = !arrival && (full !== undefined || (inputMax < pushMaxBytes() && body.receivedBytes() > inputMax));
       // Git has given up on it; a client that cannot send the rest does not read the response.
-      if (isCutShort) await finished(body.stream, { writable: false }).catch(() => undefined);
+      if (isCutShort) await body.drop();
       const verdict = room.verdict ?? full ?? (isCutShort ? await judgeUnread(actor, repo, body.receivedBytes()) : undefined);
       if (verdict) outcome.messages.push(...verdict.messages);
       if (arrival && !verdict) {
         let hasGone = false;
         const perform = async () => {
           hasGone = true;
+          output.goOn();
           channel.answer("go");
           await closed;
           return changedBy(output, commands);
         };
         try {
-          outcome.recorded = await changeRefs(repo, actor, commands.map(asChange), perform);
+          outcome.recorded = await changeRefs(repo, actor, commands.map(asChange), perform, arrival.quarantine);
         } catch (error) {
           log().error({ err: error, repo: repo.id, hasGone }, "a push could not be recorded");
-          outcome.messages.push(hasGone ? "What this push has changed will be recorded in a moment." : "Try again in a moment.");
+          const reason = isServiceError(error) ? error.message : "Try again in a moment.";
+          outcome.messages.push(hasGone ? "The changes of this push will be visible soon." : reason);
         }
         if (!hasGone) channel.answer("stop");
       } else channel.answer("stop");
@@ -219,8 +214,8 @@ async function push({ actor, actorNow, repo, path, head, body, commands, begin, 
 }
 
 /**
- * A push has its slot while its pack arrives, since it is too large to be buffered elsewhere: so it must arrive at a pace (pace.ts). A push
- * that does not is ended as if the client had disconnected, and its client is told why.
+ * A push holds its slot while its pack arrives, because a pack is too large to be buffered elsewhere. So it must arrive at a pace
+ * (pace.ts). A slower push ends as if the client had disconnected, and its client is told why.
  * @returns whether that happened
  */
 function endWhenSlow({
@@ -264,7 +259,7 @@ async function judge(
     const actor = await actorNow();
     const refused =
       (await judgeRight(actor, repo, asked.commands)) ??
-      (await judgeArrival({ path, repoId: repo.id }, arrival, asked.commands)) ??
+      (await judgeArrival({ path, repoId: repo.id, actor }, arrival, asked.commands)) ??
       (arrival.quarantine === undefined ? undefined : await judgeState(repo, path, arrival.quarantine, asked));
     return refused ? { verdict: refused } : await judgeRoom(actor, repo, { path, quarantine: arrival.quarantine });
   } catch (error) {
@@ -276,10 +271,10 @@ async function judge(
   }
 }
 
-/** Refuses actors who have lost the right to push, or whose repository was deleted, while the push was under way (S135). */
+/** Refuses actors who have lost the right to push, or whose repository was deleted, during the push (S135). */
 async function judgeRight(actor: Actor, { id }: Repo, commands: readonly Command[]): Promise<Verdict | undefined> {
   const repo = await readRepo(id);
-  if (!repo) return { reason: "this repository is no more", messages: [] };
+  if (!repo) return { reason: "this repository no longer exists", messages: [] };
   const [reason] = (await refuseByRight(actor, repo, commands)).values();
   return reason === undefined ? undefined : { reason, messages: [] };
 }
@@ -289,36 +284,4 @@ async function recordUnasked(actor: Actor, repo: Repo, changed: RefChange[]): Pr
   if (changed.length === 0) return undefined;
   log().error({ repo: repo.id }, "git ran no hook: limits inside of packs do not hold, and what a killed push did is not found");
   return changeRefs(repo, actor, changed, async () => changed);
-}
-
-/** The commands of a push that git is to perform; the pack follows. */
-function requestOf({ capabilities, shallow, pushOptions }: PushHead, commands: readonly Command[]): Buffer {
-  const asked = ["report-status", "side-band-64k", ...[...capabilities].filter((each) => PASSED_ON.test(each))].join(" ");
-  const lines = commands.map(({ oldSha, newSha, rawRef }, index) =>
-    Buffer.from(`${oldSha ?? ABSENT} ${newSha ?? ABSENT} ${rawRef}${index === 0 ? `\0 ${asked}` : ""}`, "latin1"),
-  );
-  const options = capabilities.has("push-options")
-    ? [...pushOptions.map((each) => pktLine(Buffer.from(each, "latin1"))), FLUSH]
-    : [];
-  return Buffer.concat([...shallow.map((line) => pktLine(line)), ...lines.map(pktLine), FLUSH, ...options]);
-}
-
-/** The changes that git reports. @throws Error when git ended without a report, so that reconciling has to find out */
-function changedBy(output: ReceivedOutput, commands: readonly Command[]): RefChange[] {
-  const report = output.report();
-  if (!report) throw new Error("git ended without a report");
-  const done = commands.filter(({ rawRef, oldSha, newSha }) => report.refs.get(rawRef) === null && oldSha !== newSha);
-  const deletions = done.filter(({ newSha }) => newSha === null);
-  const isGoneAlready = deletions.length > 0 && output.goneAlready >= deletions.length;
-  return done.filter(({ newSha }) => newSha !== null || !isGoneAlready).map(asChange);
-}
-
-const asChange = ({ ref, oldSha, newSha }: Command): RefChange => ({ ref, oldSha, newSha });
-
-/** Null when it was done; a change that git did not report as done was not done. */
-function reasonOf(repo: Repo, { ref, rawRef }: Command, { unpack, refs }: Report): string | null {
-  const reason = refs.get(rawRef);
-  if (reason === null) return null;
-  if (reason === "hook declined" && isProtectedRef(repo, ref)) return `${repo.defaultBranch} is protected: it cannot be forced`;
-  return reason ?? (unpack === "ok" ? "not done" : "the push was not taken");
 }

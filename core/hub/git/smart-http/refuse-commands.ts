@@ -5,11 +5,11 @@ import { pullRequestPushRefusal } from "../../discussions/pull-request-push-refu
 import { type Repo, repoResource } from "../../repos/repo.ts";
 import { objectReads } from "../queues.ts";
 import { runWalk } from "../read/walk.ts";
-import { findRefs, REPOSITORY_REFS_MAX } from "../refs/list-refs.ts";
+import { findRefs, REPOSITORY_REFS_MAX, tooManyRefs } from "../refs/git-refs.ts";
 import { isRefName } from "../refs/ref-name.ts";
 import { isProtectedRef } from "../refs/require-changeable.ts";
-import { GitFailed } from "../run-git.ts";
-import { quarantined, type Verdict } from "./judge-arrival.ts";
+import { GitFailed, quarantined } from "../run-git.ts";
+import type { Verdict } from "./judge-arrival.ts";
 import type { Command } from "./read-commands.ts";
 
 /** How many pull requests one push may change. */
@@ -34,7 +34,7 @@ export async function refuseCommands(
   return refused;
 }
 
-/** The same for permissions only: to be checked again once a push has arrived, which takes as long as its sender likes (S135). */
+/** The commands that the actor has no right to. Checked again once a push has arrived, which takes as long as its sender likes (S135). */
 export async function refuseByRight(actor: Actor, repo: Repo, commands: readonly Command[]): Promise<Map<Command, string>> {
   const refused = new Map<Command, string>();
   const isWriter = await may(actor, "repo.write", repoResource(repo));
@@ -67,14 +67,13 @@ export async function judgeState(
     const { ref, oldSha, newSha } = command;
     if ((refs.get(ref) ?? null) !== oldSha) reasons.set(command, "it was changed meanwhile: fetch first");
     else if (oldSha && newSha && isProtectedRef(repo, ref) && (await isForced(path, quarantine, oldSha, newSha)))
-      reasons.set(command, `${repo.defaultBranch} is protected: it cannot be forced`);
+      reasons.set(command, `${repo.defaultBranch} is protected: its history cannot be rewritten`);
   }
   const isAllRefused = isAtomic ? reasons.size > 0 : reasons.size === commands.length;
-  if (isAllRefused) return { reason: "refused together with another ref", messages: [], reasons };
+  if (isAllRefused) return { reason: "not changed, because another ref of this push was refused", messages: [], reasons };
   const added = commands.filter(({ oldSha }) => oldSha === null).length - commands.filter(({ newSha }) => newSha === null).length;
   if (added <= 0 || total + added <= REPOSITORY_REFS_MAX) return undefined;
-  const most = `A repository holds at most ${REPOSITORY_REFS_MAX} branches, tags and pull requests here.`;
-  return { reason: "too many refs", messages: [`${most} This one has ${total}. Delete some of them first.`] };
+  return { reason: "too many refs", messages: [tooManyRefs(total)] };
 }
 
 const namesIn = (commands: readonly Command[]) => new Set(commands.map(({ ref }) => ref));
@@ -85,7 +84,7 @@ async function isForced(path: string, quarantine: string, oldSha: string, newSha
     await runWalk(path, ["merge-base", "--is-ancestor", oldSha, newSha], { env: quarantined(path, quarantine) });
     return false;
   } catch (error) {
-    // Only a plain no is an answer here; git's own hook decides about everything else (hooks/forward/update).
+    // Only a clear refusal counts here; git's own hook decides about everything else (hooks/forward/update).
     if (error instanceof GitFailed) return error.status === 1;
     throw error;
   }
@@ -94,11 +93,11 @@ async function isForced(path: string, quarantine: string, oldSha: string, newSha
 function refusal(repo: Repo, { ref, rawRef, newSha }: Command, isWriter: boolean): string | undefined {
   if (repo.isReadOnly) return "this repository is read-only";
   if (Buffer.from(ref).toString("latin1") !== rawRef) return "the name is not UTF-8";
-  if (numOfPullRequestRef(ref) !== undefined) return newSha === null ? "a pull request is closed on its page" : undefined;
+  if (numOfPullRequestRef(ref) !== undefined) return newSha === null ? "close the pull request on its page" : undefined;
   const [, name] = /^refs\/(?:heads|tags)\/(.+)$/.exec(ref) ?? [];
-  if (name === undefined) return "only branches, tags and pull requests can be pushed to";
-  if (!isRefName(name)) return "that cannot be the name of a branch or a tag";
-  if (!isWriter) return "you may push only to pull requests of yours here";
+  if (name === undefined) return "you can only push to branches, tags and pull requests";
+  if (!isRefName(name)) return "this cannot be the name of a branch or a tag";
+  if (!isWriter) return "you can only push to your own pull requests";
   if (newSha === null && isProtectedRef(repo, ref)) return `${repo.defaultBranch} is protected: it cannot be deleted`;
   return undefined;
 }

@@ -1,17 +1,26 @@
+import { repoPath } from "@keyhook/sdk";
+import { env } from "../../../env.ts";
+import { webhooksTriggered } from "../../../webhooks/watchers.ts";
+import { numOfPullRequestRef } from "../../discussions/discussion.ts";
+import { type Repo, repoWebUrl } from "../../repos/repo.ts";
+import type { Recorded } from "../refs/record-ref-changes.ts";
+import type { RefChange } from "../refs/ref-name.ts";
+import { isProtectedRef } from "../refs/require-changeable.ts";
 import { bandPackets, FLUSH, PktReader, pktLine } from "./pkt-line.ts";
+import type { Command } from "./read-commands.ts";
 
 /** The outcome of a push (gitprotocol-pack, "Report Status"); refs as bytes in `latin1`. */
 export type Report = {
   /** `ok`, or why the pack was refused. */
   unpack: string;
-  /** By ref: null when it was changed, or why it was not. */
+  /** The result for each ref: null if it was changed, or the reason why it was not. */
   refs: Map<string, string | null>;
 };
 
 const REPORT_MAX_BYTES = 16 * 1024 * 1024;
 
-/** Git reports such a deletion as done nevertheless. */
-const GONE_ALREADY = "warning: Deleting a non-existent ref";
+/** A line for a deletion that git reports as done nevertheless. A packet may have several. */
+const GONE_ALREADY = /^.?warning: Deleting a non-existent ref$/gm;
 
 /** Reads git's output for a push over the side band: its report, which is held back, and its messages meanwhile. */
 export class ReceivedOutput {
@@ -21,7 +30,7 @@ export class ReceivedOutput {
   readonly #tell: (packet: Buffer) => void;
   #goneAlready = 0;
 
-  /** @param tell gets at once what is for the client: progress, and the empty packets that keep a connection alive. */
+  /** @param tell immediately gets what the client should see: progress, and the empty packets that keep a connection alive. */
   constructor(tell: (packet: Buffer) => void) {
     this.#tell = tell;
   }
@@ -31,10 +40,15 @@ export class ReceivedOutput {
       if (!packet || packet.length === 0) continue;
       if (packet[0] === 1 && packet.length > 1) this.#keep(packet.subarray(1));
       else {
-        this.#goneAlready += packet.toString("latin1").split(GONE_ALREADY).length - 1;
+        this.#goneAlready += packet.toString("latin1").match(GONE_ALREADY)?.length ?? 0;
         this.#tell(pktLine(packet));
       }
     }
+  }
+
+  /** From now on git changes refs. What it said before may quote what was pushed: `badTagName: invalid 'tag' name: warning: …` (S137). */
+  goOn(): void {
+    this.#goneAlready = 0;
   }
 
   /** How many refs, according to git, were deleted by somebody else before. */
@@ -86,3 +100,53 @@ export function answerPush(capabilities: ReadonlySet<string>, report: Report, me
 
 /** One line, as bytes in `latin1`. */
 const headline = (reason: string): string => Buffer.from(reason.replace(/[\0\r\n]+/g, " ").slice(0, 500)).toString("latin1");
+
+/** The number of branches that a message names: in a push of more, the first ones. */
+const BRANCHES_MAX = 3;
+
+/** The messages at the end of a push: where to see it, what to do next, and who was notified. */
+export async function pushMessages({ repo, changed }: Recorded, pushedAs: string): Promise<string[]> {
+  const lines: string[] = [];
+  const web = repoWebUrl(repo);
+  if (pushedAs.toLowerCase() !== repo.fullName.toLowerCase()) {
+    lines.push("This repository has moved. Its URL is now:", `  ${env().ORIGIN}${repoPath(repo.type, repo.fullName)}`);
+  }
+  for (const { ref, oldSha, newSha } of changed.slice(0, 100)) {
+    const branch = /^refs\/heads\/(.+)$/.exec(ref)?.[1];
+    const num = numOfPullRequestRef(ref);
+    if (lines.length > BRANCHES_MAX * 2) break;
+    if (num !== undefined) lines.push(`Pull request ${num}:`, `  ${web}/discussions/${num}`);
+    else if (branch === undefined || newSha === null) continue;
+    else if (branch === repo.defaultBranch || !repo.hasDiscussions || oldSha !== null)
+      lines.push(`${branch}:`, `  ${web}/commit/${newSha}`);
+    else
+      lines.push(
+        `Open a pull request for ${branch}:`,
+        `  ${web}/discussions/new?kind=pull-request&head=${encodeURIComponent(branch)}`,
+      );
+  }
+  const triggered = await webhooksTriggered(repo);
+  if (triggered) lines.push(`${triggered}: ${web}#webhooks`);
+  return lines.length > 0 ? ["", ...lines, ""] : [];
+}
+
+/** The changes that git reports. @throws Error when git ended without a report, so that reconciling has to find out */
+export function changedBy(output: ReceivedOutput, commands: readonly Command[]): RefChange[] {
+  const report = output.report();
+  if (!report) throw new Error("git ended without a report");
+  const done = commands.filter(({ rawRef, oldSha, newSha }) => report.refs.get(rawRef) === null && oldSha !== newSha);
+  const deletions = done.filter(({ newSha }) => newSha === null);
+  const isGoneAlready = deletions.length > 0 && output.goneAlready >= deletions.length;
+  return done.filter(({ newSha }) => newSha !== null || !isGoneAlready).map(asChange);
+}
+
+export const asChange = ({ ref, oldSha, newSha }: Command): RefChange => ({ ref, oldSha, newSha });
+
+/** Null when it was done; a change that git did not report as done was not done. */
+export function reasonOf(repo: Repo, { ref, rawRef }: Command, { unpack, refs }: Report): string | null {
+  const reason = refs.get(rawRef);
+  if (reason === null) return null;
+  if (reason === "hook declined" && isProtectedRef(repo, ref))
+    return `${repo.defaultBranch} is protected: its history cannot be rewritten`;
+  return reason ?? (unpack === "ok" ? "not done" : "the push was not accepted");
+}

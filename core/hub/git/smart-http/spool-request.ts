@@ -4,7 +4,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { join } from "node:path";
 import { Readable } from "node:stream";
 import { ServiceError } from "../../../errors.ts";
-import type { Release } from "../../../fair-queue/fair-queue.ts";
+import type { FairQueue, Slot } from "../../../fair-queue/fair-queue.ts";
 import { type Watched, watchPace } from "../../../http/pace.ts";
 import { makeTemporaryFolder } from "../../../temporary-folder.ts";
 import { largeRequests, REQUEST_MEMORY_BYTES, requestMemory } from "../queues.ts";
@@ -16,10 +16,20 @@ const GRACE_MS = 60_000;
 /** Every request must arrive within this time, however large it is. */
 const ARRIVAL_MAX_MS = 300_000;
 
-export type Spooled = {
+type Spooled = {
   stream: Readable;
+  /** Whether others wait for its place on disk. */
+  yields(): boolean;
   /** Deletes it; always call it. */
   close(): Promise<void>;
+};
+
+type SpoolOptions = {
+  maxBytes: number;
+  within: string;
+  /** The slots for what is in a file. */
+  files?: FairQueue;
+  pace?: Partial<Watched>;
 };
 
 /**
@@ -30,16 +40,22 @@ export type Spooled = {
  */
 export async function spoolRequest(
   { req, res }: { req: IncomingMessage; res: ServerResponse },
-  { maxBytes, within, pace }: { maxBytes: number; within: string; pace?: Partial<Watched> },
+  { maxBytes, within, files = largeRequests, pace }: SpoolOptions,
 ): Promise<Spooled> {
-  const store = new Store(within);
+  const store = new Store(within, files);
   try {
+    if (Number(req.headers["content-length"]) > maxBytes) throw new ServiceError("payload_too_large", tooLarge(maxBytes));
     await readAll(req, store, maxBytes, pace);
-    return { stream: store.stream(), close: () => store.close() };
+    return { stream: store.stream(), yields: () => store.yields(), close: () => store.close() };
   } catch (error) {
     // The rest of the request is not awaited.
     if (!res.headersSent) res.setHeader("Connection", "close");
     await store.close();
+    if ((error as NodeJS.ErrnoException).code === "ENOSPC") {
+      throw new ServiceError("unavailable", "There is no space left for this request. Contact the operator of this service.", {
+        cause: error,
+      });
+    }
     throw error;
   }
 }
@@ -52,7 +68,7 @@ async function readAll(req: IncomingMessage, store: Store, maxBytes: number, pac
     stops.push(watchPace({ ...watched, onTooSlow: () => reject(tooSlow()), ...pace }));
     const limit = setTimeout(() => reject(tooSlow()), ARRIVAL_MAX_MS);
     stops.push(() => clearTimeout(limit));
-    // The request's caller holds the slot, and leaves the line when the request is closed: events alone have no request context.
+    // The request's caller holds the slot, and leaves the queue when the request is closed: event handlers have no request context.
     const take = AsyncLocalStorage.bind((chunk: Buffer) => {
       size += chunk.length;
       if (size > maxBytes) return reject(new ServiceError("payload_too_large", tooLarge(maxBytes)));
@@ -77,16 +93,18 @@ async function readAll(req: IncomingMessage, store: Store, maxBytes: number, pac
  */
 class Store {
   readonly #within: string;
+  readonly #files: FairQueue;
   #memory = Buffer.allocUnsafeSlow(SMALL_MAX_BYTES);
   /** How much of the memory is used. */
   #size = 0;
   #file: FileHandle | undefined;
-  #release: Release | undefined;
+  #release: Slot | undefined;
   #writing: Promise<void> | undefined;
   #isClosed = false;
 
-  constructor(within: string) {
+  constructor(within: string, files: FairQueue) {
     this.#within = within;
+    this.#files = files;
   }
 
   /** @returns whether there was room in memory; otherwise it must be written */
@@ -108,6 +126,10 @@ class Store {
   stream(): Readable {
     if (this.#file) return this.#file.createReadStream({ start: 0, autoClose: false });
     return Readable.from([this.#memory.subarray(0, this.#size)], { objectMode: false });
+  }
+
+  yields(): boolean {
+    return this.#release?.yields() ?? false;
   }
 
   async close(): Promise<void> {
@@ -136,7 +158,7 @@ class Store {
   }
 
   async #moveToFile(): Promise<FileHandle> {
-    const release = await largeRequests.take({ within: this.#within });
+    const release = await this.#files.take({ within: this.#within });
     let file: FileHandle | undefined;
     try {
       file = await openNameless();

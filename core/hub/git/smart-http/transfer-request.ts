@@ -1,12 +1,18 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Readable, Writable } from "node:stream";
-import { createGunzip } from "node:zlib";
-import { ServiceError } from "../../../errors.ts";
+import { finished } from "node:stream/promises";
+import { createGunzip, type Gunzip } from "node:zlib";
+import { type Actor, actorId } from "../../../access/actor.ts";
+import { requirePermission } from "../../../access/may.ts";
+import { db } from "../../../db.ts";
+import { isServiceError, ServiceError } from "../../../errors.ts";
+import { findRepo, type RepoName } from "../../repos/find-repo.ts";
+import { type Repo, repoResource } from "../../repos/repo.ts";
 
 /** A request of git's own, with Node's streams: their content is not held in memory. */
 export type TransferRequest = { req: IncomingMessage; res: ServerResponse };
 
-export const gitServices = ["upload-pack", "receive-pack"] as const;
+const gitServices = ["upload-pack", "receive-pack"] as const;
 export type GitService = (typeof gitServices)[number];
 
 /** The service of `?service=git-upload-pack`. */
@@ -38,6 +44,11 @@ export type TransferBody = {
   isCut(): boolean;
   /** Received so far, decompressed. */
   receivedBytes(): number;
+  /**
+   * Reads the rest and drops it, because a client that cannot finish sending does not read the response. The rest is not decompressed:
+   * a few megabytes may decompress to gigabytes, which no slot would bound (S137).
+   */
+  drop(): Promise<void>;
 };
 
 /** How many times the limit is read and dropped, so that the client reads the response. */
@@ -52,19 +63,33 @@ export function requireTransferHead(req: IncomingMessage, service: GitService, m
     throw new ServiceError("invalid_request", `Send application/x-git-${service}-request, as git does.`);
   }
   const encoding = req.headers["content-encoding"] ?? "identity";
-  if (!/^(identity|(x-)?gzip)$/i.test(encoding)) throw new ServiceError("invalid_request", "Send the body as it is, or as gzip.");
+  if (!/^(identity|(x-)?gzip)$/i.test(encoding))
+    throw new ServiceError("invalid_request", "Send the body uncompressed or as gzip.");
   if (Number(req.headers["content-length"] ?? 0) > DROPPED_TIMES * maxBytes)
     throw new ServiceError("payload_too_large", tooLarge(maxBytes));
 }
 
 /**
- * The body of a request as git wrote it: clients compress it. It ends after `maxBytes`, decompressed (S137). The rest is dropped, since a
- * client that cannot send reads no response; but not for ever.
+ * The decompressed body of a git request; clients compress it. It ends after `maxBytes` decompressed bytes (S137). The rest is dropped.
  * @param source where its bytes come from
  */
 export function transferBody({ headers }: IncomingMessage, source: Readable, maxBytes: number): TransferBody {
-  const stream = /gzip$/i.test(headers["content-encoding"] ?? "") ? inflated(source) : source;
+  const gunzip = /gzip$/i.test(headers["content-encoding"] ?? "") ? inflated(source) : undefined;
+  const stream = gunzip ?? source;
   let received = 0;
+  const drop = async () => {
+    if (gunzip && !gunzip.destroyed) {
+      source.unpipe(gunzip);
+      gunzip.destroy();
+      let dropped = 0;
+      source.on("data", (chunk: Uint8Array) => {
+        dropped += chunk.length;
+        if (dropped > DROPPED_TIMES * maxBytes) source.destroy();
+      });
+    }
+    source.resume();
+    await finished(source, { writable: false }).catch(() => undefined);
+  };
   const { push } = stream;
   // Counted on arrival, so that the stream can be read in any way.
   stream.push = (chunk: unknown, encoding?: BufferEncoding) => {
@@ -73,12 +98,13 @@ export function transferBody({ headers }: IncomingMessage, source: Readable, max
     if (received <= maxBytes) return push.call(stream, chunk, encoding);
     if (received > DROPPED_TIMES * maxBytes) source.destroy();
     if (!isCut) push.call(stream, null);
+    if (gunzip) void drop();
     return true;
   };
-  return { stream, isCut: () => received > maxBytes, receivedBytes: () => received };
+  return { stream, isCut: () => received > maxBytes, receivedBytes: () => received, drop };
 }
 
-function inflated(source: Readable): Readable {
+function inflated(source: Readable): Gunzip {
   const gunzip = createGunzip();
   // Whatever is wrong with it, its reader sees an end.
   gunzip.on("error", () => undefined);
@@ -89,11 +115,11 @@ function inflated(source: Readable): Readable {
 }
 
 export function tooLarge(maxBytes: number): string {
-  return `That is larger than ${Math.floor(maxBytes / 1024 / 1024)} MiB.`;
+  return `The request is larger than ${Math.floor(maxBytes / 1024 / 1024)} MiB.`;
 }
 
 export const TOO_SLOW =
-  "That came too slowly: 1 KiB a second is needed, and 64 KiB a second while others wait. Try again over a better connection.";
+  "The request arrived too slowly: at least 1 KiB per second is required, or 64 KiB per second while others wait. Try again with a better connection.";
 
 export const tooSlow = (): ServiceError => new ServiceError("unavailable", TOO_SLOW, { retryAfterSeconds: 60 });
 
@@ -101,17 +127,43 @@ export const tooSlow = (): ServiceError => new ServiceError("unavailable", TOO_S
  * Sends a body to a process. If the client disconnects, the process's input ends; if the process stops reading because it has read enough,
  * the client's connection stays open for the response.
  */
-export function feed(stream: Readable, stdin: Writable): void {
+export function feed(body: TransferBody, stdin: Writable): void {
+  const { stream } = body;
   stream.once("close", () => {
     if (!stream.readableEnded) stdin.destroy();
   });
   const drop = () => {
     stream.unpipe(stdin);
-    stream.resume();
+    void body.drop();
   };
   stdin.once("close", drop);
   stdin.once("error", drop);
   if (stream.readableEnded) stdin.end();
   else if (stream.destroyed) stdin.destroy();
   else stream.pipe(stdin);
+}
+
+/**
+ * Finds the repository of a fetch or a push. The author of an open pull request may push to it without being able to change anything else
+ * in the repository: refuse-commands.ts decides ref by ref.
+ * @throws ServiceError as `findRepo` does
+ */
+export async function findTransferRepo(actor: Actor, name: RepoName, service: GitService): Promise<Repo> {
+  if (service === "upload-pack") return findRepo(actor, name, "repo.read_content");
+  try {
+    return await findRepo(actor, name, "repo.write");
+  } catch (error) {
+    if (!isServiceError(error) || error.code !== "forbidden") throw error;
+    const repo = await findRepo(actor, name, "repo.read_content");
+    if (!(await hasPullRequest(actor, repo))) throw error;
+    await requirePermission(actor, "discussion.write", repoResource(repo), { what: "Repository" });
+    return repo;
+  }
+}
+
+async function hasPullRequest(actor: Actor, { id }: Repo): Promise<boolean> {
+  const authorId = actorId(actor);
+  if (!authorId) return false;
+  const where = { repoId: id, authorId, isPullRequest: true, status: { in: ["draft", "open"] } };
+  return (await db().discussion.findFirst({ where, select: { id: true } })) !== null;
 }

@@ -6,7 +6,7 @@ const MIB = 1024 * 1024;
 /** How many times its own size a push may unpack to. */
 const UNPACKED_TIMES = 8;
 
-/** A transfer that takes longer than this is ended, whatever it is doing. */
+/** The maximum duration of a transfer. After it, the transfer is ended in any case. */
 export const TRANSFER_MAX_MS = 6 * 60 * 60 * 1000;
 
 /** The request of a fetch is lines: the commits that it wants and those that it has. */
@@ -47,7 +47,7 @@ export const fetchLimits = {
   memoryMiB: Math.round(Math.min(3_072, Math.max(1_024, machineBytes / 2 / MIB))),
 } as const;
 
-/** How much of it all fetches together may hold, besides the packs that they map (fetch-memory.ts). */
+/** How much of it all fetches together may hold, besides the packs that they map (upload-pack.ts). */
 export const FETCH_MEMORY_BYTES = machineBytes / 4;
 
 export const fetchSettings = (): string[] => [

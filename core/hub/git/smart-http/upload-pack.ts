@@ -1,11 +1,13 @@
+import { AsyncResource } from "node:async_hooks";
 import { pipeline } from "node:stream/promises";
-import { currentParty } from "../../../fair-queue/party.ts";
-import { log } from "../../../log.ts";
+import { currentParty, type Party } from "../../../fair-queue/party.ts";
+import { sendInTurn } from "../../../fair-queue/send-in-turn.ts";
+import { log, requestContext } from "../../../log.ts";
 import type { Repo } from "../../repos/repo.ts";
+import { childrenOf, readProcess } from "../linux-process.ts";
 import { fetches } from "../queues.ts";
 import { openRepository } from "../repository.ts";
-import { fetchMemory } from "./fetch-memory.ts";
-import { bandPackets, PktPlace } from "./pkt-line.ts";
+import { bandPackets, PktPosition } from "./pkt-line.ts";
 import { spoolRequest } from "./spool-request.ts";
 import {
   answerHead,
@@ -15,12 +17,14 @@ import {
   type TransferRequest,
   transferBody,
 } from "./transfer-request.ts";
-import { FETCH_REQUEST_MAX_BYTES, fetchLimits, fetchSettings } from "./transfer-settings.ts";
+import { FETCH_MEMORY_BYTES, FETCH_REQUEST_MAX_BYTES, fetchLimits, fetchSettings } from "./transfer-settings.ts";
 import { withTransfer } from "./with-transfer.ts";
 
 const TOO_MUCH_MEMORY =
-  "All fetches together take too much memory here. Try again in a few minutes, or fetch less at once, as with --depth or --filter.\n";
-/** How long a client may take to read that. */
+  "The running fetches use too much memory. Try again in a few minutes, or fetch less at once, for example with --depth or --filter.\n";
+/** Git serves a clone of a repository of this size in about the time for which it has normal priority (git-launcher-process.ts). */
+const SMALL_BYTES = 4 * 1024 * 1024;
+/** How long a client may take to read TOO_MUCH_MEMORY. */
 const LAST_WORD_MS = 10_000;
 
 /**
@@ -29,29 +33,35 @@ const LAST_WORD_MS = 10_000;
  */
 export async function uploadPack(repo: Repo, { req, res }: TransferRequest, { memory = fetchMemory } = {}): Promise<void> {
   const path = await openRepository(repo);
+  const { isAnonymous } = currentParty();
   requireTransferHead(req, "upload-pack", FETCH_REQUEST_MAX_BYTES);
   const request = await spoolRequest({ req, res }, { maxBytes: FETCH_REQUEST_MAX_BYTES, within: path });
   try {
-    const { stream } = transferBody(req, request.stream, FETCH_REQUEST_MAX_BYTES);
+    const body = transferBody(req, request.stream, FETCH_REQUEST_MAX_BYTES);
     await withTransfer(
       fetches,
       path,
       ["upload-pack", "--stateless-rpc", "--", path],
       {
         ...fetchLimits,
-        niceness: currentParty().isAnonymous ? "idle" : 19,
-        config: fetchSettings(),
+        niceness: isAnonymous ? "idle" : 19,
+        // Many large clones that begin together would otherwise delay everybody else's small ones.
+        isLong: isAnonymous && repo.sizeBytes > SMALL_BYTES,
+        // Deltas that pushes and maintenance made are sent to everybody; only for accounts git looks for more, anew for each clone.
+        config: [...fetchSettings(), `pack.window=${isAnonymous ? 0 : 10}`],
         env: protocolEnvironment(req.headers["git-protocol"]?.toString()),
       },
       async ({ child, closed, endWithClient }) => {
         endWithClient(res);
-        const place = new PktPlace();
+        const turns = sendInTurn();
+        const output = turns[0] ?? res;
+        const position = new PktPosition();
         const stopWatching = memory.watch(child.pid as number, (bytes) => {
           log().warn({ bytes }, "a fetch was ended, because all fetches together hold too much memory");
-          if (!place.takesBandPacket) return res.destroy();
-          child.stdout.unpipe(res).resume();
-          res.write(bandPackets(3, Buffer.from(TOO_MUCH_MEMORY)));
-          // The response ends with it.
+          if (!position.takesBandPacket) return res.destroy();
+          child.stdout.unpipe(output).resume();
+          output.write(bandPackets(3, Buffer.from(TOO_MUCH_MEMORY)));
+          // The response ends when git does.
           child.kill("SIGKILL");
           const timer = setTimeout(() => res.destroy(), LAST_WORD_MS);
           res.once("close", () => clearTimeout(timer));
@@ -60,12 +70,102 @@ export async function uploadPack(repo: Repo, { req, res }: TransferRequest, { me
         child.once("exit", stopWatching);
         void closed.then(stopWatching);
         answerHead(res, "application/x-git-upload-pack-result");
-        feed(stream, child.stdin);
-        child.stdout.on("data", (chunk: Buffer) => place.push(chunk));
-        await pipeline(child.stdout, res);
+        feed(body, child.stdin);
+        child.stdout.on("data", (chunk: Buffer) => position.push(chunk));
+        await pipeline([child.stdout, ...turns, res]);
       },
     );
   } finally {
     await request.close();
   }
 }
+
+const LOOK_EVERY_MS = 250;
+/** Two cores fill a gigabyte in a second. */
+const LOOK_CLOSELY_MS = 50;
+
+type Fetch = { pid: number; party: Party; bytes: number; end: (bytes: number) => void };
+
+/**
+ * Bounds the memory that the git processes of all fetches hold together (S137). For a clone, git holds some 250 bytes for each object until
+ * the clone has been read, and all the trees on the path that it walks down: a repository of 870 KB in 300 trees takes a gigabyte. Neither a
+ * number of slots nor a number of objects bounds that, and a limit per process that bounds the sum would be too small for a large repository.
+ *
+ * Therefore their memory is read several times a second. While all fetches together hold too much, the largest fetch of the caller that
+ * holds most is ended. Fetches of accounts are ended only while anonymous callers hold no more than half.
+ */
+export class FetchMemory {
+  readonly #maxBytes: number;
+  readonly #fetches = new Set<Fetch>();
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(maxBytes = FETCH_MEMORY_BYTES) {
+    this.#maxBytes = maxBytes;
+  }
+
+  /**
+   * Counts a git process and its children against the current caller.
+   * @param end is called with the bytes that the fetch held, once it was chosen to end and is no longer counted
+   * @returns a function that stops counting
+   */
+  watch(pid: number, end: (bytes: number) => void): () => void {
+    const fetch = { pid, party: currentParty(), bytes: 0, end: AsyncResource.bind(end) };
+    this.#fetches.add(fetch);
+    this.#timer ??= this.#lookIn(LOOK_EVERY_MS);
+    return () => this.#forget(fetch);
+  }
+
+  #lookIn(ms: number): NodeJS.Timeout {
+    // Outside of any request's context, because it checks the fetches of all requests.
+    return requestContext.exit(() => setTimeout(() => this.#look(), ms).unref());
+  }
+
+  #look(): void {
+    this.#timer = undefined;
+    for (const fetch of this.#fetches) fetch.bytes = memoryOf(fetch.pid);
+    while (total(this.#fetches) > this.#maxBytes) {
+      const fetch = this.#toEnd();
+      this.#forget(fetch);
+      // SIGKILL: on SIGTERM git takes a while at its low priority, and holds its memory meanwhile. It has nothing to clean up.
+      for (const pid of childrenOf(fetch.pid)) kill(pid);
+      fetch.end(fetch.bytes);
+    }
+    if (this.#fetches.size === 0) return;
+    this.#timer = this.#lookIn(total(this.#fetches) > this.#maxBytes / 2 ? LOOK_CLOSELY_MS : LOOK_EVERY_MS);
+  }
+
+  #toEnd(): Fetch {
+    const anonymous = [...this.#fetches].filter(({ party }) => party.isAnonymous);
+    const known = [...this.#fetches].filter(({ party }) => !party.isAnonymous);
+    const side = total(anonymous) > this.#maxBytes / 2 ? anonymous : known;
+    const parties = Map.groupBy(side, ({ party }) => party.key);
+    const most = [...parties.values()].reduce((one, other) => (total(other) > total(one) ? other : one));
+    return most.reduce((one, other) => (other.bytes > one.bytes ? other : one));
+  }
+
+  #forget(fetch: Fetch): void {
+    this.#fetches.delete(fetch);
+    if (this.#fetches.size > 0) return;
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+  }
+}
+
+const total = (fetches: Iterable<Fetch>): number => [...fetches].reduce((sum, { bytes }) => sum + bytes, 0);
+
+/** The bytes of a process and its children, without the packs that they map, which the kernel can reclaim. 0 where there is no /proc. */
+function memoryOf(pid: number): number {
+  return [pid, ...childrenOf(pid)]
+    .flatMap((each) => [...readProcess(`${each}/status`).matchAll(/^(?:RssAnon|VmSwap):\s+(\d+)/gm)])
+    .reduce((sum, [, kibibytes]) => sum + Number(kibibytes) * 1024, 0);
+}
+
+function kill(pid: number): void {
+  try {
+    process.kill(pid, "SIGKILL");
+  } catch {
+    // It has ended.
+  }
+}
+
+const fetchMemory = new FetchMemory();

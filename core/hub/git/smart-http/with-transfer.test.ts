@@ -9,7 +9,7 @@ import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { expect, test } from "vitest";
 import { signedInPerson } from "../../../accounts/testing/people.ts";
-import type { Place } from "../../../fair-queue/fair-queue.ts";
+import type { Slot } from "../../../fair-queue/fair-queue.ts";
 import { unfoldingRepo } from "../../testing/repos.ts";
 import { fetches, pushes } from "../queues.ts";
 import { openRepository } from "../repository.ts";
@@ -35,7 +35,7 @@ const STARVED = `
   setTimeout(() => process.exit(code === "unavailable" ? 0 : 3), 50);
 `;
 
-test("S137 git that cannot be started, since too much is open, ends no process but says so", async () => {
+test("S137 a failure to start git, because too many files are open, is an error and ends no process", async () => {
   const module = new URL("../run-git.ts", import.meta.url).href;
   const command = 'ulimit -n 128; exec "$0" --input-type=module -e "$1" "$2"';
   const child = spawn("sh", ["-c", command, process.execPath, STARVED, module], { stdio: ["ignore", "ignore", "pipe"] });
@@ -80,7 +80,7 @@ test("S137 a push that fails while its hook waits for an answer gives its place 
   expect((await readdir(join(path, "objects"))).filter((name) => /tmp|incoming/.test(name))).toEqual([]);
 });
 
-test("S137 what git has left running keeps no place once git has ended", async () => {
+test("S137 processes that git leaves running keep no slot once git has ended", async () => {
   const path = await mkdtemp(join(tmpdir(), "left-"));
   await runGit(path, ["init", "--quiet", "--bare"]);
   // A process that outlives git and keeps git's files open.
@@ -128,7 +128,7 @@ test("S137 git that computes for long and sends nothing yields its place when an
   );
   req.on("response", (res) => res.on("error", () => undefined).resume()).end();
   await expect.poll(() => fetches.counts.taken, { interval: 5 }).toBe(1);
-  const others: Promise<Place>[] = [];
+  const others: Promise<Slot>[] = [];
   for (let party = 0; fetches.counts.waiting === 0; party++) {
     others.push(fetches.take({ party: { key: `account ${party}`, isAnonymous: false } }));
   }

@@ -83,7 +83,8 @@ export async function withTransfer(
     // While others wait, neither must a git process that computes and sends next to nothing.
     const stopWatchingGit = watchPace({
       bytes: () => (child.stdout as Socket).bytesRead,
-      isWaiting: () => !res.writableNeedDrain,
+      // Otherwise its output waits, for the client or for its turn.
+      isWaiting: () => !child.stdout.isPaused(),
       graceMs: Number.POSITIVE_INFINITY,
       wantedGraceMs: computeGraceMs,
       yields: release.yields,
@@ -102,14 +103,14 @@ export async function withTransfer(
   } finally {
     clearTimeout(limit);
     // Git's messages say more than its status; most are about what the client has sent.
-    if (stderr && !isClientGone) log().info({ git: args[0], stderr: stderr.trim() }, "git said");
+    if (stderr && !isClientGone) log().info({ git: args[0], stderr: stderr.trim() }, "git printed errors");
   }
 }
 
 /** Lets git clean up what it has begun, within a time limit. */
 function end(child: GitProcess): void {
   closeInputs(child);
-  // Nobody reads its output any more, and unread output keeps it from closing.
+  // Its output is no longer read, and unread output keeps it from closing.
   child.stdout.resume();
   if (child.exitCode !== null || child.signalCode !== null) return;
   const timers = [setTimeout(() => child.kill("SIGKILL"), KILL_AFTER_MS).unref()];

@@ -1,3 +1,5 @@
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { eventPayloadSchema } from "@keyhook/sdk";
 import { describe, expect, test } from "vitest";
 import { organizationOf, outcomes, signedInPerson } from "../../../accounts/testing/people.ts";
@@ -5,14 +7,10 @@ import { db } from "../../../db.ts";
 import { ServiceError } from "../../../errors.ts";
 import type { Repo } from "../../repos/repo.ts";
 import { commitTo, eventsOf, fsck, someRepo } from "../../testing/repos.ts";
-import { resolveRef } from "../refs/resolve-ref.ts";
+import { resolveRef } from "../refs/git-refs.ts";
 import { openRepository } from "../repository.ts";
 import { runGit } from "../run-git.ts";
-import { createBranch } from "./create-branch.ts";
-import { createTag } from "./create-tag.ts";
-import { deleteBranch } from "./delete-branch.ts";
-import { deleteTag } from "./delete-tag.ts";
-import { superSquash } from "./super-squash.ts";
+import { createBranch, createTag, deleteBranch, deleteTag, superSquash } from "./branches-and-tags.ts";
 
 const nameOf = ({ type, fullName }: Repo) => {
   const [owner = "", name = ""] = fullName.split("/");
@@ -28,7 +26,7 @@ async function lastChange(repo: Repo) {
 }
 
 describe("branches", () => {
-  test("are made at any revision, moved only when that is asked for, and deleted; each is one event", async () => {
+  test("are created at any revision, moved only on request, and deleted; each is one event", async () => {
     const ada = await signedInPerson();
     const repo = await someRepo(ada);
     const first = await commitTo(repo, ada, { "a.txt": "a" });
@@ -67,7 +65,7 @@ describe("branches", () => {
     await fsck(repo);
   });
 
-  test("S137 of an odd name or at an odd revision are refused, and of ten that are asked for at once one is made", async () => {
+  test("S137 with an invalid name or revision are refused, and of ten simultaneous requests one succeeds", async () => {
     const ada = await signedInPerson();
     const repo = await someRepo(ada);
     await commitTo(repo, ada, { "a.txt": "a" });
@@ -91,7 +89,7 @@ describe("branches", () => {
   });
 });
 
-test("tags are plain, or annotated with who made them", async () => {
+test("tags are plain, or annotated with their author", async () => {
   const ada = await signedInPerson();
   const repo = await someRepo(ada);
   await expect(createTag(ada.actor, nameOf(repo), { tag: "v0" })).rejects.toMatchObject({ wireCode: "RevisionNotFound" });
@@ -140,7 +138,7 @@ test("a super-squash leaves the files and one commit", async () => {
   await fsck(repo);
 });
 
-test("S114 S135 none of it with a token that ended meanwhile, nor against what was protected meanwhile", async () => {
+test("S114 S135 nothing changes if the token ended or the branch became protected in the meantime", async () => {
   const ada = await signedInPerson();
   const repo = await someRepo(ada);
   const first = await commitTo(repo, ada, { "a.txt": "a" });
@@ -174,7 +172,7 @@ test("S114 S135 none of it with a token that ended meanwhile, nor against what w
   );
 });
 
-test("S135 S137 none of it without the right to, nor where the repository is read-only", async () => {
+test("S135 S137 nothing is changed without permission, or in a read-only repository", async () => {
   const [ada, bea, cy] = [await signedInPerson(), await signedInPerson("bea"), await signedInPerson("cy")];
   const organization = await organizationOf(ada, [[bea, "read"]]);
   const repo = await someRepo(ada, { owner: organization.name });
@@ -205,4 +203,18 @@ test("S135 S137 none of it without the right to, nor where the repository is rea
   await expect(superSquash(token, nameOf(repo), { branch: "b" })).resolves.toBeDefined();
   expect(await at(repo, "refs/heads/main")).toBe(sha);
   expect(await at(repo, "refs/tags/t")).toBe(sha);
+});
+
+test("S137 a repository with as many refs as it may have gets no more branches and tags until some are deleted", async () => {
+  const ada = await signedInPerson();
+  const repo = await someRepo(ada);
+  const sha = await commitTo(repo, ada, { "a.txt": "a" });
+  const refs = Array.from({ length: 49_999 }, (_, index) => `${sha} refs/tags/${String(index).padStart(6, "0")}\n`);
+  await writeFile(join(await openRepository(repo), "packed-refs"), `# pack-refs with: sorted \n${refs.join("")}`);
+  const name = nameOf(repo);
+  const refusal = { code: "conflict", message: expect.stringContaining("This one has 50000. Delete some of them first.") };
+  await expect(createBranch(ada.actor, name, { branch: "side" })).rejects.toMatchObject(refusal);
+  await expect(createTag(ada.actor, name, { tag: "v1" })).rejects.toMatchObject(refusal);
+  await deleteTag(ada.actor, name, "000007");
+  await expect(createBranch(ada.actor, name, { branch: "side" })).resolves.toMatchObject({ sha });
 });

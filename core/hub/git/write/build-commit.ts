@@ -1,6 +1,11 @@
-import { notFound, ServiceError } from "../../../errors.ts";
+import { type Actor, actorId, type Publisher } from "../../../access/actor.ts";
+import { isPresetName } from "../../../accounts/publishers/presets.ts";
+import { publisherName } from "../../../accounts/publishers/publisher.ts";
+import { db } from "../../../db.ts";
+import { env } from "../../../env.ts";
+import { invalidRequest, notFound, ServiceError } from "../../../errors.ts";
+import { Folders } from "./folders.ts";
 import { shownPath } from "./parse-path.ts";
-import type { Signature } from "./signature.ts";
 import type { Import } from "./start-import.ts";
 
 /** A step of a commit; its content is written already. */
@@ -25,16 +30,20 @@ export type BuiltCommit = {
 
 type Entry = { mode: string; type: string; oid: string };
 
+/** How many steps git is asked about at once: a large commit must not fill memory with questions, or block the event loop (S137). */
+const STEPS_AT_ONCE = 500;
+const QUESTIONS_AT_ONCE = 1_000;
+
 /**
  * Builds a commit in a running import. The commit is on no branch: the caller decides what happens with it. Git performs the steps one
- * after the other while its answers arrive, so that 10,000 files need no more round trips than one.
+ * after the other while its answers arrive, so that hundreds of files need no more round trips than one.
  *
  * @param name for a ref of the import's own repository; a different one for each commit
- * @throws ServiceError `invalid_request` for a file where a folder is, or the reverse; `not_found` for a missing source
+ * @throws ServiceError `invalid_request` for a file where a folder is, or the reverse; `not_found` for a missing source;
+ * `payload_too_large` for too many folders
  */
 export async function buildCommit(git: Import, plan: CommitPlan, name: string): Promise<BuiltCommit> {
   const { parent, changes, message, signature } = plan;
-  const found = await Promise.all(changes.map((change) => sourceOf(git, change, parent)));
   git.tell(
     [
       `commit refs/heads/${name}`,
@@ -46,32 +55,47 @@ export async function buildCommit(git: Import, plan: CommitPlan, name: string): 
     ].join("\n"),
   );
   const before = parent ? git.ask('ls ""') : undefined;
-  const checks: Promise<void>[] = [];
-  const folders = new Set<string>();
-  const look = (path: string) => git.ask(`ls ${quote(path)}`).then(parseEntry);
-  changes.forEach((change, index) => {
-    const { path } = change;
-    if (change.kind === "delete") {
-      checks.push(look(path).then((entry) => requireDeletable(change, entry)));
-      git.tell(`D ${quote(path)}`);
-      return;
-    }
-    for (const folder of foldersOf(path)) {
-      if (folders.has(folder)) continue;
-      folders.add(folder);
-      checks.push(look(folder).then((entry) => requireFolder(folder, path, entry)));
-    }
-    checks.push(look(path).then((entry) => requireNoFolder(path, entry)));
-    folders.delete(path);
-    const entry = found[index] as Entry;
-    git.tell(`M ${entry.mode} ${entry.oid} ${quote(path)}`);
-  });
+  const folders = new Folders();
+  for (let at = 0; at < changes.length; at += STEPS_AT_ONCE) {
+    await perform(git, changes.slice(at, at + STEPS_AT_ONCE), { parent, folders });
+  }
   const after = git.ask('ls ""');
   const sha = git.ask(`get-mark :${Number.MAX_SAFE_INTEGER}`);
-  // Reports the first failure in the order of the steps.
-  const failed = (await Promise.allSettled(checks)).find((check) => check.status === "rejected");
-  if (failed) throw failed.reason;
   return { sha: await sha, isDifferent: (await before) !== (await after) };
+}
+
+/** Performs some steps of a commit. */
+async function perform(
+  git: Import,
+  changes: readonly Change[],
+  { parent, folders }: { parent: string | null; folders: Folders },
+): Promise<void> {
+  const found = await Promise.all(changes.map((change) => sourceOf(git, change, parent)));
+  let checks: Promise<void>[] = [];
+  const check = (path: string, judge: (entry: Entry | undefined) => void) => {
+    const checked = git.ask(`ls ${quote(path)}`).then((line) => judge(parseEntry(line)));
+    // A later step may fail before this one is looked at.
+    checked.catch(() => undefined);
+    checks.push(checked);
+  };
+  for (const [index, change] of changes.entries()) {
+    const { path } = change;
+    if (change.kind === "delete") {
+      check(path, (entry) => requireDeletable(change, entry));
+      git.tell(`D ${quote(path)}`);
+    } else {
+      for (const folder of folders.add(path)) check(folder, (entry) => requireFolder(folder, path, entry));
+      check(path, (entry) => requireNoFolder(path, entry));
+      folders.replace(path);
+      const { mode, oid } = found[index] as Entry;
+      git.tell(`M ${mode} ${oid} ${quote(path)}`);
+    }
+    if (checks.length < QUESTIONS_AT_ONCE && index < changes.length - 1) continue;
+    // Reports the first failure in the order of the steps.
+    const failed = (await Promise.allSettled(checks)).find(({ status }) => status === "rejected");
+    if (failed?.status === "rejected") throw failed.reason;
+    checks = [];
+  }
 }
 
 /** What a step puts at its path. An executable file stays executable when its content is replaced. */
@@ -84,31 +108,30 @@ async function sourceOf(git: Import, change: Change, parent: string | null): Pro
   const { path, commit = parent } = { ...change.from, commit: change.from.commit ?? parent };
   const source = commit ? parseEntry(await git.ask(`ls ${commit} ${quote(path)}`)) : undefined;
   if (!source) throw missing(path);
-  if (source.type !== "blob")
-    throw new ServiceError("invalid_request", `${shownPath(path)} is a folder: copy its files one by one.`);
+  if (source.type !== "blob") throw invalidRequest(`${shownPath(path)} is a folder: copy its files one by one.`);
   return source;
 }
 
 function requireDeletable({ path, what }: Change & { kind: "delete" }, entry: Entry | undefined): void {
   if (!entry) throw missing(path);
   const isFolder = entry.type === "tree";
-  if (isFolder && what === "file") throw new ServiceError("invalid_request", `${shownPath(path)} is a folder, not a file.`);
-  if (!isFolder && what === "folder") throw new ServiceError("invalid_request", `${shownPath(path)} is a file, not a folder.`);
+  if (isFolder && what === "file") throw invalidRequest(`${shownPath(path)} is a folder, not a file.`);
+  if (!isFolder && what === "folder") throw invalidRequest(`${shownPath(path)} is a file, not a folder.`);
 }
 
 function requireFolder(folder: string, path: string, entry: Entry | undefined): void {
   if (!entry || entry.type === "tree") return;
-  throw new ServiceError("invalid_request", `${shownPath(folder)} is a file, so that ${shownPath(path)} cannot be below it.`);
+  throw invalidRequest(`${shownPath(folder)} is a file, so ${shownPath(path)} cannot be below it.`);
 }
 
 function requireNoFolder(path: string, entry: Entry | undefined): void {
   if (entry?.type !== "tree") return;
-  throw new ServiceError("invalid_request", `${shownPath(path)} is a folder: delete it before you put a file there.`);
+  throw invalidRequest(`${shownPath(path)} is a folder: delete it before you put a file there.`);
 }
 
 function missing(path: string): ServiceError {
   const { wireCode } = notFound("Entry");
-  return new ServiceError("not_found", `There is nothing at ${shownPath(path)}.`, wireCode && { wireCode });
+  return new ServiceError("not_found", `${shownPath(path)} does not exist.`, wireCode && { wireCode });
 }
 
 /** `100644 blob <id>\t<path>`, or `missing <path>`. */
@@ -117,10 +140,73 @@ function parseEntry(line: string): Entry | undefined {
   return mode && type && oid ? { mode, type, oid } : undefined;
 }
 
-function foldersOf(path: string): string[] {
-  const names = path.split("/").slice(0, -1);
-  return names.map((_, index) => names.slice(0, index + 1).join("/"));
+/** Quotes a path as git does. Paths contain no control characters (parse-path.ts). */
+const quote = (path: string): string => `"${path.replace(/["\\]/g, "\\$&")}"`;
+
+const SUMMARY_MAX_CHARACTERS = 1_000;
+const DESCRIPTION_MAX_CHARACTERS = 64 * 1024;
+
+/**
+ * A commit's message: a summary line, and below it the description.
+ * @throws ServiceError `invalid_request`
+ */
+export function commitMessage(summary: string, description = ""): string {
+  const line = text("summary", summary, SUMMARY_MAX_CHARACTERS)
+    .split(/\n\s*/)
+    .map((part) => part.trimEnd())
+    .join(" ");
+  if (line === "") throw invalidRequest("Describe the commit in one line.", "summary");
+  const rest = text("description", description, DESCRIPTION_MAX_CHARACTERS);
+  return rest === "" ? `${line}\n` : `${line}\n\n${rest}\n`;
 }
 
-/** In git's quoting; paths contain no control characters (parse-path.ts). */
-const quote = (path: string): string => `"${path.replace(/["\\]/g, "\\$&")}"`;
+function text(field: string, value: string, maxCharacters: number): string {
+  if (value.length > maxCharacters) throw invalidRequest(`Shorten the ${field} to at most ${maxCharacters} characters.`, field);
+  if (!value.isWellFormed() || value.includes("\0")) {
+    throw invalidRequest(`The ${field} has characters that are not valid text.`, field);
+  }
+  return value.replace(/\r\n?/g, "\n").trim();
+}
+
+/** An annotated tag's message; empty for none. @throws ServiceError `invalid_request` */
+export function tagMessage(message: string): string {
+  const said = text("message", message, DESCRIPTION_MAX_CHARACTERS);
+  return said === "" ? "" : `${said}\n`;
+}
+
+/** Who created a commit and when, as git writes it: `Name <address> seconds zone`. */
+export type Signature = string;
+
+/**
+ * The signature of the actor. Its address receives no mail: a person's own address is private, and everybody who may ever read the
+ * repository sees the commit. It begins with the account's id, so that it identifies the person even after a rename.
+ */
+export async function signatureOf(actor: Actor): Promise<Signature> {
+  if (actor.kind === "publisher") return signatureOfJob(actor);
+  const id = actorId(actor);
+  const user = id ? await db().user.findUnique({ where: { id }, select: { id: true, username: true, fullName: true } }) : null;
+  const name = user ? user.fullName || user.username : env().BRAND_NAME;
+  return sign(name, user ? noReplyAddress(user) : `noreply@${noReplyHost()}`);
+}
+
+/** The address of a publisher's commits: it contains the publisher's id and leads to no account. */
+async function signatureOfJob({ publisherId }: Publisher): Promise<Signature> {
+  const publisher = await db().trustedPublisher.findUnique({ where: { id: publisherId }, select: { preset: true } });
+  const name = publisherName(publisher && isPresetName(publisher.preset) ? publisher.preset : "oidc");
+  return sign(name, `oidc+${publisherId}@${noReplyHost()}`);
+}
+
+function noReplyAddress({ id, username }: { id: string; username: string }): string {
+  return `${id}+${username}@${noReplyHost()}`;
+}
+
+const noReplyHost = (): string => `users.noreply.${new URL(env().ORIGIN).hostname}`;
+
+function sign(name: string, address: string): Signature {
+  // Characters that git removes itself, and those that would end the line or begin the address.
+  const plain = name
+    .replace(/[\p{Cc}<>]/gu, " ")
+    .replace(/^[\s.,:;"'\\]+|(?<![\s.,:;"'\\])[\s.,:;"'\\]+$/g, "")
+    .trim();
+  return `${plain || "unknown"} <${address}> ${Math.floor(Date.now() / 1000)} +0000`;
+}

@@ -1,9 +1,13 @@
+import type { ChildProcess } from "node:child_process";
 import { createHash } from "node:crypto";
-import { expect, test } from "vitest";
+import { subscribe, unsubscribe } from "node:diagnostics_channel";
+import { describe, expect, test, vi } from "vitest";
 import { signedInPerson } from "../../../accounts/testing/people.ts";
 import { db } from "../../../db.ts";
+import type { Release } from "../../../fair-queue/fair-queue.ts";
 import type { Repo } from "../../repos/repo.ts";
 import { commitTo, eventsOf, fsck, someRepo } from "../../testing/repos.ts";
+import { walks } from "../queues.ts";
 import { openRepository } from "../repository.ts";
 import { runGit } from "../run-git.ts";
 import { changeFiles, type FileChanges } from "./change-files.ts";
@@ -30,7 +34,7 @@ const change = (
   ...more,
 });
 
-test("what others did to other files stays, and what they did to this one is told, not written over", async () => {
+test("others' changes of other files stay, and their changes of this file are reported, not overwritten", async () => {
   const [ada, bea] = [await signedInPerson(), await signedInPerson("bea")];
   const repo = await someRepo(ada);
   const made = await changeFiles(ada.actor, nameOf(repo), change({ "a.txt": "1", "b.txt": "1" }, { areNew: true }));
@@ -54,7 +58,58 @@ test("what others did to other files stays, and what they did to this one is tol
   await fsck(repo);
 });
 
-test("a new file is put nowhere where something is, and of ten of one name one is made", async () => {
+describe("S137 who changed a file meanwhile", () => {
+  async function overtaken() {
+    const ada = await signedInPerson();
+    const repo = await someRepo(ada);
+    const seen = await commitTo(repo, ada, { "a.txt": "1" });
+    const head = await commitTo(repo, ada, { "a.txt": "2" });
+    return { repo, head, ask: () => changeFiles(ada.actor, nameOf(repo), change({ "a.txt": "3" }, { seen })) };
+  }
+
+  test("is looked up in the slots of walks, by a git with limits", async () => {
+    const { repo, ask } = await overtaken();
+    const logs: ChildProcess[] = [];
+    const watch = (message: unknown) => {
+      const { process: child } = message as { process: ChildProcess };
+      child.once("spawn", () => child.spawnargs.includes("log") && logs.push(child));
+    };
+    subscribe("child_process", watch);
+    // All that one account may have in one repository.
+    const slots = await takeAll(repo);
+    const asked = ask();
+    await expect.poll(() => walks.counts.waiting).toBe(1);
+    expect(logs).toEqual([]);
+    for (const release of slots) release();
+    expect(await asked).toMatchObject({ outcome: "overtaken", newer: { authorName: "Ada", title: "Add files" } });
+    unsubscribe("child_process", watch);
+    expect(logs.map(({ spawnfile }) => spawnfile)).toEqual([expect.stringMatching(/\/limited-git$/)]);
+  });
+
+  test("is left out if there is no time to find it", async () => {
+    const { repo, head, ask } = await overtaken();
+    const slots = await takeAll(repo);
+    vi.useFakeTimers({ toFake: ["setTimeout"] });
+    try {
+      const asked = ask();
+      await expect.poll(() => walks.counts.waiting).toBe(1);
+      await vi.advanceTimersByTimeAsync(30_000);
+      expect(await asked).toEqual({ outcome: "overtaken", newer: { path: "a.txt", head, commit: head, isDeleted: false } });
+    } finally {
+      vi.useRealTimers();
+      for (const release of slots) release();
+    }
+  });
+
+  async function takeAll(repo: Repo): Promise<Release[]> {
+    const within = await openRepository(repo);
+    const slots: Release[] = [];
+    for (let slot = walks.tryTake({ within }); slot; slot = walks.tryTake({ within })) slots.push(slot);
+    return slots;
+  }
+});
+
+test("a new file replaces nothing, and of ten simultaneous ones with the same name one is created", async () => {
   const ada = await signedInPerson();
   const repo = await someRepo(ada);
   const asked = Array.from({ length: 10 }, (_, index) =>
@@ -66,7 +121,7 @@ test("a new file is put nowhere where something is, and of ten of one name one i
   expect(await eventsOf(repo)).toHaveLength(2);
 });
 
-test("what .gitattributes give to Git LFS goes there, of those who may write", async () => {
+test("files that .gitattributes assign to Git LFS go there, or into the author's uploads for a pull request", async () => {
   const [ada, bea] = [await signedInPerson(), await signedInPerson("bea")];
   const repo = await someRepo(ada);
   await changeFiles(ada.actor, nameOf(repo), change({ "m.safetensors": "weights", "a.txt": "a" }));
@@ -75,7 +130,11 @@ test("what .gitattributes give to Git LFS goes there, of those who may write", a
   expect(await show(repo, "main:.gitattributes")).toContain("*.safetensors filter=lfs");
   expect(await db().lfsObject.count({ where: { repoId: repo.id, oid } })).toBe(1);
   const proposal = change({ "n.safetensors": "more" }, { isPullRequest: true });
-  await expect(changeFiles(bea.actor, nameOf(repo), proposal)).rejects.toMatchObject({ code: "forbidden" });
-  const text = await changeFiles(bea.actor, nameOf(repo), change({ "b.txt": "more" }, { isPullRequest: true }));
-  expect(text).toMatchObject({ outcome: "committed", committed: { pullRequest: 1 } });
+  const proposed = await changeFiles(bea.actor, nameOf(repo), proposal);
+  expect(proposed).toMatchObject({ outcome: "committed", committed: { pullRequest: 1 } });
+  expect(await show(repo, "refs/pr/1:n.safetensors")).toContain("oid sha256:");
+  expect(await db().lfsObject.count({ where: { repo: { ownerId: bea.id, proposedToId: repo.id } } })).toBe(1);
+  await expect(changeFiles(bea.actor, nameOf(repo), change({ "n.safetensors": "more" }))).rejects.toMatchObject({
+    code: "forbidden",
+  });
 });

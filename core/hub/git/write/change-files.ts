@@ -1,19 +1,19 @@
 import { createHash } from "node:crypto";
 import type { Actor } from "../../../access/actor.ts";
-import { requirePermission } from "../../../access/may.ts";
-import { isServiceError, ServiceError } from "../../../errors.ts";
-import { findLfsObject } from "../../lfs/objects/find-lfs-object.ts";
-import { storeLfsObject } from "../../lfs/objects/store-lfs-object.ts";
+import { conflict, isServiceError } from "../../../errors.ts";
+import { findLfsObjects } from "../../lfs/objects/find-lfs-object.ts";
+import { storeLfsObject } from "../../lfs/objects/record-lfs-object.ts";
+import { uploadTargetOf } from "../../lfs/proposals/proposal-store.ts";
 import { findRepo, type RepoName } from "../../repos/find-repo.ts";
-import { type Repo, repoResource } from "../../repos/repo.ts";
-import { findEntry } from "../read/find-entry.ts";
+import type { Repo } from "../../repos/repo.ts";
 import { withObjects } from "../read/git-objects.ts";
-import { resolveRef } from "../refs/resolve-ref.ts";
+import { findEntry } from "../read/tree-entries.ts";
+import { runWalk } from "../read/walk.ts";
+import { resolveRef } from "../refs/git-refs.ts";
 import { openRepository } from "../repository.ts";
-import { runGit } from "../run-git.ts";
-import { resolveCommitTarget } from "./commit-target.ts";
+import { resolveCommitTarget } from "./change-target.ts";
+import type { Operation } from "./collect-changes.ts";
 import { type Committed, createCommit } from "./create-commit.ts";
-import type { Operation } from "./operation.ts";
 import { parsePath, shownPath } from "./parse-path.ts";
 import { planUpload } from "./plan-upload.ts";
 
@@ -40,13 +40,15 @@ export type NewerVersion = {
   path: string;
   /** The branch's current commit: where to begin next time. */
   head: string;
+  /** The commit that did it; if that was not found in time, the head. */
   commit: string;
-  authorName: string;
-  title: string;
+  /** Undefined if the commit was not found in time. */
+  authorName?: string;
+  title?: string;
   isDeleted: boolean;
 };
 
-export type FilesChanged = { outcome: "committed"; committed: Committed } | { outcome: "overtaken"; newer: NewerVersion };
+type FilesChanged = { outcome: "committed"; committed: Committed } | { outcome: "overtaken"; newer: NewerVersion };
 
 const ATTEMPTS_MAX = 5;
 
@@ -77,7 +79,7 @@ export async function changeFiles(actor: Actor, name: RepoName, input: FileChang
       if (!isServiceError(error) || error.code !== "precondition_failed") throw error;
     }
   }
-  throw new ServiceError("conflict", "Many commits are being made to this branch. Nothing was lost: send it again shortly.");
+  throw conflict("Many commits are being made to this branch. Nothing was lost. Try again soon.");
 }
 
 async function findNewer(
@@ -101,11 +103,17 @@ async function oidAt(objects: Parameters<typeof findEntry>[0], commit: string | 
   return entry && entry !== "root" ? entry.oid : undefined;
 }
 
+/** Who changed a path last. In a long history git may not find that in time: then the reader is told only what has changed (S137). */
 async function latestChange(directory: string, head: string, path: string) {
   const args = ["log", "-1", "--format=%H%x00%an%x00%s", "--encoding=UTF-8", "--end-of-options", head, "--", path];
-  const output = await runGit(directory, args, { env: { GIT_LITERAL_PATHSPECS: "1" } });
-  const [commit = head, authorName = "", title = ""] = output.toString("utf8").trim().split("\0");
-  return { commit: commit || head, authorName: authorName.slice(0, 100), title: title.slice(0, 200) };
+  try {
+    const output = await runWalk(directory, args, { env: { GIT_LITERAL_PATHSPECS: "1" } });
+    const [commit = head, authorName = "", title = ""] = output.toString("utf8").trim().split("\0");
+    return { commit: commit || head, authorName: authorName.slice(0, 100), title: title.slice(0, 200) };
+  } catch (error) {
+    if (!isServiceError(error) || error.code !== "unavailable") throw error;
+    return { commit: head };
+  }
 }
 
 async function requireAbsent(directory: string, head: string, files: readonly FileChange[]): Promise<void> {
@@ -113,9 +121,7 @@ async function requireAbsent(directory: string, head: string, files: readonly Fi
   await withObjects(directory, async (objects) => {
     for (const { path, isNew } of files) {
       if (!isNew || (await oidAt(objects, head, path)) === undefined) continue;
-      throw new ServiceError("conflict", `There is something at ${shownPath(path)} already: choose another name, or edit it.`, {
-        field: "path",
-      });
+      throw conflict(`${shownPath(path)} already exists. Choose another name, or edit it.`, "path");
     }
   });
 }
@@ -130,19 +136,19 @@ async function operationsFor(actor: Actor, repo: Repo, name: RepoName, input: Fi
     .filter(({ content }) => content === null)
     .map(({ path }): Operation => ({ type: "deletedFile", path }));
   const operations = [...deletions];
+  const ref = isPullRequest || branch.startsWith("refs/pr/") ? undefined : `refs/heads/${branch}`;
   for (const [index, { path, content }] of written.entries()) {
-    if (plans[index]?.mode === "lfs") operations.push({ type: "lfsFile", path, oid: await store(actor, repo, content) });
+    if (plans[index]?.mode === "lfs") operations.push({ type: "lfsFile", path, oid: await store(actor, repo, content, ref) });
     else operations.push({ type: "file", path, content });
   }
   return operations;
 }
 
-async function store(actor: Actor, repo: Repo, content: Uint8Array): Promise<string> {
-  // As in the API: only those who may write may upload to storage.
-  await requirePermission(actor, "repo.write", repoResource(repo), { what: "Repository" });
+async function store(actor: Actor, repo: Repo, content: Uint8Array, ref: string | undefined): Promise<string> {
+  const target = await uploadTargetOf(actor, repo, ref);
   const oid = createHash("sha256").update(content).digest("hex");
-  const object = { oid, size: content.byteLength };
-  if (!(await findLfsObject(repo.id, oid))) await storeLfsObject(repo.id, object, once(content));
+  const found = await findLfsObjects([repo.id, target.id], [oid]);
+  if (found.size === 0) await storeLfsObject(target.id, { oid, size: content.byteLength }, once(content));
   return oid;
 }
 

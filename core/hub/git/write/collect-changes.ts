@@ -1,60 +1,80 @@
-import { db } from "../../../db.ts";
-import { ServiceError } from "../../../errors.ts";
+import { setImmediate } from "node:timers/promises";
+import { env } from "../../../env.ts";
+import { invalidRequest, ServiceError } from "../../../errors.ts";
 import { isLfsOid } from "../../lfs/lfs-object.ts";
+import { findLfsObjects, type StoredLfsObject } from "../../lfs/objects/find-lfs-object.ts";
 import { lfsPointerTo } from "../../lfs/parse-lfs-pointer.ts";
+import type { ProposedPointer } from "../../lfs/proposals/proposed-files.ts";
 import type { Change } from "./build-commit.ts";
-import { fileMaxBytes, OPERATIONS_MAX, type Operation, PATHS_MAX_BYTES } from "./operation.ts";
+import { Folders } from "./folders.ts";
 import { isDotGit, parseExistingPath, parsePath, shownPath } from "./parse-path.ts";
 import type { Content, Import } from "./start-import.ts";
 
 export type Collected = {
   changes: Change[];
+  /** Whether any file's content is in the commit itself. */
+  hasContent: boolean;
   /** The paths whose content is in Git LFS. */
   lfsPaths: string[];
+  /** Those whose content is in the author's store of proposals. */
+  proposed: ProposedPointer[];
   /** The commit's own `.gitattributes`. */
   rootAttributes: Uint8Array | undefined;
 };
 
 type LfsFile = Operation & { type: "lfsFile" };
 
+const OPERATIONS_PER_TURN = 128;
 const ATTRIBUTES_MAX_BYTES = 1024 * 1024;
 // Git ignores longer lines, and its fsck reports them as errors.
 const ATTRIBUTES_LINE_MAX_BYTES = 2_048;
 
 /**
  * Reads the operations of a commit and writes the contents as they arrive: no more than one of them is held at a time.
- * @param resolveCommit resolves the revision of a copy
+ * @param options.storeId for the commits of a pull request, its author's store of proposals
+ * @param options.resolveCommit resolves the revision of a copy
  * @throws ServiceError `invalid_request` that names the path; `payload_too_large`
  */
 export async function collectChanges(
   operations: AsyncIterable<Operation> | Iterable<Operation>,
   {
     repoId,
+    storeId,
     git,
     resolveCommit,
-  }: { repoId: string; git: () => Promise<Import>; resolveCommit: (revision: string) => Promise<string> },
+  }: {
+    repoId: string;
+    storeId?: string | undefined;
+    git: () => Promise<Import>;
+    resolveCommit: (revision: string) => Promise<string>;
+  },
 ): Promise<Collected> {
-  const collected: Collected = { changes: [], lfsPaths: [], rootAttributes: undefined };
+  const collected: Collected = { changes: [], hasContent: false, lfsPaths: [], proposed: [], rootAttributes: undefined };
   const lfsFiles: { file: LfsFile; at: number }[] = [];
+  const folders = new Folders();
   let pathBytes = 0;
   for await (const operation of operations) {
-    pathBytes += Buffer.byteLength(String(operation.path));
+    // Without a pause, a list that is already in memory would block the event loop until its end (S137).
+    if (collected.changes.length % OPERATIONS_PER_TURN === 0) await setImmediate();
+    const source = operation.type === "copyFile" ? String(operation.from.path) : "";
+    pathBytes += Buffer.byteLength(String(operation.path)) + Buffer.byteLength(source);
     if (collected.changes.length >= OPERATIONS_MAX || pathBytes > PATHS_MAX_BYTES) {
-      throw new ServiceError("payload_too_large", `That is more than fits into one commit: at most ${OPERATIONS_MAX} files.`);
+      throw new ServiceError("payload_too_large", `A commit can change at most ${OPERATIONS_MAX} files.`);
     }
     if (operation.type === "lfsFile") lfsFiles.push({ file: operation, at: collected.changes.length });
     const change = await collect(operation, collected, { git, resolveCommit });
+    if (change.kind !== "delete") folders.add(change.path);
     collected.changes.push(change);
   }
-  const sizes = await findLfsSizes(
-    repoId,
-    lfsFiles.map(({ file }) => file),
-  );
+  // Other pointers would name files that nobody can fetch, or that others uploaded.
+  const oids = [...new Set(lfsFiles.map(({ file }) => file.oid))];
+  const objects = await findLfsObjects(storeId === undefined ? repoId : [repoId, storeId], oids);
   for (const { file, at } of lfsFiles) {
-    const pointer = Buffer.from(lfsPointerTo({ oid: file.oid, size: sizeOf(file, sizes) }));
+    const { oid, size, holderId } = objectOf(file, objects);
     const change = collected.changes[at] as Change & { kind: "put" };
-    change.blob = await (await git()).writeBlob(pointer);
+    change.blob = await (await git()).writeBlob(Buffer.from(lfsPointerTo({ oid, size })));
     collected.lfsPaths.push(change.path);
+    if (holderId !== repoId) collected.proposed.push({ blob: change.blob, oid });
   }
   return collected;
 }
@@ -68,6 +88,7 @@ async function collect(
     case "file": {
       const path = parsePath(operation.path);
       requireSmall(path, operation.content);
+      collected.hasContent = true;
       if (isDotGit(path.split("/").at(-1) ?? "", "attributes")) {
         const bytes = await parseAttributes(path, operation.content);
         if (path === ".gitattributes") collected.rootAttributes = bytes;
@@ -77,9 +98,7 @@ async function collect(
     }
     case "lfsFile": {
       const path = parsePath(operation.path);
-      if (!isLfsOid(operation.oid)) {
-        throw new ServiceError("invalid_request", `The oid of ${shownPath(path)} is not a SHA-256 in 64 hex digits.`);
-      }
+      if (!isLfsOid(operation.oid)) throw invalidRequest(`The oid of ${shownPath(path)} is not a SHA-256 of 64 hex digits.`);
       return { kind: "put", path, blob: "" };
     }
     case "copyFile": {
@@ -110,9 +129,8 @@ async function parseAttributes(path: string, content: Content): Promise<Uint8Arr
     content instanceof Uint8Array ? content : size <= ATTRIBUTES_MAX_BYTES ? await wholeOf(content.chunks) : new Uint8Array();
   const lines = Buffer.from(bytes).toString("latin1").split("\n");
   if (size > ATTRIBUTES_MAX_BYTES || lines.some((line) => line.length >= ATTRIBUTES_LINE_MAX_BYTES)) {
-    throw new ServiceError(
-      "invalid_request",
-      `${shownPath(path)} is larger than 1 MiB or has a line of more than ${ATTRIBUTES_LINE_MAX_BYTES - 1} bytes, which git does not read.`,
+    throw invalidRequest(
+      `${shownPath(path)} is larger than 1 MiB or has a line of more than ${ATTRIBUTES_LINE_MAX_BYTES - 1} bytes, which git cannot read.`,
     );
   }
   return bytes;
@@ -124,21 +142,32 @@ async function wholeOf(chunks: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
   return Buffer.concat(parts);
 }
 
-/** The sizes of files uploaded to this repository: other pointers would name files that nobody can fetch, or that others uploaded. */
-async function findLfsSizes(repoId: string, files: readonly LfsFile[]): Promise<Map<string, number>> {
-  if (files.length === 0) return new Map();
-  const oids = [...new Set(files.map(({ oid }) => oid))];
-  const rows = await db().lfsObject.findMany({ where: { repoId, oid: { in: oids } }, select: { oid: true, sizeBytes: true } });
-  return new Map(rows.map(({ oid, sizeBytes }) => [oid, Number(sizeBytes)]));
+function objectOf({ path, oid, sizeBytes }: LfsFile, objects: ReadonlyMap<string, StoredLfsObject>): StoredLfsObject {
+  const object = objects.get(oid);
+  if (!object) throw invalidRequest(`The content of ${shownPath(path)} was not uploaded: send it by Git LFS first.`);
+  if (sizeBytes !== undefined && sizeBytes !== object.size) {
+    throw invalidRequest(`The content uploaded for ${shownPath(path)} has ${object.size} bytes, not ${sizeBytes}.`);
+  }
+  return object;
 }
 
-function sizeOf({ path, oid, sizeBytes }: LfsFile, sizes: Map<string, number>): number {
-  const size = sizes.get(oid);
-  if (size === undefined) {
-    throw new ServiceError("invalid_request", `The content of ${shownPath(path)} was not uploaded: send it by Git LFS first.`);
-  }
-  if (sizeBytes !== undefined && sizeBytes !== size) {
-    throw new ServiceError("invalid_request", `What was uploaded for ${shownPath(path)} has ${size} bytes, not ${sizeBytes}.`);
-  }
-  return size;
-}
+/** One step of a commit, in order (docs/specification/repositories-and-git.md#commits-over-the-api). */
+export type Operation =
+  /** Adds a file, or replaces its content. */
+  | { type: "file"; path: string; content: Content }
+  /** Adds or replaces a file that was uploaded by Git LFS, with its SHA-256 and its size in bytes. */
+  | { type: "lfsFile"; path: string; oid: string; sizeBytes?: number }
+  | { type: "deletedFile"; path: string }
+  | { type: "deletedFolder"; path: string }
+  /** Deletes a file or a folder. */
+  | { type: "deletedEntry"; path: string }
+  /** Copies `from.path` of a revision, by default of the branch itself, to `path`. */
+  | { type: "copyFile"; path: string; from: { path: string; revision?: string } };
+
+/** The most that one commit may contain (S138). */
+export const OPERATIONS_MAX = 25_000;
+const PATHS_MAX_BYTES = 8 * 1024 * 1024;
+const FILE_MAX_MB = 10;
+
+/** A larger file belongs in Git LFS. In bytes; an operator may set a lower limit for pushes. */
+export const fileMaxBytes = (): number => Math.min(FILE_MAX_MB, env().GIT_MAX_FILE_MB) * 1024 * 1024;

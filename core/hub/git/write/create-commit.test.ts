@@ -8,11 +8,11 @@ import { organizationOf, outcomes, signedInPerson, type TestPerson } from "../..
 import { db } from "../../../db.ts";
 import type { Repo } from "../../repos/repo.ts";
 import { commitTo, eventsOf, fsck, someRepo } from "../../testing/repos.ts";
-import { resolveRef } from "../refs/resolve-ref.ts";
+import { resolveRef } from "../refs/git-refs.ts";
 import { openRepository } from "../repository.ts";
 import { runGit } from "../run-git.ts";
+import type { Operation } from "./collect-changes.ts";
 import { createCommit, type NewCommit } from "./create-commit.ts";
-import type { Operation } from "./operation.ts";
 
 const nameOf = ({ type, fullName }: Repo) => {
   const [owner = "", name = ""] = fullName.split("/");
@@ -75,7 +75,7 @@ describe("createCommit", () => {
     expect(await leftInQuarantine(repo)).toEqual([]);
   });
 
-  test("that changes nothing answers with the commit that is there, and is no event", async () => {
+  test("that changes nothing returns the current commit, without an event", async () => {
     const ada = await signedInPerson();
     const repo = await someRepo(ada);
     const { sha } = await commit(ada, repo, [file("a.txt", "a")]);
@@ -84,7 +84,7 @@ describe("createCommit", () => {
     expect(await eventsOf(repo)).toHaveLength(2);
   });
 
-  test("an executable file stays one when its content is replaced", async () => {
+  test("an executable file stays executable when its content is replaced", async () => {
     const ada = await signedInPerson();
     const repo = await someRepo(ada);
     await commit(ada, repo, [file("run.sh", "1"), file("a.txt", "1")]);
@@ -98,7 +98,7 @@ describe("createCommit", () => {
     expect(await git(repo, "ls-tree", "--format=%(objectmode) %(path)", "main")).toBe("100755 copy.sh\n100755 run.sh\n");
   });
 
-  test("of 2,000 files takes one process and is whole", async () => {
+  test("of 2,000 files takes one process and is complete", async () => {
     const ada = await signedInPerson();
     const repo = await someRepo(ada);
     const operations = Array.from({ length: 2_000 }, (_, index) => file(`data/${index % 100}/part-${index}.txt`));
@@ -111,7 +111,7 @@ describe("createCommit", () => {
     expect(await filesOf(repo)).toEqual(["left.txt"]);
   });
 
-  test("a file is streamed, and one whose stream ends early or runs over leaves nothing", async () => {
+  test("a file is streamed; a stream that is too short or too long leaves nothing", async () => {
     const ada = await signedInPerson();
     const repo = await someRepo(ada);
     const chunk = Buffer.alloc(64 * 1024, "x");
@@ -137,7 +137,7 @@ describe("createCommit", () => {
   });
 });
 
-test("what a killed process left in quarantine goes with the next commit of another day", async () => {
+test("a quarantine left by a killed process is deleted with the next commit of another day", async () => {
   const ada = await signedInPerson();
   const repo = await someRepo(ada);
   await commit(ada, repo, [file("a.txt")]);
@@ -160,7 +160,7 @@ test("a repository that is deleted while its commit comes in is not found", asyn
   expect(await db().event.count({ where: { repoId: repo.id, scope: "repo.content" } })).toBe(0);
 });
 
-test("a repository that is made read-only, or whose sender loses the right, while its commit comes in, stays as it is", async () => {
+test("a repository that becomes read-only, or whose committer loses the right, during a commit stays unchanged", async () => {
   const [ada, bea] = [await signedInPerson(), await signedInPerson("bea")];
   const organization = await organizationOf(ada, [[bea, "write"]]);
   const repo = await someRepo(ada, { owner: organization.name });
@@ -183,7 +183,7 @@ test("a repository that is made read-only, or whose sender loses the right, whil
 });
 
 describe("two at once", () => {
-  test("of 20 commits upon the same parent exactly one is made, and it is one event", async () => {
+  test("of 20 commits on the same parent exactly one is created, with one event", async () => {
     const ada = await signedInPerson();
     const repo = await someRepo(ada);
     const { sha } = await commit(ada, repo, [file("a.txt")]);
@@ -197,7 +197,7 @@ describe("two at once", () => {
     await fsck(repo);
   });
 
-  test("20 commits that name no parent are all made, one upon the other", async () => {
+  test("20 commits without a parent are all created, one on top of another", async () => {
     const ada = await signedInPerson();
     const repo = await someRepo(ada);
     const asked = Array.from({ length: 20 }, (_, index) => commit(ada, repo, [file(`${index}.txt`)]));
@@ -209,7 +209,7 @@ describe("two at once", () => {
     await fsck(repo);
   });
 
-  test("a branch that somebody else moves meanwhile is committed to again", async () => {
+  test("a commit is repeated if somebody else moves the branch in the meantime", async () => {
     const ada = await signedInPerson();
     const repo = await someRepo(ada);
     const { sha } = await commit(ada, repo, [file("a.txt")]);
@@ -228,13 +228,13 @@ describe("two at once", () => {
     expect(parentCommit).not.toBe(sha);
     await expect(commit(ada, repo, again(), { parentCommit })).rejects.toMatchObject({
       code: "precondition_failed",
-      message: expect.stringContaining("has moved on"),
+      message: expect.stringContaining("The branch was updated"),
     });
     expect(await filesOf(repo)).not.toContain("lost.txt");
   });
 });
 
-describe("what is refused names the path, and changes nothing", () => {
+describe("a refusal names the path, and changes nothing", () => {
   const bad: [string, Operation[], string][] = [
     ["a way out", [file("../x")], "invalid_request"],
     ["a way out within", [file("a/../../x")], "invalid_request"],
@@ -287,6 +287,14 @@ describe("what is refused names the path, and changes nothing", () => {
     await fsck(repo);
   });
 
+  test("S137 more folders than the limit", async () => {
+    const ada = await signedInPerson();
+    const repo = await someRepo(ada);
+    const deep = Array.from({ length: 300 }, (_, index) => file(`${index}/${"x/".repeat(198)}y`, "x"));
+    await expect(commit(ada, repo, deep)).rejects.toMatchObject({ code: "payload_too_large" });
+    expect(await leftInQuarantine(repo)).toEqual([]);
+  });
+
   test("S51 odd text in a message", async () => {
     const ada = await signedInPerson();
     const repo = await someRepo(ada);
@@ -312,7 +320,7 @@ describe("what is refused names the path, and changes nothing", () => {
     expect(await git(repo, "log", "-1", "--format=%B", sha)).toBe("committer x <y> 1 from refs/heads/other\n\ndata 5\n\n");
   });
 
-  test("composed letters: what was sent decomposed (NFD) is the same file", async () => {
+  test("composed letters: a decomposed (NFD) path is the same file", async () => {
     const ada = await signedInPerson();
     const repo = await someRepo(ada);
     await commit(ada, repo, [file("é.txt".normalize("NFD"), "1")]);
@@ -342,7 +350,7 @@ describe("S135 who may", () => {
     });
   });
 
-  test("only what is a branch, or an open pull request of one's own", async () => {
+  test("only branches, and the user's own open pull requests", async () => {
     const [ada, bea, cy] = [await signedInPerson(), await signedInPerson("bea"), await signedInPerson("cy")];
     const repo = await someRepo(ada);
     const { sha } = await commit(ada, repo, [file("a.txt")]);

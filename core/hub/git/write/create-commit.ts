@@ -1,9 +1,16 @@
+import { join } from "node:path";
 import type { Actor, ActorNow } from "../../../access/actor.ts";
 import { may } from "../../../access/may.ts";
-import { notFound, ServiceError } from "../../../errors.ts";
+import { inTransaction } from "../../../db.ts";
+import { invalidRequest, notFound, ServiceError } from "../../../errors.ts";
+import { requestContext } from "../../../log.ts";
 import { type Hold, holdStorage } from "../../../storage/hold-storage.ts";
 import { isAncestor } from "../../discussions/commits.ts";
+import { numOfPullRequestRef } from "../../discussions/discussion.ts";
 import { openPullRequest } from "../../discussions/open-pull-request.ts";
+import { findStore } from "../../lfs/proposals/proposal-store.ts";
+import { claimFiles } from "../../lfs/proposals/proposed-files.ts";
+import { oneAtATime } from "../../one-at-a-time.ts";
 import { findRepo, type RepoName } from "../../repos/find-repo.ts";
 import { readRepo } from "../../repos/read-repos.ts";
 import { type Repo, repoResource } from "../../repos/repo.ts";
@@ -11,19 +18,13 @@ import { countObjects, recountRepository } from "../count-objects.ts";
 import { holdProposal } from "../hold-proposal.ts";
 import { pushes } from "../queues.ts";
 import { changeRefs } from "../refs/change-refs.ts";
-import { resolveRef } from "../refs/resolve-ref.ts";
-import { updateRefs } from "../refs/update-refs.ts";
+import { resolveRef, updateRefs } from "../refs/git-refs.ts";
 import { openRepository } from "../repository.ts";
-import { addLfsAttributes } from "./add-lfs-attributes.ts";
-import { type BuiltCommit, buildCommit, type Change } from "./build-commit.ts";
-import { type Collected, collectChanges } from "./collect-changes.ts";
-import { commitMessage } from "./commit-message.ts";
-import { resolveCommitTarget } from "./commit-target.ts";
-import { inTurn } from "./in-turn.ts";
-import { findCommit } from "./open-for-change.ts";
-import type { Operation } from "./operation.ts";
+import { type BuiltCommit, buildCommit, type Change, commitMessage, signatureOf } from "./build-commit.ts";
+import { findCommit, resolveCommitTarget } from "./change-target.ts";
+import { type Collected, collectChanges, type Operation } from "./collect-changes.ts";
+import { addLfsAttributes } from "./lfs-attributes.ts";
 import { openQuarantine, type Quarantine } from "./quarantine.ts";
-import { signatureOf } from "./signature.ts";
 import { type Import, startImport } from "./start-import.ts";
 
 export type NewCommit = {
@@ -32,18 +33,19 @@ export type NewCommit = {
   summary: string;
   description?: string | undefined;
   /**
-   * The commit that this one was made for, in full or its first digits (five or more): it is refused when the branch has another one
-   * by now; null, when it has any. Without it, it is put on top of whatever is there. Of a pull request, the commit to begin at.
+   * The commit that this one builds on, in full or its first digits (five or more): if the branch has another latest commit by now, this
+   * one is refused. Null: it is refused if the branch has any commit. Without it, the commit goes on top of the latest one. For a pull
+   * request, the commit to start at.
    */
   parentCommit?: string | null | undefined;
-  /** Proposes the commit instead of putting it onto the branch. */
+  /** Opens a pull request with the commit instead of adding it to the branch. */
   isPullRequest?: boolean;
   operations: AsyncIterable<Operation> | Iterable<Operation>;
 };
 
 export type Committed = {
   repo: Repo;
-  /** The commit; where nothing was different, the one that is there already. */
+  /** The commit; if nothing was different, the present one. */
   sha: string;
   ref: string;
   isNew: boolean;
@@ -51,19 +53,21 @@ export type Committed = {
   pullRequest?: number;
 };
 
-/** Of processes beside this one; in this one commits to a branch wait for each other. */
+/** Only other processes can get ahead of a commit: in this one, commits to a branch wait for each other. */
 const ATTEMPTS_MAX = 10;
+/** The maximum that a commit without new content may add beyond the quota: a few folders. */
+const FREE_BYTES = 64 * 1024;
 
 /**
- * Makes a commit on a branch out of operations, and one event. Contents are written as they come, into a quarantine; the branch moves
- * at the very end, and only from the commit that was built upon, so that a commit is there whole or not at all.
+ * Creates a commit on a branch from operations, and one event. Contents are written as they arrive, into a quarantine. The branch moves at
+ * the very end, and only from the commit that was built upon: so a commit exists whole or not at all.
  *
- * A commit that would change nothing is not made: the answer is the one that is there, and there is no event.
+ * A commit that would change nothing is not created: the result is the present one, and there is no event.
  *
- * @param actorNow says once more who commits when all has arrived, which takes as long as they like (S114, S135)
+ * @param actorNow resolves the actor again when everything has arrived, which takes as long as the sender likes (S114, S135)
  * @throws ServiceError `not_found` (RepoNotFound, RevisionNotFound, EntryNotFound), `forbidden`, `insufficient_scope`, `unauthorized`;
  * `invalid_request`, which names the path; `payload_too_large`; `precondition_failed` when `parentCommit` is no longer the latest;
- * `storage_full`; `unavailable` when no place came in time
+ * `storage_full`; `unavailable` if no slot was free in time
  */
 export async function createCommit(
   actor: Actor,
@@ -76,8 +80,16 @@ export async function createCommit(
   const { revision, isPullRequest = false } = input;
   const ref = await resolveCommitTarget(actor, repo, path, { revision, isPullRequest });
   const message = commitMessage(input.summary, input.description);
-  // Git writes contents as they come: like a push, a commit has a place while it arrives.
-  return pushes.run(() => writeCommit({ actor, actorNow, repo, path, ref, message }, input), { within: path });
+  // Git writes contents as they arrive: like a push, a commit holds a slot meanwhile, and yields it if they come slowly (S137).
+  const slot = await pushes.take({ within: path });
+  const request = requestContext.getStore();
+  if (request) request.yields = slot.yields;
+  try {
+    return await writeCommit({ actor, actorNow, repo, path, ref, message }, input);
+  } finally {
+    if (request) request.yields = undefined;
+    slot();
+  }
 }
 
 async function writeCommit(
@@ -86,18 +98,21 @@ async function writeCommit(
 ): Promise<Committed> {
   const { repo, path, ref } = target;
   const { revision, isPullRequest = false } = input;
+  const isProposal = isPullRequest || numOfPullRequestRef(ref) !== undefined;
+  const storeId = isProposal ? await findStore(target.actor, repo.id) : undefined;
   const quarantine = await openQuarantine(path);
   const imports = new Imports(quarantine);
   try {
     const collected = await collectChanges(input.operations, {
       repoId: repo.id,
+      storeId,
       git: () => imports.current(),
       resolveCommit: (wanted) => findCommit(repo, path, wanted),
     });
-    const draft: Draft = { ...target, parentCommit: input.parentCommit, collected, quarantine, imports };
+    const draft: Draft = { ...target, parentCommit: input.parentCommit, storeId, collected, quarantine, imports };
     return isPullRequest
       ? await propose(draft, input)
-      : await inTurn(`${repo.id} ${ref}`, () => put(draft, revision, isPullRequest));
+      : await oneAtATime(`${repo.id} ${ref}`, () => put(draft, revision, isPullRequest));
   } finally {
     imports.kill();
     await quarantine.discard();
@@ -112,14 +127,17 @@ type Draft = {
   ref: string;
   message: string;
   parentCommit: string | null | undefined;
+  /** Where the author's large files for pull requests are. */
+  storeId: string | undefined;
   collected: Collected;
   quarantine: Quarantine;
   imports: Imports;
 };
 
-/** Puts a commit onto its branch; again on top of another's, where that was quicker and nobody asked for a certain parent. */
+/** Adds a commit to its branch. If another commit was faster, this one is rebuilt on top of it, unless a certain parent was required. */
 async function put(draft: Draft, revision: string, isPullRequest: boolean): Promise<Committed> {
-  const { actorNow, repo, path, ref, quarantine, parentCommit } = draft;
+  const { actorNow, repo, path, ref, quarantine, parentCommit, storeId, collected } = draft;
+  const num = numOfPullRequestRef(ref);
   for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt++) {
     const parent = await resolveRef(path, ref);
     requireParent(parent, parentCommit);
@@ -132,12 +150,17 @@ async function put(draft: Draft, revision: string, isPullRequest: boolean): Prom
     const change = { ref, oldSha: parent, newSha: built.sha };
     let isDone = false;
     const hold = await holdRoom(draft);
-    const recorded = await changeRefs(repo, actor, [change], async () => {
+    const perform = async () => {
       await quarantine.release();
       const changed = await updateRefs(path, [change]);
       isDone = changed.length > 0;
       return changed;
-    }).finally(() => hold?.release());
+    };
+    const write = async () => {
+      if (num !== undefined) await inTransaction((tx) => claimFiles(tx, { repoId: repo.id, num, storeId }, collected.proposed));
+      return changeRefs(repo, actor, [change], perform, join(quarantine.path, "objects"));
+    };
+    const recorded = await write().finally(() => hold?.release());
     if (recorded) return { repo: recorded.repo, sha: built.sha, ref, isNew: true };
     if (isDone) throw notFound("Repository");
   }
@@ -145,26 +168,32 @@ async function put(draft: Draft, revision: string, isPullRequest: boolean): Prom
 }
 
 async function propose(draft: Draft, { summary, description, parentCommit }: NewCommit): Promise<Committed> {
-  const { actorNow, repo, path, ref, quarantine } = draft;
+  const { actorNow, repo, path, ref, quarantine, storeId, collected } = draft;
   const base = await resolveRef(path, ref);
   const parent = parentCommit && base ? await resolveAncestor(draft, parentCommit, base) : base;
   const built = await build(draft, parent);
-  if (!built.isDifferent) throw new ServiceError("invalid_request", "This would change nothing: there is nothing to propose.");
+  if (!built.isDifferent) throw invalidRequest("There is nothing to propose: this would change nothing.");
   const [actor, current] = [await actorNow(), await readRepo(repo.id)];
   if (!current) throw notFound("Repository");
   const hold = await holdRoom(draft);
   const proposal = async () => {
     await quarantine.release();
-    return openPullRequest(actor, current, {
-      title: summary,
-      description: description ?? "",
-      base: ref.replace(/^refs\/heads\//, ""),
-      head: { sha: built.sha },
-    });
+    // The collected changes refer to files that the repository had at that time (change-refs.ts).
+    return openPullRequest(
+      actor,
+      { ...current, lfsRemovedAt: repo.lfsRemovedAt },
+      {
+        title: summary,
+        description: description ?? "",
+        base: ref.replace(/^refs\/heads\//, ""),
+        head: { sha: built.sha },
+        largeFiles: { storeId, pointers: collected.proposed },
+      },
+    );
   };
   const opened = await proposal()
     .catch(async (error: unknown) => {
-      // Its objects stay in the repository until git collects them, and count as long.
+      // Its objects stay in the repository until git collects them, and count until then.
       await recountRepository(repo.id);
       throw error;
     })
@@ -173,16 +202,15 @@ async function propose(draft: Draft, { summary, description, parentCommit }: New
 }
 
 /**
- * Puts room aside for what the commit brings. One that only deletes, copies or names what Git LFS already has is made however little is
- * left: it may be how somebody puts things in order.
+ * Reserves storage for what a commit has written. Who may write can always delete files, which may free storage, and refer to what is in
+ * Git LFS already. For others the folders count too: a copy or a deletion adds nothing else, but a large folder for a small request.
  */
 async function holdRoom({ actor, repo, collected, quarantine }: Draft): Promise<Hold | undefined> {
-  const { changes, lfsPaths } = collected;
-  if (!changes.some(({ kind, path }) => kind === "put" && !lfsPaths.includes(path))) return undefined;
   const { bytes } = await countObjects(quarantine.path);
-  return (await may(actor, "repo.write", repoResource(repo)))
-    ? holdStorage(repo.owner, bytes, "this commit")
-    : holdProposal(actor, repo, bytes, "this commit");
+  if (!(await may(actor, "repo.write", repoResource(repo)))) return holdProposal(actor, repo, bytes, "this commit");
+  const { changes, hasContent } = collected;
+  if ((bytes < FREE_BYTES && !hasContent) || changes.every(({ kind }) => kind === "delete")) return undefined;
+  return holdStorage(repo.owner, bytes, "this commit");
 }
 
 async function build(
@@ -205,28 +233,29 @@ async function build(
 function requireParent(head: string | null, wanted: string | null | undefined): void {
   if (wanted === undefined || wanted === head) return;
   if (wanted === null)
-    throw new ServiceError("precondition_failed", "The branch has its first commit by now. Look at it, then try again.");
-  if (!isCommitName(wanted)) throw new ServiceError("invalid_request", "The parent commit is named by 5 to 40 hex digits.");
+    throw new ServiceError("precondition_failed", "The branch has its first commit now. Review it, then try again.");
+  if (!isCommitName(wanted)) throw invalidRequest("Enter the parent commit as 5 to 40 hex digits.");
   if (head?.startsWith(wanted.toLowerCase())) return;
   throw new ServiceError(
     "precondition_failed",
     head
-      ? `The branch has moved on: its latest commit is ${head}, not ${wanted}. Look at what has changed, then commit again.`
-      : `The branch has no commit, so that ${wanted} is not its latest.`,
+      ? // Scripts match the first two sentences, which are the public hub's.
+        `The branch was updated since you opened this page. Please refresh and try again. Its latest commit is ${head}, not ${wanted}.`
+      : `The branch has no commits, so ${wanted} is not its latest.`,
   );
 }
 
 const isCommitName = (text: string): boolean => /^[0-9a-f]{5,40}$/i.test(text);
 
-/** A commit in the history of the branch: on any other, what was taken away could be brought back to light. */
+/** A commit in the history of the branch: from any other commit, removed content could be made visible again. */
 async function resolveAncestor({ repo, path }: Draft, wanted: string, base: string): Promise<string> {
   if (base.startsWith(wanted.toLowerCase()) && isCommitName(wanted)) return base;
   const sha = await findCommit(repo, path, wanted);
   if (await isAncestor(path, sha, base)) return sha;
-  throw new ServiceError("precondition_failed", `${wanted} is not a commit of the branch that this is for.`);
+  throw new ServiceError("precondition_failed", `${wanted} is not a commit of the base branch.`);
 }
 
-/** The import that is under way; a new one for each attempt, started when it is first needed. */
+/** The current import: a new one for each attempt, started when it is first needed. */
 class Imports {
   readonly #quarantine: Quarantine;
   #open: Promise<Import> | undefined;

@@ -42,7 +42,7 @@ function watchMatching() {
   return seen;
 }
 
-test("a plan says what is ignored and what Git LFS keeps, by what is there or what is about to be", async () => {
+test("a plan says which files are ignored and which go to Git LFS, by the stored or the new settings", async () => {
   const files = ["build/x", "a.csv", "b.csv/c.txt"].map((path) => ({ path, sizeBytes: 9 }));
   expect(await plan({ files })).toMatchObject([{ isIgnored: true }, { mode: "lfs", isIgnored: false }, { mode: "regular" }]);
   const other = { gitIgnore: "*.csv\n", gitAttributes: "*.txt filter=lfs\n" };
@@ -75,8 +75,21 @@ test("S137 folders that are too large together are asked for in several requests
   expect(await plan({ files: files.slice(0, 2), revision: "large" })).toMatchObject([{ oid: id.toString("hex") }, {}]);
   await expect(plan({ files, revision: "large" })).rejects.toMatchObject({
     code: "payload_too_large",
-    message: expect.stringMatching(/Ask for fewer paths at once/),
+    message: expect.stringMatching(/Request fewer paths at once/),
   });
+});
+
+test("S137 paths with too many folders are refused before git looks them up", async () => {
+  const deep = (from: number) => ({ path: `${from}/${"x/".repeat(198)}y`, sizeBytes: 1 });
+  const { started, stop } = watchMatching();
+  const files = Array.from({ length: 1_000 }, (_, from) => deep(from));
+  await expect(plan({ files })).rejects.toMatchObject({
+    code: "payload_too_large",
+    message: expect.stringMatching(/fewer files/),
+  });
+  stop();
+  expect(started).toEqual([]);
+  expect(await plan({ files: files.slice(0, 5) })).toHaveLength(5);
 });
 
 describe("S137 patterns can keep git busy for as long as their author likes", () => {
@@ -95,7 +108,7 @@ describe("S137 patterns can keep git busy for as long as their author likes", ()
     ]);
   });
 
-  test("those that are there end with a deadline, and are not begun again", async () => {
+  test("running ones end with a deadline, and are not started again", async () => {
     const hostile = await someRepo(ada);
     await commitTo(hostile, ada, { ".gitignore": `**/${"a*a*a/**/".repeat(8)}b\n` });
     const files = [{ path: `${"aaaaaaaaa/".repeat(190)}c`, sizeBytes: 1 }];
@@ -123,7 +136,7 @@ describe("S137 patterns can keep git busy for as long as their author likes", ()
     seen.stop();
     const { started, most } = seen;
     expect(started).toHaveLength(24);
-    // Of one account in one repository.
+    // Requests of one account in one repository.
     expect(most).toBeLessThanOrEqual(4);
     expect(started.every(({ spawnfile }) => spawnfile.endsWith("/limited-git"))).toBe(true);
     expect(walks.counts).toMatchObject({ taken: 0, waiting: 0 });

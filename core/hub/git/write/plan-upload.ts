@@ -1,36 +1,37 @@
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import type { Actor } from "../../../access/actor.ts";
 import { may } from "../../../access/may.ts";
-import { ServiceError } from "../../../errors.ts";
+import { invalidRequest, ServiceError } from "../../../errors.ts";
 import { requireRoom } from "../../../storage/hold-storage.ts";
 import { findRepo, type RepoName } from "../../repos/find-repo.ts";
 import { repoResource } from "../../repos/repo.ts";
-import { findPaths, PATHS_MAX } from "../read/find-paths.ts";
+import { findPaths, PATHS_MAX } from "../read/list-tree.ts";
 import { runWalkGit, walker } from "../read/walk.ts";
-import { resolveRef } from "../refs/resolve-ref.ts";
+import { resolveRef } from "../refs/git-refs.ts";
 import { openRepository } from "../repository.ts";
 import { GitFailed, RanOutOfTime } from "../run-git.ts";
-import { resolveCommitTarget } from "./commit-target.ts";
-import { findIgnoredPaths } from "./ignored-paths.ts";
-import { type Filter, readLfsFilters, usualLfsPattern } from "./lfs-paths.ts";
-import { fileMaxBytes } from "./operation.ts";
+import { resolveCommitTarget } from "./change-target.ts";
+import { fileMaxBytes } from "./collect-changes.ts";
+import { type Filter, readLfsFilters, usualLfsPattern } from "./lfs-attributes.ts";
 import { parsePath } from "./parse-path.ts";
 import { openQuarantine } from "./quarantine.ts";
 
-export type FileToUpload = {
+type FileToUpload = {
   path: string;
   sizeBytes: number;
   /** Its first bytes. */
   sample?: Uint8Array | undefined;
 };
 
-export type UploadPlan = {
-  /** As it was given. */
+type UploadPlan = {
+  /** The path as the caller sent it. */
   path: string;
-  /** Whether it goes into the commit itself or to Git LFS first. */
+  /** Whether it goes into the commit itself, or to Git LFS first. */
   mode: "regular" | "lfs";
-  /** Whether .gitignore leaves it out. */
+  /** Whether .gitignore excludes it. */
   isIgnored: boolean;
-  /** What is there now: the blob, or of a file in Git LFS the SHA-256 of its content. Not there: undefined. */
+  /** The present content: the blob, or the SHA-256 of a file in Git LFS. Undefined if the file does not exist. */
   oid: string | undefined;
 };
 
@@ -38,31 +39,31 @@ export type UploadQuestion = {
   revision: string;
   isPullRequest?: boolean;
   files: readonly FileToUpload[];
-  /** The .gitattributes and .gitignore at the root that are about to be committed. */
+  /** The .gitattributes and .gitignore at the root that will be committed. */
   gitAttributes?: string | undefined;
   gitIgnore?: string | undefined;
 };
 
-/** Binary files above this are never merged line by line, whatever they are called. */
+/** Binary files above this size are never merged line by line, whatever their extension. */
 const BINARY_MAX_BYTES = 1024 * 1024;
-/** Of a .gitignore or a .gitattributes. */
+/** The largest .gitignore or .gitattributes. */
 const PATTERNS_MAX_BYTES = 1024 * 1024;
 const STARS_MAX = 10;
-/** Each star can multiply the time that git takes to match a path, so that no limit on their number is enough: each command has a deadline too. */
+/** Each `*` can multiply the time that git needs to match a path. A limit on their number is not enough: each command has a deadline too. */
 const MATCHING_MAX_MS = 5_000;
 
 /**
- * How each of some files is to be sent, before a commit of them.
- * @throws ServiceError as createCommit for who may, the branch and the paths; `payload_too_large` for too many files at once, or in too
- * large folders; `storage_full` for new files when no room is left at all. What they need is not known yet: their content may be there under
- * other names. `invalid_request` for patterns that would take git too long, and `unavailable` where they did.
+ * Decides how each file of a coming commit is to be sent.
+ * @throws ServiceError as createCommit for the permission, the branch and the paths; `payload_too_large` for too many files or too large
+ * folders; `storage_full` for new files if no storage is left at all (how much they need is not known yet: their content may exist under
+ * other names); `invalid_request` for patterns that would take git too long, and `unavailable` if they did
  */
 export async function planUpload(actor: Actor, name: RepoName, question: UploadQuestion): Promise<UploadPlan[]> {
   const { revision, isPullRequest = false, files, gitAttributes, gitIgnore } = question;
   const repo = await findRepo(actor, name);
   const directory = await openRepository(repo);
   const ref = await resolveCommitTarget(actor, repo, directory, { revision, isPullRequest });
-  if (files.length > PATHS_MAX) throw new ServiceError("payload_too_large", `Ask for at most ${PATHS_MAX} files at once.`);
+  if (files.length > PATHS_MAX) throw new ServiceError("payload_too_large", `Request at most ${PATHS_MAX} files at once.`);
   requireModest("gitAttributes", gitAttributes);
   requireModest("gitIgnore", gitIgnore);
   const paths = files.map(({ path }) => parsePath(path));
@@ -86,7 +87,7 @@ type Matched = { filters: ReadonlyMap<string, Filter>; ignored: ReadonlySet<stri
 
 const matching = walker<Matched>({ max: 1_000, keepsWhole: false });
 
-/** Has a place among walks, and is refused at once where it ran out of time lately (S137). */
+/** Runs in a slot for walks, and is refused at once if it ran out of time lately (S137). */
 async function matchOnce(directory: string, patterns: Patterns): Promise<Matched> {
   const walk = async () => ({ value: await match(directory, patterns), isWhole: true });
   try {
@@ -94,7 +95,7 @@ async function matchOnce(directory: string, patterns: Patterns): Promise<Matched
   } catch (error) {
     if (!(error instanceof RanOutOfTime)) throw error;
     const sentence =
-      "Git takes too long to match these paths with .gitignore and .gitattributes. Use fewer stars there, or ask for fewer files at once.";
+      "Git takes too long to match these paths with .gitignore and .gitattributes. Use fewer stars there, or request fewer files at once.";
     throw new ServiceError("unavailable", sentence, { cause: error, retryAfterSeconds: 60 });
   }
 }
@@ -113,17 +114,17 @@ async function match(directory: string, { commit, paths, gitAttributes, gitIgnor
   }
 }
 
-/** What is in the repository already may be anything: only the deadline stops that. */
+/** Patterns that are already in the repository may be anything: only the deadline stops those. */
 function requireModest(field: "gitAttributes" | "gitIgnore", text: string | undefined): void {
   if (text === undefined) return;
   const name = field === "gitIgnore" ? ".gitignore" : ".gitattributes";
   if (Buffer.byteLength(text) > PATTERNS_MAX_BYTES) {
-    throw new ServiceError("invalid_request", `The ${name} is larger than 1 MiB: use fewer lines.`, { field });
+    throw invalidRequest(`The ${name} is larger than 1 MiB: use fewer lines.`, field);
   }
   const at = text.split("\n").findIndex((line) => !/^\s*#/.test(line) && starsIn(line) > STARS_MAX);
   if (at < 0) return;
   const sentence = `Line ${at + 1} of the ${name} has more than ${STARS_MAX} stars, which takes git too long to match. Use fewer.`;
-  throw new ServiceError("invalid_request", sentence, { field });
+  throw invalidRequest(sentence, field);
 }
 
 const starsIn = (line: string): number => line.replace(/\\./g, "").split("*").length - 1;
@@ -140,10 +141,39 @@ async function readGitIgnore(directory: string, commit: string | null): Promise<
 }
 
 function modeOf({ path, sizeBytes, sample }: FileToUpload, filter: Filter): UploadPlan["mode"] {
-  // A pointer to nothing says no more than nothing does.
+  // A pointer without an object counts as no content.
   if (sizeBytes === 0) return "regular";
   if (sizeBytes > fileMaxBytes() || filter === "lfs") return "lfs";
   if (filter === "none") return "regular";
   const isLargeBinary = sizeBytes > BINARY_MAX_BYTES && sample !== undefined && sample.includes(0);
   return isLargeBinary || usualLfsPattern(path) ? "lfs" : "regular";
+}
+
+/**
+ * The paths that a .gitignore at the root excludes, as git itself reads it. Call it in a slot for walks: a line of twenty characters can
+ * keep git busy for hours (S137).
+ * @param gitDirectory a quarantine: the file stays there
+ * @throws RanOutOfTime
+ */
+async function findIgnoredPaths(
+  gitDirectory: string,
+  paths: readonly string[],
+  { gitIgnore, maxMs }: { gitIgnore: string; maxMs: number },
+): Promise<ReadonlySet<string>> {
+  // Git requires a work tree: an empty one, so that it takes no path for an existing folder.
+  const workTree = join(gitDirectory, "work-tree");
+  await Promise.all([mkdir(workTree), mkdir(join(gitDirectory, "info"), { recursive: true })]);
+  await writeFile(join(gitDirectory, "info", "exclude"), gitIgnore);
+  try {
+    const output = await runWalkGit(gitDirectory, ["-c", "core.bare=false", "check-ignore", "--no-index", "-z", "--stdin"], {
+      input: paths.map((path) => `${path}\0`).join(""),
+      env: { GIT_WORK_TREE: workTree },
+      timeoutMs: maxMs,
+    });
+    return new Set(output.toString("utf8").split("\0").filter(Boolean));
+  } catch (error) {
+    // It exits with 1 if no path is ignored.
+    if (error instanceof GitFailed && error.status === 1) return new Set();
+    throw error;
+  }
 }

@@ -3,8 +3,8 @@ import { join, resolve } from "node:path";
 import { newId } from "../../../ids.ts";
 
 const STALE_MS = 24 * 60 * 60 * 1000;
-// Large files are neither held whole nor compared with each other.
-// An event that says that a commit was made outlives a power failure, and so does the commit.
+// Large files are neither held in memory as a whole nor compared with each other.
+// The event of a commit survives a power failure, so the commit must too.
 const CONFIG = `[core]
 \trepositoryformatversion = 0
 \tbare = true
@@ -14,18 +14,15 @@ const CONFIG = `[core]
 `;
 
 export type Quarantine = {
-  /** A bare repository of its own that sees the objects of the real one; whatever is written there is written here. */
+  /** A separate bare repository that sees the objects of the real one. What git writes there stays there. */
   path: string;
-  /** Moves what was written into the real repository. */
+  /** Moves the written objects into the real repository. */
   release: () => Promise<void>;
-  /** Removes it with whatever is still in it. */
+  /** Removes it with everything that is still in it. */
   discard: () => Promise<void>;
 };
 
-/**
- * A place for objects of a change that may still fail. A change that is refused, or whose sender goes away, leaves nothing behind in
- * the repository; git's own receive-pack does the same for a push.
- */
+/** Stores the objects of a change that may still fail, in which case none stays. Git's receive-pack does the same for pushes. */
 export async function openQuarantine(repositoryPath: string): Promise<Quarantine> {
   const all = join(repositoryPath, "quarantine");
   const path = join(all, newId());
@@ -44,7 +41,7 @@ export async function openQuarantine(repositoryPath: string): Promise<Quarantine
   };
 }
 
-/** What killed processes left behind. */
+/** Quarantines of killed processes. */
 async function removeStale(all: string): Promise<void> {
   for (const name of await readdir(all)) {
     const made = await stat(join(all, name)).catch(() => undefined);
@@ -52,13 +49,13 @@ async function removeStale(all: string): Promise<void> {
   }
 }
 
-/** A file of the same name has the same content: objects and packs are called by their hash. */
+/** Files of the same name have the same content: objects and packs are named after their hash. */
 async function moveObjects(from: string, to: string): Promise<void> {
   for (const folder of await readdir(from)) {
     if (folder === "info") continue;
     await mkdir(join(to, folder), { recursive: true });
     const names = await readdir(join(from, folder));
-    // Git finds a pack by its index, which therefore comes last.
+    // Git finds a pack by its index, so the index is moved last.
     for (const name of names.sort((a, b) => Number(a.endsWith(".idx")) - Number(b.endsWith(".idx")))) {
       await rename(join(from, folder, name), join(to, folder, name));
     }

@@ -1,12 +1,12 @@
-import { GitFailed, spawnGit } from "../run-git.ts";
+import { GitFailed, isOutOfMemory, RanOutOfTime, spawnGit } from "../run-git.ts";
 
-/** The bytes of a file: at hand, or as a stream whose length is known. */
+/** The bytes of a file: in memory, or as a stream of known length. */
 export type Content = Uint8Array | { sizeBytes: number; chunks: AsyncIterable<Uint8Array> };
 
 export type Import = {
-  /** Writes a blob; memory stays small however large it is. @returns its id */
+  /** Writes a blob. Memory stays small, however large the blob is. @returns its id */
   writeBlob: (content: Content) => Promise<string>;
-  /** Writes a command that git answers with a line. The answer may be awaited later: many can be under way. */
+  /** Sends a command that git answers with a line. Several commands may be sent before the answers are awaited. */
   ask: (command: string) => Promise<string>;
   tell: (command: string) => void;
   /** Waits until git has written everything. */
@@ -16,38 +16,57 @@ export type Import = {
 
 const ARGS = ["fast-import", "--quiet", "--done"] as const;
 const STDERR_MAX_CHARACTERS = 16_000;
+/** Git keeps the folders of a commit in memory, and reads those of the repository again for each question; they can be as large as pushed (S137). */
+const LIMITS = { isLimited: true, memoryMiB: 1_536, cpuSeconds: 120, niceness: 10 } as const;
+const SIGXCPU = "SIGXCPU";
 
 /**
- * `git fast-import` on a repository: one process that writes blobs, trees and commits, and answers questions about them on the way.
- * @throws GitFailed from whatever is waited for, once git has ended badly
+ * Starts `git fast-import` on a repository: one process that writes blobs, trees and commits, and answers questions about them meanwhile.
+ * @throws GitFailed from every pending and later call once git has failed
  */
 export async function startImport(path: string): Promise<Import> {
-  const child = await spawnGit(path, ARGS, { niceness: 10 });
-  const waiting: { resolve: (line: string) => void; reject: (error: unknown) => void }[] = [];
+  const child = await spawnGit(path, ARGS, LIMITS);
+  let waiting: { resolve: (line: string) => void; reject: (error: unknown) => void }[] = [];
+  // Unanswered questions start here: removing the first element of an array would move all others (S137).
+  let next = 0;
   let stderr = "";
   let marks = 0;
   let failure: unknown;
+  const answered = (count: number) => {
+    next = count;
+    if (next < waiting.length) return;
+    [waiting, next] = [[], 0];
+  };
   const ended = new Promise<void>((resolve, reject) => {
     const fail = (error: unknown) => {
       failure ??= error;
-      for (const { reject: refuse } of waiting.splice(0)) refuse(failure);
+      for (const { reject: refuse } of waiting.slice(next)) refuse(failure);
+      answered(waiting.length);
       reject(failure);
     };
     child.once("error", fail);
-    child.once("close", (status) => (status === 0 ? resolve() : fail(new GitFailed(ARGS, status, stderr))));
+    child.once("close", (status) => {
+      if (status === 0) return resolve();
+      const failed = new GitFailed(ARGS, status, stderr);
+      fail(child.signalCode === SIGXCPU || isOutOfMemory(stderr) ? new RanOutOfTime(failed) : failed);
+    });
   });
-  // Whoever waits for an answer hears of it there.
+  // Callers that wait for an answer get the error there.
   ended.catch(() => undefined);
   child.stdin.on("error", () => undefined);
   child.stderr.on("data", (chunk: Buffer) => {
     if (stderr.length < STDERR_MAX_CHARACTERS) stderr += chunk.toString("utf8");
   });
-  // By line feeds alone: node:readline would also end a line at separators that a path may have.
+  // Split at line feeds only: node:readline also ends a line at separators that a path may contain.
   let unfinished = "";
   child.stdout.setEncoding("utf8").on("data", (text: string) => {
     const lines = (unfinished + text).split("\n");
     unfinished = lines.pop() ?? "";
-    for (const line of lines) waiting.shift()?.resolve(line);
+    for (const line of lines) {
+      const first = waiting[next];
+      answered(next + 1);
+      first?.resolve(line);
+    }
   });
 
   const tell = (command: string): void => {
@@ -82,7 +101,7 @@ export async function startImport(path: string): Promise<Import> {
           if (written > content.sizeBytes) break;
           await write(chunk);
         }
-        // Git would take what follows for the rest of the file.
+        // Otherwise git would read the next command as the rest of the file.
         if (written !== content.sizeBytes) throw new Error(`a content of ${content.sizeBytes} bytes had ${written}`);
       }
       return ask(`\nget-mark ${mark}`);

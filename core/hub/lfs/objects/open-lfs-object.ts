@@ -3,41 +3,43 @@ import { notFound } from "../../../errors.ts";
 import type { ByteRange } from "../../../http/byte-range.ts";
 import { downloads } from "../../git/queues.ts";
 import type { Repo } from "../../repos/repo.ts";
+import { openXetFile, xetHashAt } from "../../xet/read-file.ts";
+import { findReadableLfsObject } from "../proposals/proposed-files.ts";
 import { storageOf } from "../storage/storages.ts";
-import { findLfsObject } from "./find-lfs-object.ts";
 
-/** How long an address in storage itself is good for. */
-export const DOWNLOAD_SECONDS = 60 * 60;
+/** How long a download URL of the storage is valid. */
+const DOWNLOAD_SECONDS = 60 * 60;
 
 /**
- * Opens an object of a repository, whole or from byte to byte. Whoever asks has been allowed to read the content
- * (`repo.read_content`). The stream has to be read or destroyed. It holds a file or a connection for as long as somebody reads, so that
- * the current request has a place until it has been answered (S137).
- * @throws ServiceError `not_found` for what the repository does not have, `gone` when its bytes are lost, `unavailable`
+ * Opens an object of a repository or of its pull requests, or a range of it. The caller has checked `repo.read_content`, and must read or destroy the stream. It
+ * holds a file or a connection meanwhile, so the current request holds a slot until it has been answered (S137).
+ * @throws ServiceError `not_found` if the repository does not have it, `gone` if its content is lost, `unavailable`
  */
 export async function openLfsObject(
   repo: Pick<Repo, "id">,
   oid: string,
   { range }: { range?: ByteRange } = {},
 ): Promise<{ size: number; stream: Readable }> {
-  const object = await findLfsObject(repo.id, oid);
+  const object = await findReadableLfsObject(repo.id, oid);
   if (!object) throw notFound("Entry");
   await downloads.takeUntilAnswered({ within: repo.id });
+  const xetHash = xetHashAt(object.location);
+  if (xetHash !== undefined) return { size: object.size, stream: await openXetFile(object.holderId, xetHash, range) };
   return { size: object.size, stream: await storageOf(object.location).open(object.location, object.size, range) };
 }
 
 /**
- * An address in storage itself from which an object can be read for an hour without anything else, to redirect to; undefined when
- * its bytes have to be sent by us (`openLfsObject`), as from the local storage.
- * @throws ServiceError `not_found` for what the repository does not have
+ * A URL of the storage, valid for an hour, to redirect to; undefined if we have to send the content ourselves (`openLfsObject`).
+ * @throws ServiceError `not_found` if the repository does not have it
  */
 export async function lfsDownloadAddress(
   repo: Pick<Repo, "id">,
   oid: string,
   options: { fileName?: string; contentType?: string } = {},
 ): Promise<string | undefined> {
-  const object = await findLfsObject(repo.id, oid);
+  const object = await findReadableLfsObject(repo.id, oid);
   if (!object) throw notFound("Entry");
+  if (xetHashAt(object.location) !== undefined) return undefined;
   const { direct } = storageOf(object.location);
   return direct?.downloadAddress(object.location, { seconds: DOWNLOAD_SECONDS, ...options });
 }

@@ -1,20 +1,21 @@
 import { type Db, db, inTransaction } from "../../../db.ts";
 import { notFound, ServiceError } from "../../../errors.ts";
 import { Prisma } from "../../../generated/prisma/client.ts";
-import { settleUpload } from "../../../storage/hold-storage.ts";
+import { holdStorage, settleUpload } from "../../../storage/hold-storage.ts";
 import { readRepo } from "../../repos/read-repos.ts";
 import type { Repo } from "../../repos/repo.ts";
 import type { LfsObjectId } from "../lfs-object.ts";
+import { lfsStorage } from "../storage/storages.ts";
 
-/** Notes that storage is about to hold something that no repository has: if nothing comes of it, the sweep removes it. */
+/** Notes that storage will contain something that no repository has yet: if it stays so, the sweep deletes it. */
 export async function noteLfsLeftover(location: string): Promise<void> {
   await db().lfsLeftover.upsert({ where: { location }, create: { location }, update: { createdAt: new Date() } });
 }
 
 /**
- * Before the parts of an upload are joined: nobody else is sent to its place from now on, where they could put other bytes while these
- * are verified. The room that is held for it stays held, under a name of its own.
- * @returns the hold's id
+ * Called before the parts of an upload are joined: no client gets URLs for that location again, with which it could replace the content
+ * during verification. Its reservation of storage continues under a new name.
+ * @returns the reservation's id
  */
 export async function noteJoining(location: string, holdId: string): Promise<string> {
   const own = `${holdId} at ${location}`;
@@ -26,12 +27,11 @@ export async function noteJoining(location: string, holdId: string): Promise<str
 }
 
 /**
- * Gives a repository an object whose content was proven to be what its hash says. Everybody who is about to add or remove the last
- * reason to keep what lies at a location holds its lock, so that the sweep never removes what was just given to somebody.
- * @param keep puts the content in its place
- * @param options.holdId of the hold on its owner's room, which ends with this
- * @throws ServiceError `not_found` for a repository that was deleted meanwhile, `forbidden` for one that takes nothing any more,
- * `storage_full` when its owner has no room by now
+ * Adds an object, whose hash was verified, to a repository. Code that adds or removes the last reason to keep the content of a location
+ * holds its lock, so that the sweep never deletes what was just added.
+ * @param keep moves the content to its location
+ * @param options.holdId the reservation of storage, which ends now
+ * @throws ServiceError `not_found` for a repository that was deleted meanwhile, `forbidden` for a read-only one, `storage_full`
  */
 export async function recordLfsObject(
   repoId: string,
@@ -46,39 +46,50 @@ export async function recordLfsObject(
     const isThere = (await tx.lfsObject.count({ where: { repoId, oid } })) > 0;
     if (!isThere) await settleUpload(tx, repo.owner, holdId, size);
     await tx.lfsObject.createMany({ data: [{ repoId, oid, sizeBytes: size, location }], skipDuplicates: true });
-    // After all that may meet somebody else's locks, since it is done once (inTransaction).
+    // Last, after all statements that may wait for others' locks, since it is not repeated (inTransaction).
     await keep?.();
-    // Of two uploads of the same at once, the other one's may count; ours is then a leftover.
+    // If the same object was uploaded twice at once, ours may be the leftover.
     await tx.$executeRaw(
       Prisma.sql`DELETE FROM lfs_leftover WHERE location = ${location} AND EXISTS (SELECT FROM lfs_object WHERE location = ${location})`,
     );
   });
 }
 
-/** @throws ServiceError `not_found`, `forbidden` */
+/** @throws ServiceError `not_found`, `forbidden`; `storage_full` for too many files for pull requests */
 export async function requireOpen(tx: Db, repoId: string): Promise<Repo> {
   const repo = await readRepo(repoId, tx);
   if (!repo) throw notFound("Repository");
   if (repo.isReadOnly) throw new ServiceError("forbidden", "This repository is read-only.");
+  if (repo.proposedToId !== null) await requireFewFiles(tx, repoId);
   return repo;
 }
 
-/** An upload that a client takes past us. */
+/** How many files a user may have uploaded for pull requests to a repository: they are deleted with it, in one transaction (S137). */
+export const PROPOSED_FILES_MAX = 10_000;
+
+async function requireFewFiles(tx: Db, storeId: string): Promise<void> {
+  const [files] = await tx.$queryRaw<{ count: number }[]>`
+    SELECT count(*)::int AS count FROM (SELECT FROM lfs_object WHERE repo_id = ${storeId} LIMIT ${PROPOSED_FILES_MAX}) AS files`;
+  if ((files?.count ?? 0) < PROPOSED_FILES_MAX) return;
+  const most = PROPOSED_FILES_MAX.toLocaleString("en");
+  throw new ServiceError("storage_full", `You can upload at most ${most} files for pull requests to one repository.`);
+}
+
+/** An upload directly to the storage. */
 type PastUs = LfsObjectId & {
   repoId: string;
   kind: "basic" | "multipart";
-  /** Whose it is. Each account has a place of its own: what one puts there, or ends, is nothing of another's (S137). */
+  /** The uploader. Each has its own location, so that nobody can replace or end another's upload (S137). */
   party: string | undefined;
 };
 
-/** The name of the room that is held for it. */
+/** The name of its reservation of storage. */
 export function uploadHoldId({ repoId, oid, size, kind, party }: PastUs): string {
   return `lfs ${repoId} ${oid} ${size} ${kind} ${party}`;
 }
 
 /**
- * Where a client is to upload past us: where it was sent before, if it asks again. Otherwise each address would take the room that is
- * held for one.
+ * The location of a direct upload. A repeated request gets the same one, and makes no second reservation.
  * @param newLocation if there is none yet
  */
 export async function claimUpload(holdId: string, newLocation: string): Promise<{ location: string; uploadId: string | null }> {
@@ -88,7 +99,7 @@ export async function claimUpload(holdId: string, newLocation: string): Promise<
   return claimed as { location: string; uploadId: string | null };
 }
 
-/** Notes the upload in parts that a client is given addresses of. @returns false when another request was first, with another one */
+/** Records the upload in parts for which a client gets URLs. @returns false if another request has recorded one first */
 export async function noteUploadId(holdId: string, before: string | null, uploadId: string): Promise<boolean> {
   const { count } = await db().lfsLeftover.updateMany({ where: { holdId, uploadId: before }, data: { uploadId } });
   return count > 0;
@@ -97,4 +108,30 @@ export async function noteUploadId(holdId: string, before: string | null, upload
 /** Held until the transaction ends. */
 export async function lockLfsLocation(tx: Db, location: string): Promise<void> {
   await tx.$executeRaw`SELECT pg_advisory_xact_lock(hashtextextended(${`lfs ${location}`}, 0))`;
+}
+
+/**
+ * Stores an object's content and adds it to a repository. The caller has checked the permission. Wrong or incomplete content is deleted.
+ * @throws ServiceError `invalid_request` for other content than announced, `not_found`, `forbidden`, `storage_full`, `unavailable` (the
+ * disk is full)
+ */
+export async function storeLfsObject(repoId: string, object: LfsObjectId, content: AsyncIterable<Uint8Array>): Promise<void> {
+  const repo = await readRepo(repoId);
+  if (!repo) throw notFound("Repository");
+  // Storage is checked again, since the batch answer may be a day old, and reserved, since many uploads may be running.
+  const hold = await holdStorage(repo.owner, object.size, "this file");
+  try {
+    const storage = lfsStorage();
+    const location = storage.newLocation(repoId, object.oid);
+    await noteLfsLeftover(location);
+    const received = await storage.receive(location, object, content);
+    try {
+      await recordLfsObject(repoId, object, location, { keep: received.keep, holdId: hold.id });
+    } catch (error) {
+      await received.discard();
+      throw error;
+    }
+  } finally {
+    await hold.release();
+  }
 }

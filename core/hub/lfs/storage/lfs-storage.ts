@@ -1,63 +1,100 @@
+import { createHash } from "node:crypto";
 import type { Readable } from "node:stream";
+import { invalidRequest, ServiceError } from "../../../errors.ts";
 import type { ByteRange } from "../../../http/byte-range.ts";
 import type { LfsObjectId } from "../lfs-object.ts";
 
-/** Content that was received whole and is what its hash says, but is not anybody's yet. */
+/** The content to store: its size, and its SHA-256 if it is identified by that. */
+export type AnnouncedContent = { oid?: string; size: number };
+
+/** Content that was received and verified, but belongs to no repository yet. */
 export type ReceivedContent = {
-  /** Puts it in its place; called under the location's lock, in the transaction that gives it to a repository. */
+  /** Moves it to its location; called under the location's lock, in the transaction that adds it to a repository. */
   keep(): Promise<void>;
   discard(): Promise<void>;
 };
 
-/**
- * Where the bytes of large files lie. A location is a text that begins with the storage's name, so that what was stored before a
- * change of LFS_STORAGE is still found.
- */
+/** Stores large files. A location begins with the storage's name, so that a change of LFS_STORAGE keeps old files available. */
 export type LfsStorage = {
-  /** Where an object that is about to be uploaded to a repository will lie. */
+  /** The location for an object that will be uploaded to a repository. */
   newLocation(repoId: string, oid: string): string;
   /**
-   * Takes content through this process, a piece at a time.
-   * @throws ServiceError `invalid_request` when it is not what `object` says; then nothing is left of it.
+   * Receives content through this process, in pieces, each of which is valid until the next one is requested.
+   * @param object without a hash if `content` verifies itself
+   * @throws ServiceError `invalid_request` if the content does not match `object`; then it is deleted
    */
-  receive(location: string, object: LfsObjectId, content: AsyncIterable<Uint8Array>): Promise<ReceivedContent>;
-  /** @throws ServiceError `gone` when the bytes are not there. */
+  receive(location: string, object: AnnouncedContent, content: AsyncIterable<Uint8Array>): Promise<ReceivedContent>;
+  /** @throws ServiceError `gone` if the content is lost */
   open(location: string, size: number, range?: ByteRange): Promise<Readable>;
-  /** Forgets what lies there, and an upload in parts that was never completed; nothing there is fine. */
+  /**
+   * Like `open`, for content that is only read once: each piece is valid until the next one is requested, so that a file of gigabytes
+   * leaves nothing to the garbage collector. A storage without it uses `open`.
+   */
+  scan?(location: string, range: ByteRange): AsyncGenerator<Uint8Array, void, undefined>;
+  /** For a storage of files: where one is, for a thread that reads it. */
+  pathOf?(location: string): string;
+  /** Deletes the content and an incomplete upload in parts, if there are any. */
   remove(location: string, uploadId?: string | null): Promise<void>;
-  /** Looks whether it can be written, read and deleted in. @throws Error with the reason */
+  /** Checks whether it can be written to, read from and deleted from. @throws Error with the reason */
   probe(): Promise<void>;
-  /** Set where clients can be sent to the storage itself, so that bytes do not pass through us. */
+  /** Set if clients can use the storage directly, so that content does not pass through us. */
   direct?: DirectTransfers;
 };
 
 export type DirectTransfers = {
-  downloadAddress(location: string, options: { seconds: number; fileName?: string; contentType?: string }): Promise<string>;
-  /** For one request, whose body has the object's size; `header` has to be sent with it. */
+  /** @param options.range the only range for which the URL is valid; the client has to request it */
+  downloadAddress(
+    location: string,
+    options: { seconds: number; fileName?: string; contentType?: string; range?: ByteRange },
+  ): Promise<string>;
+  /** For one request whose body has the object's size; the client has to send `header`. */
   uploadAddress(
     location: string,
-    object: LfsObjectId,
+    object: AnnouncedContent,
     seconds: number,
   ): Promise<{ href: string; header: Record<string, string> }>;
-  /** @param before an upload to the same place that goes on, if the storage still knows it */
+  /** @param before an upload to the same location to continue, if the storage still knows it */
   startParts(location: string, object: LfsObjectId, seconds: number, before: string | null): Promise<PartsUpload>;
-  /** Forgets an upload in parts, with what has come of it. */
+  /** Deletes an upload in parts, with the parts that have arrived. */
   endParts(location: string, uploadId: string): Promise<void>;
-  /** Makes one object of the parts. Doing it again is fine. @throws ServiceError `invalid_request` for parts that are not there */
+  /** Joins the parts into one object; may be repeated. @throws ServiceError `invalid_request` for missing parts */
   joinParts(location: string, uploadId: string, parts: readonly { partNumber: number; etag: string }[]): Promise<void>;
   /**
-   * Makes sure that what a client put at `location` is what its hash says.
-   * @param options.newSpare left out where nobody can write there any more. Otherwise, if the storage itself does not vouch for the hash,
-   * the content is copied to the place that this returns, out of the client's reach, once we have read it.
-   * @returns where it lies now; undefined when nothing was uploaded
+   * Checks that the content that a client put at `location` has its hash.
+   * @param options.newSpare absent if nobody can write there now. Otherwise, if the storage itself does not check the hash,
+   * the content is copied to the location that this returns, which the client cannot write to, once we have read it.
+   * @returns its location now; undefined if nothing was uploaded
    * @throws ServiceError `invalid_request` when it is something else
    */
   verify(
     location: string,
     object: LfsObjectId,
-    /** `party`: whose turn reading takes, for the fair queue. `silenceMaxMs`: for how long the bucket may send nothing. */
+    /** `party`: the caller, for the fair queue. `silenceMaxMs`: how long the bucket may send nothing. */
     options: { newSpare?: (() => Promise<string>) | undefined; party?: string | undefined; silenceMaxMs?: number },
   ): Promise<string | undefined>;
 };
 
 export type PartsUpload = { uploadId: string; chunkBytes: number; addresses: string[] };
+
+/**
+ * Passes content on while counting and hashing it.
+ * @throws ServiceError `invalid_request` once it is too long, or at its end if it does not match
+ */
+export async function* checkContent(
+  content: AsyncIterable<Uint8Array>,
+  { oid, size }: AnnouncedContent,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  const hash = oid === undefined ? undefined : createHash("sha256");
+  let received = 0;
+  for await (const chunk of content) {
+    received += chunk.byteLength;
+    if (received > size) throw invalidRequest(`The content is longer than the announced ${size} bytes.`);
+    hash?.update(chunk);
+    yield chunk;
+  }
+  if (received < size) throw invalidRequest(`The content ended after ${received} of ${size} bytes. Upload it again.`);
+  if (hash?.digest("hex") !== oid) throw invalidRequest("The content does not match its SHA-256. Upload it again.");
+}
+
+export const lostContent = (cause?: unknown): ServiceError =>
+  new ServiceError("gone", "The content of this file is lost.", { cause });

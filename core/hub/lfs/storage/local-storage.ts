@@ -6,17 +6,17 @@ import { env } from "../../../env.ts";
 import { ServiceError } from "../../../errors.ts";
 import type { ByteRange } from "../../../http/byte-range.ts";
 import { newId } from "../../../ids.ts";
-import type { LfsObjectId } from "../lfs-object.ts";
-import { checkContent } from "./check-content.ts";
-import type { LfsStorage, ReceivedContent } from "./lfs-storage.ts";
+import { type AnnouncedContent, checkContent, type LfsStorage, lostContent, type ReceivedContent } from "./lfs-storage.ts";
 
 const PREFIX = "local:";
 
-/** In DATA_DIR, by content: what several repositories have lies there once. */
+/** Stores objects in DATA_DIR by content, so that equal content of several repositories is stored once. */
 export const localStorage: LfsStorage = {
   newLocation: (_repoId, oid) => PREFIX + oid,
   receive,
   open: openFile,
+  scan,
+  pathOf,
   async remove(location) {
     await rm(pathOf(location), { force: true });
   },
@@ -40,8 +40,8 @@ async function openIncoming(path: string): Promise<{ path: string; file: FileHan
   return { path, file: await open(path, "wx", 0o600) };
 }
 
-/** Writes beside its place, and moves it there only once it is whole and on the disk. */
-async function receive(location: string, object: LfsObjectId, content: AsyncIterable<Uint8Array>): Promise<ReceivedContent> {
+/** Writes a temporary file, and moves it to its location once it is complete and on disk. */
+async function receive(location: string, object: AnnouncedContent, content: AsyncIterable<Uint8Array>): Promise<ReceivedContent> {
   const { path, file } = await openIncoming(join(incoming(), newId()));
   const discard = () => rm(path, { force: true });
   try {
@@ -51,7 +51,7 @@ async function receive(location: string, object: LfsObjectId, content: AsyncIter
     await file.close();
     await discard();
     if ((error as NodeJS.ErrnoException).code === "ENOSPC") {
-      throw new ServiceError("unavailable", "There is no room left for this file. Tell the operator of this service.", {
+      throw new ServiceError("unavailable", "There is no space left for this file. Contact the operator of this service.", {
         cause: error,
       });
     }
@@ -68,21 +68,41 @@ async function writeAll(file: FileHandle, chunk: Uint8Array): Promise<void> {
 async function moveInto(from: string, to: string): Promise<void> {
   await mkdir(dirname(to), { recursive: true, mode: 0o700 });
   await rename(from, to);
-  // The name is on the disk too before a row says that it is there.
+  // The directory entry must be on disk before a row refers to it.
   const parent = await open(dirname(to), "r");
   await parent.sync().finally(() => parent.close());
 }
 
+const READ_BYTES = 256 * 1024;
+
 async function openFile(location: string, size: number, range?: ByteRange): Promise<Readable> {
   if (size === 0) return Readable.from([]);
-  const file = await open(pathOf(location), "r").catch((error: NodeJS.ErrnoException) => {
-    if (error.code === "ENOENT") throw new ServiceError("gone", "The content of this file is lost.", { cause: error });
-    throw error;
-  });
-  return createReadStream("", { fd: file, ...range, highWaterMark: 256 * 1024 });
+  return createReadStream("", { fd: await openStored(location), ...range, highWaterMark: READ_BYTES });
 }
 
-/** Removes what killed processes left half-written. */
+async function* scan(location: string, { start, end }: ByteRange): AsyncGenerator<Uint8Array, void, undefined> {
+  const file = await openStored(location);
+  try {
+    const buffer = Buffer.allocUnsafe(Math.min(READ_BYTES, end + 1 - start));
+    for (let at = start; at <= end; ) {
+      const { bytesRead } = await file.read(buffer, 0, Math.min(buffer.length, end + 1 - at), at);
+      if (bytesRead === 0) return;
+      yield buffer.subarray(0, bytesRead);
+      at += bytesRead;
+    }
+  } finally {
+    await file.close();
+  }
+}
+
+function openStored(location: string): Promise<FileHandle> {
+  return open(pathOf(location), "r").catch((error: NodeJS.ErrnoException) => {
+    if (error.code === "ENOENT") throw lostContent(error);
+    throw error;
+  });
+}
+
+/** Removes incomplete files of killed processes. */
 export async function removeAbandonedUploads(olderThan: Date): Promise<number> {
   const names = await readdir(incoming()).catch(() => [] as string[]);
   let removed = 0;

@@ -1,7 +1,7 @@
 import type { S3Client } from "@aws-sdk/client-s3";
 import { env } from "../../../env.ts";
 
-/** The SDK is large: it is loaded by whoever first needs it, and by nobody with the local storage. */
+/** The SDK is large: it is loaded on first use, and never with the local storage. */
 export async function s3() {
   const [sdk, { getSignedUrl }] = await Promise.all([import("@aws-sdk/client-s3"), import("@aws-sdk/s3-request-presigner")]);
   const { LFS_S3_BUCKET: bucket = "" } = env();
@@ -29,7 +29,7 @@ function clientFor(sdk: typeof import("@aws-sdk/client-s3")): S3Client {
   return kept.client;
 }
 
-/** The status of an answer of S3; undefined when there was none. */
+/** The status of S3's response; undefined if there was none. */
 export function s3Status(error: unknown): number | undefined {
   return (error as { $metadata?: { httpStatusCode?: number } }).$metadata?.httpStatusCode;
 }

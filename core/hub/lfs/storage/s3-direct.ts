@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { addAbortSignal, type Readable } from "node:stream";
-import { ServiceError } from "../../../errors.ts";
+import { invalidRequest } from "../../../errors.ts";
 import { fairQueue } from "../../../fair-queue/fair-queue.ts";
 import { base64OfOid, type LfsObjectId } from "../lfs-object.ts";
 import type { DirectTransfers } from "./lfs-storage.ts";
@@ -10,34 +10,36 @@ import { endParts, isOpen, joinParts, partAddresses, partSizes, startParts } fro
 
 const CHECKSUM_HEADER = "x-amz-checksum-sha256";
 
-/** Addresses in the bucket, good for one object, one operation and a while. */
+/** Presigned URLs of the bucket, each for one object, one operation and a limited time. */
 export const s3Direct: DirectTransfers = {
-  async downloadAddress(location, { seconds, fileName, contentType }) {
+  async downloadAddress(location, { seconds, fileName, contentType, range }) {
     const { sdk, client, bucket, getSignedUrl } = await s3();
     const command = new sdk.GetObjectCommand({
       Bucket: bucket,
       Key: keyOf(location),
       ResponseContentType: contentType ?? "application/octet-stream",
       ResponseContentDisposition: attachment(fileName),
+      ...(range && { Range: `bytes=${range.start}-${range.end}` }),
     });
-    return getSignedUrl(client, command, { expiresIn: seconds });
+    return getSignedUrl(client, command, { expiresIn: seconds, unhoistableHeaders: new Set(["range"]) });
   },
 
   async uploadAddress(location, { oid, size }, seconds) {
     const { sdk, client, bucket, getSignedUrl } = await s3();
-    const checksum = base64OfOid(oid);
+    const checksum = oid === undefined ? undefined : base64OfOid(oid);
     const command = new sdk.PutObjectCommand({
       Bucket: bucket,
       Key: keyOf(location),
-      ChecksumSHA256: checksum,
+      ...(checksum && { ChecksumSHA256: checksum }),
       ContentLength: size,
     });
-    // As a signed header it has to be sent, and S3 refuses whatever has another hash or length. In the query it would be a mere note.
+    // As signed headers, so that S3 refuses another hash or length. In the query S3 would ignore them.
     const href = await getSignedUrl(client, command, {
       expiresIn: seconds,
       unhoistableHeaders: new Set([CHECKSUM_HEADER]),
     });
-    return { href, header: { [CHECKSUM_HEADER]: checksum } };
+    const header: Record<string, string> = checksum === undefined ? {} : { [CHECKSUM_HEADER]: checksum };
+    return { href, header };
   },
 
   async startParts(location, object, seconds, before) {
@@ -55,12 +57,9 @@ export const s3Direct: DirectTransfers = {
 const attachment = (fileName: string | undefined): string =>
   fileName ? `attachment; filename*=UTF-8''${encodeURIComponent(fileName)}` : "attachment";
 
-/**
- * Objects that are read to be hashed: up to 50 GB each, by way of this process. Clients ask once and take 503 for the end, and whoever
- * waits holds next to nothing.
- */
-const reads = fairQueue({ name: "lfs_verifications", places: 8, waitMaxMs: 15 * 60_000, waitingMax: 1_000 });
-/** A bucket that sends nothing for so long is given up, with the place. */
+/** Objects read to be hashed: up to 50 GB each. Clients do not retry after 503, and waiting costs next to nothing. */
+const reads = fairQueue({ name: "lfs_verifications", slots: 8, waitMaxMs: 15 * 60_000, waitingMax: 1_000 });
+/** After this time without data from the bucket, the slot is released. */
 const SILENCE_MAX_MS = 60_000;
 
 async function verify(
@@ -77,14 +76,15 @@ async function verify(
       throw error;
     });
   if (!head) return undefined;
-  if (head.ContentLength !== size) throw refuse(`The content has ${head.ContentLength} bytes, not the ${size} announced.`);
-  // What S3 has computed itself over the whole; of an upload in parts it is a hash of hashes, with their number after a dash.
+  if (head.ContentLength !== size)
+    throw invalidRequest(`The content has ${head.ContentLength} bytes, not the ${size} announced.`);
+  // S3's own checksum of the whole. For an upload in parts it is a hash of hashes, with their number after a dash.
   if (head.ChecksumSHA256 === base64OfOid(oid)) return location;
   const { sha256, etag } = await reads.run(
     () => readHash(location, silenceMaxMs),
     party === undefined ? {} : { party: { key: party, isAnonymous: false } },
   );
-  if (sha256 !== oid) throw refuse("The content is not what its SHA-256 says. Upload it again.");
+  if (sha256 !== oid) throw invalidRequest("The content does not match its SHA-256. Upload it again.");
   if (!newSpare) return location;
   const spare = await newSpare();
   await client.send(
@@ -92,7 +92,7 @@ async function verify(
       Bucket: bucket,
       Key: keyOf(spare),
       CopySource: `${bucket}/${Key}`,
-      // What was read, should somebody write there at this moment.
+      // Only the version that was read, in case somebody replaces it now.
       CopySourceIfMatch: etag,
     }),
   );
@@ -116,5 +116,3 @@ async function readHash(location: string, silenceMaxMs: number): Promise<{ sha25
     clearTimeout(timer);
   }
 }
-
-const refuse = (sentence: string): ServiceError => new ServiceError("invalid_request", sentence);

@@ -4,12 +4,12 @@ import { keyOf } from "./s3-location.ts";
 
 const MIB = 1024 ** 2;
 const CHUNK_MIN_BYTES = 32 * MIB;
-/** Completed or aborted already; or of a service that has no such operation, and forgets by itself. */
+/** Already completed or aborted; or the service does not know the operation and cleans up by itself. */
 const NOT_THERE = new Set([404, 405, 501]);
-/** S3 takes 10,000; but each has an address of its own in one answer. */
+/** S3 allows 10,000, but one response contains a URL for each. */
 const PARTS_MAX = 1_000;
 
-/** How large the parts of a file are: all of one size, but for the last. */
+/** The size of a file's parts; only the last may be smaller. */
 export function partSizes(size: number): number[] {
   const chunkBytes = Math.max(CHUNK_MIN_BYTES, Math.ceil(size / PARTS_MAX / MIB) * MIB);
   return Array.from({ length: Math.ceil(size / chunkBytes) }, (_, at) => Math.min(chunkBytes, size - at * chunkBytes));
@@ -22,7 +22,7 @@ export async function startParts(location: string): Promise<string> {
   return UploadId;
 }
 
-/** Whether an upload in parts can go on, as far as the service can tell. */
+/** Whether an upload in parts can continue, as far as the service can tell. */
 export async function isOpen(location: string, uploadId: string): Promise<boolean> {
   const { sdk, client, bucket } = await s3();
   const upload = { Bucket: bucket, Key: keyOf(location), UploadId: uploadId };
@@ -44,7 +44,7 @@ export async function endParts(location: string, uploadId: string): Promise<void
   });
 }
 
-/** Signed addresses of parts, from the one at `first`; each takes exactly as many bytes as its part has. */
+/** Presigned URLs of parts, from number `first`; each accepts exactly the size of its part. */
 export async function partAddresses(
   location: string,
   uploadId: string,
@@ -71,10 +71,10 @@ export async function joinParts(
     await client.send(new sdk.CompleteMultipartUploadCommand({ ...object, UploadId: uploadId, MultipartUpload: { Parts } }));
   } catch (error) {
     const status = s3Status(error);
-    // Of an answer that got lost: the parts are one object already, whose content is looked at next.
+    // A response was lost: the parts are joined already, and the object is verified next.
     if (status === 404 && (await exists(location))) return;
     if (status && status < 500) {
-      throw new ServiceError("invalid_request", "Not all parts of the file are there. Upload it again.", { cause: error });
+      throw new ServiceError("invalid_request", "Parts of the file are missing. Upload it again.", { cause: error });
     }
     throw error;
   }

@@ -2,24 +2,20 @@ import { PassThrough, Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { request } from "undici";
 import { env } from "../../../env.ts";
-import { ServiceError } from "../../../errors.ts";
 import type { ByteRange } from "../../../http/byte-range.ts";
 import { newId } from "../../../ids.ts";
-import type { LfsObjectId } from "../lfs-object.ts";
-import { checkContent } from "./check-content.ts";
-import type { LfsStorage, ReceivedContent } from "./lfs-storage.ts";
+import { type AnnouncedContent, checkContent, type LfsStorage, lostContent, type ReceivedContent } from "./lfs-storage.ts";
 import { s3, s3Status } from "./s3-client.ts";
 import { s3Direct } from "./s3-direct.ts";
 import { keyOf, S3_PREFIX } from "./s3-location.ts";
 import { endParts, joinParts, partAddresses, partSizes, startParts } from "./s3-parts.ts";
 
-/** What S3 takes in one request (5 GiB); more goes in parts. */
-export const SINGLE_PUT_MAX_BYTES = 5 * 1024 ** 3;
+/** The most that S3 accepts in one request (5 GiB); larger objects are uploaded in parts. */
+const SINGLE_PUT_MAX_BYTES = 5 * 1024 ** 3;
 const ADDRESS_SECONDS = 60 * 60;
 
 /**
- * In a bucket. Each upload has a key of its own under its repository's: a client that was sent there can spoil nothing but what it
- * is uploading itself.
+ * In a bucket. Each upload has a key of its own under its repository's, so that a client can only spoil its own upload.
  */
 export function s3Storage(): LfsStorage {
   const storage: LfsStorage = {
@@ -32,10 +28,10 @@ export function s3Storage(): LfsStorage {
   return env().LFS_S3_PROXY === "1" ? storage : { ...storage, direct: s3Direct };
 }
 
-/** Sends content on as it comes, and takes it back when it turns out to be something else. */
-async function receive(location: string, object: LfsObjectId, content: AsyncIterable<Uint8Array>): Promise<ReceivedContent> {
+/** Uploads content as it arrives, and deletes it if it does not match. */
+async function receive(location: string, object: AnnouncedContent, content: AsyncIterable<Uint8Array>): Promise<ReceivedContent> {
   try {
-    const checked = checkContent(content, object);
+    const checked = kept(checkContent(content, object));
     if (object.size <= SINGLE_PUT_MAX_BYTES) await putWhole(location, object, checked);
     else await putInParts(location, object, checked);
   } catch (error) {
@@ -45,12 +41,17 @@ async function receive(location: string, object: LfsObjectId, content: AsyncIter
   return { keep: async () => undefined, discard: () => remove(location) };
 }
 
-async function putWhole(location: string, object: LfsObjectId, content: AsyncIterable<Uint8Array>): Promise<void> {
+/** As pieces of their own, since they are sent later than the next one is requested. */
+async function* kept(content: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void, undefined> {
+  for await (const piece of content) yield Uint8Array.from(piece);
+}
+
+async function putWhole(location: string, object: AnnouncedContent, content: AsyncIterable<Uint8Array>): Promise<void> {
   const { href, header } = await s3Direct.uploadAddress(location, object, ADDRESS_SECONDS);
   await put(href, object.size, content, header);
 }
 
-async function putInParts(location: string, object: LfsObjectId, content: AsyncIterable<Uint8Array>): Promise<void> {
+async function putInParts(location: string, object: AnnouncedContent, content: AsyncIterable<Uint8Array>): Promise<void> {
   const uploadId = await startParts(location);
   const slices = new Slices(content);
   const parts: { partNumber: number; etag: string }[] = [];
@@ -63,15 +64,15 @@ async function putInParts(location: string, object: LfsObjectId, content: AsyncI
   await joinParts(location, uploadId, parts);
 }
 
-/** One request whose length is known and whose body is not kept. @returns the ETag */
+/** Uploads a stream of known length in one request. @returns the ETag */
 async function put(href: string, size: number, body: AsyncIterable<Uint8Array>, header = {}): Promise<string> {
   const stream = new PassThrough();
   const filling = pipeline(Readable.from(body, { objectMode: false }), stream);
   const sending = request(href, { method: "PUT", body: stream, headers: { ...header, "content-length": String(size) } });
-  // A body that fails fails the request as well: what was wrong with the body is what there is to say.
+  // A failed body fails the request as well; report the body's error.
   const [filled, sent] = await Promise.allSettled([filling, sending]);
   if (sent.status === "fulfilled" && sent.value.statusCode !== 200) {
-    throw new Error(`the bucket answered ${sent.value.statusCode}: ${(await sent.value.body.text()).slice(0, 500)}`);
+    throw new Error(`the bucket responded with ${sent.value.statusCode}: ${(await sent.value.body.text()).slice(0, 500)}`);
   }
   if (filled.status === "rejected") throw filled.reason;
   if (sent.status === "rejected") throw sent.reason;
@@ -79,7 +80,7 @@ async function put(href: string, size: number, body: AsyncIterable<Uint8Array>, 
   return String(sent.value.headers.etag ?? "");
 }
 
-/** Cuts a stream into pieces of given sizes without keeping any of them. */
+/** Splits a stream into pieces of given sizes without buffering them. */
 class Slices {
   readonly #chunks: AsyncIterator<Uint8Array>;
   #rest: Uint8Array = new Uint8Array();
@@ -102,7 +103,7 @@ class Slices {
     }
   }
 
-  /** Lets the content say what it has to say about its end. */
+  /** Reads to the end, so that the content can report a mismatch. */
   async end(): Promise<void> {
     while (!(await this.#chunks.next()).done);
   }
@@ -121,7 +122,7 @@ async function openObject(location: string, size: number, range?: ByteRange): Pr
     );
     return Body as Readable;
   } catch (error) {
-    if (s3Status(error) === 404) throw new ServiceError("gone", "The content of this file is lost.", { cause: error });
+    if (s3Status(error) === 404) throw lostContent(error);
     throw error;
   }
 }
@@ -139,5 +140,5 @@ async function probe(): Promise<void> {
   const { Body } = await client.send(new sdk.GetObjectCommand(object));
   const found = await Body?.transformToString();
   await client.send(new sdk.DeleteObjectCommand(object));
-  if (found !== "probe") throw new Error("the bucket returned something else than was written");
+  if (found !== "probe") throw new Error("the bucket returned other content than was written");
 }

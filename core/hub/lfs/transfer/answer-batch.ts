@@ -1,6 +1,6 @@
 import type { Actor } from "../../../access/actor.ts";
 import { env } from "../../../env.ts";
-import { ServiceError } from "../../../errors.ts";
+import { conflict, ServiceError } from "../../../errors.ts";
 import { currentParty } from "../../../fair-queue/party.ts";
 import { holdUploads, requireRoom } from "../../../storage/hold-storage.ts";
 import { findRepo, type RepoName } from "../../repos/find-repo.ts";
@@ -8,72 +8,77 @@ import type { Repo } from "../../repos/repo.ts";
 import { isLfsOid, isLfsSize, type LfsObjectId } from "../lfs-object.ts";
 import { findLfsObjects, type StoredLfsObject } from "../objects/find-lfs-object.ts";
 import { uploadHoldId } from "../objects/record-lfs-object.ts";
+import { uploadTargetOf } from "../proposals/proposal-store.ts";
+import { findReadableLfsObjects } from "../proposals/proposed-files.ts";
 import { lfsStorage } from "../storage/storages.ts";
 import { LFS_LEFTOVER_HOURS } from "../sweep-lfs-leftovers.ts";
-import { type Actions, downloadActions, type TransferKind, uploadActions, uploadKind } from "./transfer-actions.ts";
+import { type Actions, downloadActions, type TransferKind, uploadActions, uploadKind, xetActions } from "./transfer-actions.ts";
 import { type Uploader, uploaderOf } from "./uploader.ts";
 
-/** The largest batch that a client of today sends has 256. */
+/** Current clients send at most 256. */
 export const OBJECTS_MAX = 1_000;
-/** Of those whose addresses take a request to the bucket. */
+/** For objects whose URLs require a request to the bucket. */
 const AT_ONCE = 16;
 const MB = 1_000_000;
 const ALGORITHMS = ["sha256", "sha_256"];
 
-/** A batch request, after its shape was checked. Oids and sizes are looked at one by one, since each is answered for itself. */
-export type Batch = {
+/** A batch request of valid shape. Oids and sizes are checked one by one, since each object gets its own answer. */
+type Batch = {
   operation: "download" | "upload";
   transfers?: readonly string[];
   hashAlgorithm?: string;
   objects: readonly { oid: unknown; size: unknown }[];
+  /** The ref that an upload is for, if the client has named it. */
+  ref?: string | undefined;
 };
 
-export type BatchAnswer = { transfer: TransferKind; objects: BatchObject[]; hash_algo: "sha256" };
+type BatchAnswer = { transfer: TransferKind | "xet"; objects: BatchObject[]; hash_algo: "sha256" };
 type BatchObject = { oid: string; size: number; authenticated?: true; actions?: Actions; error?: ObjectError };
 type ObjectError = { code: 404 | 410 | 422; message: string };
 
 /**
- * Says, of each object, from where to get it or to where to put it (Git LFS batch API, version 1). What the repository has already is
- * not asked for again; what another repository has is: having the hash proves nothing.
- * @throws ServiceError as `findRepo`; `forbidden` for a read-only repository; `conflict` for a hash that we do not know or a
- * repository whose content lies elsewhere; `payload_too_large`; `storage_full` when not all of it fits, since of a push that misses one
- * file the others are of no use
+ * Answers, for each object, where to download or upload it (Git LFS batch API, version 1). Objects that this repository has are not
+ * requested again; those of other repositories are, because knowing a hash proves nothing. What people upload who may not write here is for
+ * their pull requests (proposal-store.ts).
+ * @throws ServiceError as `findRepo`; `forbidden` for a read-only repository; `conflict` for an unsupported hash or a repository that is
+ * hosted elsewhere; `payload_too_large`; `storage_full` if not all of it fits, since a push that lacks one file is useless
  */
 export async function answerLfsBatch(actor: Actor, name: RepoName, batch: Batch): Promise<BatchAnswer> {
   const isUpload = batch.operation === "upload";
-  const repo = await findRepo(actor, name, isUpload ? "repo.write" : "repo.read_content");
-  if (repo.platformId) throw new ServiceError("conflict", "The content of this repository lies elsewhere. Use its own address.");
+  const repo = await findRepo(actor, name, isUpload ? "repo.read" : "repo.read_content");
+  const target = isUpload ? await uploadTargetOf(actor, repo, batch.ref) : repo;
+  if (repo.platformId) throw conflict("This repository is hosted on another platform. Use its URL there.");
   if (isUpload && repo.isReadOnly) throw new ServiceError("forbidden", "This repository is read-only.");
-  if (!ALGORITHMS.includes(batch.hashAlgorithm ?? "sha256"))
-    throw new ServiceError("conflict", "Objects are named by sha256 here.");
+  if (!ALGORITHMS.includes(batch.hashAlgorithm ?? "sha256")) throw conflict("Only the hash algorithm sha256 is supported.");
   if (batch.objects.length > OBJECTS_MAX) {
-    throw new ServiceError("payload_too_large", `Ask for at most ${OBJECTS_MAX} objects at once.`);
+    throw new ServiceError("payload_too_large", `Request at most ${OBJECTS_MAX} objects at once.`);
   }
-  const transfer: TransferKind = isUpload ? uploadKind(batch.transfers ?? []) : "basic";
+  const transfer: TransferKind | "xet" = isUpload ? uploadKind(batch.transfers ?? []) : "basic";
   const wanted = [...new Map(batch.objects.map((object) => [object.oid, object])).values()];
-  const stored = await findLfsObjects(repo.id, wanted.map(({ oid }) => oid).filter(isLfsOid));
-  if (isUpload) await requireRoomFor(repo, wanted, stored, transfer);
+  const oids = wanted.map(({ oid }) => oid).filter(isLfsOid);
+  const stored = isUpload ? await findLfsObjects([repo.id, target.id], oids) : await findReadableLfsObjects(repo.id, oids);
+  if (isUpload) await requireRoomFor(target, wanted, stored, transfer);
   const isAnyMissing = wanted.some(({ oid }) => !stored.has(String(oid)));
   const uploader = isUpload && isAnyMissing ? await uploaderOf(actor) : undefined;
   const objects: BatchObject[] = [];
   for (let at = 0; at < wanted.length; at += AT_ONCE) {
     const some = wanted.slice(at, at + AT_ONCE);
     objects.push(
-      ...(await Promise.all(some.map((object) => answerObject(repo, object, stored, { isUpload, transfer, uploader })))),
+      ...(await Promise.all(some.map((object) => answerObject(target, object, stored, { isUpload, transfer, uploader })))),
     );
   }
   return { transfer, objects, hash_algo: "sha256" };
 }
 
 /**
- * What comes through us is held as it comes. What goes to a bucket directly is out of our sight until it is there, so that room for it is
- * held until what nobody finished is removed (sweep-lfs-leftovers.ts).
+ * Storage for content that passes through us is reserved as it arrives. For direct uploads it is reserved now, until the object is recorded
+ * or the sweep deletes it (sweep-lfs-leftovers.ts).
  */
 async function requireRoomFor(
   repo: Repo,
   wanted: Batch["objects"],
   stored: ReadonlyMap<string, StoredLfsObject>,
-  kind: TransferKind,
+  kind: TransferKind | "xet",
 ): Promise<void> {
   const coming = wanted.filter(
     (object): object is LfsObjectId => isLfsOid(object.oid) && !stored.has(object.oid) && isAllowedSize(object.size),
@@ -81,6 +86,8 @@ async function requireRoomFor(
   const bytes = coming.reduce((sum, { size }) => sum + size, 0);
   if (bytes === 0) return;
   const what = coming.length === 1 ? "this file" : `these ${coming.length} files`;
+  // How much of it is new is not known yet: storage is reserved as each xorb arrives.
+  if (kind === "xet") return requireRoom(repo.owner, 1, what);
   if (!lfsStorage().direct) return requireRoom(repo.owner, bytes, what);
   const party = currentParty().key;
   const uploads = coming.map((object) => ({
@@ -96,14 +103,14 @@ async function answerObject(
   repo: Repo,
   { oid, size }: Batch["objects"][number],
   stored: ReadonlyMap<string, StoredLfsObject>,
-  { isUpload, transfer, uploader }: { isUpload: boolean; transfer: TransferKind; uploader: Uploader | undefined },
+  { isUpload, transfer, uploader }: { isUpload: boolean; transfer: TransferKind | "xet"; uploader: Uploader | undefined },
 ): Promise<BatchObject> {
   const refuse = (code: ObjectError["code"], message: string): BatchObject => ({
     oid: String(oid),
     size: Number(size) || 0,
     error: { code, message },
   });
-  if (!isLfsOid(oid)) return refuse(422, "An oid is a SHA-256, as 64 hexadecimal digits in lower case.");
+  if (!isLfsOid(oid)) return refuse(422, "An oid is a SHA-256 of 64 lower-case hexadecimal digits.");
   if (!isLfsSize(size)) return refuse(422, "A size is a whole number of bytes.");
   const found = stored.get(oid);
   if (found && found.size !== size) return refuse(422, `This object has ${found.size} bytes.`);
@@ -112,6 +119,7 @@ async function answerObject(
     return { oid, size, authenticated: true, actions: await downloadActions(repo, found) };
   }
   if (found) return { oid, size, authenticated: true };
-  if (!isAllowedSize(size)) return refuse(422, `A file may have at most ${env().LFS_MAX_OBJECT_MB} MB here.`);
+  if (!isAllowedSize(size)) return refuse(422, `A file can have at most ${env().LFS_MAX_OBJECT_MB} MB.`);
+  if (transfer === "xet") return { oid, size, authenticated: true, actions: xetActions(repo, uploader) };
   return { oid, size, authenticated: true, actions: await uploadActions(repo, { oid, size }, { kind: transfer, uploader }) };
 }

@@ -1,5 +1,5 @@
 import { db } from "../../../db.ts";
-import { isServiceError, ServiceError } from "../../../errors.ts";
+import { conflict, invalidRequest, isServiceError, ServiceError } from "../../../errors.ts";
 import { fairQueue } from "../../../fair-queue/fair-queue.ts";
 import { log, requestContext } from "../../../log.ts";
 import type { LfsObjectId } from "../lfs-object.ts";
@@ -10,24 +10,22 @@ import {
   noteLfsLeftover,
   recordLfsObject,
   requireOpen,
+  storeLfsObject,
   uploadHoldId,
 } from "../objects/record-lfs-object.ts";
-import { storeLfsObject } from "../objects/store-lfs-object.ts";
 import { lfsStorage, storageOf } from "../storage/storages.ts";
 import type { Transfer } from "./transfer-authorization.ts";
 
-/** A part of an upload, as the client saw it arrive. */
-export type UploadedPart = { partNumber: number; etag: string };
+/** A part of an upload, as the client reports it. */
+type UploadedPart = { partNumber: number; etag: string };
 
 /**
- * What a client says after an upload, with what it thinks that it uploaded. Content that it brought to the bucket is looked at now and
- * counts only from here on; content that came through us is the repository's already.
- * @throws ServiceError `not_found` when nothing was uploaded, `invalid_request` when it was something else
+ * Handles a client's report that an upload is complete. Content in the bucket is verified now and counts only from then on; content that
+ * passed through us already belongs to the repository.
+ * @throws ServiceError `not_found` if nothing was uploaded, `invalid_request` if the content does not match
  */
 export async function verifyUpload(transfer: Transfer, { oid, size }: LfsObjectId): Promise<void> {
-  if (oid !== transfer.oid || size !== transfer.size) {
-    throw new ServiceError("invalid_request", "This is not the object that was to be uploaded.");
-  }
+  if (oid !== transfer.oid || size !== transfer.size) throw invalidRequest("This is not the requested object.");
   const { location } = transfer;
   await once(transfer, async () => {
     if (!location) throw new ServiceError("not_found", "Nothing was uploaded.");
@@ -37,19 +35,19 @@ export async function verifyUpload(transfer: Transfer, { oid, size }: LfsObjectI
 }
 
 /**
- * Joins the parts of an upload, whose addresses are worth nothing from then on, and makes sure that the whole is what its hash says.
- * @throws ServiceError `invalid_request` when it is not, or parts are missing
+ * Joins the parts of an upload, whose URLs stop working, and verifies the hash of the whole.
+ * @throws ServiceError `invalid_request` if it does not match, or parts are missing
  */
 export async function completeUpload(transfer: Transfer, parts: readonly UploadedPart[]): Promise<void> {
   const { repoId, oid, size, location, uploadId, party } = transfer;
   const finish = async () => {
     if (size === 0) return storeLfsObject(repoId, { oid, size }, emptyContent());
-    if (!location || !uploadId) throw new ServiceError("invalid_request", "This upload has no parts.");
+    if (!location || !uploadId) throw invalidRequest("This upload has no parts.");
     const holdId = await noteJoining(location, uploadHoldId({ repoId, oid, size, kind: "multipart", party }));
     await directOf(location).joinParts(location, uploadId, parts);
     await recordVerified(transfer, location, { isFinal: true, holdId });
   };
-  // Somebody else's upload of it came first: this one is over too, and its addresses are worth nothing any more.
+  // Another upload of it came first: this one is over too, and its URLs no longer work.
   const forget = async () => location && uploadId && removeUnlessNeeded(location, { party, isFinal: true });
   await once(transfer, finish, forget);
 }
@@ -57,9 +55,9 @@ export async function completeUpload(transfer: Transfer, parts: readonly Uploade
 const underWay = new Map<string, Promise<void>>();
 
 /**
- * Finishes an upload unless the repository has the object. Whoever asks meanwhile is answered with what comes of it: each would have
- * the whole object read from the bucket, 50 GB at most (S137).
- * @param whenThere what is done instead
+ * Finishes an upload unless the repository has the object. Concurrent requests for it share one result: each would have
+ * the whole object read from the bucket, up to 50 GB (S137).
+ * @param whenThere runs instead if it has
  */
 async function once(
   { repoId, oid, location }: Transfer,
@@ -77,7 +75,7 @@ async function once(
   return work;
 }
 
-/** Runs `work` apart from the request that began it: others wait for the same work, and it goes on when the first client hangs up. */
+/** Runs `work` independently of the request: others can wait for it too, and it continues if the first client disconnects. */
 function beyondRequest<T>(work: () => Promise<T>): Promise<T> {
   const request = requestContext.getStore();
   if (!request) return work();
@@ -85,7 +83,7 @@ function beyondRequest<T>(work: () => Promise<T>): Promise<T> {
   return requestContext.run(rest, work);
 }
 
-/** There is no room for it, it is something else, or its repository is gone or closed. */
+/** Storage is full, the content does not match, or the repository is gone or read-only. */
 const REFUSALS = ["storage_full", "invalid_request", "not_found", "forbidden"];
 
 async function recordVerified(
@@ -93,7 +91,7 @@ async function recordVerified(
   location: string,
   { isFinal, holdId }: { isFinal: boolean; holdId: string },
 ): Promise<void> {
-  // Anybody with an address can ask as often as they like. So asking alone stores nothing and removes nothing (S137).
+  // Anybody with the URL can send this request any number of times, so it alone neither stores nor deletes anything (S137).
   await requireOpen(db(), repoId);
   const newSpare = async () => {
     const spare = lfsStorage().newLocation(repoId, oid);
@@ -105,7 +103,7 @@ async function recordVerified(
     verified = await directOf(location).verify(location, { oid, size }, { newSpare: isFinal ? undefined : newSpare, party });
     if (verified !== undefined) await recordLfsObject(repoId, { oid, size }, verified, { holdId });
   } catch (error) {
-    // The sweep would come in two days; until then it would take room, and whoever uploads it again has to begin anew.
+    // Not left to the sweep, which comes two days later: until then it would use storage, and a new upload would have to start over.
     if (isServiceError(error) && REFUSALS.includes(error.code)) {
       for (const each of new Set([verified ?? location, location])) await removeUnlessNeeded(each, { party, isFinal });
     }
@@ -114,14 +112,13 @@ async function recordVerified(
   if (verified === undefined) throw new ServiceError("not_found", "Nothing was uploaded.");
 }
 
-/** Each removal holds a database connection while the bucket answers: together they must not hold the whole pool (S137). */
-const removals = fairQueue({ name: "lfs_removals", places: 2, waitMaxMs: 60_000, waitingMax: 1_000 });
+/** Each deletion holds a database connection while the bucket responds: together they must not hold the whole pool (S137). */
+const removals = fairQueue({ name: "lfs_removals", slots: 2, waitMaxMs: 60_000, waitingMax: 1_000 });
 
 /**
- * Under the lock, since the same upload may be finished twice at once, and counted the second time. What cannot be removed now is on the
- * sweep's list.
- * @param options.isFinal whether nothing more can arrive there: then the room that was held for the upload is given back. While its address
- * is still good, the room stays held
+ * Under the lock, since the same upload may be finished twice at once and be recorded by the other. The sweep deletes what cannot be
+ * deleted now.
+ * @param options.isFinal whether the URLs have expired: then the reservation of storage ends; otherwise it continues
  */
 async function removeUnlessNeeded(
   location: string,
@@ -145,7 +142,7 @@ async function removeUnlessNeeded(
 
 function directOf(location: string) {
   const { direct } = storageOf(location);
-  if (!direct) throw new ServiceError("conflict", "Uploads go another way now. Ask for the transfer again.");
+  if (!direct) throw conflict("The upload method has changed. Request the transfer again.");
   return direct;
 }
 

@@ -2,6 +2,7 @@ import { repoPath } from "@keyhook/sdk";
 import { env } from "../../../env.ts";
 import { currentParty } from "../../../fair-queue/party.ts";
 import type { Repo } from "../../repos/repo.ts";
+import { isXetEnabled, signXetToken, xetTokenAddressOf } from "../../xet/xet-token.ts";
 import type { LfsObjectId } from "../lfs-object.ts";
 import type { StoredLfsObject } from "../objects/find-lfs-object.ts";
 import { claimUpload, noteUploadId, uploadHoldId } from "../objects/record-lfs-object.ts";
@@ -13,14 +14,16 @@ import type { Uploader } from "./uploader.ts";
 export type Action = { href: string; header?: Record<string, string>; expires_in: number };
 export type Actions = { download?: Action; upload?: Action; verify?: Action };
 
-/** `multipart` is what the hub's own clients make of Git LFS: parts of a file at addresses of their own. */
+/** `multipart` is the extension of the hub's own clients: parts of a file with a URL each. */
 export type TransferKind = "basic" | "multipart";
 
 /**
- * Parts are for the bucket only: clients that know them do not send the header without which the bucket cannot check what a
- * basic upload brings, and tell nobody when it is done.
+ * Parts are only for the bucket: clients with `multipart` neither send the header by which the bucket checks a basic upload, nor report its
+ * end.
  */
-export function uploadKind(transfers: readonly string[]): TransferKind {
+export function uploadKind(transfers: readonly string[]): TransferKind | "xet" {
+  // Clients that offer it have it installed, and transfer nothing twice.
+  if (transfers.includes("xet") && isXetEnabled()) return "xet";
   return lfsStorage().direct && transfers.includes("multipart") ? "multipart" : "basic";
 }
 
@@ -55,14 +58,14 @@ export async function uploadActions(
   };
 }
 
-/** The address of each part under its number, the size of a part, and where to say that all are there. */
+/** The URL of each part by its number, the size of a part, and where to report that all are uploaded. */
 async function partsAction(
   direct: DirectTransfers,
   repo: Repo,
   object: LfsObjectId,
   uploader: Uploader | undefined,
 ): Promise<Action> {
-  // Nothing has no parts.
+  // An empty file has no parts.
   if (object.size === 0) {
     const href = addressOf(repo, { operation: "upload", ...object, uploader }, "/complete");
     return { href, header: { chunk_size: "1" }, expires_in: TRANSFER_SECONDS.upload };
@@ -80,6 +83,14 @@ async function partsAction(
     header: { chunk_size: String(chunkBytes), ...Object.fromEntries(parts) },
     expires_in: TRANSFER_SECONDS.upload,
   };
+}
+
+/** The URL for Xet tokens, and the first token: Xet has its own upload API. */
+export function xetActions(repo: Repo, holder: Uploader | undefined): Actions {
+  const revision = repo.defaultBranch;
+  const { casUrl, accessToken, exp } = signXetToken(repo, { right: "write", revision, holder });
+  const header = { "X-Xet-Cas-Url": casUrl, "X-Xet-Access-Token": accessToken, "X-Xet-Token-Expiration": String(exp) };
+  return { upload: { href: xetTokenAddressOf(repo, "write", revision), header, expires_in: TRANSFER_SECONDS.upload } };
 }
 
 function addressOf(

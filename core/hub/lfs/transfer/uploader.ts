@@ -1,15 +1,13 @@
 import type { Actor } from "../../../access/actor.ts";
 import { findDelegate, recordDelegation } from "../../../access/delegation.ts";
-import { requirePermission } from "../../../access/may.ts";
 import { db, inTransaction } from "../../../db.ts";
-import { notFound, ServiceError } from "../../../errors.ts";
-import { readRepo } from "../../repos/read-repos.ts";
-import { repoResource } from "../../repos/repo.ts";
+import { ServiceError } from "../../../errors.ts";
+import { requireUpload } from "../proposals/proposal-store.ts";
 import type { Transfer } from "./transfer-authorization.ts";
 
 /**
- * Who was given an upload address. It is good for a day. Meanwhile they may leave, or their app may be revoked, and they could go on filling
- * the owner's quota. So the right to write is checked again at each use, as for everything that acts later (decision 071).
+ * The user who was given an upload URL. It is valid for a day. In that time the user may leave, or their app may be revoked, and they could
+ * otherwise keep filling the owner's quota. So the right to upload is checked again at each use, as for all deferred actions (decision 071).
  */
 export type Uploader =
   | { userId: string; delegationId: string | null }
@@ -26,21 +24,27 @@ export async function uploaderOf(actor: Actor): Promise<Uploader | undefined> {
 
 /** @throws ServiceError `not_found`, `forbidden`, `insufficient_scope` */
 export async function requireUploader({ repoId, uploader }: Transfer): Promise<void> {
-  const repo = await readRepo(repoId);
-  if (!repo) throw notFound("Repository");
-  const actor = uploader && (await actorNow(uploader, repoId));
-  if (!actor) throw new ServiceError("forbidden", "This upload address is no longer valid. Request the transfer again.");
-  await requirePermission(actor, "repo.write", repoResource(repo), { what: "Repository" });
+  const actor = uploader && (await actorNow(uploader));
+  if (!actor) throw new ServiceError("forbidden", "This upload URL is no longer valid. Request the transfer again.");
+  await requireUpload(actor, repoId);
 }
 
-async function actorNow(uploader: Uploader, repoId: string): Promise<Actor | undefined> {
+/**
+ * Undefined if the uploader is gone. They may have lost rights in the meantime. A CI job may write to its own repository and read public
+ * ones; the permission check decides which one it may use.
+ */
+export async function actorNow(uploader: Uploader): Promise<Actor | undefined> {
   if (!("publisherId" in uploader)) {
     const { userId, delegationId } = uploader;
-    // The person uploads at this moment, so the repository's organization may ask of them what it asks of members who come to it.
+    // The person uploads now, so the repository's organization may require the same of them as of any visiting member.
     return findDelegate({ createdById: userId, delegationId, ownerKind: "user", ownerId: userId });
   }
   const { publisherId } = uploader;
-  const publisher = await db().trustedPublisher.findFirst({ where: { id: publisherId, repoId }, select: { createdById: true } });
-  if (!publisher) return undefined;
-  return { kind: "publisher", publisherId, trustedById: publisher.createdById ?? "", repoId, description: "" };
+  const publisher = await db().trustedPublisher.findUnique({
+    where: { id: publisherId },
+    select: { createdById: true, repoId: true },
+  });
+  if (!publisher?.repoId) return undefined;
+  const { createdById, repoId } = publisher;
+  return { kind: "publisher", publisherId, trustedById: createdById ?? "", repoId, description: "" };
 }

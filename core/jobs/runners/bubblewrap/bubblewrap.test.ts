@@ -10,7 +10,7 @@ import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { databaseUrl, env, provideSettings } from "../../../env.ts";
 import { newId } from "../../../ids.ts";
 import { MEBIBYTE, runTask, smallLimits, startTask } from "../../testing/run-task.ts";
-import { probe } from "../probe.ts";
+import { probe } from "../find-runner.ts";
 import { unsandboxed } from "../unsandboxed.ts";
 import { bubblewrap } from "./bubblewrap.ts";
 import { parseImage } from "./host-programs.ts";
@@ -129,7 +129,7 @@ describe("S132 a job in bubblewrap", () => {
     expect(found.tmp + found.work + found.memory).toBeLessThanOrEqual(smallLimits.scratchBytes / MEBIBYTE);
   });
 
-  it("is held to its processes, and what it leaves behind ends with it", async () => {
+  it("is limited in processes, and leftover ones end with it", async () => {
     const [bomb, left] = [longTime(), longTime()];
     const script = `sleep ${left} & i=0; while [ $i -lt 200 ]; do sleep ${bomb} & i=$((i+1)); done; echo all; exit 5`;
     const { ended, said } = await startTask(bubblewrap, sh(`(${script}) 2>&1; exec sleep 4`));
@@ -155,7 +155,7 @@ describe("S132 a job in bubblewrap", () => {
     expect(exit).toEqual({ kind: "out_of_memory" });
   });
 
-  it("gets a word before it is ended, and is ended whether it listens or not", async () => {
+  it("gets a signal before it is killed, and ends whether it reacts or not", async () => {
     const polite = await startTask(bubblewrap, sh('trap "echo bye; exit 7" TERM; echo ready; while :; do sleep 0.05; done'));
     const deaf = await startTask(bubblewrap, sh('trap "" TERM; echo ready; while :; do sleep 0.05; done'));
     await vi.waitFor(() => expect([polite.said.stdout, deaf.said.stdout]).toEqual(["ready\n", "ready\n"]), { timeout: 10_000 });
@@ -185,7 +185,7 @@ describe("S132 a job in bubblewrap", () => {
           const { said } = await startTask(bubblewrap, ["sh", "-c", "echo begun; exec sleep ${time}"]);
           setInterval(() => said.stdout && process.stdout.write("begun"), 20);`;
         const worker = spawn(process.execPath, ["--input-type=module", "-e", program], { stdio: ["ignore", "pipe", "inherit"] });
-        // While bwrap makes the sandbox, or once the command goes on.
+        // While bwrap makes the sandbox, or once the command runs.
         if (wait === undefined) await once(worker.stdout, "data");
         else {
           await vi.waitFor(() => expect(isStarted(time)).toBe(true), { timeout: 15_000, interval: 25 });
@@ -245,12 +245,14 @@ describe("a job in bubblewrap", () => {
     expect(stderr).toMatch(/Read-only file system/);
   });
 
-  it("says what runs in place of an image, and refuses images that nothing stands for", async () => {
+  it("says what runs instead of an image, and refuses images without a replacement", async () => {
     provideSettings({ JOBS_IMAGES: "debian,node" });
     const node = await run(["node", "-p", "1"], { image: "docker.io/library/node:20-slim" });
     expect(node).toMatchObject({ exit: { kind: "exited", code: 0 }, stdout: "1\n" });
-    expect(node.notes[0]).toContain(`No image was pulled: in place of docker.io/library/node:20-slim`);
-    expect(node.notes[0]).toContain("not the version that was asked for");
+    expect(node.notes[0]).toContain(
+      `No image was pulled: this machine's own programs run the job instead of docker.io/library/node:20-slim`,
+    );
+    expect(node.notes[0]).toContain("not the requested version");
     const other = await run(["ls"], { image: "somebody/debian" });
     expect(other.exit).toMatchObject({ kind: "failed", reason: expect.stringContaining("JOBS_RUNNER=docker") });
     expect(parseImage("ghcr.io/x/python:3")).toEqual({ name: "ghcr.io/x/python", tag: "3" });
@@ -258,13 +260,13 @@ describe("a job in bubblewrap", () => {
     expect(parseImage("localhost:5000/a/b:1.2")).toEqual({ name: "localhost:5000/a/b", tag: "1.2" });
   });
 
-  it("works as a probe finds it, and a program that is not there is the job's own failure", async () => {
+  it("works as the probe says, and a missing program is the job's own failure", async () => {
     expect(await probe(bubblewrap)).toBeUndefined();
     expect(await run(["no-such-program"])).toMatchObject({ exit: { kind: "exited", code: 127 } });
-    expect(await run([])).toMatchObject({ exit: { kind: "failed", reason: expect.stringContaining("names no command") } });
+    expect(await run([])).toMatchObject({ exit: { kind: "failed", reason: expect.stringContaining("has no command") } });
   });
 
-  it("S132 reaches, where it has the network, what is public and this service, and nothing else of this machine", async () => {
+  it("S132 with network access, reaches public addresses and this service, and nothing else on this machine", async () => {
     const servers = [createServer((_, res) => res.end("the service")), createServer((_, res) => res.end("something else"))];
     const [own = 0, other = 0] = await Promise.all(
       servers.map(async (server, i) => {

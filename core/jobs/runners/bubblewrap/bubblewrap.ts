@@ -26,7 +26,7 @@ const RESERVED_BYTES = 1024 ** 3;
 export const bubblewrap: Runner = {
   name: "bubblewrap",
   async start(task) {
-    if (task.command.length === 0) return failed("It names no command, and this runner has no image that would have one.");
+    if (task.command.length === 0) return failed("The job has no command, and this runner has no image that provides one.");
     if (task.image !== undefined) {
       const stand = await standInFor(task.image);
       if ("refusal" in stand) return failed(stand.refusal);
@@ -38,18 +38,18 @@ export const bubblewrap: Runner = {
       return await new Sandboxed(task, await prepareSandbox(task), cgroup).start();
     } catch (error) {
       await cgroup?.remove();
-      if (error instanceof NoUserLeft) return failed(`The sandbox could not be made: ${error.message}.`);
+      if (error instanceof NoUserLeft) return failed(`The sandbox could not be created: ${error.message}.`);
       throw error;
     }
   },
   async report() {
     const cgroups = await findCgroups();
     if ("reason" in cgroups)
-      return { isExact: false, sentence: `Memory is counted by a watch, and CPUs are not shared out. ${cgroups.reason}` };
+      return { isExact: false, sentence: `Memory is checked periodically, and CPUs are not limited. ${cgroups.reason}` };
     const controls = cgroups.controls.map((control) => ({ memory: "memory", pids: "processes", cpu: "CPUs" })[control]);
     return {
       isExact: controls.length === 3,
-      sentence: `Cgroups (version ${cgroups.version}) hold tasks to ${controls.join(", ")}.`,
+      sentence: `Cgroups (version ${cgroups.version}) limit tasks to ${controls.join(", ")}.`,
     };
   },
 };
@@ -184,14 +184,14 @@ class Sandboxed {
   }
 
   #exit(error: Error | undefined): Exit {
-    if (this.#failure) return { kind: "failed", reason: `The sandbox could not be made: ${this.#failure}.` };
+    if (this.#failure) return { kind: "failed", reason: `The sandbox could not be created: ${this.#failure}.` };
     if (this.#isOutOfMemory) return { kind: "out_of_memory" };
     if (this.#exitCode !== undefined) return { kind: "exited", code: this.#exitCode };
     if (this.#isKilled) return { kind: "exited", code: 137 };
     if ((error as NodeJS.ErrnoException | undefined)?.code === "ENOENT")
       return { kind: "failed", reason: "bwrap is not installed on this machine." };
-    const words = error?.message ?? (/bwrap: .*/.exec(this.#lastWords)?.[0] || "bwrap ended before its command did");
-    return { kind: "failed", reason: `The sandbox could not be made: ${words}.` };
+    const words = error?.message ?? (/bwrap: .*/.exec(this.#lastWords)?.[0] || "bwrap ended before its command");
+    return { kind: "failed", reason: `The sandbox could not be created: ${words}.` };
   }
 
   async #readStatus(): Promise<void> {
@@ -227,7 +227,7 @@ class Sandboxed {
         } catch {
           // Its first process may just have ended. A sandbox that cannot be watched is ended.
           if (!this.#isOver && performance.now() - seenAt > UNWATCHED_MAX_MS) {
-            this.#failure = "the memory that it takes cannot be counted";
+            this.#failure = "its memory use cannot be measured";
             this.#kill();
           }
         }
@@ -244,7 +244,7 @@ class Sandboxed {
     return (await memoryOf(firstPid, memoryBytes, this.#sandbox.writable)) > memoryBytes;
   }
 
-  /** To the command itself, as container engines do it: bwrap would die of it and kill the command with it. */
+  /** The signal goes to the command itself, as with container engines: bwrap would die of it and kill the command too. */
   async #terminate(): Promise<void> {
     if (this.#firstPid === undefined) return this.#kill();
     const grace = setTimeout(() => this.#kill(), this.#task.graceMs ?? GRACE_MS);

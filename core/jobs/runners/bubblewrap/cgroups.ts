@@ -7,12 +7,12 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { env } from "../../../env.ts";
 import { log } from "../../../log.ts";
 import type { Limits } from "../runner.ts";
-import { isAlive, ownStartTime } from "./processes.ts";
+import { isAlive, kill, ownStartTime } from "./processes.ts";
 
 /**
  * Control groups: the kernel limits the memory, the number of processes and the CPU share of all processes of a task together, and counts
- * what nothing else sees, such as files in memory, shared pages, sockets and pipes (H5, L7). A service can make them if it runs as root, or
- * if its supervisor delegated a part of the tree to it (`Delegate=yes` of systemd). docs/operations.md says how.
+ * memory that nothing else counts, such as files in memory, shared pages, sockets and pipes (H5, L7). A service can make them if it runs as
+ * root, or if its supervisor delegated a part of the tree to it (`Delegate=yes` of systemd). docs/operations.md explains how.
  */
 export type Cgroups = {
   version: 1 | 2;
@@ -52,7 +52,7 @@ const SERVICE = "keyhook-service";
 
 let found: Promise<Cgroups | { reason: string }> | undefined;
 
-/** Where this worker makes cgroups, or a sentence that says why it cannot. Determined once, with a sweep. */
+/** The folder in which this worker creates cgroups, or a sentence about why it cannot. Determined once, with a sweep. */
 export async function findCgroups(): Promise<Cgroups | { reason: string }> {
   if (env().JOBS_CGROUP === "off") return { reason: "JOBS_CGROUP is off." };
   found ??= find().catch((error: NodeJS.ErrnoException) => ({ reason: reasonOf(error) }));
@@ -111,7 +111,7 @@ async function findVersion2(mounts: Mount[], memberships: Map<string, string>): 
   const offered = (await read(join(base, "cgroup.controllers"))).trim().split(" ");
   const controls = CONTROLS.filter((control) => offered.includes(control));
   if (!controls.includes("memory") || !controls.includes("pids")) {
-    return { reason: `The cgroup of this service (${base}) has no control over memory and processes.` };
+    return { reason: `The cgroup of this service (${base}) cannot limit memory and processes.` };
   }
   // The scope of a login session or a terminal has processes that this service must not move. `systemd-run --scope` makes run-….scope.
   if (/^(?!run-).*\.scope$/.test(basename(base))) {
@@ -176,7 +176,7 @@ async function findVersion1(mounts: Mount[], memberships: Map<string, string>): 
     if (mount && membership !== undefined) parentOf.set(control, join(directoryOf(mount, membership), TASKS));
   }
   if (!parentOf.has("memory") || !parentOf.has("pids")) {
-    return { reason: "This machine's cgroups have no control over memory and processes." };
+    return { reason: "This machine's cgroups cannot limit memory and processes." };
   }
   // Controllers that are mounted together share a directory.
   const parents = [...new Set(parentOf.values())];
@@ -276,14 +276,6 @@ async function removeGroups(directories: readonly string[]): Promise<void> {
   }
 }
 
-function kill(pid: number): void {
-  try {
-    process.kill(pid, "SIGKILL");
-  } catch {
-    // It has ended meanwhile.
-  }
-}
-
 async function processesOf(directory: string): Promise<number[]> {
   const pids = (await read(join(directory, "cgroup.procs"))).trim().split("\n").map(Number);
   // 0 is a process of another container, invisible to this one.
@@ -302,7 +294,7 @@ const ignoring = (code: string) => (error: NodeJS.ErrnoException) => {
 };
 
 function reasonOf({ code, path, message }: NodeJS.ErrnoException): string {
-  if (code === "EACCES" || code === "EPERM") return `This service may not make cgroups: ${path} is not its own.`;
-  if (code === "EROFS") return `This service may not make cgroups: ${path} is read-only.`;
-  return `No cgroup could be made: ${message}.`;
+  if (code === "EACCES" || code === "EPERM") return `This service cannot create cgroups: it does not own ${path}.`;
+  if (code === "EROFS") return `This service cannot create cgroups: ${path} is read-only.`;
+  return `The cgroup could not be created: ${message}.`;
 }

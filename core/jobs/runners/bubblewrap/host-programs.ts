@@ -3,37 +3,34 @@ import { access, constants } from "node:fs/promises";
 import { promisify } from "node:util";
 import { env } from "../../../env.ts";
 
-/** Where a command finds the programs that this machine has under another name, or outside /usr. */
+/** The folder with the programs that this machine has under another name, or outside /usr. */
 export const TOOLS_DIRECTORY = "/opt/keyhook/bin";
 
 /** The command's PATH. */
 export const PATH = `${TOOLS_DIRECTORY}:/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin`;
 
-export type Stand = { note: string } | { refusal: string };
+type Stand = { note: string } | { refusal: string };
 
-/**
- * What a job that names an image runs with, since this runner has none: this machine's own programs, for the images that the operator lists
- * (JOBS_IMAGES), and never without a note.
- */
+/** This runner has no images: for those in JOBS_IMAGES it runs this machine's own programs, and notes that in the log. */
 export async function standInFor(image: string): Promise<Stand> {
   const { name, tag } = parseImage(image);
   if (!env().JOBS_IMAGES.includes(name)) {
     const offered = env().JOBS_IMAGES.join(", ");
     return {
       refusal: `The image ${image} cannot be run here: this installation runs jobs with its own machine's programs. ${
-        offered ? `Name one of these images: ${offered}. ` : ""
+        offered ? `Use one of these images: ${offered}. ` : ""
       }Its operator can let images be pulled with JOBS_RUNNER=docker or kubernetes.`,
     };
   }
   const program = { python: "python3", node: "node" }[name];
   const version = program && (await versionOf(program));
   if (program && !version) {
-    return { refusal: `The image ${image} cannot be run here: this machine has no ${program}. Its operator can install it.` };
+    return { refusal: `The image ${image} cannot be run here: this machine has no ${program}. The operator can install it.` };
   }
   const has = version ? ` (${program} ${version})` : "";
   const asked = version && /^\d/.test(tag) && !`${version}.`.startsWith(`${/^[\d.]*\d/.exec(tag)?.[0]}.`);
-  const warning = asked ? ` This is not the version that was asked for.` : "";
-  return { note: `No image was pulled: in place of ${image} this machine's own programs run the job${has}.${warning}` };
+  const warning = asked ? ` This is not the requested version.` : "";
+  return { note: `No image was pulled: this machine's own programs run the job instead of ${image}${has}.${warning}` };
 }
 
 /** `docker.io/library/python:3.12-slim@sha256:…` is `python` with the tag `3.12-slim`; other owners' images keep the owner's name. */

@@ -24,7 +24,7 @@ export async function leaseUid(): Promise<UidLease> {
     const lease = await take(first + ((begin + i) % count));
     if (lease) return lease;
   }
-  throw new NoUserLeft(`all ${count} user numbers for jobs (JOBS_UIDS, ${first}-${last}) are in use`);
+  throw new NoUserLeft(`all ${count} user IDs for jobs (JOBS_UIDS, ${first}-${last}) are in use`);
 }
 
 function take(uid: number): Promise<UidLease | undefined> {

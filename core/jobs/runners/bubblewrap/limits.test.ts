@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished, type TestContext } from "vitest";
 import { provideSettings } from "../../../env.ts";
 import { MEBIBYTE, runTask, smallLimits, startTask } from "../../testing/run-task.ts";
-import { reportRunner } from "../report-runner.ts";
+import { reportRunner } from "../find-runner.ts";
 import { readRunnerReport } from "../runner-report.ts";
 import { bubblewrap } from "./bubblewrap.ts";
 import { type Cgroups, findCgroups } from "./cgroups.ts";
@@ -66,7 +66,7 @@ describe.each(["auto", "off"] as const)("H5 memory, with JOBS_CGROUP=%s", (setti
     expect({ exit, stdout }).toEqual({ exit: { kind: "out_of_memory" }, stdout: "" });
   });
 
-  it("a memfd that is mapped nowhere holds nothing back", async () => {
+  it("an unmapped memfd does not evade the limit", async () => {
     const { exit, stdout, stderr } = await run(held(memfd));
     expect(stdout).toBe("");
     // Counting the pages of processes misses it, so making one is refused.
@@ -74,7 +74,7 @@ describe.each(["auto", "off"] as const)("H5 memory, with JOBS_CGROUP=%s", (setti
     else expect(exit).toEqual({ kind: "out_of_memory" });
   });
 
-  it("what is written to /tmp is counted, and so are empty files, which are memory of the kernel's", async () => {
+  it("files in /tmp count, and so do empty files, which take kernel memory", async () => {
     const limits = { ...smallLimits, memoryBytes: 32 * MEBIBYTE, scratchBytes: 512 * MEBIBYTE };
     const files = held('open(my $file, ">", "/tmp/full"); for (1..100) { syswrite($file, "x" x (1 << 20)); }');
     expect((await run(files, { limits })).exit).toEqual({ kind: "out_of_memory" });
@@ -112,7 +112,7 @@ describe("L7 a cgroup", () => {
       1 while wait > 0; my @t = times; print $t[2] + $t[3];`);
   const soon = () => Math.ceil(Date.now() / 1_000) + 1;
 
-  it("gives two tasks the same share of the CPUs, however many processes each has", async () => {
+  it("two tasks get the same share of the CPUs, however many processes each has", async () => {
     const from = soon();
     const [many, few] = await Promise.all([run(busy(16, from)), run(busy(2, from))]);
     const share = Number(few.stdout) / Number(many.stdout);
@@ -158,7 +158,7 @@ describe("L5 a task's user", () => {
   it("is no other task's at the same time, in this worker and in others, and is free again when the task or its worker has ended", {
     timeout: 60_000,
   }, async () => {
-    const inUse = { kind: "failed", reason: expect.stringContaining("all 1 user numbers for jobs") };
+    const inUse = { kind: "failed", reason: expect.stringContaining("all 1 user IDs for jobs") };
     const first = await start(["sh", "-c", "echo ready; sleep 60"]);
     expect((await run(["true"])).exit).toEqual(inUse);
     first.kill();
@@ -173,7 +173,7 @@ describe("L5 a task's user", () => {
 });
 
 describe.each(["auto", "off"] as const)("processes, with JOBS_CGROUP=%s", (setting) => {
-  it("a fork bomb takes none of those that the task beside it may have", async (context) => {
+  it("a fork bomb takes no processes from the task beside it", async (context) => {
     if (setting === "auto") needsCgroup(context);
     provideSettings({ JOBS_CGROUP: setting });
     const bomb = await start(

@@ -16,13 +16,22 @@ export async function isAlive(pid: number, startTime: string): Promise<boolean> 
   return startTimeIn(await readFile(`/proc/${pid}/stat`, "latin1").catch(() => "")) === startTime;
 }
 
+/** Kills a process; nothing happens if it has ended meanwhile. */
+export function kill(pid: number): void {
+  try {
+    process.kill(pid, "SIGKILL");
+  } catch {
+    // Ended.
+  }
+}
+
 /** Kernel memory of an empty file: its inode and its name. */
 const FILE_BYTES = 1024;
 
 /**
  * How much memory a sandbox uses, in bytes, counted from outside: for machines without cgroups. It is never less than the pages of its
  * processes and the content of its file systems. Only a cgroup also counts what the kernel holds for them, such as sockets, and shared
- * pages that no process maps any more.
+ * pages that no process maps now.
  *
  * The quick count includes shared pages once for each process. Counting them once is costly, so it is done only if the quick count exceeds
  * `limit`.
@@ -45,7 +54,7 @@ export async function memoryOf(pid: number, limit: number, writable: readonly st
   if (atMost <= limit) return atMost;
   let exact = files;
   for (const [each, most] of quick) {
-    // A process can refuse to be read: then the quick count stands. An ended one uses nothing.
+    // Some processes cannot be read; for them, the quick count is used. Ended ones use nothing.
     const rollup = await readFile(`${processes}/${each}/smaps_rollup`, "latin1").catch(({ code }: NodeJS.ErrnoException) =>
       code === "EACCES" || code === "EPERM" ? undefined : "",
     );

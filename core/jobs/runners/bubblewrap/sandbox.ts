@@ -3,7 +3,7 @@ import { access, chmod, chown, copyFile, lstat, mkdir, readdir, readlink, rm, st
 import { dirname, join, sep } from "node:path";
 import { env } from "../../../env.ts";
 import { sourcePath } from "../../../source-path.ts";
-import { openWayOut, PROXY_PORT, proxyVariables, type WayOut } from "../../network/way-out.ts";
+import { type EgressProxy, openEgressProxy, PROXY_PORT, proxyVariables } from "../egress-proxy.ts";
 import { PAYLOAD_FILE, SOCKET_DIRECTORY, type Task, WORKING_DIRECTORY } from "../runner.ts";
 import { makeTaskDirectory } from "../task-directory.ts";
 import { PATH, TOOLS_DIRECTORY, toolLinks } from "./host-programs.ts";
@@ -38,19 +38,13 @@ export const START_SCRIPT = "/run/start";
 const SHARED_MEMORY_MAX_BYTES = 64 * 1024 ** 2;
 
 export type Sandbox = {
-  /**
-   * UID of the bwrap process if the service runs as root: no task is root, and no two tasks share a user (`leaseUid`). Undefined: the
-   * service's own, in a user namespace for each task.
-   */
+  /** UID of bwrap if the service runs as root: no task is root or shares a user (`leaseUid`). Undefined: a user namespace. */
   uid: number | undefined;
-  /** Where the command can write; all of it is in memory. */
+  /** The folders in which the command can write; all are in memory. */
   writable: readonly string[];
   /** bwrap's arguments, without the command. */
   arguments: string[];
-  /**
-   * Called once the sandbox is made: removes the files it was made from, which it keeps open, so that no secret stays on disk if this
-   * process is killed.
-   */
+  /** Removes the files that the sandbox was made from once it has opened them, so that no secret outlives a killed process. */
   forget(): Promise<void>;
   remove(): Promise<void>;
 };
@@ -59,16 +53,16 @@ export type Sandbox = {
 export async function prepareSandbox(task: Task): Promise<Sandbox> {
   const directory = await makeTaskDirectory("run", task.id);
   let lease: UidLease | undefined;
-  let wayOut: WayOut | undefined;
+  let proxy: EgressProxy | undefined;
   const remove = async () => {
-    wayOut?.close();
+    proxy?.close();
     await rm(directory, { recursive: true, force: true });
     lease?.release();
   };
   try {
     if (process.getuid?.() === 0) lease = await leaseUid();
     const uid = lease?.uid;
-    if (task.network) wayOut = await openNetwork(task, directory);
+    if (task.network) proxy = await openNetwork(task, directory);
     await writeEtc(directory);
     await writeFile(join(directory, "start"), startScript(task));
     if (task.payload !== undefined) await writeFile(join(directory, "payload.json"), task.payload);
@@ -95,23 +89,20 @@ async function letThrough(path: string, gid: number): Promise<void> {
   await chmod(path, 0o710);
 }
 
-/** Where the sandbox finds the files for its network access, and the loopback port for programs. */
+/** The folder with the files for the sandbox's network access, and the loopback port for programs. */
 const NETWORK = "network";
 const NETWORK_DIRECTORY = "/run/network";
 const RELAY = `${NETWORK_DIRECTORY}/relay.mjs`;
 
 /** For a task with network access: the socket that leads out, and the relay through which programs reach it. */
-async function openNetwork(task: Task, directory: string): Promise<WayOut> {
+async function openNetwork(task: Task, directory: string): Promise<EgressProxy> {
   const network = join(directory, NETWORK);
   await mkdir(network, { mode: 0o755 });
   await copyFile(sourcePath("core/jobs/runners/bubblewrap/relay.mjs"), join(network, "relay.mjs"));
-  return openWayOut(task, join(network, "way-out.sock"));
+  return openEgressProxy(task, join(network, "way-out.sock"));
 }
 
-/**
- * Sets the command's environment and execs it. It is a file, because every user of this machine can read command lines, and every program
- * started with an environment obeys it.
- */
+/** Sets the command's environment and execs it. A file, because every user of this machine can read command lines. */
 function startScript({ environment, payload, network }: Task): string {
   const variables = {
     PATH,
@@ -135,7 +126,7 @@ async function sandboxArguments(task: Task, directory: string): Promise<string[]
   const shared = Math.min(SHARED_MEMORY_MAX_BYTES, Math.floor(scratchBytes / 4));
   const each = String(Math.floor((scratchBytes - shared) / (task.filesDirectory ? 1 : 2)));
   return [
-    // The network too: a job reaches what it may reach through a socket (core/jobs/network/way-out.ts).
+    // The network too: a job reaches what it may reach through a socket (core/jobs/runners/egress-proxy.ts).
     ...["--unshare-all", "--unshare-user", "--disable-userns", "--die-with-parent", "--new-session", "--clearenv"],
     ...["--cap-drop", "ALL", "--uid", String(USER), "--gid", String(USER), "--hostname", "job"],
     ...(await systemDirectories()),
@@ -212,7 +203,7 @@ async function isReadableByOthers(path: string): Promise<boolean> {
   }
 }
 
-export function exists(path: string): Promise<boolean> {
+function exists(path: string): Promise<boolean> {
   return access(path, constants.F_OK).then(
     () => true,
     () => false,

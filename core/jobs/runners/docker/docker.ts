@@ -7,7 +7,7 @@ import type Docker from "dockerode";
 import { env } from "../../../env.ts";
 import { log } from "../../../log.ts";
 import { makeTemporaryFolder } from "../../../temporary-folder.ts";
-import { proxyVariables } from "../../network/way-out.ts";
+import { proxyVariables } from "../egress-proxy.ts";
 import {
   type Execution,
   type Exit,
@@ -19,27 +19,20 @@ import {
   type Task,
   WORKING_DIRECTORY,
 } from "../runner.ts";
-import { connect, ignoring, isPodman, labelsOf, listLeft, statusOf } from "./engine.ts";
-import { framesOf } from "./frames.ts";
+import { containerOptions } from "./container-options.ts";
+import { connect, framesOf, ignoring, isPodman, labelsOf, listLeft, statusOf } from "./engine.ts";
 import { ImageRefused, provideImage, provideNodeImage, pruneImages } from "./images.ts";
 import { type Link, needsLink, openLink } from "./link.ts";
 
 const USER = "1000:1000";
-const OPEN_FILES = 4_096;
-/**
- * The kernel counts these per user, over all containers: a second limit, far above what all jobs together may have, for engines without a
- * control group for processes.
- */
-const USER_PROCESSES = 16_384;
 const MEBIBYTE = 1024 ** 2;
-/** Memory of a file in a tmpfs besides its content, rounded up: the maximum number of files follows from the size. */
-const BYTES_PER_FILE = 2_048;
 /** For the container that only relays connections. */
 const LINK_LIMITS: Limits = { memoryBytes: 192 * MEBIBYTE, cpus: 1, processes: 32, scratchBytes: MEBIBYTE, cpuSeconds: 0 };
 /** Waits for an engine that restarts; its containers may continue meanwhile. */
 const ENGINE_TRIES = 10;
 const ENGINE_RETRY_MS = 1_000;
-const REMOVE_TRIES = 5;
+/** Sixteen seconds in total: on a busy machine the engine takes that long to tidy up after a container that has ended. */
+const REMOVE_TRIES = 13;
 const REMOVE_RETRY_MS = 200;
 
 const PAYLOAD_DIRECTORY = PAYLOAD_FILE.slice(0, PAYLOAD_FILE.lastIndexOf("/"));
@@ -58,7 +51,7 @@ export const docker: Runner = {
     const engine = await connect();
     const { containers, volumes } = await listLeft(engine);
     const left = new Set([...containers, ...volumes].map(({ task }) => task));
-    // Asked after they were listed: a claim is older than what is created under it.
+    // Checked after the containers were listed: a claim is older than the containers created under it.
     const held = await isHeld([...left]);
     for (const id of left) if (!held.has(id)) await removeAll(engine, id);
     await pruneImages(engine);
@@ -104,7 +97,7 @@ class ContainerRun {
     try {
       // A Space keeps its id: leftovers of a lost worker would conflict.
       await removeAll(this.#engine, id);
-      if (image === undefined) this.#task.onNote(`It names no image: it runs in ${env().JOBS_NODE_IMAGE}.`);
+      if (image === undefined) this.#task.onNote(`The job has no image: it runs in ${env().JOBS_NODE_IMAGE}.`);
       const imageId =
         image === undefined
           ? await provideNodeImage(this.#engine, this.#task)
@@ -162,7 +155,10 @@ class ContainerRun {
         await (from === undefined ? withPayload(payload ?? "", fill) : fill(from));
       }
     } finally {
-      await filler.remove({ force: true });
+      // Also removed at the end, with everything else of this task.
+      await filler.remove({ force: true }).catch((error: unknown) => {
+        log().warn({ err: error, runId: id }, "a container that only took files could not be removed yet");
+      });
     }
     return mounts.map((mount) => ({ ...mount, ReadOnly: true }));
   }
@@ -238,7 +234,7 @@ class ContainerRun {
     try {
       for await (const { stream, bytes } of framesOf(output)) await this.#task.onOutput(stream, bytes);
     } catch {
-      this.#task.onNote("The engine ended the stream of its output: what came after is not here.");
+      this.#task.onNote("The container engine closed the log stream: later output is missing.");
     }
   }
 
@@ -252,55 +248,6 @@ class ContainerRun {
       }
     }
   }
-}
-
-type Held = { isForPodman: boolean; tmpfs: string[]; mounts: Docker.MountSettings[]; user: string };
-
-/** The restrictions of every container here. */
-function containerOptions(limits: Limits, { isForPodman, tmpfs, mounts, user }: Held): Docker.ContainerCreateOptions {
-  const inMemory = (bytes: number, mode: string) =>
-    `rw,nosuid,nodev,size=${bytes},mode=${mode},${
-      // Podman would copy the image's files there, and has no limit for the number of files: there they count as the container's memory.
-      isForPodman ? "notmpcopyup" : `nr_inodes=${Math.ceil(bytes / BYTES_PER_FILE)}`
-    }`;
-  return {
-    User: user,
-    AttachStdout: true,
-    AttachStderr: true,
-    // Otherwise the engine would run the image's own check as long as the container exists.
-    Healthcheck: { Test: ["NONE"] },
-    HostConfig: {
-      Mounts: mounts,
-      Tmpfs: {
-        ...Object.fromEntries(tmpfs.map((path) => [path, inMemory(Math.floor(limits.scratchBytes / 2), "1777")])),
-        // Podman mounts these in a read-only container, without a size limit.
-        ...(isForPodman && { "/run": inMemory(MEBIBYTE, "755"), "/var/tmp": inMemory(MEBIBYTE, "1777") }),
-      },
-      NetworkMode: "none",
-      CapDrop: ["ALL"],
-      SecurityOpt: ["no-new-privileges:true"],
-      ReadonlyRootfs: true,
-      Privileged: false,
-      IpcMode: "private",
-      Init: true,
-      PidsLimit: limits.processes,
-      Memory: limits.memoryBytes,
-      // No swap in addition.
-      MemorySwap: limits.memoryBytes,
-      NanoCpus: Math.round(limits.cpus * 1e9),
-      ShmSize: 64 * MEBIBYTE,
-      // When the machine is short of memory, the kernel is to kill the command first.
-      OomScoreAdj: 1000,
-      Ulimits: [
-        { Name: "core", Soft: 0, Hard: 0 },
-        { Name: "nofile", Soft: OPEN_FILES, Hard: OPEN_FILES },
-        { Name: "nproc", Soft: USER_PROCESSES, Hard: USER_PROCESSES },
-      ],
-      // Its output goes to us, not into a growing file of the engine's.
-      LogConfig: { Type: "none", Config: {} },
-      RestartPolicy: { Name: "no" },
-    },
-  };
 }
 
 async function withPayload(payload: string, work: (directory: string) => Promise<unknown>): Promise<void> {
@@ -321,6 +268,8 @@ async function withTar(directory: string, work: (archive: Readable) => Promise<u
   tar.once("error", (error) => tar.stdout.destroy(error));
   try {
     await work(tar.stdout);
+    // Podman accepts an archive that ends early. 1 says only that a file changed meanwhile.
+    if ((tar.exitCode ?? 0) > 1) throw new Error(`tar could not read the files (exit ${tar.exitCode})`);
   } finally {
     // An engine that rejects the archive does not read it to its end, and tar would wait.
     tar.kill();
@@ -331,9 +280,8 @@ async function withTar(directory: string, work: (archive: Readable) => Promise<u
 function reasonOf(error: unknown): string {
   if (error instanceof ImageRefused) return error.message;
   log().warn({ err: error }, "the container engine could not run a job");
-  if (statusOf(error) === undefined)
-    return "The container engine of this installation does not answer. Its operator can look into it.";
+  if (statusOf(error) === undefined) return "The container engine does not respond. Contact the operator.";
   if (/executable file not found|no such file or directory/i.test(String((error as Error).message)))
-    return "The program that it names is not in its image.";
-  return "The container engine of this installation refused to run it, for a reason in this service's log.";
+    return "The command is not in the image.";
+  return "The container engine refused to run the job. The service's log has the reason.";
 }

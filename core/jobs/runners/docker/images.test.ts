@@ -59,7 +59,7 @@ async function choose(image: string): Promise<[which: string | undefined, notes:
   return [/^WHICH=(.*)$/m.exec(Config.Env.join("\n"))?.[1], notes];
 }
 
-it("M5 nobody is asked for an image who is not listed, and the refusal names those who are", async () => {
+it("M5 only listed registries are asked for an image, and the refusal names them", async () => {
   let connections = 0;
   const server = createServer((socket) => {
     connections++;
@@ -76,23 +76,23 @@ it("M5 nobody is asked for an image who is not listed, and the refusal names tho
     "ghcr.io/acme/x",
     "acme/x",
   ])
-    expect(await reasonOf(image)).toMatch(/is not among those that jobs may use here: Docker Hub's official images/);
+    expect(await reasonOf(image)).toMatch(/Jobs cannot use .*Docker Hub's official images/);
   expect(await reasonOf(`http://127.0.0.1:${port}/x`)).toContain("not the name of an image");
   expect([connections, registry.asked]).toEqual([0, []]);
   push("team/tool", "1", "listed");
   provideSettings({ JOBS_REGISTRIES: `${registry.host}/team` });
   expect(await run(`${registry.host}/team/tool:1`)).toMatchObject({ exit: { kind: "exited", code: 0 }, stdout: "listed\n" });
-  expect(await reasonOf(`${registry.host}/other/tool:1`)).toContain(`what begins with ${registry.host}/team/`);
+  expect(await reasonOf(`${registry.host}/other/tool:1`)).toContain(`images that begin with ${registry.host}/team/`);
 });
 
 it("M5 what a registry answers is not told", async () => {
   const reason = await reasonOf("nothing:1");
   expect(registry.asked.some((path) => path.includes("/library/nothing/"))).toBe(true);
-  expect(reason).toMatch(/^The image docker\.io\/library\/nothing:1 could not be pulled: .* This service's log says more\.$/);
+  expect(reason).toMatch(/^The image docker\.io\/library\/nothing:1 could not be pulled: .* The service's log has details\.$/);
   expect(reason).not.toContain("secret words");
 });
 
-it("what was pulled and looked at is what runs, and a digest is never another image", async () => {
+it("the pulled and checked image is the one that runs, and a digest never means another image", async () => {
   const first = push("library/tool", "1", "first");
   expect(await choose("tool:1")).toEqual(["first", ["Pulling docker.io/library/tool:1."]]);
   push("library/tool", "1", "second");
@@ -106,7 +106,7 @@ it("what was pulled and looked at is what runs, and a digest is never another im
   expect(await choose(`tool:1@${first}`)).toEqual(["first", []]);
 });
 
-it("what a name stood for is forgotten with its image", async () => {
+it("the ID of an image name is forgotten with its image", async () => {
   const name = `docker.io/library/gone@${push("library/gone", "1", "gone")}`;
   await choose(name);
   expect(await choose(name)).toEqual(["gone", []]);
@@ -118,18 +118,18 @@ it("what a name stood for is forgotten with its image", async () => {
   expect(await choose(name)).toEqual(["gone", [`Pulling ${name}.`]]);
 });
 
-it("M5 an image that only lies on the engine's machine is the operator's, until they list it", async () => {
+it("M5 an image on the engine's machine cannot be used until the operator lists it", async () => {
   push("library/tool", "2", "private");
   await engine.podman("pull", "--quiet", "docker.io/library/tool:2");
   for (const name of ["docker.io/library/private:1", "localhost/private:1"])
     await engine.podman("tag", "docker.io/library/tool:2", name);
   expect(await reasonOf("private:1")).toContain("could not be pulled");
-  expect(await reasonOf("localhost/private:1")).toContain("is not among those");
+  expect(await reasonOf("localhost/private:1")).toContain("Jobs cannot use");
   provideSettings({ JOBS_LOCAL_IMAGES: "localhost/private" });
   registry.asked.length = 0;
   expect(await choose("localhost/private:1")).toEqual(["private", []]);
   expect(registry.asked).toEqual([]);
-  expect(await reasonOf("localhost/private:2")).toContain("is not there any more");
+  expect(await reasonOf("localhost/private:2")).toContain("no longer exists");
 });
 
 it("M5 an image with volumes, or one that is too large, is refused and does not stay", async () => {
@@ -140,7 +140,7 @@ it("M5 an image with volumes, or one that is too large, is refused and does not 
   onTestFinished(() => rmSync(large, { recursive: true, force: true }));
   writeFileSync(join(large, "large"), Buffer.alloc(6 * 1024 ** 2));
   push("library/large", "1", "large", {}, large);
-  expect(await reasonOf("large:1")).toContain("more than the 4 MiB");
+  expect(await reasonOf("large:1")).toContain("the limit of 4 MiB");
   expect((await engine.images()).filter((name) => /database|large/.test(name))).toEqual([]);
   expect(await engine.volumes()).toEqual([]);
 });
@@ -169,6 +169,6 @@ it("keeps images up to a size, those that were used last, and removes none of th
   // If recently used images leave no room, the run says so, and no image is removed.
   push("library/five", "1", "five");
   provideSettings({ JOBS_IMAGE_MAX_MB: "7" });
-  await expect(choose("five:1")).rejects.toThrow("take all the room");
+  await expect(choose("five:1")).rejects.toThrow("space for images of jobs is full");
   expect(await choose("four:1")).toEqual(["four", []]);
 });

@@ -22,7 +22,7 @@ const resolved = new Map<string, Resolved>();
 let pullsUnderWay = 0;
 
 /**
- * The image that a job runs in, by its id, a hash of its content: the inspected image is the one that runs, whatever the tag means later.
+ * The image that a job runs in, by its id, a hash of its content: the inspected image is the one that runs, even if the tag changes later.
  * The registry is asked even if the engine's machine has an image of that name: it may be the operator's own.
  * @throws ImageRefused, or the engine's error
  */
@@ -33,7 +33,7 @@ export async function provideImage(
 ): Promise<string> {
   const allowed = allowImage(image);
   if ("refusal" in allowed) throw new ImageRefused(allowed.refusal);
-  if (allowed.isLocal) return (await look(engine, allowed.name, `The image ${allowed.name} is not there any more.`)).Id;
+  if (allowed.isLocal) return (await look(engine, allowed.name, `The image ${allowed.name} no longer exists.`)).Id;
   const known = resolved.get(allowed.name);
   if (known && (allowed.isPinned || Date.now() - known.at < RESOLVED_MS) && (await isThere(engine, known.id))) {
     await markUsed(engine, known.id);
@@ -51,13 +51,13 @@ export async function provideNodeImage(
   task: { signal: AbortSignal; onNote(sentence: string): void },
 ): Promise<string> {
   const reference = parseImageReference(env().JOBS_NODE_IMAGE);
-  if (!reference) throw new ImageRefused("JOBS_NODE_IMAGE of this installation is not the name of an image.");
+  if (!reference) throw new ImageRefused("JOBS_NODE_IMAGE is not the name of an image.");
   const full = fullNameOf(reference);
   if ((await ignoring(404, engine.getImage(full.name).inspect())) === undefined) {
     task.onNote(`Pulling ${full.name}.`);
     await pull(engine, full, task.signal);
   }
-  return (await look(engine, full.name, `The image ${full.name}, which this needs, is not there.`)).Id;
+  return (await look(engine, full.name, `The required image ${full.name} does not exist.`)).Id;
 }
 
 async function look(engine: Docker, name: string, refusal: string): Promise<Docker.ImageInspectInfo> {
@@ -71,7 +71,7 @@ const isThere = async (engine: Docker, id: string): Promise<boolean> =>
   (await ignoring(404, engine.getImage(id).inspect())) !== undefined;
 
 async function pullChecked(engine: Docker, full: FullName, signal: AbortSignal): Promise<string> {
-  // Each pull may bring the maximum size of an image, so each one under way reserves it.
+  // Each pull may bring the maximum size of an image, so each running pull reserves it.
   const reserved = (pullsUnderWay + 1) * env().JOBS_IMAGE_MAX_MB * MEBIBYTE;
   const { name } = full;
   pullsUnderWay++;
@@ -96,14 +96,9 @@ async function pullChecked(engine: Docker, full: FullName, signal: AbortSignal):
 }
 
 const tooLarge = (name: string) =>
-  new ImageRefused(
-    `The image ${name} has more than the ${env().JOBS_IMAGE_MAX_MB} MiB that one may have here (JOBS_IMAGE_MAX_MB).`,
-  );
+  new ImageRefused(`The image ${name} is larger than the limit of ${env().JOBS_IMAGE_MAX_MB} MiB (JOBS_IMAGE_MAX_MB).`);
 
-/**
- * The engine would create each volume on its machine's disk, writable and without a size limit, whatever other restrictions the container
- * has.
- */
+/** The engine would create each volume on its machine's disk, writable and without a limit, despite all other restrictions. */
 function requireNoVolumes({ Config }: Docker.ImageInspectInfo, name: string): void {
   const volumes = Object.keys(Config?.Volumes ?? {});
   if (volumes.length === 0) return;
@@ -112,7 +107,7 @@ function requireNoVolumes({ Config }: Docker.ImageInspectInfo, name: string): vo
     .map((path) => path.slice(0, 100))
     .join(", ");
   throw new ImageRefused(
-    `The image ${name} declares volumes (${named}), which would be written to disk without a limit. Use an image without VOLUME.`,
+    `The image ${name} declares volumes (${named}), which could fill the disk. Use an image without VOLUME.`,
   );
 }
 
@@ -153,7 +148,7 @@ async function pull(engine: Docker, { name, repository, tagOrDigest }: FullName,
     if (statusOf(error) === undefined && (error as NodeJS.ErrnoException).code !== undefined && !limit.aborted) throw error;
     // Without the response that the engine got: an attacker who chose the address could read what they cannot reach.
     throw new ImageRefused(
-      `The image ${name} could not be pulled: it is not there, it is not public, or its registry did not give it. This service's log says more.`,
+      `The image ${name} could not be pulled: it does not exist, is not public, or its registry refused it. The service's log has details.`,
     );
   }
   if (isTooLarge) throw tooLarge(name);
@@ -203,10 +198,7 @@ export async function pruneImages(engine: Docker, reserved = 0): Promise<void> {
     await remove(engine, id);
     over -= size;
   }
-  if (over > 0 && reserved > 0)
-    throw new ImageRefused(
-      "The images that jobs run in take all the room that they may have here just now. Try again in a few minutes.",
-    );
+  if (over > 0 && reserved > 0) throw new ImageRefused("The space for images of jobs is full. Try again in a few minutes.");
 }
 
 async function remove(engine: Docker, id: string): Promise<void> {
@@ -214,7 +206,7 @@ async function remove(engine: Docker, id: string): Promise<void> {
     .getImage(id)
     .remove({ force: true })
     .catch((error: unknown) => {
-      // It just came into use: it stays until next time.
+      // It was just used, so it stays until the next cleanup.
       if (statusOf(error) !== 404 && statusOf(error) !== 409) throw error;
     });
 }

@@ -5,15 +5,14 @@ import { join } from "node:path";
 import { Duplex, duplexPair, Readable } from "node:stream";
 import type Docker from "dockerode";
 import { sourcePath } from "../../../source-path.ts";
-import { IDLE_MS, openWayOut, PROXY_PORT } from "../../network/way-out.ts";
+import { IDLE_MS, openEgressProxy, PROXY_PORT } from "../egress-proxy.ts";
 import { SOCKET_DIRECTORY, type Task } from "../runner.ts";
-import { attachAll } from "./engine.ts";
-import { framesOf } from "./frames.ts";
+import { attachAll, framesOf } from "./engine.ts";
 
 const READY_MS = 30_000;
-/** As many as the door of a Space and the way out together (each has a limit of its own). */
+/** As many connections as the door of a Space and the egress proxy together, which have their own limits. */
 const STREAMS_MAX = 512;
-const WAY_OUT = "way-out";
+const EGRESS = "way-out";
 
 /** A container beside the task's. */
 export type Link = { containerId: string; close(): void; closed: Promise<void> };
@@ -38,7 +37,7 @@ async function socketsOf({ socketDirectory }: Task): Promise<string[]> {
 export async function openLink(engine: Docker, task: Task, options: Docker.ContainerCreateOptions): Promise<Link> {
   const sockets = await socketsOf(task);
   const doors = [
-    ...(task.network ? [`${WAY_OUT}=${PROXY_PORT}`] : []),
+    ...(task.network ? [`${EGRESS}=${PROXY_PORT}`] : []),
     ...sockets.map((name) => `${name}=${SOCKET_DIRECTORY}/${name}`),
   ];
   const relay = await readFile(sourcePath("core/jobs/runners/docker/relay.mjs"), "utf8");
@@ -52,7 +51,7 @@ export async function openLink(engine: Docker, task: Task, options: Docker.Conta
   });
   const socket = await attachAll(container.id);
   const output = Readable.from(standardOutput(socket), { objectMode: false });
-  const wayOut = task.network ? await openWayOut(task) : undefined;
+  const proxy = task.network ? await openEgressProxy(task) : undefined;
   const ready = Promise.withResolvers<void>();
   const closed = Promise.withResolvers<void>();
   // From there, only bytes for one of the doors are trusted.
@@ -72,7 +71,7 @@ export async function openLink(engine: Docker, task: Task, options: Docker.Conta
     // Node reports a stream a moment later: the task may have reset it by then, and answering it would throw, which ends the worker.
     if (stream.destroyed || stream.closed) return;
     if (headers[":method"] !== "CONNECT") return stream.close();
-    if (name === WAY_OUT && wayOut) {
+    if (name === EGRESS && proxy) {
       stream.respond({ ":status": 200 });
       stream.setTimeout(IDLE_MS, () => stream.close());
       // In between, because HTTP writes strings, and an Http2Stream of Node 24 garbles some strings (not buffers).
@@ -80,7 +79,7 @@ export async function openLink(engine: Docker, task: Task, options: Docker.Conta
       near.on("error", () => stream.destroy()).once("close", () => stream.destroy());
       stream.once("close", () => near.destroy());
       stream.pipe(near).pipe(stream);
-      return wayOut.take(far);
+      return proxy.take(far);
     }
     if (!sockets.includes(name)) return stream.close();
     const outside = connectTo({ path: join(task.socketDirectory ?? "", name), allowHalfOpen: true });
@@ -96,9 +95,9 @@ export async function openLink(engine: Docker, task: Task, options: Docker.Conta
     session?.destroy();
     duplex.destroy();
     socket.destroy();
-    wayOut?.close();
+    proxy?.close();
   };
-  void wayOut?.cutOff.then(close);
+  void proxy?.cutOff.then(close);
   try {
     await container.start();
     const late = setTimeout(() => ready.reject(new Error("the relay did not begin")), READY_MS);

@@ -79,7 +79,7 @@ describe("a job in a cluster", () => {
     expect([pods.size, secrets.size]).toEqual([0, 0]);
   });
 
-  it("S118 is held to the network policies of this version, whatever an earlier one left there", async () => {
+  it("S118 gets the network policies of this version, whatever an earlier one left there", async () => {
     const { policies } = await cluster();
     for (const { metadata } of networkPolicies) {
       const name = metadata?.name ?? "";
@@ -89,14 +89,14 @@ describe("a job in a cluster", () => {
     expect([...policies.values()]).toEqual(networkPolicies);
   });
 
-  it("is followed to its end though the stream of its log breaks off, and is told everything once", async () => {
+  it("is followed to its end even if the stream of its log breaks off, with each line once", async () => {
     const { cut } = await cluster();
     cut.next = true;
     const { ended } = await startTask(kubernetes, sh("echo one; sleep 1; echo two; sleep 1; echo three"), { image: "debian:12" });
     expect((await ended).stdout).toBe("one\ntwo\nthree\n");
   });
 
-  it("is ended politely, then not; what a lost worker left is removed", async () => {
+  it("gets a signal, then is killed; leftovers of a lost worker are removed", async () => {
     const { pods, secrets } = await cluster();
     const polite = await startTask(kubernetes, sh('trap "exit 7" TERM; echo go; while :; do sleep 0.05; done'), {
       image: "debian:12",
@@ -116,11 +116,11 @@ describe("a job in a cluster", () => {
     expect([pods.size, secrets.size]).toEqual([0, 0]);
   });
 
-  it("tells an image that is not there, memory that was not enough, and a cluster that does not answer apart", async () => {
+  it("distinguishes a missing image, too little memory, and a cluster that does not respond", async () => {
     const started = await cluster();
     expect((await runTask(kubernetes, ["true"], { image: "missing:1" })).exit).toEqual({
       kind: "failed",
-      reason: "Its container cannot be started (ImagePullBackOff).",
+      reason: "The container cannot be started (ImagePullBackOff).",
     });
     const full = { image: "debian:12", environment: { FULL: "1" } };
     expect((await runTask(kubernetes, sh("exit 137"), full)).exit).toEqual({ kind: "out_of_memory" });
@@ -128,7 +128,7 @@ describe("a job in a cluster", () => {
     started.stop();
     expect((await runTask(kubernetes, ["true"], { image: "debian:12" })).exit).toMatchObject({
       kind: "failed",
-      reason: expect.stringContaining("does not answer"),
+      reason: expect.stringContaining("does not respond"),
     });
     started.unconfigure();
     expect((await runTask(kubernetes, ["true"], { image: "debian:12" })).exit).toMatchObject({

@@ -33,7 +33,7 @@ export const kubernetes: Runner = {
     const cluster = await connect().catch((error: unknown) => {
       log().error({ err: error }, "the cluster for jobs is not configured");
     });
-    if (!cluster) return failed("The cluster of this installation is not configured. Its operator can set KUBECONFIG.");
+    if (!cluster) return failed("The cluster is not configured. The operator can set KUBECONFIG.");
     const run = new PodRun(task, cluster);
     return { exited: run.exit(), kill: () => run.kill() };
   },
@@ -48,13 +48,13 @@ function refusalOf({ image, filesDirectory, socketDirectory, environment, payloa
   const allowed = image === undefined ? undefined : allowImage(image);
   if (allowed && "refusal" in allowed) return allowed.refusal;
   if (filesDirectory || socketDirectory)
-    return "This installation runs jobs in a cluster, which cannot run a Space's files. Name an image that has them.";
+    return "This server runs jobs in a cluster, which cannot run a Space's files. Use an image that contains them.";
   const bytes = Object.entries(environment).reduce(
     (sum, [name, value]) => sum + name.length + Buffer.byteLength(value),
     Buffer.byteLength(payload),
   );
   return bytes > SECRET_MAX_BYTES
-    ? "Its environment and its payload are more than a cluster takes, which is one MiB."
+    ? "The environment and the payload are larger than 1 MiB, the limit of the cluster."
     : undefined;
 }
 
@@ -90,13 +90,13 @@ class PodRun {
       for (const body of networkPolicies) await provide(networking, namespace, body);
       await core.createNamespacedSecret({ namespace, body: secretOf(this.#task) });
       await core.createNamespacedPod({ namespace, body: podOf(this.#task) });
-      if (this.#task.image === undefined) this.#task.onNote(`It names no image: it runs in ${imageOf(this.#task)}.`);
+      if (this.#task.image === undefined) this.#task.onNote(`The job has no image: it runs in ${imageOf(this.#task)}.`);
       return await this.#run();
     } catch (error) {
       log().warn({ err: error, runId: this.#task.id }, "the cluster could not run a job");
       const reason = isAnswer(error)
-        ? `The cluster refused it: ${messageOf(error)}.`
-        : "The cluster of this installation does not answer. Its operator can look into it.";
+        ? `The cluster refused the job: ${messageOf(error)}.`
+        : "The cluster does not respond. Contact the operator.";
       return { kind: "failed", reason };
     } finally {
       this.#isEnded = true;
@@ -197,8 +197,8 @@ function exitOf(pod: V1Pod | undefined, status: V1ContainerStatus | undefined): 
   if (waiting?.reason && NEVER_STARTS.has(waiting.reason)) {
     // For an image that cannot be pulled, the message would contain its registry's response.
     const more = waiting.message && !waiting.reason.includes("Image") ? `: ${waiting.message.slice(0, 300)}` : "";
-    return { kind: "failed", reason: `Its container cannot be started (${waiting.reason}${more}).` };
+    return { kind: "failed", reason: `The container cannot be started (${waiting.reason}${more}).` };
   }
   if (pod.status?.phase !== "Failed") return undefined;
-  return { kind: "failed", reason: `The cluster ended its pod (${pod.status.reason ?? "without a reason"}).` };
+  return { kind: "failed", reason: `The cluster ended the pod (${pod.status.reason ?? "without a reason"}).` };
 }

@@ -5,10 +5,10 @@ import { allowImage } from "../../image-reference.ts";
 import { GRACE_MS, PAYLOAD_FILE, type Task, WORKING_DIRECTORY } from "../runner.ts";
 
 export const CONTAINER = "job";
-export const RUN_LABEL = "keyhook.run";
+const RUN_LABEL = "keyhook.run";
 const NETWORK_LABEL = "keyhook.network";
 const USER = 1000;
-/** In addition to the command's own time limit, in case no worker is left to end it. */
+/** Time in addition to the command's own limit, in case no worker is left to end it. */
 const DEADLINE_MARGIN_SECONDS = 120;
 
 export const nameOf = (id: string): string => `keyhook-${id}`;
@@ -18,7 +18,7 @@ const labelsOf = ({ id, network }: Task) => ({
   [NETWORK_LABEL]: String(network),
 });
 
-/** The environment and the payload, which may hold secrets: kept apart from the pod, which more people can read. */
+/** The environment and the payload, which may contain secrets. They are not in the pod, which more people can read. */
 export function secretOf(task: Task): V1Secret {
   const { environment, payload } = task;
   return {
@@ -106,7 +106,7 @@ export function imageOf({ image }: Task): string {
   return "refusal" in allowed ? env().JOBS_NODE_IMAGE : allowed.name;
 }
 
-/** Pods that did not ask for the network get none; the others reach none of the addresses that our own requests must not reach (S118). */
+/** Pods that did not request the network get none; the others reach none of the addresses that our own requests must not reach (S118). */
 export const networkPolicies: readonly V1NetworkPolicy[] = [
   {
     metadata: { name: "keyhook-no-network" },

@@ -1,16 +1,18 @@
-import { type Actor, actorId } from "#core/access/actor.ts";
+import type { Actor } from "#core/access/actor.ts";
 import { requirePermission } from "#core/access/may.ts";
 import { recordAuditEvent } from "#core/audit/record-audit-event.ts";
 import type { RequestOrigin } from "#core/audit/request-origin.ts";
-import { db, isDatabaseDown } from "#core/db.ts";
-import { ServiceError } from "#core/errors.ts";
-import { notifyEveryClientChange } from "../../apps/notify-app-change.ts";
+import { isDatabaseDown } from "#core/database-errors.ts";
+import { db } from "#core/db.ts";
+import { invalidRequest } from "#core/errors.ts";
+import { notifyEveryClientChange } from "../../apps/change-app.ts";
+import { namesCovering } from "./host-name.ts";
 
 /** Whose metadata documents are accepted: "open" from every host that is not blocked, "listed" from allowed hosts, "off" from none. */
 export const documentPolicies = ["open", "listed", "off"] as const;
 export type DocumentPolicy = (typeof documentPolicies)[number];
 
-export const DEFAULT_DOCUMENT_POLICY: DocumentPolicy = "open";
+const DEFAULT_DOCUMENT_POLICY: DocumentPolicy = "open";
 export const DOCUMENT_POLICY_KEY = "client_documents";
 
 /** The value of the setting's row, which a newer or older version may have written. */
@@ -43,9 +45,7 @@ export async function setDocumentPolicy(actor: Actor, policy: string, from: Requ
   const chosen = documentPolicies.find((each) => each === policy);
   return db().$transaction(async (tx) => {
     await requirePermission(actor, "installation.configure", null, { what: "The installation", tx });
-    if (!chosen) {
-      throw new ServiceError("invalid_request", `Choose one of: ${documentPolicies.join(", ")}.`, { field: "policy" });
-    }
+    if (!chosen) throw invalidRequest(`Choose one of: ${documentPolicies.join(", ")}.`, "policy");
     const before = await tx.setting.findUnique({ where: { key: DOCUMENT_POLICY_KEY } });
     const change = { value: { policy: chosen }, updatedAt: new Date() };
     await tx.setting.upsert({
@@ -55,11 +55,30 @@ export async function setDocumentPolicy(actor: Actor, policy: string, from: Requ
     });
     await recordAuditEvent(tx, {
       type: "installation.client_document_policy",
-      actorId: actorId(actor),
+      actor,
       data: { policy: chosen, before: documentPolicyOf(before?.value) },
       from,
     });
     await notifyEveryClientChange(tx);
     return chosen;
   });
+}
+
+export type HostRule = { host: string; rule: "allow" | "block" };
+
+/** The decision of the operator's rules about a host of metadata documents (S87). */
+export type HostStanding = {
+  isAllowed: boolean;
+  /** The rule that decides, possibly one for a parent domain; null if only the policy decides. */
+  rule: HostRule | null;
+  policy: DocumentPolicy;
+};
+
+/** The most specific rule overrides those for its parents, and any rule overrides the policy, except "off". */
+export function standingOf(hostname: string, rules: readonly HostRule[], policy: DocumentPolicy): HostStanding {
+  const rule = namesCovering(hostname)
+    .map((name) => rules.find(({ host }) => host === name))
+    .find((each) => each !== undefined);
+  const isAllowed = policy !== "off" && (rule ? rule.rule === "allow" : policy === "open");
+  return { isAllowed, rule: rule ?? null, policy };
 }

@@ -1,5 +1,5 @@
 import { plainText } from "#core/accounts/plain-text.ts";
-import { ServiceError } from "#core/errors.ts";
+import { invalidRequest } from "#core/errors.ts";
 
 const HOST_MAX_CHARACTERS = 253;
 
@@ -22,9 +22,9 @@ export function parseHostName(value: unknown, field = "host"): string {
   const url = URL.parse(text.includes("://") ? text : `https://${text.replace(/^\*\./, "")}`);
   const hostname = url?.hostname.replace(/\.$/, "") ?? "";
   if (!url || !isHostName(hostname) || url.username || url.password) {
-    throw new ServiceError("invalid_request", "Enter the name of a host, such as example.com.", { field });
+    throw invalidRequest("Enter a host name, such as example.com.", field);
   }
-  if (url.port) throw new ServiceError("invalid_request", "Leave out the port: a rule is for the whole host.", { field });
+  if (url.port) throw invalidRequest("Remove the port: a rule applies to the whole host.", field);
   return hostname;
 }
 

@@ -1,28 +1,25 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
+import { afterAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { type Actor, operatorCommand } from "#core/access/actor.ts";
 import { from, signedInPerson } from "#core/accounts/testing/people.ts";
+import { noOrigin } from "#core/audit/request-origin.ts";
 import { db } from "#core/db.ts";
 import { newId } from "#core/ids.ts";
-import { findClientMetadata } from "../../clients.ts";
-import { addResourceServer } from "../../resources/add-resource-server.ts";
+import { findClientMetadata } from "../../clients/find-client.ts";
+import { addResourceServer } from "../../resources/manage-resource-servers.ts";
+import { giveConsent, someone } from "../../testing/apps.ts";
 import { ask, openQuestion } from "../../testing/authorization.ts";
 import { refresh } from "../../testing/sign-in.ts";
 import { signInAtSite, type Visit, visitSite } from "../../testing/site-visit.ts";
-import { startWorld, type World } from "../../testing/world.ts";
+import { startWorld } from "../../testing/world.ts";
 import { forgetFetches } from "../fetch-governor.ts";
+import { findStoredDocument } from "../find-document-client.ts";
 import { readDocumentPolicy, setDocumentPolicy } from "./document-policy.ts";
 import { parseHostName } from "./host-name.ts";
-import { judgeHost } from "./judge-host.ts";
+import { listHostRules, previewHostBlock, removeHostRule, setHostRule } from "./host-rules.ts";
 import { listClientDocuments } from "./list-client-documents.ts";
-import { listHostRules } from "./list-host-rules.ts";
-import { removeHostRule } from "./remove-host-rule.ts";
-import { setHostRule } from "./set-host-rule.ts";
 
-let world: World;
 const visits: Visit[] = [];
-beforeAll(async () => {
-  world = await startWorld();
-});
+const world = await startWorld();
 beforeEach(async () => {
   forgetFetches();
   await db().oAuthClientHost.deleteMany();
@@ -43,20 +40,20 @@ const redirect_uri = "https://kite.example/cb";
 const offline = { redirect_uri, scope: "openid profile offline_access" };
 const block = (host: string) => setHostRule(operatorCommand, { host, rule: "block" }, from);
 const allow = (host: string) => setHostRule(operatorCommand, { host, rule: "allow" }, from);
-const isAllowed = async (host: string) => (await judgeHost(host)).isAllowed;
+const isAllowed = async (host: string) => (await findStoredDocument(`https://${host}/app`)).standing.isAllowed;
 
-/** Every process hears of it with the commit, which takes it a moment. */
+/** Every process is notified at commit, which takes a moment. */
 const becomes = (accessToken: string, status: number) =>
   vi.waitFor(async () => expect((await world.userinfo(accessToken)).status).toBe(status));
 
-/** Whether a token is good at the doors where one is used. */
+/** The status of the endpoints where the tokens are used. */
 async function doors(at: Visit, tokens: { access_token: string; refresh_token: string }) {
   const [userinfo, renewed] = [await world.userinfo(tokens.access_token), await refresh(at, tokens.refresh_token)];
   return [userinfo.status, renewed.status];
 }
 
 describe("S87 a host that the operator blocks", () => {
-  test("is at once nobody's app: no sign-in, no token, no renewal, and what was granted is revoked", async () => {
+  test("has no working apps from then on: no sign-in, no token, no refresh, and consents are revoked", async () => {
     const at = await visit();
     const tokens = await signInAtSite(at, offline);
     expect(await block("localhost")).toEqual({ host: "localhost", rule: "block", revokedConsents: 1 });
@@ -65,7 +62,7 @@ describe("S87 a host that the operator blocks", () => {
     const asks = at.site.connections();
     const { status, location, page } = await ask(at, { redirect_uri });
     expect([status, location]).toEqual([400, undefined]);
-    expect(page).toContain("does not let apps of localhost sign people in");
+    expect(page).toContain("does not allow apps of localhost");
     expect(at.site.connections()).toBe(asks);
     const { clientId } = at.site;
     expect(await db().oAuthConsent.count({ where: { clientId, revokedAt: null } })).toBe(0);
@@ -77,13 +74,13 @@ describe("S87 a host that the operator blocks", () => {
       ip: from.ip,
     });
 
-    // Let in again it starts from nothing.
+    // After it is allowed again, users are asked again.
     await removeHostRule(operatorCommand, "localhost", from);
     await vi.waitFor(async () => expect(await doors(at, tokens)).toEqual([401, 400]));
     expect((await ask(at, { redirect_uri, prompt: "none" })).answer).toMatchObject({ error: "consent_required" });
   });
 
-  test("cannot be answered for any more by a person who is reading the page", async () => {
+  test("cannot be allowed by a user who is reading the page", async () => {
     const at = await visit();
     const question = await openQuestion(at, { redirect_uri });
     await block("localhost");
@@ -103,14 +100,14 @@ describe("the policy", () => {
     await becomes(tokens.access_token, 200);
     await setDocumentPolicy(operatorCommand, "off", from);
     await becomes(tokens.access_token, 401);
-    expect((await ask(at, { redirect_uri })).page).toContain("cannot sign people in here");
+    expect((await ask(at, { redirect_uri })).page).toContain("cannot sign users in here");
     await setDocumentPolicy(operatorCommand, "open", from);
-    // Nobody's consent was lost over it.
+    // No consent was revoked.
     await becomes(tokens.access_token, 200);
     expect((await ask(at, { redirect_uri, prompt: "none" })).answer).toHaveProperty("code");
   });
 
-  test("S104 services beside this one are told that a token is not active while its app is not let in", async () => {
+  test("S104 other services learn that a token is not active while its app is not allowed", async () => {
     const at = await visit();
     const identifier = `https://${newId()}.example.test/mcp`;
     const { clientId, secret } = await addResourceServer(operatorCommand, { identifier, name: "Team tools" }, from);
@@ -146,7 +143,7 @@ describe("the policy", () => {
     expect(await published()).toEqual([false, false]);
   });
 
-  test("is one of three, remembered with its time, and open as long as nobody has decided", async () => {
+  test("is one of three, stored with its time, and open by default", async () => {
     await expect(setDocumentPolicy(operatorCommand, "closed", from)).rejects.toMatchObject({ field: "policy" });
     expect(await readDocumentPolicy()).toEqual({ policy: "open", changedAt: expect.any(Date) });
     await db().setting.deleteMany({ where: { key: "client_documents" } });
@@ -178,8 +175,8 @@ describe("rules", () => {
     expect(await isAllowed("good.example.com")).toBe(false);
   });
 
-  // S87: their parent's certificate serves them, and its other subdomains are other people's.
-  test("can be made for every host that a document may be on, such as one with an underscore", async () => {
+  // S87: they share their parent's certificate, and its other subdomains belong to other people.
+  test("can be created for every possible host of a document, such as one with an underscore", async () => {
     await block("evil_app.example.com");
     expect(await isAllowed("evil_app.example.com")).toBe(false);
     for (const host of ["evilxapp.example.com", "other.example.com"]) expect([host, await isAllowed(host)]).toEqual([host, true]);
@@ -211,7 +208,7 @@ describe("rules", () => {
     });
   });
 
-  test("are the operator's alone", async () => {
+  test("are only for the operator", async () => {
     const { actor } = await signedInPerson("somebody");
     const attempts: ((actor: Actor) => Promise<unknown>)[] = [
       (who) => setHostRule(who, { host: "a.example", rule: "block" }, from),
@@ -224,7 +221,7 @@ describe("rules", () => {
     expect(await readDocumentPolicy()).toMatchObject({ policy: "open" });
   });
 
-  test("S113 are changed by somebody who has just shown who they are, and read at any time", async () => {
+  test("S113 are changed only with a recent sign-in, and read at any time", async () => {
     const { actor } = await signedInPerson("configurator", { isOperator: true });
     const stale = { ...actor, authenticatedAt: new Date(Date.now() - 24 * 3600_000) };
     const changes: ((actor: Actor) => Promise<unknown>)[] = [
@@ -302,4 +299,49 @@ describe("the list of documents", () => {
       standing: { isAllowed: true, rule: { host: "localhost", rule: "allow" }, policy: "open" },
     });
   });
+});
+
+async function seen(host: string, path = "/.well-known/oauth-cimd"): Promise<string> {
+  const clientId = `https://${host}${path}`;
+  const metadata = { client_id: clientId, client_name: `App of ${host}`, redirect_uris: [`https://${host}/cb`] };
+  await db().oAuthClientDocument.create({
+    data: { clientId, host, metadata, fetchedAt: new Date(), freshUntil: new Date() },
+  });
+  return clientId;
+}
+
+test("S87 an operator sees in advance what a block ends, and it ends exactly that", async () => {
+  const operator = await someone({ isOperator: true });
+  const domain = `d${newId()}.example`;
+  const [own, below, trusted, lookAlike] = [
+    await seen(domain),
+    await seen(`a.${domain}:8443`),
+    await seen(`trusted.${domain}`),
+    await seen(`not${domain}`),
+  ];
+  // The domain occurs only in its path.
+  const elsewhere = await seen(`other${domain}`, `/${domain}`);
+  await setHostRule(operator, { host: `trusted.${domain}`, rule: "allow" }, noOrigin);
+  const [one, two] = [await someone(), await someone()];
+  for (const clientId of [own, below, trusted, lookAlike, elsewhere]) await giveConsent(clientId, one);
+  await giveConsent(own, two);
+
+  const preview = await previewHostBlock(operator, `HTTPS://${domain.toUpperCase()}/somewhere`);
+  expect(preview).toMatchObject({ host: domain, userCount: 2 });
+  expect(preview.clients.map(({ clientId }) => clientId).sort()).toEqual([own, below].sort());
+  expect(preview.clients[0]?.name).toMatch(/^App of/);
+
+  const live = async () => (await db().oAuthConsent.findMany({ where: { revokedAt: null } })).map(({ clientId }) => clientId);
+  expect(await live()).toEqual(expect.arrayContaining([own, below]));
+  expect(await setHostRule(operator, { host: domain, rule: "block" }, noOrigin)).toMatchObject({ revokedConsents: 3 });
+  expect(await live()).toEqual(expect.arrayContaining([trusted, lookAlike, elsewhere]));
+  expect(await live()).not.toEqual(expect.arrayContaining([own]));
+  expect(await live()).not.toEqual(expect.arrayContaining([below]));
+});
+
+test("a host without documents ends nothing; an invalid host is refused; and only operators may ask", async () => {
+  const operator = await someone({ isOperator: true });
+  expect(await previewHostBlock(operator, `${newId()}.example`)).toMatchObject({ clients: [], userCount: 0 });
+  await expect(previewHostBlock(operator, "no host")).rejects.toMatchObject({ code: "invalid_request", field: "host" });
+  await expect(previewHostBlock(await someone(), "a.example")).rejects.toMatchObject({ code: "forbidden" });
 });

@@ -5,16 +5,15 @@ import { plainText } from "#core/accounts/plain-text.ts";
 import { db, pool } from "#core/db.ts";
 import { countUsers } from "../../apps/list-apps.ts";
 import { hostnameOf } from "../document-address.ts";
-import { readDocumentPolicy } from "./document-policy.ts";
+import { type HostRule, type HostStanding, readDocumentPolicy, standingOf } from "./document-policy.ts";
 import { namesCovering } from "./host-name.ts";
-import { type HostRule, type HostStanding, standingOf } from "./judge-host.ts";
 
 /** A client that is known by its metadata document, as the operator sees it. */
 export type ListedClientDocument = {
   clientId: string;
-  /** With its port, if it has one. */
+  /** The host, with its port if it has one. */
   host: string;
-  /** Without the port, as rules name it. */
+  /** The host without the port, as rules name it. */
   hostname: string;
   name: string;
   logoId: string | null;

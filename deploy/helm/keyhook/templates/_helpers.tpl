@@ -69,7 +69,7 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version }}
   value: {{ include "keyhook.jobsNamespace" . | quote }}
 {{- end }}
 {{- if .Values.migrations.enabled }}
-# Only the job that migrates works as the owner, wherever that came from.
+# Only the migration job connects as the owner, whatever the source of its URL.
 - name: DATABASE_OWNER_URL
   value: ""
 {{- end }}
@@ -93,8 +93,6 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version }}
     claimName: {{ default (include "keyhook.fullname" .) .Values.storage.existingClaim }}
 - name: tmp
   emptyDir: { sizeLimit: {{ .Values.storage.temporary }} }
-- name: cache
-  emptyDir: { sizeLimit: {{ .Values.storage.cache }} }
 {{- end -}}
 
 {{- define "keyhook.volumeMounts" -}}
@@ -102,6 +100,4 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version }}
   mountPath: /data
 - name: tmp
   mountPath: /tmp
-- name: cache
-  mountPath: /app/.next/cache
 {{- end -}}

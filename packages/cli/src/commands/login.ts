@@ -2,9 +2,8 @@ import { createClient, type DeviceCode, deviceLogin, revokeToken, type WhoAmI } 
 import type { Command } from "commander";
 import { renderUnicodeCompact } from "uqr";
 import { act, type Context } from "../context.ts";
-import { isPlain, parseBaseUrl } from "../credentials/base-url.ts";
-import { credentialsPath, readCredentialsFile } from "../credentials/credentials-file.ts";
-import { CLI_CLIENT_ID, storeCredentials } from "../credentials/stored-token.ts";
+import { credentialsPath, isPlain, parseBaseUrl, readCredentialsFile } from "../credentials/credentials-file.ts";
+import { CLI_CLIENT_ID, notSignedIn, storeCredentials } from "../credentials/stored-token.ts";
 import { BadInput } from "../errors.ts";
 import type { Terminal } from "../terminal.ts";
 
@@ -14,18 +13,18 @@ type Tokens = { accessToken: string; refreshToken?: string | undefined; expiresA
 export function addLoginCommand(program: Command, terminal: Terminal): void {
   program
     .command("login")
-    .description("sign in to a service: with a code in a browser, or with a token")
-    .argument("[address]", "where the service is; the same as --url")
-    .option("--token", "read a token from standard input and keep it")
-    .option("--no-browser", "open no browser: only show the address and the code")
-    .option("--scope <scopes>", "ask for these scopes only, separated by spaces")
+    .description("sign in to a service, with a code in a browser or with a token")
+    .argument("[address]", "the service's URL; the same as --url")
+    .option("--token", "read a token from standard input and store it")
+    .option("--no-browser", "do not open a browser; only show the URL and the code")
+    .option("--scope <scopes>", "request only these scopes, separated by spaces")
     .action(act(terminal, login));
 }
 
 async function login(at: Context, { token, browser, scope }: Options, address: string | undefined): Promise<void> {
   const baseUrl = address === undefined ? await at.baseUrl() : parseBaseUrl(address);
-  if (isPlain(baseUrl)) at.print.always(`Warning: ${baseUrl} is not encrypted. Whoever is on the way can read your token.`);
-  // A broken file is told of before the person has gone to the browser.
+  if (isPlain(baseUrl)) at.print.always(`Warning: ${baseUrl} is not encrypted. Others on the network can read your token.`);
+  // A broken file fails here, before the user goes to the browser.
   const before = (await readCredentialsFile(credentialsPath(at.terminal)))[baseUrl];
   const tokens: Tokens = token ? { accessToken: await readToken(at.terminal) } : await byDevice(at, baseUrl, { browser, scope });
   const me = await createClient({ baseUrl, token: tokens.accessToken }).whoami({ signal: at.signal });
@@ -36,7 +35,7 @@ async function login(at: Context, { token, browser, scope }: Options, address: s
 
 const organizationsOf = ({ orgs }: WhoAmI): string[] | undefined => (orgs.length > 0 ? orgs.map(({ name }) => name) : undefined);
 
-/** The sign-in that this one replaces is of no more use: nobody would ever end it. */
+/** Ends the sign-in that this one replaces, because nobody else would. */
 async function forget(baseUrl: string, token: string): Promise<void> {
   await revokeToken({ baseUrl, clientId: CLI_CLIENT_ID, token, timeoutMs: 5_000 }).catch(() => undefined);
 }
@@ -46,7 +45,7 @@ async function byDevice(
   baseUrl: string,
   { browser, scope }: { browser: boolean; scope: string | undefined },
 ): Promise<Tokens> {
-  const spinner = at.spin("Waiting for the browser. Ctrl-C gives up.");
+  const spinner = at.spin("Waiting for the browser. Press Ctrl-C to give up.");
   try {
     return await deviceLogin({
       baseUrl,
@@ -67,7 +66,7 @@ async function show({ print, terminal }: Context, code: DeviceCode, browser: boo
   const line = `Open ${verificationUriComplete} and compare the code ${userCode}`;
   if (print.format === "json" || print.format === "quiet") return print.always(line);
   if (print.format === "agent") return print.raw(line);
-  print.raw(`To sign in, open this address in a browser, on this or any other device:
+  print.raw(`To sign in, open this URL in a browser, on this device or another one:
 
     ${verificationUri}
 
@@ -77,7 +76,11 @@ and enter the code
 `);
   if (terminal.stdout.isTTY) print.raw(`${renderUnicodeCompact(verificationUriComplete)}\n`);
   const isOpen = browser && terminal.stdout.isTTY === true && (await terminal.openBrowser(verificationUriComplete));
-  print.hint(isOpen ? "Your browser was opened there. Waiting; Ctrl-C gives up." : "Waiting; Ctrl-C gives up.");
+  print.hint(
+    isOpen
+      ? "Your browser should open it now. Waiting for you; press Ctrl-C to give up."
+      : "Waiting for you; press Ctrl-C to give up.",
+  );
 }
 
 const TOKEN_MAX_CHARACTERS = 4_096;
@@ -91,6 +94,50 @@ async function readToken({ stdin, stderr }: Terminal): Promise<string> {
   }
   const token = text.trim();
   if (!/^[\x21-\x7e]{1,4096}$/.test(token))
-    throw new BadInput("Standard input held no token. Try: keyhook login --token < token.txt");
+    throw new BadInput("Standard input contains no token. Try: keyhook login --token < token.txt");
   return token;
+}
+
+export function addLogoutCommand(program: Command, terminal: Terminal): void {
+  program.command("logout").description("end the sign-in at the service and delete it here").action(act(terminal, logout));
+}
+
+async function logout(at: Context): Promise<void> {
+  const baseUrl = await at.baseUrl();
+  const known = (await readCredentialsFile(credentialsPath(at.terminal)))[baseUrl];
+  if (!known) throw notSignedIn(baseUrl);
+  // A personal access token may be in use elsewhere, so only its owner revokes it.
+  const isEnded = known.refreshToken === undefined || (await end(baseUrl, known.refreshToken, at.signal));
+  await storeCredentials(at.terminal, baseUrl, undefined);
+  if (!isEnded) {
+    at.print.always(`The service could not be reached. End the sign-in there: ${baseUrl}/settings/connected-applications`);
+  }
+  at.print.done(`Signed out of ${baseUrl}`, { url: baseUrl });
+}
+
+async function end(baseUrl: string, token: string, signal: AbortSignal): Promise<boolean> {
+  try {
+    await revokeToken({ baseUrl, clientId: CLI_CLIENT_ID, token, signal, timeoutMs: 10_000 });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+export function addWhoamiCommand(program: Command, terminal: Terminal): void {
+  program.command("whoami").description("show who is signed in, and to which service").action(act(terminal, whoami));
+}
+
+async function whoami(at: Context): Promise<void> {
+  const client = await at.client();
+  const me = await client.whoami({ signal: at.signal });
+  const email = me.type === "user" ? me.email : undefined;
+  const organizations = me.orgs.map(({ name, roleInOrg }) => `${name} (${roleInOrg})`);
+  at.print.done(`Signed in to ${client.baseUrl} as ${me.name}`, {
+    name: me.name,
+    fullName: me.fullname,
+    email,
+    organizations: organizations.length > 0 ? organizations : undefined,
+    url: client.baseUrl,
+  });
 }

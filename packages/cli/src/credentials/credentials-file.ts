@@ -2,20 +2,20 @@ import { randomBytes } from "node:crypto";
 import { chmod, mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import envPaths from "env-paths";
-import { Refused } from "../errors.ts";
+import { BadInput, Refused } from "../errors.ts";
 import type { Terminal } from "../terminal.ts";
 
-/** A sign-in at one service. `expiresAt` is ISO 8601; without it and without `refreshToken` it is a token that somebody gave. */
+/** A sign-in at one service. `expiresAt` is ISO 8601. A token from `login --token` has neither `expiresAt` nor `refreshToken`. */
 export type Credentials = { accessToken: string; refreshToken?: string; expiresAt?: string };
-/** By the origin of the service. */
+/** By the service's origin. */
 export type CredentialsByOrigin = Record<string, Credentials>;
 
-/** In the system's folder for settings; `KEYHOOK_CONFIG_DIR` names another. */
+/** In the system's folder for settings, or in `KEYHOOK_CONFIG_DIR`. */
 export function credentialsPath({ env }: Pick<Terminal, "env">): string {
   return join(env.KEYHOOK_CONFIG_DIR || envPaths("keyhook", { suffix: "" }).config, "credentials.json");
 }
 
-/** @throws Refused for a file that is broken, with what to do: it is never overwritten unasked. */
+/** Throws `Refused` if the file is broken: it is never overwritten without the user's decision. */
 export async function readCredentialsFile(path: string): Promise<CredentialsByOrigin> {
   let text: string;
   try {
@@ -23,7 +23,7 @@ export async function readCredentialsFile(path: string): Promise<CredentialsByOr
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return {};
     throw new Refused(
-      `${path} cannot be read (${(error as NodeJS.ErrnoException).code}). Make it readable for you alone, or remove it.`,
+      `${path} cannot be read (${(error as NodeJS.ErrnoException).code}). Make it readable for you only, or remove it.`,
     );
   }
   const read = parse(text);
@@ -48,21 +48,49 @@ function isCredentials(value: unknown): value is Credentials {
 }
 
 /**
- * Written whole under another name and then put in place, so that whoever reads meanwhile finds the old file or the new one. Nobody else
- * on the machine may read it: whoever has the token is the person.
+ * Writes the whole file under another name and renames it, so that a reader finds either the old file or the new one. Nobody else on the
+ * machine may read it, because the tokens in it are the user's.
  */
 export async function writeCredentialsFile(path: string, credentials: CredentialsByOrigin): Promise<void> {
   const temporary = `${path}.${randomBytes(6).toString("hex")}`;
   try {
     await mkdir(dirname(path), { recursive: true, mode: 0o700 });
     await writeFile(temporary, `${JSON.stringify(credentials, null, 2)}\n`, { mode: 0o600, flag: "wx" });
-    // Where the umask or an earlier version left more open.
+    // In case the umask or an earlier version left it open to others.
     await chmod(dirname(path), 0o700);
     await rename(temporary, path);
   } catch (error) {
     await rm(temporary, { force: true }).catch(() => undefined);
     throw new Refused(
-      `${path} cannot be written (${(error as NodeJS.ErrnoException).code}). Set KEYHOOK_CONFIG_DIR to a folder of yours.`,
+      `${path} cannot be written (${(error as NodeJS.ErrnoException).code}). Set KEYHOOK_CONFIG_DIR to a folder that you own.`,
     );
   }
+}
+
+/** The service: from `--url`, from `KEYHOOK_URL`, or the only one that the user is signed in to. */
+export async function findBaseUrl(terminal: Terminal, given: string | undefined): Promise<string> {
+  const named = given ?? terminal.env.KEYHOOK_URL;
+  if (named) return parseBaseUrl(named);
+  const known = Object.keys(await readCredentialsFile(credentialsPath(terminal)));
+  if (known.length === 1) return known[0] as string;
+  const example = "with keyhook --url https://hub.example.com …, or in KEYHOOK_URL";
+  if (known.length === 0) throw new BadInput(`You are not signed in. Name the service: keyhook login URL, or ${example}.`);
+  throw new BadInput(`You are signed in to ${known.join(", ")}. Name one of them ${example}.`);
+}
+
+/** The origin: tokens are stored by it, and the discovery document is found there. */
+export function parseBaseUrl(text: string): string {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (!url || !/^https?:$/.test(url.protocol)) {
+    throw new BadInput(
+      `${JSON.stringify(text)} is not the URL of a service. Write a complete one, such as https://hub.example.com.`,
+    );
+  }
+  return url.origin;
+}
+
+/** Whether others on the network can read tokens that are sent there. */
+export function isPlain(origin: string): boolean {
+  const { protocol, hostname } = new URL(origin);
+  return protocol === "http:" && !/^(localhost|.*\.localhost|127(\.\d+){3}|\[::1\])$/.test(hostname);
 }

@@ -5,14 +5,14 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import { newConfigDir } from "../../testing/run-cli.ts";
 import { credentialsPath, readCredentialsFile, writeCredentialsFile } from "./credentials-file.ts";
-import { withFileLock } from "./with-file-lock.ts";
+import { withFileLock } from "./stored-token.ts";
 
 const ORIGIN = "https://hub.example.com";
 const sample = { [ORIGIN]: { accessToken: "kh_x", refreshToken: "r", expiresAt: "2026-11-22T00:00:00.000Z" } };
 const mode = (path: string) => (statSync(path).mode & 0o777).toString(8);
 
 describe("the file of credentials", () => {
-  test("is its person's alone, and is put in place whole", async () => {
+  test("belongs to its user alone, and is written atomically", async () => {
     const dir = join(newConfigDir(), "keyhook");
     const path = join(dir, "credentials.json");
     expect(await readCredentialsFile(path)).toEqual({});
@@ -25,12 +25,12 @@ describe("the file of credentials", () => {
     expect([mode(path), readdirSync(dir)]).toEqual(["600", ["credentials.json"]]);
   });
 
-  test("is in the system's folder for settings, or where KEYHOOK_CONFIG_DIR says", () => {
+  test("is in the system's settings folder, or in KEYHOOK_CONFIG_DIR", () => {
     expect(credentialsPath({ env: { KEYHOOK_CONFIG_DIR: "/x" } })).toBe("/x/credentials.json");
     expect(credentialsPath({ env: {} })).toMatch(/keyhook.credentials\.json$/);
   });
 
-  test("is told of by name when it is broken, and is left as it is", async () => {
+  test("is named when it is broken, and left unchanged", async () => {
     const path = join(newConfigDir(), "credentials.json");
     for (const text of ["", "{", "[]", "null", '{"https://x": {"accessToken": 1}}', '{"https://x": "y"}']) {
       writeFileSync(path, text);
@@ -56,7 +56,7 @@ describe("the lock", () => {
     writeFileSync(counter, "0");
     const script = `
       import { readFileSync, writeFileSync } from "node:fs";
-      import { withFileLock } from ${JSON.stringify(join(import.meta.dirname, "with-file-lock.ts"))};
+      import { withFileLock } from ${JSON.stringify(join(import.meta.dirname, "stored-token.ts"))};
       for (let i = 0; i < 20; i += 1) {
         await withFileLock(${JSON.stringify(path)}, async () => {
           const seen = Number(readFileSync(${JSON.stringify(counter)}, "utf8"));
@@ -81,7 +81,7 @@ describe("the lock", () => {
     expect(await withFileLock(path, async () => "done")).toBe("done");
   });
 
-  test("is given back when the work fails, and waiting for it ends with Ctrl-C", async () => {
+  test("is released when the work fails, and waiting for it ends with Ctrl-C", async () => {
     const path = join(newConfigDir(), "deeper", "credentials.json");
     await expect(withFileLock(path, () => Promise.reject(new Error("no")))).rejects.toThrow("no");
     const interrupt = new AbortController();

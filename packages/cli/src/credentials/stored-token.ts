@@ -1,16 +1,18 @@
+import { mkdir, open, readFile, rm, stat } from "node:fs/promises";
+import { dirname } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { keepTokens, type TokenSource } from "@keyhook/sdk";
 import { Refused } from "../errors.ts";
 import type { Terminal } from "../terminal.ts";
 import { credentialsPath, readCredentialsFile, writeCredentialsFile } from "./credentials-file.ts";
-import { withFileLock } from "./with-file-lock.ts";
 
 /** The command line's own client, which every service has (C8 in docs/specification/existing-clients.md). */
 export const CLI_CLIENT_ID = "26be6b09-91c5-47da-9861-d2d2bb7a7e36";
 
-/** Its tokens live for 30 days: renewed a day before, one that is used each week never ends in the middle of something. */
+/** Its tokens live for 30 days. Renewed a day before they expire, they do not end while a long command runs. */
 const REFRESH_BEFORE_SECONDS = 24 * 60 * 60;
 
-/** The token that the person is signed in with at a service; it renews itself, whichever command comes first. */
+/** The stored token for a service. The first command that finds it about to expire renews it. */
 export function storedToken(terminal: Terminal, origin: string): TokenSource {
   const path = credentialsPath(terminal);
   return keepTokens({
@@ -31,12 +33,12 @@ export function storedToken(terminal: Terminal, origin: string): TokenSource {
 
 export const notSignedIn = (origin: string): Refused =>
   new Refused(
-    `You are not signed in to ${origin}. Run keyhook login --url ${origin}, or give a token by --token or KEYHOOK_TOKEN.`,
+    `You are not signed in to ${origin}. Run keyhook login --url ${origin}, or give a token with --token or KEYHOOK_TOKEN.`,
   );
 
 type Given = { accessToken: string; refreshToken?: string | undefined; expiresAt?: string | undefined };
 
-/** Keeps a sign-in in the place of the one that there was; undefined forgets it. */
+/** Replaces the stored sign-in; `undefined` deletes it. */
 export async function storeCredentials(terminal: Terminal, origin: string, given: Given | undefined): Promise<void> {
   const path = credentialsPath(terminal);
   await withFileLock(path, () => storeUnlocked(path, origin, given), terminal.signal);
@@ -50,4 +52,56 @@ async function storeUnlocked(path: string, origin: string, given: Given | undefi
     ...(given.expiresAt !== undefined && { expiresAt: given.expiresAt }),
   };
   await writeCredentialsFile(path, { ...others, ...(kept && { [origin]: kept }) });
+}
+
+/** Longer than a renewal takes with all its attempts. */
+const STALE_MS = 60_000;
+const WAIT_MS = 90_000;
+
+/**
+ * Runs `work` in one process of this user at a time. The lock is a file that only one process can create. A refresh token can be used once.
+ * Two commands that renew at the same time would look like a theft, and the service would end the sign-in.
+ */
+export async function withFileLock<T>(path: string, work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
+  const lock = `${path}.lock`;
+  await mkdir(dirname(path), { recursive: true, mode: 0o700 }).catch(() => undefined);
+  await take(lock, signal);
+  try {
+    return await work();
+  } finally {
+    await rm(lock, { force: true });
+  }
+}
+
+async function take(lock: string, signal?: AbortSignal): Promise<void> {
+  const giveUpAt = Date.now() + WAIT_MS;
+  for (;;) {
+    try {
+      const file = await open(lock, "wx", 0o600);
+      await file.writeFile(String(process.pid));
+      await file.close();
+      return;
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException;
+      if (code !== "EEXIST")
+        throw new Refused(`${lock} cannot be created (${code}). Set KEYHOOK_CONFIG_DIR to a folder that you own.`);
+    }
+    if (await isLeftBehind(lock)) await rm(lock, { force: true });
+    else if (Date.now() > giveUpAt) throw new Refused(`Another command holds ${lock}. If none is running, remove the file.`);
+    else await sleep(25 + Math.random() * 50, undefined, { signal });
+  }
+}
+
+/** Whether the lock's process is gone, or the lock is older than any work takes. */
+async function isLeftBehind(lock: string): Promise<boolean> {
+  try {
+    const [{ mtimeMs }, text] = await Promise.all([stat(lock), readFile(lock, "utf8")]);
+    if (Date.now() - mtimeMs > STALE_MS) return true;
+    const pid = Number(text);
+    if (!Number.isInteger(pid) || pid <= 0) return false;
+    process.kill(pid, 0);
+    return false;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === "ESRCH";
+  }
 }

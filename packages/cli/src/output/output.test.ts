@@ -4,10 +4,7 @@ import type { AddressInfo } from "node:net";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { newConfigDir, runCli } from "../../testing/run-cli.ts";
 import { BadInput } from "../errors.ts";
-import { chosenFormat } from "./format.ts";
-import { quotedForShell } from "./quoted-for-shell.ts";
-import { cut, displayWidth, table } from "./table.ts";
-import { visible, visibleJson, visibleLines } from "./visible.ts";
+import { chosenFormat, cut, displayWidth, quotedForShell, table, visible, visibleJson, visibleLines } from "./printer.ts";
 
 describe("a table", () => {
   const rows = [
@@ -26,7 +23,7 @@ describe("a table", () => {
     });
   });
 
-  test("gives way where it is widest, and says so", () => {
+  test("shortens the longest column, and says so", () => {
     const { lines, isCut } = table(["id", "url", "domains"], rows, 40);
     expect(isCut).toBe(true);
     expect(lines[1]).toBe("abc  https://hooks.example.com…  repo");
@@ -43,14 +40,14 @@ describe("a table", () => {
   });
 });
 
-test("what a terminal would obey is shown as its code", () => {
+test("control characters are shown as codes", () => {
   expect(visible("a\u001b[31mred\u0007")).toBe("a\\x1b[31mred\\x07");
   expect(visible("two\nlines\tof\r text")).toBe("two lines of text");
   expect(visible("\u202egpj.exe")).toBe("\\u{202e}gpj.exe");
   expect(visibleLines("a\tb\r\nc\u001b]0;title\u0007")).toBe("a\tb\nc\\x1b]0;title\\x07");
 });
 
-test("nor does it find anything to obey in JSON, which stays what it was", () => {
+test("nor control sequences in JSON, which stays unchanged", () => {
   const others = { text: "\u009b2Jé\u202e\u{e0041}\u007f\n", "key\u009d": 1 };
   const shown = visibleJson(others, 2);
   expect(visibleLines(shown)).toBe(shown);
@@ -58,7 +55,7 @@ test("nor does it find anything to obey in JSON, which stays what it was", () =>
   expect(JSON.parse(shown)).toEqual(others);
 });
 
-test("what a service says of itself is shown so too: its codes, addresses and errors", async () => {
+test("a service's own codes, URLs and errors are escaped too", async () => {
   const title = "\u001b]0;gone\u0007";
   const server = createServer((req, res) => {
     const origin = `http://${req.headers.host}`;
@@ -67,7 +64,13 @@ test("what a service says of itself is shown so too: its codes, addresses and er
         ...{ issuer: origin, authorization_endpoint: `${origin}/a`, token_endpoint: `${origin}/t`, jwks_uri: `${origin}/j` },
         device_authorization_endpoint: `${origin}/d`,
       },
-      "/d": { device_code: "x", user_code: `AB${title}`, verification_uri: `${origin}/v${title}`, interval: 0 },
+      "/d": {
+        device_code: "x",
+        user_code: `AB${title}`,
+        verification_uri: `${origin}/v${title}`,
+        expires_in: 900,
+        interval: 0.01,
+      },
     };
     const body = bodies[req.url ?? ""];
     res.writeHead(body ? 200 : 400, { "content-type": "application/json" });
@@ -81,7 +84,7 @@ test("what a service says of itself is shown so too: its codes, addresses and er
     const { code, stdout, stderr } = await runCli(argv, { isTerminal: format === "human", wait: async () => undefined });
     expect([code, stderr]).toEqual([1, expect.stringContaining("no\\x1b]0;gone\\x07")]);
     expect(stdout + stderr).toContain("AB\\x1b]0;gone\\x07");
-    // Colours are ours.
+    // Colors are the only escape sequences that the program itself prints.
     const others = [...(stdout + stderr).replaceAll("\u001b[2m", "").replaceAll("\u001b[0m", "")];
     expect(others.filter((one) => one !== "\n" && visibleLines(one) !== one)).toEqual([]);
   }

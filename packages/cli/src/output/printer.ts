@@ -1,25 +1,23 @@
+import { BadInput } from "../errors.ts";
 import type { Terminal } from "../terminal.ts";
-import type { Format } from "./format.ts";
-import { table } from "./table.ts";
-import { visible, visibleJson, visibleLines } from "./visible.ts";
 
 type Cell = string | number | boolean | null | undefined | readonly string[];
-/** A row by its columns, in their order. The first is what `quiet` prints. */
+/** A row: values by the names of their columns, in order. `quiet` prints the first. */
 export type Row = Record<string, Cell>;
 
 const TERMINAL_WIDTH = 80;
 
-/** What commands say, in the format that was asked for. Answers go to stdout, and all that is about them to stderr. */
+/** Prints in the chosen format: results to stdout, remarks about them to stderr. */
 export type Printer = ReturnType<typeof createPrinter>;
 
 export function createPrinter(
   { stdout, stderr, env }: Terminal,
   { format, isCutAllowed = true }: { format: Format; isCutAllowed?: boolean },
 ) {
-  // https://no-color.org: set and not empty, whatever to.
+  // https://no-color.org: set to any text but the empty one.
   const hasColour = Boolean(stderr.isTTY) && !env.NO_COLOR && env.TERM !== "dumb";
   const out = (text: string) => void stdout.write(`${text}\n`);
-  // Sentences have in them what the service says, or others say by it: names, addresses, reasons.
+  // Messages contain names, URLs and reasons from the service or its users.
   const note = (text: string) => void stderr.write(`${visibleLines(text)}\n`);
   const json = (value: unknown, indent?: number) => out(visibleJson(value, indent));
   const outAll = (lines: readonly string[]): void => {
@@ -29,18 +27,18 @@ export function createPrinter(
 
   return {
     format,
-    /** Something for people, beside the answer. */
+    /** A remark for people, beside the answer. */
     note(text: string): void {
       if (format !== "quiet") note(text);
     },
-    /** What has to be seen whatever the format: a secret that is shown once. */
+    /** Something that must be seen in every format, such as a secret that is shown only once. */
     always: note,
-    /** Dimmed, where colours are wanted. */
+    /** A remark for people, dimmed where colors are wanted. */
     hint(text: string): void {
       if (format === "human") stderr.write(hasColour ? `\u001b[2m${visibleLines(text)}\u001b[0m\n` : `${visibleLines(text)}\n`);
     },
 
-    /** @param items what `json` has in the place of the rows */
+    /** Prints a list. `json` prints `items` instead of the rows. */
     list(rows: readonly Row[], { items = rows }: { items?: readonly unknown[] } = {}): void {
       if (format === "json") json(items);
       else if (format === "quiet") outAll(rows.map((row) => visible(textOf(Object.values(row)[0]))));
@@ -50,11 +48,11 @@ export function createPrinter(
         const width = isCutAllowed && stdout.isTTY ? stdout.columns || TERMINAL_WIDTH : Number.POSITIVE_INFINITY;
         const { lines, isCut } = table(Object.keys(rows[0]), cellsOf(rows, humanText), width);
         outAll(lines);
-        if (isCut) this.hint("Values were cut: --no-truncate or --format json shows them whole.");
+        if (isCut) this.hint("Some values were shortened: --no-truncate or --format json shows all of them.");
       }
     },
 
-    /** One row of a list that has no end: without padding that would have to know the rows to come. */
+    /** Prints one row of a list without an end. There is no padding, since the next rows are unknown. */
     row(row: Row, { item = row }: { item?: unknown } = {}): void {
       const [human = [], plain = []] = [...cellsOf([row], humanText), ...cellsOf([row], textOf)];
       if (format === "json") json(item);
@@ -67,13 +65,13 @@ export function createPrinter(
       }
     },
 
-    /** One thing, as JSON in every format: indented for people, without what is null for programs. */
+    /** Prints one thing as JSON in every format: indented for people, without nulls for programs. */
     record(value: object): void {
       if (format === "human") json(value, 2);
       else json(withoutNulls(value));
     },
 
-    /** What was done, and to what. `quiet` prints the first of `facts`. */
+    /** Prints what was done, and to what. `quiet` prints the first of `facts`. */
     done(message: string, facts: Row): void {
       const given = Object.entries(facts).filter(([, value]) => value !== undefined && value !== null);
       const texts = given.map(([name, value]) => [name, visible(textOf(value))] as const);
@@ -83,7 +81,7 @@ export function createPrinter(
       else out(texts.map(([name, value]) => `${name}=${value}`).join(" ") || visible(message));
     },
 
-    /** Lines, in every format. */
+    /** Prints lines in every format. */
     raw: (text: string): void => out(visibleLines(text)),
   };
 }
@@ -97,7 +95,7 @@ function humanText(value: Cell): string {
   if (value === false) return "";
   if (value === true) return "yes";
   if (Array.isArray(value)) return value.join(", ");
-  // Whole seconds are enough to look at.
+  // People need no more than whole seconds.
   return typeof value === "string"
     ? value.replace(/^(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)(\.\d+)?Z$/, "$1 $2")
     : String(value ?? "");
@@ -112,3 +110,106 @@ function withoutNulls(value: unknown): unknown {
       .map(([name, one]) => [name, withoutNulls(one)]),
   );
 }
+
+export const formats = ["auto", "human", "agent", "json", "quiet"] as const;
+/** Output for people, for agents (rows with tabs), for programs (JSON), or only IDs. */
+export type Format = Exclude<(typeof formats)[number], "auto">;
+
+export type FormatOptions = { format?: string; json?: boolean; quiet?: boolean };
+
+/** `auto` is `human` on a terminal, and `agent` for a program that reads a pipe. */
+export function chosenFormat({ format, json, quiet }: FormatOptions, { stdout }: Pick<Terminal, "stdout">): Format {
+  // `audit export --format jsonl` names the format of a file.
+  const named = formats.find((one) => one === format);
+  const asked = new Set([...(named ? [named] : []), ...(json ? ["json" as const] : []), ...(quiet ? ["quiet" as const] : [])]);
+  if (asked.size > 1) throw new BadInput(`Choose one output format, not ${[...asked].join(" and ")}.`);
+  const [one = "auto"] = asked;
+  if (one !== "auto") return one;
+  return stdout.isTTY ? "human" : "agent";
+}
+
+/** Wide characters and emoji take two places. */
+const WIDE =
+  /[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]|\p{Extended_Pictographic}/u;
+
+const segmenter = new Intl.Segmenter();
+const characters = (text: string): string[] => [...segmenter.segment(text)].map(({ segment }) => segment);
+const widthOf = (character: string): number => (WIDE.test(character) ? 2 : 1);
+export const displayWidth = (text: string): number => characters(text).reduce((sum, one) => sum + widthOf(one), 0);
+
+/**
+ * A padded table with capitals for a header. If it is wider than `width`, the widest columns are cut, at most to the width of their
+ * headers.
+ * @returns its lines, and whether something was cut
+ */
+export function table(
+  headers: readonly string[],
+  rows: readonly (readonly string[])[],
+  width: number,
+): { lines: string[]; isCut: boolean } {
+  const titles = headers.map((header) => header.toUpperCase());
+  const caps = titles.map((title, at) => Math.max(displayWidth(title), ...rows.map((row) => displayWidth(row[at] ?? ""))));
+  const least = titles.map((title) => Math.max(displayWidth(title), 4));
+  const room = width - 2 * (caps.length - 1);
+  for (let over = caps.reduce((sum, one) => sum + one, 0) - room; over > 0; over -= 1) {
+    let widest = -1;
+    caps.forEach((cap, at) => {
+      if (cap > (least[at] ?? 0) && cap > (caps[widest] ?? 0)) widest = at;
+    });
+    if (widest < 0) break;
+    caps[widest] = (caps[widest] ?? 0) - 1;
+  }
+  let isCut = false;
+  const line = (cells: readonly string[]) =>
+    caps
+      .map((cap, at) => {
+        const cell = cells[at] ?? "";
+        const shown = cut(cell, cap);
+        if (shown !== cell) isCut = true;
+        return shown + " ".repeat(Math.max(0, cap - displayWidth(shown)));
+      })
+      .join("  ")
+      .trimEnd();
+  return { lines: [titles, ...rows].map(line), isCut };
+}
+
+/** Cut between characters, never within one. */
+export function cut(text: string, width: number): string {
+  if (displayWidth(text) <= width) return text;
+  let shown = "";
+  let used = 0;
+  for (const one of characters(text)) {
+    used += widthOf(one);
+    if (used > width - 1) break;
+    shown += one;
+  }
+  return `${shown}…`;
+}
+
+/** Characters that a terminal would obey (escape sequences, carriage returns), or that hide text, are printed as their codes. */
+const OBEYED = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu;
+/** Makes text visible for a field of a row, on one line. */
+export function visible(text: string): string {
+  return text.replace(/\s+/g, " ").trim().replace(OBEYED, escaped);
+}
+
+/** Makes text of several lines visible, such as a log. Line ends and tabs stay. */
+export function visibleLines(text: string): string {
+  return text.replace(/\r\n/g, "\n").replace(OBEYED, (character) => (/[\n\t]/.test(character) ? character : escaped(character)));
+}
+
+/** Makes JSON visible: `JSON.stringify` escapes only characters below the space, but terminals obey more of them. */
+export function visibleJson(value: unknown, indent?: number): string {
+  const text: string = JSON.stringify(value, null, indent);
+  return text.replace(OBEYED, (character) => (character === "\n" ? character : character.split("").map(codeUnit).join("")));
+}
+
+const codeUnit = (unit: string): string => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`;
+
+function escaped(character: string): string {
+  const code = character.codePointAt(0) ?? 0;
+  return code < 256 ? `\\x${code.toString(16).padStart(2, "0")}` : `\\u{${code.toString(16)}}`;
+}
+
+/** Quotes a word of a command that the user may copy, so that it stays one word whatever it contains. */
+export const quotedForShell = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;

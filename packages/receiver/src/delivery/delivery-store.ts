@@ -1,12 +1,11 @@
 import type { Answer } from "./incoming-request.ts";
 
-/** What was answered last, and `Webhook-Timestamp` of the attempts that were here. Plain JSON. */
+/** The last answer, and the `Webhook-Timestamp` of each attempt that arrived. Plain JSON. */
 export type StoredAnswer = Answer & { timestamps: string[] };
 
 /**
- * Remembers the answers of deliveries that were taken. One of your own (Redis, a table) makes several processes, or one that is started
- * anew, agree on what has been here; keep entries for three days, as long as the service tries. What is in progress is known to its
- * process alone.
+ * Remembers the answers of accepted deliveries. With a store of your own (Redis, a table), several processes share it, and it survives a
+ * restart. Keep entries for three days, as long as the service makes attempts. A delivery in progress is known to its own process only.
  */
 export interface DeliveryStore {
   get(key: string): StoredAnswer | undefined | Promise<StoredAnswer | undefined>;
@@ -14,7 +13,7 @@ export interface DeliveryStore {
   delete(key: string): void | Promise<void>;
 }
 
-/** In memory: the newest, bounded in number and in size. */
+/** Keeps the newest answers in memory, limited in number and in size. */
 export function memoryStore({ maxEntries = 10_000, maxBytes = 16 * 1024 * 1024 } = {}): DeliveryStore {
   const answers = new Map<string, StoredAnswer>();
   let bytes = 0;
@@ -37,4 +36,31 @@ export function memoryStore({ maxEntries = 10_000, maxBytes = 16 * 1024 * 1024 }
       }
     },
   };
+}
+
+/** A delivery as the landing page lists it. A refused one has no event, because its content is not trusted. */
+export type RecentDelivery = {
+  at: Date;
+  handler: string;
+  id: string | undefined;
+  event: string | undefined;
+  repo: string | undefined;
+  status: number;
+  durationMs: number;
+  isTest: boolean;
+  isRepeated: boolean;
+};
+
+const KEPT_MAX = 50;
+
+/** The most recent deliveries, newest first. */
+export class RecentDeliveries {
+  readonly #kept: RecentDelivery[] = [];
+  add(delivery: RecentDelivery): void {
+    this.#kept.unshift(delivery);
+    this.#kept.length = Math.min(this.#kept.length, KEPT_MAX);
+  }
+  list(): readonly RecentDelivery[] {
+    return this.#kept;
+  }
 }

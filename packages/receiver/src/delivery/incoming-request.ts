@@ -1,17 +1,19 @@
-/** A request, from whichever server: making a `Request` of each would cost more than all that is done with it. */
+import type { EventScope, WebhookPayload } from "@keyhook/sdk";
+
+/** A request from any kind of server. Making a `Request` of each would cost more than everything else. */
 export type IncomingRequest = {
   method: string;
-  /** Whole. */
+  /** The complete URL. */
   url: string;
-  /** Decoded no further than it came, without the query. */
+  /** Still encoded, without the query. */
   path: string;
   header(name: string): string | undefined;
   headers(): Headers;
   /** @throws RefusedError 413 when it is larger, 408 when it takes longer */
   body(limits: { maxBytes: number; timeoutMs: number }): Promise<Uint8Array>;
-  /** The visitor's address, where the server knows. */
+  /** The visitor's IP address, if the server knows it. */
   remoteAddress?: string | undefined;
-  /** Of the same request, for those who like it better. */
+  /** The same request as a `Request`. */
   asRequest(): Request;
 };
 
@@ -23,11 +25,109 @@ export const json = (status: number, value: unknown, headers: Record<string, str
   headers: { "content-type": "application/json", ...headers },
 });
 
-/** What is refused, with the answer that says so. */
+/** A request that is refused, with its answer. */
 export class RefusedError extends Error {
   readonly answer: Answer;
   constructor(status: number, sentence: string, headers: Record<string, string> = {}) {
     super(sentence);
     this.answer = json(status, { error: sentence }, headers);
   }
+}
+
+/**
+ * Reads a body in pieces and stops at the limit: `Content-Length` may be wrong, and a chunked body has none. A body that arrives too slowly
+ * (slow loris) is refused.
+ * @throws RefusedError 413, 408
+ */
+export async function readBody(
+  source: AsyncIterable<Uint8Array>,
+  { maxBytes, timeoutMs, promised }: { maxBytes: number; timeoutMs: number; promised: string | undefined },
+): Promise<Uint8Array> {
+  if (Number(promised) > maxBytes) throw tooLarge(maxBytes);
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  const iterator = source[Symbol.asyncIterator]();
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(tooSlow()), timeoutMs);
+  });
+  try {
+    for (;;) {
+      const { done, value } = await Promise.race([iterator.next(), late]);
+      if (done) break;
+      size += value.byteLength;
+      if (size > maxBytes) throw tooLarge(maxBytes);
+      chunks.push(value);
+    }
+  } finally {
+    clearTimeout(timer);
+  }
+  if (chunks.length === 1) return chunks[0] as Uint8Array;
+  const bytes = new Uint8Array(size);
+  let at = 0;
+  for (const chunk of chunks) {
+    bytes.set(chunk, at);
+    at += chunk.byteLength;
+  }
+  return bytes;
+}
+
+export const tooSlow = () => new RefusedError(408, "The body took too long to arrive.", { connection: "close" });
+
+export const tooLarge = (maxBytes: number) =>
+  new RefusedError(413, `The body is larger than the ${maxBytes} bytes that this receiver accepts (maxBodyBytes).`, {
+    connection: "close",
+  });
+
+type Problem = { loc: string[]; msg: string; type: string };
+
+/** The payload, or a 422 that says what is wrong with it. Scopes and fields that this version does not know are accepted. */
+export function parsePayload(
+  contentType: string | undefined,
+  body: Uint8Array,
+): { payload: WebhookPayload } | { refused: Answer } {
+  if (!/^application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i.test(contentType ?? "")) {
+    return refused([
+      { loc: ["header", "content-type"], msg: "Send JSON, with content-type: application/json", type: "content_type" },
+    ]);
+  }
+  let payload: unknown;
+  try {
+    payload = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(body));
+  } catch {
+    return refused([{ loc: ["body"], msg: "This is not JSON", type: "json_invalid" }]);
+  }
+  const problems = [
+    ...["event.scope", "event.action", "repo.type", "repo.name"]
+      .filter((path) => typeof at(payload, path) !== "string")
+      .map(missing),
+    ...(at(payload, "webhook.version") === undefined || at(payload, "webhook.version") === 3
+      ? []
+      : [{ loc: ["body", "webhook", "version"], msg: "This receiver reads version 3", type: "literal_error" }]),
+  ];
+  return problems.length > 0 ? refused(problems) : { payload: payload as WebhookPayload };
+}
+
+const refused = (detail: Problem[]) => ({ refused: json(422, { detail }) });
+const missing = (path: string): Problem => ({
+  loc: ["body", ...path.split(".")],
+  msg: "A string is required here",
+  type: "missing",
+});
+
+function at(value: unknown, path: string): unknown {
+  let found = value;
+  for (const key of path.split(".")) {
+    if (typeof found !== "object" || found === null || !Object.hasOwn(found, key)) return undefined;
+    found = (found as Record<string, unknown>)[key];
+  }
+  return found;
+}
+
+/** The payloads of one scope. TypeScript does not narrow a union by a field of a field; `isEvent` does. */
+export type PayloadOf<Scope extends EventScope> = Extract<WebhookPayload, { event: { scope: Scope } }>;
+
+/** Whether a payload has this scope, and with it the scope's fields: `if (isEvent(payload, "repo.content")) payload.updatedRefs`. */
+export function isEvent<Scope extends EventScope>(payload: WebhookPayload, scope: Scope): payload is PayloadOf<Scope> {
+  return payload.event.scope === scope;
 }

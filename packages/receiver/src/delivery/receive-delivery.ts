@@ -1,33 +1,29 @@
-import type { WebhookPayload } from "@keyhook/sdk";
+import { verifyWebhookSignature, type WebhookPayload, WebhookVerificationError } from "@keyhook/sdk";
 import type { ErrorSource } from "../receiver-options.ts";
-import { checkSender, checkSignature, type SenderRules } from "./check-sender.ts";
-import { DeliveryContext } from "./delivery-context.ts";
 import type { DeliveryStore } from "./delivery-store.ts";
-import { type Answer, type IncomingRequest, json, RefusedError } from "./incoming-request.ts";
-import { parsePayload } from "./parse-payload.ts";
-import type { RegisteredHandler } from "./registered-handler.ts";
-import { runHandler } from "./run-handler.ts";
+import { type Answer, type IncomingRequest, json, parsePayload, RefusedError } from "./incoming-request.ts";
+import { DeliveryContext, type RegisteredHandler, runHandler } from "./registered-handler.ts";
 
 export type Reception = {
   sender: SenderRules;
   limits: { maxBytes: number; timeoutMs: number };
   store: DeliveryStore;
-  /** Deliveries that are being worked on, by handler and id. */
+  /** Deliveries in progress, by handler and ID. */
   inProgress: Map<string, Promise<Answer>>;
-  /** All that runs, to wait for at the end. */
+  /** Everything that runs, to be awaited at the end. */
   running: Set<Promise<unknown>>;
-  /** Aborted when what runs is not waited for any longer. */
+  /** Aborted when running handlers are no longer awaited. */
   ending: AbortSignal;
   onError(error: unknown, source: ErrorSource): void;
 };
 
-/** What the list of the last deliveries says of one. */
+/** What the list of recent deliveries shows of one. */
 export type Received = { answer: Answer; id: string | undefined; payload: WebhookPayload | undefined; isRepeated: boolean };
 
 const ID_MAX_CHARACTERS = 256;
 const TIMESTAMPS_MAX = 20;
 
-/** The request of one delivery: who sends it, what it says, whether it was here before; and then the handler. */
+/** Receives one delivery: checks its sender, parses it, checks whether it arrived before, and runs the handler. */
 export async function receiveDelivery(
   incoming: IncomingRequest,
   handler: RegisteredHandler,
@@ -55,9 +51,10 @@ export async function receiveDelivery(
 
 type Work = { id: string; rawBody: Uint8Array; payload: WebhookPayload };
 
-/** Begins the work; with `queue` the answer comes before it. */
+/** Starts the work. With `queue`, the answer comes first. */
 async function start(incoming: IncomingRequest, handler: RegisteredHandler, reception: Reception, work: Work): Promise<Answer> {
-  if (handler.queue.isFull) return json(503, { error: "Too many deliveries are waiting. Come again." }, { "retry-after": "30" });
+  if (handler.queue.isFull)
+    return json(503, { error: "Too many deliveries are waiting. Try again later." }, { "retry-after": "30" });
   const { id, rawBody, payload } = work;
   const source = { handler: handler.name, deliveryId: id };
   const run = handler.queue.run(() =>
@@ -70,7 +67,7 @@ async function start(incoming: IncomingRequest, handler: RegisteredHandler, rece
   reception.running.add(tracked);
   void tracked.then(() => reception.running.delete(tracked));
   if (handler.mode === "queue") {
-    // The id is known as taken from now on, unless the work fails: then a replay may run it.
+    // From now on the ID counts as accepted, unless the work fails: then a replay may run it.
     return Object.defineProperty(json(202, { queued: true }), WORK, { value: run }) as Answer;
   }
   return run.catch((): Answer => ({ status: 500, body: "Internal Server Error\n", headers: { "content-type": "text/plain" } }));
@@ -79,10 +76,10 @@ async function start(incoming: IncomingRequest, handler: RegisteredHandler, rece
 const WORK = Symbol("the work behind a 202");
 
 /**
- * Each delivery once: what is in progress is awaited, what was taken is answered as before, what failed may run again. A replay that
- * somebody asked for (`X-Webhook-Replay`) does run again. That header is not signed, but the attempt's timestamp is: a copy of a request
- * that was overheard has a timestamp that was here, and is answered from memory whatever headers are put beside it. A replay that failed is
- * remembered as one: the service tries it again, and those attempts do not say that they are replays.
+ * Runs each delivery once: one in progress is awaited, an accepted one is answered as before, and a failed one may run again. A requested
+ * replay (`X-Webhook-Replay`) runs again. That header is not signed, but the attempt's timestamp is: a copy of an intercepted request has a
+ * timestamp that arrived before, and is answered from memory whatever its other headers say. A failed replay is remembered as a replay,
+ * because the service attempts it again without that header.
  */
 async function once(
   incoming: IncomingRequest,
@@ -109,7 +106,11 @@ async function once(
       before = await store.get(key);
     } catch (error) {
       onError(error, { deliveryId, during: "store" });
-      return json(503, { error: "The receiver cannot tell whether this was here before. Come again." }, { "retry-after": "30" });
+      return json(
+        503,
+        { error: "The receiver cannot tell whether this delivery arrived before. Try again later." },
+        { "retry-after": "30" },
+      );
     }
     const timestamps = before?.timestamps ?? [];
     const isWanted = incoming.header("x-webhook-replay") === "true" || (before !== undefined && before.status >= 300);
@@ -138,5 +139,44 @@ async function once(
     return { answer: await deciding, isRepeated };
   } finally {
     inProgress.delete(key);
+  }
+}
+
+type SenderRules = { secrets: readonly string[]; requireSignature: boolean | undefined; toleranceSeconds: number };
+
+/**
+ * Authenticates the sender (S140). It does so before the body is read, as far as the headers allow. A signature must always be right, even
+ * beside a right `X-Webhook-Secret`. A `whsec_` secret, which is made for signing, requires one: otherwise anybody who intercepted one
+ * request could send others forever.
+ * @throws RefusedError 401, 403
+ */
+async function checkSender(incoming: IncomingRequest, rules: SenderRules): Promise<"trusted" | "verify the body"> {
+  const { secrets, requireSignature } = rules;
+  if (secrets.length === 0) return "trusted";
+  if (incoming.header("webhook-signature") !== undefined) return "verify the body";
+  const sent = incoming.header("x-webhook-secret");
+  if (sent === undefined) throw new RefusedError(401, "x-webhook-secret header not set.");
+  const plain =
+    requireSignature === undefined ? secrets.filter((one) => !one.startsWith("whsec_")) : requireSignature ? [] : secrets;
+  if (plain.length === 0) {
+    throw new RefusedError(401, "webhook-signature header not set: this receiver accepts only signed deliveries.");
+  }
+  await verify(new Uint8Array(0), incoming, plain, rules.toleranceSeconds);
+  return "trusted";
+}
+
+/** @throws RefusedError 403 */
+function checkSignature(body: Uint8Array, incoming: IncomingRequest, rules: SenderRules): Promise<void> {
+  return verify(body, incoming, rules.secrets, rules.toleranceSeconds);
+}
+
+async function verify(body: Uint8Array, incoming: IncomingRequest, secret: readonly string[], toleranceSeconds: number) {
+  try {
+    const headers = { get: (name: string) => incoming.header(name) ?? null };
+    await verifyWebhookSignature({ body, headers, secret, toleranceSeconds });
+  } catch (error) {
+    if (!(error instanceof WebhookVerificationError)) throw error;
+    const isSecret = error.code === "wrong_secret" || error.code === "wrong_signature";
+    throw new RefusedError(403, isSecret ? "Invalid webhook secret." : error.message);
   }
 }

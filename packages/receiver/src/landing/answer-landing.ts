@@ -1,13 +1,14 @@
+import { signWebhook, type WebhookPayload } from "@keyhook/sdk";
 import type { Receiver } from "../create-receiver.ts";
 import { type Answer, type IncomingRequest, json } from "../delivery/incoming-request.ts";
+import type { RegisteredHandler } from "../delivery/registered-handler.ts";
+import { fromRequest } from "../serve/node-handler.ts";
 import { landingPage } from "./landing-page.ts";
-import { mayManage } from "./may-manage.ts";
-import { sendTest } from "./send-test.ts";
 
-/** In the form of each test button, anew in each process: another site can post a form to this address, and does not know it. */
+/** A random value in the form of each test button: another site can post a form to this address, but does not know the value. */
 const formToken = crypto.randomUUID();
 
-/** `/` and the buttons on it. */
+/** Answers `/` and the buttons on it. */
 export async function answerLanding(receiver: Receiver, incoming: IncomingRequest, path: string): Promise<Answer> {
   const { page } = receiver.options;
   if (path === "/" && (incoming.method === "GET" || incoming.method === "HEAD") && page !== false) {
@@ -22,14 +23,14 @@ export async function answerLanding(receiver: Receiver, incoming: IncomingReques
   }
   if (path === "/test" && incoming.method === "POST" && page === undefined) return pressed(receiver, incoming);
   return path === "/" && page !== false
-    ? json(405, { error: "This is a page to look at." }, { allow: "GET, HEAD" })
+    ? json(405, { error: "This page supports only GET." }, { allow: "GET, HEAD" })
     : json(404, { error: "Not found." });
 }
 
 async function pressed(receiver: Receiver, incoming: IncomingRequest): Promise<Answer> {
-  const forbidden = json(403, { error: "Tests are sent from the receiver's own page, on its own machine (mayManage)." });
+  const forbidden = json(403, { error: "Tests can only be sent from the receiver's own page, on its own machine (mayManage)." });
   if (!(await mayManage(receiver, incoming))) return forbidden;
-  // Of another site's form, with or without what the page knows.
+  // A form on another site.
   const origin = incoming.header("origin");
   if (origin !== undefined && origin !== new URL(incoming.url).origin) return forbidden;
   if ((incoming.header("sec-fetch-site") ?? "same-origin") !== "same-origin") return forbidden;
@@ -61,4 +62,63 @@ const fromResponse = async (response: Response): Promise<Answer> => ({
   status: response.status,
   body: await response.text(),
   headers: Object.fromEntries(response.headers),
+});
+
+const LOOPBACK_ADDRESS = /^(127\.\d+\.\d+\.\d+|::1|::ffff:127\.\d+\.\d+\.\d+)$/;
+const LOOPBACK_HOST = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
+const PROXY_HEADERS = ["forwarded", "x-forwarded-for", "x-forwarded-host", "x-real-ip", "via", "cf-connecting-ip"];
+
+/**
+ * Whether the visitor may see recent deliveries and send tests: a user at this machine. A proxy or tunnel on it connects from a loopback
+ * address too, but adds headers; and a page elsewhere whose name points to this machine (DNS rebinding) has another `Host`.
+ */
+async function mayManage({ options }: Receiver, incoming: IncomingRequest): Promise<boolean> {
+  if (options.mayManage) return options.mayManage(incoming.asRequest());
+  return (
+    LOOPBACK_ADDRESS.test(incoming.remoteAddress ?? "") &&
+    LOOPBACK_HOST.test(new URL(incoming.url).hostname) &&
+    /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])(:\d+)?$/.test(incoming.header("host") ?? "") &&
+    PROXY_HEADERS.every((name) => incoming.header(name) === undefined)
+  );
+}
+
+/** Sends a sample to a handler, in the same way as every delivery, and signed if there is a secret. */
+async function sendTest(receiver: Receiver, handler: RegisteredHandler): Promise<number> {
+  const body = JSON.stringify(samplePayload());
+  const id = `test_${crypto.randomUUID()}`;
+  const [secret] = receiver.secrets;
+  const headers: Record<string, string> = {
+    "content-type": "application/json",
+    "x-webhook-test": "true",
+    "webhook-id": id,
+    "webhook-timestamp": String(Math.floor(Date.now() / 1000)),
+    ...(secret !== undefined && (await signWebhook({ id, body, secret }))),
+  };
+  const request = new Request(`http://localhost/webhooks/${handler.name}`, { method: "POST", headers, body });
+  return (await receiver.receive(fromRequest(request), handler)).status;
+}
+
+const id = (end: string) => `66a0c0ffee00000000000${end}`;
+
+/** The payload of a push to a repository that does not exist. */
+export const samplePayload = (): WebhookPayload => ({
+  event: { scope: "repo.content", action: "update" },
+  repo: {
+    type: "dataset",
+    name: "ada/tide-tables",
+    id: id("001"),
+    private: false,
+    url: { web: "https://hub.example.com/datasets/ada/tide-tables", api: "https://hub.example.com/api/datasets/ada/tide-tables" },
+    owner: { id: id("002") },
+    headSha: "9f31c0de5a4b7e6f8091a2b3c4d5e6f708192a3b",
+    tags: ["tides"],
+  },
+  updatedRefs: [
+    {
+      ref: "refs/heads/main",
+      oldSha: "1b7f44a09c3de25f6a8b0c1d2e3f405162738495",
+      newSha: "9f31c0de5a4b7e6f8091a2b3c4d5e6f708192a3b",
+    },
+  ],
+  webhook: { id: id("003"), version: 3 },
 });

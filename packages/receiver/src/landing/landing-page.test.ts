@@ -29,7 +29,7 @@ it("lists handlers, sends a test that is signed, and shows what came", async () 
   const { url, tests, page, token, press } = await start();
   const before = await page();
   expect(before).toContain(`${url}/webhooks/onPush`);
-  expect(before).toContain("Nothing came since the start");
+  expect(before).toContain("No delivery has arrived yet");
   const pressed = await press(token(before), { origin: url, "sec-fetch-site": "same-origin" });
   expect([pressed.status, pressed.headers.get("location"), tests]).toEqual([303, "/#deliveries", [true]]);
   const after = await page();
@@ -38,7 +38,7 @@ it("lists handlers, sends a test that is signed, and shows what came", async () 
   expect(after).not.toContain(SECRET);
 });
 
-it("shows strangers where to send to and nothing of what came, and lets nobody else press", async () => {
+it("shows strangers the URLs but no deliveries, and lets only a local user send tests", async () => {
   const { url, tests, page, token, press } = await start();
   const known = token(await page());
   // A proxy or a tunnel on this machine, and a name that was pointed at it: both come from a loopback address.
@@ -51,7 +51,7 @@ it("shows strangers where to send to and nothing of what came, and lets nobody e
   for (const headers of proxied) {
     const text = await page(headers);
     expect(text).toContain("/webhooks/onPush");
-    expect(text).not.toMatch(/Last deliveries|name="token"/);
+    expect(text).not.toMatch(/Recent deliveries|name="token"/);
     expect((await press(known, headers)).status).toBe(403);
   }
   const { request } = await import("node:http");
@@ -62,15 +62,15 @@ it("shows strangers where to send to and nothing of what came, and lets nobody e
     }).end();
   });
   expect(rebound).toContain("Webhook receiver");
-  expect(rebound).not.toMatch(/Last deliveries|name="token"/);
-  // nginx as it comes: a Host of its own making, and no word of whom it asks for.
+  expect(rebound).not.toMatch(/Recent deliveries|name="token"/);
+  // nginx with its default settings: it sets its own Host, and does not name the visitor.
   const nginx = await new Promise<string>((resolve) => {
     let text = "";
     const socket = connect(Number(port), "127.0.0.1", () => socket.write(`GET / HTTP/1.0\r\nHost: 127.0.0.1:${port}\r\n\r\n`));
     socket.on("data", (data) => (text += data)).on("end", () => resolve(text));
   });
   expect(nginx).toContain("Webhook receiver");
-  expect(nginx).not.toMatch(/Last deliveries|name="token"/);
+  expect(nginx).not.toMatch(/Recent deliveries|name="token"/);
   // Another site's form.
   expect((await press(known, { origin: "https://evil.example" })).status).toBe(403);
   expect((await press(known, { origin: "null" })).status).toBe(403);
@@ -79,7 +79,7 @@ it("shows strangers where to send to and nothing of what came, and lets nobody e
   expect(tests).toEqual([]);
 });
 
-it("escapes what others sent, and loads and runs nothing", async () => {
+it("escapes received values, and loads and runs nothing", async () => {
   const { receiver, url, page } = await start({ secret: [] });
   const body = JSON.stringify({
     event: { scope: "<script>alert(1)</script>", action: '"><img src=x>' },
@@ -96,7 +96,7 @@ it("escapes what others sent, and loads and runs nothing", async () => {
   );
 });
 
-it("is replaced by a page of one's own, or by none", async () => {
+it("is replaced by a custom page, or by none", async () => {
   const own = await start({ page: "<h1>Ours</h1>" });
   expect(await own.page()).toBe("<h1>Ours</h1>");
   expect((await own.press("x")).status).toBe(404);

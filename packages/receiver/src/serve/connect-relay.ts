@@ -1,28 +1,29 @@
+import { readFile } from "node:fs/promises";
+import { homedir, platform } from "node:os";
+import { join } from "node:path";
 import { createInterface } from "node:readline/promises";
 import { createClient, listenToRelay, type RelayAnswer, type RelayedRequest } from "@keyhook/sdk";
 import type { Receiver } from "../create-receiver.ts";
-import type { IncomingRequest } from "../delivery/incoming-request.ts";
-import { readBody } from "../delivery/read-body.ts";
+import { type IncomingRequest, readBody } from "../delivery/incoming-request.ts";
 import { environment } from "../environment.ts";
-import { readCredentials } from "./read-credentials.ts";
 
 export type RelayOptions = {
-  /** The same name has the same address (`receiver`). */
+  /** The relay's name, which keeps its URL (`receiver`). */
   name?: string;
-  /** The service: by default `KEYHOOK_URL`, or the one that `keyhook login` signed in to. */
+  /** The service. Default: `KEYHOOK_URL`, or the service that `keyhook login` signed in to. */
   url?: string;
-  /** With the scope `webhooks`: by default `KEYHOOK_TOKEN`, or that of `keyhook login`. */
+  /** A token with the scope `webhooks`. Default: `KEYHOOK_TOKEN`, or the token of `keyhook login`. */
   token?: string;
-  /** When the address has changed, whether webhooks that point to the old one are changed too. By default a terminal is asked. */
+  /** Whether to change webhooks when the relay's URL has changed. Default: ask on the terminal. */
   updateWebhooks?: boolean;
 };
 
 const ENDED = {
-  replaced: "Another receiver has taken over the relay: nothing comes here any more. Give one of them another name.",
-  closed: "The relay was closed: nothing comes here any more. Start this again for a new address.",
+  replaced: "Another receiver has taken over the relay, and nothing arrives here anymore. Give one of them another name.",
+  closed: "The relay was closed, and nothing arrives here anymore. Restart this program for a new URL.",
 };
 
-/** Opens a public address at the service, and handles what is sent to it in this process. */
+/** Opens a public URL at the service, and handles requests to it in this process. */
 export async function connectRelay(receiver: Receiver, options: RelayOptions, print: (line: string) => void) {
   const { baseUrl, token } = await findService(options);
   const client = createClient({ baseUrl, token, userAgent: "keyhook-receiver" });
@@ -40,7 +41,9 @@ export async function connectRelay(receiver: Receiver, options: RelayOptions, pr
     onState(state) {
       if (state.kind === "open") {
         if (state.waiting > 0)
-          print(`${state.waiting} ${state.waiting === 1 ? "request" : "requests"} waited while nobody listened; they come now.`);
+          print(
+            `${state.waiting} ${state.waiting === 1 ? "request" : "requests"} waited while no listener was connected; they are arriving now.`,
+          );
         opened(state.url);
       } else if (state.kind === "lost") print(`The relay's connection is lost: ${state.reason}`);
       else if (state.kind === "resumed") print("The relay's connection is back.");
@@ -48,7 +51,7 @@ export async function connectRelay(receiver: Receiver, options: RelayOptions, pr
         moving.push(followMove(state, options.updateWebhooks).catch((error) => receiver.reportError(error, { during: "relay" })));
     },
   });
-  // It ends with an error only where another try would end the same; before it is open that is an error of the start.
+  // An error means that another attempt would fail in the same way. Before the relay is open, it is an error of the start.
   listening.then(
     (reason) => reason !== "aborted" && print(ENDED[reason]),
     (error) => receiver.reportError(error, { during: "relay" }),
@@ -70,24 +73,24 @@ export async function connectRelay(receiver: Receiver, options: RelayOptions, pr
 
   type Moved = { url: string; previousUrl: string; staleWebhooks: { id: string; url: string }[] };
   async function followMove({ url, previousUrl, staleWebhooks }: Moved, mayUpdate: boolean | undefined): Promise<void> {
-    print(`The address has changed, from ${previousUrl} to ${url}`);
+    print(`The relay's URL has changed, from ${previousUrl} to ${url}`);
     if (staleWebhooks.length === 0) return;
-    print("Webhooks that point to the old one:");
+    print("Webhooks that still send to the old one:");
     for (const webhook of staleWebhooks) print(`  ${webhook.id}  ${webhook.url}`);
-    if (!(mayUpdate ?? (await ask("Point them to the new one? [y/N] ", ending.signal)))) {
+    if (!(mayUpdate ?? (await ask("Change them to the new one? [y/N] ", ending.signal)))) {
       print("Change them in the service, or start with relay: { updateWebhooks: true }.");
       return;
     }
     for (const webhook of staleWebhooks) {
       if (!webhook.url.startsWith(previousUrl)) continue;
-      // With another address the service wants the secret again, from whoever has it anyway.
+      // For another URL, the service requires the secret again.
       const { hasSecret } = await client.webhooks.get(webhook.id);
       const secret = hasSecret ? receiver.secrets[0] : undefined;
       await client.webhooks.update(webhook.id, {
         url: url + webhook.url.slice(previousUrl.length),
         ...(secret !== undefined && { secret }),
       });
-      print(`  ${webhook.id} now points to the new address.`);
+      print(`  ${webhook.id} now sends to the new URL.`);
     }
   }
 }
@@ -96,11 +99,11 @@ async function findService({ url = environment.serviceUrl(), token = environment
   if (url && token) return { baseUrl: url, token };
   const known = await readCredentials();
   const origin = url ? new URL(url).origin : Object.keys(known).length === 1 ? Object.keys(known)[0] : undefined;
-  if (!origin) throw new Error("Which service? Set KEYHOOK_URL, or relay: { url }, such as https://hub.example.com.");
+  if (!origin) throw new Error("The service is unknown. Set KEYHOOK_URL, or relay: { url }, such as https://hub.example.com.");
   const found = token ?? known[origin]?.accessToken;
   if (!found)
     throw new Error(`There is no token for ${origin}. Set KEYHOOK_TOKEN (scope webhooks), or sign in with keyhook login.`);
-  // Read again each time: the command line renews it.
+  // Read again each time, because the command line renews it.
   return { baseUrl: origin, token: token ?? (async () => (await readCredentials())[origin]?.accessToken ?? found) };
 }
 
@@ -116,7 +119,7 @@ async function ask(question: string, signal: AbortSignal): Promise<boolean> {
   }
 }
 
-/** In the process, with no socket: what comes this way is nobody on this machine, and manages nothing. */
+/** Handled without a socket: the sender is not on this machine, and may not manage anything. */
 async function handleRelayed(receiver: Receiver, request: RelayedRequest): Promise<RelayAnswer> {
   const { status, headers = {}, body } = await receiver.answer(fromRelay(request));
   const { connection: _, ...rest } = headers;
@@ -131,7 +134,7 @@ function fromRelay({ method, path, headers, body }: RelayedRequest): IncomingReq
       try {
         made.append(name, value);
       } catch {
-        // A name that the Fetch API has no place for.
+        // The Fetch API does not accept this header's name or value.
       }
     }
     return made;
@@ -150,4 +153,22 @@ function fromRelay({ method, path, headers, body }: RelayedRequest): IncomingReq
 
 async function* chunk(body: Uint8Array): AsyncGenerator<Uint8Array> {
   yield body;
+}
+
+/** Reads the credentials of `keyhook login` by origin, from the system's folder for settings. They are never written here. */
+async function readCredentials(): Promise<Record<string, { accessToken: string }>> {
+  try {
+    return JSON.parse(await readFile(join(configFolder(), "credentials.json"), "utf8"));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return {};
+    throw new Error(`The credentials of keyhook login cannot be read: ${(error as Error).message}. Set KEYHOOK_TOKEN instead.`);
+  }
+}
+
+function configFolder(): string {
+  const named = environment.configDir();
+  if (named) return named;
+  if (platform() === "darwin") return join(homedir(), "Library", "Preferences", "keyhook");
+  if (platform() === "win32") return join(environment.appData() ?? join(homedir(), "AppData", "Roaming"), "keyhook", "Config");
+  return join(environment.configHome() ?? join(homedir(), ".config"), "keyhook");
 }

@@ -3,19 +3,18 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Receiver } from "../create-receiver.ts";
 import { environment } from "../environment.ts";
-import { announce } from "./announce.ts";
 import type { RelayOptions } from "./connect-relay.ts";
 
 export type LaunchOptions = {
-  /** By default `PORT`, and else 7860 or the next one that is free. 0: any. */
+  /** Default: `PORT`, or else 7860 or the next free port. 0: any free port. */
   port?: number;
-  /** By default `HOST`, and else `127.0.0.1`: this machine alone. `0.0.0.0` for every address. */
+  /** Default: `HOST`, or else `127.0.0.1`, this machine only. `0.0.0.0` listens on all addresses. */
   host?: string;
-  /** Whether SIGTERM and SIGINT stop it, after what runs is done (true). */
+  /** Whether SIGTERM and SIGINT stop it, after running handlers have ended. Default: true. */
   handleSignals?: boolean;
-  /** Makes it reachable at an address of the service. `true`: with the name `receiver`. */
+  /** Makes it reachable at a URL of the service. `true`: with the name `receiver`. */
   relay?: boolean | RelayOptions;
-  /** Where it says what it does, in place of standard output. */
+  /** Replaces standard output. */
   print?: (line: string) => void;
 };
 
@@ -23,9 +22,9 @@ export type Launched = {
   /** `http://127.0.0.1:7860` */
   url: string;
   port: number;
-  /** What was made public, with `relay`. */
+  /** The public URL, with `relay`. */
   relayUrl?: string;
-  /** Stops taking connections; `receiver.close()` waits for the handlers before. */
+  /** Stops accepting connections. `receiver.close()` waits for the handlers first. */
   stop(): Promise<void>;
 };
 
@@ -64,7 +63,7 @@ export async function launch(receiver: Receiver, options: LaunchOptions): Promis
       const closed = once(server, "close");
       server.close();
       server.closeIdleConnections();
-      // What was answered gets its time to be read.
+      // Clients get time to read their answers.
       const timer = setTimeout(() => server.closeAllConnections(), 1_000);
       await closed;
       clearTimeout(timer);
@@ -82,7 +81,7 @@ async function listen(server: Server, host: string, chosen: number | undefined):
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException;
       if (code === "EADDRINUSE" && port < last) continue;
-      if (code === "EADDRINUSE") throw new Error(`Port ${port} is in use. Give another one, by launch({ port }) or PORT.`);
+      if (code === "EADDRINUSE") throw new Error(`Port ${port} is in use. Choose another one with launch({ port }) or PORT.`);
       throw error;
     }
   }
@@ -94,13 +93,41 @@ function stopAtSignals(receiver: Receiver, print: (line: string) => void): () =>
     for (const signal of signals) process.removeListener(signal, stop);
   };
   const stop = (signal: NodeJS.Signals) => {
-    // A second one ends it at once, as if nobody listened.
+    // A second signal ends the process at once.
     remove();
-    print(`${signal}: waiting for ${receiver.reception.running.size} deliveries`);
+    const { size } = receiver.reception.running;
+    print(`${signal}: waiting for ${size} ${size === 1 ? "delivery" : "deliveries"}`);
     void receiver.close().then(() => {
       if (process.listenerCount(signal) === 0) process.exit(0);
     });
   };
   for (const signal of signals) process.on(signal, stop);
   return remove;
+}
+
+/** Prints what a receiver says at its start. */
+function announce(
+  receiver: Receiver,
+  { url, relayUrl, print }: { url: string; relayUrl: string | undefined; print: (line: string) => void },
+): void {
+  const settings = webhookSettingsUrl(receiver);
+  print("");
+  print(`Webhooks are received at ${relayUrl ?? url}`);
+  if (receiver.handlers.size === 0) print("  There is no handler yet: webhook(async function onPush(payload) { … })");
+  for (const name of receiver.handlers.keys()) print(`  POST ${(relayUrl ?? url).replace(/\/$/, "")}/webhooks/${name}`);
+  print(settings ? `Enter the URL at ${settings}` : "Enter the URL in the service, under Settings, Webhooks.");
+  print(`Recent deliveries are listed at ${url}/`);
+  if (receiver.secrets.length === 0) {
+    print("");
+    print("WARNING: there is no webhook secret, so anybody who finds these URLs can send requests to them.");
+    print("         Set WEBHOOK_SECRET, or createReceiver({ secret }), to the webhook's secret.");
+  } else {
+    print(receiver.secrets.length === 1 ? "The webhook secret is set." : `${receiver.secrets.length} webhook secrets are set.`);
+  }
+  print("");
+}
+
+export function webhookSettingsUrl({ options }: Receiver): string | undefined {
+  const service = options.serviceUrl ?? environment.serviceUrl();
+  return service && URL.canParse(service) ? new URL("/settings/webhooks", service).href : undefined;
 }

@@ -2,12 +2,11 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import express from "express";
 import fastify from "fastify";
-// biome-ignore lint/style/noRestrictedImports: one of the servers that it mounts into
 import { Hono } from "hono";
 import { Webhook } from "standardwebhooks";
 import { afterEach, expect, it, vi } from "vitest";
 import { createReceiver } from "../index.ts";
-import { samplePayload } from "../landing/sample-payload.ts";
+import { samplePayload } from "../landing/answer-landing.ts";
 
 const SECRET = `whsec_${Buffer.alloc(24, 3).toString("base64")}`;
 const body = JSON.stringify(samplePayload());
@@ -74,7 +73,7 @@ it("mounts into Express, before a body parser and after one that keeps the bytes
   );
 });
 
-it("says what to do where a parser has thrown the bytes away", async () => {
+it("says what to do if a parser has discarded the bytes", async () => {
   const onError = vi.fn();
   const url = await listen(createServer(express().use(express.json()).use(make({ onError }).handler)));
   expect((await fetch(`${url}/webhooks/onPush`, delivery())).status).toBe(500);
@@ -104,5 +103,5 @@ it("mounts into Hono, and is a route handler as Next has them", async () => {
   }
   expect((await receiver.fetch(new Request("https://own.example/webhooks/onPush", delivery()))).status).toBe(404);
   // Nobody knows who visits: no tests and no deliveries on the page.
-  expect(await (await receiver.fetch(new Request("http://localhost/api"))).text()).not.toMatch(/Last deliveries|name="token"/);
+  expect(await (await receiver.fetch(new Request("http://localhost/api"))).text()).not.toMatch(/Recent deliveries|name="token"/);
 });

@@ -1,9 +1,8 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Receiver } from "../create-receiver.ts";
-import { type Answer, type IncomingRequest, RefusedError } from "../delivery/incoming-request.ts";
-import { tooLarge, tooSlow } from "../delivery/read-body.ts";
+import { type Answer, type IncomingRequest, RefusedError, readBody, tooLarge, tooSlow } from "../delivery/incoming-request.ts";
 
-/** Express adds to Node's own; Fastify wraps it, with what its parsers have read beside it. */
+/** Express adds to Node's own objects; Fastify wraps them, together with the body that its parsers have read. */
 export type FrameworkRequest = { raw?: IncomingMessage; body?: unknown; rawBody?: unknown };
 export type FrameworkResponse = { raw?: ServerResponse; hijack?: () => unknown };
 
@@ -36,7 +35,7 @@ function fromNode(request: IncomingMessage, parsed: FrameworkRequest = {}): Inco
         try {
           all.append(request.rawHeaders[at] as string, request.rawHeaders[at + 1] as string);
         } catch {
-          // Node lets through what the Fetch API has no place for.
+          // Node accepts headers that the Fetch API does not.
         }
       }
       return all;
@@ -46,14 +45,14 @@ function fromNode(request: IncomingMessage, parsed: FrameworkRequest = {}): Inco
       if (read && read.byteLength > maxBytes) return Promise.reject(tooLarge(maxBytes));
       return read ? Promise.resolve(read) : readStream(request, { maxBytes, timeoutMs });
     },
-    // No browser speaks HTTP/1.0, and nginx does unless it is told otherwise, from this machine and for nobody that it names.
+    // No browser uses HTTP/1.0, but nginx does by default: it connects from this machine, without naming the visitor.
     remoteAddress: request.httpVersion === "1.0" ? undefined : request.socket.remoteAddress,
     asRequest: () => new Request(incoming.url, { method, headers: incoming.headers() }),
   };
   return incoming;
 }
 
-/** As `readBody` does it. Iterating over a stream of Node's takes several times as long as listening to it. */
+/** Does the same as `readBody`, by listening: iterating over a Node stream takes several times as long. */
 function readStream(
   request: IncomingMessage,
   { maxBytes, timeoutMs }: { maxBytes: number; timeoutMs: number },
@@ -68,12 +67,12 @@ function readStream(
       if (size > maxBytes) settle(() => reject(tooLarge(maxBytes)));
     };
     const onEnd = () => settle(() => resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks, size)));
-    // Nobody is left to read the answer.
-    const onGone = () => settle(() => reject(new RefusedError(400, "The body ended before its end.", { connection: "close" })));
+    // The client has gone, and nobody reads the answer.
+    const onGone = () => settle(() => reject(new RefusedError(400, "The body was cut off.", { connection: "close" })));
     const timer = setTimeout(() => settle(() => reject(tooSlow())), timeoutMs);
     function settle(how: () => void) {
       clearTimeout(timer);
-      // Not destroyed: there is an answer to be written.
+      // The request is not destroyed, because the answer must still be written.
       request.pause().off("data", onData).off("end", onEnd).off("close", onGone);
       how();
     }
@@ -83,7 +82,7 @@ function readStream(
 
 const safeHost = (host = "localhost") => (/^[\w.:[\]-]+$/.test(host) && URL.canParse(`http://${host}`) ? host : "localhost");
 
-/** What a body parser has left. Of a parsed object alone the bytes are gone, and with them what the signature is over. */
+/** The bytes that a body parser has kept. A parsed object has lost them, and the signature covers the bytes. */
 function alreadyRead(request: IncomingMessage, parsed: FrameworkRequest): Uint8Array | undefined {
   for (const candidate of [parsed.rawBody, (request as FrameworkRequest).rawBody, parsed.body]) {
     if (candidate instanceof Uint8Array) return candidate;
@@ -91,7 +90,7 @@ function alreadyRead(request: IncomingMessage, parsed: FrameworkRequest): Uint8A
   }
   if (!request.readableEnded && !request.readableDidRead) return undefined;
   throw new Error(
-    "Something has read the request's body before the receiver, which needs the bytes as they came. Mount the receiver before " +
+    "Something has read the request's body before the receiver, which needs the bytes as they arrived. Mount the receiver before " +
       "express.json(), or let the parser keep them: express.json({ verify: (req, _res, bytes) => { req.rawBody = bytes } }); with " +
       'Fastify: addContentTypeParser("application/json", { parseAs: "buffer" }, (_req, body, done) => done(null, body)).',
   );
@@ -101,7 +100,44 @@ export function send(request: IncomingMessage, response: ServerResponse, { statu
   if (response.headersSent || response.destroyed) return;
   const bytes = Buffer.from(body);
   response.writeHead(status, { ...headers, "content-length": bytes.byteLength });
-  // What is left of a body that is not wanted would otherwise be read to its end, for the next request of the connection.
+  // Otherwise the rest of a refused body would be read to its end, for the connection's next request.
   if (headers.connection === "close") response.once("finish", () => setTimeout(() => request.destroy(), 250).unref());
   response.end(request.method === "HEAD" ? undefined : bytes);
+}
+
+export function fromRequest(request: Request): IncomingRequest {
+  const { method, url, headers } = request;
+  return {
+    method,
+    url,
+    path: new URL(url).pathname,
+    header: (name) => headers.get(name) ?? undefined,
+    headers: () => new Headers(headers),
+    body: ({ maxBytes, timeoutMs }) =>
+      readBody(chunksOf(request), { maxBytes, timeoutMs, promised: headers.get("content-length") ?? undefined }),
+    asRequest: () => request,
+  };
+}
+
+export function toResponse({ status, body, headers = {} }: Answer, { method }: Pick<IncomingRequest, "method">): Response {
+  // A `Response` must not have headers of one connection.
+  const { connection: _, ...rest } = headers;
+  const isEmpty = method === "HEAD" || status === 204 || status === 304;
+  return new Response(isEmpty ? null : body, { status, headers: { "content-type": "application/json", ...rest } });
+}
+
+// In some runtimes, streams cannot be iterated.
+async function* chunksOf(request: Request): AsyncGenerator<Uint8Array> {
+  if (request.bodyUsed) throw new Error("The request's body was read before the receiver got it. Pass on the request unread.");
+  const reader = request.body?.getReader();
+  if (!reader) return;
+  try {
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) return;
+      yield value;
+    }
+  } finally {
+    reader.cancel().catch(() => undefined);
+  }
 }

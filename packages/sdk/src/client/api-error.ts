@@ -1,20 +1,34 @@
 import { z } from "zod";
 
-/** What went wrong with a request, whether the service refused it or it never arrived. `message` says what to do about it. */
+/**
+ * A request that failed, because the service refused it or because no answer came. `message` says what to do.
+ *
+ * @example
+ * ```ts
+ * try {
+ *   await client.webhooks.get(id);
+ * } catch (error) {
+ *   if (!(error instanceof ApiError)) throw error;
+ *   if (error.code === "insufficient_scope") console.log(`Request the scope ${error.scope}`);
+ * }
+ * ```
+ *
+ * @group Errors
+ */
 export class ApiError extends Error {
   override readonly name: string = "ApiError";
-  /** The HTTP status; 0 where there was no answer, or none that could be read to its end. */
+  /** The HTTP status; 0 if no answer came, or none that could be read to its end. */
   readonly status: number;
   /**
-   * A word for programs: that of `X-Error-Code` (`RepoNotFound`) or else of the body (`insufficient_scope`). The client's own are
-   * `network`, `timeout`, `unexpected_answer` and `redirected`; `http_<status>` of an answer that names none.
+   * The code for programs: the header `X-Error-Code` (`RepoNotFound`), or else the body's code (`insufficient_scope`). The SDK's own codes
+   * are `network`, `timeout`, `unexpected_answer` and `redirected`, and `http_<status>` for an answer without a code.
    */
   readonly code: string;
-  /** What the service calls the request in its log: tell its operator. */
+  /** The request's ID in the service's log, for its operator. */
   readonly requestId?: string;
-  /** How long to wait before it is worth asking again, in seconds. */
+  /** Seconds to wait before another attempt makes sense (RFC 9110 §10.2.3). */
   readonly retryAfterSeconds?: number;
-  /** The field or parameter that the service did not take. */
+  /** The field or parameter that the service rejected. */
   readonly field?: string;
   /** The scope that the token lacks (RFC 6750 §3.1). */
   readonly scope?: string;
@@ -40,7 +54,7 @@ export type ApiErrorFacts = {
   cause?: unknown;
 };
 
-/** Read field by field: what an answer has of it is used, whatever the rest is like. */
+/** Each field is read by itself, so that one with the wrong type does not hide the others. */
 const optional = z.string().optional().catch(undefined);
 const body = z.object({
   error: optional,
@@ -52,16 +66,20 @@ const body = z.object({
 });
 const empty: z.infer<typeof body> = {};
 
-/** An answer that is not 2xx. `text` is its body, or the beginning of it. */
+/** The error of an answer whose content is not what the SDK expects. */
+export const unexpectedContent = (message: string, cause?: unknown): ApiError =>
+  new ApiError(message, { status: 200, code: "unexpected_answer", cause });
+
+/** Makes the error of an answer that is not 2xx. `text` is its body, or the beginning of it. */
 export function errorOfAnswer({ status, headers }: Response, text: string, asked: string): ApiError {
   const said = body.safeParse(parse(text)).data ?? empty;
-  // OAuth endpoints have their code where the API has its sentence (RFC 6749 §5.2).
+  // OAuth endpoints have the code in the field where the API has the sentence (RFC 6749 §5.2).
   const isCode = said.error !== undefined && /^[a-z_]+$/.test(said.error);
   const code = headers.get("x-error-code") ?? said.code ?? (isCode ? said.error : undefined) ?? `http_${status}`;
   const sentence = said.error_description ?? (isCode ? undefined : said.error) ?? said.message;
   const retryAfterSeconds = readRetryAfter(headers.get("retry-after"));
   const requestId = headers.get("x-request-id") ?? undefined;
-  const message = `${ended(sentence ?? `${asked} was answered with status ${status}`)}${advice(status, code, said.scope, retryAfterSeconds)}`;
+  const message = `${ended(sentence ?? `${asked} failed with status ${status}`)}${advice(status, code, said.scope, retryAfterSeconds)}`;
   return new ApiError(requestId ? `${message} (request ${requestId})` : message, {
     status,
     code,
@@ -83,25 +101,22 @@ function parse(text: string): unknown {
 const ended = (sentence: string): string => (/[.!?]$/.test(sentence) ? sentence : `${sentence}.`);
 
 function advice(status: number, code: string, scope: string | undefined, retryAfterSeconds: number | undefined): string {
-  if (code === "invalid_client") return " Check the client id and its secret.";
-  if (status === 401) return " Sign in again, or give the client a token that is valid.";
+  if (code === "invalid_client") return " Check the client ID and its secret.";
+  if (status === 401) return " Sign in again, or give the client a valid token.";
   if (code === "insufficient_scope" && scope) return ` Use a token with the scope ${scope}.`;
   if (status === 429 || status === 503) {
     return retryAfterSeconds === undefined ? " Try again later." : ` Try again in ${retryAfterSeconds} s.`;
   }
   if (status === 502 || status === 504)
-    return " The service is not reachable through its proxy: try again, or tell its operator.";
+    return " The service is not reachable through its proxy. Try again, or contact its operator.";
   return "";
 }
 
-/**
- * `Retry-After` as seconds from now: a number of them, or a date.
- * @see https://www.rfc-editor.org/rfc/rfc9110#section-10.2.3
- */
+/** Reads `Retry-After`, a number of seconds or a date, as seconds from now (RFC 9110 §10.2.3). */
 export function readRetryAfter(value: string | null, now = Date.now()): number | undefined {
   if (value === null) return undefined;
   if (/^\d{1,9}$/.test(value.trim())) return Number(value);
-  // An HTTP date begins with the day's name; `Date.parse` alone takes "-5" for a year.
+  // An HTTP date begins with the day's name; `Date.parse` alone would accept "-5" as a year.
   if (!/^[A-Z][a-z]{2}/.test(value.trim())) return undefined;
   const at = Date.parse(value);
   return Number.isNaN(at) ? undefined : Math.max(0, Math.ceil((at - now) / 1000));

@@ -7,42 +7,53 @@ import {
   type OAuthAppRecord,
   oauthAppSchema,
 } from "../apps.ts";
+import { part, settingsPath, type Whose } from "./addresses.ts";
 import type { Paged } from "./paged.ts";
 import type { Transport } from "./transport.ts";
-import { part, settingsPath, type Whose } from "./whose.ts";
 
 const one = z.object({ app: oauthAppSchema });
 const withSecret = one.extend({ secret: z.string().optional() });
 
 /**
- * The caller's OAuth apps, or with `{ organization }` those of an organization. It takes a personal access token with the scope
- * `manage-repos`, or the token of the service's own command line; no app's token is taken. Secrets, redirect URIs and deletion take that
- * of the command line, let in within the last 15 minutes: `reauthentication_required` asks to sign in anew.
+ * The operations of `client.apps`, on OAuth apps.
+ *
+ * OAuth apps of the caller, or with `{ organization }` of an organization. The token must be a personal access token with the scope
+ * `manage-repos`, or the token of the service's own command line; tokens of apps are refused. Secrets, redirect URIs and deletion need the
+ * command line's token from a sign-in of the last 15 minutes: `reauthentication_required` means to sign in again.
+ *
+ * @group Client
+ * @useDeclaredType
  */
+export type AppsClient = ReturnType<typeof appsOf>;
+
 export function appsOf({ request, pages }: Transport) {
   const at = (organization: string | undefined) => `${settingsPath(organization)}/apps`;
   const of = (id: string, organization: string | undefined, rest = "") => `${at(organization)}/${part(id)}${rest}`;
 
   return {
-    /** The newest first. */
+    /** Lists the apps, newest first. */
     list: ({ organization, signal }: Whose = {}): Paged<ListedOAuthApp> =>
       pages(at(organization), { schema: z.array(listedOAuthAppSchema), signal }),
 
+    /** Reads one app. @throws {@link ApiError} `not_found` */
     async get(id: string, { organization, signal }: Whose = {}): Promise<OAuthAppRecord> {
       return (await request("GET", of(id, organization), { schema: one, signal })).app;
     },
 
-    /** @returns of a confidential app with its secret: it is never shown again */
+    /** Creates an app. The answer has the secret of a confidential app; the service never shows it again. */
     async create(app: NewOAuthApp, { organization, signal }: Whose = {}): Promise<{ app: OAuthAppRecord; secret?: string }> {
       return await request("POST", at(organization), { body: app, schema: withSecret, signal });
     },
 
-    /** What is left out stays as it is. */
+    /** Changes an app. What is left out stays as it is. */
     async update(id: string, changes: OAuthAppChanges, { organization, signal }: Whose = {}): Promise<OAuthAppRecord> {
       return (await request("POST", of(id, organization), { body: changes, schema: one, signal, isIdempotent: true })).app;
     },
 
-    /** A new secret, or the first one, shown this once. The one before ends now, or after `overlapSeconds`, at most 7 days. */
+    /**
+     * Gives the app a new secret, or its first one, which the service never shows again. The previous secret ends now, or after
+     * `overlapSeconds`, at most seven days.
+     */
     rotateSecret: (
       id: string,
       { overlapSeconds, organization, signal }: Whose & { overlapSeconds?: number | undefined } = {},
@@ -53,7 +64,7 @@ export function appsOf({ request, pages }: Transport) {
         signal,
       }),
 
-    /** For good: every token of it ends at once. */
+    /** Deletes an app for good. All its tokens end at once. */
     async delete(id: string, { organization, signal }: Whose = {}): Promise<void> {
       await request("DELETE", of(id, organization), { signal });
     },

@@ -1,13 +1,12 @@
 import { z } from "zod";
-import { ApiError } from "./api-error.ts";
+import { type Asked, part } from "./addresses.ts";
+import { unexpectedContent } from "./api-error.ts";
 import type { Transport } from "./transport.ts";
-import { type Asked, part } from "./whose.ts";
 
 const nullable = z.string().nullish();
 const eventSchema = z.looseObject({
   _id: z.string(),
   createdAt: z.string(),
-  /** `oauth_app.create` */
   type: z.string(),
   message: z.string(),
   data: z.record(z.string(), z.unknown()),
@@ -17,24 +16,45 @@ const eventSchema = z.looseObject({
   token: z.looseObject({ type: z.string(), id: z.string() }).nullish(),
   oauth: z.looseObject({ clientId: z.string(), name: nullable }).nullish(),
 });
+/**
+ * One entry of an organization's audit log. `type` is such as `oauth_app.create`, and `createdAt` is ISO 8601 in UTC.
+ *
+ * @group Client
+ * @useDeclaredType
+ */
 export type AuditLogEntry = z.infer<typeof eventSchema>;
 
+/**
+ * Which entries to read.
+ *
+ * @group Client
+ */
 export type AuditLogQuery = Asked & {
-  /** `author:`, `ip:`, `type:` (`type:oauth_app.*` for all of a kind), `since:`, `until:` and words. */
+  /** A search such as `author:mara type:oauth_app.* since:2026-11-01`; also `ip:`, `until:` and words. */
   q?: string;
 };
 
-/** Of an organization, for its administrators: the token takes the scope `manage-repos`. At most 100,000 entries, the newest first. */
+/**
+ * The operations of `client.auditLog`.
+ *
+ * The audit log of an organization, for its administrators: at most 100,000 entries, newest first. The token needs the scope
+ * `manage-repos`.
+ *
+ * @group Client
+ * @useDeclaredType
+ */
+export type AuditLogClient = ReturnType<typeof auditLogOf>;
+
 export function auditLogOf({ bytes }: Transport) {
   const file = (organization: string, { q, format, signal }: AuditLogQuery & { format: "json" | "jsonl" | "csv" }) =>
     bytes(`/api/organizations/${part(organization)}/audit-log/export`, { query: { q, format }, signal });
 
   return {
-    /** The file as it comes, piece by piece. */
+    /** Reads the log as a file, in pieces of bytes as they arrive. */
     export: (organization: string, { format = "jsonl", ...query }: AuditLogQuery & { format?: "json" | "jsonl" | "csv" } = {}) =>
       file(organization, { ...query, format }),
 
-    /** Entry by entry. */
+    /** Reads the log entry by entry. @throws {@link ApiError} `unexpected_answer`: the log was cut off. */
     async *entries(organization: string, query: AuditLogQuery = {}): AsyncGenerator<AuditLogEntry> {
       for await (const line of linesOf(file(organization, { ...query, format: "jsonl" }))) yield readEntry(line);
     },
@@ -56,7 +76,6 @@ function readEntry(line: string): AuditLogEntry {
   try {
     return eventSchema.parse(JSON.parse(line));
   } catch (cause) {
-    const message = "The audit log broke off, or has an entry in a form that is not known. Ask for it again.";
-    throw new ApiError(message, { status: 200, code: "unexpected_answer", cause });
+    throw unexpectedContent("The audit log was cut off, or has an entry that this SDK does not know. Read it again.", cause);
   }
 }

@@ -1,30 +1,65 @@
-import { relaysOf } from "../relay/relays.ts";
-import { appsOf } from "./apps.ts";
-import { auditLogOf } from "./audit-log.ts";
-import { jobsOf } from "./jobs.ts";
-import { orAborted } from "./or-aborted.ts";
-import { organizationsOf } from "./organizations.ts";
-import { reposOf } from "./repos.ts";
+import { z } from "zod";
+import { type RelaysClient, relaysOf } from "../relay/relays.ts";
+import { type Whoami, type WhoamiJob, whoamiJobSchema, whoamiSchema } from "../whoami.ts";
+import type { Asked } from "./addresses.ts";
+import { orAborted } from "./answers.ts";
+import { type AppsClient, appsOf } from "./apps.ts";
+import { type AuditLogClient, auditLogOf } from "./audit-log.ts";
+import { type JobsClient, jobsOf } from "./jobs.ts";
+import { type OrganizationsClient, organizationsOf } from "./organizations.ts";
+import { type ReposClient, reposOf } from "./repos.ts";
 import { type ClientOptions, createTransport, type Transport } from "./transport.ts";
-import { webhooksOf } from "./webhooks.ts";
-import { whoamiOf } from "./whoami.ts";
-import type { Asked } from "./whose.ts";
-
-export type Client = ReturnType<typeof createClient>;
+import { type WebhooksClient, webhooksOf } from "./webhooks.ts";
 
 /**
- * The service's API in types. Every operation throws `ApiError`, takes `{ signal }` last, and is tried again where that is safe.
+ * The client that {@link createClient} returns.
  *
+ * @group Client
+ */
+export type Client = Transport & {
+  /** Says whose token it is: a person's, or a CI job's. */
+  whoami: (asked?: Asked) => Promise<WhoAmI>;
+  /** Webhooks, their deliveries and replays. */
+  webhooks: WebhooksClient;
+  /** OAuth apps. */
+  apps: AppsClient;
+  /** Jobs and schedules. */
+  jobs: JobsClient;
+  /** Repositories, with their branches and discussions. */
+  repos: ReposClient;
+  /** Organizations and their members. */
+  organizations: OrganizationsClient;
+  /** The audit log of an organization. */
+  auditLog: AuditLogClient;
+  /** Relays: public addresses for receivers that have none. */
+  relays: RelaysClient;
+};
+
+/**
+ * Makes a client of the service's API. Nothing is sent until you call an operation. Each operation takes `{ signal }` last, throws
+ * {@link ApiError}, and is attempted again where that is safe: after 429, 502, 503, 504 and lost connections, up to `maxRetries` times.
+ *
+ * Lists are {@link Paged}: read them with `for await`. Streams (`webhooks.live`, `jobs.logs`) reconnect and continue where they were cut
+ * off. {@link Transport.request} reaches what has no operation here yet.
+ *
+ * @param options `baseUrl`, and a `token`: a personal access token, `accessToken` of a sign-in, or {@link keepTokens}.
+ * @returns The client. Next, `client.whoami()` says whose token it is.
+ * @throws TypeError if `baseUrl` is not a web address.
+ *
+ * @example
  * ```ts
  * const client = createClient({ baseUrl: "https://hub.example.com", token });
  * const { name } = await client.whoami();
+ * for await (const delivery of client.webhooks.deliveries(id, { state: "failed" })) console.log(delivery.event);
  * ```
+ *
+ * @group Client
  */
-export function createClient(options: ClientOptions) {
+export function createClient(options: ClientOptions): Client {
   const transport: Transport = createTransport(options);
   const whoami = whoamiOf(transport);
   let known: Promise<string> | undefined;
-  /** Asked once: a token function gives tokens of one person. */
+  /** Reads the caller's name only once, because all tokens of one client belong to the same person. */
   function ownName({ signal }: Asked = {}): Promise<string> {
     if (!known) {
       known = whoami().then(({ name }) => name);
@@ -46,3 +81,18 @@ export function createClient(options: ClientOptions) {
     relays: relaysOf(transport),
   };
 }
+
+/**
+ * The person whose token it is, or a CI job that acts for one repository (`type: "publisher"`).
+ *
+ * @group Client
+ */
+export type WhoAmI = Whoami | WhoamiJob;
+
+const whoamiAnswerSchema = z.union([whoamiSchema, whoamiJobSchema]);
+
+/** Says whose token it is. */
+const whoamiOf =
+  ({ request }: Transport) =>
+  ({ signal }: Asked = {}): Promise<WhoAmI> =>
+    request("GET", "/api/whoami-v2", { schema: whoamiAnswerSchema, signal });

@@ -1,8 +1,7 @@
 import { z } from "zod";
+import { type Asked, part, type RepoRef, repoPathOf } from "./addresses.ts";
 import { paged } from "./paged.ts";
-import { type RepoRef, repoPathOf } from "./repo-address.ts";
 import type { Transport } from "./transport.ts";
-import { type Asked, part } from "./whose.ts";
 
 const author = z.looseObject({ name: z.string() });
 
@@ -16,21 +15,31 @@ const discussionSchema = z.looseObject({
   pinned: z.boolean(),
   locked: z.boolean(),
   numComments: z.number(),
-  /** Of its page. */
   url: z.string(),
 });
+/**
+ * A discussion or a pull request. `url` is its page.
+ *
+ * @group Client
+ * @useDeclaredType
+ */
 export type DiscussionRecord = z.infer<typeof discussionSchema>;
 
 const commentSchema = z.looseObject({
   id: z.string(),
   createdAt: z.string(),
   author,
-  /** `raw` is Markdown, and empty of a hidden comment. */
   data: z.looseObject({ latest: z.looseObject({ raw: z.string() }), hidden: z.boolean(), edited: z.boolean() }),
 });
+/**
+ * A comment. `data.latest.raw` is Markdown, and empty if the comment is hidden.
+ *
+ * @group Client
+ * @useDeclaredType
+ */
 export type CommentRecord = z.infer<typeof commentSchema>;
 
-/** What happened in it: a comment, or a change of its status or title, or a commit. `data` goes by `type`. */
+/** A comment, a commit, or a change of status or title. The shape of `data` depends on `type`. */
 const eventSchema = z.looseObject({
   id: z.string(),
   type: z.string(),
@@ -39,23 +48,39 @@ const eventSchema = z.looseObject({
   data: z.record(z.string(), z.unknown()),
 });
 const detailSchema = discussionSchema.extend({
-  /** The oldest first, 500 at most. */
+  /** At most 500, oldest first. */
   events: z.array(eventSchema),
-  /** Of a pull request. */
+  /** Only for a pull request. */
   changes: z.looseObject({ base: z.string(), mergeCommitId: z.string().optional() }).optional(),
 });
+/**
+ * A discussion with its events.
+ *
+ * @group Client
+ * @useDeclaredType
+ */
 export type DiscussionDetail = z.infer<typeof detailSchema>;
 
+/**
+ * A discussion or pull request to open.
+ *
+ * @group Client
+ */
 export type NewDiscussion = {
   title: string;
   /** Markdown. */
   description?: string;
   pullRequest?: boolean;
-  /** Of a pull request: the branch whose commits it proposes. */
+  /** For a pull request: the branch whose commits it proposes. */
   head?: string;
-  /** Of a pull request: the branch that it is for. */
+  /** For a pull request: the branch to merge into. */
   base?: string;
 };
+/**
+ * Which discussions to list.
+ *
+ * @group Client
+ */
 export type DiscussionFilter = {
   type?: "discussion" | "pull_request";
   status?: "open" | "closed";
@@ -65,14 +90,23 @@ export type DiscussionFilter = {
 
 const pageSchema = z.object({ discussions: z.array(discussionSchema), count: z.number(), start: z.number() });
 
-/** Discussions and pull requests of a repository. Bots answer events here. The token takes the scope `write-discussions`. */
+/**
+ * The operations of `client.repos.discussions`, on discussions and pull requests.
+ *
+ * Discussions and pull requests of a repository. The token needs the scope `write-discussions`.
+ *
+ * @group Client
+ * @useDeclaredType
+ */
+export type DiscussionsClient = ReturnType<typeof discussionsOf>;
+
 export function discussionsOf({ request }: Transport) {
   const at = (repo: RepoRef, num?: number, rest = "") => {
-    if (num !== undefined && !(Number.isInteger(num) && num > 0)) throw new TypeError(`${num} is no number of a discussion`);
+    if (num !== undefined && !(Number.isInteger(num) && num > 0)) throw new TypeError(`${num} is not the number of a discussion`);
     return `${repoPathOf(repo)}/discussions${num === undefined ? "" : `/${num}`}${rest}`;
   };
   return {
-    /** Pinned ones first, then the latest. */
+    /** Lists them: pinned ones first, then the latest. */
     list: (repo: RepoRef, filter: DiscussionFilter = {}, { signal }: Asked = {}) =>
       paged<DiscussionRecord>(async (cursor = "0") => {
         const { discussions, count, start } = await request("GET", at(repo), {
@@ -84,9 +118,11 @@ export function discussionsOf({ request }: Transport) {
         return { items: discussions, next: isMore ? String(Number(cursor) + 1) : null };
       }),
 
+    /** Reads one with its events. @throws {@link ApiError} with status 404 */
     get: (repo: RepoRef, num: number, { signal }: Asked = {}): Promise<DiscussionDetail> =>
       request("GET", at(repo, num), { schema: detailSchema, signal }),
 
+    /** Opens a discussion, or with `pullRequest` a pull request. Next, `comment` writes into it by its `num`. */
     open: (repo: RepoRef, discussion: NewDiscussion, { signal }: Asked = {}) =>
       request("POST", at(repo), {
         body: discussion,
@@ -94,19 +130,20 @@ export function discussionsOf({ request }: Transport) {
         signal,
       }),
 
-    /** @param comment Markdown */
+    /** Adds a comment, which is Markdown. */
     async comment(repo: RepoRef, num: number, comment: string, { signal }: Asked = {}): Promise<CommentRecord> {
       const schema = z.object({ newMessage: commentSchema });
       return (await request("POST", at(repo, num, "/comment"), { body: { comment }, schema, signal })).newMessage;
     },
 
+    /** Replaces the text of a comment. `id` is the comment's. */
     async editComment(repo: RepoRef, num: number, id: string, content: string, { signal }: Asked = {}): Promise<CommentRecord> {
       const schema = z.object({ updatedComment: commentSchema });
       const path = at(repo, num, `/comment/${part(id)}/edit`);
       return (await request("POST", path, { body: { content }, schema, signal })).updatedComment;
     },
 
-    /** Closes it or opens it again, with a comment if there is something to say. */
+    /** Closes or reopens it, with a comment if you give one. */
     async setStatus(
       repo: RepoRef,
       num: number,
@@ -116,11 +153,12 @@ export function discussionsOf({ request }: Transport) {
       await request("POST", at(repo, num, "/status"), { body: { status, comment }, signal });
     },
 
+    /** Changes the title. */
     async setTitle(repo: RepoRef, num: number, title: string, { signal }: Asked = {}): Promise<void> {
       await request("POST", at(repo, num, "/title"), { body: { title }, signal });
     },
 
-    /** Merges a pull request; with `headSha` only if that is still its commit. */
+    /** Merges a pull request; with `headSha` only if that is still its latest commit. */
     merge: (
       repo: RepoRef,
       num: number,

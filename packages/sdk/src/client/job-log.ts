@@ -1,20 +1,25 @@
 import { z } from "zod";
 import type { JobAnswer } from "../jobs.ts";
-import { ApiError } from "./api-error.ts";
+import { unexpectedContent } from "./api-error.ts";
 import { reconnecting } from "./reconnecting.ts";
 import type { Transport } from "./transport.ts";
 
-/** A line of a job's log. `timestamp` is ISO 8601 in UTC. */
+/**
+ * A line of a job's log. `timestamp` is ISO 8601 in UTC.
+ *
+ * @group Client
+ */
 export type JobLogLine = { timestamp: string; data: string };
 
 const schema = z.object({ timestamp: z.string(), data: z.string() });
-const UNDER_WAY = new Set(["SCHEDULING", "RUNNING"]);
-/** How many of the lines that came last are looked for in the whole log, where what came began in its middle. */
+const UNFINISHED = new Set(["SCHEDULING", "RUNNING"]);
+/** How many of the last printed lines are searched for in the whole log, after a connection that began in its middle. */
 const REMEMBERED = 20;
 
 /**
- * The stream of a log names no position, but the same log makes the same lines: what has been told is counted, and left out of the next
- * connection. Of one that began with the last few lines it is not known how many there were before; the lines told last are looked for.
+ * Reads a job's log across connections. The stream has no positions, but the log is always the same: the lines already returned are
+ * counted, and skipped in the next connection. After a connection that began with the last few lines, their number in the whole log is
+ * unknown, so the last returned lines are searched for (decision 059).
  */
 export function followJobLog(
   { stream }: Transport,
@@ -52,17 +57,16 @@ export function followJobLog(
       yield line;
     }
   }
-  return reconnecting(connect, signal, async () => !UNDER_WAY.has((await read()).status.stage));
+  return reconnecting(connect, signal, async () => !UNFINISHED.has((await read()).status.stage));
 }
 
 function readLine(data: string): JobLogLine {
   try {
     return schema.parse(JSON.parse(data));
   } catch (cause) {
-    throw new ApiError("The log came in a form that is not known. Use an SDK of the service's version.", {
-      status: 200,
-      code: "unexpected_answer",
+    throw unexpectedContent(
+      "The log has a line that this SDK does not know. Use the SDK version that matches the service.",
       cause,
-    });
+    );
   }
 }

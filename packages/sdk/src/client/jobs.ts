@@ -8,15 +8,37 @@ import {
   scheduledJobAnswerSchema,
   type scheduledJobBodySchema,
 } from "../jobs.ts";
+import { type Asked, type OwnName, part, type Whose } from "./addresses.ts";
 import { followJobLog, type JobLogLine } from "./job-log.ts";
 import type { Paged } from "./paged.ts";
 import type { Transport } from "./transport.ts";
-import { type Asked, type OwnName, part, type Whose } from "./whose.ts";
 
+/**
+ * A job to run.
+ *
+ * @group Client
+ * @useDeclaredType
+ */
 export type NewJob = z.input<typeof jobBodySchema>;
+/**
+ * A schedule to create.
+ *
+ * @group Client
+ * @useDeclaredType
+ */
 export type NewSchedule = z.input<typeof scheduledJobBodySchema>;
+/**
+ * When a schedule runs.
+ *
+ * @group Client
+ * @useDeclaredType
+ */
 export type ScheduleTimes = z.input<typeof scheduleBodySchema>;
-/** `stage`: those in any of them; `labels`: those that have all of them. */
+/**
+ * Which jobs to list: those in any of the stages, with all of the labels.
+ *
+ * @group Client
+ */
 export type JobSearch = { stage?: string | string[]; labels?: Record<string, string>; limit?: number };
 
 const hardwareSchema = z.object({
@@ -26,9 +48,24 @@ const hardwareSchema = z.object({
   ram: z.string(),
   ephemeralStorage: z.string(),
 });
+/**
+ * A machine size that a job may request, its flavor.
+ *
+ * @group Client
+ * @useDeclaredType
+ */
 export type JobHardware = z.infer<typeof hardwareSchema>;
 
-/** On the caller's own account, or with `{ organization }` on an organization's. The token takes the scope `jobs`. */
+/**
+ * The operations of `client.jobs`, on jobs and schedules.
+ *
+ * Jobs on the caller's account, or with `{ organization }` on an organization's. The token needs the scope `jobs`.
+ *
+ * @group Client
+ * @useDeclaredType
+ */
+export type JobsClient = ReturnType<typeof jobsOf>;
+
 export function jobsOf(transport: Transport, ownName: OwnName) {
   const { request, pages } = transport;
   const namespace = async ({ organization, signal }: Whose) => part(organization ?? (await ownName({ signal })));
@@ -42,10 +79,11 @@ export function jobsOf(transport: Transport, ownName: OwnName) {
     request("GET", await at(whose, id), { schema, signal: whose.signal });
 
   return {
+    /** Starts a job. Next, `logs` follows it and `get` reads its state. */
     run: async (job: NewJob, whose: Whose = {}): Promise<JobAnswer> =>
       request("POST", await at(whose), { body: job, schema, signal: whose.signal }),
 
-    /** The newest first. */
+    /** Lists jobs, newest first. */
     list: ({ stage, labels = {}, limit }: JobSearch = {}, whose: Whose = {}): Paged<JobAnswer> =>
       pages(() => at(whose), {
         query: { stage, limit, label: Object.entries(labels).map(([name, value]) => `${name}=${value}`) },
@@ -53,42 +91,47 @@ export function jobsOf(transport: Transport, ownName: OwnName) {
         signal: whose.signal,
       }),
 
+    /** Reads one job with its state. @throws {@link ApiError} with status 404 */
     get,
 
     /**
-     * The lines of its log, from the first or the last `tail` ones, until the job is over. A connection that drops is taken up again, and
-     * no line comes twice.
+     * Follows a job's log until the job is over: from its first line, or with `tail` from that many lines before the end. Reconnects when the
+     * connection drops, without giving a line twice. Next, `get` has the exit code.
      */
     logs: (id: string, { tail, ...whose }: Whose & { tail?: number } = {}): AsyncIterable<JobLogLine> =>
       followJobLog(transport, { path: () => at(whose, id, "/logs"), read: () => get(id, whose), tail, signal: whose.signal }),
 
-    /** One that is over stays as it is. */
+    /** Stops a job. A job that is over stays as it is. */
     cancel: async (id: string, whose: Whose = {}): Promise<JobAnswer> =>
       request("POST", await at(whose, id, "/cancel"), { schema, signal: whose.signal, isIdempotent: true }),
 
-    /** Runs it again, with its secrets. */
+    /** Runs the same job again, with its secrets. */
     duplicate: async (id: string, whose: Whose = {}): Promise<JobAnswer> =>
       request("POST", await at(whose, id, "/duplicate"), { schema, signal: whose.signal }),
 
-    /** Puts other labels in the place of those that it has. */
+    /** Replaces all labels of a job. */
     updateLabels: async (id: string, labels: Record<string, string>, whose: Whose = {}): Promise<JobAnswer> =>
       request("PUT", await at(whose, id, "/labels"), { body: { labels }, schema, signal: whose.signal }),
 
-    /** The flavors that a job may ask for. */
+    /** Lists the flavors that a job may request. */
     hardware: ({ signal }: Asked = {}): Promise<JobHardware[]> =>
       request("GET", "/api/jobs/hardware", { schema: z.array(hardwareSchema), signal }),
 
+    /** Recurring jobs. */
     schedules: {
+      /** Creates a schedule, which runs in the caller's name. */
       create: async (schedule: NewSchedule, whose: Whose = {}): Promise<ScheduledJobAnswer> =>
         request("POST", await scheduleAt(whose), { body: schedule, schema: ofSchedule, signal: whose.signal }),
 
+      /** Lists the schedules. */
       list: (whose: Whose = {}): Paged<ScheduledJobAnswer> =>
         pages(() => scheduleAt(whose), { schema: z.array(ofSchedule), signal: whose.signal }),
 
+      /** Reads one schedule. */
       get: async (id: string, whose: Whose = {}): Promise<ScheduledJobAnswer> =>
         request("GET", await scheduleAt(whose, id), { schema: ofSchedule, signal: whose.signal }),
 
-      /** Starts no more runs. */
+      /** Suspends a schedule: it starts no more runs. */
       suspend: async (id: string, whose: Whose = {}): Promise<ScheduledJobAnswer> =>
         request("POST", await scheduleAt(whose, id, "/suspend"), {
           schema: ofSchedule,
@@ -96,11 +139,11 @@ export function jobsOf(transport: Transport, ownName: OwnName) {
           isIdempotent: true,
         }),
 
-      /** Starts runs again, from now on in the caller's name. */
+      /** Resumes a schedule, from now on in the caller's name. */
       resume: async (id: string, whose: Whose = {}): Promise<ScheduledJobAnswer> =>
         request("POST", await scheduleAt(whose, id, "/resume"), { schema: ofSchedule, signal: whose.signal, isIdempotent: true }),
 
-      /** Changes when it runs. */
+      /** Changes when a schedule runs. */
       update: async (id: string, times: ScheduleTimes, whose: Whose = {}): Promise<ScheduledJobAnswer> =>
         request("POST", await scheduleAt(whose, id, "/schedule"), {
           body: times,
@@ -109,11 +152,11 @@ export function jobsOf(transport: Transport, ownName: OwnName) {
           isIdempotent: true,
         }),
 
-      /** Once, now. */
+      /** Runs a schedule's job once, now. */
       run: async (id: string, whose: Whose = {}): Promise<JobAnswer> =>
         request("POST", await scheduleAt(whose, id, "/run"), { schema, signal: whose.signal }),
 
-      /** Its runs stay. */
+      /** Deletes a schedule. Its runs stay. */
       async delete(id: string, whose: Whose = {}): Promise<void> {
         await request("DELETE", await scheduleAt(whose, id), { signal: whose.signal });
       },

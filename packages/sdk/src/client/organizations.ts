@@ -1,12 +1,12 @@
 import { z } from "zod";
 import { organizationRoles } from "../roles.ts";
+import { type Asked, part } from "./addresses.ts";
 import type { Paged } from "./paged.ts";
 import type { Transport } from "./transport.ts";
-import { type Asked, part } from "./whose.ts";
 
 const organizationSchema = z.looseObject({
   _id: z.string(),
-  /** The handle. */
+  /** Its handle. */
   name: z.string(),
   fullname: z.string(),
   avatarUrl: z.string(),
@@ -15,30 +15,52 @@ const organizationSchema = z.looseObject({
   numDatasets: z.number(),
   numSpaces: z.number(),
 });
+/**
+ * An organization.
+ *
+ * @group Client
+ * @useDeclaredType
+ */
 export type OrganizationRecord = z.infer<typeof organizationSchema>;
 
 const memberSchema = z.looseObject({
   _id: z.string(),
-  /** The handle. */
+  /** The member's handle. */
   user: z.string(),
   fullname: z.string(),
   avatarUrl: z.string(),
   role: z.enum(organizationRoles),
 });
+/**
+ * A member of an organization.
+ *
+ * @group Client
+ * @useDeclaredType
+ */
 export type MemberRecord = z.infer<typeof memberSchema>;
 
-/** Those that the caller is in are in `whoami().orgs`. */
+/**
+ * The operations of `client.organizations`.
+ *
+ * Organizations by their handles. `whoami().orgs` lists those of the caller.
+ *
+ * @group Client
+ * @useDeclaredType
+ */
+export type OrganizationsClient = ReturnType<typeof organizationsOf>;
+
 export function organizationsOf({ request, pages }: Transport) {
   const at = (name: string) => `/api/organizations/${part(name)}`;
   return {
+    /** Reads an organization. @throws {@link ApiError} with status 404 */
     get: (name: string, { signal }: Asked = {}): Promise<OrganizationRecord> =>
       request("GET", `${at(name)}/overview`, { schema: organizationSchema, signal }),
 
-    /** For its members, in the order in which they joined. */
+    /** Lists the members, for members only, in the order in which they joined. */
     members: (name: string, { signal }: Asked = {}): Paged<MemberRecord> =>
       pages(`${at(name)}/members`, { schema: z.array(memberSchema), signal }),
 
-    /** Cuts a member's token off from the organization. */
+    /** Ends a token's access to the organization. `token` is the leaked token. */
     async revokeToken(name: string, token: string, { signal }: Asked = {}): Promise<void> {
       await request("POST", `${at(name)}/settings/tokens/revoke`, { body: { token }, signal, isIdempotent: true });
     },

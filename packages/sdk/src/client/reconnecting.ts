@@ -1,10 +1,16 @@
 import { ApiError } from "./api-error.ts";
-import { delayBeforeRetry, isWorthRetrying, sleep } from "./retry.ts";
 
 /**
- * One connection after the other, for what goes on where it was cut off: `connect` begins where the last one got to. It ends when
- * `isOver` says so after a connection has ended, and otherwise never.
- * @throws ApiError that would be the same again: a token that has ended, what is not there; what `signal` was aborted with
+ * Reads a stream across connections, with a growing random delay before each new one. `webhooks.live` and `jobs.logs` are made with it; use
+ * it for a stream of your own that can continue where it was cut off.
+ *
+ * @param connect Opens a connection that continues where the previous one ended, such as with {@link Transport.stream} and `lastEventId`.
+ * @param signal Ends the reading.
+ * @param isOver Is asked after each connection that ended without an error. Default: never over.
+ * @throws {@link ApiError} if another connection would fail in the same way: the token has ended, or there is no such stream. After an abort,
+ *   the signal's reason.
+ *
+ * @group Client
  */
 export async function* reconnecting<T>(
   connect: () => AsyncIterable<T>,
@@ -29,7 +35,47 @@ export async function* reconnecting<T>(
   }
 }
 
-/** Worth another connection: the service restarts, a proxy lost patience, the network is away. */
+/** Errors that a new connection may cure: the service restarts, a proxy gave up, the network is down. */
 function isLost(error: unknown): error is ApiError {
   return isWorthRetrying(error) || (error instanceof ApiError && error.status >= 500);
+}
+
+/** Delays between two attempts, in milliseconds. */
+const FIRST_DELAY_MS = 500;
+const LONGEST_DELAY_MS = 20_000;
+/** A longer `Retry-After` becomes an error with that time in it: a program that stands still for an hour looks dead. */
+const RETRY_AFTER_MAX_SECONDS = 60;
+
+const RETRIED_STATUSES = new Set([429, 502, 503, 504]);
+
+/** Whether the same request may succeed a little later. */
+export function isWorthRetrying(error: unknown): error is ApiError {
+  if (!(error instanceof ApiError)) return false;
+  if ((error.retryAfterSeconds ?? 0) > RETRY_AFTER_MAX_SECONDS) return false;
+  return RETRIED_STATUSES.has(error.status) || error.code === "network" || error.code === "timeout";
+}
+
+/**
+ * Exponential backoff with full jitter: a random time up to a growing limit, so that clients that failed together do not return together.
+ * `Retry-After` is added to it. `attempt` is the number of failed attempts, from 1.
+ */
+export function delayBeforeRetry(attempt: number, retryAfterSeconds = 0, random = Math.random): number {
+  const limit = Math.min(LONGEST_DELAY_MS, FIRST_DELAY_MS * 2 ** (attempt - 1));
+  return retryAfterSeconds * 1000 + random() * limit;
+}
+
+/** Waits for some milliseconds. Rejects with the signal's reason when it is aborted. */
+export function sleep(ms: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    if (signal?.aborted) return reject(signal.reason);
+    const onAbort = () => {
+      clearTimeout(timer);
+      reject(signal?.reason);
+    };
+    const timer = setTimeout(() => {
+      signal?.removeEventListener("abort", onAbort);
+      resolve();
+    }, ms);
+    signal?.addEventListener("abort", onAbort, { once: true });
+  });
 }

@@ -1,18 +1,16 @@
 import { z } from "zod";
 import { apiSegments, type RepoType } from "../repos.ts";
+import { type Asked, part, type RepoRef, readRepo, repoPathOf } from "./addresses.ts";
 import { discussionsOf } from "./discussions.ts";
 import type { Paged } from "./paged.ts";
-import { type RepoRef, readRepo, repoPathOf } from "./repo-address.ts";
 import type { Transport } from "./transport.ts";
-import { type Asked, part } from "./whose.ts";
 
 const repoSchema = z.looseObject({
-  /** Its id. */
+  /** Its ID, which stays when it is renamed. */
   _id: z.string(),
-  /** `owner/name` */
   id: z.string(),
   author: z.string(),
-  /** The commit of the default branch; absent while there is none. */
+  /** The latest commit of the default branch; absent in an empty repository. */
   sha: z.string().optional(),
   private: z.boolean(),
   gated: z.union([z.literal(false), z.enum(["auto", "manual"])]),
@@ -23,24 +21,39 @@ const repoSchema = z.looseObject({
   lastModified: z.string(),
   createdAt: z.string(),
   tags: z.array(z.string()),
-  /** Of a Space. */
+  /** Only for a Space. */
   sdk: z.string().optional(),
   subdomain: z.string().optional(),
 });
+/**
+ * A repository. `id` is `owner/name`; times are ISO 8601 in UTC.
+ *
+ * @group Client
+ * @useDeclaredType
+ */
 export type RepoRecord = z.infer<typeof repoSchema>;
 
+/**
+ * A repository to create.
+ *
+ * @group Client
+ */
 export type NewRepo = {
   name: string;
-  /** A model when left out. */
+  /** Default `model`. */
   type?: RepoType;
-  /** Its owner, when it is not the caller. */
+  /** The handle of its owner. Default: the caller. */
   organization?: string;
   private?: boolean;
-  /** Of a Space: `static`, `docker` … */
+  /** For a Space: `static`, `docker`, … */
   sdk?: string;
   license?: string;
 };
-/** What is left out stays as it is. */
+/**
+ * Settings of a repository. What is left out stays as it is; `null` removes a text.
+ *
+ * @group Client
+ */
 export type RepoSettings = {
   private?: boolean;
   gated?: false | "auto" | "manual";
@@ -52,41 +65,66 @@ export type RepoSettings = {
   defaultBranchProtected?: boolean;
   discussionsDisabled?: boolean;
 };
+/**
+ * Which repositories to list.
+ *
+ * @group Client
+ */
 export type RepoFilter = {
-  /** A model when left out. */
+  /** Default `model`. */
   type?: RepoType;
   /** The handle of a user or an organization. */
   author?: string;
   search?: string;
-  /** Tags: those that have all of them. */
+  /** Tags. A repository must have all of them. */
   filter?: string | string[];
   sort?: "createdAt" | "lastModified";
-  /** Of a page. */
+  /** Items on a page. */
   limit?: number;
 };
 
-/** Where it is; `name` is `owner/name`. */
 const placeSchema = z.object({ url: z.string(), name: z.string(), id: z.string() });
+/**
+ * The place of a repository: its page, `owner/name`, and its ID.
+ *
+ * @group Client
+ * @useDeclaredType
+ */
 export type RepoPlace = z.infer<typeof placeSchema>;
 const branchSchema = z.looseObject({ name: z.string(), ref: z.string(), targetCommit: z.string() });
 const refsSchema = z.object({ branches: z.array(branchSchema), tags: z.array(branchSchema) });
 
-/** Repositories as such: files travel by git, or by the clients for it. */
+/**
+ * The operations of `client.repos`, on repositories and their branches.
+ *
+ * Repositories. Use git, or a client for the hub's file API, for their files.
+ *
+ * @group Client
+ * @useDeclaredType
+ */
+export type ReposClient = ReturnType<typeof reposOf>;
+
 export function reposOf(transport: Transport) {
   const { request, pages } = transport;
   return {
-    /** @throws ApiError `conflict` where there is one of that name */
+    /**
+     * Creates a repository. Next, clone it by git from `url`.
+     *
+     * @throws {@link ApiError} `conflict`: the name is taken.
+     */
     create: (repo: NewRepo, { signal }: Asked = {}): Promise<RepoPlace> =>
       request("POST", "/api/repos/create", { body: repo, schema: placeSchema, signal }),
 
-    /** Those that the token may read, the latest first. */
+    /** Lists repositories that the token may read, newest first. */
     list: ({ type = "model", ...filter }: RepoFilter = {}, { signal }: Asked = {}): Paged<RepoRecord> =>
       pages(`/api/${apiSegments[type]}`, { query: filter, schema: z.array(repoSchema), signal }),
 
+    /** Reads a repository. @throws {@link ApiError} `RepoNotFound`: it does not exist, or the token may not read it. */
     get: (repo: RepoRef, { signal }: Asked = {}): Promise<RepoRecord> =>
-      // Without the names of its files, of which there may be many.
+      // This leaves out the names of its files, of which there may be many.
       request("GET", repoPathOf(repo), { query: { expand: ["lastModified"] }, schema: repoSchema, signal }),
 
+    /** Deletes a repository for good. */
     async delete(repo: RepoRef, { signal }: Asked = {}): Promise<void> {
       const { type, name } = readRepo(repo);
       const [owner, own] = name.split("/");
@@ -94,20 +132,23 @@ export function reposOf(transport: Transport) {
       await request("DELETE", "/api/repos/delete", { body, signal });
     },
 
-    /** @param to `owner/name`; the name that it had leads there */
+    /** Renames a repository, or moves it to another owner. `to` is `owner/name`; the old name redirects there. */
     move: (repo: RepoRef, to: string, { signal }: Asked = {}): Promise<RepoPlace> => {
       const { type, name } = readRepo(repo);
       return request("POST", "/api/repos/move", { body: { type, fromRepo: name, toRepo: to }, schema: placeSchema, signal });
     },
 
+    /** Changes settings. */
     updateSettings: (repo: RepoRef, settings: RepoSettings, { signal }: Asked = {}): Promise<RepoRecord> =>
       request("PUT", `${repoPathOf(repo)}/settings`, { body: settings, schema: repoSchema, signal }),
 
+    /** Branches. */
     branches: {
+      /** Lists the branches with their latest commits. */
       list: async (repo: RepoRef, { signal }: Asked = {}) =>
         (await request("GET", `${repoPathOf(repo)}/refs`, { schema: refsSchema, signal })).branches,
 
-      /** From `startingPoint`, any revision, or the default branch. */
+      /** Creates a branch at `startingPoint`, which is any revision. Default: the default branch. */
       create: (repo: RepoRef, branch: string, { startingPoint, signal }: Asked & { startingPoint?: string } = {}) =>
         request("POST", `${repoPathOf(repo)}/branch/${part(branch)}`, {
           body: { startingPoint },
@@ -115,6 +156,7 @@ export function reposOf(transport: Transport) {
           signal,
         }),
 
+      /** Deletes a branch. */
       async delete(repo: RepoRef, branch: string, { signal }: Asked = {}): Promise<void> {
         await request("DELETE", `${repoPathOf(repo)}/branch/${part(branch)}`, { signal });
       },

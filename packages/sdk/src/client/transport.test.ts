@@ -68,7 +68,7 @@ async function refusal(work: Promise<unknown>): Promise<ApiError> {
 }
 
 describe("a request", () => {
-  test("says who asks and what for, and gives the answer as its schema has it", async () => {
+  test("sends the caller's identity and request, and parses the response by its schema", async () => {
     answers = [json(200, { name: "ada", more: [1] })];
     const answer = await client({ userAgent: "kite/1.0" }).request("POST", "/api/things?x=1", {
       query: { a: "b c", many: ["1", "2"], none: undefined, nil: null, yes: true },
@@ -98,17 +98,17 @@ describe("a request", () => {
       await expect(request("GET", path), path).rejects.toThrow(/begin with one slash/);
     }
     for (const baseUrl of ["", "hub.example.com", "file:///etc/passwd", "javascript:alert(1)"]) {
-      expect(() => createClient({ baseUrl }), baseUrl).toThrow(/baseUrl: write where the service is/);
+      expect(() => createClient({ baseUrl }), baseUrl).toThrow(/baseUrl: write the service's address/);
     }
     expect(() => createClient({ baseUrl: "https://ada:secret@hub.example.com" })).toThrow(/leave out the name and password/);
-    for (const name of ["..", ".", ""]) expect(() => client().organizations.get(name), name).toThrow(/is no name/);
+    for (const name of ["..", ".", ""]) expect(() => client().organizations.get(name), name).toThrow(/neither a name/);
     await client()
       .organizations.get("a/../b?c#d")
       .catch(() => undefined);
     expect(requests.at(-1)?.url).toBe("/api/organizations/a%2F..%2Fb%3Fc%23d/overview");
   });
 
-  test("is not sent with what is no token, which is in no message either", async () => {
+  test("is not sent with an invalid token, which appears in no message either", async () => {
     for (const token of ["kh_tok\nen", "kh token", "kh_tokén"]) {
       const error = await client({ token })
         .whoami()
@@ -162,19 +162,14 @@ describe("a refusal", () => {
       { code: "RepoNotFound", requestId: "r-1", message: /^No such repository\. \(request r-1\)$/ },
     ],
     [400, { error: "url: use https", code: "invalid_request", field: "url" }, {}, { code: "invalid_request", field: "url" }],
-    [401, { error: "No such token" }, {}, { code: "http_401", message: /Sign in again, or give the client a token/ }],
+    [401, { error: "No such token" }, {}, { code: "http_401", message: /Sign in again, or give the client a valid token/ }],
     [
       400,
       { error: "invalid_grant", error_description: "code is used up" },
       {},
       { code: "invalid_grant", message: /^code is used up\.$/ },
     ],
-    [
-      409,
-      { error: ["odd"], code: 7, scope: null },
-      {},
-      { code: "http_409", message: /POST .*\/api\/x was answered with status 409/ },
-    ],
+    [409, { error: ["odd"], code: 7, scope: null }, {}, { code: "http_409", message: /POST .*\/api\/x failed with status 409/ }],
     [500, "text", {}, { code: "http_500", message: /status 500/ }],
     [
       429,
@@ -191,7 +186,7 @@ describe("a refusal", () => {
     expect(requests).toHaveLength(1);
   });
 
-  test("by a page of a proxy, or by one without an end, is told in bounded time", async () => {
+  test("by a proxy's page, or by an endless one, is reported in bounded time", async () => {
     answers = [
       (_req, res) => res.writeHead(413, { "content-type": "text/html" }).end("<h1>nope</h1>"),
       (_req, res) => {
@@ -218,7 +213,7 @@ describe("an answer that is none", () => {
     expect(requests).toHaveLength(1);
   });
 
-  test("without an end takes no more memory than it may", async () => {
+  test("without an end stays within its memory limit", async () => {
     let sent = 0;
     answers = [
       (_req, res) => {
@@ -262,7 +257,7 @@ describe("another attempt", () => {
     expect(requests.map(({ method }) => method)).toEqual(["DELETE", "DELETE", "PUT", "POST", "POST", "POST"]);
   });
 
-  test("is made a bounded number of times, and then the last failure is told", async () => {
+  test("is attempted a limited number of times, and then the last failure is thrown", async () => {
     answers = [reset, reset, reset, json(503, { error: "Away" })];
     expect(await refusal(client({ maxRetries: 3 }).request("GET", "/api/x"))).toMatchObject({ status: 503 });
     expect(requests).toHaveLength(4);
@@ -311,7 +306,7 @@ describe("time and signals", () => {
     expect(error).toMatchObject({
       status: 0,
       code: "timeout",
-      message: expect.stringMatching(/not answered in time.*timeoutMs/),
+      message: expect.stringMatching(/no response in time.*timeoutMs/),
     });
     expect(requests).toHaveLength(2);
   });
@@ -347,7 +342,7 @@ describe("time and signals", () => {
 });
 
 describe("a token function", () => {
-  test("is asked before each request, and once more when its token is refused", async () => {
+  test("is called before each request, and once more if its token is refused", async () => {
     const tokens = ["old", "new"];
     const asked: object[] = [];
     const token = vi.fn((what: { refused?: string }) => {
@@ -428,7 +423,7 @@ describe("a stream", () => {
     expect(requests[0]).toMatchObject({ url: "/api/s?tail=x", headers: { "last-event-id": "6", accept: "text/event-stream" } });
   });
 
-  test("that falls silent, or breaks off, is told as such", async () => {
+  test("that falls silent or breaks off is reported as such", async () => {
     answers = [events("data: 1\n\n")];
     const heard: string[] = [];
     const hear = async (options = {}) => {
@@ -440,7 +435,7 @@ describe("a stream", () => {
     expect(heard).toEqual(["1", "2"]);
   });
 
-  test("outlives the time of a request, and a caller that takes its time", async () => {
+  test("outlives the time limit of a request, and waits for a slow caller", async () => {
     answers = [events("data: 1\n\n", (_req, res) => setTimeout(() => res.end("data: 2\n\n"), 300))];
     const heard: string[] = [];
     for await (const { data } of client({ timeoutMs: 100 }).stream("/api/s", { idleMs: 250 })) {
@@ -450,7 +445,7 @@ describe("a stream", () => {
     expect(heard).toEqual(["1", "2"]);
   });
 
-  test("closes its connection when nobody listens any more", async () => {
+  test("closes its connection when nobody listens", async () => {
     const closed = vi.fn();
     answers = [
       events("data: 1\n\n", (_req, res) => {
@@ -470,7 +465,7 @@ describe("a stream", () => {
     expect(await refusal(all(client().stream("/api/s")))).toMatchObject({ status: 404, code: "not_found" });
   });
 
-  test("of a webhook's activity goes on where it was cut off, until it may not be read", async () => {
+  test("of a webhook's activity continues where it was cut off, until it may no longer be read", async () => {
     answers = [
       events("event: reset\nid: a\ndata: {}\n\n", end),
       reset,
@@ -503,7 +498,7 @@ describe("a stream", () => {
     const lines = (first: number, last: number) => Array.from({ length: last - first + 1 }, (_, at) => line(first + at)).join("");
     answers = [
       events(lines(from, 4), (req) => setTimeout(() => req.socket.destroy(), 20)),
-      // Ends as a proxy ends it: the job goes on.
+      // Ends as a proxy ends it: the job continues.
       events(lines(1, 5), end),
       job("RUNNING"),
       events(lines(1, 7), end),

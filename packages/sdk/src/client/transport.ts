@@ -1,33 +1,51 @@
 import type { z } from "zod";
+import { addressOf, nextOf, readBaseUrl } from "./addresses.ts";
+import { check, type Deadline, failure, readText, redirected, startDeadline, unexpected } from "./answers.ts";
 import { ApiError, errorOfAnswer } from "./api-error.ts";
-import { type Deadline, startDeadline } from "./deadline.ts";
 import { EventStreamParser, type ServerSentEvent } from "./event-stream.ts";
 import { type Paged, paged } from "./paged.ts";
-import { readText } from "./read-body.ts";
-import { delayBeforeRetry, isWorthRetrying, sleep } from "./retry.ts";
+import { delayBeforeRetry, isWorthRetrying, sleep } from "./reconnecting.ts";
 
 /**
- * A token, or what gives one: asked before each request, and once more with the token that was `refused` when the service answers 401.
+ * A token, or a function that returns one. The function is called before each request, and once more after a 401, with the token that the
+ * service refused. {@link keepTokens} makes such a function.
+ *
+ * @group Client
  */
 export type TokenSource = string | ((asked: { refused?: string }) => string | undefined | Promise<string | undefined>);
 
+/**
+ * Options of {@link createClient}.
+ *
+ * @group Client
+ */
 export type ClientOptions = {
-  /** Where the service is: `https://hub.example.com`. */
+  /** The service's address, `https://hub.example.com`. */
   baseUrl: string;
-  /** Without one, what everybody may see. */
+  /** Without a token, the client sees what everybody may see. */
   token?: TokenSource | undefined;
-  /** In place of the global `fetch`. */
+  /** Replaces the global `fetch`. */
   fetch?: typeof fetch | undefined;
-  /** Said to the service in front of the SDK's own name, where the runtime lets it be said: browsers do not. */
+  /** Precedes the SDK's own name in the `User-Agent` header. Browsers do not let programs set it. */
   userAgent?: string | undefined;
-  /** How long an attempt may take, its body included. Default 30,000. */
+  /** The time limit of one attempt with its body, in milliseconds. Default 30,000. */
   timeoutMs?: number | undefined;
-  /** How often a request is sent again that failed and may be repeated. Default 3; 0 for never. */
+  /** How often a failed request that may be repeated is sent again. Default 3; 0 for never. */
   maxRetries?: number | undefined;
 };
 
+/**
+ * Query parameters. `null` and `undefined` are left out; a list repeats the parameter.
+ *
+ * @group Client
+ */
 export type Query = Record<string, string | number | boolean | null | undefined | readonly (string | number)[]>;
 
+/**
+ * Options of a request.
+ *
+ * @group Client
+ */
 export type SendOptions = {
   query?: Query | undefined;
   /** Sent as JSON; `URLSearchParams` as a form. */
@@ -35,38 +53,62 @@ export type SendOptions = {
   headers?: Record<string, string> | undefined;
   signal?: AbortSignal | undefined;
   timeoutMs?: number | undefined;
-  /** Of a POST or PATCH which may be sent twice without harm: then it is tried again as others are. */
+  /** Says that a POST or PATCH may be sent twice without harm, so that it is attempted again as a GET is. */
   isIdempotent?: boolean | undefined;
 };
+/**
+ * Options of {@link Transport.request}.
+ *
+ * @group Client
+ */
 export type RequestOptions<T> = SendOptions & {
-  /** What the answer is checked against; without it, it is given as it came. */
+  /** A zod schema that the answer must match. Without it, the answer is returned unchecked. */
   schema?: z.ZodType<T> | undefined;
 };
+/**
+ * Options of {@link Transport.stream}.
+ *
+ * @group Client
+ */
 export type StreamOptions = {
   query?: Query | undefined;
   signal?: AbortSignal | undefined;
   lastEventId?: string | undefined;
   headers?: Record<string, string> | undefined;
-  /** How long the stream may be silent before it is taken for dead, heartbeats included. Default 60,000. */
+  /** How long the stream may send nothing, not even a heartbeat, before it counts as lost, in milliseconds. Default 60,000. */
   idleMs?: number | undefined;
 };
 
+/**
+ * An HTTP method.
+ *
+ * @group Client
+ */
 export type Method = "GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE";
 
-/** What every resource of the client is written with. */
+/**
+ * The part of {@link Client} that sends requests. Every operation of the client is made with it.
+ *
+ * @group Client
+ */
 export type Transport = {
+  /** The service's address. */
   readonly baseUrl: string;
   /**
-   * JSON in and out. `undefined` of an answer without a body.
-   * @param path from the root, with its parts encoded: `/api/whoami-v2`
-   * @throws ApiError; what `signal` was aborted with
+   * Sends a request and reads the answer as JSON.
+   *
+   * @param method The HTTP method.
+   * @param path The path from the root, with encoded parts: `/api/whoami-v2`.
+   * @param options The query, the body, and a schema of the answer.
+   * @returns The answer; `undefined` if it has no body.
+   * @throws {@link ApiError}; after an abort, the signal's reason.
    */
   request<T>(method: Method, path: string, options?: RequestOptions<T>): Promise<T>;
-  /** Server-sent events of one connection: it ends with it. What comes again by itself is written with this, as `jobs.logs` is. */
+  /** Reads the server-sent events of one connection, and ends with it. {@link reconnecting} makes a stream of several connections. */
   stream(path: string, options?: StreamOptions): AsyncIterable<ServerSentEvent>;
-  /** The bytes of an answer as they come. */
+  /** Reads the bytes of an answer as they arrive. */
   bytes(path: string, options?: SendOptions): AsyncIterable<Uint8Array>;
-  /** A list whose header `Link` names the next page (RFC 8288). */
+  /** Reads a list whose `Link` header names the next page (RFC 8288). */
   pages<T>(
     path: string | (() => Promise<string>),
     options: { query?: Query; schema: z.ZodType<T[]>; signal?: AbortSignal | undefined },
@@ -76,13 +118,13 @@ export type Transport = {
 const TIMEOUT_MS = 30_000;
 const MAX_RETRIES = 3;
 const IDLE_MS = 60_000;
-/** Of an answer in JSON, and of an error. */
+/** Limits of an answer in JSON, and of an error. */
 const JSON_MAX_BYTES = 32 * 1024 * 1024;
 const ERROR_MAX_BYTES = 64 * 1024;
 const FORM = "application/x-www-form-urlencoded";
 const IDEMPOTENT = new Set<Method>(["GET", "HEAD", "PUT", "DELETE"]);
 
-/** What a token function threw is its caller's to know as it is: no failure of the network. */
+/** Wraps what a token function threw, so that its caller gets it unchanged, and not as a failure of the network. */
 class TokenFailure extends Error {
   constructor(cause: unknown) {
     super("no token", { cause });
@@ -92,9 +134,9 @@ class TokenFailure extends Error {
 export function createTransport(options: ClientOptions): Transport {
   const { origin: baseUrl, base } = readBaseUrl(options.baseUrl);
   const { token, timeoutMs = TIMEOUT_MS, maxRetries = MAX_RETRIES } = options;
-  // In browsers the header would make every request one that asks beforehand (CORS), for nothing.
+  // In browsers the header would cost a CORS preflight for every request.
   const userAgent = isBrowser() ? options.userAgent : [options.userAgent, "keyhook-sdk"].filter(Boolean).join(" ");
-  // Called without `this`: a browser's own refuses another.
+  // Called without `this`, since a browser's own `fetch` refuses any other.
   const doFetch: typeof fetch = options.fetch ?? ((input, init) => fetch(input, init));
 
   async function tokenFor(refused?: string): Promise<string | undefined> {
@@ -106,7 +148,7 @@ export function createTransport(options: ClientOptions): Transport {
     }
   }
 
-  /** One answer that is 2xx, given to `use` with what keeps its time. */
+  /** Sends one request and passes a 2xx answer to `use`, with the deadline that is running. */
   async function attempt<T>(
     method: Method,
     path: string,
@@ -125,7 +167,7 @@ export function createTransport(options: ClientOptions): Transport {
         ...(sent.body !== undefined && {
           body: sent.body instanceof URLSearchParams ? sent.body.toString() : JSON.stringify(sent.body),
         }),
-        // A redirect would make a GET of a POST without a word; no body goes to another address than the one that was named.
+        // `fetch` would turn a POST into a GET on a redirect, and a body must go only to the address that was named.
         redirect: method === "GET" || method === "HEAD" ? "follow" : "manual",
         signal: deadline.signal,
       });
@@ -178,7 +220,7 @@ export function createTransport(options: ClientOptions): Transport {
         try {
           return { value: JSON.parse(text), headers: response.headers };
         } catch (cause) {
-          throw unexpected(asked, "what is not JSON", response, cause);
+          throw unexpected(asked, "something other than JSON", response, cause);
         }
       }),
     );
@@ -193,7 +235,7 @@ export function createTransport(options: ClientOptions): Transport {
       for (;;) {
         deadline.restart(idleMs);
         const piece = await reader?.read();
-        // While the caller works on what came, time does not run.
+        // The deadline pauses while the caller works on the piece.
         deadline.restart(2 ** 31 - 1);
         if (!piece || piece.done) return;
         yield piece.value;
@@ -234,33 +276,12 @@ export function createTransport(options: ClientOptions): Transport {
   };
 }
 
-function readBaseUrl(text: string): { origin: string; base: string } {
-  const url = URL.canParse(text) ? new URL(text) : undefined;
-  if (!url || !/^https?:$/.test(url.protocol)) {
-    throw new TypeError(`baseUrl: write where the service is, such as https://hub.example.com, not ${JSON.stringify(text)}`);
-  }
-  if (url.username || url.password) throw new TypeError("baseUrl: leave out the name and password, and give `token`");
-  const base = url.origin + url.pathname.replace(/(?<!\/)\/+$/, "");
-  return { origin: base, base };
-}
-
-function addressOf(base: string, path: string, query: Query = {}): URL {
-  // `//host` and `https://host` would send the token elsewhere.
-  if (!/^\/(?!\/)/.test(path)) throw new TypeError(`path: begin with one slash, not ${JSON.stringify(path)}`);
-  const url = new URL(base + path);
-  for (const [name, value] of Object.entries(query)) {
-    if (value === undefined || value === null) continue;
-    for (const one of [value].flat()) url.searchParams.append(name, String(one));
-  }
-  return url;
-}
-
 const isBrowser = (): boolean => /^Mozilla\//.test(globalThis.navigator?.userAgent ?? "");
 
 function headersOf(sent: SendOptions, bearer: string | undefined, userAgent: string | undefined): Headers {
-  // The value itself is in no message: errors end in logs.
+  // The message does not contain the value: errors end in logs.
   if (bearer !== undefined && !/^[\x21-\x7e]*$/.test(bearer)) {
-    throw new TokenFailure(new TypeError("token: it has spaces, line ends or other characters that no token has"));
+    throw new TokenFailure(new TypeError("token: it contains spaces, line ends or other characters that no token has"));
   }
   const headers = new Headers({ accept: "application/json" });
   if (userAgent) headers.set("user-agent", userAgent);
@@ -268,68 +289,4 @@ function headersOf(sent: SendOptions, bearer: string | undefined, userAgent: str
   if (sent.body !== undefined) headers.set("content-type", sent.body instanceof URLSearchParams ? FORM : "application/json");
   for (const [name, value] of Object.entries(sent.headers ?? {})) headers.set(name, value);
   return headers;
-}
-
-/** The next page of a list, without the origin: the service may know itself by another than the one that it is reached by. */
-function nextOf(link: string | null): string | undefined {
-  const address = /<([^<>]+)>\s*;\s*rel="?next"?/i.exec(link ?? "")?.[1];
-  if (!address) return undefined;
-  const { pathname, search } = new URL(address, "http://relative.invalid");
-  return pathname + search;
-}
-
-function check<T>(schema: z.ZodType<T>, value: unknown, asked: string): T {
-  const result = schema.safeParse(value);
-  if (result.success) return result.data;
-  const [issue] = result.error.issues;
-  const where = issue?.path.join(".") || "the whole";
-  throw new ApiError(
-    `${asked} was answered with something else than expected (${where}: ${issue?.message}). Use an SDK of the service's version.`,
-    {
-      status: 200,
-      code: "unexpected_answer",
-      cause: result.error,
-    },
-  );
-}
-
-function unexpected(asked: string, what: string, { status, headers }: Response, cause?: unknown): ApiError {
-  const requestId = headers.get("x-request-id") ?? undefined;
-  return new ApiError(`${asked} was answered with ${what}. Check that baseUrl is the address of the service.`, {
-    status,
-    code: "unexpected_answer",
-    requestId,
-    cause,
-  });
-}
-
-function redirected({ status, headers }: Response, asked: string): ApiError {
-  const to = headers.get("location");
-  return new ApiError(`${asked} was redirected${to ? ` to ${to}` : ""}. Use the address that it leads to as baseUrl.`, {
-    status,
-    code: "redirected",
-  });
-}
-
-function failure(error: unknown, asked: string, deadline: Deadline): ApiError {
-  if (deadline.isOver()) {
-    return new ApiError(`${asked} was not answered in time. Try again, or give it longer with timeoutMs.`, {
-      status: 0,
-      code: "timeout",
-      cause: error,
-    });
-  }
-  return new ApiError(`${asked} failed on the way (${reasonOf(error)}). Check the address and the network.`, {
-    status: 0,
-    code: "network",
-    cause: error,
-  });
-}
-
-/** `fetch failed` says nothing; its cause does. */
-function reasonOf(error: unknown): string {
-  const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
-  if (!(cause instanceof Error)) return String(cause);
-  const { code } = cause as { code?: unknown };
-  return cause.message || String(code ?? cause.name);
 }

@@ -13,18 +13,37 @@ import {
   webhookReplaySchema,
 } from "../webhook-activity.ts";
 import { type newWebhookSchema, type WebhookRecord, type webhookChangesSchema, webhookSchema } from "../webhooks.ts";
-import { ApiError } from "./api-error.ts";
+import { part, settingsPath, type Whose } from "./addresses.ts";
+import { unexpectedContent } from "./api-error.ts";
 import { paged } from "./paged.ts";
-import { reconnecting } from "./reconnecting.ts";
-import { sleep } from "./retry.ts";
+import { reconnecting, sleep } from "./reconnecting.ts";
 import type { Transport } from "./transport.ts";
-import { part, settingsPath, type Whose } from "./whose.ts";
 
+/**
+ * A webhook to create.
+ *
+ * @group Client
+ * @useDeclaredType
+ */
 export type NewWebhook = z.input<typeof newWebhookSchema>;
+/**
+ * Changes of a webhook. What is left out stays as it is.
+ *
+ * @group Client
+ * @useDeclaredType
+ */
 export type WebhookChanges = z.input<typeof webhookChangesSchema>;
-/** What becomes of deliveries, as it happens. After a `reset` more has happened than is told: read the list again. */
+/**
+ * A change of a delivery, as it happens. After a `reset` some changes were skipped: read the list again. `tail` is where to continue.
+ *
+ * @group Client
+ */
 export type LiveActivity = { kind: "delivery"; delivery: DeliveryJson; tail?: string } | { kind: "reset"; tail?: string };
-/** Which deliveries a replay is about: those that are named, or all that have failed in a range of time. */
+/**
+ * Which deliveries to replay: the named ones, or all that failed in a range of time.
+ *
+ * @group Client
+ */
 export type ReplayRange = { deliveries: string[] } | { since: Date | string; until?: Date | string | undefined };
 
 const one = z.object({ webhook: webhookSchema });
@@ -32,8 +51,15 @@ const withSecret = one.extend({ secret: z.string().optional() });
 const replayed = z.object({ replay: webhookReplaySchema });
 
 /**
- * The caller's webhooks, or with `{ organization }` those of an organization. The token takes the scope `webhooks`.
+ * The operations of `client.webhooks`, on webhooks, their deliveries and replays.
+ *
+ * Webhooks of the caller, or with `{ organization }` of an organization. The token needs the scope `webhooks`.
+ *
+ * @group Client
+ * @useDeclaredType
  */
+export type WebhooksClient = ReturnType<typeof webhooksOf>;
+
 export function webhooksOf({ request, stream }: Transport) {
   const at = (organization: string | undefined) => `${settingsPath(organization)}/webhooks`;
   const of = (id: string, organization: string | undefined, rest = "") => `${at(organization)}/${part(id)}${rest}`;
@@ -51,47 +77,55 @@ export function webhooksOf({ request, stream }: Transport) {
   }
 
   return {
-    /** All of them, the oldest first. */
+    /** Lists all webhooks, oldest first. */
     list: ({ organization, signal }: Whose = {}): Promise<WebhookRecord[]> =>
       request("GET", at(organization), { schema: z.array(webhookSchema), signal }),
 
+    /** Reads one webhook. @throws {@link ApiError} `not_found` */
     async get(id: string, { organization, signal }: Whose = {}): Promise<WebhookRecord> {
       return (await request("GET", of(id, organization), { schema: one, signal })).webhook;
     },
 
-    /** @returns with `secret` where `generateSecret` asked for one: it is never shown again */
+    /**
+     * Creates a webhook. With `generateSecret` the answer has a `secret`, which the service never shows again: give it to the receiver, which
+     * calls {@link verifyWebhook}. Next, `sendTest` checks that the target answers.
+     *
+     * @throws {@link ApiError} `invalid_request`: `field` names what is wrong.
+     */
     async create(webhook: NewWebhook, { organization, signal }: Whose = {}): Promise<WebhookRecord & { secret?: string }> {
       const made = await request("POST", at(organization), { body: webhook, schema: withSecret, signal });
       return { ...made.webhook, ...(made.secret !== undefined && { secret: made.secret }) };
     },
 
-    /** What is left out stays as it is; an empty `secret` takes the secret away. */
+    /** Changes a webhook. An empty `secret` removes its secret. */
     async update(id: string, changes: WebhookChanges, { organization, signal }: Whose = {}): Promise<WebhookRecord> {
-      // What it is set to it stays set to, however often it is said.
+      // Setting the same values twice changes nothing.
       return (await request("POST", of(id, organization), { body: changes, schema: one, signal, isIdempotent: true })).webhook;
     },
 
+    /** Enables a webhook, and sends what was held while the service had disabled it. */
     async enable(id: string, { organization, signal }: Whose = {}): Promise<WebhookRecord> {
       return (await request("POST", of(id, organization, "/enable"), { schema: one, signal, isIdempotent: true })).webhook;
     },
 
-    /** It is kept, and what happens meanwhile is not sent. */
+    /** Disables a webhook. It is kept, and events that happen meanwhile are not sent. */
     async disable(id: string, { organization, signal }: Whose = {}): Promise<WebhookRecord> {
       return (await request("POST", of(id, organization, "/disable"), { schema: one, signal, isIdempotent: true })).webhook;
     },
 
+    /** Deletes a webhook for good, with its activity. */
     async delete(id: string, { organization, signal }: Whose = {}): Promise<void> {
       await request("DELETE", of(id, organization), { signal });
     },
 
-    /** A new secret, shown this once; the one before signs beside it for 24 hours. */
+    /** Gives a webhook a new secret, which the service never shows again. For 24 hours, the previous secret signs as well. */
     async rotateSecret(id: string, { organization, signal }: Whose = {}): Promise<WebhookRecord & { secret: string }> {
       const schema = one.extend({ secret: z.string() });
       const { webhook, secret } = await request("POST", of(id, organization, "/rotate-secret"), { schema, signal });
       return { ...webhook, secret };
     },
 
-    /** What it did, the newest first. `limit` is how many a page has. */
+    /** Lists deliveries, newest first. `filter.limit` is the number of items on a page. */
     deliveries: (id: string, filter: DeliveryFilter = {}, { organization, signal }: Whose = {}) =>
       paged<DeliveryJson>(async (cursor) => {
         const query = { ...filter, ...(cursor !== undefined && { cursor }) };
@@ -99,11 +133,11 @@ export function webhooksOf({ request, stream }: Transport) {
         return { items: page.deliveries, next: page.older };
       }),
 
-    /** One page of them as the API has it: `tail` is where `live` goes on. */
+    /** Reads one page of deliveries as the API returns it. Pass its `tail` to `live` to continue from there. */
     deliveryPage: (id: string, filter: DeliveryFilter = {}, { organization, signal }: Whose = {}) =>
       request("GET", of(id, organization, "/deliveries"), { query: filter, schema: deliveryPageSchema, signal }),
 
-    /** One delivery: what was sent, and each attempt. */
+    /** Reads one delivery: what was sent, and each attempt. */
     delivery: (
       id: string,
       deliveryId: string,
@@ -115,30 +149,35 @@ export function webhooksOf({ request, stream }: Transport) {
         signal,
       }),
 
+    /** Reads how many deliveries there were over time, by outcome. */
     chart: (id: string, range: ChartRange = "24h", { organization, signal }: Whose = {}) =>
       request("GET", of(id, organization, "/chart"), { query: { range }, schema: webhookChartSchema, signal }),
 
-    /** Sends a delivery again, the same bytes under the same `webhook-id`, and waits for what the target answers. */
+    /** Sends a delivery again, the same bytes under the same `webhook-id`, and waits for the target's answer. */
     replay: (id: string, deliveryId: string, { organization, signal }: Whose = {}) =>
       request("POST", of(id, organization, `/replay/${part(deliveryId)}`), { schema: replayAnswerSchema, signal }),
 
-    /** Puts many into the queue again; it is on record when this returns. */
+    /** Puts many deliveries into the queue again. The replay is stored when this returns; `readReplay` follows it. */
     startReplay,
 
+    /** Reads how far a replay is. */
     readReplay: (id: string, replayId: string, whose: Whose = {}): Promise<WebhookReplayJson> => replays(id, replayId, whose),
 
+    /** Cancels a replay. What was sent stays sent. */
     async cancelReplay(id: string, replayId: string, { organization, signal }: Whose = {}): Promise<WebhookReplayJson> {
       const path = of(id, organization, `/replays/${part(replayId)}/cancel`);
       return (await request("POST", path, { schema: replayed, signal, isIdempotent: true })).replay;
     },
 
-    /** The latest, 20 at most. */
+    /** Lists the latest replays, at most 20. */
     listReplays: (id: string, { organization, signal }: Whose = {}): Promise<WebhookReplayJson[]> =>
       request("GET", of(id, organization, "/replays"), { schema: z.array(webhookReplaySchema), signal }),
 
     /**
-     * Sends again all that have failed in a range of time and tells how far it is, until the last is sent or it was cancelled.
-     * @throws ApiError `conflict` where nothing has failed in it
+     * Sends again all deliveries that failed in a range of time, and yields the replay's progress every `everyMs` milliseconds (default 1,000)
+     * until all are sent or it was cancelled. Leaving the loop does not stop the replay.
+     *
+     * @throws {@link ApiError} `conflict`: nothing failed in that time.
      */
     async *replayFailed(
       id: string,
@@ -154,7 +193,9 @@ export function webhooksOf({ request, stream }: Transport) {
       }
     },
 
-    /** Sends a made-up event of a kind and waits for what the target answers: `X-Webhook-Test: true`, counted towards no limit. */
+    /**
+     * Sends a sample event, marked by the header `X-Webhook-Test: true`, and waits for the target's answer. It counts towards no limit.
+     */
     sendTest: (id: string, kind?: TestKind, { organization, signal }: Whose = {}) =>
       request("POST", of(id, organization, "/test"), {
         body: kind === undefined ? {} : { kind },
@@ -163,8 +204,9 @@ export function webhooksOf({ request, stream }: Transport) {
       }),
 
     /**
-     * What happens from now on, or from `tail` on, without an end: what drops is taken up again where it was.
-     * @throws ApiError once it may not be read any more; what `signal` was aborted with
+     * Follows a webhook's deliveries, from now on or from `tail`, until `signal` is aborted. Reconnects and continues where it was cut off.
+     *
+     * @throws {@link ApiError} when the token may no longer read it; after an abort, the signal's reason.
      */
     live(id: string, { organization, signal, tail }: Whose & { tail?: string } = {}): AsyncIterable<LiveActivity> {
       let last = tail;
@@ -187,10 +229,9 @@ function readDelivery(data: string): DeliveryJson {
   try {
     return deliverySchema.parse(JSON.parse(data));
   } catch (cause) {
-    throw new ApiError("The stream told of a delivery in a form that is not known. Use an SDK of the service's version.", {
-      status: 200,
-      code: "unexpected_answer",
+    throw unexpectedContent(
+      "The stream has a delivery that this SDK does not know. Use the SDK version that matches the service.",
       cause,
-    });
+    );
   }
 }

@@ -1,25 +1,36 @@
 import type { HeaderPairs, RelayAnswer, RelayedRequest } from "./relayed-request.ts";
 
+/**
+ * Options of {@link forwardTo}.
+ *
+ * @group Relay
+ */
 export type ForwardOptions = {
-  /** In place of the global `fetch`. */
+  /** Replaces the global `fetch`. */
   fetch?: typeof fetch | undefined;
-  /** How long the server may take to answer. Default 60,000. */
+  /** How long the server may take to answer, in milliseconds. Default 60,000. */
   timeoutMs?: number | undefined;
 };
 
 const TIMEOUT_MS = 60_000;
-/** What an answer may have (the service takes no more). */
+/** The largest answer that the service accepts. */
 const BODY_MAX_BYTES = 8 * 1024 * 1024;
 
-/** They frame the message on one connection, or name a host that the local server is not. */
+/** Headers that belong to one connection, or name a host that the local server is not. */
 const OWN = /^(host|connection|content-length|expect|keep-alive|te|trailer|transfer-encoding|upgrade|proxy-.*)$/i;
-/** `fetch` has undone them. */
+/** Headers that `fetch` has resolved already. */
 const UNDONE = /^(content-encoding|content-length|transfer-encoding|connection|keep-alive)$/i;
 
 /**
- * A `handle` for `listenToRelay` that sends each request on to a server of one's own, the body byte for byte. Where nobody answers there it
- * answers 502, so that a delivery is tried again.
- * @param url where to: `http://localhost:3000`, or with a path that is put before each request's
+ * Makes a `handle` for {@link listenToRelay} that forwards each request to a server of yours, with the same bytes as its body. If that
+ * server does not respond, the response is 502 (504 after the time limit), so that the service retries a delivery.
+ *
+ * @param url The server, `http://localhost:3000`. Its path precedes the path of each request, which cannot lead out of it.
+ * @param options `fetch` and `timeoutMs`.
+ * @returns The handler.
+ * @throws TypeError if `url` does not begin with `http://` or `https://`.
+ *
+ * @group Relay
  */
 export function forwardTo(url: string, { fetch: given, timeoutMs = TIMEOUT_MS }: ForwardOptions = {}) {
   const base = new URL(url);
@@ -41,11 +52,11 @@ export function forwardTo(url: string, { fetch: given, timeoutMs = TIMEOUT_MS }:
         signal: ending,
       });
       const answered = await readBytes(response);
-      if (!answered) return failed(`the answer has more than ${BODY_MAX_BYTES / 1024 / 1024} MiB`);
+      if (!answered) return failed(`the response has more than ${BODY_MAX_BYTES / 1024 / 1024} MiB`);
       const kept: HeaderPairs = [...response.headers].filter(([name]) => !UNDONE.test(name));
       return { status: response.status, headers: kept, body: answered };
     } catch (error) {
-      if (ending.aborted) return failed(`no answer within ${timeoutMs / 1000} s`, 504);
+      if (ending.aborted) return failed(`no response within ${timeoutMs / 1000} s`, 504);
       const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
       return failed(cause instanceof Error ? cause.message : String(cause));
     }
@@ -62,13 +73,13 @@ const refused: RelayAnswer = {
   headers: [["content-type", "application/json"]],
   body: JSON.stringify({
     error: "invalid_request",
-    error_description: "The path leads out of the address that is forwarded to.",
+    error_description: "The path leads out of the forwarding URL.",
   }),
 };
 
 /**
- * Never at another host, whatever the path begins with.
- * @returns undefined where `..` in it would lead out of the base's own path: whoever knows the relay's address sends what they like
+ * The address on the same host, whatever the path begins with; undefined if `..` in it would lead out of the base's own path. Anybody who
+ * knows the relay's address can send any path.
  */
 function addressOf(base: URL, path: string): URL | undefined {
   const prefix = base.pathname.replace(/\/$/, "");
@@ -85,7 +96,7 @@ function headersOf(pairs: HeaderPairs): Headers {
   return headers;
 }
 
-/** @returns undefined of a body that is too long */
+/** Reads the body; undefined if it is too long. */
 async function readBytes(response: Response): Promise<Uint8Array | undefined> {
   const reader = response.body?.getReader();
   if (!reader) return new Uint8Array();

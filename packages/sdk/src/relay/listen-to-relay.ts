@@ -1,49 +1,73 @@
+import { part } from "../client/addresses.ts";
 import { ApiError } from "../client/api-error.ts";
 import type { Client } from "../client/create-client.ts";
-import { delayBeforeRetry, isWorthRetrying, sleep } from "../client/retry.ts";
-import { part } from "../client/whose.ts";
+import { delayBeforeRetry, isWorthRetrying, sleep } from "../client/reconnecting.ts";
 import { answerBody, type RelayAnswer, type RelayedRequest, readRelayedRequest } from "./relayed-request.ts";
 import type { OpenedRelay } from "./schemas.ts";
 
+/**
+ * What happens to a listener: it `open`s, its address has `moved`, the connection is `lost` or has `resumed`.
+ *
+ * @group Relay
+ */
 export type RelayState =
-  /** It listens, for the first time. */
+  /** It listens for the first time. `waiting` requests were kept before. */
   | { kind: "open"; url: string; expiresAt: string; waiting: number }
-  /** The address is another one: it had expired. `staleWebhooks` still point to the one before. */
+  /** The relay had expired and has another address. `staleWebhooks` still send to the previous one. */
   | { kind: "moved"; url: string; previousUrl: string; staleWebhooks: { id: string; url: string }[] }
-  /** The connection is gone, and is made again by itself; but for `replaced` and `closed`, after which it ends. */
+  /** The connection is lost, and is made again, except after the reasons `replaced` and `closed`. */
   | { kind: "lost"; reason: string }
   /** It listens again. */
   | { kind: "resumed"; waiting: number };
 
+/**
+ * Options of {@link listenToRelay}.
+ *
+ * @group Relay
+ */
 export type ListenOptions = {
-  /** Of the relay: the same name has the same address, for as long as somebody listens at least every 72 hours. */
+  /** The relay's name. The same name keeps its address as long as somebody listens at least every 72 hours. */
   name: string;
-  /** What it throws is answered with 500, so that a delivery is tried again. */
+  /** Answers a request. If it throws, the answer is 500, so that the service attempts a delivery again. */
   handle: (request: RelayedRequest) => Promise<RelayAnswer> | RelayAnswer;
   signal?: AbortSignal | undefined;
-  /** Requests that are handled at once, at most 64. Default 8; 1 keeps their order. */
+  /** How many requests are handled at once, at most 64. Default 8; 1 keeps their order. */
   concurrency?: number | undefined;
+  /** Is told about each change of state. */
   onState?: ((state: RelayState) => void) | undefined;
-  /** What was handled although its answer could not be sent, or threw. */
+  /** Is told when `handle` threw, or when an answer could not be sent. */
   onError?: ((error: unknown, request: RelayedRequest) => void) | undefined;
 };
 
-/** The service's heart beats every five seconds. */
+/** The service sends a heartbeat every five seconds. */
 const IDLE_MS = 20_000;
 const RENEW_AGAIN_MS = 60_000;
 const RENEW_LATEST_MS = 24 * 3_600_000;
-/** How long what runs is waited for. */
+/** How long requests that are being handled are awaited at the end. */
 const GRACE_MS = 10_000;
-/** So many ids of answered requests are remembered. */
+/** How many IDs of answered requests are remembered. */
 const ANSWERED_MAX = 2_000;
 
 /**
- * Listens to a relay of one's own and has its requests handled, until `signal` aborts: it comes back by itself with what it has not
- * answered, and renews the relay. One request is never handled twice at once, and not again once its answer is on record.
+ * Listens to a relay, which gives a receiver on a private network a public address, and passes each request to `handle`. It reconnects and
+ * renews the relay until `signal` aborts. A request is never handled twice at the same time, and never again once the service has its answer.
+ * At the end, requests that are being handled get ten seconds; what is not answered by then goes to the next listener.
  *
- * What runs is waited for at the end, for ten seconds; what was not answered by then is handed to the next listener.
- * @returns why it ended; `replaced`: another listener has taken over; `closed`: somebody closed the relay
- * @throws ApiError where another try would end the same: a token that is none, a missing scope, a name that cannot be
+ * @param client A client whose token has the scope `webhooks`.
+ * @param options The relay's name, and `handle`, such as {@link forwardTo}. `onState` tells the public address: point a webhook at it.
+ * @returns Why it ended: `aborted` by `signal`, `replaced` by another listener, or `closed` because somebody closed the relay.
+ * @throws {@link ApiError} if another attempt would fail in the same way: a wrong token, a missing scope, an invalid name.
+ *
+ * @example
+ * ```ts
+ * await listenToRelay(client, {
+ *   name: "laptop",
+ *   handle: forwardTo("http://localhost:3000"),
+ *   onState: (state) => state.kind === "open" && console.log(`Send webhooks to ${state.url}`),
+ * });
+ * ```
+ *
+ * @group Relay
  */
 export async function listenToRelay(
   client: Pick<Client, "request" | "stream" | "relays">,
@@ -70,7 +94,7 @@ export async function listenToRelay(
     return opened;
   }
 
-  /** @returns whether another listener has taken over */
+  /** Listens on one connection. True if another listener has taken over. */
   async function connect(): Promise<boolean> {
     const { relay } = await open();
     const renewing = keepRenewed(relay.expiresAt, open, ending.signal);
@@ -133,7 +157,7 @@ export async function listenToRelay(
     await work.settled(GRACE_MS);
   }
 
-  /** Somebody has closed it, which is not for its listener to undo. One that has expired is still there. */
+  /** Whether somebody has closed the relay, which its listener must not undo. An expired relay still exists. */
   async function isClosed(): Promise<boolean> {
     if (!hasListened) return false;
     return client.relays.get(name, { signal: ending.signal }).then(
@@ -143,10 +167,10 @@ export async function listenToRelay(
   }
 }
 
-/** Requests that are being handled, and the answers of those that are. */
+/** Requests that are being handled, and the answers of handled ones. */
 class Work {
   readonly #running = new Map<string, Promise<void>>();
-  /** Handled, and the answer not on record: it is sent when the request comes again, and nothing is handled twice. */
+  /** Answers that the service does not have yet: they are sent when the request comes again, which is then not handled twice. */
   readonly #unsent = new Map<string, RelayAnswer>();
   readonly #answered = new Set<string>();
   readonly #client: Pick<Client, "request">;
@@ -204,11 +228,11 @@ class Work {
     try {
       await post(answerBody(answer));
     } catch (error) {
-      // Answered already, by the attempt whose answer was lost; or given up.
+      // An earlier attempt has answered it, or the service has given it up.
       if (error instanceof ApiError && error.status === 404) return;
       if (!(error instanceof ApiError) || (error.status !== 400 && error.status !== 413)) throw error;
       this.#options.onError?.(error, request);
-      const body = `The handler's answer cannot be sent: ${error.message}`;
+      const body = `The handler's response cannot be sent: ${error.message}`;
       await post(answerBody({ status: 502, headers: [["content-type", "text/plain; charset=utf-8"]], body }));
     }
   }
@@ -222,7 +246,7 @@ class Work {
   }
 }
 
-/** Renews in the middle of what is left. */
+/** Renews the relay when half of its remaining time is over. */
 function keepRenewed(expiresAt: string, open: () => Promise<OpenedRelay>, signal: AbortSignal): { stop: () => void } {
   let timer: ReturnType<typeof setTimeout> | undefined;
   let isStopped = false;
@@ -236,7 +260,7 @@ function keepRenewed(expiresAt: string, open: () => Promise<OpenedRelay>, signal
         () => plan(RENEW_AGAIN_MS),
       );
     }, ms);
-    // In Node a timer alone does not keep a process.
+    // In Node, this timer alone must not keep the process alive.
     (timer as { unref?: () => void }).unref?.();
   };
   plan(after(expiresAt));

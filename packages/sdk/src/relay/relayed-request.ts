@@ -1,32 +1,45 @@
 import { ApiError } from "../client/api-error.ts";
-import { fromBase64, toBase64 } from "./base64.ts";
 import { relayedRequestSchema } from "./schemas.ts";
 
+/**
+ * Headers in the order in which they were sent.
+ *
+ * @group Relay
+ */
 export type HeaderPairs = [name: string, value: string][];
 
-/** A request that was sent to a relay's address. */
+/**
+ * A request that was sent to a relay's address.
+ *
+ * @group Relay
+ */
 export type RelayedRequest = {
   id: string;
   method: string;
-  /** What followed the relay's address, with the query: `/webhooks/onPush?x=1`. */
+  /** The path after the relay's address, with the query: `/webhooks/onPush?x=1`. */
   path: string;
-  /** In the order in which they were sent, a name as often as it came. */
+  /** In the order in which they were sent; a name may occur several times. */
   headers: HeaderPairs;
-  /** Byte for byte. */
+  /** The bytes as they were sent. */
   body: Uint8Array<ArrayBuffer>;
   receivedAt: Date;
-  /** It was kept while nobody listened, and nobody waits for the answer. */
+  /** It was kept while nobody listened, and its sender does not wait for the answer. */
   isFromInbox: boolean;
 };
 
+/**
+ * The answer to a relayed request.
+ *
+ * @group Relay
+ */
 export type RelayAnswer = {
-  /** 200 to 599. */
+  /** An HTTP status from 200 to 599. */
   status: number;
   headers?: HeaderPairs | Record<string, string> | undefined;
   body?: Uint8Array | string | undefined;
 };
 
-/** @param data of the event `request` */
+/** Reads the data of the event `request`. */
 export function readRelayedRequest(data: string): RelayedRequest {
   try {
     const { bodyBase64, receivedAt, ...rest } = relayedRequestSchema.parse(JSON.parse(data));
@@ -34,14 +47,27 @@ export function readRelayedRequest(data: string): RelayedRequest {
   } catch (cause) {
     const facts = { status: 200, code: "unexpected_answer", cause };
     throw new ApiError(
-      "The relay handed over a request in a form that is not known. Use an SDK of the service's version.",
+      "The relay has a request that this SDK does not know. Use the SDK version that matches the service.",
       facts,
     );
   }
 }
 
-/** The answer as it is sent. */
+/** Writes an answer as the service takes it. */
 export function answerBody({ status, headers = [], body = "" }: RelayAnswer) {
   const bytes = typeof body === "string" ? new TextEncoder().encode(body) : body;
   return { status, headers: Array.isArray(headers) ? headers : Object.entries(headers), bodyBase64: toBase64(bytes) };
+}
+
+/** How many characters one call converts. Many more arguments would overflow the stack. */
+const PIECE = 8_192;
+
+function toBase64(bytes: Uint8Array): string {
+  let text = "";
+  for (let at = 0; at < bytes.length; at += PIECE) text += String.fromCharCode(...bytes.subarray(at, at + PIECE));
+  return btoa(text);
+}
+
+function fromBase64(text: string): Uint8Array<ArrayBuffer> {
+  return Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
 }

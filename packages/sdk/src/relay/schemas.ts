@@ -1,43 +1,43 @@
 import { z } from "zod";
 
-/** A public address on the service for a receiver that has none of its own. */
+/** A public address on the service for a receiver that has none of its own. @group Relay */
 export const relayRecordSchema = z.object({
   name: z.string(),
-  /** Whoever knows it can send to it. */
+  /** Anybody who knows it can send requests to it. */
   url: z.string(),
   createdAt: z.string(),
   /** 72 hours after it was last renewed. */
   expiresAt: z.string(),
   isListening: z.boolean(),
-  /** Requests that no listener was given yet. */
+  /** The number of requests that no listener has received yet. */
   waiting: z.number(),
 });
 export type RelayRecord = z.infer<typeof relayRecordSchema>;
 
 export const openedRelaySchema = z.object({
   relay: relayRecordSchema,
-  /** Where it was until it expired. */
+  /** Its previous address, until it expired. */
   previousUrl: z.string().optional(),
   /** The caller's webhooks that still point there. */
   staleWebhooks: z.array(z.object({ id: z.string(), url: z.string() })).optional(),
 });
 export type OpenedRelay = z.infer<typeof openedRelaySchema>;
 
-/** Node takes no more of one answer. */
+/** Node accepts no more headers in one response. */
 const HEADERS_MAX = 2_000;
 const headerListSchema = z.array(z.tuple([z.string(), z.string()])).max(HEADERS_MAX);
 
-/** A request as it stands in the stream. */
+/** A request as the stream contains it. @group Relay */
 export const relayedRequestSchema = z.object({
   id: z.string(),
   method: z.string(),
   /** What follows the token, with the query. */
   path: z.string(),
-  /** In the order in which they were sent, a name as often as it came. */
+  /** In the order in which they were sent. A name may occur several times. */
   headers: headerListSchema,
   bodyBase64: z.string(),
   receivedAt: z.string(),
-  /** It was kept, and nobody waits for the answer. */
+  /** It was stored, and its sender does not wait for the answer. */
   isFromInbox: z.boolean(),
 });
 

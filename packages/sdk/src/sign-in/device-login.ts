@@ -1,91 +1,108 @@
-import { z } from "zod";
+import * as oauth from "oauth4webapi";
 import { ApiError } from "../client/api-error.ts";
-import { sleep } from "../client/retry.ts";
-import { spaced } from "./create-login.ts";
-import { discover } from "./discover.ts";
+import { sleep } from "../client/reconnecting.ts";
 import { type IdTokenClaims, verifyIdToken } from "./id-token.ts";
-import { SignInError } from "./sign-in-error.ts";
-import { type AppOptions, postForm, requestTokens, type Tokens } from "./tokens.ts";
+import { type AppOptions, connect } from "./service.ts";
+import { orRefused, SignInError } from "./sign-in-error.ts";
+import { given, requestTokens, scopeText, type Tokens } from "./tokens.ts";
 
-/** What the person is to be shown. */
+/**
+ * What to show to the person.
+ *
+ * @group Device sign-in
+ */
 export type DeviceCode = {
-  /** `ABCD-EFGH`, to type in at `verificationUri`. */
+  /** The code to enter at `verificationUri`, such as `ABCD-EFGH`. */
   userCode: string;
+  /** The URL at which to enter the code. */
   verificationUri: string;
-  /** The same with the code in it: to open, or to draw as a QR code. The person compares the code. */
+  /** `verificationUri` with the code in it, to open or to show as a QR code. The person still compares the code. */
   verificationUriComplete: string;
-  /** ISO 8601 in UTC. */
+  /** When the code expires, in ISO 8601 and UTC. */
   expiresAt: string;
 };
 
+/**
+ * A poll that has not ended the sign-in.
+ *
+ * @group Device sign-in
+ */
 export type DevicePoll = {
-  /** From 1. */
+  /** 1 for the first poll. */
   number: number;
-  /** `slow_down` and `unreachable` make the next wait longer. */
+  /** Nobody has answered yet; the polls came too fast; or the service could not be reached. The last two lengthen the interval. */
   answer: "authorization_pending" | "slow_down" | "unreachable";
-  /** Until the next one. */
+  /** Seconds until the next poll. */
   intervalSeconds: number;
-  /** Until the code runs out. */
+  /** Seconds until the code expires. */
   leftSeconds: number;
 };
 
+/**
+ * Options of {@link deviceLogin}.
+ *
+ * @group Device sign-in
+ */
 export type DeviceLoginOptions = AppOptions & {
+  /** Scopes, as a list or separated by spaces. Default: those of the app. */
   scope?: string | readonly string[] | undefined;
+  /** IDs of organizations to request. The person chooses which ones to grant. */
   orgIds?: string | readonly string[] | undefined;
-  /** Shows the code; waited for before the first poll. */
+  /** Shows the code. The first poll waits for it. */
   onCode: (code: DeviceCode) => void | Promise<void>;
-  /** After each poll that was not the last. */
+  /** Is told about each poll but the last. */
   onPoll?: ((poll: DevicePoll) => void) | undefined;
-  /** In place of a timer between polls. */
+  /** Replaces the timer between polls. */
   wait?: ((seconds: number, signal?: AbortSignal) => Promise<void>) | undefined;
 };
 
-const answerSchema = z.object({
-  device_code: z.string().min(1),
-  user_code: z.string().min(1),
-  verification_uri: z.url({ protocol: /^https?$/ }),
-  verification_uri_complete: z.url({ protocol: /^https?$/ }).optional(),
-  expires_in: z.number().positive().default(900),
-  interval: z.number().nonnegative().default(5),
-});
-
-/** A poll that never arrived is tried again, less often each time, but not less often than this. */
+/** The interval if the service names none (RFC 8628 §3.5). */
+const INTERVAL_SECONDS = 5;
+/** After lost polls, the interval doubles up to this. */
 const INTERVAL_MAX_SECONDS = 60;
 
 /**
- * Signs in on a machine without a browser: shows a code, and waits until the person has entered it elsewhere.
- * @throws SignInError `access_denied` where the person refused, `expired_token` where nobody came, and what else the service says; what
- *   `signal` was aborted with
- * @see https://www.rfc-editor.org/rfc/rfc8628
+ * Signs in on a device without a browser: requests a code, has `onCode` show it, and polls until the person has answered on another device,
+ * as often as the service allows and less often while it cannot be reached.
+ *
+ * @param options The app, the scopes, and `onCode`, which shows the code. `signal` gives up.
+ * @returns The tokens, and the claims of the ID token where the scope `openid` was granted. Next, store the tokens and give
+ *   {@link keepTokens} to {@link createClient}.
+ * @throws {@link SignInError} `access_denied`: the person refused; `expired_token`: nobody entered the code in time;
+ *   `invalid_client`, `invalid_scope`: check the app; `invalid_id_token`: see {@link verifyIdToken};
+ *   `unsupported_grant_type`: the service has no device sign-in.
+ * @throws {@link ApiError} `network`, `timeout` or `unexpected_answer`: there was no answer to the request for the code.
+ * @see [RFC 8628 §3](https://www.rfc-editor.org/rfc/rfc8628#section-3)
+ *
+ * @example
+ * ```ts
+ * const tokens = await deviceLogin({
+ *   baseUrl: "https://hub.example.com",
+ *   clientId: "…",
+ *   scope: "openid webhooks",
+ *   onCode: ({ verificationUri, userCode }) => console.log(`Open ${verificationUri} and enter ${userCode}`),
+ * });
+ * ```
+ *
+ * @group Device sign-in
  */
 export async function deviceLogin(options: DeviceLoginOptions): Promise<Tokens & { claims?: IdTokenClaims }> {
-  const { scope, orgIds, onCode, onPoll, signal, clientId } = options;
+  const { onCode, onPoll, signal } = options;
   const wait = options.wait ?? ((seconds: number) => sleep(seconds * 1000, signal));
-  const { device_authorization_endpoint } = await discover(options);
-  if (!device_authorization_endpoint) {
-    throw new SignInError("The service offers no sign-in by code.", { code: "unsupported_grant_type" });
-  }
-  const form = { scope: scope && spaced(scope), orgIds: orgIds && [orgIds].flat().join(",") };
-  const asked = await postForm(device_authorization_endpoint, { ...options, clientId }, form, answerSchema);
-  const expiresAt = Date.now() + asked.expires_in * 1000;
-  await onCode({
-    userCode: asked.user_code,
-    verificationUri: asked.verification_uri,
-    verificationUriComplete: asked.verification_uri_complete ?? asked.verification_uri,
-    expiresAt: new Date(expiresAt).toISOString(),
-  });
+  const { deviceCode, shown, expiresAt, firstInterval } = await requestCode(options);
+  await onCode({ ...shown, expiresAt: new Date(expiresAt).toISOString() });
 
-  let interval = asked.interval;
+  let interval = firstInterval;
   for (let number = 1; ; number += 1) {
     await wait(interval, signal);
     if (signal?.aborted) throw signal.reason;
     if (Date.now() >= expiresAt) throw expired();
-    const answer = await poll(options, asked.device_code);
+    const answer = await poll(options, deviceCode);
     if (typeof answer === "object") {
       if (answer.idToken === undefined) return answer;
       return { ...answer, claims: await verifyIdToken({ ...options, idToken: answer.idToken, accessToken: answer.accessToken }) };
     }
-    // RFC 8628 §3.5: five seconds more for good, and after a time-out ever less often.
+    // RFC 8628 §3.5: five seconds more from now on, and less often after each time-out.
     if (answer === "slow_down") interval += 5;
     if (answer === "unreachable") interval = Math.min(INTERVAL_MAX_SECONDS, Math.max(1, interval * 2));
     onPoll?.({
@@ -97,9 +114,43 @@ export async function deviceLogin(options: DeviceLoginOptions): Promise<Tokens &
   }
 }
 
+/** The device authorization request (RFC 8628 §3.1). */
+async function requestCode(options: DeviceLoginOptions) {
+  const { scope, orgIds } = options;
+  const { as, client, authentication, http } = await connect(options);
+  if (!as.device_authorization_endpoint) {
+    throw new SignInError("The service does not support device sign-in.", { code: "unsupported_grant_type" });
+  }
+  const parameters = given({ scope: scope && scopeText(scope), orgIds: orgIds && [orgIds].flat().join(",") });
+  const response = await orRefused(oauth.deviceAuthorizationRequest(as, client, authentication, parameters, http));
+  const answer = await orRefused(oauth.processDeviceAuthorizationResponse(as, client, response));
+  const { verification_uri: verificationUri, verification_uri_complete: verificationUriComplete = verificationUri } = answer;
+  return {
+    deviceCode: answer.device_code,
+    shown: {
+      userCode: answer.user_code,
+      verificationUri: webAddress(verificationUri),
+      verificationUriComplete: webAddress(verificationUriComplete),
+    },
+    expiresAt: Date.now() + answer.expires_in * 1000,
+    firstInterval: answer.interval ?? INTERVAL_SECONDS,
+  };
+}
+
+/** Programs open these URLs: a scheme other than HTTP would start a program other than a browser. */
+function webAddress(text: string): string {
+  if (URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)) return text;
+  throw new ApiError("The service's verification URI is not a web URL.", {
+    status: 200,
+    code: "unexpected_answer",
+  });
+}
+
 async function poll(app: AppOptions, deviceCode: string): Promise<Tokens | DevicePoll["answer"]> {
   try {
-    return await requestTokens(app, { grant_type: "urn:ietf:params:oauth:grant-type:device_code", device_code: deviceCode });
+    return await requestTokens(app, ({ as, client, authentication, http }) =>
+      oauth.deviceCodeGrantRequest(as, client, authentication, deviceCode, http),
+    );
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
     if (error.code === "authorization_pending" || error.code === "slow_down") return error.code;
@@ -111,15 +162,17 @@ async function poll(app: AppOptions, deviceCode: string): Promise<Tokens | Devic
         cause: error,
       });
     }
-    // Proxies answer in their own words while the service is away.
+    // Proxies answer in their own words while the service cannot be reached.
     if (error.status === 429) return "slow_down";
-    if (error.status === 0 || error.status >= 500 || error.code === "unexpected_answer") return "unreachable";
+    if (error.code === "unexpected_answer") return "unreachable";
+    // A failed check has no status either, and is final.
+    if (!(error instanceof SignInError) && (error.status === 0 || error.status >= 500)) return "unreachable";
     throw error;
   }
 }
 
 const expired = (cause?: ApiError): SignInError =>
-  new SignInError("The code has run out before anybody entered it. Sign in again to get a new one.", {
+  new SignInError("The code expired before anybody entered it. Sign in again to get a new one.", {
     status: cause?.status ?? 0,
     code: "expired_token",
     cause,

@@ -1,52 +1,73 @@
-import { spaced } from "./create-login.ts";
-import type { ServiceOptions } from "./discover.ts";
-import { requestTokens, type Tokens } from "./tokens.ts";
+import type { AppOptions, ServiceOptions } from "./service.ts";
+import { requestGrant, scopeText, type Tokens } from "./tokens.ts";
 
 const GRANT = "urn:ietf:params:oauth:grant-type:token-exchange";
 const ACCESS_TOKEN = "urn:ietf:params:oauth:token-type:access_token";
 const ID_TOKEN = "urn:ietf:params:oauth:token-type:id_token";
 
-export type ExchangeTokenOptions = ServiceOptions & {
-  /** Of an app that is bound to the organization and has the privilege `token-exchange`. */
-  clientId: string;
+/**
+ * Options of {@link exchangeToken}. The app must be bound to an organization and have the privilege `token-exchange`.
+ *
+ * @group Tokens without a person
+ */
+export type ExchangeTokenOptions = AppOptions & {
   clientSecret: string;
-  /** Of a member, verified. */
+  /** A verified email address of a member of the organization. */
   email: string;
-  /** Among the app's; all of them when left out. Ask for the least. */
+  /** Scopes of the app, as a list or separated by spaces. Request as few as possible; the default is all of them. */
   scope?: string | readonly string[] | undefined;
-  /** Who acts for the member, where somebody does: an access token. */
+  /** An access token of the party that acts for the member, if there is one (RFC 8693 §1.1). */
   actorToken?: string | undefined;
-  /** The service's word in names of its own (its setting VENDOR). Default `keyhook`. */
+  /** The vendor prefix in the service's own names (its setting VENDOR). Default `keyhook`. */
   vendor?: string | undefined;
 };
 
 /**
- * A token for a member of the organization that the app is bound to, without asking them. There is no refresh token: exchange again.
- * @throws SignInError `invalid_client` where the app may not; `invalid_grant` where there is no token for this person; `invalid_scope`
- * @see https://www.rfc-editor.org/rfc/rfc8693#section-2
+ * Gets a token of a member of the organization to which the app is bound, without asking that member. There is no refresh token: exchange
+ * again when the token expires. Next, give `accessToken` to {@link createClient}.
+ *
+ * @param options The app with its secret, and the member's email address.
+ * @returns Tokens without `refreshToken`.
+ * @throws {@link SignInError} `invalid_client`: the app may not, or its secret is wrong; `invalid_grant`: there is no token for this person;
+ *   `invalid_scope`: the app does not have such a scope.
+ * @throws {@link ApiError} `network` or `timeout`: nothing came back. It is safe to call it again.
+ * @see [RFC 8693 §2.1](https://www.rfc-editor.org/rfc/rfc8693#section-2.1)
+ *
+ * @group Tokens without a person
  */
 export function exchangeToken({ email, scope, actorToken, vendor = "keyhook", ...app }: ExchangeTokenOptions): Promise<Tokens> {
-  return requestTokens(app, {
-    grant_type: GRANT,
+  return requestGrant(app, GRANT, {
     subject_token: email,
     subject_token_type: `urn:${vendor}:token-type:user-email`,
-    scope: scope && spaced(scope),
+    scope: scope && scopeText(scope),
     ...(actorToken && { actor_token: actorToken, actor_token_type: ACCESS_TOKEN }),
   });
 }
 
+/**
+ * Options of {@link exchangeCiToken}.
+ *
+ * @group Tokens without a person
+ */
 export type ExchangeCiTokenOptions = ServiceOptions & {
-  /** The job's ID token. Its audience is the service's address; it is good for one exchange. */
+  /** The CI job's ID token. Its audience must be the service's URL, and it can be exchanged once. */
   idToken: string;
-  /** `owner/name` of a model, `datasets/owner/name`, `spaces/owner/name`, or a user name. */
+  /** What the job needs access to: `owner/name` of a model, `datasets/owner/name`, `spaces/owner/name`, or a user name. */
   resource: string;
 };
 
 /**
- * A token of an hour for a job of continuous integration, which has nothing but its own ID token.
- * @throws SignInError `invalid_grant` where no trusted publisher matches
- * @see https://www.rfc-editor.org/rfc/rfc8693#section-2
+ * Gets a token for a CI job that has only its own ID token. The token is valid for an hour and for the one `resource`. Next, give
+ * `accessToken` to {@link createClient}, or to git as the password.
+ *
+ * @param options The service, the job's ID token, and the resource.
+ * @returns Tokens without `refreshToken`.
+ * @throws {@link SignInError} `invalid_grant`: no trusted publisher of the resource matches the job, or the ID token was used before.
+ * @throws {@link ApiError} `network` or `timeout`: nothing came back. Request another ID token before you call it again.
+ * @see [RFC 8693 §2.1](https://www.rfc-editor.org/rfc/rfc8693#section-2.1)
+ *
+ * @group Tokens without a person
  */
 export function exchangeCiToken({ idToken, resource, ...service }: ExchangeCiTokenOptions): Promise<Tokens> {
-  return requestTokens(service, { grant_type: GRANT, subject_token: idToken, subject_token_type: ID_TOKEN, resource });
+  return requestGrant(service, GRANT, { subject_token: idToken, subject_token_type: ID_TOKEN, resource });
 }

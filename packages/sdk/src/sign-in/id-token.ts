@@ -1,7 +1,7 @@
+import * as oauth from "oauth4webapi";
 import { z } from "zod";
-import { discover, endpointAt, type ServiceOptions } from "./discover.ts";
-import { base64url, fromBase64url, sha256 } from "./random.ts";
-import { SignInError } from "./sign-in-error.ts";
+import { connect, type ServiceOptions, TOLERANCE_SECONDS } from "./service.ts";
+import { invalidIdToken, orRefused } from "./sign-in-error.ts";
 
 const claimsSchema = z.looseObject({
   iss: z.string(),
@@ -19,120 +19,103 @@ const claimsSchema = z.looseObject({
   email: z.string().optional(),
   email_verified: z.boolean().optional(),
 });
-/** What the service says of the person. `sub` is who they are: names and addresses change. */
+/**
+ * What the service says about the person. Store `sub` as their ID: names and addresses change. `exp`, `iat` and `auth_time` are seconds
+ * since 1970.
+ *
+ * @see [OpenID Connect Core 1.0 §2](https://openid.net/specs/openid-connect-core-1_0.html#IDToken)
+ *
+ * @group Sign-in
+ * @useDeclaredType
+ */
 export type IdTokenClaims = z.infer<typeof claimsSchema>;
 
+/**
+ * Options of {@link verifyIdToken}.
+ *
+ * @group Sign-in
+ */
 export type IdTokenOptions = ServiceOptions & {
+  /** The ID token as a signed JWT. */
   idToken: string;
+  /** The app to which the token must have been issued. */
   clientId: string;
-  /** Of the login; none where it was begun without one, as a device's is. */
+  /** The nonce of the login. Leave it out only where the sign-in sent none, as a device's does. */
   nonce?: string | undefined;
-  /** Whatever came with it: it must be the one that the token speaks of. */
+  /** The access token that came with the ID token. It must then be the one that `at_hash` names. */
   accessToken?: string | undefined;
 };
 
-/** How far clocks may be apart. */
-const TOLERANCE_SECONDS = 60;
-
-const ALGORITHMS = {
-  RS256: { kty: "RSA", import: { name: "RSASSA-PKCS1-v1_5", hash: "SHA-256" }, verify: { name: "RSASSA-PKCS1-v1_5" } },
-  ES256: { kty: "EC", import: { name: "ECDSA", namedCurve: "P-256" }, verify: { name: "ECDSA", hash: "SHA-256" } },
-} as const;
-
 /**
- * Checks an ID token: signature, issuer, audience, time, nonce and the access token that it came with.
- * @throws SignInError `invalid_id_token`
- * @see https://openid.net/specs/openid-connect-core-1_0.html#IDTokenValidation and https://www.rfc-editor.org/rfc/rfc8725
+ * Checks an ID token: its signature (RS256 or ES256, by a key of the service), issuer, audience and authorized party, expiry and time of
+ * issue (with a tolerance of 60 seconds), nonce, and the access token that it names. {@link finishLogin} and {@link deviceLogin} have done
+ * this already; call it for an ID token that reached your program in another way.
+ *
+ * @param options The token, and what it must match.
+ * @returns The claims. Next, find or create your account by `sub`.
+ * @throws {@link SignInError} `invalid_id_token`: a check failed, and `message` says which.
+ * @throws {@link ApiError} `network` or `timeout`: the service's keys could not be read.
+ * @see [OpenID Connect Core 1.0 §3.1.3.7](https://openid.net/specs/openid-connect-core-1_0.html#IDTokenValidation)
+ * @see [RFC 8725](https://www.rfc-editor.org/rfc/rfc8725)
+ *
+ * @group Sign-in
  */
 export async function verifyIdToken(options: IdTokenOptions): Promise<IdTokenClaims> {
   const { idToken, clientId, nonce, accessToken } = options;
-  const { issuer, jwks_uri } = await discover(options);
-  const { header, payload, signed, signature } = takeApart(idToken);
-  // The key's kind and the hash are ours to say, never the token's: `none`, and HMAC with the public key, are how it is forged.
-  const algorithm = Object.hasOwn(ALGORITHMS, header.alg) ? ALGORITHMS[header.alg as keyof typeof ALGORITHMS] : undefined;
-  if (!algorithm || header.crit !== undefined) throw invalid(`it is signed by ${header.alg}`);
-  const key = await findKey(jwks_uri, header, algorithm, options);
-  if (!(await crypto.subtle.verify(algorithm.verify, key, signature, signed))) throw invalid("its signature is wrong");
-  const { data: claims } = claimsSchema.safeParse(payload);
-  if (!claims) throw invalid("a claim is missing or of another kind");
+  if (idToken === "") throw invalidIdToken("it is empty");
+  const { as, client, http } = await connect(options);
+  // oauth4webapi checks an ID token as a part of the token endpoint's answer. It does not look at the access token.
+  const answer = new Response(JSON.stringify({ access_token: accessToken || "none", token_type: "bearer", id_token: idToken }));
+  const checked = await orRefused(
+    nonce === undefined
+      ? oauth.processGenericTokenEndpointResponse(as, client, answer)
+      : oauth.processAuthorizationCodeResponse(as, client, answer, { expectedNonce: nonce, requireIdToken: true }),
+  );
+  await orRefused(oauth.validateApplicationLevelSignature(as, answer, http));
+  const claims = readClaims(oauth.getValidatedIdTokenClaims(checked));
 
-  const now = Date.now() / 1000;
-  if (claims.iss !== issuer) throw invalid(`it is from ${claims.iss}`);
-  const audience = [claims.aud].flat();
-  if (!audience.includes(clientId)) throw invalid(`it is for ${audience.join(", ")}`);
-  if ((claims.azp ?? clientId) !== clientId || (audience.length > 1 && claims.azp === undefined))
-    throw invalid("it was given to another app");
-  if (claims.exp + TOLERANCE_SECONDS <= now) throw invalid("it has expired; check this machine's clock");
-  if (claims.iat - TOLERANCE_SECONDS > now) throw invalid("it is from the future; check this machine's clock");
-  if (nonce !== undefined && claims.nonce !== nonce) throw invalid("its nonce is of another sign-in");
-  if (accessToken !== undefined && claims.at_hash !== undefined) {
-    const hash = base64url((await sha256(accessToken)).subarray(0, 16));
-    if (claims.at_hash !== hash) throw invalid("it came with another access token");
+  // What oauth4webapi leaves to its caller:
+  if (claims.azp !== undefined && claims.azp !== clientId) throw invalidIdToken("it was issued to another app");
+  if (claims.iat - TOLERANCE_SECONDS > Date.now() / 1000) {
+    throw invalidIdToken("it was issued in the future; check this machine's clock");
+  }
+  if (accessToken !== undefined && claims.at_hash !== undefined && claims.at_hash !== (await leftHalfOfHash(accessToken))) {
+    throw invalidIdToken("it came with another access token");
   }
   return claims;
 }
 
-/** What an ID token says, unchecked: of one that this program verified before, or got from the token endpoint itself. */
+/**
+ * Reads the claims of an ID token without checking anything. Use it only for a token that this program has verified before, such as one in
+ * its own storage; {@link verifyIdToken} is for all others.
+ *
+ * @param idToken The ID token as a JWT.
+ * @returns The claims, unchecked.
+ * @throws {@link SignInError} `invalid_id_token`: it is not a JWT, or a claim that every ID token has is missing.
+ * @see [RFC 7519 §3](https://www.rfc-editor.org/rfc/rfc7519#section-3)
+ *
+ * @group Sign-in
+ */
 export function readIdTokenClaims(idToken: string): IdTokenClaims {
-  const { data } = claimsSchema.safeParse(takeApart(idToken).payload);
-  if (!data) throw invalid("a claim is missing or of another kind");
-  return data;
-}
-
-type Header = { alg: string; kid?: string | undefined; crit?: unknown };
-const headerSchema = z.looseObject({ alg: z.string(), kid: z.string().optional(), crit: z.unknown().optional() });
-
-function takeApart(jwt: string) {
-  const [head = "", body = "", tail = "", ...more] = jwt.split(".");
+  const parts = idToken.split(".");
+  if (parts.length !== 3) throw invalidIdToken("it is not a signed JWT");
   try {
-    const header: Header = headerSchema.parse(json(head));
-    if (more.length > 0) throw new TypeError("more than three parts");
-    return { header, payload: json(body), signed: new TextEncoder().encode(`${head}.${body}`), signature: fromBase64url(tail) };
-  } catch (cause) {
-    throw invalid("it is no signed JWT", cause);
+    const bytes = Uint8Array.from(atob((parts[1] ?? "").replaceAll("-", "+").replaceAll("_", "/")), (one) => one.charCodeAt(0));
+    return readClaims(JSON.parse(new TextDecoder().decode(bytes)));
+  } catch {
+    throw invalidIdToken("it is not a signed JWT");
   }
 }
 
-const json = (part: string): unknown => JSON.parse(new TextDecoder().decode(fromBase64url(part)));
-
-const keySetSchema = z.object({
-  keys: z.array(z.looseObject({ kty: z.string(), kid: z.string().optional(), use: z.string().optional() })),
-});
-type KeySet = z.infer<typeof keySetSchema>;
-
-const KEPT_MS = 5 * 60 * 1000;
-/** Whoever sends tokens of keys that are not there does not have us ask for each. */
-const AGAIN_MS = 10 * 1000;
-const kept = /* @__PURE__ */ new Map<string, { keys: Promise<KeySet>; at: number }>();
-
-async function findKey(
-  url: string,
-  { kid }: Header,
-  { kty, import: parameters }: (typeof ALGORITHMS)[keyof typeof ALGORITHMS],
-  service: ServiceOptions,
-): Promise<CryptoKey> {
-  const among = ({ keys }: KeySet) =>
-    keys.filter((key) => key.kty === kty && (key.use ?? "sig") === "sig" && (kid === undefined || key.kid === kid));
-  let found = among(await readKeySet(url, service, KEPT_MS));
-  // A new key may be at work since the set was read.
-  if (found.length === 0) found = among(await readKeySet(url, service, AGAIN_MS));
-  const [key, another] = found;
-  if (!key || another) throw invalid("the service has no such key");
-  const { n, e, crv, x, y } = key as Record<string, string | undefined>;
-  const jwk: JsonWebKey = kty === "RSA" ? { kty, n: n ?? "", e: e ?? "" } : { kty, crv: crv ?? "", x: x ?? "", y: y ?? "" };
-  return crypto.subtle.importKey("jwk", jwk, parameters, false, ["verify"]);
+function readClaims(value: unknown): IdTokenClaims {
+  const { data } = claimsSchema.safeParse(value);
+  if (!data) throw invalidIdToken("a claim is missing or has another type");
+  return data;
 }
 
-function readKeySet(url: string, service: ServiceOptions, maxAgeMs: number): Promise<KeySet> {
-  const known = kept.get(url);
-  if (known && Date.now() - known.at < maxAgeMs) return known.keys;
-  const { transport, path } = endpointAt(url, service);
-  const keys = transport.request("GET", path, { schema: keySetSchema });
-  kept.set(url, { keys, at: Date.now() });
-  keys.catch(() => kept.delete(url));
-  return keys;
-}
-
-function invalid(why: string, cause?: unknown): SignInError {
-  return new SignInError(`The ID token is not valid: ${why}.`, { code: "invalid_id_token", cause });
+/** OpenID Connect Core 1.0 §3.1.3.6: SHA-256 belongs to RS256 and ES256, the only algorithms that are accepted. */
+async function leftHalfOfHash(accessToken: string): Promise<string> {
+  const hash = new Uint8Array(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(accessToken)));
+  const base64 = btoa(String.fromCharCode(...hash.subarray(0, hash.length / 2)));
+  return base64.replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
 }

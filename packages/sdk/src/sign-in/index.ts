@@ -1,12 +1,9 @@
-export { createLogin, type Login, type LoginOptions } from "./create-login.ts";
 export { type DeviceCode, type DeviceLoginOptions, type DevicePoll, deviceLogin } from "./device-login.ts";
-export { discover, type ServiceMetadata, type ServiceOptions } from "./discover.ts";
 export { type ExchangeCiTokenOptions, type ExchangeTokenOptions, exchangeCiToken, exchangeToken } from "./exchange-token.ts";
-export { type FinishLoginOptions, finishLogin, type SignedIn } from "./finish-login.ts";
 export { type IdTokenClaims, type IdTokenOptions, readIdTokenClaims, verifyIdToken } from "./id-token.ts";
 export { type KeepTokensOptions, type KeptTokens, keepTokens } from "./keep-tokens.ts";
-export { type RefreshOptions, refreshTokens } from "./refresh-tokens.ts";
-export { revokeToken } from "./revoke-token.ts";
+export { createLogin, type FinishLoginOptions, finishLogin, type Login, type LoginOptions, type SignedIn } from "./login.ts";
+export { type AppOptions, discover, type ServiceMetadata, type ServiceOptions } from "./service.ts";
 export { SignInError } from "./sign-in-error.ts";
-export type { AppOptions, Tokens } from "./tokens.ts";
+export { type RefreshOptions, refreshTokens, revokeToken, type Tokens } from "./tokens.ts";
 export { fetchUserInfo, type UserInfo } from "./user-info.ts";

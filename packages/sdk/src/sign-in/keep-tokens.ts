@@ -1,24 +1,52 @@
 import { ApiError } from "../client/api-error.ts";
-import { refreshTokens } from "./refresh-tokens.ts";
+import type { AppOptions } from "./service.ts";
 import { SignInError } from "./sign-in-error.ts";
-import type { AppOptions, Tokens } from "./tokens.ts";
+import { refreshTokens, type Tokens } from "./tokens.ts";
 
+/**
+ * Stored tokens. Only `accessToken` must be there; without `refreshToken` they cannot be renewed.
+ *
+ * @group Sign-in
+ */
 export type KeptTokens = Pick<Tokens, "accessToken"> & Partial<Tokens>;
 
+/**
+ * Options of {@link keepTokens}.
+ *
+ * @group Sign-in
+ */
 export type KeepTokensOptions = Omit<AppOptions, "signal"> & {
-  /** The tokens as they are kept now. */
+  /** Reads the stored tokens; `undefined` if nobody is signed in. */
   read: () => KeptTokens | undefined | Promise<KeptTokens | undefined>;
-  /** Keeps others in their place. It must have happened when this returns: the old ones are worth nothing any more. */
+  /** Replaces the stored tokens. They must be stored when it returns, because the old ones are worthless by then. */
   write: (tokens: Tokens) => void | Promise<void>;
-  /** Runs `work` while no other process does: a file lock, an advisory lock of the database. Within this process it is seen to. */
+  /**
+   * Runs `work` while no other process does, by a file lock or an advisory lock of the database. Within one process no lock is needed.
+   */
   lock?: (<T>(work: () => Promise<T>) => Promise<T>) | undefined;
-  /** How long before their end they are renewed. Default 60 s. */
+  /** How many seconds before their expiry tokens are renewed. Default 60. */
   refreshBeforeSeconds?: number | undefined;
 };
 
 /**
- * A client's `token` which renews itself: `createClient({ baseUrl, token: keepTokens({ … }) })`.
- * @throws SignInError `invalid_grant`, `signed_out`: sign in again
+ * Makes a `token` for {@link createClient} that renews itself: shortly before it expires, and after the service has refused it. In one
+ * process, all calls at the same time share one renewal; `lock` does the same for several processes. Without `lock`, a process that comes
+ * second uses what the first one has stored. While the service cannot be reached, the old token is used until it expires.
+ *
+ * @param options The app, and where the tokens are stored.
+ * @returns A function that returns an access token; `refused` names one that the service did not accept. It is rejected with
+ *   {@link SignInError} `signed_out` (there are no stored tokens) or `invalid_grant` (the sign-in has ended): sign in again. With
+ *   {@link ApiError} `network` or `timeout` the token has expired and could not be renewed.
+ * @see [RFC 6749 §6](https://www.rfc-editor.org/rfc/rfc6749#section-6) and
+ *   [RFC 9700 §4.14](https://www.rfc-editor.org/rfc/rfc9700#section-4.14)
+ *
+ * @example
+ * ```ts
+ * const token = keepTokens({ baseUrl, clientId, read: () => load(), write: (tokens) => save(tokens), lock: withFileLock });
+ * const client = createClient({ baseUrl, token });
+ * ```
+ *
+ * @group Sign-in
  */
 export function keepTokens(options: KeepTokensOptions): (asked?: { refused?: string }) => Promise<string> {
   const { read, write, refreshBeforeSeconds = 60 } = options;
@@ -34,7 +62,7 @@ export function keepTokens(options: KeepTokensOptions): (asked?: { refused?: str
     return tokens;
   }
 
-  /** Under the lock, so that what is read is what the last one wrote. */
+  /** Reads under the lock, and so sees what the previous holder wrote. */
   async function renew(refused: string | undefined): Promise<string> {
     const tokens = await present();
     if (isGood(tokens, refused) || tokens.refreshToken === undefined) return tokens.accessToken;
@@ -43,7 +71,7 @@ export function keepTokens(options: KeepTokensOptions): (asked?: { refused?: str
       await write({ ...tokens, ...fresh });
       return fresh.accessToken;
     } catch (error) {
-      // Somebody without the lock came first, and what they got is kept by now.
+      // A process without the lock may have come first, and its tokens are stored by now.
       const now = await read();
       if (now && now.accessToken !== tokens.accessToken && isGood(now, refused)) return now.accessToken;
       const isLasting = tokens.expiresAt === undefined || Date.parse(tokens.expiresAt) > Date.now();

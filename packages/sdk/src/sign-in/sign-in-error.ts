@@ -1,10 +1,17 @@
+import * as oauth from "oauth4webapi";
 import { ApiError, type ApiErrorFacts } from "../client/api-error.ts";
 
 /**
- * A sign-in that did not come to its end. `code` is that of the protocol (`access_denied`, `invalid_grant`, `expired_token`), or of a
- * check of ours: `state_mismatch`, `issuer_mismatch`, `invalid_response`, `invalid_id_token`. What never arrived is an `ApiError` of
- * another kind.
- * @see https://www.rfc-editor.org/rfc/rfc6749#section-4.1.2.1 and section 5.2
+ * A sign-in that failed. `message` says what to do.
+ *
+ * `code` is the code of the protocol (`access_denied`, `invalid_grant`, `expired_token`, …), or one of the SDK's own checks:
+ * `state_mismatch`, `issuer_mismatch`, `invalid_response`, `invalid_id_token`, `subject_mismatch`, `signed_out`, `unsupported`.
+ * A request without a usable answer is an {@link ApiError} that is no `SignInError`.
+ *
+ * @see [RFC 6749 §4.1.2.1](https://www.rfc-editor.org/rfc/rfc6749#section-4.1.2.1) and
+ *   [§5.2](https://www.rfc-editor.org/rfc/rfc6749#section-5.2)
+ *
+ * @group Errors
  */
 export class SignInError extends ApiError {
   override readonly name: string = "SignInError";
@@ -14,10 +21,36 @@ export class SignInError extends ApiError {
   }
 }
 
-/** An answer of the token endpoint that says what is wrong, as an error of the sign-in; others stay what they are. */
+/** Turns an OAuth endpoint's refusal into a `SignInError`. Other errors stay as they are. */
 export function asSignInError(error: unknown): unknown {
   if (!(error instanceof ApiError) || error instanceof SignInError) return error;
   if (error.status < 400 || error.status >= 500 || error.code.startsWith("http_")) return error;
   const { message, status, code, requestId, retryAfterSeconds, field, scope } = error;
   return new SignInError(message, { status, code, requestId, retryAfterSeconds, field, scope, cause: error });
 }
+
+/** Waits for a function of oauth4webapi, and puts what it refuses into the SDK's words. */
+export async function orRefused<T>(work: Promise<T>): Promise<T> {
+  try {
+    return await work;
+  } catch (error) {
+    throw refused(error);
+  }
+}
+
+/** oauth4webapi's own error is not kept as the cause: it contains the answer, tokens included, and errors end in logs. */
+function refused(error: unknown): unknown {
+  if (!(error instanceof oauth.OperationProcessingError || error instanceof oauth.UnsupportedOperationError)) return error;
+  // An error about an answer as such carries that answer. Other errors are about the ID token in it, or about an endpoint without HTTPS.
+  if ((error.cause instanceof Object && "body" in error.cause) || error.code === oauth.HTTP_REQUEST_FORBIDDEN) {
+    const advice = "Check the service, or use the SDK version that matches it.";
+    return new ApiError(`The service's response cannot be used: ${error.message}. ${advice}`, {
+      status: 200,
+      code: "unexpected_answer",
+    });
+  }
+  return invalidIdToken(`${error.message}${error.code === oauth.JWT_TIMESTAMP_CHECK ? "; check this machine's clock" : ""}`);
+}
+
+export const invalidIdToken = (why: string): SignInError =>
+  new SignInError(`The ID token is not valid: ${why}.`, { code: "invalid_id_token" });

@@ -1,76 +1,137 @@
-import { z } from "zod";
-import { discover, endpointAt, type ServiceOptions } from "./discover.ts";
-import { asSignInError } from "./sign-in-error.ts";
+import * as oauth from "oauth4webapi";
+import { orAborted } from "../client/answers.ts";
+import { type AppOptions, type Connection, connect, type ServiceOptions } from "./service.ts";
+import { orRefused, SignInError } from "./sign-in-error.ts";
 
-/** An OAuth app: a public one has no secret. */
-export type AppOptions = ServiceOptions & { clientId: string; clientSecret?: string | undefined };
-
-/** What a sign-in ends with. It can be kept as JSON. */
+/**
+ * The result of a sign-in. It can be stored as JSON.
+ *
+ * @group Sign-in
+ */
 export type Tokens = {
+  /** Goes to {@link createClient} as `token`. */
   accessToken: string;
-  /** `bearer`, in whatever case. */
+  /** `bearer`, in lower case (RFC 6749 §7.1). */
   tokenType: string;
-  /** When the access token ends, ISO 8601 in UTC; absent where the service does not say. */
+  /** When the access token expires, in ISO 8601 and UTC. Absent where the service does not say. */
   expiresAt?: string;
-  /** What was granted, which may be less than was asked for. */
+  /** The granted scopes, separated by spaces. They may be fewer than were requested. */
   scope?: string;
+  /** Valid for one use. {@link keepTokens} renews the tokens with it; {@link revokeToken} ends it. */
   refreshToken?: string;
+  /** The ID token as a signed JWT. */
   idToken?: string;
 };
 
-export const tokenAnswerSchema = z.object({
-  access_token: z.string().min(1),
-  token_type: z.string(),
-  expires_in: z.coerce.number().positive().optional(),
-  scope: z.string().optional(),
-  refresh_token: z.string().optional(),
-  id_token: z.string().optional(),
-});
-
 /**
- * One request to the token endpoint.
- * @throws SignInError with the code of the answer; ApiError where it did not arrive
+ * Sends one request to the token endpoint and checks the answer, including the claims of an ID token in it. A caller that relies on the ID
+ * token calls `verifyIdToken` afterwards, which also checks its signature and its times.
+ *
+ * @throws SignInError with the endpoint's code, or `invalid_id_token`; ApiError if no usable answer came
  * @see https://www.rfc-editor.org/rfc/rfc6749#section-5
  */
 export async function requestTokens(
-  app: ServiceOptions & { clientId?: string | undefined; clientSecret?: string | undefined },
-  form: Record<string, string | undefined>,
+  app: ServiceOptions & { clientId?: string; clientSecret?: string | undefined },
+  send: (connection: Connection) => Promise<Response>,
 ): Promise<Tokens> {
-  const { token_endpoint } = await discover(app);
-  const askedAt = Date.now();
-  const answer = await postForm(token_endpoint, app, form, tokenAnswerSchema);
+  const connection = await connect(app);
+  const sentAt = Date.now();
+  const response = await orRefused(send(connection));
+  // At any time on this machine's clock: an answer that is refused takes the new refresh token with it, and the old one is used up.
+  const client = { ...connection.client, [oauth.clockTolerance]: Number.MAX_SAFE_INTEGER };
+  const answer = await orRefused(oauth.processGenericTokenEndpointResponse(connection.as, client, response));
   return {
     accessToken: answer.access_token,
     tokenType: answer.token_type,
-    ...(answer.expires_in !== undefined && { expiresAt: new Date(askedAt + answer.expires_in * 1000).toISOString() }),
+    ...(answer.expires_in !== undefined && { expiresAt: new Date(sentAt + answer.expires_in * 1000).toISOString() }),
     ...(answer.scope !== undefined && { scope: answer.scope }),
     ...(answer.refresh_token !== undefined && { refreshToken: answer.refresh_token }),
     ...(answer.id_token !== undefined && { idToken: answer.id_token }),
   };
 }
 
-/** A form to an endpoint where clients say who they are: by Basic with a secret, and otherwise by their id alone (RFC 6749 §2.3.1). */
-export async function postForm<T>(
-  url: string,
-  app: ServiceOptions & { clientId?: string | undefined; clientSecret?: string | undefined },
-  form: Record<string, string | undefined>,
-  schema?: z.ZodType<T>,
-): Promise<T> {
-  const { clientId, clientSecret, signal } = app;
-  const given = Object.entries(form).filter((field): field is [string, string] => field[1] !== undefined);
-  const isSecret = clientId !== undefined && clientSecret !== undefined;
-  if (clientId !== undefined && !isSecret) given.push(["client_id", clientId]);
-  const headers = isSecret ? { authorization: basic(clientId, clientSecret) } : undefined;
-  const { transport, path } = endpointAt(url, app);
-  try {
-    return await transport.request<T>("POST", path, { body: new URLSearchParams(given), headers, schema, signal });
-  } catch (error) {
-    throw asSignInError(error);
-  }
+/** Requests tokens with a grant type and its parameters. Parameters that are `undefined` are left out. */
+export function requestGrant(
+  app: ServiceOptions & { clientId?: string; clientSecret?: string | undefined },
+  grantType: string,
+  parameters: Record<string, string | undefined>,
+): Promise<Tokens> {
+  return requestTokens(app, ({ as, client, authentication, http }) =>
+    oauth.genericTokenEndpointRequest(as, client, authentication, grantType, given(parameters), http),
+  );
 }
 
-/** Both parts are written as in a form before they are put together: a colon or a % in them is none of the scheme's. */
-function basic(clientId: string, clientSecret: string): string {
-  const encoded = (text: string) => new URLSearchParams({ "": text }).toString().slice(1);
-  return `Basic ${btoa(`${encoded(clientId)}:${encoded(clientSecret)}`)}`;
+export const given = (parameters: Record<string, string | undefined>): Record<string, string> =>
+  Object.fromEntries(Object.entries(parameters).filter((pair): pair is [string, string] => pair[1] !== undefined));
+
+/** Scopes as the protocol writes them: separated by spaces (RFC 6749 §3.3). */
+export const scopeText = (scope: string | readonly string[]): string => (typeof scope === "string" ? scope : scope.join(" "));
+
+/**
+ * Options of {@link refreshTokens}.
+ *
+ * @group Sign-in
+ */
+export type RefreshOptions = AppOptions & {
+  /** The latest refresh token of this sign-in. */
+  refreshToken: string;
+  /** Fewer scopes than were granted, separated by spaces. Default: all of them. */
+  scope?: string | undefined;
+};
+
+const underWay = /* @__PURE__ */ new Map<string, Promise<Tokens>>();
+
+/**
+ * Exchanges a refresh token for new tokens. A refresh token can be used once: store the new one before you use anything else of the answer.
+ * Calls with the same token at the same time share one request, because a second use looks like a thief's and ends the sign-in (RFC 9700
+ * §4.14). `signal` ends the waiting and not the request, since the new token would be lost.
+ *
+ * Programs whose processes share a sign-in call {@link keepTokens} instead, which takes a lock and stores the tokens.
+ *
+ * @param options The app, and the refresh token.
+ * @returns New tokens, with `refreshToken` even where the service did not rotate it.
+ * @throws {@link SignInError} `invalid_grant`: the sign-in has ended, sign in again; `invalid_client`: check the client ID and its secret.
+ * @throws {@link ApiError} `network` or `timeout`: nothing came back.
+ * @see [RFC 6749 §6](https://www.rfc-editor.org/rfc/rfc6749#section-6)
+ *
+ * @group Sign-in
+ */
+export function refreshTokens({ signal, ...options }: RefreshOptions): Promise<Tokens> {
+  const { baseUrl, clientId, refreshToken, scope } = options;
+  const name = JSON.stringify([baseUrl, clientId, refreshToken]);
+  let tokens = underWay.get(name);
+  if (!tokens) {
+    tokens = requestGrant(options, "refresh_token", { refresh_token: refreshToken, scope }).then(
+      (fresh) => ({ refreshToken, ...fresh }),
+      (error) => {
+        throw endedSignIn(error);
+      },
+    );
+    underWay.set(name, tokens);
+    const forget = () => underWay.delete(name);
+    tokens.then(forget, forget);
+  }
+  return orAborted(tokens, signal);
+}
+
+function endedSignIn(error: unknown): unknown {
+  if (!(error instanceof SignInError) || error.code !== "invalid_grant") return error;
+  return new SignInError("The sign-in has ended. Sign in again.", { status: error.status, code: error.code, cause: error });
+}
+
+/**
+ * Signs out: revokes a refresh token with every access token that came from it, or one access token. Revoking a token that has ended already
+ * succeeds. Afterwards delete the stored tokens.
+ *
+ * @param options The app, and `token`: the refresh token where there is one.
+ * @throws {@link SignInError} `invalid_client`: check the client ID and its secret; `unsupported`: the service has no such endpoint.
+ * @throws {@link ApiError} `network` or `timeout`: nothing came back, and the token may still be valid.
+ * @see [RFC 7009 §2](https://www.rfc-editor.org/rfc/rfc7009#section-2)
+ *
+ * @group Sign-in
+ */
+export async function revokeToken({ token, ...app }: AppOptions & { token: string }): Promise<void> {
+  const { as, client, authentication, http } = await connect(app);
+  if (!as.revocation_endpoint) throw new SignInError("The service has no revocation endpoint.", { code: "unsupported" });
+  await oauth.processRevocationResponse(await orRefused(oauth.revocationRequest(as, client, authentication, token, http)));
 }

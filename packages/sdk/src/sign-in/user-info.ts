@@ -1,15 +1,17 @@
+import * as oauth from "oauth4webapi";
 import { z } from "zod";
+import { ApiError } from "../client/api-error.ts";
 import { organizationRoles } from "../roles.ts";
-import { discover, endpointAt, type ServiceOptions } from "./discover.ts";
-import { SignInError } from "./sign-in-error.ts";
+import { connect, type ServiceOptions } from "./service.ts";
+import { orRefused, SignInError } from "./sign-in-error.ts";
 
 const organizationSchema = z.looseObject({
-  /** The organization's id: a value of `orgIds`. */
+  /** The organization's ID, as `orgIds` takes it. */
   sub: z.string(),
   name: z.string(),
   preferred_username: z.string(),
   picture: z.string().optional(),
-  /** Only of those that were granted. */
+  /** Only where the person granted access to the organization. */
   roleInOrg: z.enum(organizationRoles).optional().catch(undefined),
 });
 const schema = z.looseObject({
@@ -22,26 +24,49 @@ const schema = z.looseObject({
   email_verified: z.boolean().optional(),
   organizations: z.array(organizationSchema).default([]),
 });
+/**
+ * Claims about the person, as far as the token's scopes allow, and the person's organizations.
+ *
+ * @see [OpenID Connect Core 1.0 §5.1](https://openid.net/specs/openid-connect-core-1_0.html#StandardClaims)
+ *
+ * @group Sign-in
+ * @useDeclaredType
+ */
 export type UserInfo = z.infer<typeof schema>;
 
 /**
- * Who an access token is of, as far as its scopes tell.
- * @param subject `sub` of the ID token that came with it: another person's answer is refused
- * @throws ApiError of status 401 where the token has ended; SignInError `subject_mismatch`
- * @see https://openid.net/specs/openid-connect-core-1_0.html#UserInfo
+ * Reads whose access token it is, as far as its scopes allow. An ID token has the same facts as of the sign-in; this asks again.
+ *
+ * @param options The service, the access token, and as `subject` the `sub` of the ID token that came with it: then an answer about another
+ *   person is refused.
+ * @returns The claims. Find your account by `sub`.
+ * @throws {@link ApiError} with status 401: the token has ended, renew it with {@link refreshTokens} or sign in again.
+ * @throws {@link SignInError} `subject_mismatch`: the answer is about another person.
+ * @see [OpenID Connect Core 1.0 §5.3](https://openid.net/specs/openid-connect-core-1_0.html#UserInfo)
+ *
+ * @group Sign-in
  */
 export async function fetchUserInfo({
   accessToken,
   subject,
   ...service
 }: ServiceOptions & { accessToken: string; subject?: string | undefined }): Promise<UserInfo> {
-  const { userinfo_endpoint } = await discover(service);
-  if (!userinfo_endpoint) throw new SignInError("The service tells nobody who they are.", { code: "unexpected_answer" });
-  const { transport, path } = endpointAt(userinfo_endpoint, service);
-  const headers = { authorization: `Bearer ${accessToken}` };
-  const info = await transport.request("GET", path, { schema, headers, signal: service.signal });
+  const { as, client, http } = await connect(service);
+  if (!as.userinfo_endpoint) throw new SignInError("The service has no userinfo endpoint.", { code: "unexpected_answer" });
+  const response = await orRefused(oauth.userInfoRequest(as, client, accessToken, http));
+  const { data: info, error } = schema.safeParse(await response.json());
+  if (!info) {
+    throw new ApiError("The service's userinfo cannot be used. Use the SDK version that matches the service.", {
+      status: 200,
+      code: "unexpected_answer",
+      cause: error,
+    });
+  }
+  // A token that was put in another one's place (OpenID Connect Core 1.0 §5.3.2).
   if (subject !== undefined && info.sub !== subject) {
-    throw new SignInError("The service answered with another person than the one who signed in.", { code: "subject_mismatch" });
+    throw new SignInError("The service's userinfo is about a different person than the one who signed in.", {
+      code: "subject_mismatch",
+    });
   }
   return info;
 }

@@ -1,23 +1,20 @@
 import { ArrowDown, ArrowUp } from "lucide-react";
 import Link from "next/link";
 import { type CollectionItem, ITEM_NOTE_MAX_CHARACTERS } from "#core/hub/collections/collection.ts";
-import { ActionForm } from "../../../../_components/action-form.client.tsx";
-import { buttonClass } from "../../../../_components/button.tsx";
+import { ActionForm, SubmitButton } from "../../../../_components/action-form.client.tsx";
 import { classNames } from "../../../../_components/class-names.ts";
-import { ConfirmDestructive } from "../../../../_components/confirm-destructive.client.tsx";
-import { Field } from "../../../../_components/field.client.tsx";
+import { ConfirmDestructive } from "../../../../_components/details-form.client.tsx";
+import { CancelButton, Disclosure } from "../../../../_components/disclosure.client.tsx";
+import { Field, Select, TextArea } from "../../../../_components/fields.client.tsx";
 import { List, ListRow } from "../../../../_components/list.tsx";
-import { SectionCard } from "../../../../_components/section-card.tsx";
-import { Select } from "../../../../_components/select.client.tsx";
-import { SubmitButton } from "../../../../_components/submit-button.client.tsx";
-import { TextArea } from "../../../../_components/text-area.client.tsx";
+import { SectionCard } from "../../../../_components/page-layout.tsx";
 import { repoHref } from "../../../../_server/repo-page.ts";
 import { addItemAction, removeItemAction, updateItemAction } from "../../../actions.ts";
-import { RepoIcon, wordOfType } from "../../../repo-icon.tsx";
+import { RepoIcon, wordOfType } from "../../../collection-row.tsx";
 
 type Props = Readonly<{ items: CollectionItem[]; slug: string }>;
 
-/** What is in the collection, in order: each is moved a place at a time by buttons, or taken out. */
+/** The items of the collection, in order, with buttons that move each by one place or remove it. */
 export function ItemsSection({ items, slug }: Props) {
   return (
     <SectionCard title="Repositories" isFlush>
@@ -29,7 +26,7 @@ export function ItemsSection({ items, slug }: Props) {
         </List>
       )}
       <div className={classNames("px-4 py-4 sm:px-5", items.length > 0 && "border-line border-t")}>
-        {items.length === 0 && <p className="mb-4 text-muted">Nothing in it yet. Add the first repository by its name.</p>}
+        {items.length === 0 && <p className="mb-4 text-muted">No repositories yet. Add the first one by its name.</p>}
         <AddItem slug={slug} key={items.length} />
       </div>
     </SectionCard>
@@ -54,7 +51,7 @@ function ItemRow({ item, slug, isLast }: Readonly<{ item: CollectionItem; slug: 
       }
       meta={wordOfType(repo.type)}
       trailing={
-        <ActionForm action={updateItemAction} label={`Place of ${repo.fullName}`} className="flex gap-2">
+        <ActionForm action={updateItemAction} label={`Position of ${repo.fullName}`} className="flex gap-2">
           {hidden}
           {position > 0 && (
             <SubmitButton variant="secondary" size="icon" name="position" value={String(position - 1)}>
@@ -73,11 +70,15 @@ function ItemRow({ item, slug, isLast }: Readonly<{ item: CollectionItem; slug: 
     >
       {note && <p className="mt-2 whitespace-pre-line break-words border-line border-l-2 pl-3 text-small">{note}</p>}
       <div className="mt-3 flex flex-wrap items-start gap-2">
-        <details className="group">
-          <summary className={buttonClass({ size: "small" })}>
-            {note ? "Change note" : "Add note"}
-            <span className="sr-only"> of {repo.fullName}</span>
-          </summary>
+        <Disclosure
+          look={{ size: "small" }}
+          trigger={
+            <>
+              {note ? "Change note" : "Add note"}
+              <span className="sr-only"> of {repo.fullName}</span>
+            </>
+          }
+        >
           <ActionForm
             key={note}
             action={updateItemAction}
@@ -88,30 +89,29 @@ function ItemRow({ item, slug, isLast }: Readonly<{ item: CollectionItem; slug: 
             <TextArea
               name="note"
               label="Note"
-              hint="What is good to know of it here."
+              hint="A note for readers of the collection."
               maxLength={ITEM_NOTE_MAX_CHARACTERS}
               isOptional
             />
-            <div>
-              <SubmitButton variant="secondary" size="small">
-                Save note
-              </SubmitButton>
+            <div className="flex gap-2">
+              <SubmitButton size="small">Save note</SubmitButton>
+              <CancelButton size="small" />
             </div>
           </ActionForm>
-        </details>
+        </Disclosure>
         <ConfirmDestructive
           action={removeItemAction}
           trigger="Remove"
           title={
             <>
-              Take <bdi>{repo.fullName}</bdi> out?
+              Remove <bdi>{repo.fullName}</bdi>?
             </>
           }
-          confirm="Take it out"
+          confirm="Remove it"
           size="small"
         >
           {hidden}
-          It leaves the collection with its note. The repository stays where it is.
+          The repository and its note are removed from the collection. The repository itself is kept.
         </ConfirmDestructive>
       </div>
     </ListRow>
@@ -133,21 +133,11 @@ function AddItem({ slug }: Readonly<{ slug: string }>) {
           ]}
         />
         <div className="sm:col-span-2">
-          <Field
-            name="repo"
-            label="Repository"
-            placeholder="owner/name"
-            isMono
-            autoCapitalize="none"
-            autoComplete="off"
-            spellCheck={false}
-          />
+          <Field name="repo" label="Repository" placeholder="owner/name" isMono />
         </div>
       </div>
       <TextArea name="note" label="Note" rows={2} maxLength={ITEM_NOTE_MAX_CHARACTERS} isOptional />
-      <div>
-        <SubmitButton variant="secondary">Add repository</SubmitButton>
-      </div>
+      <SubmitButton variant="secondary">Add repository</SubmitButton>
     </ActionForm>
   );
 }

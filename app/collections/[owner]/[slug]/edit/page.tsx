@@ -1,17 +1,13 @@
 import type { Metadata } from "next";
 import { notFound } from "next/navigation";
 import { collectionName, collectionPath } from "#core/hub/collections/collection.ts";
-import { readItemsOf } from "#core/hub/collections/read-items.ts";
-import { ActionForm } from "../../../../_components/action-form.client.tsx";
+import { readItemsOf } from "#core/hub/collections/items.ts";
+import { ActionForm, SubmitButton } from "../../../../_components/action-form.client.tsx";
 import { ButtonLink } from "../../../../_components/button.tsx";
-import { ConfirmDestructive } from "../../../../_components/confirm-destructive.client.tsx";
-import { Field } from "../../../../_components/field.client.tsx";
-import { FormMessage } from "../../../../_components/form-message.tsx";
-import { PageBody } from "../../../../_components/page-body.tsx";
-import { PageHeader } from "../../../../_components/page-header.tsx";
-import { SectionCard } from "../../../../_components/section-card.tsx";
+import { ConfirmDestructive } from "../../../../_components/details-form.client.tsx";
+import { Field } from "../../../../_components/fields.client.tsx";
+import { FormMessage, PageHeader, SectionCard } from "../../../../_components/page-layout.tsx";
 import { SiteFrame } from "../../../../_components/site-frame.tsx";
-import { SubmitButton } from "../../../../_components/submit-button.client.tsx";
 import { noticeOf, type PageQuery } from "../../../../_server/page-query.ts";
 import { requireSession } from "../../../../_server/session.ts";
 import { deleteCollectionAction, placeCollectionAction, updateCollectionAction } from "../../../actions.ts";
@@ -21,14 +17,14 @@ import { ItemsSection } from "./items-section.tsx";
 
 export const metadata: Metadata = { title: "Edit collection" };
 
-/** What just happened, said once after a redirect. */
+/** What the page says after a redirect, by the `notice` in its address. */
 const notices: Record<string, string> = {
-  created: "The collection is made. Put repositories into it below.",
+  created: "The collection was created. Add repositories below.",
   saved: "Saved.",
-  placed: "It stands there now.",
-  added: "It is in the collection.",
+  placed: "The position was changed.",
+  added: "The repository was added.",
   moved: "Moved.",
-  removed: "It is out of the collection.",
+  removed: "The repository was removed.",
 };
 
 export default async function EditCollectionPage({
@@ -46,70 +42,66 @@ export default async function EditCollectionPage({
   const hidden = <input type="hidden" name="slug" value={slug} />;
   const values = { title, description: description ?? "", theme, visibility: isPrivate ? "private" : "public" };
   return (
-    <SiteFrame>
-      <PageBody>
-        <PageHeader
-          title="Edit collection"
-          trail={[{ href: collectionPath(collection), label: <bdi>{title}</bdi> }]}
-          actions={<ButtonLink href={collectionPath(collection)}>Done</ButtonLink>}
-        />
-        <div className="grid grid-cols-1 gap-5">
-          {notice && <FormMessage tone="good">{notice}</FormMessage>}
-          <ItemsSection items={items} slug={slug} />
-          <SectionCard title="About the collection">
-            <ActionForm
-              key={JSON.stringify(values)}
-              action={updateCollectionAction}
-              values={values}
-              label="About the collection"
-              className="grid max-w-reading gap-5"
-            >
-              {hidden}
-              <CollectionFields />
-              <div>
-                <SubmitButton variant="secondary">Save</SubmitButton>
-              </div>
-            </ActionForm>
-          </SectionCard>
-          <SectionCard
-            title="Place"
-            description={
+    <SiteFrame width="page">
+      <PageHeader
+        title="Edit collection"
+        trail={[{ href: collectionPath(collection), label: <bdi>{title}</bdi> }]}
+        actions={<ButtonLink href={collectionPath(collection)}>Done</ButtonLink>}
+      />
+      <div className="grid grid-cols-1 gap-5">
+        {notice && <FormMessage tone="good">{notice}</FormMessage>}
+        <ItemsSection items={items} slug={slug} />
+        <SectionCard title="About the collection">
+          <ActionForm
+            key={JSON.stringify(values)}
+            action={updateCollectionAction}
+            values={values}
+            label="About the collection"
+            className="grid max-w-reading gap-5"
+          >
+            {hidden}
+            <CollectionFields />
+            <SubmitButton variant="secondary">Save</SubmitButton>
+          </ActionForm>
+        </SectionCard>
+        <SectionCard
+          title="Position"
+          description={
+            <>
+              The position among the collections of <bdi>{owner.handle}</bdi>, starting at 1.
+            </>
+          }
+        >
+          <ActionForm
+            key={position}
+            action={placeCollectionAction}
+            values={{ place: String(position + 1) }}
+            label="Position"
+            className="flex flex-wrap items-end gap-3"
+          >
+            {hidden}
+            <div className="w-24">
+              <Field name="place" label="Position" type="number" min={1} inputMode="numeric" />
+            </div>
+            <SubmitButton variant="secondary">Change position</SubmitButton>
+          </ActionForm>
+        </SectionCard>
+        <SectionCard title="Delete the collection" isDanger>
+          <ConfirmDestructive
+            action={deleteCollectionAction}
+            trigger="Delete this collection"
+            title={
               <>
-                Where it stands among the collections of <bdi>{owner.handle}</bdi>, counted from 1.
+                Delete <bdi>{title}</bdi>?
               </>
             }
+            confirm="Delete the collection"
           >
-            <ActionForm
-              key={position}
-              action={placeCollectionAction}
-              values={{ place: String(position + 1) }}
-              label="Place"
-              className="flex flex-wrap items-end gap-3"
-            >
-              {hidden}
-              <div className="w-24">
-                <Field name="place" label="Place" type="number" min={1} inputMode="numeric" />
-              </div>
-              <SubmitButton variant="secondary">Put it there</SubmitButton>
-            </ActionForm>
-          </SectionCard>
-          <SectionCard title="Delete the collection" isDanger>
-            <ConfirmDestructive
-              action={deleteCollectionAction}
-              trigger="Delete this collection"
-              title={
-                <>
-                  Delete <bdi>{title}</bdi>?
-                </>
-              }
-              confirm="Delete the collection"
-            >
-              {hidden}
-              The list and its notes are gone for good. The repositories stay where they are.
-            </ConfirmDestructive>
-          </SectionCard>
-        </div>
-      </PageBody>
+            {hidden}
+            The list and its notes are deleted permanently. The repositories themselves are kept.
+          </ConfirmDestructive>
+        </SectionCard>
+      </div>
     </SiteFrame>
   );
 }

@@ -6,10 +6,9 @@ import { elsewhereSecret, problemPath, setPendingIdentity } from "../../../../_s
 import { enter } from "../../../../_server/enter.ts";
 import { nextPath } from "../../../../_server/next-path.ts";
 import { requestOrigin } from "../../../../_server/request-origin.ts";
-import { currentSession } from "../../../../_server/session.ts";
-import { sessionToken } from "../../../../_server/session-cookie.ts";
+import { currentSession, sessionToken } from "../../../../_server/session.ts";
 
-/** The redirect URI of a provider: where its answer comes to. */
+/** The redirect URI for a provider, which receives its response. */
 export async function GET(request: NextRequest, { params }: { params: Promise<{ slug: string }> }): Promise<Response> {
   const { slug } = await params;
   const session = await currentSession();

@@ -1,21 +1,18 @@
 import { organizationRoles } from "@keyhook/sdk";
 import type { Metadata } from "next";
 import { notFound } from "next/navigation";
-import { findMember } from "#core/accounts/organizations/members/find-member.ts";
-import type { Member } from "#core/accounts/organizations/members/list-members.ts";
-import { ActionForm } from "../../../../_components/action-form.client.tsx";
-import { Avatar } from "../../../../_components/avatar.tsx";
-import { avatarSrc } from "../../../../_components/avatar-src.ts";
+import { findMember, type Member } from "#core/accounts/organizations/members.ts";
+import { ActionForm, SubmitButton } from "../../../../_components/action-form.client.tsx";
+import { Avatar, avatarSrc } from "../../../../_components/avatar.tsx";
 import { ButtonLink } from "../../../../_components/button.tsx";
-import { ChoiceRow } from "../../../../_components/choice-row.client.tsx";
-import { ConfirmDestructive } from "../../../../_components/confirm-destructive.client.tsx";
-import { PageHeader } from "../../../../_components/page-header.tsx";
-import { roleSentences } from "../../../../_components/role-sentences.ts";
-import { SectionCard } from "../../../../_components/section-card.tsx";
-import { SubmitButton } from "../../../../_components/submit-button.client.tsx";
+import { ConfirmDestructive } from "../../../../_components/details-form.client.tsx";
+import { ChoiceRow } from "../../../../_components/fields.client.tsx";
+import { FormButtons } from "../../../../_components/form-buttons.tsx";
+import { roleSentences } from "../../../../_components/organization-wording.ts";
+import { PageColumn, SectionCard } from "../../../../_components/page-layout.tsx";
 import { organizationPath, requireOrganizationPage } from "../../../../_server/organization-page.ts";
 import { type PageQuery, textOf } from "../../../../_server/page-query.ts";
-import { changeRoleAction, removeMemberAction } from "../actions.ts";
+import { changeRoleAction, removeMemberAction } from "../../../actions.ts";
 
 type Props = Readonly<{ params: Promise<{ org: string; username: string }>; searchParams: PageQuery }>;
 
@@ -31,32 +28,29 @@ export default async function MemberPage({ params, searchParams }: Props) {
   if (!member) notFound();
   const name = member.fullName || member.username;
   return (
-    <>
-      <PageHeader
-        title={
-          <span className="flex items-center gap-3">
-            <Avatar name={name} src={avatarSrc(member.username, member.avatarId)} size="lg" />
-            <bdi className="min-w-0 break-words">{name}</bdi>
-          </span>
-        }
-        trail={[{ href: organizationPath(organization.name, "members"), label: "Members" }]}
-        actions={<ButtonLink href={`/${member.username}`}>View profile</ButtonLink>}
-      />
-      <div className="grid gap-5">
-        {textOf(query.confirm) === "admin" && member.role !== "admin" ? (
-          <ConfirmAdminSection organization={organization} member={member} name={name} />
-        ) : (
-          <RoleSection organizationName={organization.name} member={member} />
-        )}
-        {member.userId !== person.userId && <RemoveSection organization={organization} member={member} name={name} />}
-      </div>
-    </>
+    <PageColumn
+      title={
+        <span className="flex items-center gap-3">
+          <Avatar name={name} src={avatarSrc(member.username, member.avatarId)} size="lg" />
+          <bdi className="min-w-0 break-words">{name}</bdi>
+        </span>
+      }
+      trail={[{ href: organizationPath(organization.name, "members"), label: "Members" }]}
+      actions={<ButtonLink href={`/${member.username}`}>View profile</ButtonLink>}
+    >
+      {textOf(query.confirm) === "admin" && member.role !== "admin" ? (
+        <ConfirmAdminSection organization={organization} member={member} name={name} />
+      ) : (
+        <RoleSection organizationName={organization.name} member={member} />
+      )}
+      {member.userId !== person.userId && <RemoveSection organization={organization} member={member} name={name} />}
+    </PageColumn>
   );
 }
 
 function RoleSection({ organizationName, member }: Readonly<{ organizationName: string; member: Member }>) {
   return (
-    <SectionCard title="Role" description="It holds at once, also for the apps and tokens of this member.">
+    <SectionCard title="Role" description="Applies immediately, also to this member's apps and tokens.">
       <ActionForm
         action={changeRoleAction.bind(null, organizationName)}
         values={{ role: member.role }}
@@ -79,15 +73,13 @@ function RoleSection({ organizationName, member }: Readonly<{ organizationName: 
             />
           ))}
         </fieldset>
-        <div>
-          <SubmitButton>Change role</SubmitButton>
-        </div>
+        <SubmitButton>Change role</SubmitButton>
       </ActionForm>
     </SectionCard>
   );
 }
 
-/** Giving somebody everything is asked twice: they could remove whoever gave it. */
+/** Making somebody an administrator needs a confirmation: they could remove the person who did it. */
 function ConfirmAdminSection({ organization, member, name }: RemoveSectionProps) {
   return (
     <SectionCard
@@ -96,22 +88,17 @@ function ConfirmAdminSection({ organization, member, name }: RemoveSectionProps)
           Make <bdi>{name}</bdi> an administrator?
         </>
       }
-      description={`They are ${member.role} now.`}
+      description={`Their current role is ${member.role}.`}
     >
       <ActionForm action={changeRoleAction.bind(null, organization.name)} className="grid max-w-reading gap-5">
         <input type="hidden" name="userId" value={member.userId} />
         <input type="hidden" name="role" value="admin" />
         <input type="hidden" name="confirmed" value="admin" />
         <p>
-          Administrators of <bdi>{organization.fullName}</bdi> invite and remove members, you too, decide which apps are let in,
-          see the secrets of its OAuth apps once they are made anew, and can delete the organization.
+          Administrators of <bdi>{organization.fullName}</bdi> can invite and remove members (including you), decide which apps
+          are allowed, rotate the secrets of its OAuth apps, and delete the organization.
         </p>
-        <div className="flex flex-wrap gap-3">
-          <SubmitButton>Make administrator</SubmitButton>
-          <ButtonLink variant="quiet" href={organizationPath(organization.name, "members")}>
-            Cancel
-          </ButtonLink>
-        </div>
+        <FormButtons cancelHref={organizationPath(organization.name, "members")}>Make administrator</FormButtons>
       </ActionForm>
     </SectionCard>
   );
@@ -133,8 +120,8 @@ function RemoveSection({ organization, member, name }: RemoveSectionProps) {
         confirm={`Remove ${name}`}
       >
         <input type="hidden" name="userId" value={member.userId} />
-        They no longer see what is private to the organization, and apps that they let into it lose their access there. Their own
-        account stays.
+        They no longer see the organization's private content, and the apps that they authorized for it lose that access. Their
+        account is kept.
       </ConfirmDestructive>
     </SectionCard>
   );

@@ -1,56 +1,53 @@
-import { AppWindow, SearchX } from "lucide-react";
-import type { Metadata } from "next";
+import { AppWindow, BadgeCheck, SearchX } from "lucide-react";
 import { redirect } from "next/navigation";
-import { appPolicies } from "#core/oauth/app-policy/app-policies.ts";
+import { env } from "#core/env.ts";
+import { type AppPolicy, appPolicies, readAppPolicy } from "#core/oauth/app-policy/app-policy.ts";
 import {
   listOrganizationApps,
+  type OrganizationApp,
   type OrganizationAppState,
   organizationAppStates,
 } from "#core/oauth/app-policy/list-organization-apps.ts";
-import { readAppPolicy } from "#core/oauth/app-policy/set-app-policy.ts";
-import { ActionForm } from "../../../../_components/action-form.client.tsx";
-import { policyChoices } from "../../../../_components/app-policy-sentences.ts";
+import { ActionForm, SubmitButton } from "../../../../_components/action-form.client.tsx";
+import { AppLogo } from "../../../../_components/applications/app-logo.tsx";
 import { ButtonLink } from "../../../../_components/button.tsx";
-import { ChoiceRow } from "../../../../_components/choice-row.client.tsx";
-import { EmptyState } from "../../../../_components/empty-state.tsx";
-import { Field } from "../../../../_components/field.client.tsx";
-import { FormMessage } from "../../../../_components/form-message.tsx";
-import { List } from "../../../../_components/list.tsx";
-import { PageHeader } from "../../../../_components/page-header.tsx";
-import { Pagination } from "../../../../_components/pagination.tsx";
-import { SearchForm } from "../../../../_components/search-form.tsx";
-import { SectionCard } from "../../../../_components/section-card.tsx";
-import { Select } from "../../../../_components/select.client.tsx";
-import { SubmitButton } from "../../../../_components/submit-button.client.tsx";
-import { type OrganizationParams, organizationPath, requireOrganizationPage } from "../../../../_server/organization-page.ts";
-import { noticeOf, type PageQuery, searchOf, textOf } from "../../../../_server/page-query.ts";
-import { decideAppAction, setAppPolicyAction } from "./actions.ts";
-import { appPolicyPath } from "./app-policy-path.ts";
-import { OrganizationAppRow } from "./organization-app-row.tsx";
+import { Chip } from "../../../../_components/chip.tsx";
+import { ConfirmDestructive } from "../../../../_components/details-form.client.tsx";
+import { Choices, Field } from "../../../../_components/fields.client.tsx";
+import { EmptyState, ListRow, PagedList } from "../../../../_components/list.tsx";
+import { policyChoices } from "../../../../_components/organization-wording.ts";
+import { PageColumn, SectionCard } from "../../../../_components/page-layout.tsx";
+import { RelativeTime } from "../../../../_components/relative-time.tsx";
+import { Filter, SearchForm } from "../../../../_components/search-form.tsx";
+import {
+  type OrganizationParams,
+  organizationPath,
+  organizationTitle,
+  requireOrganizationPage,
+} from "../../../../_server/organization-page.ts";
+import { hrefWith, noticeOf, type PageQuery, searchOf, textOf } from "../../../../_server/page-query.ts";
+import { decideAppAction, setAppPolicyAction } from "../../../actions.ts";
 
 type Props = Readonly<{ params: OrganizationParams; searchParams: PageQuery }>;
 
-/** What just happened, said once after a redirect. */
+/** What the page says after a redirect, by the `notice` in its address. */
 const notices: Record<string, string> = {
-  policy: "The policy is changed. It holds for every app from its next request.",
-  approved: "The app is approved. Who asked for it is told by e-mail.",
-  blocked: "The app is blocked here. It reaches nothing of the organization from now on.",
-  reset: "The decision is taken back. The policy decides about the app again.",
+  policy: "Policy changed. It applies to every app from its next request.",
+  approved: "App approved. Members who requested it are notified by e-mail.",
+  blocked: "App blocked. It can no longer access the organization.",
+  reset: "Decision reset. The policy applies to the app again.",
 };
 
 const stateLabels: Record<OrganizationAppState, string> = {
-  waiting: "Asked for",
+  waiting: "Requested",
   approved: "Approved",
   blocked: "Blocked",
-  undecided: "Nothing decided",
+  undecided: "Undecided",
 };
 
-export async function generateMetadata({ params }: Props): Promise<Metadata> {
-  const { organization } = await requireOrganizationPage((await params).org);
-  return { title: `App policy · ${organization.fullName}` };
-}
+export const generateMetadata = organizationTitle("App policy");
 
-/** Which apps members may let in; what they let in, and the word about each. */
+/** Which apps members may authorize, which ones they have authorized, and the decision about each. */
 export default async function AppPolicyPage({ params, searchParams }: Props) {
   const [{ org }, query] = await Promise.all([params, searchParams]);
   const { organization, person, isManager } = await requireOrganizationPage(org);
@@ -62,108 +59,201 @@ export default async function AppPolicyPage({ params, searchParams }: Props) {
     readAppPolicy(person, organization.id),
     listOrganizationApps(person, organization.id, { text: search, state, page: Number(textOf(query.page)) }),
   ]);
-  const { items, page, pageSize, total } = apps;
+  const path = organizationPath(name, "settings/app-policy");
+  const hrefOf = (page: number) => hrefWith(path, { search, state, page });
   // Past the end there are no rows to count; the first page says whether there are any.
-  if (items.length === 0 && page > 1) redirect(appPolicyPath(name, { search, state }));
-  const here = appPolicyPath(name, { search, state, page });
-  const notice = noticeOf(notices, query.notice);
+  if (apps.items.length === 0 && apps.page > 1) redirect(hrefOf(1));
+  const here = hrefOf(apps.page);
   return (
-    <>
-      <PageHeader
-        title="App policy"
-        description="Which apps reach what is the organization's. What an app may do elsewhere for a member stays as it is."
-      />
-      <div className="grid grid-cols-1 gap-5">
-        {notice && <FormMessage tone="good">{notice}</FormMessage>}
-        <SectionCard title="Let in">
-          <ActionForm action={setAppPolicyAction.bind(null, name)} values={{ policy }} className="grid max-w-reading gap-5">
-            <fieldset className="grid gap-2">
-              <legend className="sr-only">Which apps are let in</legend>
-              {appPolicies.map((each) => (
-                <ChoiceRow
-                  key={each}
-                  type="radio"
-                  name="policy"
-                  value={each}
-                  isBoxed
-                  label={policyChoices[each].label}
-                  hint={policyChoices[each].hint}
-                />
-              ))}
-            </fieldset>
-            <p className="text-muted text-small">
-              A change holds at once. No sign-in is undone: an app that is let in again goes on where it was.
-            </p>
-            <div>
-              <SubmitButton>Save policy</SubmitButton>
-            </div>
-          </ActionForm>
-        </SectionCard>
-        <div className="grid gap-3">
-          <SearchForm action={organizationPath(name, "settings/app-policy")} label="Name or client ID" value={search}>
-            <div className="min-w-44">
-              <Select
-                name="state"
-                label="State"
-                defaultValue={state ?? ""}
-                options={[
-                  { value: "", label: "Any" },
-                  ...organizationAppStates.map((value) => ({ value, label: stateLabels[value] })),
-                ]}
-              />
-            </div>
-          </SearchForm>
-          <SectionCard
-            title="Apps"
-            description="What members let into the organization, what they ask for, and what acts for it."
-            isFlush
-          >
-            {items.length === 0 ? (
-              <NoApps name={name} isSearched={search !== "" || state !== undefined} />
-            ) : (
-              <List>
-                {items.map((app) => (
-                  <OrganizationAppRow key={app.clientId} app={app} policy={policy} organization={organization} returnTo={here} />
-                ))}
-              </List>
-            )}
-          </SectionCard>
-          <Pagination
-            label="apps"
-            page={page}
-            pageSize={pageSize}
-            total={total}
-            hrefOf={(at) => appPolicyPath(name, { search, state, page: at })}
+    <PageColumn
+      title="App policy"
+      description="Which apps can access the organization. This does not affect what apps can do elsewhere for members."
+      notice={noticeOf(notices, query.notice)}
+    >
+      <SectionCard title="Allowed apps">
+        <ActionForm action={setAppPolicyAction.bind(null, name)} values={{ policy }} className="grid max-w-reading gap-5">
+          <Choices
+            legend="Allowed apps"
+            isLegendHidden
+            name="policy"
+            options={appPolicies.map((value) => ({ value, ...policyChoices[value] }))}
           />
-        </div>
-        <SectionCard title="Approve an app ahead" description="Before any member meets it. Its owner knows its client ID.">
-          <ActionForm action={decideAppAction.bind(null, name, "approved")} className="grid max-w-reading gap-5">
-            <Field name="clientId" label="Client ID" autoComplete="off" autoCapitalize="none" spellCheck={false} isMono />
-            <div>
-              <SubmitButton variant="secondary">Approve</SubmitButton>
-            </div>
-          </ActionForm>
-        </SectionCard>
+          <p className="text-muted text-small">
+            Changes apply immediately. Sign-ins are kept: an app you allow again resumes access.
+          </p>
+          <SubmitButton>Save policy</SubmitButton>
+        </ActionForm>
+      </SectionCard>
+      <div className="grid gap-3">
+        <SearchForm action={path} label="Name or client ID" value={search}>
+          <Filter
+            name="state"
+            label="State"
+            value={state}
+            options={organizationAppStates.map((value) => ({ value, label: stateLabels[value] }))}
+          />
+        </SearchForm>
+        <PagedList
+          section={{
+            title: "Apps",
+            description: "Apps with access, requested apps, and apps with token exchange.",
+          }}
+          label="Apps"
+          things="apps"
+          list={apps}
+          hrefOf={hrefOf}
+          row={(app) => (
+            <OrganizationAppRow key={app.clientId} app={app} policy={policy} organization={organization} returnTo={here} />
+          )}
+          empty={<NoApps path={path} isSearched={search !== "" || state !== undefined} />}
+        />
       </div>
-    </>
+      <SectionCard title="Approve an app in advance" description="Before any member uses it. Ask its owner for the client ID.">
+        <ActionForm action={decideAppAction.bind(null, name, "approved")} className="grid max-w-reading gap-5">
+          <Field name="clientId" label="Client ID" isMono />
+          <SubmitButton variant="secondary">Approve</SubmitButton>
+        </ActionForm>
+      </SectionCard>
+    </PageColumn>
   );
 }
 
-function NoApps({ name, isSearched }: Readonly<{ name: string; isSearched: boolean }>) {
+function NoApps({ path, isSearched }: Readonly<{ path: string; isSearched: boolean }>) {
   if (isSearched) {
     return (
-      <EmptyState
-        Icon={SearchX}
-        title="No app is like that"
-        action={<ButtonLink href={appPolicyPath(name)}>Show all apps</ButtonLink>}
-      >
-        A name is found by any part of it, a client ID only as a whole.
+      <EmptyState Icon={SearchX} title="No apps match" action={<ButtonLink href={path}>Show all apps</ButtonLink>}>
+        Enter part of a name, or a full client ID.
       </EmptyState>
     );
   }
   return (
-    <EmptyState Icon={AppWindow} title="No app has been let in">
-      When a member signs in to an app and ticks this organization, the app stands here.
+    <EmptyState Icon={AppWindow} title="No apps yet">
+      Apps appear here when a member signs in to them and selects this organization.
     </EmptyState>
   );
+}
+
+type OrganizationAppRowProps = Readonly<{
+  app: OrganizationApp;
+  policy: AppPolicy;
+  organization: Readonly<{ name: string; fullName: string }>;
+  /** The present address of the list, to come back to. */
+  returnTo: string;
+}>;
+
+function OrganizationAppRow({ app, policy, organization, returnTo }: OrganizationAppRowProps) {
+  const { clientId, name, record, memberCount, lastUsedAt, requestCount, askedBy } = app;
+  return (
+    <ListRow
+      leading={<AppLogo app={{ name, logoId: record?.logoId ?? null }} />}
+      title={
+        <>
+          <bdi className="wrap-anywhere min-w-0">{name}</bdi>
+          <Chips app={app} policy={policy} />
+        </>
+      }
+      meta={
+        <>
+          <code className="block break-all">{clientId}</code>
+          {membersSentence(memberCount)}
+          {lastUsedAt && (
+            <>
+              {" · last used "}
+              <RelativeTime at={lastUsedAt} />
+            </>
+          )}
+          {requestCount > 0 && (
+            <span className="block text-ink">
+              Requested by {askedBy}
+              {requestCount > 1 && ` and ${(requestCount - 1).toLocaleString("en")} more`}
+            </span>
+          )}
+        </>
+      }
+    >
+      {record?.isFirstParty ? null : <Decisions app={app} organization={organization} returnTo={returnTo} />}
+    </ListRow>
+  );
+}
+
+function Chips({
+  app: { record, decision, isAdmitted, isBound, requestCount },
+  policy,
+}: Pick<OrganizationAppRowProps, "app" | "policy">) {
+  return (
+    <>
+      {record?.isFirstParty && <Chip>Part of {env().BRAND_NAME}</Chip>}
+      {record?.verifiedAt && (
+        <Chip tone="good">
+          <BadgeCheck className="size-3.5" aria-hidden="true" />
+          Verified
+        </Chip>
+      )}
+      {isBound && <Chip>Token exchange</Chip>}
+      {requestCount > 0 && <Chip tone="warn">Requested</Chip>}
+      {decision === "approved" && <Chip tone={isAdmitted ? "good" : "neutral"}>Approved</Chip>}
+      {decision === "blocked" && <Chip tone="bad">Blocked</Chip>}
+      {!isAdmitted && decision !== "blocked" && (
+        <Chip tone="warn">{policy === "none" ? "Not allowed: no apps" : "Not allowed"}</Chip>
+      )}
+      {!record && <Chip>Deleted</Chip>}
+    </>
+  );
+}
+
+function Decisions({
+  app: { clientId, name, decision, record },
+  organization,
+  returnTo,
+}: Omit<OrganizationAppRowProps, "policy">) {
+  const fields = (
+    <>
+      <input type="hidden" name="clientId" value={clientId} />
+      <input type="hidden" name="returnTo" value={returnTo} />
+    </>
+  );
+  return (
+    <div className="mt-3 flex flex-wrap items-start gap-2 sm:ml-11">
+      {decision !== "approved" && record && (
+        <ActionForm action={decideAppAction.bind(null, organization.name, "approved")} className="grid gap-2">
+          {fields}
+          <SubmitButton size="small" variant="secondary">
+            Approve<span className="sr-only"> {name}</span>
+          </SubmitButton>
+        </ActionForm>
+      )}
+      {decision !== null && (
+        <ActionForm action={decideAppAction.bind(null, organization.name, null)} className="grid gap-2">
+          {fields}
+          <SubmitButton size="small" variant="quiet">
+            {decision === "blocked" ? "Unblock" : "Withdraw approval"}
+            <span className="sr-only"> {name}</span>
+          </SubmitButton>
+        </ActionForm>
+      )}
+      {decision !== "blocked" && record && (
+        <ConfirmDestructive
+          action={decideAppAction.bind(null, organization.name, "blocked")}
+          trigger="Block"
+          title={
+            <>
+              Block <bdi>{name}</bdi> in <bdi>{organization.fullName}</bdi>?
+            </>
+          }
+          confirm={`Block ${name}`}
+          size="small"
+          isQuiet
+        >
+          {fields}
+          From its next request, it cannot access the organization on behalf of any member. Its access elsewhere is not affected.
+          You can unblock it at any time.
+        </ConfirmDestructive>
+      )}
+    </div>
+  );
+}
+
+function membersSentence(count: number): string {
+  if (count === 0) return "No member has given it access";
+  return count === 1 ? "1 member has given it access" : `${count.toLocaleString("en")} members have given it access`;
 }

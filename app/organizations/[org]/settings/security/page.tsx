@@ -1,33 +1,41 @@
-import type { Metadata } from "next";
+import { ShieldCheck } from "lucide-react";
 import Link from "next/link";
 import { redirect } from "next/navigation";
-import { listMembersWithout, securityRules } from "#core/accounts/organizations/security/list-members-without.ts";
-import { listRestrictedMembers } from "#core/accounts/organizations/security/list-restricted-members.ts";
-import { readOrganizationSecurity } from "#core/accounts/organizations/security/read-organization-security.ts";
-import { FormMessage } from "../../../../_components/form-message.tsx";
-import { PageHeader } from "../../../../_components/page-header.tsx";
-import { type OrganizationParams, organizationPath, requireOrganizationPage } from "../../../../_server/organization-page.ts";
-import { type PageQuery, textOf } from "../../../../_server/page-query.ts";
-import { IssuerSection } from "./issuer-section.tsx";
-import { RestrictedSection } from "./restricted-section.tsx";
-import { RuleSection } from "./rule-section.tsx";
-import { WithoutSection } from "./without-section.tsx";
+import {
+  listMembersWithout,
+  listRestrictedMembers,
+  type MemberWithout,
+  type RestrictedMember,
+  securityRules,
+} from "#core/accounts/organizations/security/list-restricted-members.ts";
+import { readOrganizationSecurity } from "#core/accounts/organizations/security/organization-security.ts";
+import type { Page } from "#core/accounts/page.ts";
+import { Avatar, avatarSrc } from "../../../../_components/avatar.tsx";
+import { ButtonLink } from "../../../../_components/button.tsx";
+import { Chip } from "../../../../_components/chip.tsx";
+import { EmptyState, ListRow, PagedList } from "../../../../_components/list.tsx";
+import { PageColumn } from "../../../../_components/page-layout.tsx";
+import {
+  type OrganizationParams,
+  organizationPath,
+  organizationTitle,
+  requireOrganizationPage,
+} from "../../../../_server/organization-page.ts";
+import { hrefWith, noticeOf, type PageQuery, textOf } from "../../../../_server/page-query.ts";
+import { IssuerSection, RuleSection } from "./sections.tsx";
 
 type Props = Readonly<{ params: OrganizationParams; searchParams: PageQuery }>;
 
-/** What just happened, said once after a redirect. */
-const notices = new Map([
-  ["on", "The rule holds from now on."],
-  ["off", "The rule is taken back."],
-  ["issuer-saved", "The issuer is saved. Sign in with it yourself to try it."],
-  ["tried", "The issuer works: you have signed in with it."],
-  ["issuer-removed", "The issuer is removed, and nobody is linked to it any more."],
-]);
+/** What the page says after a redirect, by the `notice` in its address. */
+const notices = {
+  on: "Rule enabled.",
+  off: "Rule disabled.",
+  "issuer-saved": "Issuer saved. Sign in with it to test it.",
+  tried: "The issuer works: you have signed in with it.",
+  "issuer-removed": "Issuer removed, and its linked accounts unlinked.",
+};
 
-export async function generateMetadata({ params }: Props): Promise<Metadata> {
-  const { organization } = await requireOrganizationPage((await params).org);
-  return { title: `Sign-in rules · ${organization.fullName}` };
-}
+export const generateMetadata = organizationTitle("Sign-in rules");
 
 export default async function OrganizationSecurityPage({ params, searchParams }: Props) {
   const [{ org }, query] = await Promise.all([params, searchParams]);
@@ -42,72 +50,143 @@ export default async function OrganizationSecurityPage({ params, searchParams }:
   const restricted = await listRestrictedMembers(person, id, { page: rule ? 1 : page });
   const shown = without ?? restricted;
   if (shown.items.length === 0 && shown.page > 1) redirect(path);
-  const notice = notices.get(textOf(query.notice));
+  const notice = noticeOf(notices, query.notice);
   return (
-    <>
-      <PageHeader
-        title="Sign-in rules"
-        description="What members have to show before they, and the apps and tokens that act for them, reach what is the organization's."
+    <PageColumn
+      title="Sign-in rules"
+      description="What the organization requires of members before they, their apps and their tokens can access it."
+      notice={notice}
+    >
+      <RuleSection
+        organization={organization}
+        rule="second-step"
+        title="Second step"
+        isRequired={security.requiresSecondStep}
+        unmet={security.withoutSecondStep}
+        members={security.members}
+        ownStep={
+          security.own.lacksSecondStep && (
+            <>
+              You do not meet this rule yourself, so it would lock you out.{" "}
+              <Link prefetch={false} className="link" href="/settings/security">
+                Set up your second step
+              </Link>{" "}
+              first.
+            </>
+          )
+        }
       />
-      <div className="grid grid-cols-1 gap-5">
-        {notice && <FormMessage tone="good">{notice}</FormMessage>}
+      <IssuerSection
+        organization={organization}
+        provider={security.provider}
+        isRequired={security.requiresProvider}
+        path={path}
+      />
+      {security.provider && (
         <RuleSection
           organization={organization}
-          rule="second-step"
-          title="Second step"
-          isRequired={security.requiresSecondStep}
-          unmet={security.withoutSecondStep}
+          rule="provider"
+          title={`Sign-in with ${security.provider.name}`}
+          isRequired={security.requiresProvider}
+          unmet={security.withoutProvider}
           members={security.members}
           ownStep={
-            security.own.lacksSecondStep && (
-              <>
-                You have not done it yourself, so it would shut you out too.{" "}
-                <Link prefetch={false} className="link" href="/settings/security">
-                  Set up your second step
-                </Link>{" "}
-                first.
-              </>
-            )
+            security.own.lacksProvider && "You have not signed in with it in the last 7 days. Sign in with it above first."
           }
         />
-        <IssuerSection
-          organization={organization}
-          provider={security.provider}
-          isRequired={security.requiresProvider}
+      )}
+      {rule && without ? (
+        <WithoutSection
+          members={without}
+          title={
+            rule === "provider"
+              ? `Members who have not signed in with ${security.provider?.name}`
+              : "Members without a second step"
+          }
           path={path}
+          hrefOf={(page) => `${path}?${new URLSearchParams({ without: rule, page: String(page) })}#without`}
         />
-        {security.provider && (
-          <RuleSection
-            organization={organization}
-            rule="provider"
-            title={`Sign-in with ${security.provider.name}`}
-            isRequired={security.requiresProvider}
-            unmet={security.withoutProvider}
-            members={security.members}
-            ownStep={
-              security.own.lacksProvider && "You have not done it yourself in the last 7 days. Sign in with it above first."
-            }
+      ) : (
+        <RestrictedSection
+          restricted={restricted}
+          path={path}
+          hasRules={security.requiresSecondStep || security.requiresProvider}
+        />
+      )}
+    </PageColumn>
+  );
+}
+
+const lacks: Partial<Record<RestrictedMember["restrictions"][number], string>> = {
+  mfa: "no second step",
+  sso: "not signed in with the issuer",
+};
+
+type RestrictedSectionProps = Readonly<{ restricted: Page<RestrictedMember>; path: string; hasRules: boolean }>;
+
+/** The members whom the rules shut out now. */
+function RestrictedSection({ restricted, path, hasRules }: RestrictedSectionProps) {
+  return (
+    <PagedList
+      section={{ title: "Members without access" }}
+      label="Members without access"
+      things="members without access"
+      list={restricted}
+      hrefOf={(page) => hrefWith(path, { page })}
+      row={({ username, fullName, avatarId, role, restrictions }) => (
+        <ListRow
+          key={username}
+          leading={<Avatar name={fullName} src={avatarSrc(username, avatarId)} />}
+          title={<bdi className="wrap-anywhere min-w-0">{fullName}</bdi>}
+          meta={`${username} · ${role}`}
+          trailing={restrictions.map((one) => (
+            <Chip key={one} tone="warn">
+              {lacks[one] ?? one}
+            </Chip>
+          ))}
+        />
+      )}
+      empty={
+        <EmptyState Icon={ShieldCheck} title={hasRules ? "Nobody" : "No rules"}>
+          {hasRules ? "All members meet the rules." : "Members who do not meet a rule appear here."}
+        </EmptyState>
+      }
+    />
+  );
+}
+
+type WithoutSectionProps = Readonly<{
+  members: Page<MemberWithout>;
+  title: string;
+  path: string;
+  hrefOf: (page: number) => string;
+}>;
+
+/** The members whom a rule shuts out, or would shut out if it applied. */
+function WithoutSection({ members, title, path, hrefOf }: WithoutSectionProps) {
+  const action = (
+    <ButtonLink size="small" href={path}>
+      Show members without access
+    </ButtonLink>
+  );
+  return (
+    <div id="without">
+      <PagedList
+        section={{ title, action }}
+        label={title}
+        things="members"
+        list={members}
+        hrefOf={hrefOf}
+        row={({ username, fullName, avatarId, role }) => (
+          <ListRow
+            key={username}
+            leading={<Avatar name={fullName} src={avatarSrc(username, avatarId)} />}
+            title={<bdi className="wrap-anywhere min-w-0">{fullName}</bdi>}
+            meta={`${username} · ${role}`}
           />
         )}
-        {rule && without ? (
-          <WithoutSection
-            members={without}
-            title={
-              rule === "provider"
-                ? `Members who have not signed in with ${security.provider?.name}`
-                : "Members without a second step"
-            }
-            path={path}
-            hrefOf={(page) => `${path}?${new URLSearchParams({ without: rule, page: String(page) })}#without`}
-          />
-        ) : (
-          <RestrictedSection
-            restricted={restricted}
-            path={path}
-            hasRules={security.requiresSecondStep || security.requiresProvider}
-          />
-        )}
-      </div>
-    </>
+        empty={<p className="px-4 py-5 text-muted sm:px-5">All members meet this rule.</p>}
+      />
+    </div>
   );
 }

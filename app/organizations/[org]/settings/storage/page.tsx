@@ -1,16 +1,17 @@
-import type { Metadata } from "next";
 import { redirect } from "next/navigation";
 import { readStorageUsage } from "#core/storage/read-usage.ts";
-import { PageHeader } from "../../../../_components/page-header.tsx";
+import { PageHeader } from "../../../../_components/page-layout.tsx";
 import { StorageSections } from "../../../../_components/storage-sections.tsx";
-import { type OrganizationParams, organizationPath, requireOrganizationPage } from "../../../../_server/organization-page.ts";
+import {
+  type OrganizationParams,
+  organizationPath,
+  organizationTitle,
+  requireOrganizationPage,
+} from "../../../../_server/organization-page.ts";
 
 type Props = Readonly<{ params: OrganizationParams }>;
 
-export async function generateMetadata({ params }: Props): Promise<Metadata> {
-  const { organization } = await requireOrganizationPage((await params).org);
-  return { title: `Storage · ${organization.fullName}` };
-}
+export const generateMetadata = organizationTitle("Storage");
 
 /** How much an organization stores, for its members. */
 export default async function OrganizationStoragePage({ params }: Props) {

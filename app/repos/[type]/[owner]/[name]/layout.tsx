@@ -1,39 +1,44 @@
 import type { Metadata } from "next";
+import Link from "next/link";
 import type { ReactNode } from "react";
-import { countOpenDiscussions } from "#core/hub/discussions/count-open-discussions.ts";
+import { countOpenDiscussions } from "#core/hub/discussions/find-discussion.ts";
+import { CopyButton } from "../../../../_components/copy-button.client.tsx";
+import { NavLink } from "../../../../_components/navigation.client.tsx";
+import { RepoChips } from "../../../../_components/repos/repo-list.tsx";
+import { repoTypeLooks } from "../../../../_components/repos/repo-types.ts";
 import { SiteFrame } from "../../../../_components/site-frame.tsx";
-import { type RepoParams, repoHref, repoPage } from "../../../../_server/repo-page.ts";
-import { RepoHeader } from "./repo-header.tsx";
-import { RepoTabs } from "./repo-tabs.tsx";
+import { type RepoPage, type RepoParams, repoHref, repoListHref, repoPage } from "../../../../_server/repo-page.ts";
+import { LikeButton } from "./likes/like-button.tsx";
 
 type Props = Readonly<{ params: RepoParams; children: ReactNode }>;
 
 export async function generateMetadata({ params }: Props): Promise<Metadata> {
-  // What is not found says so below, in the layout; here it would take the title away.
+  // The layout below reports a missing repository; an error here would remove the title.
   const page = await repoPage(params).catch(() => undefined);
   if (!page) return { title: "Not found" };
   const { repo } = page;
   return { title: { default: repo.fullName, template: `%s · ${repo.fullName}` }, description: repo.description ?? undefined };
 }
 
-/** The frame of every page of a repository: what it is, and its pages. It has the `h1`; pages begin with `h2`. */
+/** The frame of every page of a repository: its name and its tabs. It has the `h1`; pages start with `h2`. */
 export default async function RepoLayout({ params, children }: Props) {
-  const { repo, mayManage, mayReadContent } = await repoPage(params);
+  const page = await repoPage(params);
+  const { repo, mayManage, mayWrite } = page;
   const isHere = repo.platformId === null;
   const openCount = repo.hasDiscussions ? await countOpenDiscussions(repo) : 0;
   const tabs = [
-    { href: repoHref(repo), label: "Card", isExact: true },
-    ...(repo.type === "space" && isHere && mayReadContent ? [{ href: repoHref(repo, "serving"), label: "App" }] : []),
+    { href: repoHref(repo), label: repo.type === "space" ? "App" : "Card", isExact: true },
     ...(isHere ? [{ href: repoHref(repo, "tree", repo.defaultBranch), section: filePages(repo), label: "Files" }] : []),
     ...(repo.hasDiscussions ? [{ href: repoHref(repo, "discussions"), label: "Discussions", count: openCount }] : []),
+    ...(repo.type === "space" && isHere && mayWrite ? [{ href: repoHref(repo, "serving"), label: "Runtime" }] : []),
     ...(mayManage ? [{ href: repoHref(repo, "settings"), label: "Settings" }] : []),
   ];
   return (
-    <SiteFrame>
+    <SiteFrame modelPath={repo.type === "model" ? repoHref(repo) : undefined}>
       <main id="main">
         <header className="border-line border-b bg-surface">
           <div className="mx-auto w-full max-w-page px-4 sm:px-5">
-            <RepoHeader repo={repo} />
+            <RepoHeader page={page} />
             <RepoTabs tabs={tabs} />
           </div>
         </header>
@@ -47,4 +52,83 @@ const FILE_PAGES = ["tree", "blob", "commits", "commit", "branches", "tags", "co
 
 function filePages(repo: Parameters<typeof repoHref>[0]): readonly string[] {
   return FILE_PAGES.map((page) => repoHref(repo, page));
+}
+
+const TAGS_SHOWN = 12;
+
+/** The name and the state of a repository, in a line or two. */
+function RepoHeader({ page }: Readonly<{ page: RepoPage }>) {
+  const { repo } = page;
+  const { type, owner, name, fullName, description, tags } = repo;
+  const { Icon, word } = repoTypeLooks[type];
+  return (
+    <div className="pt-5 pb-3">
+      <p className="text-muted text-small">
+        <Link prefetch={false} href={repoListHref(type)} className="inline-flex items-center gap-1.5 hover:text-ink">
+          <Icon className="size-4" aria-hidden="true" />
+          {word}
+        </Link>
+      </p>
+      <div className="flex flex-wrap items-center gap-x-2 gap-y-1.5">
+        <div className="flex min-w-0 items-center gap-1">
+          <h1 className="min-w-0 break-words">
+            <Link prefetch={false} href={`/${owner.handle}`} className="font-normal text-muted hover:text-ink">
+              {owner.handle}
+            </Link>
+            <span className="font-normal text-muted"> / </span>
+            {name}
+          </h1>
+          <CopyButton value={fullName} label={fullName} />
+        </div>
+        <RepoChips repo={repo} />
+        <div className="sm:ml-auto">
+          <LikeButton page={page} />
+        </div>
+      </div>
+      {description && <p className="mt-1 max-w-reading break-words text-muted">{description}</p>}
+      {tags.length > 0 && (
+        <ul aria-label="Tags" className="mt-2.5 flex flex-wrap gap-1.5">
+          {tags.slice(0, TAGS_SHOWN).map((tag) => (
+            <li key={tag} className="min-w-0">
+              <Link
+                prefetch={false}
+                href={`${repoListHref(type)}?tag=${encodeURIComponent(tag)}`}
+                className="inline-block max-w-full break-words rounded-control border border-line px-2 py-0.5 text-fine text-muted hover:text-ink"
+              >
+                {tag}
+              </Link>
+            </li>
+          ))}
+        </ul>
+      )}
+    </div>
+  );
+}
+
+type RepoTab = Readonly<{
+  href: string;
+  label: string;
+  isExact?: boolean;
+  section?: string | readonly string[];
+  /** The number of open items there. */
+  count?: number;
+}>;
+
+/** The tabs of a repository. On a narrow screen the row scrolls horizontally. */
+function RepoTabs({ tabs }: Readonly<{ tabs: readonly RepoTab[] }>) {
+  return (
+    <nav aria-label="Repository" className="-mb-px flex flex-wrap gap-x-3.5 text-muted text-small sm:gap-x-5">
+      {tabs.map(({ label, count = 0, ...link }) => (
+        <NavLink
+          key={label}
+          {...link}
+          className="whitespace-nowrap border-transparent border-b-2 py-2 hover:text-ink"
+          currentClassName="border-ink! font-medium text-ink"
+        >
+          {label}
+          {count > 0 && <span className="ml-1.5 rounded-full bg-sunken px-1.5 py-0.5 text-fine text-muted">{count}</span>}
+        </NavLink>
+      ))}
+    </nav>
+  );
 }

@@ -1,34 +1,42 @@
-import { FileText } from "lucide-react";
-import { findOwnAccessRequest } from "#core/hub/gates/own-access-requests.ts";
-import { readFrontPage } from "#core/hub/repos/read-front-page.ts";
+import { FileText, FolderOpen } from "lucide-react";
+import Link from "next/link";
+import { env } from "#core/env.ts";
+import { findOwnAccessRequest } from "#core/hub/gates/access-requests.ts";
+import { readFrontPage } from "#core/hub/git/read/read-folder.ts";
 import { ButtonLink } from "../../../../_components/button.tsx";
-import { Card } from "../../../../_components/card.tsx";
-import { EmptyState } from "../../../../_components/empty-state.tsx";
-import { FormMessage } from "../../../../_components/form-message.tsx";
+import { CodeBlock } from "../../../../_components/copyable.tsx";
+import { EmptyState } from "../../../../_components/list.tsx";
 import { Markdown } from "../../../../_components/markdown.tsx";
+import { Card, FormMessage, SectionCard } from "../../../../_components/page-layout.tsx";
+import { Tabs } from "../../../../_components/tabs.tsx";
 import { noticeOf, type PageQuery } from "../../../../_server/page-query.ts";
 import { type RepoPage, type RepoParams, repoFileHref, repoHref, repoPage } from "../../../../_server/repo-page.ts";
-import { AccessCard } from "./access-card.tsx";
-import { EmptyRepo } from "./empty-repo.tsx";
-import { RepoFacts } from "./repo-facts.tsx";
+import { AccessCard, RepoFacts } from "./repo-facts.tsx";
+import { SpaceApp } from "./space-app.tsx";
 
 type Props = Readonly<{ params: RepoParams; searchParams: PageQuery }>;
 
 const notices: Record<string, string> = {
-  created: "The repository is made.",
-  asked: "Your request is sent. You get a letter with the answer.",
-  granted: "You have access now.",
-  withdrawn: "Your request is taken back.",
+  created: "Repository created.",
+  asked: "Request sent. You will get an e-mail with the decision.",
+  granted: "You now have access.",
+  withdrawn: "Request withdrawn.",
 };
 
-/** What the repository is about: its README, and what one needs to use it. */
+/** The overview of a repository: the app of a Space, its README, and how to use it. */
 export default async function RepoCardPage({ params, searchParams }: Props) {
   const [page, query] = await Promise.all([repoPage(params), searchParams]);
   const notice = noticeOf(notices, query.notice);
+  const isApp = page.repo.type === "space" && page.repo.platformId === null && page.mayReadContent;
   return (
     <div className="grid grid-cols-1 gap-6 lg:grid-cols-(--columns-card) lg:gap-8">
+      {(notice || isApp) && (
+        <div className="grid min-w-0 grid-cols-1 gap-5 lg:col-span-2">
+          {notice && <FormMessage tone="good">{notice}</FormMessage>}
+          {isApp && <SpaceApp page={page} />}
+        </div>
+      )}
       <div className="grid min-w-0 grid-cols-1 content-start gap-5">
-        {notice && <FormMessage tone="good">{notice}</FormMessage>}
         {!page.mayReadContent && page.repo.platformId === null && <Gate page={page} />}
         <FrontPage page={page} />
       </div>
@@ -56,11 +64,11 @@ async function FrontPage({ page }: Readonly<{ page: RepoPage }>) {
           title="No README yet"
           action={
             mayWrite && (
-              <ButtonLink href={`${repoFileHref(repo, "new", repo.defaultBranch)}?name=README.md`}>Write one</ButtonLink>
+              <ButtonLink href={`${repoFileHref(repo, "new", repo.defaultBranch)}?name=README.md`}>Write a README</ButtonLink>
             )
           }
         >
-          {mayWrite ? "A file README.md is shown here: say what this is and how to use it." : "Look at the files instead."}
+          {mayWrite ? "The file README.md is shown here. Describe the repository and how to use it." : "See the files instead."}
         </EmptyState>
       </Card>
     );
@@ -81,7 +89,7 @@ function KeptElsewhere({ page: { repo } }: Readonly<{ page: RepoPage }>) {
     <Card>
       <EmptyState
         Icon={FileText}
-        title="Kept elsewhere"
+        title="Hosted elsewhere"
         action={
           repo.externalUrl && (
             <a href={repo.externalUrl} rel="noopener nofollow" className="link">
@@ -90,8 +98,67 @@ function KeptElsewhere({ page: { repo } }: Readonly<{ page: RepoPage }>) {
           )
         }
       >
-        The files of this repository are on another platform, which tells of its changes here.
+        The files of this repository are on another platform, which reports its changes here.
       </EmptyState>
     </Card>
+  );
+}
+
+/** A repository without a commit: the next commands, for people who may push. */
+function EmptyRepo({ page: { repo, mayWrite, session } }: Readonly<{ page: RepoPage }>) {
+  if (!mayWrite) {
+    return (
+      <Card>
+        <EmptyState Icon={FolderOpen} title="No files yet">
+          This repository is empty.
+        </EmptyState>
+      </Card>
+    );
+  }
+  const address = env().ORIGIN + repoHref(repo);
+  const { name, defaultBranch: branch } = repo;
+  return (
+    <SectionCard
+      title="Add the first files"
+      description="With git on your computer, or here in the browser."
+      action={
+        <ButtonLink size="small" href={`${repoFileHref(repo, "new", branch)}?name=README.md`}>
+          Write a README
+        </ButtonLink>
+      }
+    >
+      <div className="grid gap-5">
+        <Tabs
+          label="Commands for"
+          tabs={[
+            {
+              label: "A new folder",
+              content: (
+                <CodeBlock
+                  label="commands for a new folder"
+                  code={`git clone ${address}\ncd ${name}\necho "# ${name}" > README.md\ngit add .\ngit commit -m "Add a README"\ngit push origin HEAD:${branch}`}
+                />
+              ),
+            },
+            {
+              label: "A folder with commits",
+              content: (
+                <CodeBlock
+                  label="commands for a folder that has commits"
+                  code={`git remote add origin ${address}\ngit push -u origin HEAD:${branch}`}
+                />
+              ),
+            },
+          ]}
+        />
+        <p className="text-muted text-small">
+          When git asks: your username is <code>{session?.user.username}</code>, and the password is an{" "}
+          <Link prefetch={false} href="/settings/tokens/new?for=git" className="link">
+            access token
+          </Link>{" "}
+          with the scope <code>write-repos</code>. Your account's password does not work.
+        </p>
+      </div>
+    </SectionCard>
   );
 }

@@ -1,33 +1,43 @@
+import { Lock, Plus } from "lucide-react";
 import Link from "next/link";
 import type { ReactNode } from "react";
 import { env } from "#core/env.ts";
-import { findMaker } from "#core/hub/repos/find-maker.ts";
+import { collectionPath } from "#core/hub/collections/collection.ts";
+import { listCollections } from "#core/hub/collections/list-collections.ts";
+import type { OwnAccessRequest } from "#core/hub/gates/access-requests.ts";
+import { findCreator } from "#core/hub/repos/find-repo.ts";
+import type { Repo } from "#core/hub/repos/repo.ts";
 import { readableSize } from "#core/readable-size.ts";
-import { readSpaceRuntime } from "#core/spaces/space-runtime.ts";
-import { watchingWebhooks } from "#core/webhooks/watching-webhooks.ts";
+import { watchingWebhooks } from "#core/webhooks/watchers.ts";
+import { ActionForm, SubmitButton } from "../../../../_components/action-form.client.tsx";
 import { ButtonLink } from "../../../../_components/button.tsx";
-import { CopyField } from "../../../../_components/copy-field.tsx";
+import { CopyField } from "../../../../_components/copyable.tsx";
+import { TextArea } from "../../../../_components/fields.client.tsx";
+import { Markdown } from "../../../../_components/markdown.tsx";
+import { FormMessage, SectionCard } from "../../../../_components/page-layout.tsx";
 import { RelativeTime } from "../../../../_components/relative-time.tsx";
-import { SpaceStageChip } from "../../../../_components/repos/space-stage.tsx";
-import { type RepoPage, repoHref } from "../../../../_server/repo-page.ts";
-import { webhookListPath, webhookPath } from "../../../../_server/webhooks/webhook-paths.ts";
-import { RepoCollections } from "./repo-collections.tsx";
+import { signInPath } from "../../../../_server/next-path.ts";
+import { webhookListPath, webhookPath } from "../../../../_server/paths.ts";
+import { type RepoPage, repoHref, repoNameOf } from "../../../../_server/repo-page.ts";
+import { addToCollectionPath } from "../../../../collections/collections-path.ts";
+import { askForAccessAction, withdrawAccessRequestAction } from "./settings/actions.ts";
 
-/** How to get it, and what there is to know beside it. */
+/** How to clone it, and facts about it. */
 export async function RepoFacts({ page }: Readonly<{ page: RepoPage }>) {
   const { repo, mayManage } = page;
-  const maker = await findMaker(repo);
+  const maker = await findCreator(repo);
+  const license = licenseOf(repo.card ?? {});
   const isHere = repo.platformId === null;
   return (
     <aside aria-label="About this repository" className="grid content-start gap-6 text-small">
-      {isHere && repo.type === "space" && <App page={page} />}
       {isHere && <Clone page={page} />}
       <dl className="grid gap-3">
+        {license && <Fact name="License">{license}</Fact>}
         {isHere && <Fact name="Size">{readableSize(repo.sizeBytes)}</Fact>}
         <Fact name="Last change">
           <RelativeTime at={repo.updatedAt} />
         </Fact>
-        <Fact name="Made">
+        <Fact name="Created">
           <RelativeTime at={repo.createdAt} />
           {maker && (
             <>
@@ -45,18 +55,15 @@ export async function RepoFacts({ page }: Readonly<{ page: RepoPage }>) {
   );
 }
 
-/** How what it runs is doing, and the way there. */
-async function App({ page: { repo, mayReadContent } }: Readonly<{ page: RepoPage }>) {
-  const runtime = await readSpaceRuntime(repo.id);
-  if (!runtime || !mayReadContent) return null;
-  return (
-    <section aria-label="App" className="flex flex-wrap items-center gap-3">
-      <ButtonLink href={repoHref(repo, "serving")} variant="primary" size="small">
-        Open the app
-      </ButtonLink>
-      <SpaceStageChip stage={runtime.stage} />
-    </section>
-  );
+const LICENSE_MAX_CHARACTERS = 100;
+
+/** The license that the front matter of the README names. */
+function licenseOf({ license, license_name: name }: Record<string, unknown>): string {
+  const text = [license === "other" && name ? name : license]
+    .flat()
+    .filter((each) => typeof each === "string")
+    .join(", ");
+  return text.slice(0, LICENSE_MAX_CHARACTERS);
 }
 
 function Clone({ page: { repo, mayReadContent } }: Readonly<{ page: RepoPage }>) {
@@ -66,7 +73,7 @@ function Clone({ page: { repo, mayReadContent } }: Readonly<{ page: RepoPage }>)
       <CopyField label="Clone" value={`git clone ${env().ORIGIN}${repoHref(repo)}`} />
       {!isOpen && mayReadContent && (
         <p className="text-muted">
-          Git asks for a password: give it an{" "}
+          When git asks for a password, use an{" "}
           <Link prefetch={false} href="/settings/tokens" className="link">
             access token
           </Link>
@@ -78,25 +85,26 @@ function Clone({ page: { repo, mayReadContent } }: Readonly<{ page: RepoPage }>)
 }
 
 async function Webhooks({ page: { repo, actor } }: Readonly<{ page: RepoPage }>) {
-  const { named, total } = await watchingWebhooks(actor, repo);
-  const others = total - named.length;
+  const { named, others } = await watchingWebhooks(actor, repo);
   return (
     <section id="webhooks" className="grid gap-1">
-      <h2 className="text-small">Webhooks watching this</h2>
-      {total === 0 && <p className="text-muted">None.</p>}
+      <h2 className="text-small">Webhooks</h2>
+      {named.length === 0 && !others && <p className="text-muted">None.</p>}
       {named.length > 0 && (
         <ul className="grid gap-1">
-          {named.map(({ id, url, domains, organization }) => (
+          {named.map(({ id, name, url, domains, organization }) => (
             <li key={id} className="break-all text-muted">
               <Link prefetch={false} href={webhookPath(organization, id)} className="link text-ink">
-                {url ? new URL(url).host : "A job"}
+                {name ?? (url ? new URL(url).host : "A job")}
               </Link>{" "}
               · {domains.join(", ")}
             </li>
           ))}
         </ul>
       )}
-      {others > 0 && <p className="text-muted">{named.length > 0 ? `And ${others} of others.` : `${others} of others.`}</p>}
+      {others && (
+        <p className="text-muted">{named.length > 0 ? `And ${others} by other people.` : `${others} by other people.`}</p>
+      )}
       {actor.kind === "person" && (
         <p>
           <Link
@@ -104,7 +112,7 @@ async function Webhooks({ page: { repo, actor } }: Readonly<{ page: RepoPage }>)
             href={`${webhookListPath(null)}/new?watch=${encodeURIComponent(`${repo.type}:${repo.fullName}`)}`}
             className="link text-muted"
           >
-            Watch it with a webhook
+            Create webhook
           </Link>
         </p>
       )}
@@ -118,5 +126,111 @@ function Fact({ name, children }: Readonly<{ name: string; children: ReactNode }
       <dt className="text-muted">{name}</dt>
       <dd>{children}</dd>
     </div>
+  );
+}
+
+const SHOWN = 4;
+
+/** The collections that contain it, as far as the reader may see them, and a link to add it to one of their own. */
+async function RepoCollections({ page: { repo, actor, person } }: Readonly<{ page: RepoPage }>) {
+  const name = { type: repo.type, owner: repo.owner.handle, name: repo.name };
+  const { items, total } = await listCollections(actor, { containing: [name], pageSize: SHOWN });
+  if (total === 0 && !person) return null;
+  return (
+    <section className="grid justify-items-start gap-1.5">
+      <h2 className="text-small">Collections</h2>
+      {total === 0 && <p className="text-muted">None.</p>}
+      {total > 0 && (
+        <ul className="grid min-w-0 gap-1">
+          {items.map((collection) => (
+            <li key={collection.id} className="break-words text-muted">
+              <Link prefetch={false} href={collectionPath(collection)} className="link">
+                <bdi>{collection.title}</bdi>
+              </Link>{" "}
+              by {collection.owner.handle}
+            </li>
+          ))}
+        </ul>
+      )}
+      {total > items.length && <p className="text-muted">And {(total - items.length).toLocaleString("en")} more.</p>}
+      {person && (
+        <ButtonLink href={addToCollectionPath(repo)} size="small" className="mt-1">
+          <Plus className="size-4" aria-hidden="true" />
+          Add to a collection
+        </ButtonLink>
+      )}
+    </section>
+  );
+}
+
+type AccessCardProps = Readonly<{
+  repo: Repo;
+  /** The email address of the signed-in person. */
+  username: string | undefined;
+  email: string | undefined;
+  /** Their request so far. */
+  request: Pick<OwnAccessRequest, "status" | "rejectionReason" | "askedAt"> | undefined;
+}>;
+
+/** The gate for people without access: how to ask for it, and who then learns what. */
+export function AccessCard({ repo, username, email, request }: AccessCardProps) {
+  return (
+    <SectionCard
+      title={
+        <span className="flex items-center gap-2">
+          <Lock className="size-4" aria-hidden="true" />
+          Access to the files is restricted
+        </span>
+      }
+      description="Everybody can see this page. The files are for people who were granted access."
+    >
+      <div className="grid max-w-reading gap-5">
+        {repo.gatePrompt && (
+          <Markdown text={repo.gatePrompt} place={{ base: repoHref(repo), revision: repo.defaultBranch, idPrefix: "gate-" }} />
+        )}
+        {!username && (
+          <div>
+            <ButtonLink variant="primary" href={signInPath(repoHref(repo))}>
+              Sign in to request access
+            </ButtonLink>
+          </div>
+        )}
+        {username && !request && <Ask repo={repo} username={username} email={email} />}
+        {request?.status === "pending" && <Waiting repo={repo} askedAt={request.askedAt} />}
+        {request?.status === "rejected" && (
+          <FormMessage tone="warn">
+            Your request was rejected.{request.rejectionReason && ` Reason: ${request.rejectionReason}`}
+          </FormMessage>
+        )}
+      </div>
+    </SectionCard>
+  );
+}
+
+function Ask({ repo, username, email }: Pick<AccessCardProps, "repo" | "username" | "email">) {
+  const isAutomatic = repo.gated === "auto";
+  return (
+    <ActionForm action={askForAccessAction.bind(null, repoNameOf(repo))} label="Request access">
+      <p>
+        The managers of {repo.fullName} will see your username (<strong>{username}</strong>) and your e-mail address (
+        <strong className="break-all">{email}</strong>).{" "}
+        {isAutomatic ? "You get access at once." : "They decide, and you get an e-mail with the decision."}
+      </p>
+      {!isAutomatic && <TextArea name="message" label="Message" hint="What you need access for." maxLength={1_000} isOptional />}
+      <SubmitButton>{isAutomatic ? "Share and get access" : "Share and request access"}</SubmitButton>
+    </ActionForm>
+  );
+}
+
+function Waiting({ repo, askedAt }: Readonly<{ repo: Repo; askedAt: Date }>) {
+  return (
+    <ActionForm action={withdrawAccessRequestAction.bind(null, repoNameOf(repo))} className="grid gap-3">
+      <FormMessage>
+        You requested access <RelativeTime at={askedAt} />. Nobody has decided yet.
+      </FormMessage>
+      <SubmitButton variant="secondary" size="small">
+        Withdraw request
+      </SubmitButton>
+    </ActionForm>
   );
 }

@@ -1,10 +1,10 @@
 import { redirect } from "next/navigation";
 import { type PageQuery, textOf } from "../../../../_server/page-query.ts";
-import { webhookPath } from "../../../../_server/webhooks/webhook-paths.ts";
+import { webhookPath } from "../../../../_server/paths.ts";
 
 type Props = Readonly<{ params: Promise<{ webhookId: string }>; searchParams: PageQuery }>;
 
-/** Where others keep the activity: here it is on the webhook's page. */
+/** Other services have a separate page for the activity; here it is on the webhook's page. */
 export default async function OwnActivityPage({ params, searchParams }: Props) {
   const query = Object.entries(await searchParams).map(([name, value]) => [name, textOf(value)]);
   redirect(`${webhookPath(null, (await params).webhookId)}?${new URLSearchParams(query)}`);

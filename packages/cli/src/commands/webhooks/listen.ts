@@ -1,14 +1,21 @@
 import { randomBytes } from "node:crypto";
-import { type Client, forwardTo, listenToRelay, type RelayState, type WatchedItemInput } from "@keyhook/sdk";
+import {
+  type Client,
+  forwardTo,
+  listenToRelay,
+  type RelayAnswer,
+  type RelayedRequest,
+  type RelayState,
+  type WatchedItemInput,
+} from "@keyhook/sdk";
 import type { Command } from "commander";
 import { act, type Context } from "../../context.ts";
 import { BadInput, Refused } from "../../errors.ts";
-import { manyOf, watchedItem, webAddress } from "../../options.ts";
-import { quotedForShell } from "../../output/quoted-for-shell.ts";
+import { manyOf, type OrganizationOption, watchedItem, webAddress, withOrganization } from "../../options.ts";
+import type { Printer } from "../../output/printer.ts";
+import { quotedForShell } from "../../output/printer.ts";
 import type { Terminal } from "../../terminal.ts";
-import { type OrganizationOption, withOrganization } from "../organization-option.ts";
-import { domainWords } from "./create.ts";
-import { printRequests } from "./print-requests.ts";
+import { domainWords } from "./manage.ts";
 
 type Options = OrganizationOption & {
   forwardTo: string;
@@ -20,26 +27,26 @@ type Options = OrganizationOption & {
   yes?: boolean;
 };
 
-/** The webhook that is made for this run, and its secret. */
+/** The webhook that was created for this run, and its secret. */
 type Session = { id: string; secret?: string };
 
 export function addListenCommand(webhooks: Command, terminal: Terminal): void {
   const command = webhooks
     .command("listen")
-    .description("have deliveries sent on to a server on this machine, for as long as this runs")
-    .requiredOption("--forward-to <url>", "that server, such as http://localhost:3000/webhooks/push", webAddress)
-    .option("--webhook <id>", "point this webhook here")
-    .option("--watch <type:name>", "make a webhook that watches this, and delete it at the end; repeatable", watchedItem)
+    .description("forward deliveries to a server on this machine while this command runs")
+    .requiredOption("--forward-to <url>", "the server, such as http://localhost:3000/webhooks/push", webAddress)
+    .option("--webhook <id>", "send this webhook's deliveries here")
+    .option("--watch <type:name>", "create a webhook that watches this, and delete it at the end; repeatable", watchedItem)
     .option("--domain <domain>", "with --watch: repo or discussions; repeatable", manyOf(domainWords))
-    .option("--secret <secret>", "with --webhook: its secret, which the service wants again for another target")
-    .option("--name <name>", "of the relay: the same name has the same public address for 72 hours")
-    .option("-y, --yes", "point webhooks here without asking");
+    .option("--secret <secret>", "with --webhook: its secret, which the service requires to change the target")
+    .option("--name <name>", "the relay's name; a name keeps its public URL for 72 hours")
+    .option("-y, --yes", "change webhooks without asking for confirmation");
   withOrganization(command).action(act(terminal, listen));
 }
 
 async function listen(at: Context, options: Options): Promise<void> {
   const { webhook: id, watch, organization } = options;
-  if (id !== undefined && watch !== undefined) throw new BadInput("Give either --webhook or --watch.");
+  if (id !== undefined && watch !== undefined) throw new BadInput("Specify either --webhook or --watch.");
   const client = await at.client();
   const name = options.name ?? (watch ? `cli-${randomBytes(5).toString("hex")}` : id ? `cli-${id}` : "cli");
   const { relay, previousUrl, staleWebhooks = [] } = await client.relays.open(name, { signal: at.signal });
@@ -50,7 +57,7 @@ async function listen(at: Context, options: Options): Promise<void> {
       const input = { url: relay.url, watched: watch, domains: options.domain, generateSecret: true };
       const made = await client.webhooks.create(input, { organization, signal: at.signal });
       session = { id: made.id, ...(made.secret && { secret: made.secret }) };
-      at.print.always(`Webhook ${made.id} made for as long as this runs. Its signing secret: ${made.secret}`);
+      at.print.always(`Webhook ${made.id} created; it is deleted when this command ends. Its signing secret: ${made.secret}`);
     }
     const onState = (state: RelayState) => {
       tell(at, options, state);
@@ -59,7 +66,7 @@ async function listen(at: Context, options: Options): Promise<void> {
     if (previousUrl !== undefined) onState({ kind: "moved", url: relay.url, previousUrl, staleWebhooks });
     const handle = printRequests(at.print, forwardTo(options.forwardTo));
     const end = await listenToRelay(client, { name, handle, signal: at.signal, onState });
-    if (end === "replaced") throw new Refused(`Another listener took relay ${name} over. Choose another one by --name.`);
+    if (end === "replaced") throw new Refused(`Another listener has taken over relay ${name}. Choose another name with --name.`);
     if (end === "closed") throw new Refused(`Relay ${name} was closed.`);
   } finally {
     await clear(at, client, options, session?.id, name);
@@ -68,10 +75,10 @@ async function listen(at: Context, options: Options): Promise<void> {
 
 function tell({ print }: Context, { forwardTo: target }: Options, state: RelayState): void {
   if (state.kind === "open") {
-    print.note(`Listening: ${state.url} is sent on to ${target}. Ctrl-C ends it.`);
-    if (state.waiting > 0) print.note(`${state.waiting} requests had waited.`);
+    print.note(`Listening: ${state.url} is forwarded to ${target}. Press Ctrl-C to stop.`);
+    if (state.waiting > 0) print.note(`${state.waiting === 1 ? "1 request was" : `${state.waiting} requests were`} waiting.`);
   }
-  if (state.kind === "moved") print.note(`The address of this relay is a new one, ${state.url}: the one before had expired.`);
+  if (state.kind === "moved") print.note(`This relay has a new URL, ${state.url}, because the previous one had expired.`);
   if (state.kind === "lost") print.note(`Connection lost (${state.reason}).`);
   if (state.kind === "resumed") print.note("Listening again.");
 }
@@ -86,14 +93,14 @@ async function point(
   const webhook = await client.webhooks.get(id, { organization, signal: at.signal });
   if (webhook.url === url) return;
   const now = webhook.url ?? "a job";
-  await at.confirm(`Webhook ${id} sends to ${now}. Send it here instead, until you change it back?`, { yes });
+  await at.confirm(`Webhook ${id} sends to ${now}. Send its deliveries here until you change it back?`, { yes });
   await client.webhooks.update(id, { url, ...(secret !== undefined && { secret }) }, { organization, signal: at.signal });
   const andSecret = webhook.hasSecret ? " --secret …" : "";
   if (webhook.url)
     at.print.note(`To change it back: keyhook webhooks update ${id} --url ${quotedForShell(webhook.url)}${andSecret}`);
 }
 
-/** Its own webhook follows without a question; others belong to somebody who decides. */
+/** The webhook of this run is changed without a question; for others, the user decides. */
 async function repoint(
   at: Context,
   client: Client,
@@ -103,7 +110,7 @@ async function repoint(
 ): Promise<void> {
   for (const { id } of staleWebhooks) {
     try {
-      const question = `Webhook ${id} still sends to the old address. Change it?`;
+      const question = `Webhook ${id} still sends to the old URL. Change it?`;
       if (id !== session?.id) await at.confirm(question, { yes });
       const known = id === session?.id ? session.secret : secret;
       await client.webhooks.update(
@@ -111,7 +118,7 @@ async function repoint(
         { url, ...(known !== undefined && { secret: known }) },
         { organization, signal: at.signal },
       );
-      at.print.note(`Webhook ${id} sends to ${url} now.`);
+      at.print.note(`Webhook ${id} now sends to ${url}.`);
     } catch (error) {
       at.print.always(
         `${error instanceof Error ? error.message : error} keyhook webhooks update ${id} --url ${quotedForShell(url)}`,
@@ -121,8 +128,8 @@ async function repoint(
 }
 
 /**
- * What was made for this run alone. After Ctrl-C too, for which the command's own signal is over; what cannot be cleared away is named. A
- * relay whose name was given stays: others may send to it, or listen.
+ * Removes what was created for this run, even after Ctrl-C, when the command's own signal is already aborted. It names what it cannot
+ * remove. A relay with a name from the user stays, because other programs may use it.
  */
 async function clear(at: Context, client: Client, options: Options, session: string | undefined, relay: string): Promise<void> {
   const { organization, watch } = options;
@@ -134,8 +141,45 @@ async function clear(at: Context, client: Client, options: Options, session: str
     }
   } catch (error) {
     const reason = error instanceof Error ? error.message : error;
-    at.print.always(`Webhook ${session} is still there (${reason}). To delete it: keyhook webhooks delete ${session}`);
+    at.print.always(`Webhook ${session} could not be deleted (${reason}). To delete it: keyhook webhooks delete ${session}`);
   }
-  // One that is left ends by itself.
+  // A relay that remains expires by itself.
   if (watch !== undefined && options.name === undefined) await client.relays.close(relay, { signal }).catch(() => undefined);
 }
+
+type Handle = (request: RelayedRequest) => Promise<RelayAnswer> | RelayAnswer;
+
+/** Prints each request, how it was answered, and how long that took. */
+function printRequests(print: Printer, handle: Handle): Handle {
+  return async (request) => {
+    const startedAt = Date.now();
+    const answer = await handle(request);
+    print.row({
+      delivery: header(request, "webhook-id") ?? request.id,
+      time: new Date(startedAt).toISOString(),
+      method: request.method,
+      path: request.path || "/",
+      event: eventOf(request),
+      status: answer.status,
+      ms: Date.now() - startedAt,
+    });
+    if (answer.status === 502 && print.format === "human") print.note(`No response: ${textOf(answer)}`);
+    return answer;
+  };
+}
+
+const header = ({ headers }: RelayedRequest, name: string): string | undefined =>
+  headers.find(([one]) => one.toLowerCase() === name)?.[1];
+
+/** The event of a webhook payload; other requests have none. */
+function eventOf({ body }: RelayedRequest): string | undefined {
+  try {
+    const { event, repo } = JSON.parse(new TextDecoder().decode(body));
+    return typeof event?.scope === "string" ? `${event.scope}.${event.action} ${repo?.type}:${repo?.name}` : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+const textOf = ({ body }: RelayAnswer): string =>
+  (typeof body === "string" ? body : new TextDecoder().decode(body)).slice(0, 300);

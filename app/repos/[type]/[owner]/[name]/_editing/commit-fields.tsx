@@ -1,24 +1,33 @@
-import { ButtonLink } from "../../../../../_components/button.tsx";
-import { ChoiceRow } from "../../../../../_components/choice-row.client.tsx";
-import { Field } from "../../../../../_components/field.client.tsx";
-import { SectionCard } from "../../../../../_components/section-card.tsx";
-import { SubmitButton } from "../../../../../_components/submit-button.client.tsx";
-import { TextArea } from "../../../../../_components/text-area.client.tsx";
+import { SubmitButton } from "../../../../../_components/action-form.client.tsx";
+import { ChoiceRow, Field, TextArea } from "../../../../../_components/fields.client.tsx";
+import { FormButtons } from "../../../../../_components/form-buttons.tsx";
+import { PREVIEW } from "../../../../../_components/form-state.ts";
+import { SectionCard } from "../../../../../_components/page-layout.tsx";
+import { ContentField } from "./content-field.client.tsx";
 import type { EditingPage } from "./editing-page.ts";
 import { SeenCommit } from "./newer-version.client.tsx";
 
 type Props = Readonly<{
   page: EditingPage;
-  /** What the message says when it is left empty. */
+  /** The default message. */
   summary: string;
   cancelHref: string;
   isDanger?: boolean;
   submit?: string;
+  /** Whether the file may be Markdown, which can be previewed. */
+  hasPreview?: boolean;
 }>;
 
-/** How a change of files is committed: its message, onto the branch or as a proposal. */
-export function CommitFields({ page: { branch, mayWrite, mayPropose, head }, summary, cancelHref, isDanger, submit }: Props) {
-  // A branch without a commit has nothing to propose a change of.
+/** The fields of a commit: the message, and whether it goes onto the branch or becomes a pull request. */
+export function CommitFields({
+  page: { branch, mayWrite, mayPropose, head },
+  summary,
+  cancelHref,
+  isDanger,
+  submit,
+  hasPreview,
+}: Props) {
+  // A branch without a commit cannot have a pull request.
   const choices = mayWrite && mayPropose && head !== null;
   return (
     <SectionCard title="Commit">
@@ -28,14 +37,14 @@ export function CommitFields({ page: { branch, mayWrite, mayPropose, head }, sum
         <TextArea name="description" label="Description" isOptional maxLength={10_000} />
         {choices ? (
           <fieldset>
-            <legend className="font-medium">Where to</legend>
+            <legend className="font-medium">Destination</legend>
             <ChoiceRow type="radio" name="target" value="branch" defaultChecked label={<>Commit to the branch “{branch}”</>} />
             <ChoiceRow
               type="radio"
               name="target"
               value="pull-request"
               label="Open a pull request"
-              hint="The branch stays as it is until somebody merges it."
+              hint="The branch does not change until somebody merges it."
             />
           </fieldset>
         ) : (
@@ -44,15 +53,31 @@ export function CommitFields({ page: { branch, mayWrite, mayPropose, head }, sum
             <p className="text-muted text-small">
               {mayWrite
                 ? `The commit goes to the branch “${branch}”.`
-                : "You may not write to this repository: your change is proposed as a pull request, and its owners decide."}
+                : "You cannot write to this repository. Your change becomes a pull request, and the owners decide."}
             </p>
           </>
         )}
         <div className="flex flex-wrap gap-3">
-          <SubmitButton variant={isDanger ? "destroy" : "primary"}>{submit ?? (mayWrite ? "Commit" : "Propose")}</SubmitButton>
-          <ButtonLink href={cancelHref}>Cancel</ButtonLink>
+          <FormButtons cancelHref={cancelHref} variant={isDanger ? "destroy" : "primary"}>
+            {submit ?? (mayWrite ? "Commit" : "Propose")}
+          </FormButtons>
+          {hasPreview && (
+            <SubmitButton name="intent" value={PREVIEW} variant="quiet">
+              Preview
+            </SubmitButton>
+          )}
         </div>
       </div>
     </SectionCard>
+  );
+}
+
+/** The name and the content of a file. */
+export function FileFields({ hint }: Readonly<{ hint: string }>) {
+  return (
+    <div className="grid gap-5">
+      <Field name="path" label="Name" hint={hint} isMono />
+      <ContentField />
+    </div>
   );
 }

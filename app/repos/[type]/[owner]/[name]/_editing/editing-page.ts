@@ -1,11 +1,13 @@
 import { notFound, redirect } from "next/navigation";
 import type { Person } from "#core/access/actor.ts";
 import { may } from "#core/access/may.ts";
+import { findFile } from "#core/hub/git/read/find-file.ts";
+import { resolveRef } from "#core/hub/git/refs/git-refs.ts";
 import { isRefName } from "#core/hub/git/refs/ref-name.ts";
-import { resolveRef } from "#core/hub/git/refs/resolve-ref.ts";
 import { openRepository } from "#core/hub/git/repository.ts";
-import { repoResource } from "#core/hub/repos/repo.ts";
+import { type Repo, repoResource } from "#core/hub/repos/repo.ts";
 import { signInPath } from "../../../../../_server/next-path.ts";
+import { orNotFound } from "../../../../../_server/or-not-found.ts";
 import {
   decodeSegment,
   decodeSegments,
@@ -14,6 +16,7 @@ import {
   repoFileHref,
   repoPage,
 } from "../../../../../_server/repo-page.ts";
+import type { EditingPlace } from "./actions.ts";
 
 export type EditingParams = Promise<{ rev: string; path?: string[] }>;
 export type EditingKind = "new" | "edit" | "upload" | "delete";
@@ -23,15 +26,15 @@ export type EditingPage = Omit<RepoPage, "person"> & {
   branch: string;
   /** The commit that the branch is at; null while it has none. */
   head: string | null;
-  /** Of the file; of the folder for what is new. */
+  /** The path of the file, or of the folder for a new one. */
   path: string;
-  /** May propose the change instead of making it. */
+  /** Whether the person may propose the change as a pull request. */
   mayPropose: boolean;
 };
 
 /**
- * What every page that changes files starts from. Who is not signed in goes to do so and comes back; 404 for what is no branch, and for
- * those who may neither change nor propose.
+ * What every page that changes files reads first. Visitors sign in and come back; 404 for an unknown branch, and for
+ * people who may neither change nor propose.
  */
 export async function editingPage(params: RepoParams & EditingParams, kind: EditingKind): Promise<EditingPage> {
   const [page, { rev, path: segments }] = await Promise.all([repoPage(params), params]);
@@ -44,4 +47,45 @@ export async function editingPage(params: RepoParams & EditingParams, kind: Edit
   const head = await resolveRef(await openRepository(repo), `refs/heads/${branch}`);
   if (head === null && branch !== repo.defaultBranch) notFound();
   return { ...page, person, branch, head, path, mayPropose };
+}
+
+/** The place that a page binds to its forms' actions. */
+export function placeOf({ repo, branch, path }: EditingPage): EditingPlace {
+  const { type, owner, name, fullName } = repo;
+  return { type, owner: owner.handle, name, fullName, branch, path };
+}
+
+export const isMarkdownName = (name: string): boolean => /\.(md|markdown)$/i.test(name);
+
+/** Longer texts are too slow in a browser's text field. */
+const EDITABLE_MAX_BYTES = 1024 * 1024;
+
+type EditableText =
+  | { isEditable: true; text: string; lineEnd: "\n" | "\r\n" }
+  /** Why not, in a sentence. */
+  | { isEditable: false; reason: string };
+
+/** A file as text for a text field. 404 if there is no such file. */
+export async function readText(repo: Repo, commit: string, path: string): Promise<EditableText> {
+  const file = await orNotFound(findFile(repo, { revision: commit, path, maxBytes: EDITABLE_MAX_BYTES }));
+  if (file.entry.lfs) return { isEditable: false, reason: "This file is in Git LFS. Upload a new version of it instead." };
+  if (file.entry.mode === "120000") return { isEditable: false, reason: "This is a symbolic link. Change it with git." };
+  if (!file.bytes && file.storedSize > 0) {
+    return { isEditable: false, reason: "This file is too large to edit here. Change it with git." };
+  }
+  const bytes = file.bytes ?? Buffer.alloc(0);
+  const text = decode(bytes);
+  if (text === undefined) return { isEditable: false, reason: "This file is not text. Upload a new version of it instead." };
+  // A text field has one kind of line end; a file that mixes them gets the usual one.
+  const isCarried = /\r\n/.test(text) && !/(^|[^\r])\n/.test(text);
+  return { isEditable: true, text, lineEnd: isCarried ? "\r\n" : "\n" };
+}
+
+function decode(bytes: Buffer): string | undefined {
+  if (bytes.includes(0)) return undefined;
+  try {
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    return undefined;
+  }
 }

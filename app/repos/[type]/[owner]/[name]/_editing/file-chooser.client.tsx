@@ -6,19 +6,19 @@ import { describedBy, FieldFrame } from "../../../../../_components/field-frame.
 
 type Props = Readonly<{ maxBytes: number; hint: string }>;
 
-/** Files to upload. They stay chosen when the form was refused, which a browser alone would forget. */
+/** Chooses files to upload. They stay chosen when the form is refused; a browser alone would forget them. */
 export function FileChooser({ maxBytes, hint }: Props) {
   const id = useId();
   const state = useFormState();
   const input = useRef<HTMLInputElement>(null);
   const [chosen, setChosen] = useState<FileList | null>(null);
-  // React resets a form after its action.
+  // React resets a form after its action, and with it the chosen files.
   // biome-ignore lint/correctness/useExhaustiveDependencies: each answer of the action is such a moment
   useEffect(() => {
     if (chosen && input.current && input.current.files?.length === 0) input.current.files = chosen;
   }, [state, chosen]);
   const total = [...(chosen ?? [])].reduce((sum, { size }) => sum + size, 0);
-  const tooLarge = total > maxBytes ? "Together these are too large to be sent from here. Choose fewer, or use git." : undefined;
+  const tooLarge = total > maxBytes ? "These files are too large in total. Choose fewer, or use git." : undefined;
   const error = tooLarge ?? state.errors.files;
   return (
     <FieldFrame {...{ id, label: "Files", hint, error }}>
@@ -38,7 +38,7 @@ export function FileChooser({ maxBytes, hint }: Props) {
   );
 }
 
-/** A list of one's own: the input's is emptied with it. */
+/** A copy of the list, because the input's own list is emptied with it. */
 function keep(files: FileList | null): FileList | null {
   if (!files || files.length === 0) return null;
   const own = new DataTransfer();

@@ -1,9 +1,9 @@
 "use client";
 
 import { useFormState } from "../../../../../_components/action-form.client.tsx";
-import { FormMessage } from "../../../../../_components/form-message.tsx";
+import { FormMessage } from "../../../../../_components/page-layout.tsx";
 
-/** Says that somebody else was quicker, and where to look at what they did; the form keeps what was typed. */
+/** Says that somebody else has changed the file meanwhile, with a link to that change. The form keeps what was typed. */
 export function NewerVersion({ again }: Readonly<{ again: string }>) {
   const { values } = useFormState();
   const { newerText, newerCommit, newerCommitHref, newerFileHref } = values;
@@ -11,7 +11,7 @@ export function NewerVersion({ again }: Readonly<{ again: string }>) {
   return (
     <FormMessage tone="bad">
       <p>
-        {newerText} Nothing of yours was committed, and nothing of it is lost: it is still here. Look at{" "}
+        {newerText} Nothing was committed, and your changes are still here. Review{" "}
         {newerFileHref && (
           <>
             <a href={String(newerFileHref)} target="_blank" rel="noreferrer" className="underline">
@@ -23,13 +23,13 @@ export function NewerVersion({ again }: Readonly<{ again: string }>) {
         <a href={String(newerCommitHref)} target="_blank" rel="noreferrer" className="underline">
           commit {newerCommit}
         </a>{" "}
-        (each in a tab of its own). {again}
+        (in a new tab). {again}
       </p>
     </FormMessage>
   );
 }
 
-/** A value that the form sends along, and that its action may change. */
+/** A hidden value of the form, which its action may change. */
 export function SeenCommit() {
   const { seen } = useFormState().values;
   const value = typeof seen === "string" ? seen : "";

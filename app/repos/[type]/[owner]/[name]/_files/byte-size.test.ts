@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { byteSize } from "./byte-size.ts";
+import { byteSize } from "./path-trail.tsx";
 
-test("a size is said in the largest unit of which there is one", () => {
+test("a size is shown in the largest unit of which there is at least one", () => {
   const sizes = {
     0: "0 B",
     999: "999 B",

@@ -1,15 +1,13 @@
 import Link from "next/link";
-import type { Commit } from "#core/hub/git/read/commit.ts";
-import { bodyOf } from "#core/hub/git/read/commit.ts";
-import type { Author } from "#core/hub/git/read/find-authors.ts";
+import { type Author, bodyOf, type Commit, type Signature } from "#core/hub/git/read/commit.ts";
 import type { Repo } from "#core/hub/repos/repo.ts";
+import { Avatar, avatarSrc } from "../../../../../_components/avatar.tsx";
 import { CopyButton } from "../../../../../_components/copy-button.client.tsx";
 import { ListRow } from "../../../../../_components/list.tsx";
 import { RelativeTime } from "../../../../../_components/relative-time.tsx";
 import { repoFileHref, repoHref } from "../../../../../_server/repo-page.ts";
-import { CommitAuthor } from "./commit-author.tsx";
 
-export type CommitRowProps = Readonly<{ repo: Repo; commit: Commit; account: Author | undefined; now: Date }>;
+type CommitRowProps = Readonly<{ repo: Repo; commit: Commit; account: Author | undefined; now: Date }>;
 
 /** A commit in a list. */
 export function CommitRow({ repo, commit, account, now }: CommitRowProps) {
@@ -64,4 +62,21 @@ export function byDay(commits: readonly Commit[]): { day: string; commits: Commi
     else days.push({ day: name, commits: [commit] });
   }
   return days;
+}
+
+/** The author of a commit: an account here, or the name in the commit. */
+export function CommitAuthor({ signature, account }: Readonly<{ signature: Signature; account: Author | undefined }>) {
+  const name = signature.name || "(nobody)";
+  return (
+    <span className="inline-flex min-w-0 items-center gap-1.5">
+      <Avatar size="xs" name={name} src={account && avatarSrc(account.username, account.avatarId)} />
+      {account ? (
+        <Link prefetch={false} href={`/${account.username}`} className="truncate font-medium hover:underline">
+          {account.username}
+        </Link>
+      ) : (
+        <bdi className="truncate">{name}</bdi>
+      )}
+    </span>
+  );
 }

@@ -1,11 +1,18 @@
+import { repoPath } from "@keyhook/sdk";
+import { ChevronDown } from "lucide-react";
 import Link from "next/link";
+import { env } from "#core/env.ts";
+import { isOnBranch, type Revision, splitRevision } from "#core/hub/git/read/revision.ts";
 import type { Repo } from "#core/hub/repos/repo.ts";
 import { CopyButton } from "../../../../../_components/copy-button.client.tsx";
-import { repoFileHref } from "../../../../../_server/repo-page.ts";
+import { CopyField } from "../../../../../_components/copyable.tsx";
+import { Disclosure } from "../../../../../_components/disclosure.client.tsx";
+import { FormMessage } from "../../../../../_components/page-layout.tsx";
+import { decodeSegments, repoFileHref } from "../../../../../_server/repo-page.ts";
 
-export type PathTrailProps = Readonly<{ repo: Repo; revision: string; path: string }>;
+type PathTrailProps = Readonly<{ repo: Repo; revision: string; path: string }>;
 
-/** Where one is in the tree: each folder leads back to itself. */
+/** The path in the tree, with a link for each folder. */
 export function PathTrail({ repo, revision, path }: PathTrailProps) {
   const names = path === "" ? [] : path.split("/");
   const last = names.length - 1;
@@ -46,4 +53,78 @@ function Step({ href, name }: Readonly<{ href: string | undefined; name: string 
       <bdi>{name}</bdi>
     </Link>
   );
+}
+
+/** The URL of the repository for git. */
+export function cloneUrl({ type, fullName }: Pick<Repo, "type" | "fullName">): string {
+  return env().ORIGIN + repoPath(type, fullName);
+}
+
+/** The command that clones the repository. It opens without a script; on a phone it is as wide as its container. */
+export function CloneMenu({ repo }: Readonly<{ repo: Repo }>) {
+  return (
+    <Disclosure
+      className="sm:relative"
+      look={{ size: "small" }}
+      trigger={
+        <>
+          Clone
+          <ChevronDown className="size-4 text-muted" aria-hidden="true" />
+        </>
+      }
+    >
+      <div className="absolute inset-x-0 top-full z-10 mt-1 grid gap-3 rounded-card border border-line bg-surface p-4 text-small shadow-menu sm:left-auto sm:w-96">
+        <CopyField label="With git" value={`git clone ${cloneUrl(repo)}`} />
+        <CopyField label="Without the content of large files" value={`GIT_LFS_SKIP_SMUDGE=1 git clone ${cloneUrl(repo)}`} />
+        <p className="text-muted">
+          {repo.isPrivate || repo.gated !== "none"
+            ? "git asks for your credentials: your"
+            : "To push, git asks for your credentials: your"}{" "}
+          username, and as the password an{" "}
+          <Link prefetch={false} href="/settings/tokens" className="link">
+            access token
+          </Link>
+          .
+        </p>
+      </div>
+    </Disclosure>
+  );
+}
+
+type Props = Readonly<{ repo: Repo; revision: Pick<Revision, "ref" | "sha"> }>;
+
+/** Warns that a commit shown by its SHA may not be the owner's: it is on no branch or tag. */
+export async function NotOnBranch({ repo, revision }: Props) {
+  if (await isOnBranch(repo, revision)) return null;
+  return (
+    <FormMessage tone="warn">
+      This commit is not on any branch or tag of {repo.fullName}. Anyone who can open a pull request could have pushed it.
+    </FormMessage>
+  );
+}
+
+const units = ["B", "kB", "MB", "GB", "TB"] as const;
+
+/** A size as people read it, in powers of 1000 as disks are sold: `0 B`, `1.2 kB`, `34 MB`. */
+export function byteSize(bytes: number): string {
+  let value = bytes;
+  let unit = 0;
+  while (value >= 999.5 && unit < units.length - 1) {
+    value /= 1000;
+    unit++;
+  }
+  return `${unit === 0 || value >= 99.95 ? Math.round(value) : Number(value.toFixed(1))} ${units[unit]}`;
+}
+
+/** The part after `tree/`, `blob/` or `commits/` in a page's address. */
+export type RevisionParams = Promise<{ segments?: string[] }>;
+
+/** The revision and the path of a page; the revision is empty if the address ends before it. */
+export async function revisionOf(params: RevisionParams): Promise<{ revision: string; path: string }> {
+  return splitRevision(decodeSegments((await params).segments));
+}
+
+/** Whether the person can change a file here: only on a branch. */
+export function branchOf({ ref }: Revision): string | undefined {
+  return ref?.startsWith("refs/heads/") ? ref.slice("refs/heads/".length) : undefined;
 }

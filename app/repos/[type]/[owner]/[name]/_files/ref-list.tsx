@@ -6,27 +6,25 @@ import { describeRefs, type ListedRef, type RefDescription } from "#core/hub/git
 import { ifInTime } from "#core/hub/git/read/walk.ts";
 import type { Repo } from "#core/hub/repos/repo.ts";
 import { ButtonLink } from "../../../../../_components/button.tsx";
-import { Card } from "../../../../../_components/card.tsx";
 import { Chip } from "../../../../../_components/chip.tsx";
-import { ConfirmDestructive } from "../../../../../_components/confirm-destructive.client.tsx";
-import { EmptyState } from "../../../../../_components/empty-state.tsx";
+import { ConfirmDestructive } from "../../../../../_components/details-form.client.tsx";
 import type { FormAction } from "../../../../../_components/form-state.ts";
-import { List, ListRow } from "../../../../../_components/list.tsx";
-import { NavLink } from "../../../../../_components/nav-link.client.tsx";
-import { Pagination } from "../../../../../_components/pagination.tsx";
+import { EmptyState, List, ListRow, Pagination } from "../../../../../_components/list.tsx";
+import { NavLink } from "../../../../../_components/navigation.client.tsx";
+import { Card } from "../../../../../_components/page-layout.tsx";
 import { RelativeTime } from "../../../../../_components/relative-time.tsx";
 import { SearchForm } from "../../../../../_components/search-form.tsx";
-import { type PageQuery, textOf } from "../../../../../_server/page-query.ts";
+import { hrefWith, type PageQuery, textOf } from "../../../../../_server/page-query.ts";
 import { repoFileHref, repoHref } from "../../../../../_server/repo-page.ts";
 
-export type RefListProps = Readonly<{
+type RefListProps = Readonly<{
   repo: Repo;
   kind: "branches" | "tags";
   refs: readonly ListedRef[];
   query: Awaited<PageQuery>;
-  /** Deletes one; absent for those who may not. */
+  /** Deletes a branch or a tag; absent for people who may not. */
   deleteAction?: (ref: string) => FormAction;
-  /** The form that makes one, for those who may. */
+  /** The form of a new one, for people who may. */
   children?: ReactNode;
 }>;
 
@@ -40,13 +38,10 @@ export async function RefList({ repo, kind, refs, query, deleteAction, children 
   const wanted = refs.filter(({ name }) => name.toLowerCase().includes(search.trim().toLowerCase()));
   const pages = Math.max(Math.ceil(wanted.length / PAGE_SIZE), 1);
   const page = Math.max(Math.trunc(Number(textOf(query.page))) || 1, 1);
-  const hrefOf = (at: number) => {
-    const parameters = new URLSearchParams({ ...(search && { search }), ...(at > 1 && { page: String(at) }) });
-    return repoHref(repo, kind) + (parameters.size > 0 ? `?${parameters}` : "");
-  };
+  const hrefOf = (at: number) => hrefWith(repoHref(repo, kind), { search, page: at });
   if (page > pages) redirect(hrefOf(pages));
   const shown = wanted.slice((page - 1) * PAGE_SIZE, page * PAGE_SIZE);
-  // Commits and tags with very long messages are listed without their dates and first lines.
+  // Commits and tags with very long messages take too long to read, so they are listed without dates and first lines.
   const { value: descriptions } = await ifInTime(describeRefs(repo, shown), DESCRIPTIONS_MAX_MS);
   const now = new Date();
   return (
@@ -69,15 +64,12 @@ export async function RefList({ repo, kind, refs, query, deleteAction, children 
       )}
       <Card>
         {shown.length === 0 ? (
-          <EmptyState
-            Icon={kind === "branches" ? GitBranch : Tag}
-            title={refs.length > 0 ? "None is called so" : `No ${kind} yet`}
-          >
+          <EmptyState Icon={kind === "branches" ? GitBranch : Tag} title={refs.length > 0 ? "No matches" : `No ${kind} yet`}>
             {refs.length > 0
-              ? "Look for another part of its name."
+              ? "Search for another part of the name."
               : kind === "branches"
-                ? "The first push brings the first branch."
-                : "A tag gives a commit a name that stays, such as v1.0."}
+                ? "The first push creates the first branch."
+                : "A tag is a fixed name for a commit, such as v1.0."}
           </EmptyState>
         ) : (
           <List label={kind}>
@@ -105,7 +97,7 @@ type RefRowProps = Readonly<{
   repo: Repo;
   kind: "branches" | "tags";
   listed: ListedRef;
-  /** Absent when the ref has gone meanwhile, or git takes too long. */
+  /** Absent if the ref was deleted meanwhile, or git takes too long. */
   description: RefDescription | undefined;
   now: Date;
   action: FormAction | undefined;
@@ -142,9 +134,9 @@ function RefRow({ repo, kind, listed: { name, targetCommit }, description, now, 
           </ButtonLink>
         )
       }
-    >
-      {action && !isDefault && (
-        <div className="mt-2">
+      acts={
+        action &&
+        !isDefault && (
           <ConfirmDestructive
             action={action}
             size="small"
@@ -157,11 +149,11 @@ function RefRow({ repo, kind, listed: { name, targetCommit }, description, now, 
             confirm={`Delete ${name}`}
           >
             {kind === "branches"
-              ? "Commits that no other branch or tag leads to are lost with it."
-              : "What people know by this name will no longer be found by it."}
+              ? "Commits that are not on another branch or tag are lost."
+              : "Links to this name will no longer work."}
           </ConfirmDestructive>
-        </div>
-      )}
-    </ListRow>
+        )
+      }
+    />
   );
 }

@@ -4,23 +4,23 @@ import { type ListedRef, listRefs } from "#core/hub/git/read/list-refs.ts";
 import type { Revision } from "#core/hub/git/read/revision.ts";
 import { ifInTime } from "#core/hub/git/read/walk.ts";
 import type { Repo } from "#core/hub/repos/repo.ts";
-import { buttonClass } from "../../../../../_components/button.tsx";
+import { Disclosure } from "../../../../../_components/disclosure.client.tsx";
 import { repoFileHref, repoHref } from "../../../../../_server/repo-page.ts";
 
-export type RevisionChooserProps = Readonly<{
+type RevisionChooserProps = Readonly<{
   repo: Repo;
   revision: Revision;
-  /** The page that another revision is looked at on, with the same path. */
+  /** The page that shows another revision of the same path. */
   page: "tree" | "blob" | "commits";
   path: string;
 }>;
 
-/** All others are on their own page. */
+/** All others are on a separate page. */
 const SHOWN = 30;
-/** The file or folder is what the page is for. */
+/** Listing refs must not delay the file or folder of the page. */
 const REFS_MAX_MS = 2_000;
 
-/** Which branch, tag or commit is looked at, and the way to another one. It opens without any script. */
+/** Shows the present branch, tag or commit, and lets people choose another. It opens without a script. */
 export async function RevisionChooser({ repo, revision, page, path }: RevisionChooserProps) {
   const { value: refs } = await ifInTime(listRefs(repo), REFS_MAX_MS);
   const { ref, name } = revision;
@@ -36,14 +36,21 @@ export async function RevisionChooser({ repo, revision, page, path }: RevisionCh
     />
   );
   return (
-    // Another page has another key: what was opened there is closed here.
-    <details key={`${page} ${name} ${path}`} className="relative">
-      <summary className={buttonClass({ size: "small" }, "max-w-60 sm:max-w-80")}>
-        <Icon className="size-4 shrink-0 text-muted" aria-hidden="true" />
-        <span className="sr-only">{ref === null ? "Commit" : ref.startsWith("refs/tags/") ? "Tag" : "Branch"}: </span>
-        <span className="truncate">{label}</span>
-        <ChevronDown className="size-4 shrink-0 text-muted" aria-hidden="true" />
-      </summary>
+    // The key differs per page, so the menu is closed after a navigation.
+    <Disclosure
+      key={`${page} ${name} ${path}`}
+      className="relative"
+      look={{ size: "small" }}
+      triggerClass="max-w-60 sm:max-w-80"
+      trigger={
+        <>
+          <Icon className="size-4 shrink-0 text-muted" aria-hidden="true" />
+          <span className="sr-only">{ref === null ? "Commit" : ref.startsWith("refs/tags/") ? "Tag" : "Branch"}: </span>
+          <span className="truncate">{label}</span>
+          <ChevronDown className="size-4 shrink-0 text-muted" aria-hidden="true" />
+        </>
+      }
+    >
       <div className="absolute top-full left-0 z-10 mt-1 grid max-h-96 w-72 gap-3 overflow-y-auto rounded-card border border-line bg-surface p-3 text-small shadow-menu">
         {!refs && (
           <p className="px-2 text-muted">
@@ -53,19 +60,19 @@ export async function RevisionChooser({ repo, revision, page, path }: RevisionCh
         {group("Branches", refs?.branches, "branches")}
         {refs?.tags.length !== 0 && group("Tags", refs?.tags, "tags")}
       </div>
-    </details>
+    </Disclosure>
   );
 }
 
-/** A commit in short, a ref without what is the same in all. */
-export function shownName({ ref, name, sha }: Revision, repo: Pick<Repo, "defaultBranch">): string {
+/** A short commit ID, or a ref without its common prefix. */
+function shownName({ ref, name, sha }: Revision, repo: Pick<Repo, "defaultBranch">): string {
   if (ref === null) return (sha ?? name).slice(0, 10);
   return name === "HEAD" ? repo.defaultBranch : ref.replace(/^refs\/(heads|tags)\//, "");
 }
 
 type GroupProps = Readonly<{
   title: string;
-  /** Absent where they were not listed in time: their own page waits for longer. */
+  /** Absent if git was too slow: the separate page waits longer. */
   refs: readonly ListedRef[] | undefined;
   current: string | null;
   hrefOf: (ref: ListedRef) => string;

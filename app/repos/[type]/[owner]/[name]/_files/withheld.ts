@@ -1,2 +1,2 @@
-/** Why the lines of a difference are not there. */
-export const WITHHELD = "Access to the content of this repository is restricted: lines are shown to those who were let in.";
+/** Why a diff shows no lines. */
+export const WITHHELD = "Access to the content of this repository is restricted: only people with access can see the lines.";

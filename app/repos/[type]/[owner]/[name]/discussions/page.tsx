@@ -2,20 +2,16 @@ import { Lock, MessageSquare, MessagesSquare, Pin } from "lucide-react";
 import type { Metadata } from "next";
 import Link from "next/link";
 import type { Discussion } from "#core/hub/discussions/discussion.ts";
-import { type DiscussionFilter, listDiscussions } from "#core/hub/discussions/list-discussions.ts";
+import { type DiscussionFilter, listDiscussions } from "#core/hub/discussions/find-discussion.ts";
 import { ButtonLink } from "../../../../../_components/button.tsx";
-import { Card } from "../../../../../_components/card.tsx";
-import { EmptyState } from "../../../../../_components/empty-state.tsx";
-import { FormMessage } from "../../../../../_components/form-message.tsx";
-import { List, ListRow } from "../../../../../_components/list.tsx";
-import { Pagination } from "../../../../../_components/pagination.tsx";
+import { Select } from "../../../../../_components/fields.client.tsx";
+import { EmptyState, List, ListRow, Pagination } from "../../../../../_components/list.tsx";
+import { Card, FormMessage } from "../../../../../_components/page-layout.tsx";
 import { RelativeTime } from "../../../../../_components/relative-time.tsx";
 import { SearchForm } from "../../../../../_components/search-form.tsx";
-import { Select } from "../../../../../_components/select.client.tsx";
 import { type PageQuery, textOf } from "../../../../../_server/page-query.ts";
 import { type RepoParams, repoHref, repoPage } from "../../../../../_server/repo-page.ts";
-import { AuthorName } from "./author-name.tsx";
-import { StatusIcon } from "./status-chip.tsx";
+import { AuthorName, StatusIcon } from "./status-chip.tsx";
 
 type Props = Readonly<{ params: RepoParams; searchParams: PageQuery }>;
 
@@ -24,7 +20,7 @@ export const metadata: Metadata = { title: "Discussions" };
 const kinds = ["all", "discussion", "pull_request"] as const;
 const kindWords = { all: "Everything", discussion: "Discussions", pull_request: "Pull requests" } as const;
 
-/** What is talked about here, and what is proposed. */
+/** The discussions and pull requests of a repository. */
 export default async function DiscussionsPage({ params, searchParams }: Props) {
   const [{ repo, actor }, query] = await Promise.all([repoPage(params), searchParams]);
   const kind = kinds.find((one) => one === textOf(query.type)) ?? "all";
@@ -55,9 +51,9 @@ export default async function DiscussionsPage({ params, searchParams }: Props) {
           </div>
         )}
       </header>
-      {textOf(query.notice) === "deleted" && <FormMessage tone="good">It is deleted.</FormMessage>}
+      {textOf(query.notice) === "deleted" && <FormMessage tone="good">Deleted.</FormMessage>}
       {!repo.hasDiscussions && (
-        <FormMessage>Discussions and pull requests are switched off here. What was said before can still be read.</FormMessage>
+        <FormMessage>Discussions and pull requests are disabled. Existing ones can still be read.</FormMessage>
       )}
       <SearchForm action={base} label="Title" value={search}>
         <input type="hidden" name="status" value={status} />
@@ -85,7 +81,7 @@ export default async function DiscussionsPage({ params, searchParams }: Props) {
           ))}
         </nav>
         {items.length === 0 ? (
-          <Nothing isFiltered={isFiltered} isClosed={status === "closed"} mayOpen={repo.hasDiscussions} base={base} />
+          <Nothing isFiltered={isFiltered} isClosed={status === "closed"} base={base} />
         ) : (
           <List label="Discussions and pull requests">
             {items.map((discussion) => (
@@ -135,31 +131,26 @@ function Row({ discussion, href }: Readonly<{ discussion: Discussion; href: stri
   );
 }
 
-type NothingProps = Readonly<{ isFiltered: boolean; isClosed: boolean; mayOpen: boolean; base: string }>;
+type NothingProps = Readonly<{ isFiltered: boolean; isClosed: boolean; base: string }>;
 
-function Nothing({ isFiltered, isClosed, mayOpen, base }: NothingProps) {
+function Nothing({ isFiltered, isClosed, base }: NothingProps) {
   if (isFiltered) {
     return (
       <EmptyState Icon={MessagesSquare} title="Nothing found" action={<ButtonLink href={base}>Show all</ButtonLink>}>
-        No {isClosed ? "closed" : "open"} one is like that. Look among the {isClosed ? "open" : "closed"} ones, or for other
-        words.
+        No {isClosed ? "closed" : "open"} discussions match. Search the {isClosed ? "open" : "closed"} ones, or use other words.
       </EmptyState>
     );
   }
   if (isClosed) {
     return (
-      <EmptyState Icon={MessagesSquare} title="Nothing is closed">
-        What is settled or merged is kept here.
+      <EmptyState Icon={MessagesSquare} title="Nothing closed">
+        Closed and merged ones appear here.
       </EmptyState>
     );
   }
   return (
-    <EmptyState
-      Icon={MessagesSquare}
-      title="Nothing is open"
-      action={mayOpen && <ButtonLink href={`${base}/new`}>Begin a discussion</ButtonLink>}
-    >
-      Ask a question, report what is wrong, or propose a change as a pull request.
+    <EmptyState Icon={MessagesSquare} title="Nothing open">
+      Ask a question, report a problem, or propose a change as a pull request.
     </EmptyState>
   );
 }

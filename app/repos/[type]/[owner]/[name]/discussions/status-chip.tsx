@@ -7,7 +7,8 @@ import {
   GitPullRequestDraft,
   type LucideIcon,
 } from "lucide-react";
-import type { Discussion } from "#core/hub/discussions/discussion.ts";
+import Link from "next/link";
+import type { Author, Discussion } from "#core/hub/discussions/discussion.ts";
 import { Chip, type ChipProps } from "../../../../../_components/chip.tsx";
 
 type Look = Readonly<{ Icon: LucideIcon; word: string; tone: NonNullable<ChipProps["tone"]>; ink: string }>;
@@ -29,7 +30,7 @@ function lookOf({ status, isPullRequest }: Props["discussion"]): Look {
   return isPullRequest ? ofPullRequest[status] : ofDiscussion[status === "open" ? "open" : "closed"];
 }
 
-/** What has become of it, in a word. */
+/** The status, in a word. */
 export function StatusChip({ discussion }: Props) {
   const { Icon, word, tone } = lookOf(discussion);
   return (
@@ -40,7 +41,7 @@ export function StatusChip({ discussion }: Props) {
   );
 }
 
-/** The same at the beginning of a row. */
+/** The status as an icon at the start of a row. */
 export function StatusIcon({ discussion }: Props) {
   const { Icon, word, ink } = lookOf(discussion);
   const kind = discussion.isPullRequest ? "pull request" : "discussion";
@@ -49,5 +50,16 @@ export function StatusIcon({ discussion }: Props) {
       <Icon className="size-5" aria-hidden="true" />
       <span className="sr-only">{`${word} ${kind}: `}</span>
     </span>
+  );
+}
+
+/** The author; a deleted account has no page. */
+export function AuthorName({ author, isStrong = false }: Readonly<{ author: Author; isStrong?: boolean }>) {
+  const className = isStrong ? "break-words font-medium text-ink hover:underline" : "break-words hover:text-ink hover:underline";
+  if (author.isGhost) return <span title={author.fullName}>{author.name}</span>;
+  return (
+    <Link prefetch={false} href={`/${author.name}`} title={author.fullName} className={className}>
+      {author.name}
+    </Link>
   );
 }

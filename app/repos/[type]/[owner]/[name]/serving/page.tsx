@@ -1,134 +1,96 @@
-import { AppWindow, ExternalLink } from "lucide-react";
+import { ScrollText } from "lucide-react";
 import type { Metadata } from "next";
-import { notFound } from "next/navigation";
-import { appPath } from "#core/spaces/app-address.ts";
+import { notFound, redirect } from "next/navigation";
+import type { Repo } from "#core/hub/repos/repo.ts";
+import { appUrl } from "#core/spaces/app-address.ts";
+import { receiverAddress } from "#core/spaces/controls/change-runtime.ts";
+import { readSpaceLog } from "#core/spaces/logs/read-space-log.ts";
 import { readSpaceConfig } from "#core/spaces/space-config.ts";
 import { readSpaceRuntime, type SpaceRuntime } from "#core/spaces/space-runtime.ts";
-import { isComing, type SpaceStage } from "#core/spaces/stages.ts";
-import { buttonClass } from "../../../../../_components/button.tsx";
-import { Card } from "../../../../../_components/card.tsx";
-import { EmptyState } from "../../../../../_components/empty-state.tsx";
+import { CopyField } from "../../../../../_components/copyable.tsx";
+import { ConfirmDestructive } from "../../../../../_components/details-form.client.tsx";
+import { EmptyState } from "../../../../../_components/list.tsx";
+import { SectionCard } from "../../../../../_components/page-layout.tsx";
 import { RefreshWhile } from "../../../../../_components/refresh-while.client.tsx";
-import { RelativeTime } from "../../../../../_components/relative-time.tsx";
-import { SpaceStageChip } from "../../../../../_components/repos/space-stage.tsx";
-import { type RepoPage, type RepoParams, repoFileHref, repoHref, repoPage } from "../../../../../_server/repo-page.ts";
-import { ControlsCard } from "./controls-card.tsx";
-import { LogCard } from "./log-card.tsx";
-import { ReceiverCard } from "./receiver-card.tsx";
-import { VariablesCard } from "./variables-card.tsx";
+import { type RepoParams, repoHref, repoNameOf, repoPage } from "../../../../../_server/repo-page.ts";
+import { SpaceState } from "../space-app.tsx";
+import { controlSpaceAction } from "./actions.ts";
+import { ControlsCard, VariablesCard } from "./cards.tsx";
 
-export const metadata: Metadata = { title: "App" };
+export const metadata: Metadata = { title: "Runtime" };
 
-// Often enough for a start that takes a second, and for a log that is being read.
-const COMING_SECONDS = 1;
-const LOG_SECONDS = 5;
-
-/** What a Space runs: the app itself, how it is doing, and for those who look after it its log and its settings. */
-export default async function SpaceAppPage({ params }: Readonly<{ params: RepoParams }>) {
-  const page = await repoPage(params);
-  const { repo, mayReadContent, mayWrite, mayManage } = page;
+/** How a Space runs, for those who may change it: its stage, its log and its settings. */
+export default async function SpaceRuntimePage({ params }: Readonly<{ params: RepoParams }>) {
+  const { repo, mayReadContent, mayWrite, mayManage } = await repoPage(params);
   if (repo.type !== "space" || repo.platformId !== null || !mayReadContent) notFound();
   const runtime = await readSpaceRuntime(repo.id);
+  if (!runtime || !mayWrite) redirect(repoHref(repo));
   const isService = readSpaceConfig(repo).kind !== "static";
-  if (!runtime) return <NothingYet page={page} />;
   return (
     <div className="grid gap-5">
-      <State page={page} runtime={runtime} isService={isService} />
-      {isShown(runtime.stage) && (
-        <iframe
-          src={appPath(repo)}
-          title={`The app of ${repo.fullName}`}
-          className="h-[36rem] w-full rounded-card border border-line bg-surface"
-          loading="lazy"
-        />
-      )}
+      <SpaceState repo={repo} runtime={runtime} />
       {isService && mayManage && <ControlsCard repo={repo} runtime={runtime} />}
-      {isService && mayWrite && <LogCard repo={repo} />}
+      {isService && <LogCard repo={repo} />}
       {isService && mayManage && <ReceiverCard repo={repo} runtime={runtime} />}
       {isService && mayManage && <VariablesCard repo={repo} />}
-      {isComing(runtime.stage) ? (
-        <RefreshWhile seconds={COMING_SECONDS} />
-      ) : (
-        isService && mayWrite && runtime.stage === "RUNNING" && <RefreshWhile seconds={LOG_SECONDS} />
-      )}
+      {isService && runtime.stage === "RUNNING" && <RefreshWhile seconds={LOG_SECONDS} />}
     </div>
   );
 }
 
-/** One that sleeps is shown only when somebody opens it: looking at its page is no use of it. */
-const isShown = (stage: SpaceStage): boolean => stage === "RUNNING";
+// For people who follow the log.
+const LOG_SECONDS = 5;
 
-const sentences: Partial<Record<SpaceStage, string>> = {
-  BUILDING: "Its files are being laid out.",
-  APP_STARTING: "Its command has been started and does not listen yet.",
-  SLEEPING: "Nobody has asked for it for a while. Opening it wakes it, and so does any other request.",
-  PAUSED: "It has been stopped. No request and no push starts it until somebody restarts it.",
-  STOPPED: "It has never run.",
-};
+const SHOWN_MAX_CHARACTERS = 64 * 1024;
+// People look for the last line: with the reversed order, the box opens at its end and stays there.
+const BOX = "flex max-h-96 flex-col-reverse overflow-auto rounded-b-card bg-sunken";
 
-function State({ page: { repo }, runtime, isService }: Readonly<{ page: RepoPage; runtime: SpaceRuntime; isService: boolean }>) {
-  const { stage, message, commit, startedAt } = runtime;
-  const mayOpen = stage === "RUNNING" || stage === "SLEEPING" || isComing(stage);
+/** Its latest output, for people who may write to it. */
+async function LogCard({ repo }: Readonly<{ repo: Repo }>) {
+  const all = (await readSpaceLog(repo.id)).map(({ text }) => text).join("");
+  const text = all.length > SHOWN_MAX_CHARACTERS ? all.slice(all.indexOf("\n", all.length - SHOWN_MAX_CHARACTERS) + 1) : all;
   return (
-    <Card className="flex flex-wrap items-center gap-x-4 gap-y-3 px-4 py-4 sm:px-5">
-      <SpaceStageChip stage={stage} />
-      <p className="min-w-0 flex-1 basis-60 break-words text-small">
-        {message ?? sentences[stage] ?? (isService ? "It answers requests." : "Its files are shown as they are.")}
-        {commit && (
-          <span className="text-muted">
-            {" "}
-            Commit <code>{commit.slice(0, 7)}</code>
-            {isService && startedAt && stage === "RUNNING" && (
-              <>
-                , since <RelativeTime at={startedAt} />
-              </>
-            )}
-            .
-          </span>
-        )}
-      </p>
-      {mayOpen && (
-        <a
-          href={appPath(repo)}
-          target="_blank"
-          rel="noopener noreferrer"
-          className={buttonClass({ variant: "primary", size: "small" })}
-        >
-          Open
-          <ExternalLink className="size-4" aria-hidden="true" />
-          <span className="sr-only">, in a new tab</span>
-        </a>
+    <SectionCard title="Log" description="The latest output. Values of secrets are masked." isFlush>
+      {text === "" ? (
+        <EmptyState Icon={ScrollText} title="No output yet">
+          The standard output and standard error of the app appear here.
+        </EmptyState>
+      ) : (
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable with the keyboard (WCAG 2.1.1)
+        <section aria-label="Output" tabIndex={0} className={BOX}>
+          <pre className="min-w-0 whitespace-pre-wrap break-words p-4 text-fine leading-5">{text}</pre>
+        </section>
       )}
-    </Card>
+    </SectionCard>
   );
 }
 
-function NothingYet({ page: { repo, mayWrite } }: Readonly<{ page: RepoPage }>) {
+/** The address to which webhooks of others can post. */
+function ReceiverCard({ repo, runtime }: Readonly<{ repo: Repo; runtime: SpaceRuntime }>) {
+  const isOpen = !repo.isPrivate && repo.gated === "none";
   return (
-    <Card>
-      <EmptyState
-        Icon={AppWindow}
-        title="Nothing runs here yet"
-        action={
-          mayWrite &&
-          repo.headSha === null && (
-            <a href={repoFileHref(repo, "new", repo.defaultBranch)} className={buttonClass({ variant: "primary" })}>
-              Add a file
-            </a>
-          )
-        }
-      >
-        {mayWrite ? (
-          <>
-            Push a README.md whose front matter says <code>sdk: node</code> and an <code>app.js</code> that listens on port{" "}
-            <code>7860</code>, or <code>sdk: static</code> and an <code>index.html</code>.
-          </>
-        ) : (
-          <a href={repoHref(repo)} className="link">
-            Look at its card
-          </a>
+    <SectionCard
+      title="Webhook receiver"
+      description={
+        isOpen
+          ? "Webhooks can send events to this URL, with any path of the app appended. A sleeping app wakes up. Verify the webhook's signature: anybody can post here."
+          : "This Space is not open to everybody, but webhooks can send events to this URL. It accepts only POST requests."
+      }
+    >
+      <div className="grid gap-4">
+        <CopyField label="URL" value={isOpen ? appUrl(repo) : receiverAddress(repo, runtime)} />
+        {!isOpen && (
+          <ConfirmDestructive
+            action={controlSpaceAction.bind(null, repoNameOf(repo), "renew-receiver")}
+            trigger="Create new URL"
+            title={`Create a new URL for ${repo.fullName}?`}
+            confirm="Create new URL"
+            size="small"
+          >
+            The current URL stops working. Update the webhooks that use it.
+          </ConfirmDestructive>
         )}
-      </EmptyState>
-    </Card>
+      </div>
+    </SectionCard>
   );
 }

@@ -2,16 +2,17 @@
 
 import { revalidatePath } from "next/cache";
 import { redirect } from "next/navigation";
+import type { Person } from "#core/access/actor.ts";
 import { ServiceError } from "#core/errors.ts";
-import { deleteRepo } from "#core/hub/repos/delete-repo.ts";
+import { askForAccess, withdrawAccessRequest } from "#core/hub/gates/ask-for-access.ts";
+import { decideAccessRequest, grantAccess } from "#core/hub/gates/decide-access-request.ts";
+import { deleteRepo } from "#core/hub/repos/change-repo.ts";
 import { findRepo, type RepoName } from "#core/hub/repos/find-repo.ts";
 import { moveRepo } from "#core/hub/repos/move-repo.ts";
 import { updateRepoSettings } from "#core/hub/repos/update-repo-settings.ts";
-import type { FormState } from "../../../../../_components/form-state.ts";
-import { submitForm } from "../../../../../_server/form.ts";
-import { repoHref, submittedRepoName } from "../../../../../_server/repo-page.ts";
-import { requestOrigin } from "../../../../../_server/request-origin.ts";
-import { requirePerson } from "../../../../../_server/session.ts";
+import { formAction, optional, text } from "../../../../../_server/form-action.ts";
+import { repoHref } from "../../../../../_server/repo-page.ts";
+import { repoAt } from "../../../../../_server/scopes.ts";
 import type { SubmittedForm } from "../../../../../_server/submitted-form.ts";
 
 type Settings = Parameters<typeof updateRepoSettings>[2];
@@ -34,39 +35,57 @@ const cards = {
 
 export type SettingsCard = keyof typeof cards;
 
-/** @param wanted names the repository, as each action here takes it; whether the person may is core's decision. */
-export async function updateRepoAction(
-  wanted: RepoName,
-  card: SettingsCard,
-  _previous: FormState,
-  data: FormData,
-): Promise<FormState> {
-  return submitForm(data, async (form) => {
-    const [person, name] = [await requirePerson("/"), submittedRepoName(wanted)];
-    if (!Object.hasOwn(cards, card)) throw new ServiceError("invalid_request", "This form was not understood.");
-    await updateRepoSettings(person, name, cards[card](form), await requestOrigin());
-    // The header shows most of it.
-    revalidatePath("/", "layout");
-    return { message: "Saved." };
-  });
+const scope = repoAt("/settings");
+
+export const updateRepoAction = formAction(scope, cards, async ({ person, repo, input, from }, card: SettingsCard) => {
+  if (!Object.hasOwn(cards, card)) throw new ServiceError("invalid_request", "This form could not be read.");
+  await updateRepoSettings(person, repo, input[card], from);
+  // The header shows most of it.
+  revalidatePath("/", "layout");
+  return { message: "Saved." };
+});
+
+export const moveRepoAction = formAction(scope, { owner: text, name: text }, async ({ person, repo, input, from }) => {
+  const moved = await moveRepo(person, repo, input, from);
+  redirect(`${repoHref(moved, "settings")}?notice=moved`);
+});
+
+export const deleteRepoAction = formAction(scope, { confirmation: text }, async ({ person, repo, input, from }) => {
+  const found = await findRepo(person, repo, "repo.manage");
+  if (input.confirmation !== found.fullName) {
+    throw new ServiceError("invalid_request", `Type ${found.fullName} to delete it.`, { field: "confirmation" });
+  }
+  await deleteRepo(person, repo, from);
+  redirect(`/${found.owner.handle}?notice=deleted`);
+});
+
+const accessScope = repoAt("/settings/access");
+
+export const decideAction = formAction(
+  accessScope,
+  { status: text, rejectionReason: optional, list: text },
+  async ({ person, repo, input: { list, ...decision }, from }, userId: string) => {
+    await decideAccessRequest(person, repo, { userId, ...decision }, from);
+    redirect(`${await listHref(person, repo)}?${new URLSearchParams({ notice: decision.status, list })}`);
+  },
+);
+
+export const grantAction = formAction(accessScope, { user: text }, async ({ person, repo, input, from }) => {
+  await grantAccess(person, repo, input, from);
+  redirect(`${await listHref(person, repo)}?notice=granted&list=accepted`);
+});
+
+async function listHref(person: Person, name: RepoName): Promise<string> {
+  return repoHref(await findRepo(person, name), "settings", "access");
 }
 
-export async function moveRepoAction(wanted: RepoName, _previous: FormState, data: FormData): Promise<FormState> {
-  return submitForm(data, async (form) => {
-    const [person, name] = [await requirePerson("/"), submittedRepoName(wanted)];
-    const repo = await moveRepo(person, name, { owner: form.text("owner"), name: form.text("name") }, await requestOrigin());
-    redirect(`${repoHref(repo, "settings")}?notice=moved`);
-  });
-}
+export const askForAccessAction = formAction(repoAt(), { message: optional }, async ({ person, repo, input, from }) => {
+  const status = await askForAccess(person, repo, input, from);
+  redirect(`${repoHref(await findRepo(person, repo))}?notice=${status === "accepted" ? "granted" : "asked"}`);
+});
 
-export async function deleteRepoAction(wanted: RepoName, _previous: FormState, data: FormData): Promise<FormState> {
-  return submitForm(data, async (form) => {
-    const [person, name] = [await requirePerson("/"), submittedRepoName(wanted)];
-    const repo = await findRepo(person, name, "repo.manage");
-    if (form.text("confirmation") !== repo.fullName) {
-      throw new ServiceError("invalid_request", `Type ${repo.fullName} to delete it.`, { field: "confirmation" });
-    }
-    await deleteRepo(person, name, await requestOrigin());
-    redirect(`/${repo.owner.handle}?notice=deleted`);
-  });
-}
+export const withdrawAccessRequestAction = formAction(repoAt(), {}, async ({ person, repo, from }) => {
+  const found = await findRepo(person, repo);
+  await withdrawAccessRequest(person, found.id, from);
+  redirect(`${repoHref(found)}?notice=withdrawn`);
+});

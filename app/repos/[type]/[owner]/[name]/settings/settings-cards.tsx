@@ -1,12 +1,8 @@
 import type { Repo } from "#core/hub/repos/repo.ts";
 import { DESCRIPTION_MAX_CHARACTERS } from "#core/hub/repos/repo-settings.ts";
-import { ActionForm } from "../../../../../_components/action-form.client.tsx";
-import { ChoiceRow } from "../../../../../_components/choice-row.client.tsx";
-import { Field } from "../../../../../_components/field.client.tsx";
-import { SectionCard } from "../../../../../_components/section-card.tsx";
-import { Select } from "../../../../../_components/select.client.tsx";
-import { SubmitButton } from "../../../../../_components/submit-button.client.tsx";
-import { TextArea } from "../../../../../_components/text-area.client.tsx";
+import { ActionForm, SubmitButton } from "../../../../../_components/action-form.client.tsx";
+import { ChoiceRow, Choices, Field, Select, TextArea } from "../../../../../_components/fields.client.tsx";
+import { SectionCard } from "../../../../../_components/page-layout.tsx";
 import { repoNameOf } from "../../../../../_server/repo-page.ts";
 import { type SettingsCard, updateRepoAction } from "./actions.ts";
 
@@ -33,7 +29,7 @@ export function AboutCard({ repo }: Props) {
           <Field
             name="sdk"
             label="SDK"
-            hint="What the Space is built with: static, docker, gradio … The README's front matter goes before it."
+            hint="static for files, or node for a program; other SDKs do not run here. The README's front matter takes precedence."
             autoComplete="off"
             isOptional
           />
@@ -47,28 +43,26 @@ export function AboutCard({ repo }: Props) {
 export function VisibilityCard({ repo }: Props) {
   const members = repo.owner.kind === "organization" ? `the members of ${repo.owner.handle}` : "you";
   return (
-    <SectionCard title="Visibility" description="Who can find this repository and see what is in it.">
-      <ActionForm action={settingsAction(repo, "visibility")} label="Visibility">
-        <div className="grid gap-2">
-          <ChoiceRow
-            type="radio"
-            name="private"
-            value="false"
-            label="Public"
-            hint="Everybody sees it, clones it and may open discussions. What was public once may have been copied."
-            defaultChecked={!repo.isPrivate}
-            isBoxed
-          />
-          <ChoiceRow
-            type="radio"
-            name="private"
-            value="true"
-            label="Private"
-            hint={`Only ${members} and the apps that were let in. For everybody else it is as if it did not exist: links, collections and webhooks of others no longer lead to it.`}
-            defaultChecked={repo.isPrivate}
-            isBoxed
-          />
-        </div>
+    <SectionCard title="Visibility" description="Who can find this repository and see its content.">
+      <ActionForm action={settingsAction(repo, "visibility")} className="grid max-w-reading gap-5" label="Visibility">
+        <Choices
+          legend="Visibility"
+          isLegendHidden
+          name="private"
+          defaultValue={String(repo.isPrivate)}
+          options={[
+            {
+              value: "false",
+              label: "Public",
+              hint: "Everybody can see and clone it, and open discussions. Public content may be copied.",
+            },
+            {
+              value: "true",
+              label: "Private",
+              hint: `Only ${members} and apps with access. To everybody else, it appears not to exist: their links, collections and webhooks stop working.`,
+            },
+          ]}
+        />
         <Save />
       </ActionForm>
     </SectionCard>
@@ -79,9 +73,14 @@ export function BranchCard({ repo, branches }: Props & Readonly<{ branches: read
   return (
     <SectionCard
       title="Default branch"
-      description="What a clone checks out, and where the README, the tags and the size are taken from."
+      description="The branch that a clone checks out, and that the README, tags and size come from."
     >
-      <ActionForm action={settingsAction(repo, "branch")} values={{ defaultBranch: repo.defaultBranch }} label="Default branch">
+      <ActionForm
+        action={settingsAction(repo, "branch")}
+        values={{ defaultBranch: repo.defaultBranch }}
+        className="grid max-w-reading gap-5"
+        label="Default branch"
+      >
         {branches && branches.length > 0 ? (
           <Select name="defaultBranch" label="Branch" options={branches.map((name) => ({ value: name, label: name }))} />
         ) : (
@@ -90,12 +89,11 @@ export function BranchCard({ repo, branches }: Props & Readonly<{ branches: read
             label="Branch"
             hint={
               branches === undefined
-                ? "Listing the branches takes too long right now. Type the name of one, or reload the page."
+                ? "Listing the branches takes too long right now. Type a name, or reload the page."
                 : repo.headSha === null
                   ? "There are no commits yet. The first push creates the branch."
                   : "The name of an existing branch."
             }
-            autoComplete="off"
             isMono
           />
         )}
@@ -108,7 +106,7 @@ export function BranchCard({ repo, branches }: Props & Readonly<{ branches: read
 export function ProtectionCard({ repo }: Props) {
   return (
     <SectionCard title="Protection">
-      <ActionForm action={settingsAction(repo, "protection")} label="Protection">
+      <ActionForm action={settingsAction(repo, "protection")} className="grid max-w-reading gap-5" label="Protection">
         <div>
           <ChoiceRow
             type="checkbox"
@@ -121,7 +119,7 @@ export function ProtectionCard({ repo }: Props) {
             type="checkbox"
             name="readOnly"
             label="Read-only"
-            hint="Every push, commit and merge is refused until you untick this. Reading and discussions go on."
+            hint="Refuses every push, commit and merge. Reading and discussions still work."
             defaultChecked={repo.isReadOnly}
           />
         </div>
@@ -134,12 +132,16 @@ export function ProtectionCard({ repo }: Props) {
 export function DiscussionsCard({ repo }: Props) {
   return (
     <SectionCard title="Discussions and pull requests">
-      <ActionForm action={settingsAction(repo, "discussions")} label="Discussions and pull requests">
+      <ActionForm
+        action={settingsAction(repo, "discussions")}
+        className="grid max-w-reading gap-5"
+        label="Discussions and pull requests"
+      >
         <ChoiceRow
           type="checkbox"
           name="discussions"
-          label="People may open discussions and pull requests"
-          hint="Unticked, those that there are disappear from view. They are kept, and come back when you tick it again."
+          label="Allow discussions and pull requests"
+          hint="When off, nobody can open new ones, and the tab is hidden. Existing ones can still be read."
           defaultChecked={repo.hasDiscussions}
         />
         <Save />

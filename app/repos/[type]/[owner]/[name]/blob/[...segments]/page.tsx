@@ -1,18 +1,22 @@
+import { Download, FileQuestion, Lock } from "lucide-react";
 import type { Metadata } from "next";
 import Link from "next/link";
 import { redirect } from "next/navigation";
-import { viewFile } from "#core/hub/git/read/view-file.ts";
+import { contentTypeOf } from "#core/hub/git/read/content-type.ts";
+import { type ViewedFile, viewFile } from "#core/hub/git/read/find-file.ts";
+import type { Repo } from "#core/hub/repos/repo.ts";
 import { ButtonLink, buttonClass } from "../../../../../../_components/button.tsx";
+import { CodeView } from "../../../../../../_components/code-view.tsx";
+import { CopyField } from "../../../../../../_components/copyable.tsx";
+import { EmptyState } from "../../../../../../_components/list.tsx";
+import { Markdown } from "../../../../../../_components/markdown.tsx";
 import { RefreshWhile } from "../../../../../../_components/refresh-while.client.tsx";
 import { RelativeTime } from "../../../../../../_components/relative-time.tsx";
+import { fileOrNotFound } from "../../../../../../_server/or-not-found.ts";
 import { type PageQuery, textOf } from "../../../../../../_server/page-query.ts";
 import { type RepoParams, repoFileHref, repoHref, repoPage } from "../../../../../../_server/repo-page.ts";
-import { branchOf, type RevisionParams, revisionOf } from "../../_files/address.ts";
-import { byteSize } from "../../_files/byte-size.ts";
-import { FileContent, isMarkdownName } from "../../_files/file-content.tsx";
-import { NotOnBranch } from "../../_files/not-on-branch.tsx";
-import { orNotFound } from "../../_files/or-not-found.ts";
-import { PathTrail } from "../../_files/path-trail.tsx";
+import { isMarkdownName } from "../../_editing/editing-page.ts";
+import { branchOf, byteSize, NotOnBranch, PathTrail, type RevisionParams, revisionOf } from "../../_files/path-trail.tsx";
 import { RevisionChooser } from "../../_files/revision-chooser.tsx";
 
 type Props = Readonly<{ params: RepoParams & RevisionParams; searchParams: PageQuery }>;
@@ -22,7 +26,7 @@ export async function generateMetadata({ params }: Props): Promise<Metadata> {
   return { title: `${path} at ${revision}` };
 }
 
-/** A file, as its kind can be shown. */
+/** The page of a file. */
 export default async function FilePage({ params, searchParams }: Props) {
   const [{ repo, mayWrite, mayReadContent }, { revision: name, path }, query] = await Promise.all([
     repoPage(params),
@@ -30,7 +34,7 @@ export default async function FilePage({ params, searchParams }: Props) {
     searchParams,
   ]);
   if (path === "") redirect(repoFileHref(repo, "tree", name));
-  const file = await orNotFound(viewFile(repo, { revision: name, path, withContent: mayReadContent }));
+  const file = await fileOrNotFound(viewFile(repo, { revision: name, path, withContent: mayReadContent }));
   const { revision, sha, entry, lastCommit, text } = file;
   const branch = branchOf(revision);
   const isSource = textOf(query.plain) === "1";
@@ -63,11 +67,11 @@ export default async function FilePage({ params, searchParams }: Props) {
           <div className="flex flex-wrap gap-2">
             {text !== null && isMarkdownName(entry.name) && (
               <ButtonLink size="small" href={isSource ? here : `${here}?plain=1`}>
-                {isSource ? "As read" : "As written"}
+                {isSource ? "Preview" : "Source"}
               </ButtonLink>
             )}
             {mayReadContent && (
-              // Not a page of ours: the browser itself goes there.
+              // Not a page of the app: the browser itself follows the link.
               <a href={repoFileHref(repo, "resolve", name, path)} className={buttonClass({ size: "small", variant: "quiet" })}>
                 Raw
               </a>
@@ -96,6 +100,90 @@ export default async function FilePage({ params, searchParams }: Props) {
         </header>
         <FileContent repo={repo} revision={name} file={file} mayReadContent={mayReadContent} isSource={isSource} />
       </section>
+    </div>
+  );
+}
+
+type FileContentProps = Readonly<{
+  repo: Repo;
+  revision: string;
+  file: ViewedFile;
+  mayReadContent: boolean;
+  /** Whether to show Markdown as source. */
+  isSource: boolean;
+}>;
+
+/** Larger images are not loaded automatically. */
+const PICTURE_MAX_BYTES = 20 * 1024 * 1024;
+
+/** The content of a file by its kind: rendered, as text, as an image, or only its size. */
+function FileContent({ repo, revision, file, mayReadContent, isSource }: FileContentProps) {
+  const { entry, text, bytes } = file;
+  if (!mayReadContent) {
+    return (
+      <EmptyState
+        Icon={Lock}
+        title="Access to this content is restricted"
+        action={<ButtonLink href={repoHref(repo)}>Request access</ButtonLink>}
+      >
+        You can see the file names. Only people with access can see the content.
+      </EmptyState>
+    );
+  }
+  if (entry.type === "symlink" && text !== null) {
+    return (
+      <p className="px-4 py-5">
+        A symbolic link to <code className="wrap-anywhere">{text}</code>
+      </p>
+    );
+  }
+  if (text === "") return <p className="px-4 py-5 text-muted">This file is empty.</p>;
+  if (text !== null && isMarkdownName(entry.name) && !isSource) {
+    const folder = entry.path.split("/").slice(0, -1).join("/");
+    return (
+      <div className="px-4 py-5 sm:px-6">
+        <Markdown text={text} place={{ base: repoHref(repo), revision, folder }} />
+      </div>
+    );
+  }
+  if (text !== null) return <CodeView text={text} name={entry.name} />;
+  const href = repoFileHref(repo, "resolve", revision, entry.path);
+  const { kind } = contentTypeOf(entry.name, entry.lfs ? undefined : bytes);
+  return (
+    <>
+      {kind === "image" && entry.size <= PICTURE_MAX_BYTES && (
+        <div className="border-line border-b bg-sunken p-4">
+          {/* biome-ignore lint/performance/noImgElement: a file of a repository, as it is */}
+          <img src={href} alt={entry.name} className="mx-auto max-h-160 max-w-full" />
+        </div>
+      )}
+      <Weight href={href} file={file} why={reason(file, kind)} />
+    </>
+  );
+}
+
+function reason({ entry, bytes }: ViewedFile, kind: string): string {
+  if (kind === "image") return "An image";
+  if (entry.lfs) return "This file is stored in Git LFS";
+  return bytes ? "This file is not text" : "This file is too large to show";
+}
+
+function Weight({ href, file: { entry }, why }: Readonly<{ href: string; file: ViewedFile; why: string }>) {
+  return (
+    <div className="grid gap-5 px-4 pb-5 sm:px-5">
+      <EmptyState
+        Icon={FileQuestion}
+        title={why}
+        action={
+          <a href={`${href}?download=true`} className={buttonClass({ variant: "primary" })}>
+            <Download className="size-4" aria-hidden="true" />
+            Download
+          </a>
+        }
+      >
+        {byteSize(entry.size)} ({entry.size.toLocaleString("en")} bytes)
+      </EmptyState>
+      {entry.lfs && <CopyField label="SHA-256" value={entry.lfs.oid} />}
     </div>
   );
 }

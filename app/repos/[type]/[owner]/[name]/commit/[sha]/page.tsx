@@ -1,16 +1,15 @@
 import type { Metadata } from "next";
 import Link from "next/link";
-import { bodyOf } from "#core/hub/git/read/commit.ts";
-import { findAuthors } from "#core/hub/git/read/find-authors.ts";
-import { readCommit } from "#core/hub/git/read/read-commit.ts";
+import { bodyOf, findAuthors } from "#core/hub/git/read/commit.ts";
+import { readCommit } from "#core/hub/git/read/list-commits.ts";
 import { ButtonLink } from "../../../../../../_components/button.tsx";
 import { CopyButton } from "../../../../../../_components/copy-button.client.tsx";
-import { DiffView } from "../../../../../../_components/diff/diff-view.tsx";
+import { DiffView } from "../../../../../../_components/diff-view.tsx";
 import { RelativeTime } from "../../../../../../_components/relative-time.tsx";
+import { fileOrNotFound } from "../../../../../../_server/or-not-found.ts";
 import { decodeSegment, type RepoParams, repoFileHref, repoHref, repoPage } from "../../../../../../_server/repo-page.ts";
-import { CommitAuthor } from "../../_files/commit-author.tsx";
-import { NotOnBranch } from "../../_files/not-on-branch.tsx";
-import { orNotFound } from "../../_files/or-not-found.ts";
+import { CommitAuthor } from "../../_files/commit-rows.tsx";
+import { NotOnBranch } from "../../_files/path-trail.tsx";
 import { WITHHELD } from "../../_files/withheld.ts";
 
 type Props = Readonly<{ params: RepoParams & Promise<{ sha: string }> }>;
@@ -19,11 +18,11 @@ export async function generateMetadata({ params }: Props): Promise<Metadata> {
   return { title: `Commit ${decodeSegment((await params).sha).slice(0, 10)}` };
 }
 
-/** One commit: why, by whom, and what it changed. */
+/** One commit: its message, its author, and its changes. */
 export default async function CommitPage({ params }: Props) {
   const { repo, mayReadContent } = await repoPage(params);
   const name = decodeSegment((await params).sha);
-  const { commit, diff } = await orNotFound(readCommit(repo, name, { withLines: mayReadContent }));
+  const { commit, diff } = await fileOrNotFound(readCommit(repo, name, { withLines: mayReadContent }));
   const { sha, title, author, committer, parents } = commit;
   const authors = await findAuthors([author.email, committer.email]);
   const body = bodyOf(commit);
@@ -62,12 +61,12 @@ export default async function CommitPage({ params }: Props) {
           </Fact>
           <Fact name="Commit">
             <span className="font-mono">{sha.slice(0, 10)}</span>
-            <CopyButton value={sha} label="name of the commit" />
+            <CopyButton value={sha} label="ID of the commit" />
           </Fact>
         </dl>
       </section>
       {parents.length > 1 && (
-        <p className="text-muted text-small">This is a merge: below is what it brought to its first parent.</p>
+        <p className="text-muted text-small">This is a merge. Changes are shown against its first parent.</p>
       )}
       <DiffView
         diff={diff}

@@ -1,19 +1,15 @@
 import { GitCommitHorizontal } from "lucide-react";
 import type { Metadata } from "next";
 import { redirect } from "next/navigation";
-import { findAuthors } from "#core/hub/git/read/find-authors.ts";
+import { findAuthors } from "#core/hub/git/read/commit.ts";
 import { listCommits } from "#core/hub/git/read/list-commits.ts";
-import { Card } from "../../../../../../_components/card.tsx";
-import { EmptyState } from "../../../../../../_components/empty-state.tsx";
-import { List } from "../../../../../../_components/list.tsx";
-import { Pagination } from "../../../../../../_components/pagination.tsx";
+import { EmptyState, List, Pagination } from "../../../../../../_components/list.tsx";
+import { Card } from "../../../../../../_components/page-layout.tsx";
+import { fileOrNotFound } from "../../../../../../_server/or-not-found.ts";
 import { type PageQuery, textOf } from "../../../../../../_server/page-query.ts";
 import { type RepoParams, repoFileHref, repoPage } from "../../../../../../_server/repo-page.ts";
-import { type RevisionParams, revisionOf } from "../../_files/address.ts";
 import { byDay, CommitRow } from "../../_files/commit-rows.tsx";
-import { NotOnBranch } from "../../_files/not-on-branch.tsx";
-import { orNotFound } from "../../_files/or-not-found.ts";
-import { PathTrail } from "../../_files/path-trail.tsx";
+import { NotOnBranch, PathTrail, type RevisionParams, revisionOf } from "../../_files/path-trail.tsx";
 import { RevisionChooser } from "../../_files/revision-chooser.tsx";
 
 type Props = Readonly<{ params: RepoParams & RevisionParams; searchParams: PageQuery }>;
@@ -30,7 +26,7 @@ export default async function CommitsPage({ params, searchParams }: Props) {
   const [{ repo }, { revision: name, path }, query] = await Promise.all([repoPage(params), revisionOf(params), searchParams]);
   if (name === "") redirect(repoFileHref(repo, "commits", repo.defaultBranch));
   const asked = Math.max(Math.trunc(Number(textOf(query.page))) || 1, 1);
-  const found = await orNotFound(listCommits(repo, { revision: name, path, page: asked - 1, limit: PAGE_SIZE }));
+  const found = await fileOrNotFound(listCommits(repo, { revision: name, path, page: asked - 1, limit: PAGE_SIZE }));
   const { revision, commits, total } = found;
   const href = (page: number) => `${repoFileHref(repo, "commits", name, path)}${page > 1 ? `?page=${page}` : ""}`;
   if (commits.length === 0 && total > 0) redirect(href(Math.ceil(total / PAGE_SIZE)));
@@ -47,7 +43,7 @@ export default async function CommitsPage({ params, searchParams }: Props) {
       {commits.length === 0 && (
         <Card>
           <EmptyState Icon={GitCommitHorizontal} title="No commits yet">
-            What is pushed to {name} will be listed here.
+            Commits pushed to {name} will appear here.
           </EmptyState>
         </Card>
       )}

@@ -2,34 +2,33 @@ import { GitCompareArrows } from "lucide-react";
 import type { Metadata } from "next";
 import { redirect } from "next/navigation";
 import { isServiceError } from "#core/errors.ts";
+import { findAuthors } from "#core/hub/git/read/commit.ts";
 import { type Comparison, compareRevisions, parseRange, type Range } from "#core/hub/git/read/compare-revisions.ts";
-import { findAuthors } from "#core/hub/git/read/find-authors.ts";
 import type { Repo } from "#core/hub/repos/repo.ts";
 import { buttonClass } from "../../../../../../_components/button.tsx";
-import { Card } from "../../../../../../_components/card.tsx";
-import { DiffView } from "../../../../../../_components/diff/diff-view.tsx";
-import { Field } from "../../../../../../_components/field.client.tsx";
-import { FormMessage } from "../../../../../../_components/form-message.tsx";
+import { DiffView } from "../../../../../../_components/diff-view.tsx";
+import { Field } from "../../../../../../_components/fields.client.tsx";
 import { List } from "../../../../../../_components/list.tsx";
+import { Card, FormMessage } from "../../../../../../_components/page-layout.tsx";
+import { fileOrNotFound } from "../../../../../../_server/or-not-found.ts";
 import { type PageQuery, textOf } from "../../../../../../_server/page-query.ts";
 import { setPageStatus } from "../../../../../../_server/page-status.ts";
 import { decodeSegments, type RepoParams, repoFileHref, repoHref, repoPage } from "../../../../../../_server/repo-page.ts";
 import { CommitRow } from "../../_files/commit-rows.tsx";
-import { orNotFound } from "../../_files/or-not-found.ts";
 import { WITHHELD } from "../../_files/withheld.ts";
 
 type Props = Readonly<{ params: RepoParams & Promise<{ range?: string[] }>; searchParams: PageQuery }>;
 
 export const metadata: Metadata = { title: "Compare" };
 
-/** What one revision has that another has not. */
+/** The commits that one revision has and another has not. */
 export default async function ComparePage({ params, searchParams }: Props) {
   const [{ repo, mayReadContent }, { range }, query] = await Promise.all([repoPage(params), params, searchParams]);
   const text = decodeSegments(range).join("/");
   const [asked, head] = [textOf(query.base), textOf(query.head)];
-  // What the form below was sent with becomes an address to keep.
+  // The values of the form below become part of the address, so that people can keep it.
   if (asked && head) redirect(repoHref(repo, "compare", `${asked}...${head}`));
-  const parsed = text === "" ? undefined : await orNotFound(readRange(text));
+  const parsed = text === "" ? undefined : await fileOrNotFound(readRange(text));
   const found = parsed && (await compareOrNothing(repo, parsed, mayReadContent));
   const authors = await findAuthors((found?.commits ?? []).map(({ author }) => author.email));
   const now = new Date();
@@ -38,18 +37,20 @@ export default async function ComparePage({ params, searchParams }: Props) {
       <h2>Compare</h2>
       <form action={repoHref(repo, "compare")} className="flex flex-wrap items-end gap-3">
         <div className="min-w-0 flex-1 basis-40">
-          <Field name="base" label="From" defaultValue={parsed?.base ?? repo.defaultBranch} isMono autoComplete="off" />
+          <Field name="base" label="From" defaultValue={parsed?.base ?? repo.defaultBranch} isMono />
         </div>
         <div className="min-w-0 flex-1 basis-40">
-          <Field name="head" label="To" defaultValue={parsed?.head} isMono autoComplete="off" />
+          <Field name="head" label="To" defaultValue={parsed?.head} isMono />
         </div>
         <button type="submit" className={buttonClass({})}>
           <GitCompareArrows className="size-4" aria-hidden="true" />
           Compare
         </button>
       </form>
-      {parsed && !found && <FormMessage tone="bad">One of the two is no branch, tag or commit of this repository.</FormMessage>}
-      {!parsed && <p className="text-muted">Two branches, tags or commits: what the second has that the first has not.</p>}
+      {parsed && !found && (
+        <FormMessage tone="bad">One of the two is not a branch, tag or commit of this repository.</FormMessage>
+      )}
+      {!parsed && <p className="text-muted">Changes between two branches, tags or commits.</p>}
       {found && found.commits.length > 0 && (
         <section aria-labelledby="commits" className="grid gap-2">
           <h3 id="commits" className="text-muted text-small">
@@ -78,7 +79,7 @@ export default async function ComparePage({ params, searchParams }: Props) {
 
 const readRange = async (text: string): Promise<Range> => parseRange(text);
 
-/** What was typed stays where it was, to be corrected. */
+/** The typed values stay, so that people can correct them. */
 async function compareOrNothing(repo: Repo, range: Range, withLines: boolean): Promise<Comparison | undefined> {
   try {
     return await compareRevisions(repo, range, { withLines });

@@ -1,19 +1,19 @@
 import { Lock, Pencil, Pin } from "lucide-react";
 import Link from "next/link";
-import { TITLE_MAX_CHARACTERS } from "#core/hub/discussions/parse-text.ts";
+import { TITLE_MAX_CHARACTERS } from "#core/hub/discussions/discussion.ts";
+import { SubmitButton } from "../../../../../../_components/action-form.client.tsx";
 import { Chip } from "../../../../../../_components/chip.tsx";
-import { Field } from "../../../../../../_components/field.client.tsx";
-import { FormDetails } from "../../../../../../_components/form-details.client.tsx";
-import { NavLink } from "../../../../../../_components/nav-link.client.tsx";
+import { FormDetails } from "../../../../../../_components/details-form.client.tsx";
+import { CancelButton } from "../../../../../../_components/disclosure.client.tsx";
+import { Field } from "../../../../../../_components/fields.client.tsx";
+import { NavLink } from "../../../../../../_components/navigation.client.tsx";
 import { RelativeTime } from "../../../../../../_components/relative-time.tsx";
-import { SubmitButton } from "../../../../../../_components/submit-button.client.tsx";
 import { repoHref } from "../../../../../../_server/repo-page.ts";
 import { changeTitleAction } from "../actions.ts";
-import { AuthorName } from "../author-name.tsx";
-import { StatusChip } from "../status-chip.tsx";
+import { AuthorName, StatusChip } from "../status-chip.tsx";
 import type { DiscussionPage } from "./discussion-page.ts";
 
-/** What it is called, what has become of it, and its pages. */
+/** The title, the status and the tabs of a discussion. */
 export function DiscussionHeader({ page }: Readonly<{ page: DiscussionPage }>) {
   const { repo, discussion, href, mayUpdate } = page;
   const { num, title, author, createdAt, baseRef, isPullRequest, isPinned, isLocked } = discussion;
@@ -87,12 +87,12 @@ function EditTitle({ page: { at, discussion } }: Readonly<{ page: DiscussionPage
           Edit title
         </>
       }
-      keep="Keep it"
       look={{ size: "small" }}
     >
       <Field name="title" label="Title" maxLength={TITLE_MAX_CHARACTERS} autoComplete="off" />
-      <div>
+      <div className="flex gap-2">
         <SubmitButton size="small">Save title</SubmitButton>
+        <CancelButton size="small" />
       </div>
     </FormDetails>
   );

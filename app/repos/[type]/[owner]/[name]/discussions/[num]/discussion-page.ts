@@ -1,10 +1,10 @@
 import { notFound } from "next/navigation";
 import { cache } from "react";
 import { may } from "#core/access/may.ts";
-import { isServiceError } from "#core/errors.ts";
 import type { Discussion } from "#core/hub/discussions/discussion.ts";
 import { type DiscussionName, findDiscussion } from "#core/hub/discussions/find-discussion.ts";
 import { repoResource } from "#core/hub/repos/repo.ts";
+import { orNotFound } from "../../../../../../_server/or-not-found.ts";
 import { type RepoPage, repoHref, repoPage } from "../../../../../../_server/repo-page.ts";
 
 export type DiscussionParams = Promise<{ type: string; owner: string; name: string; num: string }>;
@@ -14,16 +14,16 @@ export type DiscussionPage = RepoPage &
     discussion: Discussion;
     at: DiscussionName;
     href: string;
-    /** May say something here: has an account, and it is not locked to them. */
+    /** Whether the person may comment: they have an account, and the discussion is not locked for them. */
     mayComment: boolean;
-    /** May change title and status. */
+    /** Whether the person may change the title and the status. */
     mayUpdate: boolean;
-    /** May pin, lock, delete, and hide what others wrote. */
+    /** Whether the person may pin, lock and delete it, and hide comments of others. */
     mayModerate: boolean;
     mayMerge: boolean;
   }>;
 
-/** What every page of a discussion starts from; read once a request. */
+/** What every page of a discussion reads first, once per request. */
 export async function discussionPage(params: DiscussionParams): Promise<DiscussionPage> {
   const { type, owner, name, num } = await params;
   return readDiscussionPage(type, owner, name, num);
@@ -34,10 +34,7 @@ const readDiscussionPage = cache(async (type: string, owner: string, name: strin
   const { repo, actor } = page;
   if (!/^[1-9]\d{0,9}$/.test(num)) notFound();
   const at = { repo: { type: repo.type, owner: repo.owner.handle, name: repo.name }, num: Number(num) };
-  const { discussion } = await findDiscussion(actor, at).catch((error: unknown) => {
-    if (isServiceError(error) && error.code === "not_found") notFound();
-    throw error;
-  });
+  const { discussion } = await orNotFound(findDiscussion(actor, at));
   const resource = repoResource(repo);
   const [mayWrite, mayModerate, mayUpdate, mayMerge] = await Promise.all([
     may(actor, "discussion.write", resource),

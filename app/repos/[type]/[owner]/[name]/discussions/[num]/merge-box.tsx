@@ -1,20 +1,20 @@
 import { CircleAlert, CircleCheck, GitMerge, GitPullRequestDraft, type LucideIcon } from "lucide-react";
 import type { ReactNode } from "react";
+import { counted } from "#core/counted.ts";
 import { pullRequestRef } from "#core/hub/discussions/discussion.ts";
-import { type PullRequestState, readPullRequestState } from "#core/hub/discussions/pull-request-state.ts";
+import { type PullRequestState, readPullRequestState } from "#core/hub/discussions/read-pull-request.ts";
 import { ifInTime } from "#core/hub/git/read/walk.ts";
 import { repoWebUrl } from "#core/hub/repos/repo.ts";
-import { ActionForm } from "../../../../../../_components/action-form.client.tsx";
-import { ChoiceRow } from "../../../../../../_components/choice-row.client.tsx";
-import { CodeBlock } from "../../../../../../_components/code-block.tsx";
-import { ConfirmDestructive } from "../../../../../../_components/confirm-destructive.client.tsx";
-import { SubmitButton } from "../../../../../../_components/submit-button.client.tsx";
+import { ActionForm, SubmitButton } from "../../../../../../_components/action-form.client.tsx";
+import { CodeBlock } from "../../../../../../_components/copyable.tsx";
+import { ConfirmDestructive } from "../../../../../../_components/details-form.client.tsx";
+import { ChoiceRow } from "../../../../../../_components/fields.client.tsx";
 import { deleteRefAction, markReadyAction, mergeAction } from "../actions.ts";
 import type { DiscussionPage } from "./discussion-page.ts";
 
 type Props = Readonly<{ page: DiscussionPage }>;
 
-/** What was said is what the page is for: it is shown without how the commits stand when git is late (S137). */
+/** The discussion matters most: if git is late, the page appears without the state of the commits (S137). */
 const STATE_MAX_MS = 2_000;
 
 /** Whether and how a pull request can be merged, and who may. */
@@ -31,8 +31,8 @@ export async function MergeBox({ page }: Props) {
           <CheckOut page={page} state={state} />
         </>
       ) : (
-        <Said Icon={CircleAlert} title="Not known yet whether it can be merged">
-          Comparing its commits takes too long right now. Try again later.
+        <Said Icon={CircleAlert} title="Merge status unknown">
+          Comparing the commits takes too long right now. Try again later.
           <MarkReady page={page} />
         </Said>
       )}
@@ -43,32 +43,33 @@ export async function MergeBox({ page }: Props) {
 function Finding({ page, state }: Props & Readonly<{ state: PullRequestState }>) {
   const { discussion, at, mayMerge } = page;
   const base = <code>{branchOf(discussion.baseRef)}</code>;
-  // A draft begins at its base, with no commit of its own. One that is open has had some.
+  // A draft starts at its base, without commits of its own. An open pull request has had some.
   if (state.merge === "nothing" && discussion.status === "open") {
     return (
-      <Said Icon={GitMerge} title="Merged already">
-        The branch {base} has all of its commits, so there is nothing left to merge. Close it, or push more.
+      <Said Icon={GitMerge} title="Already merged">
+        All commits of this pull request are already in {base}, so there is nothing to merge. Close it, or push more commits.
       </Said>
     );
   }
   if (state.merge === "gone" && state.headSha !== null) {
     return (
       <Said Icon={CircleAlert} tone="text-bad" title="It cannot be merged">
-        The branch {base} that it is for is gone.
+        The base branch {base} no longer exists.
       </Said>
     );
   }
   if (state.merge === "gone" || state.merge === "nothing") {
     return (
       <Said Icon={GitPullRequestDraft} title="No commits yet">
-        Push them to its own ref, as below: they are shown here as soon as they arrive.
+        Push commits to its ref as shown below.
       </Said>
     );
   }
-  const apart = `${count(state.ahead, "commit")} of its own${state.behind > 0 ? `, ${count(state.behind, "commit")} behind` : ""}.`;
+  const behind = state.behind > 0 ? ` and is ${counted(state.behind, "commit")} behind` : "";
+  const apart = `${counted(state.ahead, "commit")} of its own${behind}.`;
   if (state.merge === "conflicts" || state.merge === "unrelated") {
     return (
-      <Said Icon={CircleAlert} tone="text-bad" title="It cannot be merged as it is">
+      <Said Icon={CircleAlert} tone="text-bad" title="This branch has conflicts">
         {state.merge === "unrelated" ? (
           <>It has no history in common with {base}.</>
         ) : (
@@ -97,7 +98,7 @@ function Finding({ page, state }: Props & Readonly<{ state: PullRequestState }>)
   }
   return (
     <Said Icon={CircleCheck} tone="text-good" title="It can be merged">
-      It has {apart} {!mayMerge && "Those who may change the repository can merge it."}
+      It has {apart} {!mayMerge && "People who can write to the repository can merge it."}
       {mayMerge && (
         <ActionForm action={mergeAction.bind(null, at)} className="mt-2 grid gap-3">
           <input type="hidden" name="headSha" value={state.headSha ?? ""} />
@@ -109,26 +110,22 @@ function Finding({ page, state }: Props & Readonly<{ state: PullRequestState }>)
               hint="Moves the branch forward to these commits."
             />
           )}
-          <div>
-            <SubmitButton>
-              <GitMerge className="size-4" aria-hidden="true" />
-              Merge into {branchOf(discussion.baseRef)}
-            </SubmitButton>
-          </div>
+          <SubmitButton>
+            <GitMerge className="size-4" aria-hidden="true" />
+            Merge into {branchOf(discussion.baseRef)}
+          </SubmitButton>
         </ActionForm>
       )}
     </Said>
   );
 }
 
-/** Takes it out of its draft. */
+/** Marks a draft as ready. */
 function MarkReady({ page: { at, discussion, mayUpdate } }: Props) {
   if (discussion.status !== "draft" || !mayUpdate) return null;
   return (
     <ActionForm action={markReadyAction.bind(null, at)} className="mt-3 grid gap-3">
-      <div>
-        <SubmitButton>Open for review</SubmitButton>
-      </div>
+      <SubmitButton>Open for review</SubmitButton>
     </ActionForm>
   );
 }
@@ -149,7 +146,7 @@ function Said({ Icon, tone = "text-muted", title, children }: SaidProps) {
   );
 }
 
-/** The same commits at home, to try them or to add to them. */
+/** How to fetch the commits, to try them or to add to them. */
 function CheckOut({ page: { repo, discussion }, state }: Props & Readonly<{ state: PullRequestState }>) {
   const { num, baseRef } = discussion;
   const local = `pr/${num}`;
@@ -193,14 +190,13 @@ async function Afterwards({ page }: Props) {
         confirm={`Delete ${ref}`}
         size="small"
       >
-        What was said stays.{" "}
+        The conversation is kept.{" "}
         {discussion.status === "merged"
           ? "Its commits are in the branch that they were merged into."
-          : "Its commits are gone for good, and it cannot be opened again before others are pushed."}
+          : "Its commits are deleted permanently, and it cannot be reopened until new ones are pushed."}
       </ConfirmDestructive>
     </section>
   );
 }
 
 const branchOf = (ref: string | null): string => (ref ?? "").replace(/^refs\/heads\//, "");
-const count = (number: number, word: string): string => `${number} ${word}${number === 1 ? "" : "s"}`;

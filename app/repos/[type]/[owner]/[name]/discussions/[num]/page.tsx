@@ -2,13 +2,12 @@ import type { Metadata } from "next";
 import type { Page } from "#core/accounts/page.ts";
 import type { TimelineEvent } from "#core/hub/discussions/discussion.ts";
 import { readTimeline } from "#core/hub/discussions/read-timeline.ts";
-import { ActionForm } from "../../../../../../_components/action-form.client.tsx";
+import { ActionForm, SubmitButton } from "../../../../../../_components/action-form.client.tsx";
 import { ButtonLink } from "../../../../../../_components/button.tsx";
-import { ConfirmDestructive } from "../../../../../../_components/confirm-destructive.client.tsx";
-import { FormMessage } from "../../../../../../_components/form-message.tsx";
+import { ConfirmDestructive } from "../../../../../../_components/details-form.client.tsx";
+import { Pagination } from "../../../../../../_components/list.tsx";
 import { MarkdownField } from "../../../../../../_components/markdown-field.client.tsx";
-import { Pagination } from "../../../../../../_components/pagination.tsx";
-import { SubmitButton } from "../../../../../../_components/submit-button.client.tsx";
+import { FormMessage } from "../../../../../../_components/page-layout.tsx";
 import { signInPath } from "../../../../../../_server/next-path.ts";
 import { type PageQuery, textOf } from "../../../../../../_server/page-query.ts";
 import { commentAction, deleteDiscussionAction, moderateAction } from "../actions.ts";
@@ -24,17 +23,17 @@ export async function generateMetadata({ params }: Props): Promise<Metadata> {
   return page ? { title: `${page.discussion.title} (#${page.discussion.num})` } : {};
 }
 
-/** What was said and done about one thing. */
+/** The timeline of a discussion. */
 export default async function DiscussionConversationPage({ params, searchParams }: Props) {
   const [page, query] = await Promise.all([discussionPage(params), searchParams]);
   const { actor, discussion, href, mayModerate } = page;
   const timeline = await readTimeline(actor, discussion, { page: Number(textOf(query.page)) });
   return (
-    <div className="mx-auto grid w-full max-w-discussion gap-5">
+    <div className="grid w-full max-w-discussion gap-5">
       <DiscussionHeader page={page} />
       {timeline.items.length > 0 && <Timeline events={timeline.items} number={timeline.page} page={page} />}
       <Pagination
-        label="what happened"
+        label="timeline"
         page={timeline.page}
         pageSize={timeline.pageSize}
         total={timeline.total}
@@ -59,12 +58,12 @@ function Answer({ page, timeline }: AnswerProps) {
       </div>
     );
   }
-  if (!mayComment) return <FormMessage>This discussion is locked: nobody can comment any more.</FormMessage>;
+  if (!mayComment) return <FormMessage>This discussion is locked. New comments are not possible.</FormMessage>;
   const { status, isPullRequest } = discussion;
   const isOpen = status === "open" || status === "draft";
-  // One primary button on a page: what it is for.
+  // A page has one primary button, for its main action.
   const isForMerging = isPullRequest && isOpen && mayMerge;
-  // What was sent is taken out of the box; what others say or do meanwhile takes nothing out of it.
+  // The field is emptied after the person's own comment, and not when others comment meanwhile.
   const lastSaid = timeline.items.findLast(({ type, authorId }) => type === "comment" && authorId === person.userId);
   return (
     <ActionForm
@@ -89,7 +88,7 @@ function Answer({ page, timeline }: AnswerProps) {
         )}
       </MarkdownField>
       {mayUpdate && status !== "merged" && (
-        <p className="text-muted text-small">{isOpen ? "Closing" : "Reopening"} sends what you have written above as well.</p>
+        <p className="text-muted text-small">{isOpen ? "Closing" : "Reopening"} also posts your comment above.</p>
       )}
     </ActionForm>
   );
@@ -119,7 +118,7 @@ function Moderation({ page: { at, discussion } }: Readonly<{ page: DiscussionPag
         confirm={`Delete #${num}`}
         size="small"
       >
-        All that was said goes with it{isPullRequest && ", and its commits unless they are merged"}. This cannot be taken back.
+        The whole conversation is deleted{isPullRequest && ", and its commits unless they are merged"}. This cannot be undone.
       </ConfirmDestructive>
     </section>
   );

@@ -1,16 +1,13 @@
 import type { Metadata } from "next";
-import { TITLE_MAX_CHARACTERS } from "#core/hub/discussions/parse-text.ts";
+import { TITLE_MAX_CHARACTERS } from "#core/hub/discussions/discussion.ts";
 import { listRefs } from "#core/hub/git/read/list-refs.ts";
 import { ifInTime } from "#core/hub/git/read/walk.ts";
 import type { Repo } from "#core/hub/repos/repo.ts";
-import { ActionForm } from "../../../../../../_components/action-form.client.tsx";
+import { ActionForm, SubmitButton } from "../../../../../../_components/action-form.client.tsx";
 import { ButtonLink } from "../../../../../../_components/button.tsx";
-import { Field } from "../../../../../../_components/field.client.tsx";
-import { FormMessage } from "../../../../../../_components/form-message.tsx";
+import { Field, Select } from "../../../../../../_components/fields.client.tsx";
 import { MarkdownField } from "../../../../../../_components/markdown-field.client.tsx";
-import { SectionCard } from "../../../../../../_components/section-card.tsx";
-import { Select } from "../../../../../../_components/select.client.tsx";
-import { SubmitButton } from "../../../../../../_components/submit-button.client.tsx";
+import { FormMessage, SectionCard } from "../../../../../../_components/page-layout.tsx";
 import { type PageQuery, textOf } from "../../../../../../_server/page-query.ts";
 import { type RepoParams, repoHref, repoPage } from "../../../../../../_server/repo-page.ts";
 import { requireSession } from "../../../../../../_server/session.ts";
@@ -18,7 +15,7 @@ import { openDiscussionAction, openPullRequestAction } from "../actions.ts";
 
 type Props = Readonly<{ params: RepoParams; searchParams: PageQuery }>;
 
-/** Without a branch a pull request is a draft: that can be opened in any case. */
+/** A pull request without a branch is a draft, which can always be opened. */
 const REFS_MAX_MS = 5_000;
 
 const isPullRequest = (query: Awaited<PageQuery>) => textOf(query.kind) === "pull-request";
@@ -27,31 +24,27 @@ export async function generateMetadata({ searchParams }: Props): Promise<Metadat
   return { title: isPullRequest(await searchParams) ? "New pull request" : "New discussion" };
 }
 
-/** Begins a discussion, or proposes a change. */
+/** Opens a discussion or a pull request. */
 export default async function NewDiscussionPage({ params, searchParams }: Props) {
   const [{ repo }, query] = await Promise.all([repoPage(params), searchParams]);
   const isProposal = isPullRequest(query);
   const base = repoHref(repo, "discussions");
   await requireSession(`${base}/new${isProposal ? "?kind=pull-request" : ""}`);
   if (!repo.hasDiscussions || repo.platformId !== null) {
-    return <FormMessage>Discussions and pull requests are switched off for this repository.</FormMessage>;
+    return <FormMessage>Discussions and pull requests are disabled for this repository.</FormMessage>;
   }
   const name = { type: repo.type, owner: repo.owner.handle, name: repo.name };
   const action = (isProposal ? openPullRequestAction : openDiscussionAction).bind(null, name);
-  const back = (
-    <ButtonLink variant="quiet" href={base}>
-      Back
-    </ButtonLink>
-  );
+  const cancel = <ButtonLink href={base}>Cancel</ButtonLink>;
   return (
     <SectionCard
       title={isProposal ? "New pull request" : "New discussion"}
-      description={isProposal ? "Proposes commits to a branch, for others to look at before they are merged." : undefined}
+      description={isProposal ? "Propose commits to a branch, so that others can review them before they are merged." : undefined}
     >
       <ActionForm action={action} className="grid max-w-reading gap-5">
         <Field name="title" label="Title" maxLength={TITLE_MAX_CHARACTERS} autoComplete="off" />
         {isProposal && <Branches repo={repo} head={textOf(query.head)} />}
-        <MarkdownField name="description" label="Description" rows={8} isOptional after={back}>
+        <MarkdownField name="description" label="Description" rows={8} isOptional after={cancel}>
           <SubmitButton name="intent" value="open">
             {isProposal ? "Open pull request" : "Open discussion"}
           </SubmitButton>
@@ -68,13 +61,13 @@ async function Branches({ repo, head }: Readonly<{ repo: Repo; head: string }>) 
   const options = names.map((name) => ({ value: name, label: name }));
   const others = options.filter(({ value }) => value !== repo.defaultBranch);
   return (
-    <div className="grid gap-5 sm:grid-cols-2">
+    <div className="grid items-start gap-5 sm:grid-cols-2">
       <Select
         name="head"
-        label="Commits of"
+        label="Commits from"
         defaultValue={names.includes(head) ? head : ""}
-        options={[{ value: "", label: "None yet: I push them" }, ...others]}
-        hint={`${refs ? "" : "Listing the branches takes too long right now. Reload the page to choose one. "}Without a branch, the pull request is a draft with a ref of its own to push to.`}
+        options={[{ value: "", label: "None yet; I will push them" }, ...others]}
+        hint={`${refs ? "" : "Listing the branches takes too long right now. Reload the page to choose one. "}Without a branch, the pull request is a draft with its own ref to push to.`}
       />
       <Select
         name="base"

@@ -1,59 +1,63 @@
 import { UserCheck } from "lucide-react";
 import type { Metadata } from "next";
+import Link from "next/link";
 import { notFound } from "next/navigation";
-import { type AccessRequestStatus, accessRequestStatuses } from "#core/hub/gates/access-request.ts";
-import { countAccessRequests } from "#core/hub/gates/count-access-requests.ts";
-import { listAccessRequests } from "#core/hub/gates/list-access-requests.ts";
-import { ActionForm } from "../../../../../../_components/action-form.client.tsx";
+import {
+  type AccessRequest,
+  type AccessRequestStatus,
+  accessRequestStatuses,
+  countAccessRequests,
+  listAccessRequests,
+  REASON_MAX_CHARACTERS,
+} from "#core/hub/gates/access-requests.ts";
+import type { RepoName } from "#core/hub/repos/find-repo.ts";
+import { ActionForm, SubmitButton } from "../../../../../../_components/action-form.client.tsx";
+import { Avatar, avatarSrc } from "../../../../../../_components/avatar.tsx";
 import { ButtonLink } from "../../../../../../_components/button.tsx";
-import { Card } from "../../../../../../_components/card.tsx";
-import { EmptyState } from "../../../../../../_components/empty-state.tsx";
-import { Field } from "../../../../../../_components/field.client.tsx";
-import { FormMessage } from "../../../../../../_components/form-message.tsx";
-import { List } from "../../../../../../_components/list.tsx";
-import { Pagination } from "../../../../../../_components/pagination.tsx";
-import { SectionCard } from "../../../../../../_components/section-card.tsx";
-import { SubmitButton } from "../../../../../../_components/submit-button.client.tsx";
-import { noticeOf, type PageQuery, textOf } from "../../../../../../_server/page-query.ts";
+import { CancelButton, Disclosure } from "../../../../../../_components/disclosure.client.tsx";
+import { Field } from "../../../../../../_components/fields.client.tsx";
+import { EmptyState, ListRow, PagedList } from "../../../../../../_components/list.tsx";
+import { FormMessage, SectionCard } from "../../../../../../_components/page-layout.tsx";
+import { RelativeTime } from "../../../../../../_components/relative-time.tsx";
+import { hrefWith, noticeOf, type PageQuery, textOf } from "../../../../../../_server/page-query.ts";
 import { type RepoParams, repoHref, repoNameOf, repoPage } from "../../../../../../_server/repo-page.ts";
-import { AccessRow } from "./access-row.tsx";
-import { grantAction } from "./actions.ts";
+import { decideAction, grantAction } from "../actions.ts";
 
 export const metadata: Metadata = { title: "Access" };
 
 const lists: Record<AccessRequestStatus, Readonly<{ label: string; empty: string }>> = {
-  pending: { label: "Waiting", empty: "Nobody is waiting for an answer." },
-  accepted: { label: "Let in", empty: "Nobody has been let in yet." },
-  rejected: { label: "Rejected", empty: "Nobody has been rejected." },
+  pending: { label: "Waiting", empty: "No waiting requests" },
+  accepted: { label: "With access", empty: "Nobody has access yet" },
+  rejected: { label: "Rejected", empty: "No rejected requests" },
 };
 
 const notices: Record<string, string> = {
-  accepted: "Accepted. They can read the files now, and get a letter.",
-  rejected: "Rejected. They get a letter.",
-  pending: "The request waits for an answer again.",
-  granted: "Done. They can read the files now, and get a letter.",
+  accepted: "Accepted. They can now read the files, and get an e-mail.",
+  rejected: "Rejected. They get an e-mail.",
+  pending: "The request is waiting again.",
+  granted: "Access granted. They can now read the files, and get an e-mail.",
 };
 
-/** Who may read a gated repository, and who asks to. */
+/** The people who may read a gated repository, and those who have asked. */
 export default async function AccessPage({ params, searchParams }: Readonly<{ params: RepoParams; searchParams: PageQuery }>) {
   const [{ repo, person, mayManage }, query] = await Promise.all([repoPage(params), searchParams]);
   if (!mayManage || !person) notFound();
   const name = repoNameOf(repo);
   const status = accessRequestStatuses.find((one) => one === textOf(query.list)) ?? "pending";
-  const [counts, page] = await Promise.all([
+  const [counts, requests] = await Promise.all([
     countAccessRequests(repo),
     listAccessRequests(person, name, { status, page: Number(textOf(query.page)) }),
   ]);
   const path = repoHref(repo, "settings", "access");
   const notice = noticeOf(notices, query.notice);
   return (
-    <div className="grid max-w-3xl gap-5">
+    <div className="grid gap-5">
       <div>
-        <h2 className="text-lead">Who may read the files</h2>
+        <h2 className="text-lead">People with access to the files</h2>
         <p className="text-muted text-small">
           {repo.gated === "none"
-            ? "There is no gate at present: whoever sees the repository reads its files. What was decided before is kept."
-            : "Everybody sees the repository and its README. The files are for the people below, and for those who may see it anyway."}
+            ? "The gate is off: everyone who can see the repository can read its files. Earlier decisions are kept."
+            : "Everybody can see the repository and its README. Only the people below, its owners and maintainers can read the files."}
         </p>
       </div>
       {notice && <FormMessage tone="good">{notice}</FormMessage>}
@@ -70,32 +74,113 @@ export default async function AccessPage({ params, searchParams }: Readonly<{ pa
           </ButtonLink>
         ))}
       </nav>
-      <div>
-        <Card>
-          {page.items.length === 0 ? (
-            <EmptyState Icon={UserCheck} title={lists[status].empty}>
-              {status === "pending" ? "Requests appear here, and you get a letter for each." : "You can let people in below."}
-            </EmptyState>
-          ) : (
-            <List label={lists[status].label}>
-              {page.items.map((request) => (
-                <AccessRow key={request.user.id} repoName={name} request={request} isOpen={repo.gated !== "none"} />
-              ))}
-            </List>
-          )}
-        </Card>
-        <Pagination label="requests" {...page} hrefOf={(at) => `${path}?list=${status}&page=${at}`} />
-      </div>
+      <PagedList
+        label={lists[status].label}
+        things="requests"
+        list={requests}
+        hrefOf={(page) => hrefWith(path, { list: status, page })}
+        row={(request) => <AccessRow key={request.user.id} repoName={name} request={request} isOpen={repo.gated !== "none"} />}
+        empty={
+          <EmptyState Icon={UserCheck} title={lists[status].empty}>
+            {status === "pending" ? "Requests appear here, and you get an e-mail for each." : "You can grant access below."}
+          </EmptyState>
+        }
+      />
       {repo.gated !== "none" && (
-        <SectionCard title="Let somebody in" description="Whether they have asked or not. They get a letter.">
-          <ActionForm action={grantAction.bind(null, name)} label="Let somebody in" className="grid max-w-reading gap-4">
+        <SectionCard title="Grant access" description="They do not need to have requested it. They get an e-mail.">
+          <ActionForm action={grantAction.bind(null, name)} label="Grant access" className="grid max-w-reading gap-4">
             <Field name="user" label="Username" autoComplete="off" autoCapitalize="none" spellCheck={false} />
-            <div>
-              <SubmitButton variant="secondary">Let them in</SubmitButton>
-            </div>
+            <SubmitButton variant="secondary">Grant access</SubmitButton>
           </ActionForm>
         </SectionCard>
       )}
     </div>
+  );
+}
+
+type AccessRowProps = Readonly<{
+  repoName: RepoName;
+  request: AccessRequest;
+  /** Without a gate there is nothing to decide. */
+  isOpen: boolean;
+}>;
+
+/** A person who asked for or has access, and the possible decisions. */
+function AccessRow({ repoName, request, isOpen }: AccessRowProps) {
+  const { user, status, message, rejectionReason, askedAt } = request;
+  const name = user.fullName || user.username;
+  return (
+    <ListRow
+      leading={<Avatar name={name} src={avatarSrc(user.username, user.avatarId)} />}
+      title={
+        <Link prefetch={false} href={`/${user.username}`} className="link min-w-0 break-words">
+          <bdi>{name}</bdi>
+        </Link>
+      }
+      meta={
+        <>
+          {user.username}
+          {user.email && <span className="break-all"> · {user.email}</span>} · <RelativeTime at={askedAt} />
+        </>
+      }
+    >
+      {message && <blockquote className="mt-2 whitespace-pre-wrap break-words border-line border-l-3 pl-3">{message}</blockquote>}
+      {rejectionReason && <p className="mt-2 text-muted text-small">Reason given: {rejectionReason}</p>}
+      {isOpen && (
+        <div className="mt-3 flex flex-wrap items-start gap-2">
+          {status !== "accepted" && <Answer {...{ repoName, request, name }} to="accepted" label="Accept" />}
+          {status !== "rejected" && <Reject {...{ repoName, request, name }} />}
+          {status === "rejected" && <Answer {...{ repoName, request, name }} to="pending" label="Reopen request" />}
+        </div>
+      )}
+    </ListRow>
+  );
+}
+
+type Answering = Readonly<{ repoName: RepoName; request: AccessRequest; name: string }>;
+
+function Answer({ repoName, request, name, to, label }: Answering & Readonly<{ to: string; label: string }>) {
+  return (
+    <ActionForm action={decideAction.bind(null, repoName, request.user.id)} className="grid gap-2">
+      <input type="hidden" name="list" value={request.status} />
+      <SubmitButton size="small" variant="secondary" name="status" value={to}>
+        {label}
+        <span className="sr-only"> {name}</span>
+      </SubmitButton>
+    </ActionForm>
+  );
+}
+
+/** A rejection with an optional reason. */
+function Reject({ repoName, request, name }: Answering) {
+  return (
+    <Disclosure
+      className="min-w-0"
+      look={{ variant: "danger", size: "small" }}
+      trigger={
+        <>
+          {request.status === "accepted" ? "Remove access" : "Reject"}
+          <span className="sr-only">: {name}</span>
+        </>
+      }
+    >
+      <ActionForm action={decideAction.bind(null, repoName, request.user.id)} className="mt-3 grid max-w-sm gap-3">
+        <input type="hidden" name="list" value={request.status} />
+        <Field
+          name="rejectionReason"
+          label="Reason"
+          hint={`${name} will see it.`}
+          maxLength={REASON_MAX_CHARACTERS}
+          autoComplete="off"
+          isOptional
+        />
+        <div className="flex flex-wrap gap-2">
+          <SubmitButton size="small" variant="destroy" name="status" value="rejected">
+            {request.status === "accepted" ? "Remove access" : "Reject request"}
+          </SubmitButton>
+          <CancelButton size="small" />
+        </div>
+      </ActionForm>
+    </Disclosure>
   );
 }

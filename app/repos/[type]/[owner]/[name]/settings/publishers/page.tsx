@@ -9,7 +9,7 @@ import { type RepoParams, repoNameOf, repoPage } from "../../../../../../_server
 
 export const metadata: Metadata = { title: "Trusted publishers" };
 
-/** Whose jobs may change a repository without anybody's token. */
+/** The pipelines whose jobs may change a repository without a stored token. */
 export default async function RepoPublishersPage({
   params,
   searchParams,
@@ -18,15 +18,15 @@ export default async function RepoPublishersPage({
   if (!mayManage || !person || repo.platformId !== null) notFound();
   const name = repoNameOf(repo);
   return (
-    <div className="max-w-3xl">
+    <div>
       <PublishersListPage
         header={(add) => (
           <div className="mb-5 flex flex-wrap items-start justify-between gap-3">
             <div>
               <h2 className="text-lead">Trusted publishers</h2>
               <p className="max-w-reading text-muted text-small">
-                Pipelines whose jobs may push and commit to this repository, and to no other. Their commits have no account as
-                their author.
+                Pipelines whose jobs can push and commit to this repository, and to no other. Their commits have no account as
+                author.
               </p>
             </div>
             {add}

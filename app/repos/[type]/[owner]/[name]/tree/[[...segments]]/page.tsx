@@ -1,25 +1,32 @@
-import { History } from "lucide-react";
+import { BookOpen, CornerDownRight, File, FileSymlink, Folder, FolderGit2, History, type LucideIcon } from "lucide-react";
 import type { Metadata } from "next";
 import Link from "next/link";
 import { redirect } from "next/navigation";
 import type { CommitSummary } from "#core/hub/git/read/commit.ts";
-import { readFolder } from "#core/hub/git/read/read-folder.ts";
+import { type Readme, readFolder } from "#core/hub/git/read/read-folder.ts";
+import type { Entry, EntryType } from "#core/hub/git/read/tree-entries.ts";
+import type { MarkdownContext } from "#core/hub/markdown/resolve-addresses.ts";
 import type { Repo } from "#core/hub/repos/repo.ts";
 import { ButtonLink } from "../../../../../../_components/button.tsx";
-import { Card } from "../../../../../../_components/card.tsx";
-import { EmptyState } from "../../../../../../_components/empty-state.tsx";
+import { Chip } from "../../../../../../_components/chip.tsx";
+import { EmptyState } from "../../../../../../_components/list.tsx";
+import { Markdown } from "../../../../../../_components/markdown.tsx";
+import { Card } from "../../../../../../_components/page-layout.tsx";
 import { RefreshWhile } from "../../../../../../_components/refresh-while.client.tsx";
 import { RelativeTime } from "../../../../../../_components/relative-time.tsx";
+import { fileOrNotFound } from "../../../../../../_server/or-not-found.ts";
 import { type PageQuery, textOf } from "../../../../../../_server/page-query.ts";
 import { type RepoParams, repoFileHref, repoHref, repoPage } from "../../../../../../_server/repo-page.ts";
-import { branchOf, type RevisionParams, revisionOf } from "../../_files/address.ts";
-import { CloneMenu } from "../../_files/clone-menu.tsx";
 import { EmptyRepository } from "../../_files/empty-repository.tsx";
-import { EntryList } from "../../_files/entry-list.tsx";
-import { NotOnBranch } from "../../_files/not-on-branch.tsx";
-import { orNotFound } from "../../_files/or-not-found.ts";
-import { PathTrail } from "../../_files/path-trail.tsx";
-import { ReadmeCard } from "../../_files/readme-card.tsx";
+import {
+  branchOf,
+  byteSize,
+  CloneMenu,
+  NotOnBranch,
+  PathTrail,
+  type RevisionParams,
+  revisionOf,
+} from "../../_files/path-trail.tsx";
 import { RevisionChooser } from "../../_files/revision-chooser.tsx";
 
 type Props = Readonly<{ params: RepoParams & RevisionParams; searchParams: PageQuery }>;
@@ -38,9 +45,9 @@ export default async function FolderPage({ params, searchParams }: Props) {
   ]);
   if (name === "") redirect(repoFileHref(repo, "tree", repo.defaultBranch));
   const cursor = textOf(query.cursor);
-  // The card of a repository is for everybody who sees it; what explains a folder further down is content.
+  // The README at the root is for everybody who sees the repository; a README further down is content.
   const withReadme = cursor === "" && (path === "" || mayReadContent);
-  const folder = await orNotFound(readFolder(repo, { revision: name, path, cursor, withReadme }));
+  const folder = await fileOrNotFound(readFolder(repo, { revision: name, path, cursor, withReadme }));
   const { revision, entries, nextCursor, lastCommit, commitCount, readme } = folder;
   const branch = branchOf(revision);
   const now = new Date();
@@ -74,7 +81,7 @@ export default async function FolderPage({ params, searchParams }: Props) {
           {entries.length > 0 ? (
             <EntryList repo={repo} revision={name} path={path} entries={entries} now={now} />
           ) : (
-            <EmptyState Icon={History} title="Nothing in it">
+            <EmptyState Icon={History} title="Empty">
               This commit has no files.
             </EmptyState>
           )}
@@ -84,7 +91,7 @@ export default async function FolderPage({ params, searchParams }: Props) {
         <nav aria-label="Pages of files" className="flex justify-end gap-2">
           {cursor && (
             <ButtonLink size="small" href={repoFileHref(repo, "tree", name, path)}>
-              From the start
+              First page
             </ButtonLink>
           )}
           {nextCursor && (
@@ -135,5 +142,120 @@ function LastCommit({ repo, revision, path, commit, count, now }: LastCommitProp
         {path === "" && count !== null ? `${count.toLocaleString("en")} ${count === 1 ? "commit" : "commits"}` : "History"}
       </Link>
     </div>
+  );
+}
+
+type EntryListProps = Readonly<{
+  repo: Repo;
+  revision: string;
+  /** The folder; empty for the root. */
+  path: string;
+  entries: readonly Entry[];
+  now: Date;
+}>;
+
+const icons: Record<EntryType, LucideIcon> = { directory: Folder, file: File, symlink: FileSymlink, submodule: FolderGit2 };
+const words: Record<EntryType, string> = { directory: "folder", file: "file", symlink: "symbolic link", submodule: "submodule" };
+
+/** The entries of a folder, with their sizes and last commits. On a phone the commits are left out. */
+function EntryList({ repo, revision, path, entries, now }: EntryListProps) {
+  return (
+    <table className="entries">
+      <colgroup>
+        <col />
+        <col className="w-20 sm:w-32" />
+        <col className="hidden md:table-column" />
+        <col className="hidden w-36 sm:table-column" />
+      </colgroup>
+      <thead className="sr-only">
+        <tr>
+          <th scope="col">Name</th>
+          <th scope="col">Size</th>
+          <th scope="col">Last commit</th>
+          <th scope="col">When</th>
+        </tr>
+      </thead>
+      <tbody>
+        {path !== "" && (
+          <tr>
+            <td colSpan={4}>
+              <Link prefetch={false} href={repoFileHref(repo, "tree", revision, parentOf(path))}>
+                <CornerDownRight className="-scale-x-100" aria-hidden="true" />
+                <span>
+                  ..<span className="sr-only"> (the folder above)</span>
+                </span>
+              </Link>
+            </td>
+          </tr>
+        )}
+        {entries.map((entry) => (
+          <EntryRow key={entry.path} repo={repo} revision={revision} entry={entry} now={now} />
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+function EntryRow({ repo, revision, entry, now }: Readonly<{ repo: Repo; revision: string; entry: Entry; now: Date }>) {
+  const { type, path, name, size, lfs, lastCommit } = entry;
+  const Icon = icons[type];
+  const label = (
+    <>
+      <Icon aria-hidden="true" />
+      <span className="name">
+        <bdi>{name}</bdi>
+        <span className="sr-only"> ({words[type]})</span>
+      </span>
+    </>
+  );
+  return (
+    <tr>
+      <td>
+        {type === "submodule" ? (
+          <span>{label}</span>
+        ) : (
+          <Link prefetch={false} href={repoFileHref(repo, type === "directory" ? "tree" : "blob", revision, path)}>
+            {label}
+          </Link>
+        )}
+      </td>
+      <td>
+        {lfs && (
+          <span className="mr-2 hidden sm:inline">
+            <Chip>LFS</Chip>
+          </span>
+        )}
+        {type === "file" && byteSize(size)}
+      </td>
+      <td>
+        {lastCommit && (
+          <Link prefetch={false} href={repoHref(repo, "commit", lastCommit.sha)}>
+            {lastCommit.title || "(no message)"}
+          </Link>
+        )}
+      </td>
+      <td>{lastCommit && <RelativeTime at={lastCommit.author.at} now={now} />}</td>
+    </tr>
+  );
+}
+
+const parentOf = (path: string): string => path.split("/").slice(0, -1).join("/");
+
+/** The README of a folder, below its entries. */
+function ReadmeCard({ readme, place }: Readonly<{ readme: Readme; place: MarkdownContext }>) {
+  return (
+    <section aria-label={readme.name} className="rounded-card border border-line bg-surface">
+      <header className="flex items-center gap-2 border-line border-b px-4 py-2.5 text-small">
+        <BookOpen className="size-4 text-muted" aria-hidden="true" />
+        <bdi className="font-medium">{readme.name}</bdi>
+      </header>
+      <div className="px-4 py-5 sm:px-6">
+        {readme.isMarkdown ? (
+          <Markdown text={readme.text} place={place} />
+        ) : (
+          <pre className="overflow-x-auto whitespace-pre-wrap break-words contain-inline-size">{readme.text}</pre>
+        )}
+      </div>
+    </section>
   );
 }

@@ -1,15 +1,14 @@
 import type { Metadata } from "next";
 import { notFound } from "next/navigation";
-import { isServiceError } from "#core/errors.ts";
 import { findFile } from "#core/hub/git/read/find-file.ts";
 import { ActionForm } from "../../../../../../../_components/action-form.client.tsx";
-import { SectionCard } from "../../../../../../../_components/section-card.tsx";
+import { SectionCard } from "../../../../../../../_components/page-layout.tsx";
+import { orNotFound } from "../../../../../../../_server/or-not-found.ts";
 import { type RepoParams, repoFileHref } from "../../../../../../../_server/repo-page.ts";
 import { deleteFileAction } from "../../../_editing/actions.ts";
 import { CommitFields } from "../../../_editing/commit-fields.tsx";
-import { type EditingParams, editingPage } from "../../../_editing/editing-page.ts";
+import { type EditingParams, editingPage, placeOf } from "../../../_editing/editing-page.ts";
 import { NewerVersion } from "../../../_editing/newer-version.client.tsx";
-import { placeOf } from "../../../_editing/place-of.ts";
 
 type Props = Readonly<{ params: RepoParams & EditingParams }>;
 
@@ -19,18 +18,14 @@ export default async function DeleteFilePage({ params }: Props) {
   const page = await editingPage(params, "delete");
   const { repo, branch, path, head } = page;
   if (head === null) notFound();
-  await findFile(repo, { revision: head, path }).catch((error: unknown) => {
-    if (isServiceError(error) && error.code === "not_found") notFound();
-    throw error;
-  });
+  await orNotFound(findFile(repo, { revision: head, path }));
   const name = path.split("/").at(-1) ?? path;
   return (
     <ActionForm action={deleteFileAction.bind(null, placeOf(page))} values={{ seen: head }} label="Delete file">
-      <NewerVersion again="Press the button again to delete it all the same." />
+      <NewerVersion again="Press the button again to delete it anyway." />
       <SectionCard title={<>Delete {name}?</>} isDanger>
         <p className="max-w-reading break-words">
-          <code>{path}</code> goes from the branch “{branch}”. It stays in the commits before this one, where it can be found
-          again.
+          <code>{path}</code> is deleted from the branch “{branch}”. It stays in earlier commits.
         </p>
       </SectionCard>
       <CommitFields

@@ -1,10 +1,10 @@
 import type { Metadata } from "next";
 import { notFound } from "next/navigation";
-import { pullRequestRange } from "#core/hub/discussions/pull-request-range.ts";
+import { pullRequestRange } from "#core/hub/discussions/read-pull-request.ts";
 import { EMPTY_TREE, readDiff } from "#core/hub/git/read/read-diff.ts";
 import { openRepository } from "#core/hub/git/repository.ts";
-import { DiffView } from "../../../../../../../_components/diff/diff-view.tsx";
-import { FormMessage } from "../../../../../../../_components/form-message.tsx";
+import { DiffView } from "../../../../../../../_components/diff-view.tsx";
+import { FormMessage } from "../../../../../../../_components/page-layout.tsx";
 import { repoFileHref } from "../../../../../../../_server/repo-page.ts";
 import { DiscussionHeader } from "../discussion-header.tsx";
 import { type DiscussionPage, type DiscussionParams, discussionPage } from "../discussion-page.ts";
@@ -30,7 +30,7 @@ export default async function FilesChangedPage({ params }: Props) {
 
 async function Changes({ page: { repo, discussion, mayReadContent } }: Readonly<{ page: DiscussionPage }>) {
   const range = await pullRequestRange(repo, discussion);
-  if (!range) return <FormMessage>It has no commits: none was pushed yet, or they were deleted.</FormMessage>;
+  if (!range) return <FormMessage>It has no commits: nothing has been pushed yet, or they were deleted.</FormMessage>;
   const { headSha, baseSha } = range;
   const diff = await readDiff(await openRepository(repo), baseSha ?? EMPTY_TREE, headSha, {
     sinceMergeBase: baseSha !== null,
@@ -40,7 +40,7 @@ async function Changes({ page: { repo, discussion, mayReadContent } }: Readonly<
     <DiffView
       diff={diff}
       hrefOf={({ status, path }) => (status === "deleted" ? undefined : repoFileHref(repo, "blob", headSha, path))}
-      {...(!mayReadContent && { withheld: "The lines are shown to those who were let in." })}
+      {...(!mayReadContent && { withheld: "Only people with access can see the lines." })}
     />
   );
 }

@@ -3,18 +3,13 @@ import type { Metadata } from "next";
 import { notFound } from "next/navigation";
 import { ActionForm } from "../../../../../../../_components/action-form.client.tsx";
 import { ButtonLink } from "../../../../../../../_components/button.tsx";
-import { Card } from "../../../../../../../_components/card.tsx";
-import { EmptyState } from "../../../../../../../_components/empty-state.tsx";
-import { Field } from "../../../../../../../_components/field.client.tsx";
-import { SectionCard } from "../../../../../../../_components/section-card.tsx";
-import { TextArea } from "../../../../../../../_components/text-area.client.tsx";
+import { EmptyState } from "../../../../../../../_components/list.tsx";
+import { Card, SectionCard } from "../../../../../../../_components/page-layout.tsx";
 import { type RepoParams, repoFileHref } from "../../../../../../../_server/repo-page.ts";
 import { editFileAction } from "../../../_editing/actions.ts";
-import { CommitFields } from "../../../_editing/commit-fields.tsx";
-import { type EditingParams, editingPage } from "../../../_editing/editing-page.ts";
+import { CommitFields, FileFields } from "../../../_editing/commit-fields.tsx";
+import { type EditingParams, editingPage, isMarkdownName, placeOf, readText } from "../../../_editing/editing-page.ts";
 import { NewerVersion } from "../../../_editing/newer-version.client.tsx";
-import { placeOf } from "../../../_editing/place-of.ts";
-import { readText } from "../../../_editing/read-text.ts";
 
 type Props = Readonly<{ params: RepoParams & EditingParams }>;
 
@@ -30,7 +25,7 @@ export default async function EditFilePage({ params }: Props) {
     return (
       <Card>
         <h2 className="sr-only">Edit file</h2>
-        <EmptyState Icon={FileLock2} title="Not to be edited here" action={<ButtonLink href={back}>Back to the file</ButtonLink>}>
+        <EmptyState Icon={FileLock2} title="Cannot edit this file" action={<ButtonLink href={back}>Back to the file</ButtonLink>}>
           {file.reason}
         </EmptyState>
       </Card>
@@ -39,31 +34,11 @@ export default async function EditFilePage({ params }: Props) {
   const values = { path, content: file.text, seen: head };
   return (
     <ActionForm action={editFileAction.bind(null, placeOf(page), file.lineEnd)} values={values} label="Edit file">
-      <NewerVersion again="Commit again to put yours in its place." />
+      <NewerVersion again="Commit again to replace it." />
       <SectionCard title="Edit file" description={`On the branch “${branch}”.`}>
-        <div className="grid gap-5">
-          <Field
-            name="path"
-            label="Name"
-            hint="Another name moves the file."
-            isMono
-            autoComplete="off"
-            autoCapitalize="none"
-            spellCheck={false}
-          />
-          <TextArea
-            name="content"
-            label="Content"
-            isMono
-            isOptional
-            rows={16}
-            spellCheck={false}
-            wrap="off"
-            className="max-h-screen min-h-80"
-          />
-        </div>
+        <FileFields hint="A new name moves the file." />
       </SectionCard>
-      <CommitFields page={page} summary={`Change ${path}`} cancelHref={back} />
+      <CommitFields page={page} summary={`Change ${path}`} cancelHref={back} hasPreview={isMarkdownName(path)} />
     </ActionForm>
   );
 }

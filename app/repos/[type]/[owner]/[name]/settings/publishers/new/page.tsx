@@ -19,13 +19,13 @@ export default async function NewRepoPublisherPage({
   const [name, asked] = [repoNameOf(repo), textOf((await searchParams).from)];
   const preset = isPresetName(asked) ? asked : "github";
   const listHref = repoPublishersPath(name);
-  // It outlives the session that adds it (S113).
+  // A publisher outlives the session that adds it, so adding one needs recent authentication (S113).
   await requireRecentSession(`${listHref}/new?from=${preset}`);
   return (
-    <div className="max-w-3xl">
+    <div>
       <div className="mb-5">
         <h2 className="text-lead">New trusted publisher</h2>
-        <p className="text-muted text-small">Choose where the jobs run, and say which ones may change {repo.fullName}.</p>
+        <p className="text-muted text-small">Choose where the jobs run, and select which ones can change {repo.fullName}.</p>
       </div>
       <NewPublisherForm
         preset={preset}

@@ -1,0 +1,37 @@
+import type { Context } from "hono";
+
+/**
+ * Sends events as they arrive. The next one is requested once the client has read the last, so that a slow client slows the provider
+ * instead of filling our memory. If the client disconnects, the request's signal ends both.
+ */
+export function sendEvents(c: Context, events: AsyncGenerator<string, void, undefined>): Response {
+  const encoder = new TextEncoder();
+  const body = new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        const { done, value } = await events.next();
+        if (done) controller.close();
+        else controller.enqueue(encoder.encode(value));
+      },
+      async cancel() {
+        await events.return();
+      },
+    },
+    { highWaterMark: 0 },
+  );
+  return c.body(body, 200, {
+    "Content-Type": "text/event-stream; charset=utf-8",
+    "Cache-Control": "no-store, no-transform",
+    // Some proxies buffer responses unless told not to.
+    "X-Accel-Buffering": "no",
+  });
+}
+
+/** Escapes the characters at which clients split lines: JSON allows U+2028 in a string, but for the Python client it ends a line. */
+export function eventOf(data: unknown, name?: string): string {
+  const json = JSON.stringify(data).replace(
+    /[\u007f-\u009f\u2028\u2029]/g,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );
+  return `${name ? `event: ${name}\n` : ""}data: ${json}\n\n`;
+}

@@ -1,0 +1,36 @@
+import { repoTypeOfSegment } from "@keyhook/sdk";
+import type { Context } from "hono";
+import type { Actor } from "#core/access/actor.ts";
+import { ServiceError } from "#core/errors.ts";
+import type { RepoName } from "#core/hub/repos/find-repo.ts";
+import { actorOf, actorOfToken } from "./actor.ts";
+
+/** The URLs under which git finds a repository (docs/specification/repositories-and-git.md#addresses). */
+export const gitPaths = ["/:owner/:name", "/:type{models|datasets|spaces}/:owner/:name"] as const;
+
+/** The repository that such a URL names, with or without `.git`. */
+export function repoNameOf({ type, owner = "", name = "" }: { type?: string; owner?: string; name?: string }): RepoName {
+  return { type: repoTypeOfSegment(type ?? "models") ?? "model", owner, name: name.replace(/\.git$/, "") };
+}
+
+/**
+ * The actor of a git or Git LFS request (docs/specification/repositories-and-git.md#git-over-http). Both know only HTTP's Basic
+ * authentication: the token is the password, with any user name, or the user name without a password. Better clients send a bearer token.
+ * @throws ServiceError `unauthorized`
+ */
+export async function gitActorOf(c: Context): Promise<Actor> {
+  const [, credentials] = /^basic +([A-Za-z0-9+/]+=*) *$/i.exec(c.req.header("Authorization") ?? "") ?? [];
+  if (credentials === undefined) return actorOf(c);
+  const [, userName = "", password = ""] = /^([^:]*):(.*)$/s.exec(Buffer.from(credentials, "base64").toString("utf8")) ?? [];
+  return actorOfToken(password || userName);
+}
+
+/** Git prompts its user for credentials only after a 401 that names Basic. */
+export const basicChallenge = `Basic realm="An access token as the password", charset="UTF-8"`;
+
+/** For a caller without a token, hidden and missing repositories must look the same: git prompts for a token in both cases (S136). */
+export function asChallenge(actor: Actor, error: unknown): unknown {
+  const isHidden = error instanceof ServiceError && error.code === "not_found" && error.wireCode === "RepoNotFound";
+  if (actor.kind !== "anonymous" || !isHidden) return error;
+  return new ServiceError("unauthorized", "Repository not found, or an access token is required to see it.", { cause: error });
+}

@@ -1,0 +1,220 @@
+import { z } from "@hono/zod-openapi";
+import {
+  type ListedOAuthApp,
+  listedOAuthAppSchema,
+  newOAuthAppSchema,
+  type OAuthAppRecord,
+  oauthAppChangesSchema,
+  oauthAppSchema,
+  rotateAppSecretSchema,
+  type Scope,
+  type SecurityProfile,
+} from "@keyhook/sdk";
+import type { TokenHolder } from "#core/access/actor.ts";
+import { env } from "#core/env.ts";
+import { notFound } from "#core/errors.ts";
+import { addSecret, rotateSecret } from "#core/oauth/apps/app-secrets.ts";
+import { createApp } from "#core/oauth/apps/create-app.ts";
+import { type AppDetails, getApp } from "#core/oauth/apps/get-app.ts";
+import { type ListedApp, listApps } from "#core/oauth/apps/list-apps.ts";
+import { deleteApp } from "#core/oauth/apps/transfer-app.ts";
+import { updateApp } from "#core/oauth/apps/update-app.ts";
+import { defineRoute, failure, json } from "../define-route.ts";
+import { linkNextPage, pageNumber } from "../next-page.ts";
+import { findPublicOwner } from "./people.ts";
+
+const cacheControl = "no-store";
+const oneApp = z.object({ app: oauthAppSchema });
+/** S113: changes with which a stolen token could take the app over. */
+const stale = {
+  403: failure(
+    "`reauthentication_required`: this requires a token of the service's own command line that its user authorized within the last 15 minutes",
+  ),
+};
+
+/** OAuth apps: the caller's own, and an organization's. */
+export const appRoutes = [
+  defineRoute("GET {APPS}", {
+    operationId: "listApps",
+    action: "oauth_app.read",
+    actor: "user",
+    summary: "List OAuth apps {whose}",
+    description:
+      "Twenty per page, newest first. Requires a personal access token with the scope manage-repos, or the token of the service's own command line. Tokens of other apps are refused.",
+    query: z.object({
+      p: pageNumber(),
+    }),
+    responses: { 200: json("Apps", z.array(listedOAuthAppSchema)) },
+    cacheControl,
+    async handle({ c, actor, params, query: { p } }) {
+      const { apps, pageCount } = await listApps(actor, await ownerOf(actor, params.name), { page: p });
+      if (p < pageCount) linkNextPage(c, { p: p + 1 });
+      // A page after the end is empty here: a program that counts pages must not read the last one twice.
+      return p > pageCount ? [] : apps.map(listedAppJson);
+    },
+  }),
+
+  defineRoute("POST {APPS}", {
+    operationId: "createApp",
+    action: "oauth_app.create",
+    actor: "user",
+    summary: "Create an OAuth app {whose}",
+    body: newOAuthAppSchema,
+    responses: {
+      200: json(
+        "The app. For a confidential app also its secret, which is never shown again",
+        oneApp.extend({ secret: z.string().optional() }),
+      ),
+      409: failure("The owner has the maximum number of apps"),
+    },
+    cacheControl,
+    async handle({ actor, params, body, origin }) {
+      const owner = await ownerOf(actor, params.name);
+      const { description, homepageUrl, backchannelLogoutUri, ...settings } = body;
+      const optional = {
+        ...(description && { description }),
+        ...(homepageUrl && { homepageUrl }),
+        ...(backchannelLogoutUri && { backchannelLogoutUri }),
+      };
+      const { app, secret } = await createApp(actor, { ...settings, ...optional, owner }, origin);
+      return { app: appJson(await getApp(actor, app.id)), ...(secret !== undefined && { secret }) };
+    },
+  }),
+
+  defineRoute("GET {APPS}/{id}", {
+    operationId: "getApp",
+    action: "oauth_app.read",
+    actor: "user",
+    summary: "Read an OAuth app {whose}",
+    responses: { 200: json("The app", oneApp) },
+    cacheControl,
+    handle: async ({ actor, params }) => ({ app: appJson(await findApp(actor, params)) }),
+  }),
+
+  defineRoute("POST {APPS}/{id}", {
+    operationId: "updateApp",
+    action: "oauth_app.manage",
+    actor: "user",
+    summary: "Change an OAuth app {whose}",
+    description: "Absent fields stay unchanged. To change a redirect URI, the user must have signed in recently.",
+    body: oauthAppChangesSchema,
+    responses: { 200: json("The app", oneApp), ...stale },
+    cacheControl,
+    async handle({ actor, params, body, origin }) {
+      const { app } = await findApp(actor, params);
+      await updateApp(actor, app.id, withoutAbsent(body), origin);
+      return { app: appJson(await getApp(actor, app.id)) };
+    },
+  }),
+
+  defineRoute("POST {APPS}/{id}/rotate-secret", {
+    operationId: "rotateAppSecret",
+    action: "oauth_app.manage_security",
+    actor: "user",
+    summary: "Create or rotate the secret of an OAuth app {whose}",
+    description: "With `overlapSeconds`, the previous secret stays valid for that time, at most 7 days.",
+    body: rotateAppSecretSchema,
+    isBodyOptional: true,
+    responses: {
+      200: json("The app and its secret, which is never shown again", oneApp.extend({ secret: z.string() })),
+      ...stale,
+    },
+    cacheControl,
+    async handle({ actor, params, body: { overlapSeconds = 0 }, origin }) {
+      const { app, secrets } = await findApp(actor, params);
+      const { secret } =
+        secrets.length === 0
+          ? await addSecret(actor, app.id, origin)
+          : await rotateSecret(actor, app.id, { overlapSeconds }, origin);
+      return { app: appJson(await getApp(actor, app.id)), secret };
+    },
+  }),
+
+  defineRoute("DELETE {APPS}/{id}", {
+    operationId: "deleteApp",
+    action: "oauth_app.manage_security",
+    actor: "user",
+    summary: "Delete an OAuth app {whose} and revoke all its tokens",
+    responses: { 200: json("Deleted", z.object({})), ...stale },
+    cacheControl,
+    async handle({ actor, params, origin }) {
+      const { app } = await findApp(actor, params);
+      await deleteApp(actor, app.id, origin);
+      return {};
+    },
+  }),
+];
+
+/** The owner whose apps the URL names: an organization, or the caller. */
+async function ownerOf(actor: TokenHolder, name: string | undefined): Promise<{ userId: string } | { orgId: string }> {
+  if (name === undefined) return { userId: actor.userId };
+  return { orgId: (await findPublicOwner(name, "organization")).id };
+}
+
+/** If the URL names an organization, the app has to be owned by it or bound to it; otherwise the app's ID alone decides. */
+async function findApp(actor: TokenHolder, { id, name }: { id: string; name?: string }): Promise<AppDetails> {
+  const orgId = name === undefined ? undefined : (await findPublicOwner(name, "organization")).id;
+  const details = await getApp(actor, id);
+  if (orgId !== undefined && ![details.app.ownerOrgId, details.app.boundOrgId].includes(orgId)) throw notFound("OAuth app");
+  return details;
+}
+
+/** Null and "" remove optional fields. */
+function withoutAbsent({ description, homepageUrl, backchannelLogoutUri, ...changes }: z.infer<typeof oauthAppChangesSchema>) {
+  return {
+    ...changes,
+    ...(description !== undefined && { description: description || null }),
+    ...(homepageUrl !== undefined && { homepageUrl: homepageUrl || null }),
+    ...(backchannelLogoutUri !== undefined && { backchannelLogoutUri: backchannelLogoutUri || null }),
+  };
+}
+
+/** An app in a list. */
+function listedAppJson({ userCount, ...app }: ListedApp): ListedOAuthApp {
+  return {
+    id: app.id,
+    clientId: app.clientId,
+    name: app.name,
+    description: app.description,
+    homepageUrl: app.homepageUrl,
+    logoUrl: app.logoId && `${env().ORIGIN}/images/${app.logoId}`,
+    redirectUris: app.redirectUris,
+    postLogoutRedirectUris: app.postLogoutRedirectUris,
+    scopes: app.scopes as Scope[],
+    isConfidential: app.isConfidential,
+    isPkceRequired: app.isPkceRequired,
+    isRefreshAllowed: app.isRefreshAllowed,
+    isDeviceFlowAllowed: app.isDeviceFlowAllowed,
+    isParRequired: app.isParRequired,
+    isDpopRequired: app.isDpopRequired,
+    isRefreshRotated: app.isRefreshRotated,
+    securityProfile: app.securityProfile as SecurityProfile,
+    backchannelLogoutUri: app.backchannelLogoutUri,
+    isVerified: app.verifiedAt !== null,
+    isBlocked: app.blockedAt !== null,
+    userCount,
+    createdAt: app.createdAt.toISOString(),
+    updatedAt: app.updatedAt.toISOString(),
+  };
+}
+
+/** One app with what its managers may see. */
+function appJson(details: AppDetails): OAuthAppRecord {
+  const { app, secrets, isConfidential, organization, boundOrganization, ownerUsername, userCount } = details;
+  return {
+    ...listedAppJson({ ...app, userCount }),
+    isConfidential,
+    owner: organization
+      ? { name: organization.name, type: "org" }
+      : ownerUsername === null
+        ? null
+        : { name: ownerUsername, type: "user" },
+    boundOrganization: boundOrganization?.name ?? null,
+    secrets: secrets.map(({ last4, createdAt, lastUsedAt, expiresAt }) => ({
+      last4,
+      createdAt: createdAt.toISOString(),
+      lastUsedAt: lastUsedAt?.toISOString() ?? null,
+      expiresAt: expiresAt?.toISOString() ?? null,
+    })),
+  };
+}

@@ -1,0 +1,95 @@
+import { z } from "@hono/zod-openapi";
+import { errorBodySchema, frontMatterCheckSchema, frontMatterSchema, uploadPlanSchema } from "@keyhook/sdk";
+import { consumeAddressThrottle } from "#core/accounts/throttle.ts";
+import { PATHS_MAX } from "#core/hub/git/read/list-tree.ts";
+import { planUpload } from "#core/hub/git/write/plan-upload.ts";
+import { checkCard } from "#core/hub/repos/read-card.ts";
+import { defineRoute, json, storageFull } from "../../define-route.ts";
+import { listOf } from "../../refuse-bad-input.ts";
+
+/** A client checks once per commit, and whole offices share an address. */
+const CHECKS_OF_ADDRESS = { limit: 120, windowSeconds: 60 };
+
+const uploadSchema = z.object({
+  files: listOf(
+    z.object({
+      path: z.string(),
+      size: z.number().int().nonnegative(),
+      sample: z.string().nullish().openapi({ description: "The first bytes of the file, as base64." }),
+    }),
+    { max: PATHS_MAX, of: "files", code: "invalid_request" },
+  ),
+  gitAttributes: z.string().nullish().openapi({ description: "The .gitattributes that is about to be committed." }),
+  gitIgnore: z.string().nullish().openapi({ description: "The .gitignore that is about to be committed." }),
+});
+
+/** The requests that clients send before they commit. */
+export const prepareCommitRoutes = [
+  defineRoute("POST /api/{TYPES}/{owner}/{name}/preupload/{rev}", {
+    operationId: "planRepoUpload",
+    action: "repo.write",
+    actor: "token",
+    summary: "How to upload files before committing them ({type})",
+    query: z.object({ create_pr: z.string().optional() }),
+    body: uploadSchema,
+    responses: { 200: json("How to upload each file", uploadPlanSchema), ...storageFull },
+    async handle({ actor, repo, params, query, body: { files, gitAttributes, gitIgnore } }) {
+      const plans = await planUpload(actor, repo, {
+        revision: params.rev,
+        isPullRequest: isAsked(query.create_pr),
+        files: files.map(({ path, size, sample }) => ({
+          path,
+          sizeBytes: size,
+          sample: sample ? Buffer.from(sample, "base64") : undefined,
+        })),
+        gitAttributes: gitAttributes ?? undefined,
+        gitIgnore: gitIgnore ?? undefined,
+      });
+      const described = plans.map(({ path, mode, isIgnored, oid }) => ({
+        path,
+        uploadMode: mode,
+        shouldIgnore: isIgnored,
+        ...(oid && { oid }),
+      }));
+      return { files: described };
+    },
+  }),
+
+  defineRoute("POST /api/validate-yaml", {
+    operationId: "validateFrontMatter",
+    summary: "Check the front matter of a README before it is committed",
+    body: frontMatterSchema,
+    responses: {
+      200: orText(json("The front matter can be read", frontMatterCheckSchema)),
+      400: orText(
+        json(
+          "The front matter cannot be read, or the request is invalid; `error` says why",
+          z.union([frontMatterCheckSchema.extend({ error: z.string() }), errorBodySchema]),
+        ),
+      ),
+    },
+    async handle({ c, body: { content, repoType }, origin }) {
+      await consumeAddressThrottle("validate-yaml", origin.ip ?? "unknown", CHECKS_OF_ADDRESS);
+      const { errors, warnings } = await checkCard(content, repoType);
+      // The hub's Python client asks for text when a card is checked by itself, and scripts match its words.
+      if (c.req.header("accept")?.startsWith("text/plain")) {
+        const said = [...errors.map((message) => `- Error: ${message}`), ...warnings.map((message) => `- Warning: ${message}`)];
+        return c.text(said.join("\n"), errors.length === 0 ? 200 : 400);
+      }
+      const toJson = (all: readonly string[]) => all.map((message) => ({ message }));
+      const answer = { errors: toJson(errors), warnings: toJson(warnings) };
+      if (errors.length === 0) return answer;
+      return c.json({ ...answer, error: "The front matter of README.md cannot be read." }, 400);
+    },
+  }),
+];
+
+/** The same response, or plain text for `Accept: text/plain`. */
+function orText<Content extends object>(response: { description: string; content: Content }) {
+  return { ...response, content: { ...response.content, "text/plain": { schema: z.string() } } };
+}
+
+/** `?create_pr=1` */
+export function isAsked(value: string | undefined): boolean {
+  return value !== undefined && !["", "0", "false", "False"].includes(value);
+}

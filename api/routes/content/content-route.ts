@@ -1,0 +1,78 @@
+import { z } from "@hono/zod-openapi";
+import type { Context } from "hono";
+import { ServiceError } from "#core/errors.ts";
+import { isOnBranch } from "#core/hub/git/read/revision.ts";
+import type { RepoName } from "#core/hub/repos/find-repo.ts";
+import type { Route } from "../../define-route.ts";
+import { families, type Operation, operationOf } from "../../openapi/operation.ts";
+
+/** Marks a commit that is on no branch or tag: anybody may have pushed it in a pull request, and it is not the owner's. */
+export const notOnBranch = { "X-Repo-Commit-On-Branch": "false" } as const;
+
+/** Sets that header if the commit is on no branch or tag. */
+export async function sayWhetherOnBranch(c: Context, ...asked: Parameters<typeof isOnBranch>): Promise<void> {
+  if (await isOnBranch(...asked)) return;
+  for (const [name, value] of Object.entries(notOnBranch)) c.header(name, value);
+}
+
+type ContentRoute = Pick<Operation, "operationId" | "action" | "summary"> & {
+  query?: z.ZodObject;
+  body?: z.ZodType;
+  answer: z.ZodType | "text";
+  handle(request: { c: Context; repo: RepoName; segments: string[] }): Promise<Response>;
+};
+
+/**
+ * A route of a repository's content, for each type and for anyone. It differs from `defineRoute` in how it reads its input: existing clients
+ * do not always encode values with slashes, and send lists and booleans in several ways. So `query` and `body` are only documented, and the
+ * handler reads them.
+ * @param line method and path after the repository's name: `/{path}` at its end is optional, `{rev}*` accepts slashes unencoded.
+ */
+export function defineContentRoute(
+  line: `${"GET" | "POST"} ${string}`,
+  { query, body, answer, handle, ...operation }: ContentRoute,
+): Route {
+  const [method = "", rest = ""] = line.split(" ");
+  const pattern = rest
+    .replace("{path}", "*")
+    .replace("}*", "}{.+}")
+    .replaceAll(/\{(\w+)\}/g, ":$1");
+  const named = [...rest.matchAll(/\{(\w+)\}/g)].map(([, name = ""]) => name);
+  const params = z.object(Object.fromEntries(["owner", "name", ...named].map((name) => [name, z.string()])));
+  const content = answer === "text" ? { "text/plain": { schema: z.string() } } : { "application/json": { schema: answer } };
+  return (api) => {
+    for (const address of families.TYPES) {
+      api.on(method, `/api/${address.path}/:owner/:name${pattern}`, (c) => {
+        const [, , , owner = "", name = "", ...segments] = segmentsOf(c);
+        return handle({ c, repo: { type: address.type, owner, name }, segments });
+      });
+      api.openAPIRegistry.registerPath({
+        method: method.toLowerCase() as "get",
+        path: `/api/${address.path}/{owner}/{name}${rest.replace("*", "")}`,
+        ...operationOf({ ...operation, actor: "anyone" }, address),
+        request: {
+          params,
+          ...(query && { query }),
+          ...(body && { body: { content: { "application/json": { schema: body } } } }),
+        },
+        responses: { 200: { description: operation.summary, content } },
+      });
+    }
+  };
+}
+
+/**
+ * The segments of a request's path, decoded: a slash inside one (`feature%2Fx`) stays inside it.
+ * @throws ServiceError `invalid_request` for what is not UTF-8
+ */
+export function segmentsOf(c: Context): string[] {
+  const { pathname } = new URL(c.req.url);
+  try {
+    return pathname.split("/").map(decodeURIComponent);
+  } catch (cause) {
+    throw new ServiceError("invalid_request", "The URL is not valid UTF-8.", { cause });
+  }
+}
+
+/** Python writes `True`. */
+export const isTrue = (value: unknown): boolean => /^(true|1)$/i.test(String(value));

@@ -1,0 +1,122 @@
+import { type Context, Hono } from "hono";
+import { cors } from "hono/cors";
+import { type ErrorCode, invalidRequest, isServiceError, notFound, ServiceError } from "#core/errors.ts";
+import { withKeepAlive } from "#core/http/with-keep-alive.ts";
+import { requireInferenceAccount } from "#core/inference/metering/allowance.ts";
+import { findModel, listModels } from "#core/inference/models.ts";
+import { inferenceEndpoints } from "#core/inference/requests/prepare-body.ts";
+import { requestInference } from "#core/inference/requests/request-inference.ts";
+import { actorAnew, requireToken } from "../actor.ts";
+import { answerError } from "../answer-error.ts";
+import { sendEvents } from "../events.ts";
+
+/** The inference gateway (docs/guides/inference.md), with the API that clients know; it is not ours, so our document omits it. */
+export const inferenceRoutes = new Hono();
+
+inferenceRoutes.onError(answerInferenceError);
+
+// S53: other sites' pages may call with a token that they hold; cookies are never used here. Headers that clients send about themselves are
+// allowed.
+inferenceRoutes.use(
+  "/v1/*",
+  cors({ origin: "*", exposeHeaders: ["X-Request-Id", "Retry-After", "WWW-Authenticate"], maxAge: 3600 }),
+);
+
+inferenceRoutes.get("/v1/models", async (c) => {
+  const { actor } = await requireToken(c);
+  const models = await listModels(await requireInferenceAccount(actor));
+  return c.json({ object: "list", data: models.map(modelJson) }, 200, { "Cache-Control": "no-store" });
+});
+
+// A model's name may have slashes in it.
+inferenceRoutes.get("/v1/models/:name{.+}", async (c) => {
+  const { actor } = await requireToken(c);
+  const account = await requireInferenceAccount(actor);
+  const { name } = await findModel(account, c.req.param("name"));
+  const model = (await listModels(account)).find((each) => each.name === name);
+  if (!model) throw notFound("Model");
+  return c.json(modelJson(model), 200, { "Cache-Control": "no-store" });
+});
+
+for (const endpoint of inferenceEndpoints) {
+  inferenceRoutes.post(`/v1/${endpoint}`, async (c) => {
+    const actorNow = actorAnew(c);
+    const actor = await actorNow();
+    const ending = new AbortController();
+    const signal = AbortSignal.any([c.req.raw.signal, ending.signal]);
+    const answer = await requestInference(actor, { endpoint, body: await jsonText(c), signal });
+    if (answer.kind === "events") {
+      // A stream may last half an hour: its reader must still be allowed (S114). Otherwise the provider's request is aborted too, since a
+      // silent provider would be waited for.
+      const check = async () => requireInferenceAccount(await actorNow());
+      const checkOrEnd = () =>
+        check().catch((error: unknown) => {
+          ending.abort();
+          throw error;
+        });
+      return sendEvents(c, withKeepAlive(answer.events, checkOrEnd));
+    }
+    const headers = { "Content-Type": "application/json; charset=UTF-8", "Cache-Control": "no-store" };
+    if (answer.kind === "whole") return c.body(answer.json, 200, headers);
+    return c.body(JSON.stringify({ error: answer.error }), answer.status as 400, headers);
+  });
+}
+
+inferenceRoutes.all("/v1/*", (c) => {
+  throw new ServiceError("not_found", `${c.req.method} ${c.req.path} is not supported. docs/guides/inference.md lists what is.`);
+});
+
+const modelJson = ({ name, createdAt, providerName }: { name: string; createdAt: Date; providerName: string }) => ({
+  id: name,
+  object: "model",
+  created: Math.floor(createdAt.getTime() / 1000),
+  owned_by: providerName,
+});
+
+/** @throws ServiceError `invalid_request` for another media type, which a page of another site could send without a preflight */
+async function jsonText(c: Context): Promise<string> {
+  if (!/^application\/json\s*(;|$)/i.test(c.req.header("Content-Type") ?? "")) {
+    throw invalidRequest("Send the body as application/json.");
+  }
+  return c.req.text();
+}
+
+/** The words by which clients of this API distinguish failures: `type`, and `code` where it differs from ours. */
+const words: Record<ErrorCode, { type: string; code?: string }> = {
+  invalid_request: { type: "invalid_request_error" },
+  payload_too_large: { type: "invalid_request_error" },
+  unauthorized: { type: "invalid_request_error", code: "invalid_api_key" },
+  insufficient_scope: { type: "permission_error" },
+  forbidden: { type: "permission_error" },
+  reauthentication_required: { type: "permission_error" },
+  quota_exceeded: { type: "insufficient_quota", code: "insufficient_quota" },
+  not_found: { type: "invalid_request_error" },
+  conflict: { type: "invalid_request_error" },
+  gone: { type: "invalid_request_error" },
+  precondition_failed: { type: "invalid_request_error" },
+  rate_limited: { type: "rate_limit_error", code: "rate_limit_exceeded" },
+  upstream_error: { type: "upstream_error" },
+  upstream_timeout: { type: "upstream_error" },
+  server_error: { type: "server_error" },
+  unavailable: { type: "server_error" },
+  storage_full: { type: "insufficient_quota" },
+};
+
+/** A failure as clients of this API read it, `{ error: { message, type, code, param } }`, with the usual headers of our failures. */
+export async function answerInferenceError(thrown: Error, c: Context): Promise<Response> {
+  const answered = answerError(thrown, c);
+  const { error: message, code } = (await answered.json()) as { error: string; code: ErrorCode };
+  const field = isServiceError(thrown) ? thrown.field : undefined;
+  const { type, code: word = code } = words[code];
+  const isModel = code === "not_found" && field === "model";
+  const error = { message, type, code: isModel ? "model_not_found" : word, param: field ?? null };
+  return new Response(JSON.stringify({ error }), { status: answered.status, headers: withJson(answered.headers, code) });
+}
+
+/** Clients retry automatically after some failures; if a retry cannot help, the header that they read says so. */
+function withJson(given: Headers, code: ErrorCode): Headers {
+  const headers = new Headers(given);
+  headers.set("Content-Type", "application/json; charset=UTF-8");
+  if (code === "quota_exceeded") headers.set("X-Should-Retry", "false");
+  return headers;
+}

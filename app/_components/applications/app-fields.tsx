@@ -1,0 +1,155 @@
+import { describeScope, type Scope, type ScopeGroup, scopes } from "@keyhook/sdk";
+import { env } from "#core/env.ts";
+import { Chip } from "../chip.tsx";
+import { ChoiceRow, Field } from "../fields.client.tsx";
+import { ImageField } from "../image-field.client.tsx";
+import { AppLogo } from "./app-logo.tsx";
+import { RedirectUrisField } from "./redirect-uris-field.client.tsx";
+
+type BehaviourChoicesProps = Readonly<{
+  isPkceRequired: boolean;
+  isRefreshAllowed: boolean;
+  isDeviceFlowAllowed: boolean;
+  /** Only an app with a secret or keys can do without PKCE (S8). */
+  mayDropPkce: boolean;
+}>;
+
+/** How an app gets its tokens. */
+export function BehaviourChoices(behaviour: BehaviourChoicesProps) {
+  return (
+    <div className="divide-y divide-line">
+      <ChoiceRow
+        type="checkbox"
+        name="isPkceRequired"
+        label="Require PKCE"
+        hint={
+          behaviour.mayDropPkce
+            ? "Protects sign-in against stolen codes. Turn it off only for an app with a secret whose library doesn't support PKCE."
+            : "Always on for public apps: only PKCE ties a code to the app that requested it."
+        }
+        defaultChecked={behaviour.isPkceRequired}
+        isDisabled={!behaviour.mayDropPkce}
+      />
+      <ChoiceRow
+        type="checkbox"
+        name="isRefreshAllowed"
+        label="Always give refresh tokens"
+        hint={
+          <>
+            The app stays signed in beyond the 8 hours of an access token. Without this it can still request the scope{" "}
+            <code>offline_access</code>.
+          </>
+        }
+        defaultChecked={behaviour.isRefreshAllowed}
+      />
+      <ChoiceRow
+        type="checkbox"
+        name="isDeviceFlowAllowed"
+        label="Allow the device flow"
+        hint="For command lines and devices without a browser: users enter a short code on another device. Needs no redirect URI, and always issues refresh tokens."
+        defaultChecked={behaviour.isDeviceFlowAllowed}
+      />
+    </div>
+  );
+}
+
+type AboutFieldsProps = Readonly<{
+  /** The app as it is; absent while it is being made. */
+  app?: Readonly<{ name: string; logoId: string | null }>;
+}>;
+
+/** The fields for what people see of an app when it asks for their consent. */
+export function AboutFields({ app }: AboutFieldsProps) {
+  return (
+    <>
+      <ImageField
+        name="logo"
+        label="Logo"
+        current={<AppLogo app={app ?? { name: "A", logoId: null }} size="xl" />}
+        removeName={app?.logoId ? "removeLogo" : undefined}
+      />
+      <Field name="name" label="Name" hint="At most 60 characters." autoComplete="off" />
+      <Field name="homepageUrl" type="url" label="Homepage" isOptional autoComplete="off" placeholder="https://app.example.com" />
+      <Field name="description" label="Description" hint="One sentence: what it is for." isOptional autoComplete="off" />
+    </>
+  );
+}
+
+/** Where an app may send people: after signing in, and after signing out. */
+export function RedirectFields() {
+  const ownOrigin = env().ORIGIN;
+  return (
+    <>
+      <RedirectUrisField
+        name="redirectUris"
+        label="Redirect URIs"
+        hint="One per line, exactly as your app sends them. Any https address; http on localhost, 127.0.0.1 or [::1], on any port; or your app's own scheme. An app that uses only the device flow needs none."
+        ownOrigin={ownOrigin}
+        placeholder="https://app.example.com/oauth/callback"
+      />
+      <RedirectUrisField
+        name="postLogoutRedirectUris"
+        label="After sign-out"
+        hint="Where users may be sent after your app signs them out here too."
+        isOptional
+        ownOrigin={ownOrigin}
+        placeholder="https://app.example.com/"
+      />
+    </>
+  );
+}
+
+const groups: ReadonlyArray<Readonly<{ group: ScopeGroup; label: string }>> = [
+  { group: "identity", label: "Who they are" },
+  { group: "read", label: "Read" },
+  { group: "write", label: "Write" },
+  { group: "act", label: "Act for them" },
+];
+
+type ScopeChoicesProps = Readonly<{
+  /** Ticked at first. */
+  chosen: readonly string[];
+}>;
+
+/** The scopes as checkboxes named `scopes`, each with the sentence that people read on the consent page. */
+export function ScopeChoices({ chosen }: ScopeChoicesProps) {
+  return (
+    <div className="grid gap-x-8 gap-y-5 xl:grid-cols-2">
+      {groups.map(({ group, label }) => (
+        <fieldset key={group} className="min-w-0">
+          <legend className="pb-1 text-fine text-muted">{label}</legend>
+          <div className="divide-y divide-line">
+            {scopes
+              .filter((scope) => describeScope(scope).group === group)
+              .map((scope) => (
+                <ScopeChoice key={scope} scope={scope} isChosen={chosen.includes(scope)} />
+              ))}
+          </div>
+        </fieldset>
+      ))}
+    </div>
+  );
+}
+
+function ScopeChoice({ scope, isChosen }: Readonly<{ scope: Scope; isChosen: boolean }>) {
+  const { sentence, note, isDangerous } = describeScope(scope);
+  return (
+    <ChoiceRow
+      type="checkbox"
+      name="scopes"
+      value={scope}
+      defaultChecked={isChosen}
+      label={
+        <span className="flex flex-wrap items-center gap-x-2">
+          {sentence} {isDangerous && <Chip tone="warn">Careful</Chip>}
+        </span>
+      }
+      hint={
+        <>
+          <code>{scope}</code>
+          {note && ` · ${note}`}
+        </>
+      }
+    />
+  );
+}

@@ -1,0 +1,62 @@
+import type { ReactNode } from "react";
+import { CopyButton } from "./copy-button.client.tsx";
+import { FormMessage } from "./page-layout.tsx";
+
+type CopyFieldProps = Readonly<{
+  label: string;
+  value: string;
+}>;
+
+/** A value to copy (an ID, an address), with its label above and a copy button at its end. */
+export function CopyField({ label, value }: CopyFieldProps) {
+  return (
+    <div className="grid gap-1">
+      <span className="text-muted text-small">{label}</span>
+      <div className="flex min-h-10 items-center gap-1 rounded-control border border-line bg-sunken py-1 pr-1 pl-3">
+        <code className="wrap-anywhere min-w-0 flex-1 select-all">{value}</code>
+        <CopyButton value={value} label={label} />
+      </div>
+    </div>
+  );
+}
+
+type CodeBlockProps = Readonly<{
+  code: string;
+  /** What the code is, for the copy button and for screen readers: "curl command". */
+  label: string;
+}>;
+
+/** Code to copy. The keyboard can scroll it. */
+export function CodeBlock({ code, label }: CodeBlockProps) {
+  return (
+    // Long lines scroll: without containment they would widen every grid and fieldset around them.
+    <div className="flex items-start rounded-control contain-inline-size border border-line bg-sunken">
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable with the keyboard (WCAG 2.1.1) */}
+      <section aria-label={label} tabIndex={0} className="min-w-0 flex-1 overflow-x-auto rounded-control p-3">
+        <pre className="leading-5">
+          <code>{code}</code>
+        </pre>
+      </section>
+      <div className="p-1">
+        <CopyButton value={code} label={label} />
+      </div>
+    </div>
+  );
+}
+
+type SecretOnceProps = Readonly<{
+  label: string;
+  value: string;
+  /** Where to keep it, and what it is for. */
+  children?: ReactNode;
+}>;
+
+/** A secret that was just created. It is stored as a hash, so this is the only time that it can be read. */
+export function SecretOnce({ label, value, children }: SecretOnceProps) {
+  return (
+    <div className="grid gap-3">
+      <FormMessage tone="warn">Copy it now. It is shown only once. {children}</FormMessage>
+      <CopyField label={label} value={value} />
+    </div>
+  );
+}

@@ -1,0 +1,295 @@
+"use client";
+
+import { ChevronDown, Eye, EyeOff } from "lucide-react";
+import { type ComponentProps, type ReactNode, useId, useLayoutEffect, useState } from "react";
+import { useFormState } from "./action-form.client.tsx";
+import { classNames } from "./class-names.ts";
+import { controlClass, describedBy, FieldError, FieldFrame } from "./field-frame.tsx";
+import type { FormState } from "./form-state.ts";
+
+type FieldProps = Readonly<{
+  name: string;
+  label: ReactNode;
+  hint?: ReactNode;
+  /** Overrides the form's own message for this name. */
+  error?: string;
+  isOptional?: boolean;
+  aside?: ReactNode;
+  /** For IDs, hostnames and codes: browsers neither complete nor correct them. */
+  isMono?: boolean;
+}> &
+  Omit<ComponentProps<"input">, "name" | "id" | "type"> &
+  Readonly<{ type?: "text" | "email" | "url" | "search" | "number" | "password" | "datetime-local" }>;
+
+const verbatim = { autoComplete: "off", autoCapitalize: "none", spellCheck: false } as const;
+
+/** One line of text. Takes its value and its message from the form around it by `name`. */
+export function Field({ name, label, hint, error, isOptional, aside, isMono, type = "text", className, ...input }: FieldProps) {
+  const id = useId();
+  const { values, errors } = useFormState();
+  const kept = values[name];
+  const message = error ?? errors[name];
+  return (
+    <FieldFrame {...{ id, label, hint, error: message, isOptional, aside }}>
+      <input
+        defaultValue={typeof kept === "string" ? kept : undefined}
+        required={!isOptional}
+        {...(isMono && verbatim)}
+        {...input}
+        id={id}
+        name={name}
+        type={type}
+        aria-invalid={message ? true : undefined}
+        aria-describedby={describedBy(id, { hint, error: message })}
+        className={classNames(controlClass, "h-10", isMono && "font-mono text-small", className)}
+      />
+    </FieldFrame>
+  );
+}
+
+type TextAreaProps = Readonly<{
+  name: string;
+  label: ReactNode;
+  hint?: ReactNode;
+  error?: ReactNode;
+  isOptional?: boolean;
+  /** For lists of addresses and code. */
+  isMono?: boolean;
+}> &
+  Omit<ComponentProps<"textarea">, "name" | "id">;
+
+/** Several lines of text; it grows with what is in it. */
+export function TextArea({ name, label, hint, error, isOptional, isMono, className, ...area }: TextAreaProps) {
+  const id = useId();
+  useTypedBefore(id);
+  const { values, errors } = useFormState();
+  const kept = values[name];
+  const message = error ?? errors[name];
+  return (
+    <FieldFrame {...{ id, label, hint, error: message, isOptional }}>
+      <textarea
+        defaultValue={typeof kept === "string" ? kept : undefined}
+        required={!isOptional}
+        rows={3}
+        {...area}
+        id={id}
+        name={name}
+        aria-invalid={message ? true : undefined}
+        aria-describedby={describedBy(id, { hint, error: message })}
+        className={classNames(controlClass, "field-sizing-content min-h-20 py-2", isMono && "font-mono text-small", className)}
+      />
+    </FieldFrame>
+  );
+}
+
+export type SelectProps = Readonly<{
+  name: string;
+  label: ReactNode;
+  options: ReadonlyArray<Readonly<{ value: string; label: string; isDisabled?: boolean }>>;
+  defaultValue?: string;
+  hint?: ReactNode;
+  error?: string;
+  isOptional?: boolean;
+}>;
+
+/** A choice among a few values, with the browser's own list. */
+export function Select({ name, label, options, defaultValue, hint, error, isOptional }: SelectProps) {
+  const id = useId();
+  const { values, errors } = useFormState();
+  const kept = values[name];
+  const value = typeof kept === "string" ? kept : defaultValue;
+  const message = error ?? errors[name];
+  return (
+    <FieldFrame {...{ id, label, hint, error: message, isOptional }}>
+      <SelectBox
+        // After an action React resets the form, and with it a select to its first option. A new key makes it start with the kept
+        // value.
+        key={value}
+        id={id}
+        name={name}
+        defaultValue={value}
+        aria-invalid={message ? true : undefined}
+        aria-describedby={describedBy(id, { hint, error: message })}
+        className={classNames(controlClass, "h-10")}
+      >
+        {options.map((option) => (
+          <option key={option.value} value={option.value} disabled={option.isDisabled}>
+            {option.label}
+          </option>
+        ))}
+      </SelectBox>
+    </FieldFrame>
+  );
+}
+
+/** The browser's own list of choices, with our arrow. */
+export function SelectBox({ className, ...select }: ComponentProps<"select">) {
+  return (
+    <div className="relative">
+      <select {...select} className={classNames("appearance-none pr-9", className)} />
+      <ChevronDown className="pointer-events-none absolute inset-y-0 right-3 my-auto size-4 text-muted" aria-hidden="true" />
+    </div>
+  );
+}
+
+type PasswordFieldProps = Readonly<{
+  name: string;
+  label: ReactNode;
+  /** Tells password managers whether to fill in or to suggest a password. */
+  autoComplete: "current-password" | "new-password";
+  hint?: ReactNode;
+  aside?: ReactNode;
+}>;
+
+/** A password field with a switch to show what was typed. The server never fills it in again. */
+export function PasswordField({ name, label, autoComplete, hint, aside }: PasswordFieldProps) {
+  const id = useId();
+  const error = useFormState().errors[name];
+  const [isShown, setShown] = useState(false);
+  const Icon = isShown ? EyeOff : Eye;
+  return (
+    <FieldFrame {...{ id, label, hint, error, aside }}>
+      <div className="relative">
+        <input
+          id={id}
+          name={name}
+          type={isShown ? "text" : "password"}
+          autoComplete={autoComplete}
+          autoCapitalize="none"
+          spellCheck={false}
+          required
+          aria-invalid={error ? true : undefined}
+          aria-describedby={describedBy(id, { hint, error })}
+          className={classNames(controlClass, "h-10 pr-11 noscript:pr-3")}
+        />
+        <button
+          type="button"
+          aria-label={isShown ? "Hide password" : "Show password"}
+          aria-controls={id}
+          onClick={() => setShown(!isShown)}
+          className="absolute inset-y-1 right-1 grid w-9 place-items-center rounded-control text-muted hover:text-ink noscript:hidden"
+        >
+          <Icon className="size-4" aria-hidden="true" />
+        </button>
+      </div>
+    </FieldFrame>
+  );
+}
+
+type ChoiceRowProps = Readonly<{
+  /** Checkboxes may share a name and then send several values. */
+  type: "checkbox" | "radio";
+  name: string;
+  value?: string;
+  label: ReactNode;
+  hint?: ReactNode;
+  defaultChecked?: boolean;
+  isDisabled?: boolean;
+  /** Boxed rows are for a choice among things (organizations, kinds of app), plain ones for a list of statements. */
+  isBoxed?: boolean;
+}>;
+
+/** A checkbox or radio button with a sentence; the whole row is its label. */
+export function ChoiceRow(props: ChoiceRowProps) {
+  const { type, name, value = "on", label, hint, defaultChecked = false, isDisabled, isBoxed } = props;
+  const id = useId();
+  const isChecked = isKept(useFormState(), name, value) ?? defaultChecked;
+  return (
+    <label
+      className={classNames(
+        "flex items-start gap-3 has-disabled:text-muted",
+        isBoxed ? "rounded-control border border-line px-3 py-2.5 has-checked:border-ink" : "py-2",
+      )}
+    >
+      <input
+        // As in `Select`: React's reset after an action must not restore the first value.
+        key={String(isChecked)}
+        type={type}
+        name={name}
+        value={value}
+        defaultChecked={isChecked}
+        disabled={isDisabled}
+        // The accessible name is the sentence alone. Otherwise, the hint inside the label would become part of the name.
+        aria-labelledby={`${id}-label`}
+        aria-describedby={hint ? `${id}-hint` : undefined}
+        className="mt-1 size-4 shrink-0"
+      />
+      <span className="min-w-0 flex-1">
+        <span id={`${id}-label`} className="block">
+          {label}
+        </span>
+        {hint && (
+          <span id={`${id}-hint`} className="block text-muted text-small">
+            {hint}
+          </span>
+        )}
+      </span>
+    </label>
+  );
+}
+
+type ChoicesProps = Readonly<{
+  legend: ReactNode;
+  /** For a choice that its section names already: the legend is then for screen readers alone. */
+  isLegendHidden?: boolean;
+  name: string;
+  options: ReadonlyArray<Readonly<{ value: string; label: ReactNode; hint?: ReactNode }>>;
+  defaultValue?: string;
+  className?: string;
+}>;
+
+/** A choice of one among a few things. */
+export function Choices({ legend, isLegendHidden, name, options, defaultValue, className }: ChoicesProps) {
+  const id = useId();
+  const error = useFormState().errors[name];
+  return (
+    <fieldset aria-describedby={describedBy(id, { error })}>
+      <legend className={isLegendHidden ? "sr-only" : "mb-1.5 font-medium"}>{legend}</legend>
+      <div className={classNames("grid gap-2", className)}>
+        {options.map(({ value, label, hint }) => (
+          <ChoiceRow key={value} type="radio" {...{ name, value, label, hint }} defaultChecked={value === defaultValue} isBoxed />
+        ))}
+      </div>
+      <FieldError id={id} error={error} />
+    </fieldset>
+  );
+}
+
+/** Whether the form's state ticks this box; undefined until the form was sent with a field of this name. */
+function isKept({ values, isSubmitted }: FormState, name: string, value: string): boolean | undefined {
+  const kept = values[name];
+  if (kept === undefined) return isSubmitted ? false : undefined;
+  return typeof kept === "string" ? kept === value : kept.includes(value);
+}
+
+type Typed = Pick<HTMLTextAreaElement, "value" | "selectionStart" | "selectionEnd">;
+
+/**
+ * Keeps what the person typed into a text area before the page's scripts arrived. React leaves inputs alone when it
+ * hydrates the page, but resets a text area to its first value, possibly in the middle of a sentence.
+ */
+function useTypedBefore(id: string): void {
+  // Read during rendering, because an effect would run after the reset. On a page that the browser rendered, the element does not
+  // exist yet.
+  const [typed] = useState(() => readTyped(id));
+  useLayoutEffect(() => {
+    const area = typed && find(id);
+    if (!area) return;
+    // Typed since then, so it is newer than what was read.
+    if (area.value !== area.defaultValue) return;
+    // Nothing had been typed or selected before, though something may have been selected since.
+    if (typed.value === area.value && typed.selectionEnd === 0) return;
+    if (typed.value !== area.value) area.value = typed.value;
+    area.setSelectionRange(typed.selectionStart, typed.selectionEnd);
+  }, [id, typed]);
+}
+
+function readTyped(id: string): Typed | undefined {
+  const area = typeof document === "undefined" ? undefined : find(id);
+  return area && { value: area.value, selectionStart: area.selectionStart, selectionEnd: area.selectionEnd };
+}
+
+function find(id: string): HTMLTextAreaElement | undefined {
+  const element = document.getElementById(id);
+  return element instanceof HTMLTextAreaElement ? element : undefined;
+}

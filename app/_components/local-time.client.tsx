@@ -1,0 +1,37 @@
+"use client";
+
+import { type ReactNode, useSyncExternalStore } from "react";
+import { classNames } from "./class-names.ts";
+import { type TimeLook, timeInZone } from "./time-words.ts";
+
+const never = () => () => undefined;
+const ownZone = () => Intl.DateTimeFormat().resolvedOptions().timeZone || "UTC";
+
+/** The reader's time zone; UTC on the server and until the page's scripts run. */
+export function useTimeZone(): string {
+  return useSyncExternalStore(never, ownZone, () => "UTC");
+}
+
+type LocalTimeProps = Readonly<{
+  at: Date;
+  look?: TimeLook;
+  className?: string;
+  /** Replaces the words: a relative time. */
+  children?: ReactNode;
+}>;
+
+/** A time in the reader's own zone, with the exact time on hover. */
+export function LocalTime({ at, look = "exact", className, children }: LocalTimeProps) {
+  const zone = useTimeZone();
+  return (
+    <time
+      dateTime={at.toISOString()}
+      title={timeInZone(at, "exact", zone)}
+      className={classNames("whitespace-nowrap", className)}
+      // Browsers do not agree with Node on every space of a time.
+      suppressHydrationWarning
+    >
+      {children ?? timeInZone(at, look, zone)}
+    </time>
+  );
+}

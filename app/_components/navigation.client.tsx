@@ -1,0 +1,73 @@
+"use client";
+
+import { ChevronDown } from "lucide-react";
+import Link, { useLinkStatus } from "next/link";
+import { usePathname } from "next/navigation";
+import { type ReactNode, useEffect } from "react";
+import { classNames } from "./class-names.ts";
+
+type NavLinkProps = Readonly<{
+  href: string;
+  /** The paths for which the link counts as current, when they are more than `href` and the paths below it. */
+  section?: string | readonly string[];
+  /** The link is current for `href` alone: pages below it have links of their own. */
+  isExact?: boolean;
+  className?: string;
+  currentClassName: string;
+  children: ReactNode;
+}>;
+
+/** A link that marks the current page and shows when its page is loading. */
+export function NavLink({ href, section = href, isExact = false, className, currentClassName, children }: NavLinkProps) {
+  const path = usePathname() ?? "";
+  const isCurrent = [section].flat().some((part) => path === part || (!isExact && path.startsWith(`${part}/`)));
+  return (
+    <Link
+      href={href}
+      prefetch={false}
+      aria-current={path === href ? "page" : isCurrent ? "true" : undefined}
+      className={classNames(className, isCurrent && currentClassName)}
+    >
+      <Pending>{children}</Pending>
+    </Link>
+  );
+}
+
+function Pending({ children }: Readonly<{ children: ReactNode }>) {
+  const { pending } = useLinkStatus();
+  return <span className={pending ? "motion-safe:animate-pulse" : undefined}>{children}</span>;
+}
+
+type NavMenuProps = Readonly<{
+  label: string;
+  pages: ReadonlyArray<Readonly<{ href: string; label: string; isExact?: boolean }>>;
+  children: ReactNode;
+}>;
+
+/** The navigation, folded under the name of the current page. The path as its key closes it after each navigation. */
+export function NavMenu({ label, pages, children }: NavMenuProps) {
+  const path = usePathname() ?? "";
+  const current = pages.find(({ href, isExact }) => path === href || (!isExact && path.startsWith(`${href}/`)));
+  return (
+    <details key={path} className="group rounded-control border border-line bg-surface">
+      <summary className="flex h-10 items-center justify-between gap-2 px-3 text-small">
+        <span className="truncate">
+          <span className="text-muted">{label}</span>
+          {current && <span className="font-medium"> / {current.label}</span>}
+        </span>
+        <ChevronDown className="size-4 shrink-0 text-muted group-open:rotate-180" aria-hidden="true" />
+      </summary>
+      <div className="border-line border-t p-2">{children}</div>
+    </details>
+  );
+}
+
+/** Closes a popover after a link in it was followed: the layout stays while the page changes. */
+export function HideOnNavigation({ popoverId }: Readonly<{ popoverId: string }>) {
+  const path = usePathname();
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the path is the event, not an input
+  useEffect(() => {
+    document.getElementById(popoverId)?.hidePopover();
+  }, [path, popoverId]);
+  return null;
+}

@@ -1,0 +1,58 @@
+import type { OrganizationRole } from "@keyhook/sdk";
+import type { OrganizationPlan } from "#core/accounts/organizations/plans.ts";
+import type { AppPolicy, AppRefusal } from "#core/oauth/app-policy/app-policy.ts";
+
+/** What each role in an organization may do, after "may". */
+export const roleSentences: Record<OrganizationRole, string> = {
+  read: "see the organization's private content",
+  contributor: "create repositories and change the ones they created",
+  write: "change all of its repositories",
+  admin: "change everything, including members and settings",
+};
+
+/** What each role may do, in sentences to the person who has it, after "you may". */
+export const yourRoleSentences: Record<OrganizationRole, string> = {
+  ...roleSentences,
+  contributor: "create repositories and change the ones you created",
+};
+
+/** The name of each plan, and what it includes. An organization without a plan has the free one. */
+export const planNames: Record<OrganizationPlan | "free", string> = {
+  free: "Free",
+  team: "Team",
+  enterprise: "Enterprise",
+  plus: "Enterprise Plus",
+  academia: "Academia",
+};
+
+/** What each plan includes; the operator sets it. Apps that a member allows to access the organization see the plan's name. */
+export const planSentences: Record<OrganizationPlan | "free", string> = {
+  free: "Everything except token exchange and the export of the audit log. The operator can change the plan.",
+  team: "Everything except token exchange. The operator can change the plan.",
+  enterprise: "Everything, including token exchange: the organization's apps can act for members without asking each of them.",
+  plus: "The same as Enterprise; apps see the plan's name.",
+  academia: "The same as Team; apps see the plan's name.",
+};
+
+/** What each policy means, and what happens when an organization chooses it. */
+export const policyChoices: Record<AppPolicy, { label: string; hint: string }> = {
+  all: {
+    label: "All apps",
+    hint: "Members can give any app access, limited to their own role, unless you block the app.",
+  },
+  approved: {
+    label: "Approved apps only",
+    hint: "Only apps that you approve can access the organization. Members can request approval when they sign in to an app.",
+  },
+  none: {
+    label: "No apps",
+    hint: "No apps can access the organization, including approved ones. Only apps with token exchange continue to work.",
+  },
+};
+
+/** Why an organization does not let an app in, to a member of it. */
+export const refusalSentences: Record<AppRefusal, string> = {
+  blocked: "has blocked this app",
+  not_approved: "allows only approved apps",
+  no_apps: "allows no apps",
+};

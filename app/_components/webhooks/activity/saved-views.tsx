@@ -1,0 +1,88 @@
+import Link from "next/link";
+import { SAVED_VIEW_NAME_MAX_CHARACTERS, type SavedView } from "#core/webhooks/activity/saved-views.ts";
+import type { OwnerName } from "../../../_server/paths.ts";
+import { deleteViewAction, saveViewAction } from "../../../_server/webhooks/actions.ts";
+import { ActionForm, SubmitButton } from "../../action-form.client.tsx";
+import { classNames } from "../../class-names.ts";
+import { FormDetails } from "../../details-form.client.tsx";
+import { CancelButton } from "../../disclosure.client.tsx";
+import { Field } from "../../fields.client.tsx";
+import { type ActivityQuery, activityHref, isNarrowed, readActivityQuery } from "./activity-query.ts";
+
+type SavedViewsProps = Readonly<{
+  views: readonly SavedView[];
+  home: OwnerName;
+  webhookId: string;
+  path: string;
+  query: ActivityQuery;
+}>;
+
+/** The person's named filters: one link each. The current filters can be saved under a name, and the view that is shown deleted. */
+export function SavedViews({ views, home, webhookId, path, query }: SavedViewsProps) {
+  const present = filtersOf(query);
+  const hrefs = views.map((view) => filtersOf(readActivityQuery(Object.fromEntries(new URLSearchParams(view.query)))));
+  const shown = views[hrefs.indexOf(present)];
+  if (views.length === 0 && !isNarrowed(query)) return null;
+  return (
+    <>
+      {views.length > 0 && (
+        <nav aria-label="Saved views" className="flex min-w-0 flex-wrap gap-1.5">
+          {views.map((view, index) => (
+            <Link
+              key={view.name}
+              prefetch={false}
+              scroll={false}
+              href={`${path}${hrefs[index]}`}
+              aria-current={view === shown ? "true" : undefined}
+              className={classNames(
+                "inline-flex min-h-8 min-w-0 items-center break-words rounded-full border px-3 font-medium text-fine",
+                view === shown ? "border-ink text-ink" : "border-line text-muted hover:text-ink",
+              )}
+            >
+              {view.name}
+            </Link>
+          ))}
+        </nav>
+      )}
+      {shown ? (
+        <ActionForm action={deleteViewAction.bind(null, home, webhookId, shown.name, present)} label="Delete the view">
+          <SubmitButton size="small" variant="quiet">
+            Delete view
+          </SubmitButton>
+        </ActionForm>
+      ) : (
+        isNarrowed(query) &&
+        present !== "" && (
+          <FormDetails
+            key={present}
+            action={saveViewAction.bind(null, home, webhookId, present)}
+            trigger="Save view…"
+            look={{ size: "small", variant: "quiet" }}
+            label="Save these filters as a view"
+          >
+            <div className="grid gap-3 rounded-control border border-line bg-surface p-4">
+              <Field
+                name="name"
+                label="Name"
+                hint="Only you see it. The time range is not saved. A view with the same name is replaced."
+                maxLength={SAVED_VIEW_NAME_MAX_CHARACTERS}
+                autoComplete="off"
+              />
+              <div className="flex gap-2">
+                <SubmitButton size="small">Save view</SubmitButton>
+                <CancelButton size="small" />
+              </div>
+            </div>
+          </FormDetails>
+        )
+      )}
+    </>
+  );
+}
+
+/** The filters as a query that still means the same next week. */
+function filtersOf({ status, event, repo, text }: ActivityQuery): string {
+  return activityHref("", { ...noFilters, status, event, repo, text });
+}
+
+const noFilters = readActivityQuery({});

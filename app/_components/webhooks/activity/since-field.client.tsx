@@ -1,0 +1,25 @@
+"use client";
+
+import { useState } from "react";
+import { Field } from "../../fields.client.tsx";
+import { useTimeZone } from "../../local-time.client.tsx";
+
+/** A time to begin with, in the reader's zone, which the hidden field then names in UTC. Without scripts it is in UTC itself. */
+export function SinceField() {
+  const zone = useTimeZone();
+  const [at, setAt] = useState("");
+  return (
+    <>
+      <Field
+        name="since"
+        type="datetime-local"
+        label={`Since (${zone})`}
+        isOptional
+        onChange={({ currentTarget: { valueAsNumber, value } }) =>
+          setAt(Number.isNaN(valueAsNumber) ? "" : new Date(value).toISOString())
+        }
+      />
+      <input type="hidden" name="sinceInUtc" value={at} />
+    </>
+  );
+}

@@ -1,0 +1,108 @@
+import { expect, test } from "vitest";
+import { ServiceError } from "#core/errors.ts";
+import { switchAccount } from "../activate/actions.ts";
+import { formAction, submitForm, text } from "./form-action.ts";
+import { addRepoPublisherAction, removeRepoPublisherAction } from "./publishers/actions.ts";
+import { anybody } from "./scopes.ts";
+import { sendFirstTestAction } from "./webhooks/actions.ts";
+
+function filled(): FormData {
+  const data = new FormData();
+  data.append("email", "ada@example.com");
+  data.append("password", "hunter22");
+  return data;
+}
+
+const BEFORE = { values: {}, errors: {} };
+
+const nowhere = () => undefined;
+const failing = (error: unknown) => submitForm(filled(), () => Promise.reject(error), nowhere);
+
+test("core's message about a field is shown beside it, and the input stays", async () => {
+  expect(await failing(new ServiceError("conflict", "This address is taken.", { field: "email" }))).toEqual({
+    values: { email: "ada@example.com" },
+    isSubmitted: true,
+    errors: { email: "This address is taken." },
+  });
+});
+
+test("core's message about a field that the form lacks is shown above the form", async () => {
+  const state = await failing(new ServiceError("conflict", "This name is taken.", { field: "username" }));
+  expect(state).toMatchObject({ errors: {}, message: { tone: "bad", text: "This name is taken." } });
+});
+
+test("S115 a throttled form says how long to wait", async () => {
+  const waitOf = async (retryAfterSeconds: number) =>
+    (await failing(new ServiceError("rate_limited", "Too many attempts.", { retryAfterSeconds }))).message?.text;
+  expect(await waitOf(30)).toBe("Too many attempts. Try again in a minute.");
+  expect(await waitOf(61)).toBe("Too many attempts. Try again in 2 minutes.");
+});
+
+test("an unknown error is not echoed", async () => {
+  const { message, values } = await failing(new Error("column password_hash of relation user"));
+  expect(message?.tone).toBe("bad");
+  expect(message?.text).not.toContain("password_hash");
+  expect(values).toEqual({ email: "ada@example.com" });
+});
+
+test("while the database is unavailable, the form asks the user to send it again", async () => {
+  const { message } = await failing(Object.assign(new Error("connect ECONNREFUSED"), { code: "ECONNREFUSED" }));
+  expect(message?.text).toContain("briefly unavailable");
+});
+
+test("S113 who has to prove who they are first is sent to sign-in and back", async () => {
+  const stale = () => Promise.reject(new ServiceError("reauthentication_required", "Confirm your identity to continue."));
+  await expect(submitForm(filled(), stale, () => "/settings/account")).rejects.toMatchObject({
+    digest: expect.stringContaining("/login?reauthenticate=1&next=%2Fsettings%2Faccount"),
+  });
+});
+
+test("S51 an action called with arguments that no page binds is refused, and does not fail", async () => {
+  const refused = { message: { tone: "bad", text: "Repository not found" } };
+  expect(await addRepoPublisherAction(null as never, "oidc", BEFORE, filled())).toMatchObject(refused);
+  expect(await removeRepoPublisherAction("x" as never, {} as never, BEFORE, filled())).toMatchObject(refused);
+  for (const called of [switchAccount(null as never), sendFirstTestAction(null as never, {} as never)])
+    await expect(called).rejects.toMatchObject({ code: "invalid_request" });
+});
+
+test("success says so; the fields show what the work returned", async () => {
+  const work = async () => ({ message: "Saved.", values: { email: "ADA@example.com" } });
+  expect(await submitForm(filled(), work, nowhere)).toEqual({
+    values: { email: "ADA@example.com" },
+    isSubmitted: false,
+    errors: {},
+    message: { tone: "good", text: "Saved." },
+  });
+});
+
+test("every field that cannot be read is named, and the work does not begin", async () => {
+  const refuse = (_form: unknown, name: string): string => {
+    throw new ServiceError("invalid_request", `Not this ${name}.`, { field: name });
+  };
+  const fields = { email: refuse, password: refuse, colour: refuse, missing: text };
+  const action = formAction(anybody, fields, () => Promise.reject(new Error("the work began")));
+  expect(await action(BEFORE, filled())).toMatchObject({
+    errors: { email: "Not this email.", password: "Not this password." },
+    message: { tone: "bad", text: "Not this colour." },
+  });
+});
+
+test("S137 nothing of a form is read before the scope has let its sender in", async () => {
+  const stranger = { takes: 0, enter: () => Promise.reject(new ServiceError("not_found", "Repository not found")) } as const;
+  let isRead = false;
+  const action = formAction(stranger, { email: () => (isRead = true) }, async () => ({}));
+  expect(await action(BEFORE, filled())).toMatchObject({ message: { text: "Repository not found" } });
+  expect(isRead).toBe(false);
+});
+
+test("the first bound arguments are the scope's", async () => {
+  const seen: unknown[] = [];
+  const scope = {
+    takes: 1,
+    enter: async (_form: unknown, ...own: [org: string]) => ({ page: String(seen.push(...own)) }),
+  } as const;
+  const refuse = () => Promise.reject(new ServiceError("invalid_request", "Not this."));
+  const action = formAction(scope, { email: refuse }, async (_context, id: string) => ({ message: id }));
+  await action.bind(null, "tidepool", "7")(BEFORE, filled());
+  expect(seen).toEqual(["tidepool"]);
+});

@@ -1,0 +1,185 @@
+import { redirect, unstable_rethrow } from "next/navigation";
+import type { RequestOrigin } from "#core/audit/request-origin.ts";
+import { isDatabaseDown } from "#core/database-errors.ts";
+import { checkAll, isServiceError, ServiceError } from "#core/errors.ts";
+import { log } from "#core/log.ts";
+import type { FormState, FormValues } from "../_components/form-state.ts";
+import { nextPath, signInPath } from "./next-path.ts";
+import { setPageStatus } from "./page-status.ts";
+import { requestOrigin } from "./request-origin.ts";
+import { SubmittedForm } from "./submitted-form.ts";
+
+/** Who may send a form, and what the form is about. `app/_server/scopes.ts` has the common ones. */
+export type Scope<Own extends readonly unknown[], Context extends FormPage> = Readonly<{
+  /** How many of the arguments that a page binds to the action are for the scope: the first ones. */
+  takes: Own["length"];
+  /** Sends strangers to the sign-in page. The bound arguments come back from the browser, so they may be anything. */
+  enter: (form: SubmittedForm, ...own: Own) => Promise<Context>;
+}>;
+
+export type FormPage = Readonly<{
+  /** The page of the form: a person who must first prove who they are comes back to it (S113). */
+  page?: string;
+}>;
+
+export type FormOutcome = Readonly<{
+  /** Shown above the form after a success. */
+  message?: string;
+  /** What the fields show next; without it, what the person typed. */
+  values?: FormValues;
+  /** The action's own messages beside the fields. */
+  errors?: FormState["errors"];
+  secret?: FormState["secret"];
+  preview?: FormState["preview"];
+}>;
+
+/** A server action as pages bind it. */
+export type BoundAction<Bound extends readonly unknown[]> = (
+  ...args: [...bound: Bound, previous: FormState, data: FormData]
+) => Promise<FormState>;
+
+/**
+ * Makes the server action of a form. The order is always the same: the scope finds out who sent the form (S137: a stranger's
+ * form costs nothing), then the fields are read, then `work` calls `core`, which decides whether this person may.
+ *
+ *     export const renameAction = formAction(personAt("/settings/apps"), { name: text }, async ({ person, input, from }) => {
+ *       await updateApp(person, input, from);
+ *       return { message: "Saved." };
+ *     });
+ */
+export function formAction<Own extends readonly unknown[], Context extends FormPage, F extends Fields, Rest extends unknown[]>(
+  scope: Scope<Own, Context>,
+  fields: F,
+  work: (
+    context: Context & Readonly<{ input: Input<F>; from: RequestOrigin }>,
+    ...bound: Rest
+  ) => Promise<FormOutcome | undefined>,
+): BoundAction<[...Own, ...Rest]> {
+  return async (...args) => {
+    const bound: readonly unknown[] = args.slice(0, -2);
+    let page: string | undefined;
+    return submitForm(
+      args.at(-1) as FormData,
+      async (form) => {
+        const context = await scope.enter(form, ...(bound.slice(0, scope.takes) as unknown as Own));
+        page = context.page;
+        const input = await readFields(fields, form);
+        const all = { ...context, input, from: await requestOrigin() };
+        return work(all, ...(bound.slice(scope.takes) as Rest));
+      },
+      () => page,
+    );
+  };
+}
+
+/**
+ * Runs the work of a form and turns whatever happens into what the form shows. This is the one place where a page translates a
+ * `ServiceError`. An unknown error is logged with its cause and never shown. `redirect()` passes through.
+ * @param pageOf the page to which a person returns after proving their identity
+ */
+export async function submitForm(
+  data: FormData,
+  work: (form: SubmittedForm) => Promise<FormOutcome | undefined>,
+  pageOf: () => string | undefined,
+): Promise<FormState> {
+  const form = new SubmittedForm(data);
+  try {
+    form.requireStorableText();
+    return succeeded(form, await work(form));
+  } catch (error) {
+    unstable_rethrow(error);
+    const page = pageOf();
+    if (page && isServiceError(error) && error.code === "reauthentication_required") {
+      redirect(signInPath(page, { isReauthentication: true }));
+    }
+    return failed(form, error);
+  }
+}
+
+function succeeded(form: SubmittedForm, { message, values, errors = {}, ...shown }: FormOutcome = {}): FormState {
+  return {
+    values: values ?? form.echo(),
+    isSubmitted: values === undefined,
+    errors,
+    message: message ? { tone: "good", text: message } : undefined,
+    ...shown,
+  };
+}
+
+function failed(form: SubmittedForm, error: unknown): FormState {
+  if (isServiceError(error)) return refused(form, [error, ...error.others]);
+  const isAway = isDatabaseDown(error);
+  if (!isAway) log().error({ err: error }, "a form's action failed");
+  setPageStatus(isAway ? 503 : 500);
+  const text = isAway
+    ? "The service is briefly unavailable. Nothing was lost. Send it again in a moment."
+    : "Something went wrong on our side. Nothing was lost. Send it again.";
+  return { values: form.echo(), isSubmitted: true, errors: {}, message: { tone: "bad", text } };
+}
+
+/** Each message is shown beside its field, or above the form if the form has no such field. */
+function refused(form: SubmittedForm, refusals: readonly ServiceError[]): FormState {
+  const [first] = refusals;
+  if (first) setPageStatus(first.status, first.retryAfterSeconds);
+  const errors: Record<string, string> = {};
+  let message: FormState["message"];
+  for (const error of refusals) {
+    if (error.field && form.has(error.field)) errors[error.field] ??= error.message;
+    else message ??= { tone: "bad", text: error.message + waitingTime(error) };
+  }
+  return { values: form.echo(), isSubmitted: true, errors, ...(message && { message }) };
+}
+
+function waitingTime({ code, retryAfterSeconds }: ServiceError): string {
+  if (code !== "rate_limited" || !retryAfterSeconds) return "";
+  const minutes = Math.ceil(retryAfterSeconds / 60);
+  return minutes > 1 ? ` Try again in ${minutes} minutes.` : " Try again in a minute.";
+}
+
+/** @throws ServiceError unless the person typed the name of what they are about to destroy */
+export function requireTyped(confirmation: string, name: string): void {
+  if (confirmation === name) return;
+  throw new ServiceError("invalid_request", `Type ${name} to confirm.`, { field: "confirmation" });
+}
+
+/**
+ * Reads one part of the input; `name` is its name in `Fields`.
+ * @throws ServiceError that names the field at fault
+ */
+type Reader<T> = (form: SubmittedForm, name: string) => T | Promise<T>;
+
+/** The fields that an action reads from its form. `core` decides for all doors which values are valid. */
+type Fields = Readonly<Record<string, Reader<unknown>>>;
+
+export type Input<F extends Fields> = { [Name in keyof F]: Awaited<ReturnType<F[Name]>> };
+
+// The usual readers. Each reads the field of its own name.
+
+export const text = (form: SubmittedForm, name: string): string => form.text(name);
+
+/** As typed: for passwords and keys, whose spaces count. */
+export const verbatim = (form: SubmittedForm, name: string): string => form.verbatim(name);
+
+/** Null when the field was left empty. */
+export const optional = (form: SubmittedForm, name: string): string | null => form.optional(name);
+
+/** Every value of a name: checkboxes. */
+export const texts = (form: SubmittedForm, name: string): string[] => form.all(name);
+
+export const ticked = (form: SubmittedForm, name: string): boolean => form.isTicked(name);
+
+/** A path of ours to which the person continues. */
+export const localPath = (form: SubmittedForm, name: string): string => nextPath(form.text(name));
+
+/** The bytes of a new image; null when the box `removeLogo` of `logo` is ticked; undefined to leave the image as it is. */
+export async function image(form: SubmittedForm, name: string): Promise<Uint8Array | null | undefined> {
+  const isRemoved = form.isTicked(`remove${name.charAt(0).toUpperCase()}${name.slice(1)}`);
+  return (await form.file(name)) ?? (isRemoved ? null : undefined);
+}
+
+/** @throws ServiceError with all that is wrong */
+function readFields<F extends Fields>(fields: F, form: SubmittedForm): Promise<Input<F>> {
+  return checkAll(Object.fromEntries(Object.entries(fields).map(([name, read]) => [name, () => read(form, name)]))) as Promise<
+    Input<F>
+  >;
+}

@@ -1,0 +1,65 @@
+import { notFound } from "next/navigation";
+import { type Person, personActor } from "#core/access/actor.ts";
+import { organizationsOf } from "#core/access/organizations-of.ts";
+import { listOrganizations } from "#core/accounts/organizations/find-organization.ts";
+import { requireOrganizationPage } from "./organization-page.ts";
+import type { PageQuery } from "./page-query.ts";
+import { type OwnerName, settingsPath } from "./paths.ts";
+import { requireSession } from "./session.ts";
+
+/**
+ * The props of a page that stands both under `/settings` and under `/organizations/<org>/settings`. Its two route files name the one
+ * component: without `org` the page is about the person's own.
+ */
+export type OwnerPageProps<Params extends object = object> = Readonly<{
+  params: Promise<Readonly<Params & { org?: string }>>;
+  searchParams: PageQuery;
+}>;
+
+/** Whose page it is, and who looks at it. */
+export type OwnerPlace = Readonly<{
+  person: Person;
+  owner: Readonly<{ kind: "user" | "organization"; id: string; handle: string }>;
+  /** The organization's name as it spells it, or null for the person's own. */
+  home: OwnerName;
+  /** In sentences: `Tidepool`, or null for the person's own. */
+  fullName: string | null;
+  /** The address of the page. */
+  page: string;
+}>;
+
+/**
+ * The place of a page of settings. It does not exist for those who may not see it (S136).
+ * @param home from the address or from a form, so it may be anything
+ * @param page below the settings: `webhooks`
+ */
+export async function findOwnerPlace(
+  home: OwnerName,
+  page: string,
+  mayEnter: (person: Person, organizationId: string) => Promise<boolean>,
+): Promise<OwnerPlace> {
+  if (home === null) {
+    const at = settingsPath(null, page);
+    const session = await requireSession(at);
+    const owner = { kind: "user", id: session.userId, handle: session.user.username } as const;
+    return { person: personActor(session), owner, home, fullName: null, page: at };
+  }
+  const { person, organization } = await requireOrganizationPage(home);
+  const { id, name, fullName } = organization;
+  if (!(await mayEnter(person, id))) notFound();
+  return { person, owner: { kind: "organization", id, handle: name }, home: name, fullName, page: settingsPath(name, page) };
+}
+
+export type OwnerChoice = Readonly<{ value: string; label: string }>;
+
+/** The owners for which a person may create a repository: themselves, and the organizations where they may create one. */
+export async function ownerChoices(person: Person, username: string): Promise<OwnerChoice[]> {
+  const organizations = await organizationNames(person, "repo.create");
+  return [{ value: username, label: `${username} (you)` }, ...organizations.map((name) => ({ value: name, label: name }))];
+}
+
+/** The names of the organizations for which a person may create something. */
+export async function organizationNames(person: Person, action: "repo.create" | "collection.create"): Promise<string[]> {
+  const [organizations, allowed] = await Promise.all([listOrganizations(person.userId), organizationsOf(person, action)]);
+  return organizations.filter(({ id }) => allowed.includes(id)).map(({ name }) => name);
+}

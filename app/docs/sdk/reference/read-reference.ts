@@ -1,0 +1,19 @@
+import { readFile } from "node:fs/promises";
+import { sourcePath } from "#core/source-path.ts";
+
+/** Where `npm run pack` writes the SDK's reference (scripts/pack/write-reference.ts). */
+const FOLDER = "build/sdk-reference";
+const NAME = /^[A-Za-z][\w-]*$/;
+
+/** A page of the reference as Markdown; undefined if there is none, or if this installation was not built. */
+export async function readReference(...names: string[]): Promise<{ path: string; markdown: string } | undefined> {
+  // Names come from the address: none may lead out of the folder.
+  if (!names.every((name) => NAME.test(name))) return undefined;
+  const path = `${FOLDER}/${names.join("/")}.md`;
+  try {
+    return { path, markdown: await readFile(sourcePath(path), "utf8") };
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    throw error;
+  }
+}

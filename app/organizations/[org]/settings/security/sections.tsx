@@ -1,0 +1,187 @@
+import Link from "next/link";
+import type { ReactNode } from "react";
+import { organizationSlug, redirectUriOf } from "#core/accounts/identity-providers/identity-provider.ts";
+import { PROVIDER_NAME_MAX_CHARACTERS } from "#core/accounts/identity-providers/parse-identity-provider.ts";
+import type { OrganizationSecurity } from "#core/accounts/organizations/security/organization-security.ts";
+import { ActionButton, ActionForm, SubmitButton } from "../../../../_components/action-form.client.tsx";
+import { buttonClass } from "../../../../_components/button.tsx";
+import { Chip } from "../../../../_components/chip.tsx";
+import { CopyField } from "../../../../_components/copyable.tsx";
+import { ConfirmDestructive } from "../../../../_components/details-form.client.tsx";
+import { CancelButton, Disclosure } from "../../../../_components/disclosure.client.tsx";
+import { Field } from "../../../../_components/fields.client.tsx";
+import { SectionCard } from "../../../../_components/page-layout.tsx";
+import { elsewherePath } from "../../../../_server/elsewhere.ts";
+import { organizationPath } from "../../../../_server/organization-page.ts";
+import { changeRuleAction, removeIssuerAction, saveIssuerAction } from "../../../actions.ts";
+
+const descriptions = {
+  "second-step": "Members must set up a passkey or an authenticator app.",
+  provider: "Members must sign in with the organization's issuer at least every 7 days, in addition to signing in here.",
+} as const;
+
+type RuleSectionProps = Readonly<{
+  organization: Readonly<{ name: string; fullName: string }>;
+  rule: keyof typeof descriptions;
+  title: string;
+  isRequired: boolean;
+  /** Members who have not met it, whether or not it is required. */
+  unmet: number;
+  members: number;
+  /** What the administrator has to do before they can require it; absent when they have done it. */
+  ownStep?: ReactNode;
+}>;
+
+/** One rule: whether it applies, which members it would lock out, and the button that changes it. */
+export function RuleSection({ organization, rule, title, isRequired, unmet, members, ownStep }: RuleSectionProps) {
+  const { name, fullName } = organization;
+  const whom = unmet === 1 ? "1 member" : `${unmet.toLocaleString("en")} members`;
+  const action = changeRuleAction.bind(null, name);
+  return (
+    <SectionCard
+      title={title}
+      description={descriptions[rule]}
+      action={isRequired ? <Chip tone="good">Required</Chip> : <Chip>Not required</Chip>}
+    >
+      <p className="mb-4 max-w-reading">
+        {unmet === 0
+          ? members === 1
+            ? "The only member meets this rule."
+            : `All ${members.toLocaleString("en")} members meet this rule.`
+          : `${unmet.toLocaleString("en")} of ${members.toLocaleString("en")} ${members === 1 ? "member" : "members"} ${unmet === 1 ? "has" : "have"} not met this rule yet.`}{" "}
+        {unmet > 0 && (
+          <Link prefetch={false} className="link" href={`${organizationPath(name, "settings/security")}?without=${rule}#without`}>
+            Show who<span className="sr-only"> has not, {title}</span>
+          </Link>
+        )}
+      </p>
+      {!isRequired && ownStep && <p className="mb-4 max-w-reading text-muted text-small">{ownStep}</p>}
+      {isRequired ? (
+        <ActionButton action={action} label={title} fields={{ rule, to: "off" }} size="medium">
+          Stop requiring it
+        </ActionButton>
+      ) : unmet === 0 ? (
+        <ActionButton action={action} label={title} fields={{ rule, to: "on" }} size="medium">
+          Require it
+        </ActionButton>
+      ) : (
+        <ConfirmDestructive
+          action={action}
+          trigger="Require it"
+          title={`Require this of all members of ${fullName}?`}
+          confirm="Require it"
+        >
+          <input type="hidden" name="rule" value={rule} />
+          <input type="hidden" name="to" value="on" />
+          {whom}, their apps and their tokens immediately lose access to the organization until they meet the rule. They keep
+          their memberships, and the organization's pages tell them what to do.
+        </ConfirmDestructive>
+      )}
+    </SectionCard>
+  );
+}
+
+type Provider = NonNullable<OrganizationSecurity["provider"]>;
+
+type IssuerSectionProps = Readonly<{
+  organization: Readonly<{ id: string; name: string }>;
+  provider: Provider | null;
+  isRequired: boolean;
+  /** This page. */
+  path: string;
+}>;
+
+/** The organization's own issuer: what to register there, the credentials that it issued, and a way to try it. */
+export function IssuerSection({ organization, provider, isRequired, path }: IssuerSectionProps) {
+  return (
+    <SectionCard
+      title="The organization's issuer"
+      description="Your own OpenID Connect provider. Members use it to prove that they still belong to the organization; it does not sign them in to their account here."
+      action={provider?.isDisabled && <Chip tone="warn">disabled by the operator</Chip>}
+    >
+      <div className="grid max-w-reading gap-5">
+        <CopyField label="Redirect URI to register there" value={redirectUriOf(organizationSlug(organization.id))} />
+        {provider ? (
+          <SavedIssuer organization={organization} provider={provider} isRequired={isRequired} path={path} />
+        ) : (
+          <ActionForm action={saveIssuerAction.bind(null, organization.name)} label="Set up the issuer" className="grid gap-4">
+            <Field
+              name="issuer"
+              type="url"
+              label="Issuer"
+              hint="Such as https://id.example.com. Its discovery document is read when you save."
+              isMono
+            />
+            <IssuerFields secretHint="Stored encrypted and never shown again. Public clients have none." />
+            <SubmitButton variant="secondary">Save the issuer</SubmitButton>
+          </ActionForm>
+        )}
+      </div>
+    </SectionCard>
+  );
+}
+
+function SavedIssuer({ organization, provider, isRequired, path }: IssuerSectionProps & Readonly<{ provider: Provider }>) {
+  const { slug, name, issuer, clientId, hasSecret, linked } = provider;
+  const people = linked === 1 ? "1 account is linked to it" : `${linked.toLocaleString("en")} accounts are linked to it`;
+  return (
+    <>
+      <p>
+        <bdi className="wrap-anywhere block font-medium">{name}</bdi>
+        <code className="block break-all text-muted text-small">{issuer}</code>
+        <span className="text-muted text-small">{people}.</span>
+      </p>
+      <div className="flex flex-wrap items-start gap-2">
+        <a
+          className={buttonClass({ variant: "secondary" }, "min-w-0 max-w-full")}
+          href={elsewherePath(slug, { next: `${path}?notice=tried` })}
+        >
+          <span className="truncate">Sign in with {name}</span>
+        </a>
+      </div>
+      <Disclosure look={{ size: "small" }} trigger="Edit the issuer">
+        <ActionForm
+          action={saveIssuerAction.bind(null, organization.name)}
+          label="Edit the issuer"
+          values={{ name, clientId }}
+          className="mt-3 grid gap-4"
+        >
+          <IssuerFields secretHint={hasSecret ? "Leave empty to keep the current one." : "There is none."} />
+          <div className="flex flex-wrap gap-2">
+            <SubmitButton size="small">Save the issuer</SubmitButton>
+            <CancelButton size="small" />
+          </div>
+        </ActionForm>
+      </Disclosure>
+      {isRequired ? (
+        <p className="text-muted text-small">To remove the issuer, disable the rule below first.</p>
+      ) : (
+        <ConfirmDestructive
+          action={removeIssuerAction.bind(null, organization.name)}
+          trigger="Remove the issuer"
+          title={`Remove ${name}?`}
+          confirm="Remove the issuer"
+          size="small"
+        >
+          {people} and will be unlinked. To use another issuer, remove this one first.
+        </ConfirmDestructive>
+      )}
+    </>
+  );
+}
+
+function IssuerFields({ secretHint }: Readonly<{ secretHint: string }>) {
+  return (
+    <>
+      <Field
+        name="name"
+        label="Name"
+        hint="The name that members see."
+        autoComplete="off"
+        maxLength={PROVIDER_NAME_MAX_CHARACTERS}
+      />
+      <Field name="clientId" label="Client ID" isMono />
+      <Field name="clientSecret" type="password" label="Client secret" hint={secretHint} isMono isOptional />
+    </>
+  );
+}

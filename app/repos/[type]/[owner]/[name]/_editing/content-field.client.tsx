@@ -1,0 +1,63 @@
+"use client";
+
+import { useEffect, useRef } from "react";
+import { useFormState } from "../../../../../_components/action-form.client.tsx";
+import { TextArea } from "../../../../../_components/fields.client.tsx";
+import { withHtml } from "../../../../../_components/safe-html.ts";
+
+/**
+ * The content of a file: a text field, in whose place an editor appears where scripts run (decision 096). The form's action renders the
+ * preview, with or without scripts.
+ */
+export function ContentField() {
+  const place = useRef<HTMLDivElement>(null);
+  const { preview } = useFormState();
+  useEffect(() => {
+    const area = place.current?.querySelector("textarea");
+    let close: (() => void) | undefined;
+    let isGone = false;
+    // If it cannot be loaded, the text field stays.
+    import("./open-editor.client.ts").then(
+      ({ openEditor }) => {
+        if (area && !isGone) close = openEditor(area);
+      },
+      () => {},
+    );
+    return () => {
+      isGone = true;
+      close?.();
+    };
+  }, []);
+  return (
+    <div className="grid gap-3">
+      <div ref={place}>
+        <TextArea
+          name="content"
+          label="Content"
+          isMono
+          isOptional
+          rows={16}
+          spellCheck={false}
+          wrap="off"
+          className="max-h-screen min-h-80"
+        />
+      </div>
+      {preview !== undefined && (
+        <section
+          ref={scrollHere}
+          aria-label="Preview"
+          className="min-w-0 rounded-control border border-line border-dashed px-4 py-3"
+        >
+          {preview ? (
+            <div className="markdown" {...withHtml(preview)} />
+          ) : (
+            <p className="text-muted text-small">There is nothing to preview.</p>
+          )}
+        </section>
+      )}
+    </div>
+  );
+}
+
+/** The button for it is at the end of the form, because Enter in a field presses the first one. */
+const scrollHere = (preview: HTMLElement | null) => preview?.scrollIntoView({ block: "nearest" });

@@ -1,0 +1,207 @@
+import { execFile } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { devNull, tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { promisify } from "node:util";
+import { operatorCommand } from "#core/access/actor.ts";
+import { createPersonalAccessToken } from "#core/accounts/tokens/personal-access-tokens.ts";
+import { noOrigin } from "#core/audit/request-origin.ts";
+import { createRepo } from "#core/hub/repos/create-repo.ts";
+import { newId } from "#core/ids.ts";
+import { exchangeForm, prepareExchange } from "#core/oauth/testing/exchange.ts";
+import { asApp, authorize, prepare, redemption, signIn } from "#core/oauth/testing/sign-in.ts";
+import { type AnyWorld, worldAt } from "#core/oauth/testing/world.ts";
+import { ask } from "./measure.ts";
+import type { ChaosService } from "./service.ts";
+
+type Client = Awaited<ReturnType<typeof prepare>>;
+type Issued = { access_token: string; refresh_token?: string };
+
+/** A code or a refresh token: how often it was accepted, and by whom it is used. */
+type Spent = { client: Client; form: Record<string, string>; accepted: number };
+
+const PAUSE_MS = 100;
+/** The service keeps the newest 200 tokens of a grant. */
+const KEPT_TOKENS = 150;
+/** Each user keeps the newest grants of an app only. */
+const PEOPLE = 20;
+/** A client repeats a request for this long. A code is valid for a minute. */
+const PATIENCE_MS = 50_000;
+const run = promisify(execFile);
+
+/** Users and programs that change something all the time, and repeat what was answered with 503. */
+export async function prepareTraffic(service: ChaosService) {
+  const { origin } = service.running;
+  const world = worldAt(origin);
+  const traffic = { isOver: false, busy: 0, ambiguous: 0, wrong: new Map<string, number>(), spent: [] as Spent[] };
+  let tokens: { client: Client; token: string }[] = [];
+  const pushes = await preparePushes(service);
+  const exchanging = await prepareExchange(world);
+  const people: Client[] = [];
+  while (people.length < PEOPLE) people.push(await prepare(world, { isConfidential: true }));
+  // The refresh tokens of a public app rotate: each may be used once.
+  const refreshing = await signIn(world, { isRefreshAllowed: true });
+
+  const note = (what: string) => void traffic.wrong.set(what, (traffic.wrong.get(what) ?? 0) + 1);
+
+  /** Sends a form until it is answered with something else than 503. @returns the tokens, if they were issued */
+  async function untilAnswered(client: Client, form: Record<string, string>, spent?: Spent): Promise<Issued | undefined> {
+    let isRepeated = false;
+    for (const deadline = Date.now() + PATIENCE_MS; Date.now() < deadline; await delay(PAUSE_MS)) {
+      const response = await asApp(world, client.app, "/oauth/token", form).catch((error: Error) => error);
+      if (response instanceof Error) {
+        note("no answer");
+        isRepeated = true;
+        continue;
+      }
+      const body = (await response.json().catch(() => ({}))) as Issued;
+      if (response.status === 503 && response.headers.has("retry-after")) {
+        traffic.busy++;
+        isRepeated = true;
+        continue;
+      }
+      if (response.status === 200) {
+        if (spent) spent.accepted++;
+        tokens.push({ client, token: body.access_token });
+        const ofClient = tokens.filter((each) => each.client === client);
+        if (ofClient.length > KEPT_TOKENS) tokens.splice(tokens.indexOf(ofClient[0] as (typeof tokens)[number]), 1);
+        return body;
+      }
+      if (response.status !== 400 || !isRepeated) note(`token endpoint: ${response.status}`);
+      // It was used by the first request, whose commit was not confirmed. Using it again ends the grants.
+      traffic.ambiguous++;
+      tokens = tokens.filter((each) => each.client !== client);
+      return undefined;
+    }
+    return undefined;
+  }
+
+  function spend(client: Client, form: Record<string, string>): Promise<Issued | undefined> {
+    const spent = { client, form, accepted: 0 };
+    traffic.spent.push(spent);
+    return untilAnswered(client, form, spent);
+  }
+
+  let turn = 0;
+  async function signInOnce(): Promise<void> {
+    const person = people[turn++ % PEOPLE] as Client;
+    await spend(person, redemption(await authorize(person)));
+  }
+
+  let refreshToken: string | undefined = refreshing.tokens.refresh_token;
+  async function refreshOnce(): Promise<void> {
+    refreshToken ??= (await spend(refreshing, redemption(await authorize(refreshing))))?.refresh_token;
+    if (!refreshToken) return;
+    const issued = await spend(refreshing, { grant_type: "refresh_token", refresh_token: refreshToken });
+    refreshToken = issued?.refresh_token;
+  }
+
+  async function exchangeOnce(): Promise<void> {
+    await untilAnswered(exchanging as unknown as Client, exchangeForm(exchanging.writer.email));
+  }
+
+  const counts = { "sign-ins": signInOnce, refreshes: refreshOnce, exchanges: exchangeOnce, pushes: pushes.push };
+  const done = new Map<string, number>();
+  /** Failures before the answer of the service, such as this process's own reading of the database, are not its answers. */
+  async function repeat(what: string, act: () => Promise<void>): Promise<void> {
+    while (!traffic.isOver) {
+      await act().then(
+        () => void done.set(what, (done.get(what) ?? 0) + 1),
+        () => delay(500),
+      );
+      await delay(PAUSE_MS);
+    }
+  }
+
+  return {
+    start() {
+      const running = Promise.all(Object.entries(counts).map(([what, act]) => repeat(what, act)));
+      return async (): Promise<{ note: string; faults: string[] }> => {
+        traffic.isOver = true;
+        await running;
+        const faults = [...traffic.wrong].map(([what, count]) => `${count} × ${what}`);
+        const lostTokens = await refusedOf(
+          world,
+          tokens.map(({ token }) => token),
+        );
+        if (lostTokens > 0) faults.push(`${lostTokens} confirmed tokens are not valid`);
+        faults.push(...(await pushes.check()));
+        // Last, because a code or token that is used again ends its grant.
+        for (const { client, form } of traffic.spent.filter(({ accepted }) => accepted > 0)) {
+          const again = await asApp(world, client.app, "/oauth/token", form);
+          if (again.status === 200) faults.push(`a used ${form.grant_type} was accepted again`);
+        }
+        const twice = traffic.spent.filter(({ accepted }) => accepted > 1).length;
+        if (twice > 0) faults.push(`${twice} codes or refresh tokens were accepted twice`);
+        const made = [...done].map(([what, count]) => `${count} ${what}`).join(", ");
+        pushes.stop();
+        return { note: `${made}; ${traffic.busy} × 503, ${traffic.ambiguous} used without an answer`, faults };
+      };
+    },
+  };
+}
+
+/** How many of these access tokens the service does not accept. */
+async function refusedOf(world: AnyWorld, tokens: string[]): Promise<number> {
+  let refused = 0;
+  for (const token of tokens) {
+    const { status } = await fetch(`${world.origin}/api/whoami-v2`, { headers: { authorization: `Bearer ${token}` } });
+    if (status !== 200) refused++;
+  }
+  return refused;
+}
+
+/** A repository with a copy from which commits are pushed. */
+async function preparePushes(service: ChaosService) {
+  const directory = mkdtempSync(join(tmpdir(), "keyhook-traffic-"));
+  const name = `pushed-${newId()}`;
+  const input = { name, scopes: ["write-repos"], expiresInDays: 1 };
+  const { token } = await createPersonalAccessToken(operatorCommand, service.ownerId, input, noOrigin);
+  const repo = await createRepo(operatorCommand, { type: "model", owner: "mara", name }, noOrigin);
+  const env = {
+    ...process.env,
+    ...{ GIT_CONFIG_GLOBAL: devNull, GIT_CONFIG_NOSYSTEM: "1", GIT_TERMINAL_PROMPT: "0" },
+    ...{ GIT_AUTHOR_NAME: "Mara", GIT_AUTHOR_EMAIL: "mara@example.test" },
+    ...{ GIT_COMMITTER_NAME: "Mara", GIT_COMMITTER_EMAIL: "mara@example.test" },
+  };
+  const git = async (...args: string[]) => (await run("git", ["-C", directory, ...args], { env })).stdout.trim();
+  await git("init", "--quiet", "--initial-branch=main");
+  const remote = Object.assign(new URL(`${service.running.origin}/${repo.fullName}`), { username: "mara", password: token });
+  await git("remote", "add", "origin", remote.href);
+  const confirmed: string[] = [];
+  return {
+    async push(): Promise<void> {
+      await git("commit", "--quiet", "--allow-empty", "-m", "tides");
+      const commit = await git("rev-parse", "HEAD");
+      // The next push would contain it as well, and the two would be one event.
+      while (
+        !(await git("push", "--quiet", "origin", `${commit}:refs/heads/pushed`).then(
+          () => true,
+          () => false,
+        ))
+      )
+        await delay(500);
+      confirmed.push(commit);
+    },
+    /** Each confirmed push is in the repository and is an event. */
+    async check(): Promise<string[]> {
+      const inRepository = new Set(
+        (await git("fetch", "--quiet", "origin", "pushed").then(() => git("rev-list", "FETCH_HEAD"))).split("\n"),
+      );
+      const rows = await ask<{ sha: string }>(
+        service,
+        `select ref ->> 'newSha' as sha from event, jsonb_array_elements(payload::jsonb -> 'updatedRefs') as ref where repo_id = $1`,
+        [repo.id],
+      );
+      const recorded = new Set(rows.map(({ sha }) => sha));
+      const lost = confirmed.filter((commit) => !inRepository.has(commit));
+      const silent = confirmed.filter((commit) => !recorded.has(commit));
+      return [
+        ...(lost.length > 0 ? [`${lost.length} confirmed pushes lost`] : []),
+        ...(silent.length > 0 ? [`${silent.length} confirmed pushes without an event`] : []),
+      ];
+    },
+    stop: () => rmSync(directory, { recursive: true, force: true }),
+  };
+}

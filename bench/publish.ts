@@ -1,0 +1,189 @@
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { loadavg } from "node:os";
+import { text } from "node:stream/consumers";
+import { setTimeout as delay } from "node:timers/promises";
+import { Pool } from "undici";
+import { operatorCommand } from "#core/access/actor.ts";
+import { noOrigin } from "#core/audit/request-origin.ts";
+import { db, pool } from "#core/db.ts";
+import { createPlatform } from "#core/hub/platforms/manage-platforms.ts";
+import { syncRepos } from "#core/hub/platforms/sync-repos.ts";
+import { newId, timeOfOrderedId } from "#core/ids.ts";
+import { type Act, prepareActs } from "./acts.ts";
+import { makeWebhook } from "./chaos/load.ts";
+import { startChaosService, versions } from "./chaos/service.ts";
+import { cpuBetween, cpuSeconds } from "./cost.ts";
+
+/**
+ * `node bench/publish.ts [SECONDS [PLATFORMS]]`, part of `npm run bench:webhooks`: a whole service with a receiver on this machine.
+ * - `POST /api/events` over 16 connections: how many messages are accepted and delivered a second, with the CPU time of the service's
+ *   processes, the commits and the updated rows for each.
+ * - How long a message takes from the request to its arrival at a fixed rate, also beside a target that never answers.
+ * - How long the events of pushes, commits and comments take from their recording to their arrival.
+ * - The CPU time of a worker that has nothing to do.
+ */
+const SECONDS = Number(process.argv[2] ?? 10);
+const PLATFORMS = Number(process.argv[3] ?? 40);
+const CONNECTIONS = 16;
+/** Messages a second to the target that never answers. */
+const HANGING = 20;
+
+type Arrival = { sinceRequest: number; sinceEvent: number };
+const arrived: Arrival[] = [];
+const receiver = createServer(async (req, res) => {
+  const now = performance.timeOrigin + performance.now();
+  const payload = JSON.parse(await text(req)) as { updatedRefs?: [{ newSha: string }] };
+  res.end("ok");
+  arrived.push({
+    sinceRequest: now - Number.parseInt(payload.updatedRefs?.[0].newSha ?? "", 16),
+    sinceEvent: now - timeOfOrderedId(String(req.headers["webhook-id"])).getTime(),
+  });
+}).listen(0, "127.0.0.1");
+const hanging = createServer(() => undefined).listen(0, "127.0.0.1");
+await Promise.all([once(receiver, "listening"), once(hanging, "listening")]);
+const urlOf = (server: typeof receiver) => `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`;
+
+const service = await startChaosService();
+const requests = new Pool(service.running.origin, { connections: CONNECTIONS, pipelining: 1 });
+try {
+  const platforms = await Promise.all(Array.from({ length: PLATFORMS }, () => addPlatform(urlOf(receiver))));
+  const bad = await addPlatform(urlOf(hanging));
+  console.log(`${new Date().toISOString()}, ${versions()}; load average ${loadavg()[0]?.toFixed(1)}; ${PLATFORMS} platforms\n`);
+  console.log("| messages | accepted/s | delivered/s | CPU per message | web | worker | database | commits | rows updated |");
+  console.log("|---|--:|--:|--:|--:|--:|--:|--:|--:|");
+  await burst(1);
+  for (const batch of [1, 50]) console.log(await burst(batch));
+  console.log("\n| one by one | arrival p50 | p99 |\n|---|--:|--:|");
+  for (const rate of [100, 300]) {
+    console.log(`| ${rate}/s | ${await paced(rate)}`);
+    console.log(`| ${rate}/s beside a target that never answers | ${await paced(rate, bad)}`);
+  }
+  const { acts, stop } = await prepareActs(service, urlOf(receiver));
+  console.log("\n| event to arrival | done/s | refused | p50 | p99 |\n|---|--:|--:|--:|--:|");
+  for (const act of acts) for (const rate of [1, 50]) console.log(`| ${act.name}, ${rate}/s | ${await acted(act, rate)}`);
+  stop();
+  const [idleSince, begin] = [await used(), performance.now()];
+  await delay(20_000);
+  const idle = cpuBetween(idleSince.worker, (await used()).worker) / (performance.now() - begin);
+  console.log(`\nan idle worker: ${(idle * 100_000).toFixed(2)} % of a core`);
+
+  /** Sends messages of one platform, in one request. */
+  async function send(count: number, nth: number, to?: SomePlatform): Promise<void> {
+    const { source, token } = to ?? (platforms[nth % PLATFORMS] as SomePlatform);
+    const sentAt = Math.round(performance.timeOrigin + performance.now());
+    const refs = [{ ref: "refs/heads/main", oldSha: "0".repeat(40), newSha: sentAt.toString(16).padStart(40, "0") }];
+    const data = { repo: { externalId: "1" }, updatedRefs: refs };
+    const events = Array.from({ length: count }, () => ({
+      ...{ specversion: "1.0", id: newId(), source, type: "repo.content.update", data },
+    }));
+    const kind = count === 1 ? "cloudevents" : "cloudevents-batch";
+    const { statusCode, body } = await requests.request({
+      method: "POST",
+      path: "/api/events",
+      headers: { authorization: `Bearer ${token}`, "content-type": `application/${kind}+json` },
+      body: JSON.stringify(count === 1 ? events[0] : events),
+    });
+    const answer = await body.text();
+    if (statusCode !== 200) throw new Error(answer);
+  }
+
+  async function burst(batch: number): Promise<string> {
+    arrived.length = 0;
+    let turn = 0;
+    const before = await used();
+    const begin = performance.now();
+    const sending = Array.from({ length: CONNECTIONS }, async () => {
+      while (performance.now() - begin < SECONDS * 1_000) await send(batch, turn++);
+    });
+    await Promise.all(sending);
+    const sent = turn * batch;
+    const accepted = sent / ((performance.now() - begin) / 1_000);
+    await untilArrived(sent);
+    const delivered = sent / ((performance.now() - begin) / 1_000);
+    const after = await used();
+    const cpu = (part: "all" | "web" | "worker" | "database") => (cpuBetween(before[part], after[part]) / sent) * 1_000;
+    const each = (part: "commits" | "updated") => ((after[part] - before[part]) / sent).toFixed(2);
+    const parts = (["all", "web", "worker", "database"] as const).map((part) => `${cpu(part).toFixed(2)} ms`).join(" | ");
+    const kind = batch === 1 ? "one by one" : `batches of ${batch}`;
+    return `| ${kind} | ${accepted.toFixed(0)} | ${delivered.toFixed(0)} | ${parts} | ${each("commits")} | ${each("updated")} |`;
+  }
+
+  async function paced(rate: number, beside?: SomePlatform): Promise<string> {
+    arrived.length = 0;
+    const extra = beside && atRate(HANGING, () => send(1, 0, beside));
+    const sent = await atRate(rate, (nth) => send(1, nth));
+    await extra;
+    await untilArrived(sent);
+    return percentiles(arrived.map(({ sinceRequest }) => sinceRequest));
+  }
+
+  async function acted({ make }: Act, rate: number): Promise<string> {
+    arrived.length = 0;
+    let refused = 0;
+    const begin = performance.now();
+    const made = await atRate(rate, (nth) => make(nth).catch(() => void refused++));
+    const done = made - refused;
+    const perSecond = done / ((performance.now() - begin) / 1_000);
+    await untilArrived(done);
+    return `${perSecond.toFixed(1)} | ${refused} | ${percentiles(arrived.map(({ sinceEvent }) => sinceEvent))}`;
+  }
+} finally {
+  await requests.close();
+  await service.stop();
+  for (const server of [receiver, hanging]) {
+    server.closeAllConnections();
+    server.close();
+  }
+}
+
+/** @returns how often */
+async function atRate(rate: number, make: (nth: number) => Promise<void>): Promise<number> {
+  const begin = performance.now();
+  const making: Promise<void>[] = [];
+  for (let nth = 0; nth < rate * SECONDS; nth++) {
+    await delay(Math.max(0, begin + (nth * 1_000) / rate - performance.now()));
+    making.push(make(nth));
+  }
+  await Promise.all(making);
+  return making.length;
+}
+
+async function untilArrived(count: number): Promise<void> {
+  while (arrived.length < count) await delay(20);
+}
+
+function percentiles(times: number[]): string {
+  const sorted = times.sort((a, b) => a - b);
+  return [0.5, 0.99].map((share) => `${sorted[Math.floor(sorted.length * share)]?.toFixed(1)} ms |`).join(" ");
+}
+
+/** What the service has used so far. Postgres reports its counts within a second. */
+async function used() {
+  await delay(1_500);
+  const { rows } = await pool().query<{ commits: number; updated: number }>(
+    `select xact_commit::float8 as commits, tup_updated::float8 as updated from pg_stat_database where datname = current_database()`,
+  );
+  const { process: supervisor, pidOf } = service.running;
+  return {
+    all: cpuSeconds(supervisor.pid ?? 0),
+    web: cpuSeconds(pidOf("server.ts")),
+    worker: cpuSeconds(pidOf("worker/index.ts")),
+    database: cpuSeconds(pidOf("database")),
+    ...(rows[0] ?? { commits: 0, updated: 0 }),
+  };
+}
+
+type SomePlatform = { source: string; token: string };
+
+/** A platform with one repository, which a webhook watches. */
+async function addPlatform(url: string): Promise<SomePlatform> {
+  const name = `bench-${newId()}.example`;
+  const platform = await createPlatform(operatorCommand, { name, source: `https://${name}` }, noOrigin);
+  const repo = { id: 1, type: "model", name: `mara/${newId()}`, private: false, url: `https://${name}/tides` };
+  await syncRepos(platform, { repos: [repo] }, noOrigin);
+  const { id } = await db().repo.findFirstOrThrow({ where: { platformId: platform.id } });
+  await makeWebhook(service.ownerId, id, url, "a secret of the bench");
+  return platform;
+}

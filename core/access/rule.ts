@@ -1,0 +1,93 @@
+import type { OrganizationRole, Scope } from "@keyhook/sdk";
+
+/** The resource of an action, in the few facts that a decision needs. */
+export type Resources = {
+  /** The service itself. */
+  installation: null;
+  user: { userId: string };
+  organization: { orgId: string };
+  /** An OAuth app, owned by a user or by an organization. */
+  oauthApp: { ownerUserId: string | null; ownerOrgId: string | null };
+  /** The owner of repositories or collections: a user or an organization. */
+  namespace: Owner;
+  repo: RepoResource;
+  /** A discussion, a pull request or a comment, in its repository. */
+  contribution: { repo: RepoResource; authorId: string | null };
+  collection: Made;
+};
+
+export type Owner = { ownerUserId: string | null; ownerOrgId: string | null };
+
+/** Something that a user created under an owner's name. */
+export type Made = Owner & {
+  isPrivate: boolean;
+  createdById: string | null;
+  createdByClientId: string | null;
+};
+
+export type RepoResource = Made & { repoId: string; isGated: boolean };
+
+export type Rule = {
+  on: keyof Resources;
+  /** Every signed-in user. */
+  everyone?: true;
+  /**
+   * Who may do it to a public resource: with `read`, everyone, signed in or not; with `granted` the same, but for a gated repository only
+   * users whose access request was accepted; with `signed-in`, every user.
+   */
+  public?: "read" | "granted" | "signed-in";
+  /** The user that the resource is or belongs to. */
+  owner?: true;
+  /** Members, from this role upwards, of the organization that the resource is or belongs to. */
+  role?: OrganizationRole;
+  /** Includes members who do not yet meet the organization's requirements, such as a second step. */
+  beforeRestrictions?: true;
+  /** The member who created it, from this role upwards: an organization's `contributor` has full control of their own work. */
+  maker?: OrganizationRole;
+  /** Its author. */
+  author?: true;
+  /** Another action that must be allowed too. */
+  also?: "repo.read" | "repo.read_content" | "repo.write";
+  /** Operators of the service. */
+  operator?: true;
+  /** A CI job that is trusted with the repository. */
+  publisher?: true;
+  /** The action changes nothing, and may use the standing that was read with the token. Changes read it again: a push may take an hour. */
+  isReading?: true;
+  /** Whether it requires recent authentication (S113). */
+  recent?: true;
+  /**
+   * Only for the user's own programs: with a personal access token, or a token of the service's own command line. An app that a user
+   * allowed must not create or take over other apps, which would outlive the revocation of its access.
+   */
+  ownPrograms?: true;
+  /** The scopes that a token needs besides its user's right; `any` means any scope; if absent, tokens are refused. */
+  token?: "any" | TokenScopes;
+  /**
+   * The error of a refusal. What the actor may not see must be indistinguishable from what does not exist (S136). The name of an action
+   * stands for either: `not_found` for actors who may not even do that.
+   */
+  refusal: "forbidden" | "not_found" | "repo.read" | "collection.read";
+  /**
+   * With `not_found`: a token that lacks only the scope gets an error that says so (docs/specification/errors-and-limits.md#missing-scope).
+   * Its user has the right, and the resource is found by the user's own name or by an ID that nobody can guess.
+   */
+  tellsScope?: true;
+};
+
+/**
+ * The scopes that allow the action, of which a token needs one, by what gives its user the right (docs/specification/oauth.md#scopes). If
+ * a list is absent or empty, no token can do it that way.
+ */
+export type TokenScopes = {
+  /** The user owns it. Also covers everything that a personal access token reaches. */
+  own?: readonly Scope[];
+  /** An organization owns it, and the user granted that organization to the app (docs/specification/oauth.md). */
+  organization?: readonly Scope[];
+  /** The app itself created it. */
+  made?: readonly Scope[];
+  /** It is public and gated, and the user was given access. */
+  granted?: readonly Scope[];
+  /** It is public, and requires an account. */
+  public?: readonly Scope[];
+};

@@ -1,0 +1,88 @@
+import type { Actor } from "#core/access/actor.ts";
+import { requirePermission } from "#core/access/may.ts";
+import { invalidRequest } from "#core/errors.ts";
+
+/** What a reader of the log searches for; empty if nothing restricts it. */
+export type AuditFilter = {
+  /** A handle, an id, or `system`. */
+  author?: string;
+  ip?: string;
+  /** Types, `oauth_app.create`, or all types of a scope, `oauth_app.*`. */
+  types: string[];
+  /** From this time on. */
+  since?: Date;
+  /** Before this time. */
+  until?: Date;
+  /** Words that must all occur in the entry. */
+  words: string[];
+};
+
+const MAX_CHARACTERS = 500;
+const MAX_TERMS = 20;
+const MAX_WORDS = 5;
+// `name:value`, `name:"a value"`, `"some words"` or a word.
+const TERM = /(?:(author|ip|type|since|until):)?(?:"([^"]*)"|(\S+))/g;
+const TYPE = /^[a-z_]{1,60}(\.([a-z_]{1,60}|\*))?$/;
+
+/**
+ * Parses a search such as `author:mara type:oauth_app.* since:2026-11-01 "tide forecasts"`
+ * (docs/specification/organizations-and-tokens.md#audit-log).
+ * @throws ServiceError `invalid_request` on `q`
+ */
+export function parseAuditQuery(text: string): AuditFilter {
+  if (text.length > MAX_CHARACTERS) throw invalid(`A search can have at most ${MAX_CHARACTERS} characters.`);
+  const filter: AuditFilter = { types: [], words: [] };
+  const terms = [...text.replaceAll("\0", "").toWellFormed().matchAll(TERM)];
+  if (terms.length > MAX_TERMS) throw invalid(`A search can have at most ${MAX_TERMS} terms.`);
+  for (const [, name, quoted, plain] of terms) {
+    const value = (quoted ?? plain ?? "").trim();
+    if (value === "") continue;
+    if (name === "author" || name === "ip") filter[name] = value;
+    else if (name === "type") filter.types.push(parseType(value));
+    else if (name === "since") filter.since = parseTime(value, "since");
+    else if (name === "until") filter.until = parseTime(value, "until");
+    else filter.words.push(value);
+  }
+  if (filter.words.length > MAX_WORDS)
+    throw invalid(`A search can have at most ${MAX_WORDS} words. A phrase in quotation marks counts as one word.`);
+  return filter;
+}
+
+function parseType(value: string): string {
+  if (!TYPE.test(value))
+    throw invalid("Write a type such as type:oauth_app.create, or type:oauth_app.* for all types of a kind.");
+  return value.includes(".") ? value : `${value}.*`;
+}
+
+/** A day (UTC) or a time. A range that ends with a day includes the whole day. */
+function parseTime(value: string, name: "since" | "until"): Date {
+  const isDay = /^\d{4}-\d{2}-\d{2}$/.test(value);
+  const isMoment = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d{1,3})?)?(Z|[+-]\d{2}:\d{2})$/.test(value);
+  // Entries are never that old, and Postgres has no year 0.
+  const at = new Date(Math.max(new Date(value).getTime(), 0));
+  if ((!isDay && !isMoment) || Number.isNaN(at.getTime()))
+    throw invalid(`Write ${name} with a date, such as ${name}:2026-11-21, or a time, such as ${name}:2026-11-21T09:30Z.`);
+  return name === "until" && isDay ? new Date(at.getTime() + 24 * 60 * 60 * 1000) : at;
+}
+
+const invalid = (sentence: string) => invalidRequest(sentence, "q");
+
+/** A part of the log. */
+export type AuditScope =
+  /** What an organization's administrators can read. */
+  | { kind: "organization"; orgId: string }
+  /** What a person did, and what was done to them. */
+  | { kind: "person"; userId: string }
+  | { kind: "installation" };
+
+/** @throws ServiceError `forbidden`, `not_found` */
+export async function requireAuditScope(actor: Actor, scope: AuditScope): Promise<void> {
+  if (scope.kind === "organization") {
+    const { orgId } = scope;
+    return requirePermission(actor, "audit_log.read", { orgId }, { what: "Organization" });
+  }
+  if (scope.kind === "person") {
+    return requirePermission(actor, "security_log.read", { userId: scope.userId }, { what: "User" });
+  }
+  return requirePermission(actor, "installation.operate", null, { what: "The installation" });
+}

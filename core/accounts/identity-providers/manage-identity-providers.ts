@@ -1,0 +1,259 @@
+import type { Actor } from "../../access/actor.ts";
+import { requirePermission } from "../../access/may.ts";
+import { recordAuditEvent } from "../../audit/record-audit-event.ts";
+import type { RequestOrigin } from "../../audit/request-origin.ts";
+import { seal } from "../../crypto/seal.ts";
+import { type Db, db } from "../../db.ts";
+import { conflict, invalidRequest, type ServiceError } from "../../errors.ts";
+import { newId } from "../../ids.ts";
+import { discoverIssuer } from "./discover-issuer.ts";
+import { ProviderUnreachable } from "./fetch-from-provider.ts";
+import {
+  type IdentityProvider,
+  organizationSlug,
+  type ProviderKind,
+  requireIdentityProvider,
+  SECRET_PURPOSE,
+} from "./identity-provider.ts";
+import * as parse from "./parse-identity-provider.ts";
+
+/** More buttons than this help nobody to sign in. */
+const PROVIDERS_MAX = 20;
+
+export type NewIdentityProvider = {
+  /** The organization that owns it, which may only use an `oidc` issuer; null for the operator's. */
+  orgId: string | null;
+  kind: string;
+  /** Part of the redirect URI; an organization's is derived from its id. */
+  slug?: string;
+  /** The button's text; the name of the kind unless given. */
+  name?: string;
+  issuer?: string;
+  clientId: string;
+  clientSecret?: string;
+  scopes?: readonly string[];
+  /** Never for an organization's: its administrators could vouch for any email address. */
+  isSignUpAllowed?: boolean;
+};
+
+/**
+ * Adds an identity provider: the operator's for signing in, or an organization's own issuer. Its discovery document is read
+ * first.
+ * @throws ServiceError `forbidden`, `reauthentication_required`, `invalid_request` or `conflict` with the field
+ */
+export async function addIdentityProvider(
+  actor: Actor,
+  input: NewIdentityProvider,
+  from: RequestOrigin,
+): Promise<IdentityProvider> {
+  const { orgId } = input;
+  await requireProviderRight(actor, orgId);
+  const kind = orgId === null ? parse.parseKind(input.kind) : "oidc";
+  const slug = orgId === null ? parse.parseSlug(input.slug) : organizationSlug(orgId);
+  const name = parse.parseProviderName(input.name, kind);
+  const clientId = parse.parseClientId(input.clientId);
+  const clientSecret = parse.parseClientSecret(input.clientSecret);
+  if (kind === "github" && clientSecret === undefined) {
+    throw invalidRequest("GitHub also requires the client secret.", "clientSecret");
+  }
+  const scopes = parse.parseProviderScopes(input.scopes, kind);
+  const issuer = await checkProvider(kind, parse.parseIssuer(input.issuer, kind), orgId);
+  const isSignUpAllowed = orgId === null && (input.isSignUpAllowed ?? false);
+  return db().$transaction(async (tx) => {
+    await requireProviderRight(actor, orgId, tx);
+    if (orgId === null && (await tx.identityProvider.count({ where: { orgId: null } })) >= PROVIDERS_MAX) {
+      throw conflict(`There are already ${PROVIDERS_MAX} providers. Remove one first.`);
+    }
+    const sealedClientSecret = clientSecret === undefined ? null : seal(SECRET_PURPOSE, clientSecret);
+    const [provider] = await tx.identityProvider.createManyAndReturn({
+      data: [{ id: newId(), slug, orgId, kind, name, issuer, clientId, sealedClientSecret, scopes, isSignUpAllowed }],
+      skipDuplicates: true,
+    });
+    if (!provider) throw taken(orgId);
+    await recordAuditEvent(tx, {
+      type: "identity_provider.create",
+      actor,
+      orgId,
+      data: { name, slug, kind, issuer, clientId, isSignUpAllowed },
+      from,
+    });
+    return provider as IdentityProvider;
+  });
+}
+
+function taken(orgId: string | null): ServiceError {
+  return orgId === null
+    ? conflict("Another provider already uses this name. Choose a different one.", "slug")
+    : conflict("The organization already has an issuer. Remove it first.", "issuer");
+}
+
+/** Absent values stay unchanged. Slug, kind and issuer never change, because a linked `sub` belongs to one issuer. */
+type IdentityProviderChanges = {
+  name?: string;
+  clientId?: string;
+  /** An empty text keeps the current one: it is never shown, so it cannot be sent back. */
+  clientSecret?: string;
+  scopes?: readonly string[];
+  isSignUpAllowed?: boolean;
+};
+
+/** @throws ServiceError `not_found`, `forbidden`, `reauthentication_required`, `invalid_request` with the field */
+export async function updateIdentityProvider(
+  actor: Actor,
+  slug: string,
+  changes: IdentityProviderChanges,
+  from: RequestOrigin,
+): Promise<void> {
+  const provider = await requireProviderManager(actor, slug);
+  const { id, kind, orgId } = provider;
+  const clientSecret = parse.parseClientSecret(changes.clientSecret);
+  const data = {
+    name: changes.name === undefined ? provider.name : parse.parseProviderName(changes.name, kind),
+    clientId: changes.clientId === undefined ? provider.clientId : parse.parseClientId(changes.clientId),
+    scopes: changes.scopes === undefined ? provider.scopes : parse.parseProviderScopes(changes.scopes, kind),
+    isSignUpAllowed: orgId === null && (changes.isSignUpAllowed ?? provider.isSignUpAllowed),
+  };
+  await checkProvider(kind, provider.issuer, orgId);
+  await db().$transaction(async (tx) => {
+    await requireProviderManager(actor, slug, tx);
+    await tx.identityProvider.update({
+      where: { id },
+      data: { ...data, ...(clientSecret === undefined ? {} : { sealedClientSecret: seal(SECRET_PURPOSE, clientSecret) }) },
+    });
+    await recordAuditEvent(tx, {
+      type: "identity_provider.update",
+      actor,
+      orgId,
+      data: { ...data, slug, ...(clientSecret === undefined ? {} : { clientSecret: "changed" }) },
+      from,
+    });
+  });
+}
+
+/**
+ * Stops all use of a provider until it is enabled again; linked identities stay linked. One that is already disabled is
+ * unchanged.
+ * @throws ServiceError `not_found`, `forbidden`, `reauthentication_required`
+ */
+export async function disableIdentityProvider(actor: Actor, slug: string, from: RequestOrigin): Promise<void> {
+  await setDisabled(actor, slug, new Date(), from);
+}
+
+/** @throws ServiceError `not_found`, `forbidden`, `reauthentication_required` */
+export async function enableIdentityProvider(actor: Actor, slug: string, from: RequestOrigin): Promise<void> {
+  await setDisabled(actor, slug, null, from);
+}
+
+async function setDisabled(actor: Actor, slug: string, disabledAt: Date | null, from: RequestOrigin): Promise<void> {
+  await db().$transaction(async (tx) => {
+    const { id, name, orgId } = await requireProviderManager(actor, slug, tx);
+    const { count } = await tx.identityProvider.updateMany({
+      where: { id, disabledAt: disabledAt ? null : { not: null } },
+      data: { disabledAt },
+    });
+    if (count === 0) return;
+    await recordAuditEvent(tx, {
+      type: disabledAt ? "identity_provider.disable" : "identity_provider.enable",
+      actor,
+      orgId,
+      data: { name, slug },
+      from,
+    });
+  });
+}
+
+/**
+ * Deletes a provider with its linked identities. Users with no other way to sign in choose a password by mail.
+ * @returns how many identities were linked to it
+ * @throws ServiceError `not_found`, `forbidden`, `reauthentication_required`; `conflict` while the organization requires it
+ */
+export async function removeIdentityProvider(actor: Actor, slug: string, from: RequestOrigin): Promise<{ unlinked: number }> {
+  return db().$transaction(async (tx) => {
+    const { id, name, orgId } = await requireProviderManager(actor, slug, tx);
+    // Prevents new links to it, and the organization from starting to require it meanwhile.
+    await tx.$queryRaw`SELECT 1 FROM identity_provider WHERE id = ${id} FOR UPDATE`;
+    if (orgId !== null && (await tx.organization.count({ where: { id: orgId, requiredProviderId: id } })) > 0) {
+      throw conflict("The organization requires this issuer. Turn off the requirement first.");
+    }
+    const unlinked = await tx.linkedIdentity.count({ where: { providerId: id } });
+    const { count } = await tx.identityProvider.deleteMany({ where: { id } });
+    if (count === 0) return { unlinked: 0 };
+    await recordAuditEvent(tx, { type: "identity_provider.delete", actor, orgId, data: { name, slug, unlinked }, from });
+    return { unlinked };
+  });
+}
+
+/**
+ * Requests an issuer's discovery document before the provider is saved, so that a mistake is found now and not by the first
+ * user who signs in.
+ * @returns the issuer exactly as it calls itself, which is what its tokens contain
+ * @throws ServiceError `invalid_request` on `issuer`: unreachable, a forbidden address, another issuer, nothing usable
+ */
+async function checkProvider(kind: ProviderKind, issuer: string, orgId: string | null): Promise<string> {
+  if (kind === "github") return issuer;
+  try {
+    const { metadata } = await discoverIssuer({ issuer, orgId }, { isFresh: true });
+    return metadata.issuer;
+  } catch (error) {
+    if (!(error instanceof ProviderUnreachable)) throw error;
+    throw invalidRequest(`This issuer could not be reached: ${error.message}.`, "issuer");
+  }
+}
+
+/**
+ * Requires the right to configure identity providers: for the service, operators have it; for an organization, its administrators
+ * and operators. It is checked before an issuer's document is requested, and again when the row is written: an issuer may
+ * take seconds to answer, and the right may be gone by then (S135).
+ * @throws ServiceError `not_found`, `forbidden`, `reauthentication_required`
+ */
+async function requireProviderRight(actor: Actor, orgId: string | null, tx: Db = db()): Promise<void> {
+  if (orgId === null) await requirePermission(actor, "installation.configure", null, { what: "Identity provider", tx });
+  else await requirePermission(actor, "organization.manage_security", { orgId }, { what: "Organization", tx });
+}
+
+/**
+ * A provider that the actor may change.
+ * @throws ServiceError as above
+ */
+async function requireProviderManager(actor: Actor, slug: string, tx: Db = db()): Promise<IdentityProvider> {
+  const provider = await requireIdentityProvider(slug, tx);
+  await requireProviderRight(actor, provider.orgId, tx);
+  return provider;
+}
+
+export type ListedIdentityProvider = Omit<IdentityProvider, "sealedClientSecret"> & {
+  hasSecret: boolean;
+  /** Number of linked identities. */
+  linked: number;
+};
+
+/** The operator's providers, in the order of their buttons. @throws ServiceError `forbidden` */
+export async function listIdentityProviders(actor: Actor): Promise<ListedIdentityProvider[]> {
+  await requirePermission(actor, "installation.operate", null, { what: "Service" });
+  const rows = await db().identityProvider.findMany({
+    where: { orgId: null },
+    orderBy: [{ createdAt: "asc" }, { id: "asc" }],
+    take: PROVIDERS_MAX,
+    include: { _count: { select: { identities: true } } },
+  });
+  return rows.map(({ _count, sealedClientSecret, kind, ...row }) => ({
+    ...row,
+    kind: kind as ProviderKind,
+    hasSecret: sealedClientSecret !== null,
+    linked: _count.identities,
+  }));
+}
+
+/** The content of a button. */
+export type OfferedProvider = { slug: string; name: string; kind: ProviderKind };
+
+/** The operator's enabled providers, with which anybody may sign in. */
+export async function listOfferedProviders(): Promise<OfferedProvider[]> {
+  const rows = await db().identityProvider.findMany({
+    where: { orgId: null, disabledAt: null },
+    orderBy: [{ createdAt: "asc" }, { id: "asc" }],
+    take: PROVIDERS_MAX,
+    select: { slug: true, name: true, kind: true },
+  });
+  return rows as OfferedProvider[];
+}

@@ -1,0 +1,38 @@
+import { counted } from "../../counted.ts";
+import { type Letter, letter, link } from "./letter.ts";
+
+type App = { id: string; name: string; clientId: string };
+type Organization = { name: string; fullName: string };
+
+/** To operators: an organization requests a privilege that only they can grant. */
+export function privilegeRequestLetter({ name, clientId }: App, organization: Organization): Letter {
+  return letter(`${organization.name} requests token exchange`, "there", [
+    `The organization ${organization.fullName} (${organization.name}) requests permission for its app ${name} to exchange tokens for its members. With this privilege, anyone who has the app's secret can act for any member within the organization.`,
+    "Review the app and decide:",
+    link(`/admin/apps?search=${encodeURIComponent(clientId)}`),
+  ]);
+}
+
+/** To the organization's administrators: their request was granted. */
+export function privilegeGrantedLetter({ id, name }: App, organization: Organization): Letter {
+  return letter(`${name} can now exchange tokens for ${organization.name}`, "there", [
+    `The operator allowed the app ${name} to exchange tokens for members of ${organization.fullName}. The app's page has a command to try it, the token duration and the scopes:`,
+    link(`/organizations/${encodeURIComponent(organization.name)}/settings/applications/${id}`),
+    "Store its secret where only your server can read it: anyone who has it can act for any member within the organization.",
+  ]);
+}
+
+type Burst = { appId: string; name: string; issued: number; refused: number; minutes: number };
+
+/** To an organization's administrators: one of their apps exchanges more tokens than usual. */
+export function exchangeBurstLetter(burst: Burst, organization: { name: string; fullName: string }): Letter {
+  const { appId, name, issued, refused, minutes } = burst;
+  const base = `/organizations/${encodeURIComponent(organization.name)}`;
+  return letter(`Unusually many token exchanges by ${name}`, "there", [
+    `The app ${name} exchanged ${counted(issued, "token")} for members of ${organization.fullName} within ${minutes} minutes, and was refused ${counted(refused, "time")}. This is more than usual. If you do not know why, its secret may have leaked:`,
+    link(`${base}/settings/applications/${appId}`),
+    "There you can rotate the secret, so that the old one no longer works, or unbind the app, which revokes all its tokens at once. The audit log has each exchange with its IP address:",
+    link(`${base}/audit-log`),
+    "You get this e-mail at most once a day for each app.",
+  ]);
+}

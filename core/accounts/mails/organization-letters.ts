@@ -1,0 +1,61 @@
+import type { OrganizationRole } from "@keyhook/sdk";
+import { env } from "#core/env.ts";
+import { type Letter, letter, link } from "./letter.ts";
+
+type Invited = { organization: string; invitedBy: string; role: OrganizationRole; token: string };
+
+/** The recipient may have no account yet, so the greeting has no name. */
+export function invitationLetter({ organization, invitedBy, role, token }: Invited): Letter {
+  const { BRAND_NAME } = env();
+  return letter(`Join ${organization} on ${BRAND_NAME}`, "there", [
+    `${invitedBy} invites you to join the organization ${organization} on ${BRAND_NAME} with the role "${role}". The link works for 7 days:`,
+    link(`/invitations/${token}`),
+    "If you do not know the sender, do nothing.",
+  ]);
+}
+
+type HandedOver = { greeted: string; by: string; organization: string };
+
+/** To the new administrator. */
+export function handedOverLetter({ greeted, by, organization }: HandedOver): Letter {
+  return letter(`You are now an administrator of ${organization} on ${env().BRAND_NAME}`, greeted, [
+    `${by} has transferred the organization ${organization} to you. You are now its administrator.`,
+    link(`/organizations/${organization}`),
+  ]);
+}
+
+type App = { id: string; name: string };
+
+/** To an organization's administrators: a former administrator knows the secrets of apps that act for its members. */
+export function heldSecretLetter(apps: readonly App[], owner: string, organization: { name: string; fullName: string }): Letter {
+  const [first] = apps;
+  const isOne = apps.length === 1;
+  return letter(`${owner} may still know the secret of ${isOne ? first?.name : `${apps.length} apps`}`, "there", [
+    isOne
+      ? `${owner} is no longer an administrator of ${organization.fullName}, but owns the app ${first?.name}, which is bound to it. Anyone who has its secret can exchange tokens for members of the organization, and ${owner} may still have it.`
+      : `${owner} is no longer an administrator of ${organization.fullName}, but owns apps that are bound to it. Anyone who has the secret of one can exchange tokens for members of the organization, and ${owner} may still have these secrets.`,
+    "Rotate the secret, so that the old one can get no more tokens; existing tokens stay valid until they expire. Or unbind the app, which revokes all of them at once:",
+    ...apps.map(({ id, name }) =>
+      [
+        ...(isOne ? [] : [name]),
+        link(`/organizations/${encodeURIComponent(organization.name)}/settings/applications/${id}`),
+      ].join("\n"),
+    ),
+  ]);
+}
+
+type Deleted = {
+  greeted: string;
+  organization: string;
+  /** Undefined if the operator's command did it. */
+  by: string | undefined;
+};
+
+/** To its former administrators, so that they do not learn of it from what stops working. */
+export function organizationDeletedLetter({ greeted, organization, by }: Deleted): Letter {
+  const { BRAND_NAME } = env();
+  return letter(`The organization ${organization} was deleted`, greeted, [
+    `${by ?? `The operator of ${BRAND_NAME}`} has deleted the organization ${organization}, with its repositories, collections and OAuth apps. This cannot be undone.`,
+    "You receive this e-mail because you were one of its administrators.",
+  ]);
+}

@@ -1,0 +1,66 @@
+import { env } from "#core/env.ts";
+import { type Letter, letter, link } from "./letter.ts";
+
+/** Sent after each change of how a user signs in, so that they notice one by somebody else. */
+export function secondStepChangedLetter({ username, what }: { username: string; what: string }): Letter {
+  return letter(`How you sign in to ${env().BRAND_NAME} has changed`, username, [
+    `${what}`,
+    `If it was not you, choose a new password now:\n${link("/forgot-password")}\nThen check the sign-in methods of your account:\n${link("/settings/security")}`,
+  ]);
+}
+
+/** Sent when the attempts at the second step run out. */
+export function secondStepFailedLetter({ username }: { username: string }): Letter {
+  return letter(`Somebody could not finish signing in to ${env().BRAND_NAME} as you`, username, [
+    "Somebody entered your correct password, and then a wrong code several times. They were not signed in.",
+    `If it was not you, somebody knows your password. Choose a new one now:\n${link("/forgot-password")}`,
+  ]);
+}
+
+export function recoveryCodeUsedLetter({ username, left }: { username: string; left: number }): Letter {
+  const rest = left === 0 ? "It was the last one." : `${left} ${left === 1 ? "is" : "are"} left.`;
+  return letter(`A recovery code was used to sign in to ${env().BRAND_NAME}`, username, [
+    `One of your recovery codes was just used instead of your second step. ${rest}`,
+    `Create new ones, or set up your second step again:\n${link("/settings/security")}`,
+    `If it was not you, choose a new password now:\n${link("/forgot-password")}`,
+  ]);
+}
+
+/** Sent after an operator has removed the second step. */
+export function secondStepResetLetter({ username }: { username: string }): Letter {
+  return letter(`Your second step for signing in to ${env().BRAND_NAME} was removed`, username, [
+    "An operator of this service has removed your passkeys, your authenticator app and your recovery codes. You now sign in with your password alone.",
+    `Set up a second step again:\n${link("/settings/security")}`,
+    "If you did not request this, contact the operator of this service.",
+  ]);
+}
+
+type About = {
+  username: string;
+  /** The provider, and the account's name there. */
+  provider: string;
+  displayName: string;
+  /** Whether users sign in with it; an organization's issuer only proves membership. */
+  isWayIn: boolean;
+};
+
+/** Sent after every link, so that the owner notices if somebody else added a way to sign in. */
+export function identityLinkedLetter({ username, provider, displayName, isWayIn }: About): Letter {
+  const { BRAND_NAME } = env();
+  return letter(`${provider} is linked to your ${BRAND_NAME} account`, username, [
+    isWayIn
+      ? `${displayName} at ${provider} can now sign in to your account.`
+      : `${displayName} at ${provider} is now linked to your account.`,
+    `If it was not you, unlink it and choose a new password now:\n${link("/settings/linked-accounts")}`,
+  ]);
+}
+
+export function identityUnlinkedLetter({ username, provider, displayName, isWayIn }: About): Letter {
+  const { BRAND_NAME } = env();
+  return letter(`${provider} is no longer linked to your ${BRAND_NAME} account`, username, [
+    isWayIn
+      ? `${displayName} at ${provider} can no longer sign in to your account.`
+      : `${displayName} at ${provider} is no longer linked to your account.`,
+    `If it was not you, check the linked accounts:\n${link("/settings/linked-accounts")}`,
+  ]);
+}

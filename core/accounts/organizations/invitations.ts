@@ -1,0 +1,260 @@
+import type { OrganizationRole } from "@keyhook/sdk";
+import { type Actor, actorId, type Person } from "../../access/actor.ts";
+import { requirePermission } from "../../access/may.ts";
+import { recordAuditEvent } from "../../audit/record-audit-event.ts";
+import type { RequestOrigin } from "../../audit/request-origin.ts";
+import { hashToken, newToken } from "../../crypto/token.ts";
+import { type Db, db } from "../../db.ts";
+import { env } from "../../env.ts";
+import { conflict, notFound, ServiceError } from "../../errors.ts";
+import { isId, newId } from "../../ids.ts";
+import { isMailSent, queueMail } from "../../mail/queue-mail.ts";
+import { parseEmailAddress } from "../email-address.ts";
+import { link } from "../mails/letter.ts";
+import { invitationLetter } from "../mails/organization-letters.ts";
+import { type Page, type PageRequest, pageBounds } from "../page.ts";
+import { consumeThrottle, throttleKey } from "../throttle.ts";
+import { changeOrganization } from "./change-organization.ts";
+import { insertMembership, parseRole } from "./membership.ts";
+
+/** How long an invitation can be accepted: 7 days, in seconds. */
+const INVITATION_SECONDS = 7 * 24 * 60 * 60;
+
+/** Each invitation sends an email to an address that the sender chose. This is the limit for one user, over all organizations. */
+const INVITE_LIMIT = { limit: 100, windowSeconds: 24 * 60 * 60 };
+/** The part of these that may go to one address, so that nobody can fill a mailbox with invitations to new organizations. */
+const INVITE_LIMIT_OF_ADDRESS = { limit: 5, windowSeconds: 24 * 60 * 60 };
+
+async function countInvitation(actor: Actor, orgId: string, emailCanonical: string): Promise<void> {
+  const sender = actorId(actor) ?? orgId;
+  await consumeThrottle(throttleKey("invite-address", `${sender} ${emailCanonical}`), INVITE_LIMIT_OF_ADDRESS);
+  await consumeThrottle(throttleKey("invite", sender), INVITE_LIMIT);
+}
+
+/** The link of an invitation, where no mail is sent: the administrator passes it on. They may give anybody this role anyway. */
+type UnsentLink = { link?: string };
+
+/**
+ * Invites a person by email, with or without an account here. A second invitation to one address replaces the first.
+ * @throws ServiceError `forbidden`, `invalid_request`, `conflict` (a member has this address), `rate_limited`
+ */
+export async function createInvitation(
+  actor: Actor,
+  orgId: string,
+  input: { email: string; role: string },
+  from: RequestOrigin,
+): Promise<{ id: string } & UnsentLink> {
+  await requirePermission(actor, "organization.manage", { orgId }, { what: "Organization" });
+  const email = parseEmailAddress(input.email);
+  const role: OrganizationRole = parseRole(input.role);
+  await countInvitation(actor, orgId, email.canonical);
+  const id = newId();
+  const token = newToken();
+  await changeOrganization(actor, { orgId, action: "organization.manage", from }, async (tx, record) => {
+    await refuseMember(tx, orgId, email.canonical);
+    await tx.invitation.updateMany({
+      where: { orgId, emailCanonical: email.canonical, acceptedAt: null, revokedAt: null },
+      data: { revokedAt: new Date() },
+    });
+    await tx.invitation.create({
+      data: {
+        id,
+        orgId,
+        email: email.address,
+        emailCanonical: email.canonical,
+        role,
+        invitedById: actorId(actor),
+        tokenHash: hashToken(token),
+        expiresAt: new Date(Date.now() + INVITATION_SECONDS * 1000),
+      },
+    });
+    await mailInvitation(tx, id, token);
+    await record({ type: "organization.invite", data: { invitationId: id, email: email.address, role } });
+  });
+  return { id, ...unsentLink(token) };
+}
+
+const unsentLink = (token: string): UnsentLink => (isMailSent() ? {} : { link: link(`/invitations/${token}`) });
+
+async function refuseMember(tx: Db, orgId: string, emailCanonical: string): Promise<void> {
+  const member = await tx.membership.findFirst({ where: { orgId, user: { emailCanonical } }, select: { userId: true } });
+  if (member) throw conflict("A user with this e-mail address is already a member.", "email");
+}
+
+/**
+ * Sends an open or expired invitation again, with a new link and the full time.
+ * @throws ServiceError `forbidden`, `not_found`, `rate_limited`
+ */
+export async function resendInvitation(
+  actor: Actor,
+  orgId: string,
+  invitationId: string,
+  from: RequestOrigin,
+): Promise<{ email: string } & UnsentLink> {
+  await requirePermission(actor, "organization.manage", { orgId }, { what: "Organization" });
+  if (!isId(invitationId)) throw notFound("Invitation");
+  const open = await db().invitation.findFirst({
+    where: { id: invitationId, orgId, acceptedAt: null, revokedAt: null },
+    select: { emailCanonical: true },
+  });
+  if (!open) throw notFound("Invitation");
+  await countInvitation(actor, orgId, open.emailCanonical);
+  const token = newToken();
+  const email = await changeOrganization(actor, { orgId, action: "organization.manage", from }, async (tx, record) => {
+    const [resent] = await tx.invitation.updateManyAndReturn({
+      where: { id: invitationId, orgId, acceptedAt: null, revokedAt: null },
+      data: { tokenHash: hashToken(token), expiresAt: new Date(Date.now() + INVITATION_SECONDS * 1000) },
+      select: { email: true },
+    });
+    if (!resent) throw notFound("Invitation");
+    await mailInvitation(tx, invitationId, token);
+    await record({ type: "organization.resend_invitation", data: { invitationId, email: resent.email } });
+    return resent.email;
+  });
+  return { email, ...unsentLink(token) };
+}
+
+/** Queues the letter of an invitation. */
+async function mailInvitation(tx: Db, invitationId: string, token: string): Promise<void> {
+  const { email, role, invitedById, org } = await tx.invitation.findUniqueOrThrow({
+    where: { id: invitationId },
+    select: { email: true, role: true, invitedById: true, org: { select: { name: true } } },
+  });
+  const inviter = invitedById ? await tx.user.findUnique({ where: { id: invitedById }, select: { username: true } }) : null;
+  const invitedBy = inviter?.username ?? `The operator of ${env().BRAND_NAME}`;
+  await queueMail(tx, {
+    to: email,
+    ...invitationLetter({ organization: org.name, invitedBy, role: role as OrganizationRole, token }),
+  });
+}
+
+/**
+ * Accepts an invitation as the signed-in user. The link is the proof: like a link that verifies an address, it was sent only to
+ * the invited mailbox, so the account may have another address. The page shows which account joins, and the audit log has both.
+ * One conditional update lets only the first of parallel uses succeed.
+ * @throws ServiceError `gone`; `conflict` if the user is already a member, which leaves the invitation open
+ */
+export async function acceptInvitation(
+  actor: Person,
+  token: string,
+  from: RequestOrigin,
+): Promise<{ orgId: string; name: string }> {
+  return db().$transaction(async (tx) => {
+    const now = new Date();
+    // Locks the organization before the invitation, in the same order as a deletion, to avoid a deadlock.
+    await tx.$queryRaw`SELECT 1 FROM organization
+      WHERE id = (SELECT org_id FROM invitation WHERE token_hash = ${hashToken(token)}) FOR KEY SHARE`;
+    const [accepted] = await tx.invitation.updateManyAndReturn({
+      where: { tokenHash: hashToken(token), acceptedAt: null, revokedAt: null, expiresAt: { gt: now } },
+      data: { acceptedAt: now },
+      select: { id: true, orgId: true, email: true, role: true },
+    });
+    if (!accepted) throw new ServiceError("gone", "This invitation was used, was revoked or has expired. Request a new one.");
+    const { id, orgId, email, role } = accepted;
+    await insertMembership(tx, orgId, actor.userId, parseRole(role));
+    await recordAuditEvent(tx, {
+      type: "organization.accept_invitation",
+      actorId: actor.userId,
+      orgId,
+      subjectId: actor.userId,
+      data: { invitationId: id, email, role },
+      from,
+    });
+    const { name } = await tx.organization.findUniqueOrThrow({ where: { id: orgId }, select: { name: true } });
+    return { orgId, name };
+  });
+}
+
+export type Invitation = {
+  /** Only `open` ones can be accepted. */
+  state: "open" | "expired" | "accepted" | "revoked";
+  orgId: string;
+  /** Handle and full name of the organization. */
+  organization: { name: string; fullName: string; avatarId: string | null };
+  /** The email address to which the link was sent. */
+  email: string;
+  role: OrganizationRole;
+  /** Undefined if the operator's command invited, or the account is gone. */
+  invitedBy: string | undefined;
+  expiresAt: Date;
+};
+
+/**
+ * The invitation of a link, for the page that asks before accepting; undefined for a link that was never sent, or was replaced
+ * by a newer one. Whoever has the link received the letter, so they may learn the invitation's state.
+ */
+export async function findInvitation(token: string): Promise<Invitation | undefined> {
+  const row = await db().invitation.findUnique({
+    where: { tokenHash: hashToken(token) },
+    select: {
+      orgId: true,
+      email: true,
+      role: true,
+      expiresAt: true,
+      acceptedAt: true,
+      revokedAt: true,
+      invitedById: true,
+      org: { select: { name: true, fullName: true, avatarId: true } },
+    },
+  });
+  if (!row) return undefined;
+  const { org, invitedById, role, acceptedAt, revokedAt, ...rest } = row;
+  const inviter = invitedById ? await db().user.findUnique({ where: { id: invitedById }, select: { username: true } }) : null;
+  const state = acceptedAt ? "accepted" : revokedAt ? "revoked" : rest.expiresAt.getTime() <= Date.now() ? "expired" : "open";
+  return { ...rest, state, role: role as OrganizationRole, organization: org, invitedBy: inviter?.username };
+}
+
+export type OpenInvitation = {
+  id: string;
+  email: string;
+  role: OrganizationRole;
+  createdAt: Date;
+  expiresAt: Date;
+  isExpired: boolean;
+};
+
+/** The invitations that are neither accepted nor revoked, newest first. Expired ones are included, since they can be sent again. */
+export async function listInvitations(actor: Actor, orgId: string, request: PageRequest = {}): Promise<Page<OpenInvitation>> {
+  await requirePermission(actor, "organization.manage", { orgId }, { what: "Organization" });
+  const where = { orgId, acceptedAt: null, revokedAt: null };
+  const { page, pageSize, skip, take } = pageBounds(request);
+  const [total, rows] = await Promise.all([
+    db().invitation.count({ where }),
+    db().invitation.findMany({
+      where,
+      orderBy: [{ createdAt: "desc" }, { id: "desc" }],
+      skip,
+      take,
+      select: { id: true, email: true, role: true, createdAt: true, expiresAt: true },
+    }),
+  ]);
+  const now = Date.now();
+  const items = rows.map((row) => ({
+    ...row,
+    role: row.role as OrganizationRole,
+    isExpired: row.expiresAt.getTime() <= now,
+  }));
+  return { items, page, pageSize, total };
+}
+
+/** Revokes an open invitation; its link stops working. @throws ServiceError `forbidden`, `not_found` */
+export async function revokeInvitation(actor: Actor, orgId: string, invitationId: string, from: RequestOrigin): Promise<void> {
+  if (!isId(invitationId)) throw notFound("Invitation");
+  await changeOrganization(actor, { orgId, action: "organization.manage", from }, async (tx, record) => {
+    const [revoked] = await tx.invitation.updateManyAndReturn({
+      where: { id: invitationId, orgId, acceptedAt: null, revokedAt: null },
+      data: { revokedAt: new Date() },
+      select: { email: true },
+    });
+    if (!revoked) throw notFound("Invitation");
+    await record({ type: "organization.revoke_invitation", data: { invitationId, email: revoked.email } });
+  });
+}
+
+/** Revokes a user's invitations: an administrator about to be removed must not be able to return by inviting themselves. */
+export async function revokeInvitationsBy(tx: Db, userId: string, orgId?: string): Promise<void> {
+  await tx.invitation.updateMany({
+    where: { invitedById: userId, acceptedAt: null, revokedAt: null, ...(orgId ? { orgId } : {}) },
+    data: { revokedAt: new Date() },
+  });
+}

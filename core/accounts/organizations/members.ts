@@ -1,0 +1,177 @@
+import { isRoleAtLeast, type OrganizationRole } from "@keyhook/sdk";
+import { type Actor, actorId } from "../../access/actor.ts";
+import { requirePermission } from "../../access/may.ts";
+import type { RequestOrigin } from "../../audit/request-origin.ts";
+import { type Db, db } from "../../db.ts";
+import { conflict, notFound, ServiceError } from "../../errors.ts";
+import { Prisma } from "../../generated/prisma/client.ts";
+import { isId } from "../../ids.ts";
+import { type Page, type PageRequest, pageBounds } from "../page.ts";
+import { findUserByUsername } from "../users/find-user.ts";
+import { changeOrganization } from "./change-organization.ts";
+import { revokeInvitationsBy } from "./invitations.ts";
+import { insertMembership, parseRole } from "./membership.ts";
+import { warnOfHeldSecrets, withdrawOrganization } from "./withdraw-organization.ts";
+
+export type Member = {
+  userId: string;
+  username: string;
+  fullName: string;
+  avatarId: string | null;
+  role: OrganizationRole;
+  isDisabled: boolean;
+  memberSince: Date;
+};
+
+type MemberSearch = PageRequest & {
+  /** Part of a username or a full name. */
+  text?: string;
+  role?: OrganizationRole;
+};
+
+const SEARCH_MAX_CHARACTERS = 200;
+
+/**
+ * The members of an organization, in the order in which they joined, without their email addresses, which are private. The
+ * page is selected from the memberships before any user is looked up, using an index in this order (decision 043).
+ * @throws ServiceError `forbidden` for callers who are not members
+ */
+export async function listMembers(
+  actor: Actor,
+  orgId: string,
+  { text = "", role, ...request }: MemberSearch = {},
+): Promise<Page<Member>> {
+  await requirePermission(actor, "organization.list_members", { orgId }, { what: "Organization" });
+  const { page, pageSize, skip, take } = pageBounds(request);
+  const conditions = [Prisma.sql`m.org_id = ${orgId}`];
+  if (role) conditions.push(Prisma.sql`m.role = ${role}`);
+  const pattern = likePattern(text);
+  if (pattern) {
+    conditions.push(
+      Prisma.sql`EXISTS (SELECT FROM "user" s WHERE s.id = m.user_id AND lower(s.username || ' ' || s.full_name) LIKE ${pattern})`,
+    );
+  }
+  const where = Prisma.join(conditions, " AND ");
+  const [counted, items] = await Promise.all([
+    db().$queryRaw<{ total: number }[]>`SELECT count(*)::int AS total FROM membership m WHERE ${where}`,
+    db().$queryRaw<Member[]>`
+      SELECT u.id AS "userId", u.username, u.full_name AS "fullName", u.avatar_id AS "avatarId", p.role,
+        u.disabled_at IS NOT NULL AS "isDisabled", p.created_at AS "memberSince"
+      FROM (SELECT m.user_id, m.role, m.created_at FROM membership m WHERE ${where}
+        ORDER BY m.created_at, m.user_id LIMIT ${take} OFFSET ${skip}) p
+      JOIN "user" u ON u.id = p.user_id
+      ORDER BY p.created_at, p.user_id`,
+  ]);
+  return { items, page, pageSize, total: counted[0]?.total ?? 0 };
+}
+
+/** Matches the text anywhere in a name, ignoring case. Escaped: in LIKE both % and _ are wildcards. */
+function likePattern(text: string): string | undefined {
+  const words = text.replaceAll("\0", "").trim().slice(0, SEARCH_MAX_CHARACTERS).toWellFormed().toLowerCase();
+  return words && `%${words.replace(/[\\%_]/g, "\\$&")}%`;
+}
+
+/**
+ * One member of an organization, by username in any spelling; undefined for non-members.
+ * @throws ServiceError `forbidden` for callers who are not members
+ */
+export async function findMember(actor: Actor, orgId: string, username: string): Promise<Member | undefined> {
+  await requirePermission(actor, "organization.list_members", { orgId }, { what: "Organization" });
+  const user = await findUserByUsername(username);
+  if (!user) return undefined;
+  const membership = await db().membership.findUnique({ where: { orgId_userId: { orgId, userId: user.id } } });
+  if (!membership) return undefined;
+  return {
+    userId: user.id,
+    username: user.username,
+    fullName: user.fullName,
+    avatarId: user.avatarId,
+    role: membership.role as OrganizationRole,
+    isDisabled: user.disabledAt !== null,
+    memberSince: membership.createdAt,
+  };
+}
+
+/**
+ * Makes an existing user a member without asking them, which only the operator may do; administrators invite
+ * (invitations.ts).
+ * @throws ServiceError `forbidden`, `not_found`, `invalid_request`, `conflict`
+ */
+export async function addMember(
+  actor: Actor,
+  orgId: string,
+  input: { username: string; role: string },
+  from: RequestOrigin,
+): Promise<void> {
+  await requirePermission(actor, "organization.add_member", { orgId }, { what: "Organization" });
+  const role = parseRole(input.role);
+  const user = await findUserByUsername(input.username);
+  if (!user || user.disabledAt) throw new ServiceError("not_found", "This user does not exist.", { field: "username" });
+  await changeOrganization(actor, { orgId, action: "organization.add_member", from }, async (tx, record) => {
+    await insertMembership(tx, orgId, user.id, role);
+    await record({ type: "organization.add_member", subjectId: user.id, data: { role } });
+  });
+}
+
+/**
+ * Changes a member's role (S116: a privilege change is in the audit log). The last administrator stays one.
+ * @throws ServiceError `forbidden`, `not_found`, `invalid_request`, `conflict`
+ */
+export async function changeRole(actor: Actor, orgId: string, userId: string, value: string, from: RequestOrigin): Promise<void> {
+  const role = parseRole(value);
+  if (!isId(userId)) throw notFound("Member");
+  await changeOrganization(actor, { orgId, action: "organization.manage", from }, async (tx, record) => {
+    const before = await tx.membership.findUnique({ where: { orgId_userId: { orgId, userId } }, select: { role: true } });
+    if (!before) throw notFound("Member");
+    if (before.role === role) return;
+    if (before.role === "admin") {
+      await requireOtherAdmin(tx, orgId, userId);
+      await revokeInvitationsBy(tx, userId, orgId);
+    }
+    await tx.membership.update({ where: { orgId_userId: { orgId, userId } }, data: { role } });
+    if (before.role === "admin") await warnOfHeldSecrets(tx, userId, orgId);
+    await record({
+      type: "organization.change_role",
+      subjectId: userId,
+      data: { from: before.role, to: role },
+      isTakingAway: !isRoleAtLeast(role, before.role as OrganizationRole),
+    });
+  });
+}
+
+/**
+ * Removes a member from an organization; members can remove themselves. The last administrator cannot be removed. What the user
+ * granted to apps for this organization ends too, and does not return if they rejoin (S49).
+ * @throws ServiceError `forbidden`, `not_found`, `conflict`
+ */
+export async function removeMember(actor: Actor, orgId: string, userId: string, from: RequestOrigin): Promise<void> {
+  const isLeaving = actorId(actor) === userId;
+  const action = isLeaving ? "organization.leave" : "organization.manage";
+  if (!isId(userId)) throw notFound("Member");
+  await changeOrganization(actor, { orgId, action, from }, async (tx, record) => {
+    const membership = await tx.membership.findUnique({ where: { orgId_userId: { orgId, userId } }, select: { role: true } });
+    if (!membership) throw notFound("Member");
+    if (membership.role === "admin") await requireOtherAdmin(tx, orgId, userId);
+    await tx.membership.delete({ where: { orgId_userId: { orgId, userId } } });
+    await revokeInvitationsBy(tx, userId, orgId);
+    await withdrawOrganization(tx, userId, orgId);
+    await warnOfHeldSecrets(tx, userId, orgId);
+    await record({
+      type: isLeaving ? "organization.leave" : "organization.remove_member",
+      subjectId: userId,
+      data: { role: membership.role },
+    });
+  });
+}
+
+/**
+ * An organization always has an administrator who is not disabled. Call it after `lockOrganization`, before one loses the role.
+ * @throws ServiceError `conflict`
+ */
+async function requireOtherAdmin(tx: Db, orgId: string, userId: string): Promise<void> {
+  const other = await tx.membership.findFirst({
+    where: { orgId, role: "admin", userId: { not: userId }, user: { disabledAt: null } },
+    select: { userId: true },
+  });
+  if (!other) throw conflict("This is the organization's last administrator. Make another member an administrator first.");
+}

@@ -1,0 +1,159 @@
+import type { JSONWebKeySet } from "jose";
+import { isCostlyKey } from "#core/crypto/costly-key.ts";
+import { env } from "#core/env.ts";
+import { log } from "#core/log.ts";
+import { loggableAddress } from "#core/outbound/parse-target.ts";
+import { sendRequest } from "#core/outbound/send-request.ts";
+
+/**
+ * Caches issuers' key sets in this process. Only issuers trusted by somebody here are ever contacted, however many tokens
+ * arrive, and each at a limited rate: anybody can send a token that names one (S98).
+ */
+const FRESH_MIN_SECONDS = 60;
+/** A key that its issuer has removed is rejected here after at most this long. */
+const FRESH_MAX_SECONDS = 60 * 60;
+const FRESH_UNLESS_TOLD_SECONDS = 10 * 60;
+/** After a failure, or a search for a missing key, an issuer is not contacted for this long. */
+const REST_MS = 5_000;
+const ISSUERS_MAX = 500;
+
+type Entry = {
+  keySet?: JSONWebKeySet;
+  freshUntil: number;
+  /** The time of the last request to the issuer, successful or not. */
+  askedAt: number;
+  failure?: IssuerUnusable;
+  /** All callers meanwhile wait for the same response. */
+  asking?: Promise<JSONWebKeySet>;
+};
+
+const issuers = new Map<string, Entry>();
+
+/**
+ * The keys of an issuer. @param isKeyUnknown a token names a key that is not cached: the issuer may have changed its keys.
+ * @throws IssuerUnusable
+ */
+export async function issuerKeys(issuer: string, { isKeyUnknown = false } = {}): Promise<JSONWebKeySet> {
+  const entry = entryOf(issuer);
+  if (entry.asking) return entry.asking;
+  const isResting = Date.now() - entry.askedAt < REST_MS;
+  const fresh = freshKeys(entry);
+  if (fresh && (!isKeyUnknown || isResting)) return fresh;
+  if (entry.failure && isResting) throw entry.failure;
+  entry.asking = ask(issuer, entry).finally(() => {
+    delete entry.asking;
+  });
+  return entry.asking;
+}
+
+async function ask(issuer: string, entry: Entry): Promise<JSONWebKeySet> {
+  try {
+    const { keySet, maxAgeSeconds = FRESH_UNLESS_TOLD_SECONDS } = await discoverKeys(issuer);
+    const seconds = Math.min(Math.max(maxAgeSeconds, FRESH_MIN_SECONDS), FRESH_MAX_SECONDS);
+    Object.assign(entry, { keySet, freshUntil: Date.now() + seconds * 1000 });
+    delete entry.failure;
+    return keySet;
+  } catch (error) {
+    if (!(error instanceof IssuerUnusable)) throw error;
+    // A token with an unknown key must not discard the keys that are still valid.
+    const fresh = freshKeys(entry);
+    if (fresh) return fresh;
+    entry.failure = error;
+    throw error;
+  } finally {
+    entry.askedAt = Date.now();
+  }
+}
+
+const freshKeys = ({ keySet, freshUntil }: Entry): JSONWebKeySet | undefined => (freshUntil > Date.now() ? keySet : undefined);
+
+function entryOf(issuer: string): Entry {
+  const known = issuers.get(issuer);
+  // The most recently used one is evicted last.
+  issuers.delete(issuer);
+  const entry = known ?? { freshUntil: 0, askedAt: 0 };
+  issuers.set(issuer, entry);
+  if (issuers.size > ISSUERS_MAX) issuers.delete(issuers.keys().next().value as string);
+  return entry;
+}
+
+type DiscoveredKeys = { keySet: JSONWebKeySet; maxAgeSeconds: number | undefined };
+
+const KEYS_MAX = 100;
+
+/**
+ * The signing keys of an issuer, from its discovery document (OpenID Connect Discovery §4). The document must name exactly the requested
+ * issuer (§4.3); otherwise it belongs to another one. Keys that take too long to verify with are left out: anybody can be an issuer, and
+ * every token would cost as much (S137). @throws IssuerUnusable
+ */
+export async function discoverKeys(issuer: string): Promise<DiscoveredKeys> {
+  const address = `${issuer.replace(/\/$/, "")}/.well-known/openid-configuration`;
+  const { value: document } = await fetchJson(address, "the issuer's discovery document");
+  if (document.issuer !== issuer) throw new IssuerUnusable("the issuer's discovery document names another issuer");
+  const { jwks_uri: keysAddress } = document;
+  if (typeof keysAddress !== "string" || URL.parse(keysAddress)?.protocol !== "https:") {
+    throw new IssuerUnusable("the issuer's discovery document has no https jwks_uri");
+  }
+  const { value, maxAgeSeconds } = await fetchJson(keysAddress, "the issuer's key set");
+  const { keys } = value;
+  const isKey = (key: unknown) => typeof key === "object" && key !== null && typeof (key as { kty?: unknown }).kty === "string";
+  if (!Array.isArray(keys) || !keys.every(isKey)) throw new IssuerUnusable("the issuer's key set is invalid");
+  if (keys.length > KEYS_MAX) throw new IssuerUnusable(`the issuer's key set has more than ${KEYS_MAX} keys`);
+  return { keySet: { keys: keys.filter((key) => !isCostlyKey(key)) }, maxAgeSeconds };
+}
+
+/** Ten times the largest key sets of public issuers. */
+const MAX_BODY_BYTES = 128 * 1024;
+/** A job waits for two of these, one after the other. */
+const DEADLINE_MS = 2_500;
+
+type FetchedJson = {
+  value: Record<string, unknown>;
+  /** The lifetime in the response's Cache-Control; undefined if it has none. */
+  maxAgeSeconds: number | undefined;
+};
+
+/** Why an issuer's document cannot be used: a clause for the person who chose the issuer. */
+export class IssuerUnusable extends Error {
+  override name = "IssuerUnusable";
+}
+
+/**
+ * Fetches a JSON object by https, through the guard against non-public addresses (S98, S117). Redirects are not followed: the
+ * issuer's host is trusted, but not hosts to which it points. @throws IssuerUnusable
+ */
+async function fetchJson(url: string, what: string): Promise<FetchedJson> {
+  const result = await sendRequest({
+    url,
+    headers: { accept: "application/json" },
+    deadlineMs: DEADLINE_MS,
+    maxBodyBytes: MAX_BODY_BYTES,
+    onExcess: "fail",
+    isHttpsRequired: true,
+    ports: isOnOneMachine() ? undefined : [443],
+  });
+  if (result.outcome !== "answered") {
+    log().info({ address: loggableAddress(url), reason: result.reason }, "an issuer's document could not be fetched");
+    throw new IssuerUnusable(`${what} could not be read: ${result.reason}`);
+  }
+  if (result.status !== 200)
+    throw new IssuerUnusable(`${what} could not be read: the server responded with status ${result.status}`);
+  const value = parseObject(result.body);
+  if (!value) throw new IssuerUnusable(`${what} is not a JSON object`);
+  const [, maxAge] = /(?:^|[\s,])max-age=(\d{1,9})/i.exec(result.headers["cache-control"] ?? "") ?? [];
+  return { value, maxAgeSeconds: maxAge === undefined ? undefined : Number(maxAge) };
+}
+
+/** On a developer's machine an issuer may use any port, like everything else there. */
+function isOnOneMachine(): boolean {
+  return ["localhost", "127.0.0.1", "[::1]"].includes(new URL(env().ORIGIN).hostname) || env().OUTBOUND_ALLOW_CIDRS.length > 0;
+}
+
+function parseObject(body: Uint8Array): Record<string, unknown> | undefined {
+  try {
+    const value: unknown = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(body));
+    return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,91 @@
+import { type Actor, actorId, type Person } from "#core/access/actor.ts";
+import { requirePermission } from "#core/access/may.ts";
+import { recordAuditEvent } from "#core/audit/record-audit-event.ts";
+import type { RequestOrigin } from "#core/audit/request-origin.ts";
+import { db } from "#core/db.ts";
+import { notFound } from "#core/errors.ts";
+import { isId } from "#core/ids.ts";
+import { queueMail } from "#core/mail/queue-mail.ts";
+import { requireSignInMethod } from "../identity-providers/linked-identities.ts";
+import { secondStepResetLetter } from "../mails/sign-in-letters.ts";
+import { displayText } from "../plain-text.ts";
+import { changeSecondStep } from "./change-second-step.ts";
+import { hasSecondStep, organizationsAskingForSecondStep } from "./find-second-step.ts";
+
+/**
+ * Renames a passkey.
+ * @throws ServiceError `not_found`, `invalid_request` on `name`, `reauthentication_required`
+ */
+export async function renamePasskey(actor: Person, id: string, input: { name: string }, from: RequestOrigin): Promise<void> {
+  const { userId } = actor;
+  if (!isId(id)) throw notFound("Passkey");
+  const name = displayText("name", input.name, { maxCharacters: 60 });
+  await changeSecondStep(actor, { letter: null, from }, async (tx, record) => {
+    const { count } = await tx.passkey.updateMany({ where: { id, userId }, data: { name } });
+    if (count === 0) throw notFound("Passkey");
+    await record({ type: "passkey.rename", data: { name } });
+  });
+}
+
+/**
+ * Deletes one of the user's passkeys: it no longer signs anybody in.
+ * @param closes the organizations that the user was told this closes to them, if it is the last second step
+ * @throws ServiceError `not_found`, `conflict` (the last way in; see `changeSecondStep`), `reauthentication_required`
+ */
+export async function removePasskey(actor: Person, id: string, closes: readonly string[], from: RequestOrigin): Promise<void> {
+  const { userId } = actor;
+  if (!isId(id)) throw notFound("Passkey");
+  const passkey = await db().passkey.findFirst({ where: { id, userId }, select: { name: true } });
+  if (!passkey) throw notFound("Passkey");
+  const { name } = passkey;
+  const letter = `The passkey "${name}" was removed. It no longer signs you in.`;
+  await changeSecondStep(actor, { letter, closes, from }, async (tx, record) => {
+    const { count } = await tx.passkey.deleteMany({ where: { id, userId } });
+    if (count === 0) throw notFound("Passkey");
+    await requireSignInMethod(userId, tx);
+    await record({ type: "passkey.remove", data: { name } });
+  });
+}
+
+/**
+ * Removes the user's authenticator app.
+ * @param closes the organizations that the user was told this closes to them
+ * @throws ServiceError `not_found`, `conflict` (see `changeSecondStep`), `reauthentication_required`
+ */
+export async function removeTotp(actor: Person, closes: readonly string[], from: RequestOrigin): Promise<void> {
+  const { userId } = actor;
+  const letter = "Your authenticator app was removed. Its codes no longer work.";
+  await changeSecondStep(actor, { letter, closes, from }, async (tx, record) => {
+    const { count } = await tx.totp.deleteMany({ where: { userId } });
+    if (count === 0) throw notFound("Authenticator app");
+    await record({ type: "totp.remove" });
+  });
+}
+
+/**
+ * For a user who is locked out: deletes all passkeys, the authenticator app and the recovery codes, so that the password alone
+ * signs in again. Sessions, tokens and memberships stay, but organizations that require a second step are closed until there is
+ * one again. The operator must be sure who is asking (docs/decisions/041).
+ * @throws ServiceError `not_found`, `reauthentication_required` (S113)
+ */
+export async function resetSecondStep(actor: Actor, userId: string, from: RequestOrigin): Promise<void> {
+  await requirePermission(actor, "second_step.reset", { userId }, { what: "User" });
+  await db().$transaction(async (tx) => {
+    const [user] = await tx.$queryRaw<{ username: string; email: string }[]>`
+      SELECT username, email FROM "user" WHERE id = ${userId} FOR NO KEY UPDATE`;
+    if (!user) throw notFound("User");
+    const wasOn = await hasSecondStep(userId, tx);
+    await tx.passkey.deleteMany({ where: { userId } });
+    await tx.totp.deleteMany({ where: { userId } });
+    await tx.recoveryCode.deleteMany({ where: { userId } });
+    // A pending second step would ask for a method that no longer exists.
+    await tx.oneTimeToken.deleteMany({
+      where: { userId, purpose: { in: ["second-step", "passkey-challenge", "totp-enrolment"] } },
+    });
+    const event = { type: "second_step.reset", actorId: actorId(actor), subjectId: userId, from } as const;
+    await recordAuditEvent(tx, event);
+    if (!wasOn) return;
+    for (const { id } of await organizationsAskingForSecondStep(userId, tx)) await recordAuditEvent(tx, { ...event, orgId: id });
+    await queueMail(tx, { to: user.email, ...secondStepResetLetter(user) });
+  });
+}

@@ -1,0 +1,78 @@
+import { createHmac, randomBytes, randomInt } from "node:crypto";
+import { hashRaw } from "@node-rs/argon2";
+import type { Person } from "#core/access/actor.ts";
+import { requirePermission } from "#core/access/may.ts";
+import type { RequestOrigin } from "#core/audit/request-origin.ts";
+import { derivedKeys, seal, unseal } from "#core/crypto/seal.ts";
+import type { Db } from "#core/db.ts";
+import { conflict } from "#core/errors.ts";
+import { newId } from "#core/ids.ts";
+import { consumeThrottle, throttleKey } from "../throttle.ts";
+import { changeSecondStep } from "./change-second-step.ts";
+import { hasSecondStep } from "./find-second-step.ts";
+
+/** Ten slow hashes each time. */
+const MAKE_LIMIT = { limit: 10, windowSeconds: 60 * 60 };
+
+/**
+ * Creates ten recovery codes; earlier ones stop working. They are stored hashed, so they can be read only now.
+ * @throws ServiceError `conflict` without a second step, `rate_limited`, `reauthentication_required`
+ */
+export async function makeRecoveryCodes(actor: Person, from: RequestOrigin): Promise<string[]> {
+  const { userId } = actor;
+  await requirePermission(actor, "second_step.manage", { userId }, { what: "User" });
+  await consumeThrottle(throttleKey("recovery-codes", userId), MAKE_LIMIT);
+  const codes = Array.from({ length: RECOVERY_CODES }, newRecoveryCode);
+  const salt = randomBytes(SALT_BYTES);
+  const sealedSalt = seal("recovery codes", salt.toString("base64"));
+  const hashes = await Promise.all(codes.map((code) => hashRecoveryCode(code, salt)));
+  const letter = "New recovery codes were created. Your previous ones no longer work.";
+  await changeSecondStep(actor, { letter, from }, async (tx, record) => {
+    if (!(await hasSecondStep(userId, tx))) throw conflict("Set up a passkey or an authenticator app first.");
+    await tx.recoveryCode.deleteMany({ where: { userId } });
+    await tx.recoveryCode.createMany({ data: hashes.map((codeHash) => ({ id: newId(), userId, codeHash, sealedSalt })) });
+    await record({ type: "recovery_code.create" });
+  });
+  return codes;
+}
+
+const RECOVERY_CODES = 10;
+
+// Digits and letters that are not confused with each other: 32 signs, 5 bits each.
+const ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz";
+const CODE_CHARACTERS = 10;
+
+/** `xxxxx-xxxxx`: 50 random bits, for users who have lost the second step. */
+function newRecoveryCode(): string {
+  const code = Array.from({ length: CODE_CHARACTERS }, () => ALPHABET[randomInt(ALPHABET.length)]).join("");
+  return `${code.slice(0, 5)}-${code.slice(5)}`;
+}
+
+const SALT_BYTES = 16;
+
+/**
+ * The stored forms that a code of this user may have. 50 bits could be searched, so it is hashed like a password (ASVS 6.5.2), with one
+ * salt for a user's ten codes that is encrypted (S130): one hash finds the code among ten, and a copy of the database alone reveals none.
+ */
+export async function recoveryCodeHashes(tx: Db, userId: string, code: string): Promise<string[]> {
+  const row = await tx.recoveryCode.findFirst({ where: { userId }, select: { sealedSalt: true } });
+  const salts = row?.sealedSalt
+    ? [Buffer.from(unseal("recovery codes", row.sealedSalt), "base64")]
+    : derivedKeys("recovery-codes").map((key) => saltUnder(key, userId));
+  return Promise.all(salts.map((salt) => hashRecoveryCode(code, salt)));
+}
+
+/** The salt of codes from before salts were stored; a rotation of SECRET_KEY stores it. */
+export function saltUnder(key: Buffer, userId: string): Buffer {
+  return createHmac("sha256", key).update(userId).digest().subarray(0, SALT_BYTES);
+}
+
+async function hashRecoveryCode(code: string, salt: Buffer): Promise<string> {
+  const hash = await hashRaw(asWritten(code), { memoryCost: 19_456, timeCost: 2, parallelism: 1, salt });
+  return hash.toString("base64url");
+}
+
+/** Normalizes a code as typed: ignores case, hyphens and spaces, and reads letters as the digits that they look like. */
+function asWritten(code: string): string {
+  return code.slice(0, 100).toLowerCase().replace(/[\s-]/g, "").replaceAll("o", "0").replace(/[il]/g, "1").replaceAll("u", "v");
+}

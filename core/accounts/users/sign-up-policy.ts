@@ -1,0 +1,66 @@
+import type { Actor } from "../../access/actor.ts";
+import { requirePermission } from "../../access/may.ts";
+import { recordAuditEvent } from "../../audit/record-audit-event.ts";
+import type { RequestOrigin } from "../../audit/request-origin.ts";
+import { type Db, db } from "../../db.ts";
+import { ServiceError } from "../../errors.ts";
+import { parseEmailAddress } from "../email-address.ts";
+import { findInvitation } from "../organizations/invitations.ts";
+
+/**
+ * Whether anybody may create an account, which is so until an operator changes it; otherwise only people with an open invitation to an
+ * organization may. Identity providers have a switch of their own.
+ */
+type SignUpPolicy = {
+  isOpen: boolean;
+  /** When an operator last changed it; null if none did. */
+  changedAt: Date | null;
+};
+
+const KEY = "sign_up";
+
+export async function readSignUpPolicy(tx: Db = db()): Promise<SignUpPolicy> {
+  const row = await tx.setting.findUnique({ where: { key: KEY } });
+  return { isOpen: (row?.value as { isOpen?: unknown } | undefined)?.isOpen !== false, changedAt: row?.updatedAt ?? null };
+}
+
+/** @throws ServiceError `forbidden`, `reauthentication_required` (S113) */
+export async function setSignUpPolicy(
+  actor: Actor,
+  { isOpen }: Pick<SignUpPolicy, "isOpen">,
+  from: RequestOrigin,
+): Promise<SignUpPolicy> {
+  return db().$transaction(async (tx) => {
+    await requirePermission(actor, "installation.configure", null, { what: "The installation", tx });
+    const before = await readSignUpPolicy(tx);
+    const change = { value: { isOpen }, updatedAt: new Date() };
+    await tx.setting.upsert({ where: { key: KEY }, create: { key: KEY, ...change }, update: change });
+    const data = { isOpen, before: before.isOpen };
+    await recordAuditEvent(tx, { type: "installation.sign_up_policy", actor, data, from });
+    return { isOpen, changedAt: change.updatedAt };
+  });
+}
+
+/** The open invitation at whose page somebody wants to continue after signing up. */
+export async function invitationAt(returnTo: string | null | undefined): Promise<{ email: string } | undefined> {
+  const token = /^\/invitations\/([\w-]+)$/.exec(returnTo ?? "")?.[1];
+  const invitation = token ? await findInvitation(token) : undefined;
+  return invitation?.state === "open" ? invitation : undefined;
+}
+
+/**
+ * Refuses an account that nobody may create. It is asked when somebody signs up, and again when the account comes into being.
+ * @throws ServiceError `forbidden`
+ */
+export async function requireSignUp(email: { canonical: string }, returnTo: string | null | undefined): Promise<void> {
+  if ((await readSignUpPolicy()).isOpen) return;
+  const invitation = await invitationAt(returnTo);
+  if (invitation && parseEmailAddress(invitation.email).canonical === email.canonical) return;
+  throw new ServiceError(
+    "forbidden",
+    invitation
+      ? "The invitation was sent to another e-mail address. Create the account with that address."
+      : "Only invited people can create an account here. Ask an organization to invite you.",
+    invitation && { field: "email" },
+  );
+}

@@ -1,0 +1,89 @@
+import { keyIds, open, type SealPurpose } from "../crypto/seal.ts";
+import { env, SettingsError } from "../env.ts";
+import { sealedColumns } from "../instance/rotate-secret-key.ts";
+import type { DumpPart } from "../postgres/copy/read-dump.ts";
+import { BackupError } from "./backup-error.ts";
+import type { Manifest } from "./manifest.ts";
+
+/** @throws {BackupError} or {SettingsError} unless this process has the SECRET_KEY that the service had */
+export function requireSecretKey({ secretKeys }: Manifest): void {
+  if (!env().SECRET_KEY) {
+    throw new SettingsError(
+      `SECRET_KEY is not set. Set it to the one that the service had, or put its file at ${env().DATA_DIR}/secret-key. It is not in the backup.`,
+    );
+  }
+  const [needed = ""] = secretKeys;
+  if (keyIds().includes(needed)) return;
+  throw new BackupError(
+    "SECRET_KEY is not the one that the service had when the backup was made. Set that one: it is not in the backup, and without it " +
+      "signing keys, secrets of webhooks and second factors in it cannot be decrypted. After a rotation, use the key of that time.",
+  );
+}
+
+export type DatabaseCheck = {
+  rows: number;
+  /** Stored secrets, and how many of them no key of this process decrypts. */
+  secrets: number;
+  unreadable: number;
+  /** Locations of large files in local storage. */
+  largeFiles: Set<string>;
+};
+
+/** Reads a whole dump: counts rows, decrypts what is sealed, and collects the large files that rows refer to. */
+export async function checkDatabase(
+  parts: AsyncIterable<DumpPart>,
+  expected: Readonly<Record<string, number>>,
+): Promise<DatabaseCheck> {
+  const found: DatabaseCheck = { rows: 0, secrets: 0, unreadable: 0, largeFiles: new Set() };
+  const sealed = new Map<string, [column: string, purpose: SealPurpose][]>();
+  for (const [purpose, columns] of Object.entries(sealedColumns))
+    for (const { table, column } of columns) sealed.set(table, [...(sealed.get(table) ?? []), [column, purpose as SealPurpose]]);
+  for await (const part of parts) {
+    if (part.kind === "statement") continue;
+    const { table, columns, content } = part;
+    const secrets = (sealed.get(table) ?? []).map(([column, purpose]) => [columns.indexOf(column), purpose] as const);
+    const location = ["lfs_object", "xet_xorb"].includes(table) ? columns.indexOf("location") : -1;
+    let rows = 0;
+    for await (const line of linesOf(content)) {
+      rows++;
+      if (secrets.length === 0 && location < 0) continue;
+      const fields = line.toString("latin1").split("\t");
+      for (const [at, purpose] of secrets) countSecret(found, purpose, fields[at] ?? "\\N");
+      const stored = fields[location];
+      if (stored?.startsWith("local:")) found.largeFiles.add(stored);
+    }
+    if (rows !== expected[table]) {
+      throw new BackupError(
+        `The backup is damaged: it has ${rows} rows of the table ${table} instead of ${expected[table]}. Use another one.`,
+      );
+    }
+    found.rows += rows;
+  }
+  return found;
+}
+
+/** Bytes in the text format of COPY: `\\x` and hexadecimal digits. */
+function countSecret(found: DatabaseCheck, purpose: SealPurpose, field: string): void {
+  if (!field.startsWith("\\\\x")) return;
+  found.secrets++;
+  try {
+    open(purpose, Buffer.from(field.slice(3), "hex"));
+  } catch {
+    found.unreadable++;
+  }
+}
+
+/** The rows, without the line feeds at their ends. */
+async function* linesOf(content: AsyncIterable<Buffer>): AsyncGenerator<Buffer, void, undefined> {
+  let rest: Buffer[] = [];
+  for await (const piece of content) {
+    let from = 0;
+    for (let end = piece.indexOf("\n"); end >= 0; end = piece.indexOf("\n", from)) {
+      const line = piece.subarray(from, end);
+      yield rest.length > 0 ? Buffer.concat([...rest, line]) : line;
+      rest = [];
+      from = end + 1;
+    }
+    if (from < piece.length) rest.push(piece.subarray(from));
+  }
+}

@@ -1,0 +1,201 @@
+import { access } from "node:fs/promises";
+import { join } from "node:path";
+import packageJson from "../../package.json" with { type: "json" };
+import { recordAuditEvent } from "../audit/record-audit-event.ts";
+import { keyIds } from "../crypto/seal.ts";
+import { db } from "../db.ts";
+import { directDatabaseUrl, env } from "../env.ts";
+import { holdDeletions } from "../housekeeping/hold-deletions.ts";
+import { recordLastBackup } from "../operations/last-backup.ts";
+import { beginDump, type DatabaseDump } from "../postgres/copy/dump-database.ts";
+import { BackupError } from "./backup-error.ts";
+import { findBackup, isSame, MANIFEST, type Manifest } from "./manifest.ts";
+import { type BackupPlace, openPlace } from "./place.ts";
+import { readAllRefs } from "./refs.ts";
+import { forget, listSnapshots, openRepository, type Saved, saveDirectories, saveStream } from "./restic.ts";
+
+type Options = {
+  /** A directory, `s3://bucket/prefix`, or a place that restic knows. */
+  to: string;
+  /** How many backups to keep there; all unless given. */
+  keep?: number | undefined;
+  signal?: AbortSignal;
+  /** What it does now, for a terminal. */
+  report?: (step: string) => void;
+};
+
+export type CreatedBackup = { id: string; manifest: Manifest; bytes: number; addedBytes: number; removed: number };
+
+/** What is copied of DATA_DIR, if it exists. */
+const DIRECTORIES = ["repositories", "lfs/objects", "outbox"];
+/** Refs are stored apart, before the objects. Indexes over packs, and locks and unfinished files, could fit nothing that is copied. */
+const EXCLUDED = [
+  "repositories/*/*.git/refs",
+  "repositories/*/*.git/packed-refs",
+  "repositories/*/*.git/objects/pack/multi-pack-index*",
+  "repositories/*/*.git/objects/info/commit-graph*",
+  "repositories/*/*.git/objects/*/tmp_*",
+  "repositories/*/*.git/objects/*/.tmp-*",
+  "repositories/*/*.git/objects/tmp_objdir-*",
+  "repositories/*/*.git/objects/incoming-*",
+  "*.lock",
+];
+const COPIES_MAX = 4;
+
+/**
+ * Backs up the installation while the service runs, and only what the place does not have yet. First one moment of the database, then
+ * refs, then the objects that they lead to: what was confirmed before the start is in it. Git's and our own garbage collection wait. The
+ * manifest comes last: without it, a backup does not count. The next run continues with what it has stored.
+ * @throws {BackupError}; ServiceError `conflict` while another one runs
+ */
+export async function createBackup({ to, keep, signal, report = () => undefined }: Options): Promise<CreatedBackup> {
+  const place = openPlace(to);
+  await openRepository(place, { mayCreate: true });
+  const startedAt = new Date();
+  report("waiting for maintenance of repositories");
+  const held = await holdDeletions();
+  const stop = AbortSignal.any([held.lost, ...(signal ? [signal] : [])]);
+  let made: CreatedBackup;
+  try {
+    const saved = await saveParts(place, stop, report);
+    const manifest: Manifest = {
+      format: 1,
+      version: packageJson.version,
+      origin: env().ORIGIN,
+      startedAt: startedAt.toISOString(),
+      finishedAt: new Date().toISOString(),
+      secretKeys: keyIds(),
+      ...saved.described,
+    };
+    const content = [Buffer.from(JSON.stringify(manifest))];
+    const { snapshotId } = await saveStream(place, {
+      name: "manifest.json",
+      kind: MANIFEST,
+      content: asStream(content),
+      signal: stop,
+    });
+    made = { id: snapshotId.slice(0, 8), manifest, removed: 0, ...saved.size };
+  } catch (error) {
+    if (!held.lost.aborted) throw error;
+    throw new BackupError("The database could not be reached for two minutes, so files may be missing. Run the command again.", {
+      cause: error,
+    });
+  } finally {
+    await held.release();
+  }
+  if (keep !== undefined) {
+    report("removing old backups");
+    made.removed = await keepNewest(place, keep);
+  }
+  const finishedAt = new Date();
+  await recordLastBackup({
+    finishedAt,
+    place: place.name,
+    addedBytes: made.addedBytes,
+    seconds: Math.round((finishedAt.getTime() - startedAt.getTime()) / 1_000),
+  });
+  await recordAuditEvent(db(), { type: "installation.back_up", data: { place: place.name, backup: made.id } });
+  return made;
+}
+
+type Parts = {
+  described: Pick<Manifest, "parts" | "migrations" | "rows" | "auditHead" | "repositories" | "largeFiles">;
+  size: { bytes: number; addedBytes: number };
+};
+
+async function saveParts(place: BackupPlace, signal: AbortSignal, report: (step: string) => void): Promise<Parts> {
+  const rows: Record<string, number> = {};
+  let repositories = 0;
+  const dump = await beginDump(env().DATABASE_OWNER_URL ?? directDatabaseUrl());
+  try {
+    const ids = (await dump.query<{ id: string }>("select id from repo where platform_id is null order by id")).map(
+      ({ id }) => id,
+    );
+    const found = await readStored(dump);
+    report("refs");
+    const refs = await saveStream(place, {
+      ...{ name: "refs.txt", kind: "refs", signal },
+      content: readAllRefs(ids, () => repositories++),
+    });
+    report("database");
+    const database = await saveStream(place, { name: "database.sql", kind: "database", signal, content: dump.content(rows) });
+    // Vacuum waits for the end of this transaction, and copying files takes long.
+    await dump.close();
+    report("repositories and large files");
+    const files = await saveFiles(place, signal);
+    const all = [database, refs, files];
+    const sum = (of: (saved: Saved) => number) => all.reduce((total, saved) => total + of(saved), 0);
+    return {
+      described: {
+        parts: { database: database.snapshotId, refs: refs.snapshotId, files: files.snapshotId },
+        migrations: dump.migrations,
+        ...found,
+        rows,
+        repositories,
+      },
+      size: { bytes: sum(({ bytes }) => bytes), addedBytes: sum(({ addedBytes }) => addedBytes) },
+    };
+  } finally {
+    await dump.close();
+  }
+}
+
+async function readStored(dump: DatabaseDump): Promise<Pick<Manifest, "auditHead" | "largeFiles">> {
+  const [head] = await dump.query<{ seq: string; hash: string }>(
+    "select seq::text, encode(hash, 'hex') as hash from audit_seal order by seq desc limit 1",
+  );
+  const [count] = await dump.query<{ local: number; bucket: number }>(
+    `select (count(*) filter (where location like 'local:%'))::int as local, (count(*) filter (where location like 's3:%'))::int as bucket
+       from (select location from lfs_object union select location from xet_xorb) as stored`,
+  );
+  return { auditHead: head ?? null, largeFiles: count ?? { local: 0, bucket: 0 } };
+}
+
+/** A file may vanish between the moment when its name is read and the moment when it is. Then all is looked through again. */
+async function saveFiles(place: BackupPlace, signal: AbortSignal): Promise<Saved> {
+  const { DATA_DIR } = env();
+  const names: string[] = [];
+  for (const name of DIRECTORIES) if (await isThere(join(DATA_DIR, name))) names.push(name);
+  if (names.length === 0)
+    return saveStream(place, { name: "empty", kind: "files", content: asStream([Buffer.from("\n")]), signal });
+  for (let copy = 1; copy <= COPIES_MAX; copy++) {
+    const { isIncomplete, ...saved } = await saveDirectories(place, {
+      cwd: DATA_DIR,
+      names,
+      exclude: EXCLUDED,
+      kind: "files",
+      signal,
+    });
+    if (!isIncomplete) return saved;
+  }
+  throw new BackupError(
+    `Some files of ${DATA_DIR} cannot be read, or vanished in each of ${COPIES_MAX} attempts. Run this command as the user of the service, ` +
+      "and make sure that no program deletes files of repositories.",
+  );
+}
+
+/** @returns how many backups were removed */
+async function keepNewest(place: BackupPlace, keep: number): Promise<number> {
+  const backups = await listSnapshots(place, MANIFEST);
+  const kept = backups.slice(-keep);
+  const parts: string[] = [];
+  for (const { id } of kept) parts.push(...Object.values((await findBackup(place, id)).manifest.parts));
+  const isKept = (snapshot: { id: string }) =>
+    kept.some(({ id }) => id === snapshot.id) || parts.some((part) => isSame(snapshot, part));
+  // Also the parts of backups that were interrupted.
+  await forget(
+    place,
+    (await listSnapshots(place)).filter((snapshot) => !isKept(snapshot)).map(({ id }) => id),
+  );
+  return backups.length - kept.length;
+}
+
+async function* asStream(pieces: readonly Buffer[]): AsyncGenerator<Buffer, void, undefined> {
+  yield* pieces;
+}
+
+const isThere = (path: string): Promise<boolean> =>
+  access(path).then(
+    () => true,
+    () => false,
+  );

@@ -1,0 +1,65 @@
+import { buffer } from "node:stream/consumers";
+import type { AppliedMigration } from "../postgres/copy/dump-database.ts";
+import { BackupError } from "./backup-error.ts";
+import type { BackupPlace } from "./place.ts";
+import { listSnapshots, readFile, type Snapshot } from "./restic.ts";
+
+/** Describes a backup. It is stored last: what has no manifest is not a backup. */
+export type Manifest = {
+  format: 1;
+  /** Of the service. */
+  version: string;
+  origin: string;
+  startedAt: string;
+  finishedAt: string;
+  /** The IDs of the parts, which are hashes of all that is in them. */
+  parts: { database: string; refs: string; files: string };
+  migrations: AppliedMigration[];
+  /** How many rows each table has. */
+  rows: Record<string, number>;
+  auditHead: { seq: string; hash: string } | null;
+  repositories: number;
+  /** Large files, by where they are stored. Those in a bucket are not in the backup. */
+  largeFiles: { local: number; bucket: number };
+  /** IDs of the keys that the service had, the one that encrypts first. They reveal nothing of the keys. */
+  secretKeys: string[];
+};
+
+export type Backup = { id: string; manifest: Manifest };
+
+export const MANIFEST = "manifest";
+const FILE = "/manifest.json";
+
+/** @returns complete backups, oldest first */
+export async function listBackups(place: BackupPlace): Promise<Backup[]> {
+  const backups: Backup[] = [];
+  for (const snapshot of await listSnapshots(place, MANIFEST)) backups.push(await readManifest(place, snapshot));
+  return backups;
+}
+
+/** @param id of one of them; the newest unless given @throws {BackupError} if there is none */
+export async function findBackup(place: BackupPlace, id?: string): Promise<Backup> {
+  const snapshots = await listSnapshots(place, MANIFEST);
+  const found = id === undefined ? snapshots.at(-1) : snapshots.find((snapshot) => isSame(snapshot, id));
+  if (!found) {
+    throw new BackupError(
+      id === undefined
+        ? `There is no complete backup at ${place.name}.`
+        : `There is no backup ${id} at ${place.name}. \`backup list\` lists them.`,
+    );
+  }
+  const backup = await readManifest(place, found);
+  const all = await listSnapshots(place);
+  const lost = Object.entries(backup.manifest.parts).find(([, part]) => !all.some((snapshot) => isSame(snapshot, part)));
+  if (lost) throw new BackupError(`The backup ${backup.id} is damaged: its ${lost[0]} are missing. Use another one.`);
+  return backup;
+}
+
+async function readManifest(place: BackupPlace, { id }: Snapshot): Promise<Backup> {
+  const manifest = JSON.parse((await buffer(readFile(place, id, FILE))).toString()) as Manifest;
+  if (manifest.format !== 1) throw new BackupError("A newer version of the service made this backup. Use that version.");
+  return { id: id.slice(0, 8), manifest };
+}
+
+/** Restic shortens IDs. */
+export const isSame = ({ id }: Pick<Snapshot, "id">, shortId: string): boolean => shortId.length >= 8 && id.startsWith(shortId);

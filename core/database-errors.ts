@@ -1,0 +1,62 @@
+/** PostgreSQL's code for `lock_timeout`: another transaction held a row or a lock for longer than this one waits (`lockRepo`). */
+export const LOCK_TIMEOUT = "55P03";
+
+export const UNIQUE_VIOLATION = "23505";
+
+/** PostgreSQL's code for `statement_timeout`. */
+export const QUERY_CANCELED = "57014";
+
+/** PostgreSQL's code for a change on a standby: another server has become the primary. */
+export const READ_ONLY = "25006";
+
+const DOWN = new Set<unknown>([
+  LOCK_TIMEOUT,
+  READ_ONLY,
+  "ECONNREFUSED",
+  "ECONNRESET",
+  "EPIPE",
+  "ETIMEDOUT",
+  // The lookup of the host name can fail too, for example if it is a container's.
+  "ENOTFOUND",
+  "EAI_AGAIN",
+  "EHOSTUNREACH",
+  "ENETUNREACH",
+  "57P01",
+  "57P02",
+  "57P03",
+  "08006",
+  "08001",
+  "08003",
+  // PgBouncer's code for everything, such as a server that it cannot reach.
+  "08P01",
+  // All connections that the server allows are in use.
+  "53300",
+  "P1001",
+  "P1002",
+  "P1017",
+]);
+
+/** The codes of an error and of its causes: Postgres's, and the one that Prisma's adapter wraps. */
+export function databaseCodes(error: unknown): unknown[] {
+  const codes: unknown[] = [];
+  for (let at: unknown = error, depth = 0; at instanceof Error && depth < 5; at = at.cause, depth++) {
+    const { code, cause } = at as { code?: unknown; cause?: { originalCode?: unknown } };
+    const meta = (at as { meta?: { driverAdapterError?: { cause?: { originalCode?: unknown } } } }).meta;
+    codes.push(code, cause?.originalCode, meta?.driverAdapterError?.cause?.originalCode);
+  }
+  return codes.filter((code) => code !== undefined);
+}
+
+/** Messages of pg, its pool and Prisma. The last one means that no connection was free in time, so the transaction did not begin. */
+const DOWN_MESSAGE =
+  /timeout exceeded when trying to connect|Connection terminated|Can't reach database server|the database system is|Unable to start a transaction in the given time/i;
+
+/** Whether the database is unavailable, or a connection or lock is not free: then the response is 503 with Retry-After. */
+export function isDatabaseDown(error: unknown): boolean {
+  if (databaseCodes(error).some((code) => DOWN.has(code))) return true;
+  for (let at: unknown = error, depth = 0; at instanceof Error && depth < 5; at = at.cause, depth++) {
+    if (DOWN_MESSAGE.test(at.message)) return true;
+    if ("errors" in at && Array.isArray(at.errors) && at.errors.some(isDatabaseDown)) return true;
+  }
+  return false;
+}

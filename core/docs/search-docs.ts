@@ -1,0 +1,108 @@
+import type { RootContent } from "hast";
+import { apiDocument } from "../api-document.ts";
+import type { Filling } from "./fill-in.ts";
+import { guides } from "./guides.ts";
+import { readGuide } from "./read-guide.ts";
+import { eventsSection, type ReferenceOperation, sectionsOf } from "./reference/api-reference.ts";
+import { parseGuide, textOf } from "./render-guide.ts";
+
+/** A part of the documentation that has an address of its own. */
+type DocsSection = Readonly<{
+  href: string;
+  /** The page that it is on. */
+  page: string;
+  /** Absent for the top of a page. */
+  heading?: string;
+  text: string;
+}>;
+
+type DocsResult = Omit<DocsSection, "text"> & Readonly<{ excerpt: ReadonlyArray<{ text: string; isMatch: boolean }> }>;
+
+const RESULTS_MAX = 20;
+const WORDS_MAX = 8;
+const EXCERPT_CHARACTERS = 220;
+
+/** Neither the guides nor their filling change while a process runs. */
+let kept: Promise<DocsSection[]> | undefined;
+
+/**
+ * Searches the text of the guides and of the API reference, without regard to letter case and inflection.
+ * @param others pages that are neither
+ * @returns the sections that have all words, the best first
+ */
+export async function searchDocs(search: string, filling: Filling, others: readonly DocsSection[]): Promise<DocsResult[]> {
+  const words = search.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
+  const patterns = words.slice(0, WORDS_MAX).map(patternOf);
+  if (patterns.length === 0) return [];
+  kept ??= sectionsOfGuides(filling).catch((error: unknown) => {
+    kept = undefined;
+    throw error;
+  });
+  const all = [...(await kept), ...others, ...operations()];
+  return all
+    .map((section) => ({ section, score: scoreOf(section, patterns) }))
+    .filter(({ score }) => score > 0)
+    .toSorted((one, other) => other.score - one.score)
+    .slice(0, RESULTS_MAX)
+    .map(({ section: { text, ...section } }) => ({ ...section, excerpt: excerptOf(text, patterns) }));
+}
+
+/** `verify` also finds "verifies" and "verification", `tokens` also "token": a word from its beginning, without its ending. */
+function patternOf(word: string): string {
+  const stem = word.replace(/(?<=..)(?:y|ies|ied|ying|ication)$/, "");
+  const rest = stem === word ? word.replace(/(?<=...)(?:e|es|ed|ing|s)$/, "") : `${stem}(?:y|ie[sd]|ication)`;
+  return `(?<![\\p{L}\\p{N}])${rest}`;
+}
+
+/** Zero unless all words are there. A word in a heading counts more than one in the text. */
+function scoreOf({ page, heading = "", text }: DocsSection, patterns: readonly string[]): number {
+  const scores = patterns.map((pattern) => {
+    const count = (of: string) => of.match(new RegExp(pattern, "giu"))?.length ?? 0;
+    return 10 * count(heading) + 4 * count(page) + Math.min(3, count(text));
+  });
+  return scores.includes(0) ? 0 : scores.reduce((sum, score) => sum + score);
+}
+
+/** The text around the first word that is found, with all found words marked. */
+function excerptOf(text: string, patterns: readonly string[]): DocsResult["excerpt"] {
+  const found = new RegExp(`(?:${patterns.join("|")})[\\p{L}\\p{N}]*`, "giu");
+  const start = text.lastIndexOf(" ", Math.max(0, text.search(found) - EXCERPT_CHARACTERS / 3)) + 1;
+  const end = text.indexOf(" ", start + EXCERPT_CHARACTERS);
+  const part = (start > 0 ? "… " : "") + (end < 0 ? text.slice(start) : `${text.slice(start, end)} …`);
+  return part.split(new RegExp(`(${found.source})`, "giu")).map((piece, index) => ({ text: piece, isMatch: index % 2 === 1 }));
+}
+
+/** One guide after another, so that other requests are answered between two. */
+async function sectionsOfGuides(filling: Filling): Promise<DocsSection[]> {
+  const all: DocsSection[] = [];
+  for (const { slug } of guides) all.push(...(await sectionsOfGuide(slug, filling)));
+  return all;
+}
+
+async function sectionsOfGuide(slug: string, filling: Filling): Promise<DocsSection[]> {
+  const guide = await readGuide(slug);
+  if (!guide) return [];
+  const { tree, title } = parseGuide(guide.markdown, guide.path, filling);
+  const page = guide.label;
+  const parts: { href: string; heading?: string; nodes: RootContent[] }[] = [{ href: `/docs/${slug}`, nodes: [] }];
+  for (const node of tree.children) {
+    if (node.type === "element" && (node.tagName === "h2" || node.tagName === "h3")) {
+      parts.push({ href: `/docs/${slug}#${node.properties.id}`, heading: textOf(node), nodes: [] });
+    } else parts.at(-1)?.nodes.push(node);
+  }
+  return parts.map(({ nodes, ...part }, index) => {
+    const text = nodes.map(textOf).join(" ").replace(/\s+/g, " ").trim();
+    return { ...part, page, text: index === 0 && !title.includes(page) ? `${title}. ${text}` : text };
+  });
+}
+
+function operations(): DocsSection[] {
+  const document = apiDocument();
+  if (!document) return [];
+  return [...sectionsOf(document), eventsSection(document)].flatMap(({ slug, name, operations }) =>
+    operations.map(({ id, method, path, operation: { summary, description } }: ReferenceOperation) => ({
+      ...{ href: `/docs/api/${slug}/${id}`, page: `API: ${name}`, heading: summary ?? id },
+      text: `${method} ${path} ${description ?? ""}`.trim(),
+    })),
+  );
+}

@@ -1,0 +1,64 @@
+import pg from "pg";
+import { requestContext } from "../log.ts";
+import { fairQueue, type Release } from "./fair-queue.ts";
+
+/** A page of ours makes a dozen statements, so one caller's may wait in greater number than requests for other slots. */
+const WAITING_MAX = 256;
+/** Sites behind one address sign many people in, and visitors without an account read most pages. */
+const ANONYMOUS_SHARE = 0.75;
+
+/**
+ * A pool that requests share like other slots (decision 072): a caller alone gets half of the connections, however slow its statements are,
+ * and a newcomer finds a free one (S137). What the process does outside of requests takes a connection without a slot.
+ */
+export class SharedPool extends pg.Pool {
+  override connect(): Promise<pg.PoolClient>;
+  override connect(callback: Parameters<pg.Pool["connect"]>[0]): void;
+  // The pool's own `query` uses the callback.
+  override connect(callback?: Parameters<pg.Pool["connect"]>[0]): Promise<pg.PoolClient> | undefined {
+    const client = this.#connect();
+    if (!callback) return client;
+    client.then(
+      (one) => callback(undefined, one, one.release),
+      (error: Error) => callback(error, undefined, () => {}),
+    );
+    return undefined;
+  }
+
+  async #connect(): Promise<pg.PoolClient> {
+    if (!requestContext.getStore()) return super.connect();
+    const slot = await this.#takeSlot();
+    try {
+      const client = await super.connect();
+      const { release } = client;
+      client.release = (...problem) => {
+        release.apply(client, problem);
+        slot();
+      };
+      return client;
+    } catch (error) {
+      slot();
+      throw error;
+    }
+  }
+
+  /** A refusal looks like that of a pool without a free connection: its caller may try again (core/database-errors.ts). */
+  async #takeSlot(): Promise<Release> {
+    try {
+      return await this.#queue.take({ isKept: true });
+    } catch (cause) {
+      throw new Error("timeout exceeded when trying to connect", { cause });
+    }
+  }
+
+  get #queue() {
+    const { max: slots = 10, connectionTimeoutMillis: waitMaxMs = 0 } = this.options;
+    const name = "database_connections";
+    return fairQueue({ name, slots, anonymousShare: ANONYMOUS_SHARE, waitMaxMs, waitingMax: WAITING_MAX });
+  }
+
+  /** Whether any caller is waiting for a connection now, be it one that waits beyond its share: then callers are paced (request-pace.ts). */
+  get isAwaited(): boolean {
+    return this.waitingCount > 0 || this.#queue.counts.waiting > 0;
+  }
+}

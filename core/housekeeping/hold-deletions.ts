@@ -1,0 +1,81 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { pool } from "../db.ts";
+import { conflict } from "../errors.ts";
+
+const KEY = "deletions_held";
+/** A backup that was killed blocks deletions, and the next backup, for this long. */
+const LEASE_SECONDS = 120;
+const RENEW_MS = 30_000;
+const POLL_MS = 500;
+
+/** SQL condition: a backup is copying files. Until it has ended, nothing is deleted from repositories and from the storage of large files. */
+export const DELETIONS_HELD = `exists (select from setting where key = '${KEY}' and (value->>'until')::timestamptz > now())`;
+
+export async function areDeletionsHeld(): Promise<boolean> {
+  const { rows } = await pool().query<{ isHeld: boolean }>(`select ${DELETIONS_HELD} as "isHeld"`);
+  return rows[0]?.isHeld ?? false;
+}
+
+export type HeldDeletions = {
+  /** Aborted once the hold could not be renewed in time: files may be missing from then on. */
+  lost: AbortSignal;
+  release(): Promise<void>;
+};
+
+/**
+ * Makes maintenance and sweeps wait, and returns once those that had begun before have ended. It is a row with an expiry instead of a
+ * lock of a session, because a backup takes hours, and may reach the database through a pooler.
+ * @throws ServiceError `conflict` if another backup holds them
+ */
+export async function holdDeletions(): Promise<HeldDeletions> {
+  const { rowCount } = await pool().query(
+    `insert into setting as held (key, value, updated_at) values ($1, ${UNTIL}, now())
+     on conflict (key) do update set value = excluded.value, updated_at = now()
+      where (held.value->>'until')::timestamptz <= now()`,
+    [KEY],
+  );
+  if (rowCount === 0) {
+    throw conflict(`Another backup is running. If it was killed, try again in ${LEASE_SECONDS / 60} minutes.`);
+  }
+  const lost = new AbortController();
+  let renewedAt = Date.now();
+  const timer = setInterval(() => {
+    if (Date.now() - renewedAt > LEASE_SECONDS * 1_000) lost.abort();
+    else
+      void pool()
+        .query(`update setting set value = ${UNTIL} where key = $1 and (value->>'until')::timestamptz > now()`, [KEY])
+        .then(({ rowCount }) => {
+          if (rowCount === 0) lost.abort();
+          renewedAt = Date.now();
+        })
+        .catch(() => undefined); // tried again; the lease is longer
+  }, RENEW_MS);
+  const release = async () => {
+    clearInterval(timer);
+    if (!lost.signal.aborted) await pool().query("delete from setting where key = $1", [KEY]);
+  };
+  try {
+    await waitForMaintenance();
+  } catch (error) {
+    await release();
+    throw error;
+  }
+  return { lost: lost.signal, release };
+}
+
+const UNTIL = `jsonb_build_object('until', now() + interval '${LEASE_SECONDS} seconds')`;
+
+/** A worker claims a row first, and asks then whether deletions are held: one that does not know of the hold has its claim by now. */
+async function waitForMaintenance(): Promise<void> {
+  const claims = await pool().query<{ id: string }>(
+    "select claim_id::text as id from repo_maintenance where claim_id is not null and claimed_until > now()",
+  );
+  const ids = claims.rows.map(({ id }) => id);
+  for (let isRunning = ids.length > 0; isRunning; await delay(isRunning ? POLL_MS : 0)) {
+    const { rowCount } = await pool().query(
+      "select from repo_maintenance where claim_id::text = any ($1) and claimed_until > now() limit 1",
+      [ids],
+    );
+    isRunning = rowCount !== 0;
+  }
+}

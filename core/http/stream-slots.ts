@@ -1,0 +1,34 @@
+import { ServiceError } from "../errors.ts";
+
+type Limits = {
+  /** For one user on one web process, and for all users together. */
+  perPerson: number;
+  inAll: number;
+  /** The error's sentence, if there is no slot. */
+  sentence: string;
+  retryAfterSeconds: number;
+};
+
+/**
+ * Slots for responses that do not end: each holds a connection.
+ * @returns a function that takes one; the function it returns releases it, however often it is called. Throws ServiceError `rate_limited`.
+ */
+export function streamSlots({ perPerson, inAll, sentence, retryAfterSeconds }: Limits): (person: string) => () => void {
+  const open = new Map<string, number>();
+  let openInAll = 0;
+  return (person) => {
+    const theirs = open.get(person) ?? 0;
+    if (theirs >= perPerson || openInAll >= inAll) throw new ServiceError("rate_limited", sentence, { retryAfterSeconds });
+    open.set(person, theirs + 1);
+    openInAll += 1;
+    let isReleased = false;
+    return () => {
+      if (isReleased) return;
+      isReleased = true;
+      openInAll -= 1;
+      const left = (open.get(person) ?? 1) - 1;
+      if (left > 0) open.set(person, left);
+      else open.delete(person);
+    };
+  };
+}

@@ -1,0 +1,65 @@
+import { randomBytes } from "node:crypto";
+import { readdirSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { expect, test } from "vitest";
+import { operatorCommand } from "../../access/actor.ts";
+import { from, signedInPerson } from "../../accounts/testing/people.ts";
+import { setStorageQuota } from "../../storage/manage-quotas.ts";
+import { countObjects } from "../git/count-objects.ts";
+import { resolveRef } from "../git/refs/git-refs.ts";
+import { openRepository } from "../git/repository.ts";
+import { RanOutOfTime, runGit } from "../git/run-git.ts";
+import { readRepo } from "../repos/read-repos.ts";
+import type { Repo } from "../repos/repo.ts";
+import { nameOf } from "../testing/discussions.ts";
+import { someRepo } from "../testing/repos.ts";
+import { mergePullRequest } from "./merge-pull-request.ts";
+import { tryMerge } from "./merge-tree.ts";
+import { openPullRequest } from "./open-pull-request.ts";
+
+/** Two commits that change each of these files at different ends. @returns the repository's path */
+async function bothChange(files: number, lines: number, repo?: Repo): Promise<string> {
+  const path = await openRepository(repo ?? (await someRepo(await signedInPerson("ada"), { type: "model" })));
+  const text = Array.from({ length: lines }, () => randomBytes(48).toString("base64"));
+  const data = (content: string) => `data ${Buffer.byteLength(content)}\n${content}\n`;
+  const commit = (branch: string, top: string, bottom: string, from = "") =>
+    [
+      `commit refs/heads/${branch}\ncommitter a <a@example.test> 0 +0000\n${data("change")}${from}`,
+      ...Array.from({ length: files }, (_, at) => `M 100644 inline f${at}\n${data([top, at, ...text, bottom].join("\n"))}`),
+    ].join("");
+  const base = "from refs/heads/main\n";
+  const input = commit("main", "a", "z") + commit("ours", "b", "z", base) + commit("theirs", "a", "y", base);
+  await runGit(path, ["fast-import", "--quiet"], { input });
+  return path;
+}
+
+const left = () => readdirSync(tmpdir()).filter((name) => name.startsWith("keyhook-merge-"));
+
+test("S137 the preview of a merge that writes too much is stopped, and leaves nothing behind", async () => {
+  const path = await bothChange(60, 4_000);
+  const [ours = "", theirs = ""] = (await runGit(path, ["rev-parse", "ours", "theirs"])).toString().trim().split("\n");
+  const before = left();
+  const preview = tryMerge(path, ours, theirs, { maxBytes: 1_000_000, lookMs: 20 });
+  await expect(preview).rejects.toBeInstanceOf(RanOutOfTime);
+  await expect.poll(left).toEqual(before);
+  const small = await bothChange(2, 10);
+  const [one = "", other = ""] = (await runGit(small, ["rev-parse", "ours", "theirs"])).toString().trim().split("\n");
+  expect(await tryMerge(small, one, other)).toMatchObject({ outcome: "clean" });
+});
+
+test("S137 a merge needs room for all that git writes for it, and leaves nothing behind without", async () => {
+  const ada = await signedInPerson("ada");
+  const repo = await someRepo(ada, { type: "model" });
+  const path = await bothChange(3, 1_500, repo);
+  const { row } = await openPullRequest(ada.actor, repo, { title: "Theirs", base: "ours", head: { branch: "theirs" } });
+  const before = await countObjects(path);
+  await setStorageQuota(operatorCommand, ada.username, "0.1 MB", from);
+  const merge = () => mergePullRequest(ada.actor, nameOf(repo, row.num));
+  await expect(merge()).rejects.toMatchObject({ code: "storage_full" });
+  expect(await countObjects(path)).toEqual(before);
+  await setStorageQuota(operatorCommand, ada.username, "1 GB", from);
+  const sha = await merge();
+  expect(await resolveRef(path, "refs/heads/ours")).toBe(sha);
+  await runGit(path, ["fsck", "--strict"]);
+  expect((await readRepo(repo.id))?.sizeBytes).toBe((await countObjects(path)).bytes);
+});

@@ -1,0 +1,76 @@
+import { readdir, rm, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { withDirectConnection } from "../../../db.ts";
+import { DELETIONS_HELD } from "../../../housekeeping/hold-deletions.ts";
+import { repositoryPath } from "../repository.ts";
+
+/** Lets transfers that were running when it was deleted end first. */
+const WAIT_SECONDS = 60;
+
+/**
+ * Removes the git data of deleted repositories, one after the other. A repository's row is locked during the removal, and deleted when
+ * nothing is left: if the process is killed meanwhile, the next one removes the rest.
+ * @returns how many were removed
+ */
+export async function removeDeletedRepositories(stopping: AbortSignal, waitSeconds = WAIT_SECONDS): Promise<number> {
+  let removed = 0;
+  while (!stopping.aborted && (await removeOne(waitSeconds))) removed += 1;
+  return removed;
+}
+
+async function removeOne(waitSeconds: number): Promise<boolean> {
+  return withDirectConnection(async (client) => {
+    await client.query("BEGIN");
+    const { rows } = await client.query<{ repo_id: string }>(
+      `SELECT repo_id FROM repo_removal WHERE created_at <= now() - make_interval(secs => $1) AND NOT ${DELETIONS_HELD}
+        ORDER BY created_at LIMIT 1 FOR UPDATE SKIP LOCKED`,
+      [waitSeconds],
+    );
+    const id = rows[0]?.repo_id;
+    if (id) {
+      await rm(repositoryPath(id), { recursive: true, force: true });
+      await client.query(`DELETE FROM repo_removal WHERE repo_id = $1`, [id]);
+      await client.query(`DELETE FROM repo_maintenance WHERE id = $1`, [id]);
+    }
+    await client.query("COMMIT");
+    return id !== undefined;
+  });
+}
+
+/** Longer than any transfer may take (smart-http/transfer-settings.ts). */
+const UNFINISHED_OLDER_THAN_MS = 24 * 60 * 60 * 1000;
+const ENTRIES_MAX = 200_000;
+
+/** Removes what killed processes left: locks, which block a ref forever (git holds one for seconds), and unfinished files. */
+export async function removeStaleFiles(path: string, { locksOlderThanMs }: { locksOlderThanMs: number }): Promise<number> {
+  const now = Date.now();
+  let removed = 0;
+  const removeOlder = async (file: string, ageMs: number) => {
+    const found = await stat(file).catch(() => undefined);
+    // A folder is as old as the last entry added to it.
+    if (!found || now - found.mtimeMs < ageMs) return;
+    await rm(file, { recursive: true, force: true });
+    removed += 1;
+  };
+  for (const name of await namesIn(path)) {
+    if (name.endsWith(".lock")) await removeOlder(join(path, name), locksOlderThanMs);
+  }
+  for (const name of await namesIn(join(path, "refs"), { recursive: true })) {
+    if (name.endsWith(".lock")) await removeOlder(join(path, "refs", name), locksOlderThanMs);
+  }
+  const objects = join(path, "objects");
+  for (const name of await namesIn(objects)) {
+    if (/^(tmp_objdir-|incoming-)/.test(name)) await removeOlder(join(objects, name), UNFINISHED_OLDER_THAN_MS);
+    else if (/^[0-9a-f]{2}$|^pack$/.test(name)) {
+      for (const file of await namesIn(join(objects, name))) {
+        if (/^\.?tmp[_-]/.test(file)) await removeOlder(join(objects, name, file), UNFINISHED_OLDER_THAN_MS);
+      }
+    }
+  }
+  return removed;
+}
+
+async function namesIn(directory: string, options: { recursive?: boolean } = {}): Promise<string[]> {
+  const names = await readdir(directory, { ...options, encoding: "utf8" }).catch(() => []);
+  return names.slice(0, ENTRIES_MAX);
+}

@@ -1,0 +1,217 @@
+import type { Actor, ActorNow } from "../../../access/actor.ts";
+import { requirePermission } from "../../../access/may.ts";
+import { conflict, notFound, ServiceError } from "../../../errors.ts";
+import { requireRoom } from "../../../storage/hold-storage.ts";
+import { numOfPullRequestRef } from "../../discussions/discussion.ts";
+import { oneAtATime } from "../../one-at-a-time.ts";
+import type { RepoName } from "../../repos/find-repo.ts";
+import { type Repo, repoResource } from "../../repos/repo.ts";
+import { moveRefs } from "../refs/change-refs.ts";
+import { requireRoomForRef, resolveRef } from "../refs/git-refs.ts";
+import { branchRef, isRefName, type RefChange, tagRef } from "../refs/ref-name.ts";
+import { isProtectedRef } from "../refs/require-changeable.ts";
+import { runGit } from "../run-git.ts";
+import { commitMessage, type Signature, signatureOf, tagMessage } from "./build-commit.ts";
+import { findCommit, findRevision, openForChange, requireOpenPullRequest } from "./change-target.ts";
+
+type NewBranch = {
+  branch: string;
+  /** Any revision; by default the default branch. */
+  startingPoint?: string | undefined;
+  /** Starts it with its own commit without files. */
+  isEmpty?: boolean | undefined;
+  /** Moves an existing branch; without `startingPoint` and `isEmpty` it stays unchanged. */
+  isOverwriting?: boolean | undefined;
+};
+
+/**
+ * Creates a branch. In a repository without commits the default branch gets an empty first commit, so that both have it in common.
+ * @param actorNow resolves the actor again just before the refs change (S114)
+ * @throws ServiceError `invalid_request` (the name), `conflict` (it exists, or there are too many refs), `not_found` (RevisionNotFound: the
+ * starting point), `forbidden`, `insufficient_scope`, `unauthorized`
+ * @returns the commit that the branch is at
+ */
+export async function createBranch(
+  actor: Actor,
+  name: RepoName,
+  input: NewBranch,
+  actorNow: ActorNow = async () => actor,
+): Promise<{ repo: Repo; sha: string }> {
+  const { branch, startingPoint, isEmpty = false, isOverwriting = false } = input;
+  const { repo, path } = await openForChange(actor, name);
+  const ref = branchRef(branch);
+  const present = await resolveRef(path, ref);
+  if (present && !isOverwriting) throw conflict(`Reference refs/heads/${branch} already exists.`, "branch");
+  if (present && startingPoint === undefined && !isEmpty) return { repo, sha: present };
+  if (!present) await requireRoomForRef(path);
+  const ask = (_: Actor, now: Repo) => {
+    if (!present || !isProtectedRef(now, ref)) return;
+    throw new ServiceError(
+      "forbidden",
+      `${branch} is protected: its history cannot be rewritten. You can change this in the repository's settings.`,
+    );
+  };
+  ask(actor, repo);
+  const { sha, others } = isEmpty
+    ? { sha: await firstCommit(actor, path), others: [] }
+    : await startAt(actor, repo, path, { ref, startingPoint: startingPoint ?? repo.defaultBranch });
+  if (sha === present) return { repo, sha };
+  const recorded = await moveRefs({ repo, path, actorNow, ask }, [...others, { ref, oldSha: present, newSha: sha }]);
+  return { repo: recorded.repo, sha };
+}
+
+async function startAt(
+  actor: Actor,
+  repo: Repo,
+  path: string,
+  { ref, startingPoint }: { ref: string; startingPoint: string },
+): Promise<{ sha: string; others: RefChange[] }> {
+  const revision = await findRevision(repo, path, startingPoint);
+  if (revision.sha) return { sha: revision.sha, others: [] };
+  const sha = await firstCommit(actor, path);
+  const unborn = `refs/heads/${repo.defaultBranch}`;
+  return { sha, others: unborn === ref ? [] : [{ ref: unborn, oldSha: null, newSha: sha }] };
+}
+
+async function firstCommit(actor: Actor, path: string): Promise<string> {
+  return writeRootCommit(path, { message: "initial commit\n", signature: await signatureOf(actor) });
+}
+
+/**
+ * Deletes a branch. Its commits stay as far as another ref reaches them.
+ * @param actorNow resolves the actor again just before the refs change (S114)
+ * @throws ServiceError `conflict` (the default branch), `not_found` (RevisionNotFound), `forbidden`, `insufficient_scope`, `unauthorized`
+ */
+export async function deleteBranch(
+  actor: Actor,
+  name: RepoName,
+  branch: string,
+  actorNow: ActorNow = async () => actor,
+): Promise<Repo> {
+  const { repo, path } = await openForChange(actor, name);
+  if (!isRefName(branch)) throw notFound("Revision");
+  const ask = (_: Actor, { defaultBranch }: Repo) => {
+    if (branch !== defaultBranch) return;
+    throw conflict(`Cannot delete refs/heads/${branch}, because it is the default branch. Choose another default branch first.`);
+  };
+  ask(actor, repo);
+  const ref = `refs/heads/${branch}`;
+  const oldSha = await resolveRef(path, ref);
+  // Scripts match this text of the public hub, and those above.
+  if (!oldSha)
+    throw new ServiceError("not_found", `Invalid rev id: ${branch} is not a branch.`, { wireCode: "RevisionNotFound" });
+  return (await moveRefs({ repo, path, actorNow, ask }, [{ ref, oldSha, newSha: null }])).repo;
+}
+
+type NewTag = {
+  tag: string;
+  /** Any revision; by default the default branch. */
+  revision?: string | undefined;
+  /** Creates an annotated tag, which records who created it and when. */
+  message?: string | undefined;
+};
+
+/**
+ * Creates a tag.
+ * @param actorNow resolves the actor again just before the refs change (S114)
+ * @throws ServiceError `invalid_request` (name, message), `conflict` (it exists, or there are too many refs), `storage_full` (the message),
+ * `not_found` (RevisionNotFound), `forbidden`, `insufficient_scope`, `unauthorized`
+ * @returns the commit
+ */
+export async function createTag(
+  actor: Actor,
+  name: RepoName,
+  { tag, revision, message = "" }: NewTag,
+  actorNow: ActorNow = async () => actor,
+): Promise<{ repo: Repo; sha: string }> {
+  const { repo, path } = await openForChange(actor, name);
+  const ref = tagRef(tag);
+  if (await resolveRef(path, ref)) throw conflict(`The tag ${tag} already exists.`, "tag");
+  await requireRoomForRef(path);
+  const sha = await findCommit(repo, path, revision ?? repo.defaultBranch);
+  const text = tagMessage(message);
+  if (text) await requireRoom(repo.owner, Buffer.byteLength(text), "this tag's message");
+  const newSha = text ? await writeTag(path, { tag, commit: sha, message: text, signature: await signatureOf(actor) }) : sha;
+  const recorded = await moveRefs({ repo, path, actorNow }, [{ ref, oldSha: null, newSha }]);
+  return { repo: recorded.repo, sha };
+}
+
+/**
+ * Deletes a tag.
+ * @param actorNow resolves the actor again just before the refs change (S114)
+ * @throws ServiceError `not_found` (RevisionNotFound), `forbidden`, `insufficient_scope`, `unauthorized`
+ */
+export async function deleteTag(
+  actor: Actor,
+  name: RepoName,
+  tag: string,
+  actorNow: ActorNow = async () => actor,
+): Promise<Repo> {
+  const { repo, path } = await openForChange(actor, name);
+  const ref = `refs/tags/${tag}`;
+  const oldSha = isRefName(tag) ? await resolveRef(path, ref) : null;
+  if (!oldSha) throw notFound("Revision");
+  return (await moveRefs({ repo, path, actorNow }, [{ ref, oldSha, newSha: null }])).repo;
+}
+
+/**
+ * Replaces the history of a branch, or of an open pull request, by one commit with the same files. On the protected default branch this
+ * requires the permission to remove the protection, which exists to prevent it.
+ * @param actorNow resolves the actor again just before the refs change (S114)
+ * @throws ServiceError `invalid_request` (message), `not_found` (RevisionNotFound), `conflict` (somebody committed meanwhile), `forbidden`,
+ * `insufficient_scope`, `unauthorized`
+ * @returns the commit, and the ref in full
+ */
+export async function superSquash(
+  actor: Actor,
+  name: RepoName,
+  { branch, message }: { branch: string; message?: string | undefined },
+  actorNow: ActorNow = async () => actor,
+): Promise<{ repo: Repo; sha: string; ref: string }> {
+  const { repo, path } = await openForChange(actor, name);
+  const num = numOfPullRequestRef(branch);
+  if (num === undefined && !isRefName(branch)) throw notFound("Revision");
+  const ref = num === undefined ? `refs/heads/${branch}` : branch;
+  const ask = async (now: Actor, current: Repo) => {
+    if (num !== undefined) return requireOpenPullRequest(now, current, num);
+    if (!isProtectedRef(current, ref)) return;
+    await requirePermission(now, "repo.manage", repoResource(current), { what: "Repository" });
+  };
+  await ask(actor, repo);
+  const text = commitMessage(message?.trim() || `Super-squash branch '${branch}'`);
+  return oneAtATime(`${repo.id} ${ref}`, async () => {
+    const oldSha = await resolveRef(path, ref);
+    if (!oldSha) throw notFound("Revision");
+    const tree = (await runGit(path, ["rev-parse", "--verify", "--end-of-options", `${oldSha}^{tree}`], { isLimited: true }))
+      .toString("latin1")
+      .trim();
+    const sha = await writeRootCommit(path, { tree, message: text, signature: await signatureOf(actor) });
+    const recorded = await moveRefs({ repo, path, actorNow, ask }, [{ ref, oldSha, newSha: sha }]);
+    return { repo: recorded.repo, sha, ref };
+  });
+}
+
+/** Git's id of an empty folder. */
+const EMPTY_TREE = "4b825dc642cb6eb9a060e54bf8d69288fbee4904";
+
+/** Writes a commit without parents. @param tree by default one without files. @returns the commit */
+async function writeRootCommit(
+  path: string,
+  { tree = EMPTY_TREE, message, signature }: { tree?: string; message: string; signature: Signature },
+): Promise<string> {
+  if (tree === EMPTY_TREE) await runGit(path, ["mktree"], { input: "" });
+  return writeObject(path, "commit", `tree ${tree}\nauthor ${signature}\ncommitter ${signature}\n\n${message}`);
+}
+
+/** Writes an annotated tag of a commit. @returns the tag object */
+async function writeTag(
+  path: string,
+  { tag, commit, message, signature }: { tag: string; commit: string; message: string; signature: Signature },
+): Promise<string> {
+  return writeObject(path, "tag", `object ${commit}\ntype commit\ntag ${tag}\ntagger ${signature}\n\n${message}`);
+}
+
+/** Git checks its input before it writes. */
+async function writeObject(path: string, type: "commit" | "tag", content: string): Promise<string> {
+  return (await runGit(path, ["hash-object", "-t", type, "-w", "--stdin"], { input: content })).toString("latin1").trim();
+}

@@ -1,0 +1,52 @@
+import { db, inTransaction } from "../../../db.ts";
+import { Prisma } from "../../../generated/prisma/client.ts";
+import { requireRoom } from "../../../storage/hold-storage.ts";
+import type { Repo } from "../../repos/repo.ts";
+import { requireOpen } from "./record-lfs-object.ts";
+import { xorbsOf } from "./xorbs-of-files.ts";
+
+/**
+ * Adds files that one repository has in Git LFS or Xet to another one. Both then refer to the same content in storage. No lock is needed: if
+ * the first one is deleted meanwhile, the sweep keeps the content for two days longer, and finds the second one then (decision 038).
+ * The caller has checked that the actor may read the content of the first, and write to the second.
+ * @param isHeld whether the caller has reserved storage for them
+ * @throws ServiceError `not_found`, `forbidden` for a read-only repository, `storage_full`, `unavailable`
+ */
+export async function copyLfsObjects(
+  source: Pick<Repo, "id">,
+  target: Pick<Repo, "id">,
+  oids: readonly string[],
+  { isHeld = false } = {},
+): Promise<void> {
+  const files = await db().xetFile.findMany({ where: { repoId: source.id, oid: { in: [...oids] } }, select: { hash: true } });
+  const hashes = files.map(({ hash }) => hash);
+  const xorbs = [...(await xorbsOf(source.id, hashes))];
+  const [from, to] = [Prisma.sql`repo_id = ${source.id}`, target.id];
+  await inTransaction(
+    async (tx) => {
+      await tx.$executeRaw`SELECT FROM repo WHERE id = ${to} FOR KEY SHARE`;
+      const { owner } = await requireOpen(tx, to);
+      // Takes the owner's lock first, as an upload does: in another order the two could wait for each other.
+      if (!isHeld) await requireRoom(owner, 0, "these files", { tx });
+      await tx.$executeRaw`
+        INSERT INTO xet_xorb (repo_id, hash, location, has_headers, starts_at, size_bytes, chunks, is_named)
+        SELECT ${to}, hash, location, has_headers, starts_at, size_bytes, chunks, true FROM xet_xorb WHERE ${from} AND hash = ANY (${xorbs})
+        ORDER BY hash ON CONFLICT (repo_id, hash) DO UPDATE SET is_named = true`;
+      await tx.$executeRaw`
+        INSERT INTO xet_file (repo_id, hash, oid, size_bytes, terms, record_bytes)
+        SELECT ${to}, hash, oid, size_bytes, terms, record_bytes FROM xet_file WHERE ${from} AND hash = ANY (${hashes})
+        ON CONFLICT DO NOTHING`;
+      await tx.$executeRaw`
+        INSERT INTO xet_chunk (repo_id, hash, xorb_hash, file_hash)
+        SELECT ${to}, hash, xorb_hash, file_hash FROM xet_chunk WHERE ${from} AND file_hash = ANY (${hashes}) AND xorb_hash = ANY (${xorbs})
+        ON CONFLICT DO NOTHING`;
+      await tx.$executeRaw`
+        INSERT INTO lfs_object (repo_id, oid, size_bytes, location)
+        SELECT ${to}, oid, size_bytes, location FROM lfs_object WHERE ${from} AND oid = ANY (${[...oids]})
+        ON CONFLICT DO NOTHING`;
+      // Triggers have counted them.
+      if (!isHeld) await requireRoom(owner, 0, "these files", { tx });
+    },
+    { timeout: 60_000 },
+  );
+}

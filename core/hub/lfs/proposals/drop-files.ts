@@ -1,0 +1,59 @@
+import { anonymous } from "../../../access/actor.ts";
+import { db, inTransaction } from "../../../db.ts";
+import { log } from "../../../log.ts";
+import { lockRepo } from "../../repos/read-repos.ts";
+import { isAsPrepared, prepareRemoval, removeFiles } from "../objects/remove-files.ts";
+
+/** Deletes those of some files of a store that no pull request contains. If the store is being changed, the next sweep deletes them. */
+export async function dropFiles(storeId: string, oids: readonly string[]): Promise<void> {
+  const removal = await prepareRemoval(storeId, oids);
+  await inTransaction(async (tx) => {
+    const store = await lockRepo(tx, storeId);
+    if (!store || !(await isAsPrepared(tx, storeId, removal))) return;
+    // Deleting what a commit claims at this moment waits for its lock, and then finds the claim.
+    await tx.$executeRaw`SELECT FROM lfs_object WHERE repo_id = ${storeId} AND oid = ANY (${[...oids]}) ORDER BY oid FOR UPDATE`;
+    const isClaimed = (await tx.proposedFile.count({ where: { storeId, oid: { in: [...oids] } } })) > 0;
+    if (!isClaimed) await removeFiles(tx, store, removal, anonymous);
+  });
+}
+
+const STORES_AT_ONCE = 100;
+const FILES_AT_ONCE = 500;
+
+/**
+ * Deletes what was uploaded for pull requests before a time, and that no pull request contains; and then stores in which nothing is left.
+ */
+export async function sweepProposals(before: Date, stopping: AbortSignal): Promise<void> {
+  let after = "";
+  for (let count = STORES_AT_ONCE; count === STORES_AT_ONCE && !stopping.aborted; ) {
+    const stores = await db().repo.findMany({
+      where: { proposedToId: { not: null }, id: { gt: after } },
+      orderBy: { id: "asc" },
+      take: STORES_AT_ONCE,
+      select: { id: true },
+    });
+    for (const { id } of stores) {
+      await sweepStore(id, before).catch((err: unknown) =>
+        log().warn({ err, store: id }, "uploads for pull requests cannot be swept"),
+      );
+    }
+    count = stores.length;
+    after = stores.at(-1)?.id ?? "";
+  }
+}
+
+async function sweepStore(id: string, before: Date): Promise<void> {
+  const unused = await db().$queryRaw<{ oid: string }[]>`
+    SELECT oid FROM lfs_object o WHERE repo_id = ${id} AND created_at < ${before}
+      AND NOT EXISTS (SELECT FROM proposed_file p WHERE p.store_id = o.repo_id AND p.oid = o.oid) LIMIT ${FILES_AT_ONCE}`;
+  if (unused.length > 0)
+    await dropFiles(
+      id,
+      unused.map(({ oid }) => oid),
+    );
+  // One statement, which waits for uploads at this moment and then sees what they added; its xorbs go a month later.
+  await db().$executeRaw`
+    DELETE FROM repo r WHERE id = ${id} AND proposed_to_id IS NOT NULL AND updated_at < ${before}
+      AND NOT EXISTS (SELECT FROM lfs_object WHERE repo_id = r.id) AND NOT EXISTS (SELECT FROM xet_xorb WHERE repo_id = r.id)
+      AND NOT EXISTS (SELECT FROM xet_file WHERE repo_id = r.id)`;
+}

@@ -1,0 +1,86 @@
+import { type Actor, actorId } from "../../../access/actor.ts";
+import { may, requirePermission } from "../../../access/may.ts";
+import { lockOwner } from "../../../accounts/handles/find-owner.ts";
+import { type Db, db } from "../../../db.ts";
+import { conflict, notFound, ServiceError } from "../../../errors.ts";
+import { newId } from "../../../ids.ts";
+import { readRepo } from "../../repos/read-repos.ts";
+import { type Repo, repoResource } from "../../repos/repo.ts";
+
+/**
+ * What one user uploads for pull requests to one repository, if they may not write there: a row of `repo` that no name leads to, and that
+ * belongs to them (decision 038). So it counts for their quota, is deleted with their account, and nobody learns from it what anybody else
+ * has uploaded.
+ */
+const STORE_TYPE = "proposals";
+
+/**
+ * Where an actor's uploads for a repository go: to the repository itself, or to the actor's own store of proposals for it, which is created
+ * if need be. A store is returned with the name of its repository, under which clients reach it.
+ * @param ref the ref that the upload is for, if the client has said so: for a branch or a tag, only those who may write may upload
+ * @throws ServiceError `forbidden`, `insufficient_scope`, `unauthorized`; `conflict` if the repository takes no pull requests
+ */
+export async function uploadTargetOf(actor: Actor, repo: Repo, ref?: string): Promise<Repo> {
+  const resource = repoResource(repo);
+  if (await may(actor, "repo.write", resource)) return repo;
+  const userId = userOf(actor);
+  const isForBranch = ref?.startsWith("refs/heads/") || ref?.startsWith("refs/tags/");
+  if (isForBranch || userId === undefined || !(await may(actor, "repo.propose_files", resource))) {
+    await requirePermission(actor, "repo.write", resource, { what: "Repository" });
+  }
+  requireProposals(repo);
+  const name = nameOf(userId as string, repo.id);
+  const { id } = await db().$transaction(async (tx) => {
+    if (!(await lockOwner(tx, { kind: "user", id: name.ownerId }))) throw notFound("Repository");
+    return tx.repo.upsert({
+      where: { ownerId_type_nameCanonical: name },
+      create: { id: newId(), ...name, ownerKind: "user", name: repo.id, isPrivate: true, proposedToId: repo.id },
+      // An empty store is swept later.
+      update: { updatedAt: new Date() },
+      select: { id: true },
+    });
+  });
+  const store = await readRepo(id);
+  if (!store) throw notFound("Repository");
+  return { ...repo, id, owner: store.owner, proposedToId: repo.id };
+}
+
+/** The actor's store of proposals for a repository, if there is one. */
+export async function findStore(actor: Actor, repoId: string, tx: Db = db()): Promise<string | undefined> {
+  const userId = userOf(actor);
+  if (userId === undefined) return undefined;
+  const where = { ownerId_type_nameCanonical: nameOf(userId, repoId) };
+  return (await tx.repo.findUnique({ where, select: { id: true } }))?.id;
+}
+
+/**
+ * Checks again, at each use of what was handed out for an upload, that the actor may upload there (S135).
+ * @param id of a repository or a store
+ * @returns the same; `owner` is the one whose quota it uses
+ * @throws ServiceError as `uploadTargetOf`; `not_found`
+ */
+export async function requireUpload(actor: Actor, id: string): Promise<Repo> {
+  const target = await readRepo(id);
+  if (!target) throw notFound("Repository");
+  if (target.proposedToId === null) {
+    await requirePermission(actor, "repo.write", repoResource(target), { what: "Repository" });
+    return target;
+  }
+  const repo = await readRepo(target.proposedToId);
+  if (!repo || target.owner.id !== userOf(actor)) throw notFound("Repository");
+  await requirePermission(actor, "repo.propose_files", repoResource(repo), { what: "Repository" });
+  requireProposals(repo);
+  return target;
+}
+
+/** Only users open pull requests: a CI job acts for a repository. */
+const userOf = (actor: Actor): string | undefined =>
+  actor.kind === "person" || actor.kind === "token" ? (actorId(actor) ?? undefined) : undefined;
+
+const nameOf = (ownerId: string, repoId: string) => ({ ownerId, type: STORE_TYPE, nameCanonical: repoId });
+
+function requireProposals({ platformId, hasDiscussions, isReadOnly }: Repo): void {
+  if (platformId) throw conflict("This repository is hosted on another platform. Use its URL there.");
+  if (isReadOnly) throw new ServiceError("forbidden", "This repository is read-only.");
+  if (!hasDiscussions) throw conflict("Discussions and pull requests are disabled for this repository.");
+}

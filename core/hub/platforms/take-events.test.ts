@@ -1,0 +1,78 @@
+import { expect, test } from "vitest";
+import { operatorCommand } from "../../access/actor.ts";
+import { freshName, from, signedInPerson } from "../../accounts/testing/people.ts";
+import { db, pool } from "../../db.ts";
+import { newId } from "../../ids.ts";
+import { createPlatform } from "./manage-platforms.ts";
+import type { Platform } from "./platform.ts";
+import { syncRepos } from "./sync-repos.ts";
+import { takeEvents } from "./take-events.ts";
+
+async function somePlatform(): Promise<Platform> {
+  const name = freshName("forge");
+  const platform = await createPlatform(operatorCommand, { name, source: `https://${name}.example` }, from);
+  const { username } = await signedInPerson();
+  const repo = { id: 7, type: "model", name: `${username}/tides`, private: false, url: `https://${name}.example/tides` };
+  await syncRepos(platform, { repos: [repo] }, from);
+  return platform;
+}
+
+const pushed = ({ source }: Platform, externalId = "7") => ({
+  specversion: "1.0",
+  id: newId(),
+  source,
+  type: "repo.content.update",
+  data: { repo: { externalId }, updatedRefs: [{ ref: "refs/heads/main", oldSha: null, newSha: "a".repeat(40) }] },
+});
+
+const take = async (platform: Platform, event = pushed(platform)) => (await takeEvents(platform, [event]))[0]?.status;
+
+/** The transactions that recorded the events of these platforms. */
+async function transactionsOf(platforms: Platform[]): Promise<number[]> {
+  const rows = await db().$queryRaw<{ n: number }[]>`
+    SELECT count(DISTINCT xmin::text)::int AS n FROM event WHERE source = ANY(${platforms.map(({ source }) => source)})`;
+  return rows.map(({ n }) => n);
+}
+
+test("requests of different platforms share a transaction, and none waits for a platform that another process has locked", async () => {
+  const [locked, ...free] = (await Promise.all(Array.from({ length: 4 }, somePlatform))) as [Platform, ...Platform[]];
+  const unknown = pushed(free[0] as Platform, "8");
+  const other = await pool().connect();
+  try {
+    await other.query("begin");
+    await other.query("select from platform where id = $1 for update", [locked.id]);
+    const late = take(locked);
+    const answers = await Promise.all([take(free[0] as Platform, unknown), ...free.map((platform) => take(platform))]);
+    expect(answers).toEqual(["failed", "recorded", "recorded", "recorded"]);
+    await other.query("commit");
+    expect(await late).toBe("recorded");
+  } finally {
+    other.release();
+  }
+  expect(await transactionsOf(free)).toEqual([1]);
+});
+
+test("a transaction that one request delays, or makes fail, is repeated for each platform", async () => {
+  const all = await Promise.all(Array.from({ length: 3 }, somePlatform));
+  const [first] = all as [Platform];
+  const event = pushed(first);
+  const other = await pool().connect();
+  try {
+    // Another platform, whose source begins with the same address, is recording an event with the same id.
+    await other.query("begin");
+    await other.query(
+      `insert into event (id, scope, action, repo_id, repo_type, owner_id, is_private, payload, source, source_id)
+       values ($1, 'repo', 'update', $1, 'model', $1, false, '{}', $2, $3)`,
+      [newId(), event.source, event.id],
+    );
+    const [late, ...taken] = all.map((platform) => take(platform, platform === first ? event : undefined));
+    const failed = expect(late).rejects.toThrow("duplicate key");
+    expect(await Promise.all(taken)).toEqual(["recorded", "recorded"]);
+    await other.query("commit");
+    await failed;
+    // Its repository is as before.
+    expect(await db().repo.count({ where: { platformId: first.id, headSha: null } })).toBe(1);
+  } finally {
+    other.release();
+  }
+});

@@ -1,0 +1,92 @@
+import type { RepoType } from "@keyhook/sdk";
+import { type Actor, actorId } from "../../access/actor.ts";
+import { consumeThrottle, throttleKey } from "../../accounts/throttle.ts";
+import { type Db, db, inTransaction } from "../../db.ts";
+import { conflict, ServiceError } from "../../errors.ts";
+import { Prisma } from "../../generated/prisma/client.ts";
+import { findRepo, type RepoName } from "./find-repo.ts";
+
+/** More than anybody reads, and few enough for one account's rows (S143). */
+const LIKES_OF_USER_MAX = 10_000;
+/** Each like, and each one taken back, is a write. */
+const CHANGES = { limit: 1_000, windowSeconds: 60 * 60 };
+/** How many a page of a list has. */
+export const LIKES_PAGE = 100;
+/** The last page that a list has: nobody reads further, and counting so far costs the database most. */
+export const LIKES_PAGES_MAX = 100;
+
+/**
+ * Likes a repository, or takes it back. Repeating it changes nothing. A like is public, like a comment, and needs the same right.
+ * @throws ServiceError `not_found`, `insufficient_scope`, `rate_limited`; `conflict` for an account that likes too many
+ */
+export async function setLike(actor: Actor, name: RepoName, isLiked: boolean): Promise<void> {
+  const repo = await findRepo(actor, name, "discussion.write");
+  const userId = actorId(actor);
+  if (!userId) throw new ServiceError("forbidden", "Only a person can like a repository.");
+  await consumeThrottle(throttleKey("like", userId), CHANGES);
+  await inTransaction(async (tx) => {
+    // It waits for the user's row and the repository's, and holds a connection meanwhile: not for long (S137).
+    await tx.$executeRaw`SET LOCAL lock_timeout = '2s'`;
+    if (!isLiked) return void (await tx.repoLike.deleteMany({ where: { repoId: repo.id, userId } }));
+    await requireRoom(tx, userId);
+    await tx.$executeRaw`INSERT INTO repo_like (repo_id, user_id) VALUES (${repo.id}, ${userId}) ON CONFLICT DO NOTHING`;
+  });
+}
+
+/** Locks the user's row, so that simultaneous likes count one after the other. */
+async function requireRoom(tx: Db, userId: string): Promise<void> {
+  await tx.$executeRaw`SELECT 1 FROM "user" WHERE id = ${userId} FOR NO KEY UPDATE`;
+  if ((await tx.repoLike.count({ where: { userId } })) >= LIKES_OF_USER_MAX) {
+    throw conflict(`You like ${LIKES_OF_USER_MAX} repositories, the maximum. Remove a like first.`);
+  }
+}
+
+type Like = { type: RepoType; fullName: string; createdAt: Date };
+
+/** How many entries a list has at most. Its pages show no larger number, so nothing beyond is counted. */
+const listedMax = (pageSize: number): number => LIKES_PAGES_MAX * pageSize;
+
+/** The public repositories that a user likes, newest first. @param page from 1 */
+export async function listLikesOfUser(userId: string, page: number, pageSize = LIKES_PAGE): Promise<Like[]> {
+  return db().$queryRaw<Like[]>`
+    SELECT r.type, coalesce(u.username, o.name) || '/' || r.name AS "fullName", l.created_at AS "createdAt" ${likesOf(userId)}
+     ORDER BY l.created_at DESC, l.repo_id LIMIT ${pageSize} OFFSET ${(page - 1) * pageSize}`;
+}
+
+/** How many entries the list has, on pages of this size. */
+export async function countLikesOfUser(userId: string, pageSize: number): Promise<number> {
+  const [counted] = await db().$queryRaw<{ total: number }[]>`
+    SELECT count(*)::int AS total FROM (SELECT 1 ${likesOf(userId)} LIMIT ${listedMax(pageSize)}) listed`;
+  return counted?.total ?? 0;
+}
+
+const likesOf = (userId: string) =>
+  Prisma.sql`FROM repo_like l JOIN repo r ON r.id = l.repo_id
+    LEFT JOIN "user" u ON r.owner_kind = 'user' AND u.id = r.owner_id
+    LEFT JOIN organization o ON r.owner_kind = 'organization' AND o.id = r.owner_id
+    WHERE l.user_id = ${userId} AND NOT r.is_private AND u.disabled_at IS NULL`;
+
+type Liker = { username: string; fullName: string; avatarId: string | null; likedAt: Date };
+
+/** Who likes a repository, newest first. @throws ServiceError as findRepo */
+export async function listLikers(actor: Actor, name: RepoName, page: number): Promise<Liker[]> {
+  const repo = await findRepo(actor, name, "repo.read");
+  const likes = await db().repoLike.findMany({
+    where: likersOf(repo.id),
+    orderBy: [{ createdAt: "desc" }, { userId: "asc" }],
+    select: { createdAt: true, user: { select: { username: true, fullName: true, avatarId: true } } },
+    skip: (page - 1) * LIKES_PAGE,
+    take: LIKES_PAGE,
+  });
+  return likes.map(({ user, createdAt }) => ({ ...user, likedAt: createdAt }));
+}
+
+/** How many entries the list has. The caller has found the repository for this actor. */
+export const countLikers = (repoId: string): Promise<number> =>
+  db().repoLike.count({ where: likersOf(repoId), take: listedMax(LIKES_PAGE) });
+
+const likersOf = (repoId: string) => ({ repoId, user: { disabledAt: null } });
+
+export async function isLikedBy(userId: string, repoId: string): Promise<boolean> {
+  return (await db().repoLike.count({ where: { userId, repoId } })) > 0;
+}

@@ -1,0 +1,55 @@
+import { randomBytes } from "node:crypto";
+import { db } from "../../db.ts";
+import { fairQueue } from "../../fair-queue/fair-queue.ts";
+import { CHUNK_ENTRY_BYTES } from "./check-xorb.ts";
+import { HASH_BYTES } from "./hashes.ts";
+import { writeKnownXorbs } from "./shard.ts";
+import { placeTerms, storedTerms } from "./terms.ts";
+
+/** The maximum number of xorbs in a response, together a gigabyte. For more, a client sends another query. */
+const XORBS_MAX = 16;
+/** The maximum number of chunks in a response, as many as sixteen usual xorbs have. Each is hashed for the response. */
+const CHUNKS_MAX = 16_384;
+const KNOWN_DAYS = 7;
+
+const answers = fairQueue({ name: "xet_known_xorbs", slots: 4, waitMaxMs: 30_000 });
+
+/**
+ * For a client that has a chunk: a shard that describes where that chunk and its neighbors already are. It lists the xorbs of a file of
+ * the same repository, from the one with the chunk on. The caller may read that repository, so they learn nothing
+ * that they could not read (S145).
+ * @returns undefined for a chunk that the repository does not have, or that clients are not supposed to query
+ * @throws ServiceError `unavailable`
+ */
+export async function findKnownXorbs(repoId: string, chunkHash: string, now = Date.now()): Promise<Buffer | undefined> {
+  const chunk = await db().xetChunk.findUnique({ where: { repoId_hash: { repoId, hash: chunkHash } } });
+  if (!chunk) return undefined;
+  const describe = async () => {
+    const hashes = await wantedXorbs(repoId, chunk);
+    const xorbs = await db().$queryRaw<{ hash: string; sizeBytes: number; chunks: Uint8Array }[]>`
+      SELECT x.hash, x.size_bytes::float8 AS "sizeBytes", x.chunks
+        FROM unnest(${hashes}::text[]) AS wanted(hash) JOIN xet_xorb x ON x.repo_id = ${repoId} AND x.hash = wanted.hash`;
+    const expiresAt = new Date(now + KNOWN_DAYS * 86_400_000);
+    return writeKnownXorbs(xorbs, { key: randomBytes(HASH_BYTES), expiresAt });
+  };
+  return answers.run(describe, { within: repoId });
+}
+
+/** Starts at the xorb with the chunk, and takes as many xorbs as stay within the limit of chunks. */
+async function wantedXorbs(repoId: string, { fileHash, xorbHash }: { fileHash: string; xorbHash: string }): Promise<string[]> {
+  const hashes = new Set([xorbHash]);
+  let isPast = false;
+  for await (const term of placeTerms(storedTerms(repoId, fileHash))) {
+    isPast ||= term.xorbHash === xorbHash;
+    if (isPast) hashes.add(term.xorbHash);
+    if (hashes.size === XORBS_MAX) break;
+  }
+  const sizes = await db().$queryRaw<{ hash: string; bytes: number }[]>`
+    SELECT hash, octet_length(chunks)::int AS bytes FROM xet_xorb WHERE repo_id = ${repoId} AND hash = ANY (${[...hashes]}::text[])`;
+  const bytesOf = new Map(sizes.map(({ hash, bytes }) => [hash, bytes]));
+  let left = CHUNKS_MAX * CHUNK_ENTRY_BYTES;
+  return [...hashes].filter((hash) => {
+    left -= bytesOf.get(hash) ?? 0;
+    return left >= 0;
+  });
+}

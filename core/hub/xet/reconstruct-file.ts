@@ -1,0 +1,70 @@
+import { setImmediate } from "node:timers/promises";
+import { db } from "../../db.ts";
+import { notFound, ServiceError } from "../../errors.ts";
+import { fairQueue } from "../../fair-queue/fair-queue.ts";
+import { type ByteRange, parseRange } from "../../http/byte-range.ts";
+import { fetchAddressOf } from "./fetch-address.ts";
+import { locateTerms, type PlacedTerm, placeTerms, storedTerms } from "./terms.ts";
+
+/** Chunks of a xorb from `start` to before `end`. */
+type Chunks = { start: number; end: number };
+
+/** The parts from which a client assembles a file, or a range of it (Xet Protocol Specification 1.1, "Download Protocol"). */
+export type Reconstruction = {
+  /** The number of bytes of the first term before the range. */
+  offset: number;
+  terms: { hash: string; chunks: Chunks; bytes: number }[];
+  /** For each xorb, the URLs of its chunks. */
+  fetches: Map<string, { chunks: Chunks; bytes: ByteRange; url: string }[]>;
+};
+
+/** A file of many pieces takes megabytes to describe. */
+const reconstructions = fairQueue({ name: "xet_reconstructions", slots: 8, waitMaxMs: 60_000 });
+/** The maximum number of pieces in one response: four gigabytes in short pieces. Clients request large files range by range. */
+const TERMS_MAX = 8_192;
+/** An address in a bucket takes some time to sign. */
+const TERMS_PER_TURN = 16;
+
+/**
+ * @param header `Range`
+ * @returns "unsatisfiable" for a range that begins after the file's end
+ * @throws ServiceError `not_found` for a file that the repository does not have; `payload_too_large`, `unavailable`
+ */
+export async function reconstructFile(
+  repoId: string,
+  hash: string,
+  header: string | undefined,
+): Promise<Reconstruction | "unsatisfiable"> {
+  const where = { repoId_hash: { repoId, hash } };
+  const file = await db().xetFile.findUnique({ where, select: { sizeBytes: true } });
+  if (!file) throw notFound("Entry");
+  const range = parseRange(header, Number(file.sizeBytes));
+  if (range === "unsatisfiable") return range;
+  return reconstructions.run(() => describeTerms(repoId, hash, range), { within: repoId });
+}
+
+async function describeTerms(repoId: string, hash: string, range: ByteRange | undefined): Promise<Reconstruction> {
+  const placed: PlacedTerm[] = [];
+  for await (const term of placeTerms(storedTerms(repoId, hash), range)) {
+    // Before anything is read of the xorbs.
+    if (placed.length === TERMS_MAX) {
+      throw new ServiceError("payload_too_large", `This has more than ${TERMS_MAX} pieces. Request the file in ranges.`);
+    }
+    placed.push(term);
+  }
+  const found: Reconstruction = { offset: 0, terms: [], fetches: new Map() };
+  const known = new Set<string>();
+  for await (const { xorbHash, start, end, at, bytes, xorb, packed } of locateTerms(repoId, placed, range)) {
+    if (found.terms.length === 0 && range) found.offset = range.start - at;
+    const chunks = { start, end };
+    found.terms.push({ hash: xorbHash, chunks, bytes });
+    if (found.terms.length % TERMS_PER_TURN === 0) await setImmediate();
+    const key = `${xorbHash} ${start} ${end}`;
+    if (known.has(key)) continue;
+    known.add(key);
+    const fetches = found.fetches.get(xorbHash) ?? [];
+    found.fetches.set(xorbHash, fetches);
+    fetches.push({ chunks, bytes: packed, url: await fetchAddressOf(repoId, xorb, packed) });
+  }
+  return found;
+}

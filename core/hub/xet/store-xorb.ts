@@ -1,0 +1,95 @@
+import { db, inTransaction } from "../../db.ts";
+import { ServiceError } from "../../errors.ts";
+import { fairQueue } from "../../fair-queue/fair-queue.ts";
+import { newId } from "../../ids.ts";
+import { log } from "../../log.ts";
+import { holdStorage, settleUpload } from "../../storage/hold-storage.ts";
+import { lockLfsLocation, noteLfsLeftover, requireOpen } from "../lfs/objects/record-lfs-object.ts";
+import type { ReceivedContent } from "../lfs/storage/lfs-storage.ts";
+import { lfsStorage, storageOf } from "../lfs/storage/storages.ts";
+import type { Repo } from "../repos/repo.ts";
+import { XORB_MAX_BYTES } from "./check-xorb.ts";
+import { checkXorb } from "./chunk-threads.ts";
+
+/** The size of a row besides its data: a xorb may have a single byte. */
+const ROW_BYTES = 400;
+
+/** Each upload takes a file or a connection to the bucket, and work of a thread. A slow sender loses its slot to others (S137). */
+const uploads = fairQueue({ name: "xet_xorbs", slots: 24, waitMaxMs: 90_000 });
+
+/**
+ * Receives a xorb, checks every byte of it, and adds it to a repository. It is stored where the objects of Git LFS are. A xorb that is
+ * refused or incomplete leaves nothing behind. Each repository has xorbs of its own, so that nobody learns what another one has (S145).
+ * @param size as announced
+ * @param mayStill checks the right to write again, which may have ended while the xorb arrived
+ * @returns false when the repository has it already; then nothing is read
+ * @throws ServiceError `invalid_request`, `payload_too_large`, `not_found`, `forbidden`, `storage_full`, `unavailable` (also when the disk is
+ * full)
+ */
+export async function storeXorb(
+  repo: Repo,
+  { hash, size }: { hash: string; size: number },
+  { content, mayStill }: { content: AsyncIterable<Uint8Array>; mayStill: () => Promise<unknown> },
+): Promise<boolean> {
+  if (size > XORB_MAX_BYTES) {
+    throw new ServiceError("payload_too_large", `A xorb can have at most ${XORB_MAX_BYTES} bytes.`);
+  }
+  if ((await db().xetXorb.count({ where: { repoId: repo.id, hash } })) > 0) return false;
+  await uploads.takeUntilAnswered({ within: repo.id });
+  const hold = await holdStorage(repo.owner, size, "this file");
+  // The bytes of a xorb are not determined by its hash: each upload has a place of its own.
+  const location = lfsStorage().newLocation(repo.id, `${hash}-${newId()}`);
+  let received: ReceivedContent | undefined;
+  let isFirst = false;
+  try {
+    await noteLfsLeftover(location);
+    const checked = { chunks: new Uint8Array() };
+    received = await lfsStorage().receive(location, { size }, checkXorb(content, hash, checked));
+    await mayStill();
+    isFirst = await recordXorb(repo.id, { hash, size, location, ...checked }, { received, holdId: hold.id });
+    return isFirst;
+  } finally {
+    if (!isFirst) await forget(location, received);
+    await hold.release();
+  }
+}
+
+/** @returns false when another upload of it was first, which then counts */
+async function recordXorb(
+  repoId: string,
+  { hash, size, location, chunks }: { hash: string; size: number; location: string; chunks: Uint8Array },
+  { received, holdId }: { received: ReceivedContent; holdId: string },
+): Promise<boolean> {
+  // Its database rows count too.
+  const sizeBytes = size + chunks.length + ROW_BYTES;
+  return inTransaction(async (tx) => {
+    await lockLfsLocation(tx, location);
+    await tx.$executeRaw`SELECT FROM repo WHERE id = ${repoId} FOR KEY SHARE`;
+    const repo = await requireOpen(tx, repoId);
+    if ((await tx.xetXorb.count({ where: { repoId, hash } })) > 0) return false;
+    await settleUpload(tx, repo.owner, holdId, sizeBytes);
+    const row = { repoId, hash, location, hasHeaders: true, startsAt: 0, sizeBytes, chunks: Uint8Array.from(chunks) };
+    const { count } = await tx.xetXorb.createMany({ data: [row], skipDuplicates: true });
+    if (count === 0) return false;
+    // After everything that may wait for locks, since it is done only once (inTransaction).
+    await received.keep();
+    await tx.lfsLeftover.delete({ where: { location } });
+    return true;
+  });
+}
+
+/** Removes a refused upload, unless a transaction whose result we do not know has recorded it. The sweep removes what fails here. */
+async function forget(location: string, received: ReceivedContent | undefined): Promise<void> {
+  try {
+    const isRecorded = await inTransaction(async (tx) => {
+      await lockLfsLocation(tx, location);
+      return (await tx.xetXorb.count({ where: { location } })) > 0;
+    });
+    if (isRecorded) return;
+    await received?.discard();
+    await storageOf(location).remove(location);
+    await db().lfsLeftover.deleteMany({ where: { location } });
+  } catch (err) {
+    log().warn({ err, location }, "an upload that was refused is not removed yet");
+  }
+}

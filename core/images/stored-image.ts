@@ -1,0 +1,30 @@
+import { type Db, db } from "../db.ts";
+import { isId, newId } from "../ids.ts";
+import { IMAGE_CONTENT_TYPE } from "./encode-image.ts";
+
+type StoredImage = { contentType: string; bytes: Uint8Array };
+
+export async function findImage(id: string): Promise<StoredImage | undefined> {
+  if (!isId(id)) return undefined;
+  return (await db().image.findUnique({ where: { id }, select: { contentType: true, bytes: true } })) ?? undefined;
+}
+
+/** Stores a picture made by `encodeImage`. @returns its id; the picture of an id never changes, so it may be cached forever */
+export async function insertImage(tx: Db, encoded: Uint8Array<ArrayBuffer>): Promise<string> {
+  const id = newId();
+  await tx.image.create({ data: { id, contentType: IMAGE_CONTENT_TYPE, bytes: encoded } });
+  return id;
+}
+
+/**
+ * Replaces a picture by one from `encodeImage` (null for none), and deletes the old one.
+ * @returns the id of the new one, or null
+ */
+export async function replaceImage(
+  tx: Db,
+  oldId: string | null,
+  encoded: Uint8Array<ArrayBuffer> | null,
+): Promise<string | null> {
+  if (oldId) await tx.image.deleteMany({ where: { id: oldId } });
+  return encoded ? insertImage(tx, encoded) : null;
+}

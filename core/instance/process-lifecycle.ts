@@ -1,0 +1,69 @@
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
+import { log } from "../log.ts";
+import { rejectionsSeen } from "../telemetry.ts";
+
+const STOP_MAX_MS = 6_500;
+
+/**
+ * Ends this process on a signal, or when its supervisor ends: a child must not continue alone, holding the port and its claims.
+ *
+ * @param stop finishes work in progress; after 6.5 seconds the process ends without it.
+ */
+export function stopOnSignal(stop: () => Promise<void>): void {
+  let isStopping = false;
+  const begin = () => {
+    if (isStopping) return;
+    isStopping = true;
+    setTimeout(() => process.exit(1), STOP_MAX_MS).unref();
+    stop().then(
+      () => process.exit(0),
+      (error: unknown) => {
+        log().error({ err: error }, "could not stop cleanly");
+        process.exit(1);
+      },
+    );
+  };
+  process.on("SIGTERM", begin);
+  process.on("SIGINT", begin);
+  process.on("disconnect", begin);
+}
+
+/**
+ * A worker handles everybody's mail, deliveries, jobs and Spaces in one process. An unhandled rejection ends one piece of work, and must
+ * not affect others: it is logged and counted, and the process continues. An uncaught exception still ends the process, because it may have
+ * left something half done (docs/decisions/074-what-holds-a-sandbox.md).
+ */
+export function surviveRejections(): void {
+  process.on("unhandledRejection", (error) => {
+    log().error({ err: error }, "unhandled rejection: a bug in this service");
+    rejectionsSeen.publish(error);
+  });
+  process.on("uncaughtException", (error, origin) => {
+    log().fatal({ err: error, origin }, "uncaught exception: this process ends, because work may be unfinished");
+    process.exit(1);
+  });
+}
+
+const STARTED_MS = 5_000;
+
+/**
+ * Frees the memory that only the start needed, for example 80 MB of the web process. V8 frees it only when it needs room, so an idle
+ * process would keep it.
+ */
+export function releaseStartMemory(): void {
+  setFlagsFromString("--expose-gc");
+  const collectGarbage: () => void = runInNewContext("gc");
+  setTimeout(collectGarbage, STARTED_MS).unref();
+}
+
+const ALIVE_EVERY_MS = 5_000;
+
+/** Tells the supervisor that this process is ready, and then regularly that its event loop turns (`answerHealth`). */
+export function reportAlive(): void {
+  process.send?.("ready");
+  setInterval(() => process.connected && process.send?.("alive"), ALIVE_EVERY_MS).unref();
+}
+
+/** Exit status of a child that cannot start with its configuration (EX_CONFIG of sysexits.h): the supervisor then exits with it. */
+export const CANNOT_START = 78;

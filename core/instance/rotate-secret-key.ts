@@ -1,0 +1,159 @@
+import { saltUnder } from "../accounts/second-step/recovery-codes.ts";
+import { recordAuditEvent } from "../audit/record-audit-event.ts";
+import { derivedKeys, keyIds, open, type SealPurpose, seal } from "../crypto/seal.ts";
+import { db, pool } from "../db.ts";
+import { env } from "../env.ts";
+import { conflict } from "../errors.ts";
+import { SILENT_AFTER_SECONDS } from "../operations/heartbeat.ts";
+
+/** A column with sealed values, and the expression that identifies its rows. */
+type SealedColumn = { table: string; column: string; key: string };
+const column = (table: string, name: string, key = "id"): SealedColumn => ({ table, column: name, key });
+
+/** Every column with sealed values. Purposes whose values are not stored, or only for minutes, have none. */
+export const sealedColumns: Readonly<Record<SealPurpose, readonly SealedColumn[]>> = {
+  "identity provider": [column("identity_provider", "sealed_client_secret")],
+  "inference provider keys": [column("inference_provider", "sealed_api_key")],
+  "job secrets": [column("job_run", "secrets"), column("scheduled_job", "secrets"), column("webhook", "job_secrets")],
+  "recovery codes": [column("recovery_code", "sealed_salt")],
+  // Part of the token itself, which its client keeps. A used token from before the rotation is refused as unknown, and not as stolen.
+  "refresh token": [],
+  "relay token": [column("relay", "token")],
+  "signing keys": [column("signing_key", "private_jwk", "kid")],
+  "space variable": [column("space_variable", "value", "repo_id || ' ' || name")],
+  // Also in `one_time_token.data` until the authenticator app is confirmed, which takes minutes.
+  totp: [column("totp", "sealed_secret", "user_id")],
+  "webhook secret": [column("webhook", "secret"), column("webhook", "previous_secret")],
+};
+
+const BATCH = 500;
+
+type Rotation = {
+  /** How many values were encrypted again, by purpose. */
+  resealed: Partial<Record<SealPurpose, number>>;
+  /** How many values no key of this installation decrypts. They stay as they are. */
+  unreadable: number;
+};
+
+/**
+ * Encrypts everything again that SECRET_KEY_PREVIOUS encrypted, while the service runs. It can be stopped at any time and run again: what
+ * is done is skipped, and a value that changes meanwhile keeps its change. Afterwards nothing in the database needs the previous key.
+ * @throws ServiceError `conflict` without a previous key that differs, and while a process runs that does not encrypt with the new one
+ */
+export async function rotateSecretKey(): Promise<Rotation> {
+  if (!env().SECRET_KEY_PREVIOUS) {
+    throw conflict(
+      "There is no previous key. Set SECRET_KEY_PREVIOUS to the current SECRET_KEY, SECRET_KEY to a new one, restart every process, and run this command again.",
+    );
+  }
+  if (keyIds().length === 1) {
+    throw conflict(
+      "SECRET_KEY_PREVIOUS is the same as SECRET_KEY. Set SECRET_KEY to a new key, restart every process, and run this command again.",
+    );
+  }
+  await requireEveryProcessUsesKey();
+  await storeSalts();
+  const rotation: Rotation = { resealed: {}, unreadable: 0 };
+  for (const purpose of Object.keys(sealedColumns) as SealPurpose[]) {
+    let count = 0;
+    for (const each of sealedColumns[purpose]) {
+      for await (const { old, unreadable } of batches(purpose, each)) {
+        rotation.unreadable += unreadable;
+        count += await reseal(purpose, each, old);
+      }
+    }
+    if (count > 0) rotation.resealed[purpose] = count;
+  }
+  await recordAuditEvent(db(), { type: "secret_key.rotate", data: { ...rotation, keyId: keyIds()[0] } });
+  return rotation;
+}
+
+/** How many stored values only SECRET_KEY_PREVIOUS decrypts. It may be removed when there are none. */
+export async function countUnderPreviousKey(): Promise<number> {
+  let count = await db().recoveryCode.count({ where: { sealedSalt: null } });
+  for (const purpose of Object.keys(sealedColumns) as SealPurpose[]) {
+    for (const each of sealedColumns[purpose]) for await (const { old } of batches(purpose, each)) count += old.length;
+  }
+  return count;
+}
+
+async function isAnythingUnderPreviousKey(): Promise<boolean> {
+  for (const purpose of Object.keys(sealedColumns) as SealPurpose[]) {
+    for (const each of sealedColumns[purpose])
+      for await (const { old } of batches(purpose, each)) if (old.length > 0) return true;
+  }
+  return false;
+}
+
+type Sealed = { key: string; sealed: Buffer; plain: string };
+
+/** Goes through a column. Yields what the previous key decrypts, and how many values no key does. */
+async function* batches(purpose: SealPurpose, { table, column, key }: SealedColumn) {
+  for (let last = ""; ; ) {
+    const { rows } = await pool().query<{ key: string; sealed: Buffer }>(
+      `SELECT ${key} AS key, ${column} AS sealed FROM ${table} WHERE ${column} IS NOT NULL AND ${key} > $1 ORDER BY ${key} LIMIT ${BATCH}`,
+      [last],
+    );
+    const old: Sealed[] = [];
+    let unreadable = 0;
+    for (const row of rows) {
+      try {
+        const { plain, isCurrent } = open(purpose, row.sealed);
+        if (!isCurrent) old.push({ ...row, plain });
+      } catch {
+        unreadable++;
+      }
+    }
+    yield { old, unreadable };
+    const next = rows.at(-1)?.key;
+    if (rows.length < BATCH || next === undefined) return;
+    last = next;
+  }
+}
+
+async function reseal(purpose: SealPurpose, { table, column, key }: SealedColumn, old: readonly Sealed[]): Promise<number> {
+  const { rowCount } = await pool().query(
+    `UPDATE ${table} SET ${column} = fresh_value
+       FROM unnest($1::text[], $2::bytea[], $3::bytea[]) AS fresh (row_key, old_value, fresh_value)
+      WHERE ${key} = row_key AND ${column} = old_value`,
+    [old.map((each) => each.key), old.map((each) => each.sealed), old.map(({ plain }) => Buffer.from(seal(purpose, plain)))],
+  );
+  return rowCount ?? 0;
+}
+
+/**
+ * Recovery codes from before their salts were stored depend on the key that was in use then. While each process learns the new key as
+ * SECRET_KEY_PREVIOUS, that is not this one: its salts would make the codes useless for good.
+ * @throws ServiceError `conflict` if SECRET_KEY_PREVIOUS has encrypted nothing
+ */
+async function storeSalts(): Promise<void> {
+  if ((await db().recoveryCode.count({ where: { sealedSalt: null } })) > 0 && !(await isAnythingUnderPreviousKey())) {
+    throw conflict(
+      "SECRET_KEY_PREVIOUS has encrypted nothing: it is the new key. Swap the two values, restart every process, and run this command again.",
+    );
+  }
+  const previous = derivedKeys("recovery-codes").at(-1) as Buffer;
+  for (;;) {
+    const where = { sealedSalt: null };
+    const users = await db().recoveryCode.findMany({ where, select: { userId: true }, distinct: ["userId"], take: BATCH });
+    for (const { userId } of users) {
+      const sealedSalt = seal("recovery codes", saltUnder(previous, userId).toString("base64"));
+      await db().recoveryCode.updateMany({ where: { userId, sealedSalt: null }, data: { sealedSalt } });
+    }
+    if (users.length < BATCH) return;
+  }
+}
+
+/** The new key is the first of each process: one that only reads with it still encrypts with the old key, and would leave values behind. */
+async function requireEveryProcessUsesKey(): Promise<void> {
+  const { rows } = await pool().query<{ kind: string; host: string; pid: number }>(
+    `SELECT kind, host, pid FROM process_heartbeat
+      WHERE seen_at > now() - make_interval(secs => $1) AND key_ids[1] IS DISTINCT FROM $2 ORDER BY kind, host, pid LIMIT 10`,
+    [SILENT_AFTER_SECONDS, keyIds()[0]],
+  );
+  if (rows.length === 0) return;
+  const names = rows.map(({ kind, host, pid }) => `${kind} on ${host} (process ${pid})`).join(", ");
+  throw conflict(
+    `These processes do not encrypt with the new SECRET_KEY yet: ${names}. Restart them, and run this command again.`,
+  );
+}

@@ -1,0 +1,237 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { request } from "node:http";
+import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { duplexPair } from "node:stream";
+import { afterEach, beforeEach, expect, it, onTestFinished, vi } from "vitest";
+import { provideSettings } from "../../env.ts";
+import { log } from "../../log.ts";
+import { openTunnel } from "../../outbound/open-tunnel.ts";
+import { type EgressProxy, openEgressProxy } from "./egress-proxy.ts";
+
+let folder: string;
+let proxy: EgressProxy;
+let site: Server;
+let answer: string;
+let asked: Socket[];
+let heard: string[];
+let notes: string[];
+
+beforeEach(async () => {
+  asked = [];
+  heard = [];
+  notes = [];
+  site = createServer((socket) => {
+    asked.push(socket);
+    socket
+      .on("error", () => undefined)
+      .on("data", (bytes) => {
+        heard.push(String(bytes));
+        socket.write(answer);
+      });
+  });
+  await new Promise<void>((resolve) => site.listen(0, "127.0.0.1", resolve));
+  // This service's own address is the only one on this machine that a job may reach.
+  provideSettings({ ORIGIN: addressOf((site.address() as AddressInfo).port) });
+  folder = await mkdtemp(join(tmpdir(), "way-out-"));
+  proxy = await openEgressProxy({ onNote: (sentence) => notes.push(sentence) }, join(folder, "out.sock"));
+});
+afterEach(async () => {
+  proxy.close();
+  for (const socket of asked) socket.destroy();
+  site.close();
+  await rm(folder, { recursive: true });
+});
+
+const addressOf = (port: number) => `http://127.0.0.1:${port}`;
+const siteAddress = () => addressOf((site.address() as AddressInfo).port);
+const dial = () => connect(join(folder, "out.sock")).on("error", () => undefined);
+const ask = () => request({ socketPath: join(folder, "out.sock"), path: `${siteAddress()}/`, agent: false });
+
+it("S132 an answer that cannot be passed on ends the request, and not the worker", async () => {
+  const outcome = () =>
+    new Promise((resolve) => {
+      ask()
+        .once("response", ({ statusCode }) => resolve(statusCode))
+        .once("error", () => resolve("broken off"))
+        .end();
+    });
+  answer = "HTTP/1.1 099 Early\r\ncontent-length: 0\r\n\r\n";
+  expect(await outcome()).toBe("broken off");
+  answer = "HTTP/1.1 204 Well\r\n\r\n";
+  expect(await outcome()).toBe(204);
+  // Repeated interim responses are not a final response.
+  answer = "HTTP/1.1 103 Early\r\n\r\n".repeat(100);
+  expect(await outcome()).toBe("broken off");
+});
+
+it("S132 no outgoing connection stays open for a command that has ended", async () => {
+  answer = "HTTP/1.1 200 OK\r\ncontent-length: 1000\r\n\r\nfirst";
+  const out = ask();
+  out.on("error", () => undefined).end();
+  await new Promise((resolve) => out.once("response", resolve));
+  out.destroy();
+  await vi.waitFor(() => expect(asked.map(({ destroyed, readableEnded }) => destroyed || readableEnded)).toEqual([true]));
+});
+
+it("S132 a header that Node would not send again does not end the worker", async () => {
+  answer = "HTTP/1.1 204 Well\r\n\r\n";
+  const sent = ["Trailer: X", "Transfer-Encoding: chunked\r\nTrailer: X", "Connection: close, X-Hop\r\nX-Hop: 1", "TE: trailers"];
+  for (const header of sent) {
+    const socket = connect(join(folder, "out.sock"));
+    socket.write(
+      `GET ${siteAddress()}/ HTTP/1.1\r\nHost: site.example\r\n${header}\r\n\r\n${header.startsWith("Tran") ? "0\r\n\r\n" : ""}`,
+    );
+    const [first] = await once(socket, "data");
+    expect(String(first), header).toMatch(/^HTTP\/1\.1 204 /);
+    socket.destroy();
+  }
+  await vi.waitFor(() => expect(heard.length).toBe(sent.length));
+  expect(heard.join("")).not.toMatch(/^(trailer|te|x-hop|x-keyhook)/im);
+});
+
+it("S132 S137 requests that come together through one connection open one outside, end it, and are not read for a while", async () => {
+  answer = "";
+  const send = async (requests: number) => {
+    const socket = connect(join(folder, "out.sock"));
+    socket.on("error", () => undefined).resume();
+    socket.write(`GET ${siteAddress()}/ HTTP/1.1\r\nHost: site.example\r\n\r\n`.repeat(requests));
+    await new Promise((resolve) => socket.once("close", resolve));
+  };
+  await send(1_000);
+  expect(asked.length).toBeLessThanOrEqual(1);
+  // The next connection is closed at once, not after its idle time.
+  await send(1);
+  expect(asked.length).toBeLessThanOrEqual(1);
+  answer = "HTTP/1.1 204 Well\r\n\r\n";
+  const isServed = () =>
+    new Promise((resolve) => {
+      ask()
+        .once("response", resolve)
+        .once("error", () => resolve(undefined))
+        .end();
+    });
+  await vi.waitFor(async () => expect(await isServed()).toMatchObject({ statusCode: 204 }));
+});
+
+/** A port that neither accepts nor refuses connections, and the number of connections being opened to it. */
+async function startDeafPort() {
+  const listen = `const server = require("node:net").createServer().listen({ port: 0, host: "127.0.0.1", backlog: 1 }, () => {
+    require("node:fs").writeSync(1, String(server.address().port));
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
+  });`;
+  const process_ = spawn(process.execPath, ["-e", listen]);
+  const port = Number(await once(process_.stdout, "data"));
+  const opening = async () => {
+    const end = `:${port.toString(16).toUpperCase().padStart(4, "0")}`;
+    const lines = (await readFile("/proc/net/tcp", "utf8")).split("\n").map((line) => line.trim().split(/\s+/));
+    return lines.filter(([, , remote, state]) => remote?.endsWith(end) && state === "02").length;
+  };
+  // The kernel accepts a few on its own.
+  const first = Array.from({ length: 4 }, () => connect(port, "127.0.0.1").on("error", () => undefined));
+  onTestFinished(() => {
+    for (const socket of first) socket.destroy();
+    process_.kill();
+  });
+  await expect.poll(opening).toBeGreaterThan(0);
+  const before = await opening();
+  provideSettings({ ORIGIN: addressOf(port) });
+  return { host: "127.0.0.1", port, opening: async () => (await opening()) - before };
+}
+
+it.runIf(process.platform === "linux")(
+  "S132 no connection goes on being opened outside for a command that has gone",
+  async () => {
+    const { host, port, opening } = await startDeafPort();
+    const openEight = async () => {
+      const asking = Array.from({ length: 8 }, dial);
+      for (const socket of asking) socket.write(`GET ${addressOf(port)}/ HTTP/1.1\r\nHost: ${host}\r\n\r\n`);
+      await expect.poll(opening).toBe(8);
+      return asking;
+    };
+    /** They do not end because of the connect timeout: a connection begun later is still being opened. */
+    const expectEnded = async () => {
+      let isOver: unknown = false;
+      const done = new AbortController();
+      const later = openTunnel({ host, port }, { allows: () => true, signal: done.signal }).catch((error: unknown) => {
+        isOver = error;
+      });
+      const others = async () => isOver || (await opening()) - 1;
+      await expect.poll(others).toBe(8);
+      return async () => {
+        await expect.poll(others).toBe(0);
+        done.abort();
+        await later;
+      };
+    };
+    const asking = await openEight();
+    let ended = await expectEnded();
+    for (const socket of asking) socket.destroy();
+    await ended();
+    await openEight();
+    ended = await expectEnded();
+    proxy.close();
+    await ended();
+  },
+  60_000,
+);
+
+it.runIf(process.platform === "linux")("S132 what is being opened outside has a bound of its own", async () => {
+  const { port, opening } = await startDeafPort();
+  for (const socket of Array.from({ length: 64 }, dial)) socket.write(`CONNECT 127.0.0.1:${port} HTTP/1.1\r\nHost: a\r\n\r\n`);
+  await expect.poll(opening).toBe(64);
+  const outcomeOf = async (request: string) => {
+    const [near, far] = duplexPair();
+    proxy.take(far);
+    near.write(`${request} HTTP/1.1\r\nHost: a\r\n\r\n`);
+    return String((await once(near, "data"))[0]);
+  };
+  expect(await outcomeOf(`CONNECT 127.0.0.1:${port}`)).toMatch(/^HTTP\/1\.1 503 /);
+  expect(await outcomeOf(`GET ${addressOf(port)}/`)).toMatch(/^HTTP\/1\.1 503 /);
+});
+
+it("S132 a job that opens one connection after another waits between them, and its refused requests are not logged", async () => {
+  const logged = vi.spyOn(log(), "info");
+  onTestFinished(() => logged.mockRestore());
+  const FOR_MS = 1_000;
+  const begin = performance.now();
+  let served = 0;
+  const askInVain = async () => {
+    while (performance.now() - begin < FOR_MS) {
+      const socket = dial();
+      socket.write("CONNECT 10.0.0.1:80 HTTP/1.1\r\nHost: a\r\n\r\n");
+      expect(String((await once(socket, "data"))[0])).toMatch(/^HTTP\/1\.1 403 /);
+      socket.destroy();
+      served++;
+    }
+  };
+  await Promise.all(Array.from({ length: 32 }, askInVain));
+  expect(served).toBeGreaterThan(0);
+  // Twenty in a tenth of a second.
+  expect(served).toBeLessThanOrEqual(20 * (1 + (performance.now() - begin) / 95));
+  expect(logged).not.toHaveBeenCalled();
+});
+
+it("S132 a job that repeatedly opens more connections than allowed is cut off, and its log says so", async () => {
+  const outcomeOf = async () => {
+    const socket = dial();
+    onTestFinished(() => void socket.destroy());
+    return await new Promise<string>((resolve) => {
+      socket.once("error", ({ message }) => resolve(message)).once("close", () => resolve("closed"));
+      socket.write("CONNECT 10.0.0.1:80 HTTP/1.1\r\nHost: a\r\n");
+    });
+  };
+  for (let place = 0; place < 64; place++) void outcomeOf();
+  // One burst ends nothing.
+  expect(await Promise.all(Array.from({ length: 100 }, outcomeOf))).toEqual(
+    Array(100).fill(expect.stringMatching(/closed|reset|EPIPE/i)),
+  );
+  expect(notes).toEqual([]);
+  for (let more = 0; more < 64 + 5_000 && notes.length === 0; more++) proxy.take(duplexPair()[0]);
+  expect(notes).toEqual([expect.stringContaining("disconnected")]);
+  await proxy.cutOff;
+  expect(await outcomeOf()).toMatch(/ENOENT|ECONNREFUSED/);
+});

@@ -1,0 +1,59 @@
+import type { JobSpec } from "@keyhook/sdk";
+import type { Actor } from "../../access/actor.ts";
+import { requireOwnWorkOf } from "../../access/delegation.ts";
+import { requirePermission } from "../../access/may.ts";
+import { recordAuditEvent } from "../../audit/record-audit-event.ts";
+import type { RequestOrigin } from "../../audit/request-origin.ts";
+import { db, inTransaction } from "../../db.ts";
+import { notFound } from "../../errors.ts";
+import { isId } from "../../ids.ts";
+import { findJobNamespace, requireJobs } from "../find-job-namespace.ts";
+import { JOB_CANCEL_CHANNEL, JOB_LOG_CHANNEL } from "../stages.ts";
+import { namespaceOf, type RunOwner, runOf } from "./run.ts";
+
+/**
+ * Ends a run. A run that no worker has claimed ends at once; otherwise its worker is notified and ends the command (SIGTERM, then SIGKILL). A
+ * finished run stays as it is: cancelling twice is not an error.
+ * @throws ServiceError `not_found`
+ */
+export async function cancelRun(actor: Actor, owner: RunOwner, id: string, from: RequestOrigin): Promise<void> {
+  await requirePermission(actor, "job.run", namespaceOf(owner), { what: "Job" });
+  if (!isId(id)) throw notFound("Job");
+  await inTransaction(async (tx) => {
+    const [wanted] = await tx.$queryRaw<{ isOver: boolean; isCancelled: boolean }[]>`
+      SELECT finished_at IS NOT NULL AS "isOver", cancel_requested_at IS NOT NULL AS "isCancelled" FROM job_run
+      WHERE id = ${id} AND owner_id = ${owner.id} FOR UPDATE`;
+    if (!wanted) throw notFound("Job");
+    if (wanted.isOver) return;
+    await tx.$executeRaw`
+      UPDATE job_run SET cancel_requested_at = coalesce(cancel_requested_at, now()),
+        stage = CASE WHEN claimed_until > now() THEN stage ELSE 'CANCELED' END,
+        finished_at = CASE WHEN claimed_until > now() THEN NULL ELSE now() END,
+        claim_id = CASE WHEN claimed_until > now() THEN claim_id END,
+        message = CASE WHEN claimed_until > now() THEN message ELSE 'It was cancelled before it started.' END
+      WHERE id = ${id}`;
+    // A second call only confirms the first.
+    if (!wanted.isCancelled) await recordAuditEvent(tx, { type: "job.cancel", actor, owner, data: { runId: id }, from });
+    await tx.$executeRaw`SELECT pg_notify(${JOB_CANCEL_CHANNEL}, ${id}), pg_notify(${JOB_LOG_CHANNEL}, ${id})`;
+  });
+}
+
+/** Replaces the labels of a run. @throws ServiceError `not_found`, `insufficient_scope`, `forbidden` (another app's) */
+export async function updateRunLabels(
+  actor: Actor,
+  namespace: string,
+  runId: string,
+  labels: JobSpec["labels"],
+  from: RequestOrigin,
+): Promise<void> {
+  const owner = await findJobNamespace(actor, "job.run", namespace);
+  if (!isId(runId)) throw notFound("Job");
+  await db().$transaction(async (tx) => {
+    await requireJobs(actor, "job.run", owner, tx);
+    const row = await tx.jobRun.findFirst({ where: { id: runId, ownerId: owner.id }, omit: { payload: true, secrets: true } });
+    if (!row) throw notFound("Job");
+    await requireOwnWorkOf(tx, actor, row.delegationId, "job");
+    await tx.jobRun.update({ where: { id: runId }, data: { spec: { ...runOf(row).spec, labels } }, select: { id: true } });
+    await recordAuditEvent(tx, { type: "job.update", actor, owner, data: { runId, labels }, from });
+  });
+}

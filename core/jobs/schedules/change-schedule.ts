@@ -1,0 +1,188 @@
+import { type JobSpec, jobSpecSchema } from "@keyhook/sdk";
+import { type Actor, actorId } from "../../access/actor.ts";
+import { recordDelegation } from "../../access/delegation.ts";
+import { lockOwner } from "../../accounts/handles/find-owner.ts";
+import type { AuditEventType } from "../../audit/event-types.ts";
+import { recordAuditEvent } from "../../audit/record-audit-event.ts";
+import type { RequestOrigin } from "../../audit/request-origin.ts";
+import { type Db, inTransaction } from "../../db.ts";
+import { conflict, notFound } from "../../errors.ts";
+import type { Prisma } from "../../generated/prisma/client.ts";
+import { newId } from "../../ids.ts";
+import { findJobNamespace, type JobNamespace, requireJobs } from "../find-job-namespace.ts";
+import { requireOffered, requireSpace } from "../runs/require-offered.ts";
+import type { RunOwner } from "../runs/run.ts";
+import { sealJobSecrets } from "../secrets.ts";
+import { changeSchedule, type ScheduleOf } from "./find-schedule.ts";
+import { nextRunAt, parseSchedule } from "./next-run-at.ts";
+import { SCHEDULE_CHANNEL, type Schedule, type ScheduleRow, toSchedules } from "./schedule.ts";
+
+/** Enough for a team; it stops a runaway script. */
+const SCHEDULES_MAX_PER_OWNER = 100;
+
+export type NewSchedule = {
+  spec: JobSpec;
+  secrets: Record<string, string>;
+  schedule: string;
+  timezone?: string | null;
+  mayOverlap?: boolean;
+  isSuspended?: boolean;
+};
+
+/**
+ * Schedules a recurring job in the actor's name.
+ * @throws ServiceError `invalid_request`, `not_found` (the namespace, the Space), `insufficient_scope`, `conflict` (too many)
+ */
+export async function createSchedule(actor: Actor, namespace: string, input: NewSchedule, from: RequestOrigin): Promise<Changed> {
+  const { spec, secrets, mayOverlap = false, isSuspended = false } = input;
+  requireOffered(spec, secrets);
+  const when = parseSchedule(input);
+  const owner = await findJobNamespace(actor, "job.run", namespace);
+  return inTransaction(async (tx) => {
+    if (!(await lockOwner(tx, owner))) throw notFound("Namespace");
+    await requireJobs(actor, "job.run", owner, tx);
+    await requireRoom(tx, owner);
+    await requireSpace(tx, actor, spec);
+    const row = await tx.scheduledJob.create({
+      data: {
+        id: newId(),
+        ownerId: owner.id,
+        ownerKind: owner.kind,
+        createdById: actorId(actor),
+        delegationId: await recordDelegation(tx, actor),
+        spec,
+        secrets: sealJobSecrets(secrets),
+        ...when,
+        mayOverlap,
+        isSuspended,
+        dueAt: nextRunAt(when, new Date()),
+      },
+    });
+    const data = { scheduleId: row.id, ...when };
+    await recordScheduleChange(tx, "scheduled_job.create", { actor, owner, from, data });
+    return changedTo(tx, owner, row);
+  });
+}
+
+type Changed = { owner: JobNamespace; schedule: Schedule };
+
+async function changedTo(tx: Db, owner: JobNamespace, row: ScheduleRow): Promise<Changed> {
+  const [schedule] = await toSchedules(tx, [row]);
+  return { owner, schedule: schedule as Schedule };
+}
+
+/** `changeSchedule`, with the changed schedule as its result. */
+function editSchedule(actor: Actor, of: ScheduleOf, edit: Parameters<typeof changeSchedule<ScheduleRow>>[2]): Promise<Changed> {
+  return changeSchedule(actor, of, async (tx, row, owner) => changedTo(tx, owner, await edit(tx, row, owner)));
+}
+
+async function requireRoom(tx: Db, owner: JobNamespace): Promise<void> {
+  // One after another, so that the next count is right.
+  await tx.$executeRaw`SELECT pg_advisory_xact_lock(hashtextextended(${`schedules ${owner.id}`}, 0))`;
+  if ((await tx.scheduledJob.count({ where: { ownerId: owner.id } })) < SCHEDULES_MAX_PER_OWNER) return;
+  throw conflict(`${owner.handle} already has ${SCHEDULES_MAX_PER_OWNER} schedules. Delete one first.`);
+}
+
+type ScheduleChanges = {
+  schedule?: string;
+  timezone?: string;
+  mayOverlap?: boolean;
+  /** Replaces all labels. */
+  labels?: JobSpec["labels"];
+};
+
+/**
+ * Changes when a job runs, or its labels. Omitted fields stay. A new schedule applies from now on, and it runs in the name of the user who
+ * changed it.
+ * @throws ServiceError `invalid_request`, `not_found`, `insufficient_scope`
+ */
+export async function updateSchedule(
+  actor: Actor,
+  of: ScheduleOf,
+  changes: ScheduleChanges,
+  from: RequestOrigin,
+): Promise<Changed> {
+  return editSchedule(actor, of, async (tx, row, owner) => {
+    const { labels, mayOverlap = row.mayOverlap } = changes;
+    await requireSpace(tx, actor, jobSpecSchema.parse(row.spec));
+    const when = parseSchedule({ schedule: changes.schedule ?? row.schedule, timezone: changes.timezone ?? row.timezone });
+    const isMoved = when.schedule !== row.schedule || when.timezone !== row.timezone;
+    const changed = await tx.scheduledJob.update({
+      where: { id: row.id },
+      data: {
+        ...when,
+        mayOverlap,
+        // The user who changes it answers for it from now on, as with a webhook.
+        ...(actorId(actor) !== null && { createdById: actorId(actor), delegationId: await recordDelegation(tx, actor) }),
+        ...(labels && { spec: { ...jobSpecSchema.parse(row.spec), labels } }),
+        // A worker that holds it for an outdated due time finds its claim gone.
+        ...(isMoved && { dueAt: nextRunAt(when, new Date()), claimId: null, claimedUntil: null, message: null }),
+      },
+    });
+    const data = { scheduleId: row.id, ...when, ...(labels && { labels }) };
+    await recordScheduleChange(tx, "scheduled_job.update", { actor, owner, from, data });
+    return changed;
+  });
+}
+
+/**
+ * Starts no more runs until it is resumed; a current run continues. Suspending twice is not an error. @throws ServiceError `not_found`,
+ * `insufficient_scope`
+ */
+export async function suspendSchedule(actor: Actor, of: ScheduleOf, from: RequestOrigin): Promise<Changed> {
+  return editSchedule(actor, of, async (tx, row, owner) => {
+    const changed = await tx.scheduledJob.update({
+      where: { id: row.id },
+      data: { isSuspended: true, claimId: null, claimedUntil: null },
+    });
+    const data = { scheduleId: row.id };
+    if (!row.isSuspended) await recordScheduleChange(tx, "scheduled_job.suspend", { actor, owner, from, data });
+    return changed;
+  });
+}
+
+/**
+ * Resumes a suspended schedule: times that passed meanwhile do not run, and it now runs in the name of the user who resumed it, since the
+ * previous one may be why it was suspended. Resuming one that is not suspended changes nothing.
+ * @throws ServiceError `not_found`, `insufficient_scope`
+ */
+export async function resumeSchedule(actor: Actor, of: ScheduleOf, from: RequestOrigin): Promise<Changed> {
+  return editSchedule(actor, of, async (tx, row, owner) => {
+    if (!row.isSuspended) return row;
+    await requireSpace(tx, actor, jobSpecSchema.parse(row.spec));
+    const changed = await tx.scheduledJob.update({
+      where: { id: row.id },
+      data: {
+        isSuspended: false,
+        message: null,
+        createdById: actorId(actor) ?? row.createdById,
+        delegationId: await recordDelegation(tx, actor),
+        dueAt: nextRunAt(row, new Date()),
+        attempts: 0,
+        claimId: null,
+        claimedUntil: null,
+      },
+    });
+    await recordScheduleChange(tx, "scheduled_job.resume", { actor, owner, from, data: { scheduleId: row.id } });
+    return changed;
+  });
+}
+
+/** Deletes a schedule; runs that it started stay, and running ones continue. @throws ServiceError `not_found`, `insufficient_scope` */
+export async function deleteSchedule(actor: Actor, of: ScheduleOf, from: RequestOrigin): Promise<void> {
+  await changeSchedule(actor, of, async (tx, row, owner) => {
+    await tx.scheduledJob.delete({ where: { id: row.id } });
+    const data = { scheduleId: row.id, schedule: row.schedule };
+    await recordScheduleChange(tx, "scheduled_job.delete", { actor, owner, from, data });
+  });
+}
+
+/** Records a change of a schedule, and has workers check their schedules again. */
+async function recordScheduleChange(
+  tx: Db,
+  type: Extract<AuditEventType, `scheduled_job.${string}`>,
+  { actor, owner, from, data }: { actor: Actor; owner: RunOwner; from: RequestOrigin; data: Prisma.InputJsonObject },
+): Promise<void> {
+  await recordAuditEvent(tx, { type, actor, owner, data, from });
+  await tx.$executeRaw`SELECT pg_notify(${SCHEDULE_CHANNEL}, '')`;
+}

@@ -1,0 +1,55 @@
+import type { Actor } from "#core/access/actor.ts";
+import { requirePermission } from "#core/access/may.ts";
+import { changeOrganization } from "#core/accounts/organizations/change-organization.ts";
+import type { RequestOrigin } from "#core/audit/request-origin.ts";
+import { type Db, db } from "#core/db.ts";
+import { invalidRequest } from "#core/errors.ts";
+
+/** Which apps an organization allows to access what it owns (the SQL function `is_app_admitted` applies it). */
+export const appPolicies = ["all", "approved", "none"] as const;
+export type AppPolicy = (typeof appPolicies)[number];
+
+/** An administrator's decision about one app. */
+const appDecisions = ["approved", "blocked"] as const;
+export type AppDecision = (typeof appDecisions)[number];
+
+/** Why an app is not allowed: it is blocked by name, it waits for approval, or the organization allows no apps. */
+export type AppRefusal = "blocked" | "not_approved" | "no_apps";
+
+/**
+ * Sets which apps an organization allows to access what it owns. It takes effect with every app's next request. No token is revoked, so an
+ * app that is allowed again continues where it was.
+ * @throws ServiceError `forbidden`, `not_found`, `invalid_request`
+ */
+export async function setAppPolicy(actor: Actor, orgId: string, value: string, from: RequestOrigin): Promise<void> {
+  const policy = appPolicies.find((known) => known === value);
+  if (!policy) throw invalidRequest(`Choose one of ${appPolicies.join(", ")}.`, "policy");
+  await requirePermission(actor, "organization.manage", { orgId }, { what: "Organization" });
+  await changeOrganization(actor, { orgId, action: "organization.manage", from }, async (tx, record) => {
+    const { appPolicy: before } = await tx.organization.findUniqueOrThrow({ where: { id: orgId }, select: { appPolicy: true } });
+    if (before === policy) return;
+    await tx.organization.update({ where: { id: orgId }, data: { appPolicy: policy } });
+    // If every app is allowed, there is nothing left to request.
+    if (policy === "all") await tx.organizationAppRequest.deleteMany({ where: { orgId } });
+    // The list starts with the most permissive one.
+    const isTakingAway = appPolicies.indexOf(policy) > appPolicies.indexOf(before as AppPolicy);
+    await record({ type: "organization.set_app_policy", data: { from: before, policy }, isTakingAway });
+  });
+}
+
+/** @throws ServiceError `forbidden` for those who may not manage the organization */
+export async function readAppPolicy(actor: Actor, orgId: string): Promise<AppPolicy> {
+  await requirePermission(actor, "organization.manage", { orgId }, { what: "Organization" });
+  const { appPolicy } = await db().organization.findUniqueOrThrow({ where: { id: orgId }, select: { appPolicy: true } });
+  return appPolicy as AppPolicy;
+}
+
+/** The organizations among these that do not allow an app, and the reasons. `is_app_admitted` decides, as for every token. */
+export async function findRefusals(clientId: string, orgIds: readonly string[], tx: Db = db()): Promise<Map<string, AppRefusal>> {
+  if (orgIds.length === 0) return new Map();
+  const rows = await tx.$queryRaw<{ orgId: string; refusal: AppRefusal }[]>`
+    SELECT o.id AS "orgId", CASE WHEN d.decision = 'blocked' THEN 'blocked' WHEN o.app_policy = 'none' THEN 'no_apps' ELSE 'not_approved' END AS refusal
+    FROM organization o LEFT JOIN organization_app d ON d.org_id = o.id AND d.client_id = ${clientId}
+    WHERE o.id = ANY (${[...orgIds]}) AND NOT is_app_admitted(o.id, ${clientId})`;
+  return new Map(rows.map(({ orgId, refusal }) => [orgId, refusal]));
+}

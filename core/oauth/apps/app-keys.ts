@@ -1,0 +1,69 @@
+import type { JWKS } from "oidc-provider";
+import type { Actor } from "#core/access/actor.ts";
+import { requirePermission } from "#core/access/may.ts";
+import type { RequestOrigin } from "#core/audit/request-origin.ts";
+import { conflict, invalidRequest } from "#core/errors.ts";
+import { type OAuthApp, Prisma } from "#core/generated/prisma/client.ts";
+import { parsePastedKeys } from "../clients/client-keys.ts";
+import { fetchKeySet } from "../clients/fetch-client-keys.ts";
+import { parseServerAddress } from "./app-settings.ts";
+import { changeApp, hasKeys } from "./change-app.ts";
+import { assertFapi } from "./fapi-profile.ts";
+import { getApp } from "./get-app.ts";
+
+/** Either pasted keys, or the URL at which the app publishes its keys. The other is empty. */
+type KeysInput = { jwks: string; jwksUri: string };
+
+/**
+ * Makes an app authenticate with its own keys (`private_key_jwt`, RFC 7523), replacing those it had. An app authenticates in one way, so
+ * its secrets end here (docs/decisions/027). A URL is therefore fetched once first: the app must not lose a working method for a broken
+ * one.
+ *
+ * @throws ServiceError `invalid_request` with the field, `reauthentication_required`, `not_found`.
+ */
+export async function setKeys(actor: Actor, appId: string, input: KeysInput, from: RequestOrigin): Promise<OAuthApp> {
+  // Nobody else may make us fetch anything.
+  const { app: known } = await getApp(actor, appId);
+  await requirePermission(actor, "oauth_app.manage_security", known, { what: "OAuth app" });
+  const { keys, jwksUri } = await readKeys(input);
+  return changeApp(actor, { appId, action: "oauth_app.manage_security", isOverMembers: true, from }, async (tx, app, record) => {
+    if (app.securityProfile === "fapi2") assertFapi({ ...app, jwks: { keys } as object as Prisma.JsonObject, jwksUri });
+    await tx.oAuthAppSecret.deleteMany({ where: { appId: app.id } });
+    const jwks = jwksUri ? Prisma.DbNull : ({ keys } as unknown as Prisma.InputJsonObject);
+    const updated = await tx.oAuthApp.update({
+      where: { id: app.id },
+      data: { jwks, jwksUri, isConfidential: true, updatedAt: new Date() },
+    });
+    await record({
+      type: "oauth_app.keys_set",
+      data: { kids: keys.map(({ kid }) => kid ?? null), jwksUri, endedSecrets: app.secrets.map(({ last4 }) => last4) },
+    });
+    return updated;
+  });
+}
+
+async function readKeys({ jwks, jwksUri }: KeysInput): Promise<{ keys: JWKS["keys"]; jwksUri: string | null }> {
+  if ((jwks.trim() === "") === (jwksUri.trim() === "")) {
+    throw invalidRequest("Enter either the keys or their URL.", "jwks");
+  }
+  if (jwksUri.trim() === "") return { ...(await parsePastedKeys(jwks.trim())), jwksUri: null };
+  const address = parseServerAddress(jwksUri, "jwksUri");
+  return { ...(await fetchKeySet(address)), jwksUri: address };
+}
+
+/**
+ * Deletes an app's keys. The app is then public, so PKCE is required again, until it gets a secret or other keys.
+ *
+ * @throws ServiceError `conflict` if there are none, `reauthentication_required`, `not_found`.
+ */
+export async function removeKeys(actor: Actor, appId: string, from: RequestOrigin): Promise<void> {
+  await changeApp(actor, { appId, action: "oauth_app.manage_security", isOverMembers: true, from }, async (tx, app, record) => {
+    if (!hasKeys(app)) throw conflict("The app has no keys.");
+    if (app.securityProfile === "fapi2") throw conflict("FAPI 2.0 needs keys: choose the standard profile first.");
+    await tx.oAuthApp.update({
+      where: { id: app.id },
+      data: { jwks: Prisma.DbNull, jwksUri: null, isConfidential: false, isPkceRequired: true, updatedAt: new Date() },
+    });
+    await record({ type: "oauth_app.keys_delete", data: { jwksUri: app.jwksUri } });
+  });
+}

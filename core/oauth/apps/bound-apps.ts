@@ -1,0 +1,103 @@
+import type { Actor, Person } from "#core/access/actor.ts";
+import { requirePermission } from "#core/access/may.ts";
+import { organizationsOf } from "#core/access/organizations-of.ts";
+import type { RequestOrigin } from "#core/audit/request-origin.ts";
+import { db } from "#core/db.ts";
+import { conflict, invalidRequest, notFound } from "#core/errors.ts";
+import type { OAuthApp } from "#core/generated/prisma/client.ts";
+import { ACCESS_TOKEN_MAX_SECONDS } from "../lifetimes.ts";
+import { changeApp, isOfOwner } from "./change-app.ts";
+
+/**
+ * Binds an app to an organization, for which it may exchange tokens once it has the privilege (docs/specification/oauth.md#oauth-apps). An
+ * organization's app is bound to that organization, a user's to one that they administer. From then on the organization's administrators
+ * decide about its secret, scopes and token duration.
+ *
+ * @throws ServiceError `conflict` if the app is already bound, `invalid_request` for an organization that is not the app's owner,
+ * `reauthentication_required`, `not_found`.
+ */
+export async function bindApp(actor: Actor, appId: string, orgId: string, from: RequestOrigin): Promise<void> {
+  await changeApp(actor, { appId, action: "oauth_app.manage_security", from }, async (tx, app, record) => {
+    await requirePermission(
+      actor,
+      "oauth_app.manage_security",
+      { ownerUserId: null, ownerOrgId: orgId },
+      { what: "Organization", tx },
+    );
+    const organization = await tx.organization.findUnique({ where: { id: orgId }, select: { name: true } });
+    if (!organization) throw notFound("Organization");
+    if (app.boundOrgId === orgId) return;
+    if (app.boundOrgId) throw conflict("The app is bound to another organization. Unbind it first.");
+    if (app.ownerOrgId && app.ownerOrgId !== orgId) {
+      throw invalidRequest("An organization's app can only be bound to that organization.", "orgId");
+    }
+    await tx.oAuthApp.update({ where: { id: app.id }, data: { boundOrgId: orgId, privileges: [], updatedAt: new Date() } });
+    await record({ type: "oauth_app.bind", orgId, data: { name: app.name, organization: organization.name } });
+  });
+}
+
+/**
+ * Ends an app's binding, with everything that was exchanged under it (S95). The app's owner and any administrator of the organization may
+ * do it. The privilege was for this organization and ends too.
+ *
+ * @throws ServiceError `conflict` for an app that is not bound, `reauthentication_required`, `not_found`.
+ */
+export async function unbindApp(actor: Actor, appId: string, from: RequestOrigin): Promise<void> {
+  const isOwner = await isOfOwner(actor, appId);
+  await changeApp(
+    actor,
+    { appId, action: "oauth_app.manage_security", isOverMembers: !isOwner, from },
+    async (tx, app, record) => {
+      if (!app.boundOrgId) throw conflict("The app is not bound to an organization.");
+      await tx.oAuthApp.update({
+        where: { id: app.id },
+        data: { boundOrgId: null, privileges: [], privilegeRequestedAt: null, accessTokenSeconds: null, updatedAt: new Date() },
+      });
+      await record({ type: "oauth_app.unbind", data: { name: app.name } });
+    },
+  );
+}
+
+/** docs/specification/oauth.md#oauth-apps: administrators choose between one hour and 30 days. */
+const TOKEN_DURATION_MIN_SECONDS = 60 * 60;
+const TOKEN_DURATION_MAX_SECONDS = ACCESS_TOKEN_MAX_SECONDS;
+
+/**
+ * Sets how long new tokens of an organization's app last; issued tokens keep their expiry (S97).
+ *
+ * @throws ServiceError `invalid_request` with the field, `conflict` for an app that is not bound, `reauthentication_required`, `not_found`.
+ */
+export async function setTokenDuration(actor: Actor, appId: string, seconds: number, from: RequestOrigin): Promise<void> {
+  if (!Number.isInteger(seconds) || seconds < TOKEN_DURATION_MIN_SECONDS || seconds > TOKEN_DURATION_MAX_SECONDS) {
+    throw invalidRequest("Choose between 1 hour and 30 days (720 hours).", "tokenHours");
+  }
+  await changeApp(actor, { appId, action: "oauth_app.manage_security", isOverMembers: true, from }, async (tx, app, record) => {
+    if (!app.boundOrgId) throw conflict("Bind the app to an organization first.");
+    if (app.accessTokenSeconds === seconds) return;
+    await tx.oAuthApp.update({ where: { id: app.id }, data: { accessTokenSeconds: seconds, updatedAt: new Date() } });
+    await record({ type: "oauth_app.set_token_duration", data: { before: app.accessTokenSeconds, after: seconds } });
+  });
+}
+
+/** Most users administer few; those who administer more find the app's page of each organization. */
+const ORGANIZATIONS_MAX = 100;
+
+/** The organizations to which a user may bind an app: its owner, or those that they administer. None if it is already bound. */
+export async function listBindable(
+  person: Person,
+  {
+    ownerUserId,
+    ownerOrgId,
+    boundOrgId,
+    isFirstParty,
+  }: Pick<OAuthApp, "ownerUserId" | "ownerOrgId" | "boundOrgId" | "isFirstParty">,
+): Promise<{ id: string; name: string; fullName: string }[]> {
+  if (boundOrgId || isFirstParty || (ownerUserId !== person.userId && !ownerOrgId)) return [];
+  const administered = await organizationsOf(person, "oauth_app.manage_security");
+  return db().organization.findMany({
+    where: { id: { in: administered.filter((id) => !ownerOrgId || id === ownerOrgId) } },
+    select: { id: true, name: true, fullName: true },
+    orderBy: { name: "asc" },
+    take: ORGANIZATIONS_MAX,
+  });
+}

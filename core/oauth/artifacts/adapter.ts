@@ -1,0 +1,148 @@
+import { type Adapter, type AdapterPayload, errors, Provider } from "oidc-provider";
+import { endDelegationsOf } from "#core/access/delegation.ts";
+import { recordAboutSomebody } from "#core/audit/record-about-somebody.ts";
+import type { RequestOrigin } from "#core/audit/request-origin.ts";
+import { inTransaction } from "#core/db.ts";
+import { findClientMetadata } from "../clients/find-client.ts";
+import { storeDeviceCode } from "../device/issue-device-code.ts";
+import { pollDeviceCode } from "../device/poll-device-code.ts";
+import { saveExchange } from "../exchange/exchange-store.ts";
+import { INTERACTION_SECONDS } from "../lifetimes.ts";
+import { findEngineSession, saveEngineSession } from "../site-session.ts";
+import {
+  consumeArtifact,
+  destroyArtifact,
+  findArtifact,
+  findArtifactByUid,
+  idHash,
+  type Payload,
+  upsertArtifact,
+} from "./artifact-store.ts";
+import { findGrant, revokeGrant, saveGrant } from "./grant-store.ts";
+import { findStoredInteraction, saveInteractionAnswer } from "./interaction-store.ts";
+import { findForgottenRefreshToken, readRefreshTokenId } from "./refresh-token-id.ts";
+import { requestRows } from "./request-rows.ts";
+import { storeOfParty } from "./store-of-party.ts";
+import { isOfAnotherKind, isTokenModel } from "./token-prefix.ts";
+
+/**
+ * If a refresh token is replayed within this time, the client probably sent its request twice, or two tabs refreshed at once: the replay is
+ * refused, and the token family stays valid. A later replay counts as theft and ends the family (S47; docs/decisions/005).
+ */
+const BENIGN_REPLAY_SECONDS = 10;
+
+/** The engine's storage, in Postgres. There is one instance for each of its models; the models differ only where they are named here. */
+export class PostgresAdapter implements Adapter {
+  readonly model: string;
+
+  constructor(model: string) {
+    this.model = model;
+  }
+
+  async find(id: string): Promise<AdapterPayload | undefined> {
+    // Postgres cannot store NUL in text, so no artifact's ID contains one (S51).
+    if (id.includes("\0")) return undefined;
+    switch (this.model) {
+      case "Client":
+        return findClientMetadata(id);
+      case "Grant":
+        return findGrant(id);
+      case "Session":
+        return findEngineSession(id);
+      case "Interaction":
+        return findStoredInteraction(id);
+      default:
+        return this.#findToUse(id);
+    }
+  }
+
+  /**
+   * At the token endpoint the engine first checks whether an artifact was used and then marks it, so it misses a simultaneous request that
+   * does the same. Therefore the mark is hidden from it there: `consume` alone decides, for a parallel replay as for a later one.
+   */
+  async #findToUse(id: string): Promise<Payload | undefined> {
+    if (isTokenModel(this.model) && isOfAnotherKind(this.model, id)) return undefined;
+    const isAtTokenEndpoint = Provider.ctx?.oidc?.route === "token";
+    const isPoll = isAtTokenEndpoint && this.model === "DeviceCode";
+    let payload = isPoll ? await pollDeviceCode(id) : await findArtifact(this.model, id);
+    if (!payload && this.model === "RefreshToken") payload = await findForgottenRefreshToken(id);
+    if (payload && isAtTokenEndpoint) delete payload.consumed;
+    return payload;
+  }
+
+  async findByUid(uid: string): Promise<AdapterPayload | undefined> {
+    return findArtifactByUid(this.model, uid);
+  }
+
+  /** Only the engine's own device pages would call this; users enter their codes on ours (docs/decisions/025). */
+  async findByUserCode(): Promise<undefined> {
+    return undefined;
+  }
+
+  async upsert(id: string, payload: AdapterPayload, expiresIn: number): Promise<void> {
+    if (this.model === "Grant") return saveGrant(id, payload as Payload);
+    if (this.model === "Session") return saveEngineSession(id, payload as Payload, expiresIn);
+    if (this.model === "DeviceCode") return storeDeviceCode(id, payload as Payload, expiresIn);
+    // Within a protocol request the engine stores the question; outside one, a page of ours makes it store the answer.
+    if (this.model === "Interaction" && !Provider.ctx) return saveInteractionAnswer(id, payload as Payload);
+    if (this.model === "Interaction") return storeOfParty("Interaction", id, payload as Payload, expiresIn);
+    // A pushed request is valid for one minute (its `exp`) and is consumed when the user has answered, which may be much later. Until then
+    // its row must stay, or it could be answered twice (RFC 9126 §7.3).
+    if (this.model === "PushedAuthorizationRequest") {
+      return storeOfParty("PushedAuthorizationRequest", id, payload as Payload, expiresIn + INTERACTION_SECONDS);
+    }
+    // Set only while `saveExchangedToken` makes the engine save the token of an exchange.
+    const { exchange } = requestRows();
+    if (this.model === "AccessToken" && exchange) return saveExchange(idHash(id), payload as Payload, expiresIn, exchange);
+    await upsertArtifact(this.model, id, payload as Payload, expiresIn);
+  }
+
+  /** Every use after the first is a replay: nothing is issued, and what was already issued ends (S43, S44, S47). */
+  async consume(id: string): Promise<void> {
+    const used = await consumeArtifact(this.model, id);
+    if (!used) return;
+    if (this.model === "PushedAuthorizationRequest") throw new errors.InvalidRequestUri("request_uri was used before");
+    const isBenign = this.model === "RefreshToken" && used.secondsSinceUse <= BENIGN_REPLAY_SECONDS;
+    const grantId = used.grantId ?? (this.model === "RefreshToken" ? readRefreshTokenId(id)?.grantId : undefined);
+    if (grantId && !isBenign) {
+      const ctx = Provider.ctx;
+      const from = { ip: ctx?.ip || null, userAgent: ctx?.get("user-agent") || null };
+      await revokeReplayedGrant(this.model, grantId, from);
+    }
+    throw new errors.InvalidGrant(`${this.model} was used before`);
+  }
+
+  async destroy(id: string): Promise<void> {
+    if (this.model === "Grant") return revokeGrant(id);
+    await destroyArtifact(this.model, id);
+  }
+
+  async revokeByGrantId(grantId: string): Promise<void> {
+    await revokeGrant(grantId);
+  }
+}
+
+/** Ends a Grant whose code or refresh token was replayed, with its tokens. The log gets one entry in all (S43, S47, S116). */
+export async function revokeReplayedGrant(kind: string, grantId: string, from: RequestOrigin): Promise<void> {
+  await inTransaction(async (tx) => {
+    const [grant] = await tx.oAuthGrant.updateManyAndReturn({
+      where: { id: grantId, revokedAt: null },
+      data: { revokedAt: new Date() },
+      select: { clientId: true, userId: true },
+    });
+    // A thief may have created a webhook with the stolen code and signed out since.
+    await endDelegationsOf(tx, [grantId]);
+    if (!grant) return;
+    const { clientId, userId } = grant;
+    // For the app's managers: its tokens or its redirects leak somewhere.
+    const app = await tx.oAuthApp.findUnique({ where: { clientId }, select: { ownerOrgId: true } });
+    await recordAboutSomebody(tx, {
+      type: "oauth_token.replay_detected",
+      orgId: app?.ownerOrgId,
+      clientId,
+      subjectId: userId,
+      data: { kind },
+      from,
+    });
+  });
+}

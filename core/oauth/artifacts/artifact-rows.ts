@@ -1,0 +1,89 @@
+import { exchangePlans } from "#core/accounts/organizations/plans.ts";
+import { ACCOUNT_FIELDS, organizationsJson } from "#core/accounts/tokens/account.ts";
+import { pool } from "#core/db.ts";
+import { batched } from "#core/postgres/batched.ts";
+import type { Payload } from "./artifact-store.ts";
+import type { AccountRow } from "./request-rows.ts";
+
+/** An artifact with the rows that the engine requests next: its Grant and its account. */
+export type ArtifactRow = {
+  id_hash: string;
+  payload: Payload;
+  consumed_at: Date | null;
+  /** For an exchanged token: the scopes that its app has now. */
+  app_scopes: string[] | null;
+  grant_payload: Payload | null;
+  account: (Omit<AccountRow, "organizations"> & { organizations: AccountRow["organizations"] | null }) | null;
+};
+
+const ACCOUNT = `json_build_object(${ACCOUNT_FIELDS}, 'boundOrgId', g.bound_org_id, 'organizations', `;
+
+const ORGANIZATIONS = `(SELECT ${organizationsJson("g.id")}
+    FROM member_standing m JOIN organization o ON o.id = m.org_id
+    WHERE m.user_id = u.id AND (g.is_all_orgs OR m.org_id = ANY (g.org_ids)) AND is_app_admitted(o.id, a.client_id))`;
+
+/** A condition on `organization o`: its plan includes token exchange. */
+export const HAS_EXCHANGE_PLAN = `o.plan IN (${exchangePlans.map((plan) => `'${plan}'`).join(", ")})`;
+
+/**
+ * An exchanged token is valid while its app may exchange for the organization and its user is a member (S95). Privilege, binding, plan and
+ * membership are checked with each use, so losing one ends it at once.
+ */
+const EXCHANGE_HOLDS = `EXISTS (SELECT 1 FROM oauth_app x JOIN organization o ON o.id = x.bound_org_id
+      JOIN membership m ON m.org_id = o.id AND m.user_id = g.user_id
+    WHERE x.client_id = g.client_id AND x.bound_org_id = g.bound_org_id AND x.blocked_at IS NULL
+      AND 'token-exchange' = ANY (x.privileges) AND ${HAS_EXCHANGE_PLAN}
+      AND NOT EXISTS (SELECT 1 FROM organization_app d WHERE d.org_id = o.id AND d.client_id = x.client_id AND d.decision = 'blocked'))`;
+
+/** @param where selects artifacts of the model `$1`. An artifact that depends on something revoked or disabled is not found (S49, S114). */
+export function selectArtifact(where: string, organizations: "NULL" | typeof ORGANIZATIONS = "NULL"): string {
+  return `SELECT a.id_hash, a.payload, a.consumed_at, g.payload AS grant_payload,
+      CASE WHEN g.bound_org_id IS NOT NULL THEN (SELECT scopes FROM oauth_app WHERE client_id = g.client_id) END AS app_scopes,
+      CASE WHEN u.id IS NULL THEN NULL ELSE ${ACCOUNT}${organizations}) END AS account
+    FROM oauth_artifact a
+    LEFT JOIN oauth_grant g ON g.id = a.grant_id
+    LEFT JOIN oauth_consent c ON c.id = g.consent_id
+    LEFT JOIN "user" u ON u.id = a.account_id
+    WHERE a.model = $1 AND ${where}
+      AND (a.grant_id IS NULL OR (g.revoked_at IS NULL AND c.revoked_at IS NULL))
+      AND (g.bound_org_id IS NULL OR ${EXCHANGE_HOLDS})
+      AND (a.account_id IS NULL OR (u.id IS NOT NULL AND u.disabled_at IS NULL))`;
+}
+
+/** One statement per power of two: one with an array would be planned for each length, which costs more than the reading. */
+const statements = [1, 2, 4, 8, 16].map((size) => {
+  const placeholders = Array.from({ length: size }, (_, at) => `$${at + 2}`).join(", ");
+  const where = `a.id_hash IN (${placeholders})`;
+  return {
+    size,
+    plain: { name: `artifacts-by-id-${size}`, text: selectArtifact(where) },
+    withOrganizations: { name: `artifacts-by-id-${size}-organizations`, text: selectArtifact(where, ORGANIZATIONS) },
+  };
+});
+const LARGEST = 16;
+
+async function readArtifacts(model: string, hashes: string[]): Promise<(ArtifactRow | undefined)[]> {
+  const fitting = statements.find(({ size }) => size >= hashes.length) as (typeof statements)[number];
+  const values = [model, ...hashes, ...Array.from({ length: fitting.size - hashes.length }, () => hashes[0])];
+  const statement = model === "AccessToken" ? fitting.withOrganizations : fitting.plain;
+  const { rows } = await pool().query<ArtifactRow>({ ...statement, values });
+  const byHash = new Map(rows.map((row) => [row.id_hash, row]));
+  return hashes.map((hash, at) => {
+    const row = byHash.get(hash);
+    // Two requests with one token must not share an object: one could change it for the other.
+    return row && hashes.indexOf(hash) < at ? structuredClone(row) : row;
+  });
+}
+
+type Reader = (hash: string) => Promise<ArtifactRow | undefined>;
+const readers = new Map<string, Reader>();
+
+/** Reads an artifact by the hash of its ID, in one statement with those requested at the same moment. */
+export function readArtifact(model: string, hash: string): Promise<ArtifactRow | undefined> {
+  let reader = readers.get(model);
+  if (!reader) {
+    reader = batched((hashes) => readArtifacts(model, hashes), LARGEST);
+    readers.set(model, reader);
+  }
+  return reader(hash);
+}

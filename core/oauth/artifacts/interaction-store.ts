@@ -1,0 +1,39 @@
+import { Provider } from "oidc-provider";
+import { ServiceError } from "#core/errors.ts";
+import { isRedirectUriAllowed } from "../apps/app-settings.ts";
+import { findClientMetadata } from "../clients/find-client.ts";
+import { siteSessionOf } from "../site-session.ts";
+import { answerArtifact, findArtifact, type Payload } from "./artifact-store.ts";
+
+export const RUN_OUT = "This sign-in was completed elsewhere or has expired. Go back to the app and start again.";
+
+/**
+ * An authorization request that waits for its user. The engine checks client and redirect URI only when the request arrives, but a user may
+ * take an hour to answer. If the app was deleted meanwhile, or no longer has that redirect URI, the request is over, and neither a code nor
+ * an error is sent there (S20, S86).
+ */
+export async function findStoredInteraction(id: string): Promise<Payload | undefined> {
+  const payload = await findArtifact("Interaction", id);
+  const params = payload?.params as { client_id?: unknown; redirect_uri?: unknown } | undefined;
+  const client = params && (await findClientMetadata(String(params.client_id)));
+  if (!payload || !client || (await isOfEndedLogin(payload))) return undefined;
+  const { redirect_uri: redirectUri } = params;
+  // A device has none.
+  if (redirectUri === undefined) return payload;
+  return isRedirectUriAllowed(client.redirect_uris ?? [], String(redirectUri)) ? payload : undefined;
+}
+
+/**
+ * Whether the user whose sign-in answered is signed out by now, or another is signed in (S34). The engine compares only its own session,
+ * and an interaction that began before the sign-in has none. Pages read interactions outside a protocol request, and compare themselves.
+ */
+async function isOfEndedLogin({ result }: Payload): Promise<boolean> {
+  const { login } = (result ?? {}) as { login?: { accountId?: string } };
+  const ctx = Provider.ctx;
+  return login !== undefined && ctx !== undefined && (await siteSessionOf(ctx))?.user.id !== login.accountId;
+}
+
+/** Stores a user's answer. The first one counts (S25). @throws ServiceError `gone` for all others */
+export async function saveInteractionAnswer(id: string, payload: Payload): Promise<void> {
+  if (!(await answerArtifact(id, payload))) throw new ServiceError("gone", RUN_OUT);
+}

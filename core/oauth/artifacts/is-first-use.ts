@@ -1,0 +1,66 @@
+import { hash } from "node:crypto";
+import { type KoaContextWithOIDC, Provider } from "oidc-provider";
+import { type ThrottleLimit, throttleKey } from "#core/accounts/throttle.ts";
+import { pool } from "#core/db.ts";
+import {
+  ASSERTIONS_OF_ADDRESS,
+  ASSERTIONS_OF_CLIENT,
+  countOrRefuse,
+  countStoredRequest,
+} from "../authorization/prepare-authorization.ts";
+import { clientExtension } from "../clients/client-extension.ts";
+import { PROOF_AHEAD_SECONDS } from "../lifetimes.ts";
+import { requestRows } from "./request-rows.ts";
+import { ownerOf } from "./store-of-party.ts";
+
+/** For one account, with all its tokens and the assertions of all its apps: 100 a second. A proof is remembered for ten minutes. */
+const REMEMBERED_OF_ACCOUNT: ThrottleLimit = { limit: 6_000, windowSeconds: 60 };
+
+/** The counter of the assertions and proofs that are remembered for an account (S143). */
+export function rememberedOf(accountId: string): [key: string, limit: ThrottleLimit] {
+  return [throttleKey("remembered", accountId), REMEMBERED_OF_ACCOUNT];
+}
+
+const REMEMBER = `INSERT INTO oauth_artifact (model, id_hash, payload, expires_at) VALUES ('ReplayDetection', $1, '{}', to_timestamp($2))
+  ON CONFLICT (model, id_hash) DO UPDATE SET expires_at = excluded.expires_at WHERE oauth_artifact.expires_at < now()`;
+
+/**
+ * Whether a client uses a `jti` for the first time: of a client assertion (RFC 7523 §3, S73) or a DPoP proof (RFC 9449 §11.1). One
+ * conditional insert decides and remembers, so that of simultaneous requests one is the first. Only a hash is stored, and swept when it has
+ * expired.
+ * @param until Unix seconds from which the `jti` is invalid anyway, by a clock that is not ahead. The engine asks to remember a proof for
+ * five minutes from its use; one from a clock that is a minute ahead is valid for six.
+ */
+export async function isFirstUse(clientId: string, jti: string, until: number): Promise<boolean> {
+  const id = hash("sha256", `${clientId}\0${jti}`, "base64url");
+  const values = [id, until + PROOF_AHEAD_SECONDS];
+  const { rowCount } = await pool().query({ name: "replay-remember", text: REMEMBER, values });
+  return rowCount === 1;
+}
+
+/**
+ * `isFirstUse` for the engine, which calls it before our checks of a request. A remembered value cannot be displaced, since it could then
+ * be used again. So the engine's calls are counted first (S143).
+ * @throws `temporarily_unavailable`, status 429
+ */
+export async function isFirstUseInRequest(clientId: string, jti: string, until: number): Promise<boolean> {
+  const ctx = Provider.ctx;
+  if (ctx) await countRemembered(ctx, clientId);
+  return isFirstUse(clientId, jti, until);
+}
+
+async function countRemembered(ctx: KoaContextWithOIDC, clientId: string): Promise<void> {
+  const { client, entities, route } = ctx.oidc;
+  if (client && route === "pushed_authorization_request") {
+    if (client.clientAuthMethod === "none") return countStoredRequest(ctx, "pushed-proof", "proofs");
+    // Anybody can register any number of clients with a secret. An assertion counts when it is checked (client-assertion.ts).
+    if (clientExtension(client).isOwnerless && client.clientAuthMethod !== "private_key_jwt") {
+      return countStoredRequest(ctx, "pushed-proof", "proofs", [ASSERTIONS_OF_CLIENT, ASSERTIONS_OF_ADDRESS]);
+    }
+  }
+  // The engine sets a refresh token's Grant only after its proof. The proof would then count for the app's owner, whose limit any user
+  // could use up.
+  const [accountOfToken] = requestRows().accounts.keys();
+  const accountId = entities.AccessToken?.accountId ?? entities.Grant?.accountId ?? accountOfToken ?? (await ownerOf(clientId));
+  if (accountId) await countOrRefuse(ctx, "proofs", [rememberedOf(accountId)]);
+}

@@ -1,0 +1,81 @@
+import type { SiteSession } from "#core/accounts/sessions/find-site-session.ts";
+import { acrOf, amrOf } from "../site-session.ts";
+import { answerInteraction, type Interaction, type InteractionCookies, interactionStartedAt } from "./interaction.ts";
+
+/** What has to happen before consent can be asked. */
+export type LoginStep =
+  /** The user must sign in. */
+  | {
+      step: "sign-in";
+      /** They are signed in and must authenticate again: the app requires it (`prompt=login`, `max_age`). */
+      isRepeat: boolean;
+      /** They are signed in with an account other than the one in the app's `id_token_hint`. */
+      isOtherAccount?: boolean;
+      loginHint?: string;
+    }
+  /** Another user has signed in meanwhile: the request starts over with them. */
+  | { step: "restart"; url: string }
+  /** Signed in: the browser continues at this URL. */
+  | { step: "continue"; url: string }
+  /** Nothing: consent can be asked now. */
+  | { step: "none" };
+
+/** Decides the state of a sign-in, and tells the engine about a sufficient one (S15, S34). */
+export async function finishLogin(
+  at: InteractionCookies,
+  interaction: Interaction,
+  session: SiteSession | undefined,
+): Promise<LoginStep> {
+  const { params, prompt } = interaction;
+  const loginHint = typeof params.login_hint === "string" ? params.login_hint : undefined;
+  if (!session) return { step: "sign-in", isRepeat: false, loginHint };
+
+  const startedAt = await interactionStartedAt(at);
+  const known = interaction.session?.accountId;
+  if (known && known !== session.user.id) return { step: "restart", url: restartUrl(interaction, session, startedAt) };
+  if (prompt.name !== "login") return { step: "none" };
+  if (prompt.reasons.includes("id_token_hint") && subjectOf(params.id_token_hint) !== session.user.id) {
+    return { step: "sign-in", isRepeat: true, isOtherAccount: true, loginHint };
+  }
+  if (!isFreshEnough(interaction, session, startedAt)) return { step: "sign-in", isRepeat: true, loginHint };
+
+  const ts = Math.floor(session.authenticatedAt.getTime() / 1000);
+  const proof = { amr: amrOf(session), acr: acrOf(session) };
+  const url = await answerInteraction(at, { login: { accountId: session.user.id, ts, ...proof, remember: true } });
+  return { step: "continue", url };
+}
+
+/** Whether the user authenticated for this very request, or recently enough for it (OIDC Core §3.1.2.1). */
+function isFreshEnough({ params, prompt }: Interaction, session: SiteSession, startedAt: Date): boolean {
+  if (session.authenticatedAt >= startedAt) return true;
+  if (prompt.reasons.includes("login_prompt")) return false;
+  return params.max_age === undefined || Date.now() - session.authenticatedAt.getTime() <= Number(params.max_age) * 1000;
+}
+
+/** The subject of an ID token whose signature the engine verified when the request arrived. */
+function subjectOf(idToken: unknown): unknown {
+  const payload = String(idToken).split(".")[1] ?? "";
+  return (JSON.parse(Buffer.from(payload, "base64url").toString()) as { sub?: unknown }).sub;
+}
+
+/**
+ * The same authorization request again, for the user who has signed in since it began. That sign-in satisfies `prompt=login` and
+ * `prompt=select_account`, so they are removed; otherwise they would be asked for endlessly. `max_age` replaces `prompt=login`: the engine
+ * then accepts the sign-in as recent enough, and puts `auth_time` into the ID token as the app expects (docs/decisions/013).
+ */
+function restartUrl({ params }: Interaction, session: SiteSession, startedAt: Date): string {
+  const parameters = new URLSearchParams();
+  for (const [name, value] of Object.entries(params)) if (typeof value === "string") parameters.set(name, value);
+  if (session.authenticatedAt < startedAt) return `/oauth/authorize?${parameters}`;
+
+  const prompts = String(params.prompt ?? "").split(" ");
+  const left = prompts.filter((prompt) => prompt !== "" && prompt !== "login" && prompt !== "select_account");
+  if (left.length > 0) parameters.set("prompt", left.join(" "));
+  else parameters.delete("prompt");
+  // `max_age` is for requests with an ID token; the engine refuses it in others.
+  if (prompts.includes("login") && String(params.scope).split(" ").includes("openid")) {
+    const ageSeconds = Math.ceil((Date.now() - startedAt.getTime()) / 1000) + 1;
+    parameters.set("max_age", String(Math.min(ageSeconds, Number(params.max_age ?? ageSeconds))));
+  }
+  return `/oauth/authorize?${parameters}`;
+}

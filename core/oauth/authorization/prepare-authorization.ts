@@ -1,0 +1,153 @@
+import { decodeJwt } from "jose";
+import { errors, type KoaContextWithOIDC } from "oidc-provider";
+import { addressKey } from "#core/accounts/address-key.ts";
+import { consumeThrottle, type ThrottleLimit, throttleKey } from "#core/accounts/throttle.ts";
+import { isServiceError } from "#core/errors.ts";
+import { clientExtension } from "../clients/client-extension.ts";
+import { OFFLINE_ACCESS, supportedScopes } from "../scopes.ts";
+import { adoptSiteSession } from "../site-session.ts";
+
+/**
+ * Adds our checks to an authorization request after the engine has checked its client, redirect URI and parameters, and before it asks what
+ * is left to ask. The engine calls it as the validator of `orgIds`, with every request (configuration.ts); errors thrown here go to the
+ * redirect URI.
+ */
+export async function prepareAuthorization(ctx: KoaContextWithOIDC): Promise<void> {
+  refuseLength(ctx);
+  refuseRepetition(ctx);
+  if (ctx.oidc.route === "device_authorization") return prepareDeviceAuthorization(ctx);
+  refuseForeignChallenge(ctx);
+  completeScope(ctx);
+  if (ctx.oidc.route === "authorization") await adoptSiteSession(ctx);
+  if (ctx.oidc.route === "pushed_authorization_request") await countPushedRequest(ctx);
+}
+
+/**
+ * The maximum size of a request's stored parameters, as JSON (S143). Longer requests fail elsewhere too: 8 KiB is the longest line that
+ * nginx and Apache accept by default, for the request here and for the `state` on its way back. Large requests (`claims`, many `orgIds`)
+ * stay below 2 KiB.
+ */
+export const REQUEST_MAX_BYTES = 8 * 1024;
+
+function refuseLength({ oidc }: KoaContextWithOIDC): void {
+  const { params, entities } = oidc;
+  if (entities.PushedAuthorizationRequest || Buffer.byteLength(JSON.stringify(params)) <= REQUEST_MAX_BYTES) return;
+  const error = new errors.InvalidRequest(`the parameters of the request are longer than ${REQUEST_MAX_BYTES} bytes in total`);
+  // The error is not sent to the redirect URI, whose server would refuse a `state` of that length.
+  throw Object.assign(error, { allow_redirect: false });
+}
+
+/** An authenticated site pushes for all its visitors from one address; unauthenticated clients are counted (S56). */
+async function countPushedRequest(ctx: KoaContextWithOIDC): Promise<void> {
+  if (ctx.oidc.client?.clientAuthMethod === "none") await countStoredRequest(ctx, "pushed-request", "pushed requests");
+}
+
+/** RFC 6749 §3.1: no parameter twice. The engine checks those it knows; this checks the others, which are then ignored (S11). */
+function refuseRepetition({ oidc, method, query }: KoaContextWithOIDC): void {
+  const sent = method === "POST" ? (oidc.body ?? {}) : query;
+  const repeated = Object.keys(sent).find((name) => Array.isArray(sent[name]) && !Object.hasOwn(oidc.params ?? {}, name));
+  if (repeated !== undefined) throw new errors.InvalidRequest("a parameter must not be sent twice");
+}
+
+/**
+ * S256 is the only method, and its challenge is a SHA-256 hash in base64url: exactly 43 characters (RFC 7636 §4.2). Anything else is a
+ * client's mistake, which would otherwise show only when its code is refused (S10).
+ */
+function refuseForeignChallenge({ oidc }: KoaContextWithOIDC): void {
+  const challenge = oidc.params?.code_challenge;
+  if (challenge === undefined || /^[A-Za-z0-9_-]{43}$/.test(String(challenge))) return;
+  throw new errors.InvalidRequest("code_challenge must be a SHA-256 hash in base64url, 43 characters long");
+}
+
+/** The scopes as the client requested them: in the request, or in the one that it pushed before (RFC 9126 §4). */
+function sentScope(ctx: KoaContextWithOIDC): string {
+  const pushed = ctx.oidc.entities.PushedAuthorizationRequest?.request;
+  if (pushed) return String(decodeJwt(pushed).scope ?? "");
+  return String((ctx.method === "POST" ? ctx.oidc.body?.scope : ctx.query.scope) || "");
+}
+
+/** Determines the requested scopes (S17; docs/decisions/012). */
+function completeScope(ctx: KoaContextWithOIDC): void {
+  const { params, client } = ctx.oidc;
+  if (!params) return;
+  const sent = sentScope(ctx);
+  if (sent === "") {
+    // RFC 6749 §3.3: a documented default. As for every other grant, it is what the app's owner configured.
+    params.scope = client ? clientExtension(client).defaultScope : "openid profile";
+    return;
+  }
+  const asked = sent.split(" ");
+  if (!asked.some((scope) => supportedScopes.includes(scope))) {
+    throw new errors.InvalidScope("none of the requested scopes exists", sent);
+  }
+  // The engine drops offline_access unless the request also has prompt=consent. OIDC Core §11 lets a server meet the requirement in another
+  // way: our consent page names lasting access, and the answer is remembered.
+  if (asked.includes(OFFLINE_ACCESS)) {
+    const kept = String(params.scope ?? "").split(" ");
+    params.scope = [...new Set([...kept, OFFLINE_ACCESS])].filter(Boolean).join(" ");
+  }
+}
+
+/** Adds our part to a device's request, after the engine has checked its client and parameters. */
+async function prepareDeviceAuthorization(ctx: KoaContextWithOIDC): Promise<void> {
+  completeDeviceScope(ctx);
+  await countStoredRequest(ctx, "device-code", "requests for device codes");
+}
+
+/**
+ * Without `scope`, the request is for what the app's owner configured; the hub's own command line sends none (C7 in
+ * docs/specification/existing-clients.md). A nonexistent scope is an error here, as the hub's devices expect, which lists the existing ones
+ * (docs/specification/oauth.md#scopes).
+ */
+function completeDeviceScope({ oidc: { params, body, client } }: KoaContextWithOIDC): void {
+  if (!params || !client) return;
+  const asked = String(body?.scope || "")
+    .split(" ")
+    .filter(Boolean);
+  if (asked.length === 0) params.scope = clientExtension(client).defaultScope;
+  if (asked.every((scope) => supportedScopes.includes(scope))) return;
+  throw new errors.InvalidRequest(`there is an unknown scope; those that exist are ${supportedScopes.join(" ")}`);
+}
+
+/** Limits for anonymous requests that store something, per address, per app and in total (S56): enough for a whole class. */
+export const STORED_REQUESTS_OF_CLIENT: ThrottleLimit = { limit: 100, windowSeconds: 60 };
+export const STORED_REQUESTS_OF_ADDRESS: ThrottleLimit = { limit: 300, windowSeconds: 60 };
+/** For client assertions, and proofs of clients that authenticate but have no owner: a site may sign in five users a second. */
+export const ASSERTIONS_OF_CLIENT: ThrottleLimit = { limit: 300, windowSeconds: 60 };
+export const ASSERTIONS_OF_ADDRESS: ThrottleLimit = { limit: 600, windowSeconds: 60 };
+
+/**
+ * Counts one of these requests.
+ * @param what names the requests in the error's sentence: "device codes"
+ * @throws `temporarily_unavailable`, status 429, with `Retry-After`
+ */
+export async function countStoredRequest(
+  ctx: KoaContextWithOIDC,
+  kind: "device-code" | "pushed-request" | "pushed-proof" | "client-assertion",
+  what: string,
+  [limitOfClient, limitOfAddress] = [STORED_REQUESTS_OF_CLIENT, STORED_REQUESTS_OF_ADDRESS],
+): Promise<void> {
+  const address = addressKey(ctx.ip, 48) ?? "unknown";
+  await countOrRefuse(ctx, what, [
+    [throttleKey(`${kind}-client`, `${address} ${ctx.oidc.client?.clientId}`), limitOfClient],
+    [throttleKey(`${kind}-address`, address), limitOfAddress],
+  ]);
+}
+
+/** @throws `temporarily_unavailable`, status 429, with `Retry-After` */
+export async function countOrRefuse(
+  ctx: KoaContextWithOIDC,
+  what: string,
+  counters: [key: string, limit: ThrottleLimit][],
+): Promise<void> {
+  try {
+    for (const [key, limit] of counters) await consumeThrottle(key, limit);
+  } catch (error) {
+    if (!isServiceError(error)) throw error;
+    const { retryAfterSeconds } = error;
+    ctx.set("Retry-After", String(retryAfterSeconds));
+    const description = `too many ${what}; try again in ${retryAfterSeconds} seconds`;
+    const refusal = new errors.CustomOIDCProviderError("temporarily_unavailable", description);
+    throw Object.assign(refusal, { status: 429, statusCode: 429 });
+  }
+}

@@ -1,0 +1,118 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { decodeJwt } from "jose";
+import { findArtifact } from "../artifacts/artifact-store.ts";
+import { TOKEN_EXCHANGE_GRANT } from "../grant-types.ts";
+import { ProtocolError } from "../protocol-request.ts";
+import { protocolRoutes } from "../protocol-routes.ts";
+import { findClientMetadata } from "./find-client.ts";
+
+const FAILED_AUTHENTICATION = "client authentication failed";
+
+/**
+ * One text for an unknown client, a wrong secret and a missing one (S41). Authors of command line tools most often forget the secret when a
+ * device requests its code (docs/specification/oauth.md#device-authorization); an exchange accepts the secret in only one place (S89).
+ */
+export function failedAuthentication(path: string, grantType?: string | null): string {
+  if (grantType === TOKEN_EXCHANGE_GRANT)
+    return `${FAILED_AUTHENTICATION}; token exchange accepts the client ID and secret by HTTP Basic only`;
+  if (path !== protocolRoutes.device_authorization) return FAILED_AUTHENTICATION;
+  return `${FAILED_AUTHENTICATION}; an app with a secret must send it by HTTP Basic; to use the app as a public app, delete its secret in its settings`;
+}
+
+const BASIC_CHALLENGE = 'Basic realm="OAuth"';
+
+const usedBasic = new WeakSet<ServerResponse>();
+
+/** The challenge of a 401: RFC 6749 §5.2 requires it only if the Authorization header was used (S39). */
+export function challengeFor(res: ServerResponse): Record<string, string> {
+  return usedBasic.has(res) ? { "WWW-Authenticate": BASIC_CHALLENGE } : {};
+}
+
+/**
+ * Translates how real clients identify themselves into what the engine expects. Nothing here decides whether a client is genuine: the
+ * engine checks that afterwards, as always.
+ * @returns the client from which the request claims to come.
+ * @throws ProtocolError 401 `invalid_client` for a request without a client, and for an unreadable `Authorization` header (S39).
+ */
+export async function identifyClient(
+  { headers }: IncomingMessage,
+  res: ServerResponse,
+  path: string,
+  form: URLSearchParams,
+): Promise<string> {
+  const { authorization } = headers;
+  if (authorization !== undefined) usedBasic.add(res);
+  const basic = authorization === undefined ? undefined : readBasic(authorization, res, path, form);
+  const assertion = form.get("client_assertion");
+  const asserted = assertion ? readAsserted(assertion, res, path, form) : undefined;
+  // openid-client 5 sends Basic with an empty secret for a public client (C3 in docs/specification/existing-clients.md). If there is also a
+  // client_secret or an assertion, the header stays, and the engine rejects two methods at once (S40).
+  if (basic?.secret === "" && !form.get("client_secret") && !assertion) {
+    delete headers.authorization;
+    if (!form.get("client_id")) form.set("client_id", basic.clientId);
+    if (form.get("client_id") !== basic.clientId) throw new ProtocolError(400, "invalid_request", "client_id mismatch");
+  }
+  // RFC 7662 §2.1: introspection requires client authentication, which a public client lacks (S104).
+  const isAnonymous = !headers.authorization && !form.get("client_secret") && !assertion;
+  if (isAnonymous && path === protocolRoutes.introspection) throw unauthenticated(res, path, form);
+
+  const clientId = basic?.clientId || form.get("client_id") || asserted || (await identifyByCode(form));
+  if (!clientId) throw unauthenticated(res, path, form);
+  return clientId;
+}
+
+/** RFC 7617, RFC 6749 §2.3.1: the scheme is case-insensitive, both parts are form-urlencoded. */
+function readBasic(
+  header: string,
+  res: ServerResponse,
+  path: string,
+  form: URLSearchParams,
+): { clientId: string; secret: string } {
+  const [, encoded = ""] = /^basic ([A-Za-z0-9+/]+={0,2})$/i.exec(header) ?? [];
+  const [id = "", ...rest] = Buffer.from(encoded, "base64").toString("utf8").split(":");
+  if (id === "" || rest.length === 0) throw unauthenticated(res, path, form);
+  try {
+    return { clientId: formDecode(id), secret: formDecode(rest.join(":")) };
+  } catch {
+    throw unauthenticated(res, path, form);
+  }
+}
+
+/** The client that an assertion names (RFC 7523 §3), only to count its failures: its signature is not checked yet. */
+function readAsserted(assertion: string, res: ServerResponse, path: string, form: URLSearchParams): string {
+  try {
+    const { sub } = decodeJwt(assertion);
+    if (sub && VSCHAR.test(sub)) return sub;
+  } catch {
+    // Not a JWT.
+  }
+  throw unauthenticated(res, path, form);
+}
+
+const VSCHAR = /^[\x20-\x7e]*$/;
+
+function formDecode(part: string): string {
+  const text = decodeURIComponent(part.replaceAll("+", " "));
+  if (!VSCHAR.test(text)) throw new URIError("not VSCHAR (RFC 6749 appendix A.1, A.2)");
+  return text;
+}
+
+/**
+ * The hub's JavaScript client sends no `client_id` with its code (C2 in docs/specification/existing-clients.md). The code belongs to one
+ * client; if that client is public, naming it proves nothing beyond what the code and its PKCE verifier prove.
+ */
+async function identifyByCode(form: URLSearchParams): Promise<string | undefined> {
+  const code = form.get("code");
+  if (form.get("grant_type") !== "authorization_code" || !code) return undefined;
+  const clientId = (await findArtifact("AuthorizationCode", code))?.clientId;
+  if (typeof clientId !== "string") return undefined;
+  const client = await findClientMetadata(clientId);
+  if (client?.token_endpoint_auth_method !== "none") return undefined;
+  form.set("client_id", clientId);
+  return clientId;
+}
+
+function unauthenticated(res: ServerResponse, path: string, form: URLSearchParams): ProtocolError {
+  const description = failedAuthentication(path, form.get("grant_type"));
+  return new ProtocolError(401, "invalid_client", description, challengeFor(res));
+}

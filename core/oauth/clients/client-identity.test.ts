@@ -1,0 +1,186 @@
+import { afterAll, describe, expect, test } from "vitest";
+import { operatorCommand } from "#core/access/actor.ts";
+import { noOrigin } from "#core/audit/request-origin.ts";
+import { db } from "#core/db.ts";
+import { newId } from "#core/ids.ts";
+import { deleteSecret } from "../apps/app-secrets.ts";
+import { updateApp } from "../apps/update-app.ts";
+import { ask, openQuestion, resume } from "../testing/authorization.ts";
+import { type Prepared, prepare } from "../testing/sign-in.ts";
+import { REDIRECT_URI, startWorld } from "../testing/world.ts";
+import { isRedirectUriBoundToClient } from "./client-identity.ts";
+import { findClientMetadata } from "./find-client.ts";
+
+/** When an earlier consent is enough for an app, and when nothing proves that it is the same app (S29, S36). */
+const world = await startWorld();
+afterAll(() => world.stop());
+
+const passes = { status: 303, isQuestion: false, answer: { code: expect.any(String) } };
+const asks = { status: 303, isQuestion: true };
+
+async function agree(at: Prepared, parameters: Record<string, string> = {}): Promise<void> {
+  expect(await resume(at, await (await openQuestion(at, parameters)).allow())).toMatchObject(passes);
+}
+
+describe("S29 the first consent", () => {
+  test.each([
+    ["public", false, REDIRECT_URI],
+    ["confidential", true, REDIRECT_URI],
+    ["native", false, "com.example.app:/cb"],
+  ])("S29 to a %s app is never skipped", async (_, isConfidential, redirect_uri) => {
+    const at = await prepare(world, { isConfidential, redirectUris: [redirect_uri] });
+    expect(await ask(at, { redirect_uri })).toMatchObject(asks);
+    expect((await ask(at, { redirect_uri, prompt: "none" })).answer.error).toBe("consent_required");
+  });
+
+  test("S29 one user's consent has no effect for another", async () => {
+    const at = await prepare(world);
+    await agree(at);
+    const other = await prepare(world);
+    expect(await ask({ ...other, app: at.app })).toMatchObject(asks);
+  });
+});
+
+describe("S29 a later request", () => {
+  test.each([
+    ["a confidential app", true, REDIRECT_URI],
+    ["a public app with an https address", false, REDIRECT_URI],
+    ["a confidential app on a loopback port", true, "http://127.0.0.1:5000/cb"],
+  ])("S29 of %s passes without a question", async (_, isConfidential, redirect_uri) => {
+    const at = await prepare(world, { isConfidential, redirectUris: [redirect_uri] });
+    await agree(at, { redirect_uri });
+    expect(await ask(at, { redirect_uri })).toMatchObject(passes);
+    expect(await ask(at, { redirect_uri, prompt: "none" })).toMatchObject(passes);
+  });
+
+  test.each([
+    "http://127.0.0.1:5000/cb",
+    "http://localhost/cb",
+    "http://[::1]/cb",
+    "https://localhost:8443/cb",
+    "https://127.0.0.1/cb",
+    "com.example.app:/cb",
+    "exampleapp://cb",
+  ])("S29 of a public app that receives within the device is asked about each time: %s", async (redirect_uri) => {
+    const at = await prepare(world, { redirectUris: [redirect_uri, REDIRECT_URI] });
+    await agree(at, { redirect_uri });
+    expect(await ask(at, { redirect_uri })).toMatchObject(asks);
+    expect((await ask(at, { redirect_uri, prompt: "none" })).answer.error).toBe("consent_required");
+    // The same app's own site is identified by its URL.
+    expect(await ask(at)).toMatchObject(passes);
+    await agree(at, { redirect_uri });
+  });
+
+  test("S29 consent is needed again for more scopes or organizations than were granted", async () => {
+    const at = await prepare(world, { isConfidential: true });
+    const mine = await world.organization(`o-${newId()}`, { [at.person.id]: "read" });
+    const second = await world.organization(`p-${newId()}`, { [at.person.id]: "read" });
+    await agree(at, { scope: "openid profile email", orgIds: mine });
+    for (const subset of [{ scope: "openid" }, { scope: "openid email", orgIds: mine }, { scope: "openid profile email" }]) {
+      expect(await ask(at, subset)).toMatchObject(passes);
+    }
+    for (const more of [{ scope: "openid read-repos" }, { orgIds: second }, { orgIds: `${mine},${second}` }]) {
+      expect(await ask(at, more)).toMatchObject(asks);
+    }
+  });
+
+  test("S29 the consent of an app that loses its secret counts as a public app's", async () => {
+    const redirect_uri = "http://127.0.0.1/cb";
+    const at = await prepare(world, { isConfidential: true, redirectUris: [redirect_uri] });
+    await agree(at, { redirect_uri });
+    expect(await ask(at, { redirect_uri })).toMatchObject(passes);
+    await deleteSecret(operatorCommand, at.app.id, noOrigin);
+    await expect.poll(async () => (await ask(at, { redirect_uri })).isQuestion).toBe(true);
+  });
+});
+
+test.each([
+  ["https://app.example.test/cb", true],
+  ["https://localhost.example.test/cb", true],
+  ["https://localhost/cb", false],
+  ["https://localhost./cb", false],
+  ["https://a.localhost/cb", false],
+  ["https://127.8.9.1/cb", false],
+  ["https://[::1]/cb", false],
+  ["http://localhost/cb", false],
+  ["com.example.app:/cb", false],
+  ["not a URI", false],
+])("S29 only the client itself receives at %s: %s", (uri, isBound) => {
+  expect(isRedirectUriBoundToClient(uri)).toBe(isBound);
+});
+
+describe("S36 an app that has changed since the consent", () => {
+  const isSeen = (at: Prepared, matches: (client: Record<string, unknown>) => boolean) =>
+    expect.poll(async () => matches((await findClientMetadata(at.app.clientId)) as Record<string, unknown>)).toBe(true);
+
+  async function agreed(): Promise<Prepared> {
+    const at = await prepare(world, { isConfidential: true });
+    await agree(at, { scope: "openid profile email" });
+    expect(await ask(at)).toMatchObject(passes);
+    return at;
+  }
+
+  const changes: [string, (at: Prepared) => Promise<unknown>][] = [
+    [
+      "its name",
+      async (at) => {
+        await updateApp(operatorCommand, at.app.id, { name: "Another Lantern" }, noOrigin);
+        await isSeen(at, (client) => client.client_name === "Another Lantern");
+      },
+    ],
+    [
+      "its redirect URIs",
+      async (at) => {
+        await updateApp(operatorCommand, at.app.id, { redirectUris: [REDIRECT_URI, "https://new.example.test/cb"] }, noOrigin);
+        await isSeen(at, (client) => (client.redirect_uris as string[]).length === 2);
+      },
+    ],
+    [
+      "its logo",
+      async (at) => {
+        await db().oAuthApp.update({ where: { id: at.app.id }, data: { logoId: newId() } });
+        await db().$executeRaw`SELECT pg_notify('oauth_app', ${at.app.clientId})`;
+        await isSeen(at, (client) => client.logo_uri !== undefined);
+      },
+    ],
+  ];
+
+  test.each(changes)("S36 %s is asked about anew, everything, and says so", async (_, change) => {
+    const at = await agreed();
+    await change(at);
+    expect((await ask(at, { prompt: "none" })).answer.error).toBe("consent_required");
+    const { request, allow } = await openQuestion(at);
+    expect(request).toMatchObject({ isChanged: true, alreadyGranted: [] });
+    expect(request.scopes.map(({ scope }) => scope)).toEqual(["openid", "profile"]);
+    expect(await resume(at, await allow())).toMatchObject(passes);
+    expect(await ask(at)).toMatchObject(passes);
+  });
+
+  test("S36 gets only what the new answer allows, and nothing of the earlier consent", async () => {
+    const at = await agreed();
+    await (changes[0] as (typeof changes)[number])[1](at);
+    await agree(at, { scope: "openid profile" });
+    expect(await ask(at, { scope: "openid profile email" })).toMatchObject(asks);
+  });
+
+  test("S36 signed-in users stay signed in", async () => {
+    const at = await agreed();
+    const { tokens } = await world.signInWith(at.app, at.session, at.browser, { scope: "openid profile email" });
+    await (changes[0] as (typeof changes)[number])[1](at);
+    await agree(at, { scope: "openid profile" });
+    expect((await world.userinfo(tokens.access_token)).status).toBe(200);
+  });
+
+  test("S36 the order of its redirect URIs, its description and its scopes are no such change", async () => {
+    const at = await prepare(world, { isConfidential: true, redirectUris: [REDIRECT_URI, "https://b.example.test/cb"] });
+    await agree(at);
+    await updateApp(
+      operatorCommand,
+      at.app.id,
+      { redirectUris: ["https://b.example.test/cb", REDIRECT_URI], description: "New", scopes: ["openid", "profile"] },
+      noOrigin,
+    );
+    await isSeen(at, (client) => client.scope === "openid profile offline_access");
+    expect(await ask(at)).toMatchObject(passes);
+  });
+});

@@ -1,0 +1,72 @@
+import { db } from "#core/db.ts";
+import { isDocumentAddress } from "../documents/document-address.ts";
+import { type DocumentMetadata, wantsRefreshTokens } from "../documents/read-document.ts";
+import type { RegisteredMetadata } from "../registration/registration-metadata.ts";
+
+/** A client of any kind, as pages show it. */
+export type ClientRecord = {
+  clientId: string;
+  name: string;
+  logoId: string | null;
+  /** The client's own statement; nobody has checked it. */
+  homepageUrl: string | null;
+  /** Also its terms of service and its privacy policy, which self-registered apps and metadata documents may name. */
+  termsUrl: string | null;
+  policyUrl: string | null;
+  ownerUserId: string | null;
+  ownerOrgId: string | null;
+  verifiedAt: Date | null;
+  /** Whether the client comes with the service. */
+  isFirstParty: boolean;
+  /** Whether the app registered itself (RFC 7591): nobody here is responsible for it. */
+  isSelfRegistered: boolean;
+  /** The host that serves the client's metadata document and is responsible for it; null for an app created here. */
+  documentHost: string | null;
+  accessTokenSeconds: number | null;
+  isRefreshAllowed: boolean;
+};
+
+/** The records of these clients, by client ID; deleted ones are missing. */
+export async function findClientRecords(clientIds: readonly string[]): Promise<Map<string, ClientRecord>> {
+  const documentIds = clientIds.filter(isDocumentAddress);
+  const [apps, documents] = await Promise.all([
+    db().oAuthApp.findMany({ where: { clientId: { in: clientIds.filter((id) => !isDocumentAddress(id)) } } }),
+    documentIds.length > 0 ? db().oAuthClientDocument.findMany({ where: { clientId: { in: documentIds } } }) : [],
+  ]);
+  const records: ClientRecord[] = [
+    ...apps.map((app) => ({
+      ...app,
+      ...termsOf((app.registeredMetadata ?? {}) as RegisteredMetadata),
+      isSelfRegistered: app.registrationTokenHash !== null,
+      documentHost: null,
+    })),
+    ...documents.map(({ clientId, host, logoId, metadata: kept }) => {
+      const metadata = kept as unknown as DocumentMetadata;
+      return {
+        clientId,
+        name: metadata.client_name,
+        logoId,
+        homepageUrl: metadata.client_uri ?? null,
+        ...termsOf(metadata),
+        ownerUserId: null,
+        ownerOrgId: null,
+        verifiedAt: null,
+        isFirstParty: false,
+        isSelfRegistered: false,
+        documentHost: host,
+        accessTokenSeconds: null,
+        isRefreshAllowed: wantsRefreshTokens(metadata),
+      };
+    }),
+  ];
+  return new Map(records.map((record) => [record.clientId, record]));
+}
+
+const termsOf = ({ tos_uri, policy_uri }: Pick<RegisteredMetadata, "tos_uri" | "policy_uri">) => ({
+  termsUrl: tos_uri ?? null,
+  policyUrl: policy_uri ?? null,
+});
+
+export async function findClientRecord(clientId: string): Promise<ClientRecord | undefined> {
+  return (await findClientRecords([clientId])).get(clientId);
+}

@@ -1,0 +1,51 @@
+import { errors, type Grant, type KoaContextWithOIDC } from "oidc-provider";
+import { GRANT_REDIRECT_URI } from "../artifacts/grant-store.ts";
+import { type Consent, findConsent } from "./find-consent.ts";
+
+/**
+ * The Grant for an authorization: the one just created from the user's answer, or one derived from the live consent. The latter is stored
+ * only if nothing is left to ask (`prepareGrant`), so that an abandoned page leaves nothing behind.
+ */
+export async function loadExistingGrant(ctx: KoaContextWithOIDC): Promise<Grant | undefined> {
+  const { provider, client, account, result } = ctx.oidc;
+  if (!client || !account) return undefined;
+  const answered = result?.consent?.grantId;
+  if (answered) return provider.Grant.find(answered);
+
+  // A new Grant for each authorization: a replayed code then ends the tokens of that sign-in only.
+  const consent = await findConsent(ctx, account.accountId, client.clientId);
+  return consent && grantFromConsent(ctx, consent);
+}
+
+function grantFromConsent(ctx: KoaContextWithOIDC, consent: Consent): Grant {
+  const grant = new ctx.oidc.provider.Grant({ accountId: consent.userId, clientId: consent.clientId });
+  fillGrant(grant, consent, ctx.oidc.params?.redirect_uri);
+  return grant;
+}
+
+/**
+ * Writes a consent's scopes into a Grant: ticked ones as granted, unticked ones as refused.
+ * @param redirectUri of the request: the Grant ends when the app removes it (S86); a device has none
+ */
+export function fillGrant(
+  grant: Grant,
+  { scopes, declinedScopes }: Pick<Consent, "scopes" | "declinedScopes">,
+  redirectUri?: unknown,
+): void {
+  if (redirectUri !== undefined) Object.assign(grant, { [GRANT_REDIRECT_URI]: String(redirectUri) });
+  if (scopes.length > 0) grant.addOIDCScope(scopes.join(" "));
+  if (declinedScopes.length > 0) grant.rejectOIDCScope(declinedScopes.join(" "));
+}
+
+/**
+ * Stores a Grant derived from the live consent, once every question is answered.
+ * @throws AccessDenied if the consent was revoked or narrowed since this request read it.
+ */
+export async function prepareGrant(ctx: KoaContextWithOIDC): Promise<void> {
+  const { grant, session, client, provider } = ctx.oidc;
+  if (!grant || !client || grant.jti) return;
+  const grantId = await grant.save();
+  if (!(await provider.Grant.find(grantId))) throw new errors.AccessDenied("the consent was just revoked");
+  session?.ensureClientContainer(client.clientId);
+  session?.grantIdFor(client.clientId, grantId);
+}

@@ -1,0 +1,77 @@
+import { afterAll, expect, test } from "vitest";
+import { noOrigin } from "#core/audit/request-origin.ts";
+import { db } from "#core/db.ts";
+import { newId } from "#core/ids.ts";
+import { openQuestion } from "../testing/authorization.ts";
+import { prepare, signIn } from "../testing/sign-in.ts";
+import { startWorld } from "../testing/world.ts";
+import { readConsent } from "./find-consent.ts";
+import { narrowConsent } from "./narrow-consent.ts";
+
+/** Taking back a part of what an app was allowed. */
+const world = await startWorld();
+afterAll(() => world.stop());
+
+const SCOPES = ["openid", "profile", "email", "read-repos", "offline_access"];
+
+async function allowed(orgs: number, isAllOrgs = false) {
+  const at = await prepare(world);
+  const orgIds = await Promise.all(
+    Array.from({ length: orgs }, () => world.organization(`org-${newId()}`, { [at.person.id]: "write" })),
+  );
+  await (await openQuestion(at, { scope: SCOPES.join(" ") })).allow({ orgIds, isAllOrgs });
+  const read = async () => (await readConsent(at.person.id, at.app.clientId)) ?? expect.fail("There is no consent.");
+  const { id } = await read();
+  const narrow = (kept: Partial<Parameters<typeof narrowConsent>[2]>) =>
+    narrowConsent(at.session, id, { scopes: SCOPES, orgIds, isAllOrgs, ...kept }, noOrigin);
+  return { at, orgIds, id, read, narrow };
+}
+
+test("S30 S31 unticked items are revoked and remembered; the rest stays, and nothing can be added", async () => {
+  const { orgIds, read, narrow, at } = await allowed(2);
+  const [first = "", second = ""] = orgIds;
+  const foreign = await world.organization(`org-${newId()}`, {});
+  await narrow({ scopes: ["read-repos", "manage-repos"], orgIds: [first, foreign], isAllOrgs: true });
+  expect(await read()).toMatchObject({
+    scopes: expect.arrayContaining(["openid", "profile", "read-repos", "offline_access"]),
+    declinedScopes: expect.arrayContaining(["email"]),
+    orgIds: [first],
+    declinedOrgIds: [second],
+    isAllOrgs: false,
+  });
+  expect((await read()).scopes).toHaveLength(4);
+  const events = await db().auditEvent.findMany({ where: { actorId: at.person.id, type: { startsWith: "oauth_consent." } } });
+  expect(events.filter(({ type }) => type === "oauth_consent.narrow")).toHaveLength(1);
+  expect(events.filter(({ type }) => type === "oauth_consent.revoke_organization")).toMatchObject([{ orgId: second }]);
+});
+
+test("S32 all organizations become those that are ticked, also one that was joined later", async () => {
+  const { orgIds, read, narrow, at } = await allowed(1, true);
+  const later = await world.organization(`org-${newId()}`, { [at.person.id]: "read" });
+  await narrow({ orgIds: [later] });
+  expect(await read()).toMatchObject({ isAllOrgs: true });
+  await narrow({ orgIds: [later], isAllOrgs: false });
+  expect(await read()).toMatchObject({ isAllOrgs: false, orgIds: [later], declinedOrgIds: orgIds });
+});
+
+test("S30 a sign-in with more than what stays ends at once, and one within it goes on", async () => {
+  const at = await signIn(world, {}, { scope: SCOPES.join(" ") });
+  const { id, scopes } = (await readConsent(at.person.id, at.app.clientId)) ?? expect.fail("There is no consent.");
+  const keep = (kept: string[]) => narrowConsent(at.session, id, { scopes: kept, orgIds: [], isAllOrgs: false }, noOrigin);
+  await keep(scopes);
+  expect((await world.userinfo(at.tokens.access_token)).status).toBe(200);
+  await keep(["email"]);
+  expect((await world.userinfo(at.tokens.access_token)).status).toBe(401);
+});
+
+test("S114 another user's consent looks like one that does not exist", async () => {
+  const { id } = await allowed(0);
+  const other = await prepare(world);
+  for (const each of [id, newId(), "x"]) {
+    await expect(
+      narrowConsent(other.session, each, { scopes: [], orgIds: [], isAllOrgs: false }, noOrigin),
+    ).rejects.toMatchObject({
+      code: "not_found",
+    });
+  }
+});

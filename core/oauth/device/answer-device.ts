@@ -1,0 +1,197 @@
+import ipaddr from "ipaddr.js";
+import { isRecentlyAuthenticated } from "../../access/may.ts";
+import { addressKey } from "../../accounts/address-key.ts";
+import type { SiteSession } from "../../accounts/sessions/find-site-session.ts";
+import { recordAboutSomebody } from "../../audit/record-about-somebody.ts";
+import { recordAuditEvent } from "../../audit/record-audit-event.ts";
+import type { RequestOrigin } from "../../audit/request-origin.ts";
+import { type Db, db, pool } from "../../db.ts";
+import { ServiceError } from "../../errors.ts";
+import { countAuthorization } from "../apps/count-usage.ts";
+import { insertGrant } from "../artifacts/grant-store.ts";
+import { ANOTHER_ACCOUNT } from "../authorization/interaction.ts";
+import { type ConsentRequest, readConsentRequest } from "../consents/consent-request.ts";
+import { fillGrant } from "../consents/load-existing-grant.ts";
+import { assertAsked, type ConsentAnswer, storeAnswer } from "../consents/store-answer.ts";
+import { currentProvider } from "../provider.ts";
+import { amrOf } from "../site-session.ts";
+import { answeredAlready, type ClaimedDeviceCode, claimDeviceCode, IS_ANSWERED } from "./claim-device-code.ts";
+import type { DeviceInfo } from "./issue-device-code.ts";
+import { formatUserCode, parseUserCode } from "./user-code.ts";
+
+/**
+ * Approves a device: stores what the user allowed, so that the device gets its tokens with its next poll. Everything is stored, or nothing.
+ * @throws ServiceError as `openDeviceRequest` does; `invalid_request` for an answer to something that was not asked (S33); `forbidden` if
+ * the page was shown to an account other than the one signed in by now (S25).
+ */
+export async function approveDevice(
+  session: SiteSession,
+  typedCode: string,
+  answer: ConsentAnswer,
+  from: RequestOrigin,
+): Promise<void> {
+  const userId = session.user.id;
+  if (answer.accountId !== userId) throw new ServiceError("forbidden", ANOTHER_ACCOUNT);
+  const code = await claimDeviceCode(session, typedCode, from);
+  const request = await readDeviceConsent(code, session);
+  assertAsked(request, answer);
+  if (needsRecentProof(request, session)) {
+    throw new ServiceError("reauthentication_required", "Confirm your identity to authorize the command line.");
+  }
+  const authTime = Math.floor(session.authenticatedAt.getTime() / 1000);
+  const { userCode, clientId, device } = code;
+  const provider = await currentProvider();
+  await db().$transaction(async (tx) => {
+    const choice = await storeAnswer(tx, { userId, clientId }, request, answer, from);
+    const grant = new provider.Grant({ accountId: userId, clientId });
+    fillGrant(grant, choice);
+    await answerDeviceCode(
+      tx,
+      { userCode, userId },
+      {
+        accountId: userId,
+        grantId: await insertGrant(tx, grant, { authTime }),
+        scope: grant.getOIDCScopeFiltered(requestedScopes(code)),
+        authTime,
+        amr: amrOf(session),
+        ...resourceOf(code),
+      },
+    );
+    await recordAuditEvent(tx, { type: "device.approve", actorId: userId, clientId, data: { device }, from });
+  });
+  countAuthorization(clientId, userId);
+}
+
+/** Our command line gets as much as a personal access token: a session that was left open must not be enough (S113). */
+export function needsRecentProof({ app }: ConsentRequest, session: SiteSession): boolean {
+  return app.isFirstParty && !isRecentlyAuthenticated(session);
+}
+
+const requestedScopes = ({ params }: ClaimedDeviceCode): Set<string> => new Set(String(params.scope ?? "").split(" "));
+
+/** RFC 8707 §2: the audience that the device named, one or several, was checked with its request. */
+function resourceOf({ params: { resource } }: ClaimedDeviceCode): { resource?: string | string[] } {
+  return typeof resource === "string" || (Array.isArray(resource) && resource.length > 0) ? { resource } : {};
+}
+
+/**
+ * Denies a device; its next poll gets `access_denied`. An earlier consent stays unchanged.
+ * @throws ServiceError as `openDeviceRequest` does.
+ */
+export async function denyDevice(session: SiteSession, typedCode: string, from: RequestOrigin): Promise<void> {
+  const { userCode, clientId, device } = await claimDeviceCode(session, typedCode, from);
+  const userId = session.user.id;
+  await db().$transaction(async (tx) => {
+    // The public hub's clients show this description (docs/specification/oauth.md#device-authorization).
+    await answerDeviceCode(tx, { userCode, userId }, { error: "access_denied", errorDescription: "Device code denied" });
+    await recordAboutSomebody(tx, { type: "device.deny", actorId: userId, subjectId: userId, clientId, data: { device }, from });
+  });
+}
+
+/** The user's answer in the engine's terms, as the engine reads it at the next poll. */
+type DeviceAnswer =
+  | {
+      accountId: string;
+      grantId: string;
+      scope: string;
+      /** When the user authenticated, in seconds since 1970, and how (OIDC Core §2). */
+      authTime: number;
+      amr: string[] | undefined;
+      resource?: string | string[];
+    }
+  | { error: "access_denied"; errorDescription: string };
+
+const ANSWER = `UPDATE oauth_artifact SET account_id = $1, grant_id = $2, payload = payload || $3::jsonb
+  WHERE model = 'DeviceCode' AND user_code = $4 AND claimed_by_id = $5 AND expires_at > now() AND NOT ${IS_ANSWERED}`;
+
+/**
+ * Stores the answer to a device code that has none yet, in one conditional statement: of two simultaneous approvals, or an approval and a
+ * denial, one counts.
+ * @throws ServiceError `conflict` for the other one.
+ */
+async function answerDeviceCode(
+  tx: Db,
+  { userCode, userId }: { userCode: string; userId: string },
+  answer: DeviceAnswer,
+): Promise<void> {
+  const [accountId, grantId] = "grantId" in answer ? [answer.accountId, answer.grantId] : [null, null];
+  const values = [accountId, grantId, JSON.stringify(answer), userCode, userId];
+  const count = await tx.$executeRawUnsafe(ANSWER, ...values);
+  if (count !== 1) throw answeredAlready();
+}
+
+/** What a user sees of a device request before they answer (S64). */
+export type DeviceRequest = {
+  /** The user code as the device shows it: `BCDF-GHJK`. */
+  userCode: string;
+  requestedAt: Date;
+  expiresAt: Date;
+  device: DeviceInfo;
+  /** The device's request came from another network than this user's: it may be somebody else's, who sent them the code. */
+  isFromOtherNetwork: boolean;
+  consent: ConsentRequest;
+};
+
+/**
+ * Opens the request behind a user code, which from then on only this user can answer (S65).
+ * @param typedCode as typed: case, hyphens and spaces are ignored (S58).
+ * @throws ServiceError with the field `user_code`: `not_found` for a code that is wrong, has expired or is another user's, `conflict` if it
+ * was already answered, `rate_limited` with the seconds to wait (S59); `gone` if the app was deleted.
+ */
+export async function openDeviceRequest(session: SiteSession, typedCode: string, from: RequestOrigin): Promise<DeviceRequest> {
+  const code = await claimDeviceCode(session, typedCode, from);
+  const { requestedAt, expiresAt, device } = code;
+  return {
+    userCode: formatUserCode(code.userCode),
+    requestedAt,
+    expiresAt,
+    device,
+    isFromOtherNetwork: isFromOtherNetwork(device, from),
+    consent: await readDeviceConsent(code, session),
+  };
+}
+
+/**
+ * Asks the complete question each time, with earlier answers ticked: nothing proves who holds the device (RFC 8628 §5.4,
+ * docs/specification/oauth.md#device-authorization).
+ */
+function readDeviceConsent({ clientId, params }: ClaimedDeviceCode, session: SiteSession): Promise<ConsentRequest> {
+  return readConsentRequest({ ...params, client_id: clientId, prompt: "consent" }, session);
+}
+
+function isFromOtherNetwork(device: DeviceInfo, from: RequestOrigin): boolean {
+  const [there, here] = [networkOf(device.ip), networkOf(from.ip)];
+  return there !== undefined && here !== undefined && there !== here;
+}
+
+/** A machine has two loopback addresses, `127.0.0.1` and `::1`, and a browser and a program on it may use different ones. */
+function networkOf(ip: string | null): string | undefined {
+  return ip && ipaddr.isValid(ip) && ipaddr.process(ip).range() === "loopback" ? "loopback" : addressKey(ip);
+}
+
+type GivenAnswer = { clientId: string; isApproved: boolean };
+
+/** This user's answer to a code; undefined if there is none, or if the code has expired and was deleted. */
+export async function findDeviceAnswer(session: SiteSession, typedCode: string): Promise<GivenAnswer | undefined> {
+  const userCode = parseUserCode(typedCode);
+  if (!userCode) return undefined;
+  const { rows } = await pool().query<GivenAnswer>({
+    name: "device-answer-find",
+    text: `SELECT payload ->> 'clientId' AS "clientId", account_id IS NOT NULL AS "isApproved" FROM oauth_artifact
+      WHERE model = 'DeviceCode' AND user_code = $1 AND claimed_by_id = $2 AND ${IS_ANSWERED}`,
+    values: [userCode, session.user.id],
+  });
+  return rows[0];
+}
+
+/** Releases a code that this user opened, so that they can answer it with their other account. Nobody else can (S65). */
+export async function releaseDeviceRequest(session: SiteSession, typedCode: string): Promise<void> {
+  const userCode = parseUserCode(typedCode);
+  if (!userCode) return;
+  await pool().query({
+    name: "device-code-release",
+    text: `UPDATE oauth_artifact SET claimed_by_id = NULL
+      WHERE model = 'DeviceCode' AND user_code = $1 AND claimed_by_id = $2 AND NOT ${IS_ANSWERED}`,
+    values: [userCode, session.user.id],
+  });
+}

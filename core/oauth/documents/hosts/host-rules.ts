@@ -1,0 +1,150 @@
+import { type Actor, actorId } from "#core/access/actor.ts";
+import { requirePermission } from "#core/access/may.ts";
+import { type Page, type PageRequest, pageBounds } from "#core/accounts/page.ts";
+import { displayText } from "#core/accounts/plain-text.ts";
+import { recordAuditEvent } from "#core/audit/record-audit-event.ts";
+import type { RequestOrigin } from "#core/audit/request-origin.ts";
+import { type Db, db, inTransaction, pool } from "#core/db.ts";
+import { invalidRequest, notFound } from "#core/errors.ts";
+import { notifyEveryClientChange } from "../../apps/change-app.ts";
+import { hostnameOf } from "../document-address.ts";
+import { type HostRule, standingOf } from "./document-policy.ts";
+import { parseHostName } from "./host-name.ts";
+
+type NewHostRule = {
+  /** The host as typed: a name, or a URL on the host. */
+  host: string;
+  rule: string;
+  /** The reason, for other operators. */
+  note?: string;
+};
+
+const NOTE_MAX_CHARACTERS = 300;
+
+/**
+ * Allows or blocks a host of metadata documents with its subdomains, replacing an earlier rule for it. Blocking revokes the consents to its
+ * clients in the same transaction (S87): after unblocking, users are asked again.
+ * @returns the rule as stored, and how many users' consents it ended.
+ * @throws ServiceError `forbidden`, `reauthentication_required` (S113); `invalid_request` with the field
+ */
+export async function setHostRule(
+  actor: Actor,
+  input: NewHostRule,
+  from: RequestOrigin,
+): Promise<HostRule & { revokedConsents: number }> {
+  return inTransaction(async (tx) => {
+    await requirePermission(actor, "installation.configure", null, { what: "The installation", tx });
+    const host = parseHostName(input.host);
+    const rule = parseRule(input.rule);
+    const note = displayText("note", input.note ?? "", { maxCharacters: NOTE_MAX_CHARACTERS, isRequired: false }) || null;
+    const stored = { rule, note, createdById: actorId(actor), createdAt: new Date() };
+    await tx.oAuthClientHost.upsert({ where: { host }, create: { host, ...stored }, update: stored });
+    const revokedConsents = rule === "block" ? await revokeBlocked(tx, host) : 0;
+    await recordAuditEvent(tx, { type: `oauth_client_host.${rule}`, actor, data: { host, note, revokedConsents }, from });
+    await notifyEveryClientChange(tx);
+    return { host, rule, revokedConsents };
+  });
+}
+
+function parseRule(rule: string): HostRule["rule"] {
+  if (rule === "allow" || rule === "block") return rule;
+  throw invalidRequest("Choose allow or block.", "rule");
+}
+
+/** @returns how many consents were revoked */
+async function revokeBlocked(tx: Db, host: string): Promise<number> {
+  const clientIds = (await findClientsUnder(tx, host)).map(({ clientId }) => clientId);
+  // Consents before their grants, as everywhere.
+  const revoked =
+    await tx.$executeRaw`UPDATE oauth_consent SET revoked_at = now() WHERE client_id = ANY (${clientIds}) AND revoked_at IS NULL`;
+  await tx.$executeRaw`
+    UPDATE oauth_grant g SET revoked_at = now() FROM oauth_consent c
+    WHERE c.id = g.consent_id AND c.client_id = ANY (${clientIds}) AND g.revoked_at IS NULL`;
+  return revoked;
+}
+
+/**
+ * Deletes the rule for a host: from then on a rule for a parent domain or the policy decides.
+ * @throws ServiceError `forbidden`, `reauthentication_required` (S113); `not_found` if there is no rule for this very host
+ */
+export async function removeHostRule(actor: Actor, host: string, from: RequestOrigin): Promise<void> {
+  await db().$transaction(async (tx) => {
+    await requirePermission(actor, "installation.configure", null, { what: "The installation", tx });
+    const name = parseHostName(host);
+    const found = await tx.oAuthClientHost.findUnique({ where: { host: name } });
+    const { count } = await tx.oAuthClientHost.deleteMany({ where: { host: name } });
+    if (!found || count === 0) throw notFound(`A rule for ${name}`);
+    await recordAuditEvent(tx, { type: "oauth_client_host.remove", actor, data: { host: name, rule: found.rule }, from });
+    await notifyEveryClientChange(tx);
+  });
+}
+
+export type ListedHostRule = HostRule & {
+  note: string | null;
+  /** The operator's username; null for the operator's command and for a deleted account. */
+  createdBy: string | null;
+  createdAt: Date;
+};
+
+/** The operator's rules, by host name. @throws ServiceError `forbidden` */
+export async function listHostRules(actor: Actor, request: PageRequest = {}): Promise<Page<ListedHostRule>> {
+  await requirePermission(actor, "installation.operate", null, { what: "The installation" });
+  const { page, pageSize, skip, take } = pageBounds(request);
+  const [total, rows] = await Promise.all([
+    db().oAuthClientHost.count(),
+    db().oAuthClientHost.findMany({ orderBy: { host: "asc" }, skip, take }),
+  ]);
+  const ids = rows.flatMap(({ createdById }) => createdById ?? []);
+  const users = await db().user.findMany({ where: { id: { in: ids } }, select: { id: true, username: true } });
+  const items = rows.map(({ host, rule, note, createdById, createdAt }) => ({
+    host,
+    rule: rule as HostRule["rule"],
+    note,
+    createdBy: users.find(({ id }) => id === createdById)?.username ?? null,
+    createdAt,
+  }));
+  return { items, page, pageSize, total };
+}
+
+export type HostBlockPreview = {
+  /** The host, in the form in which a rule for it would be stored. */
+  host: string;
+  clients: ClientUnderHost[];
+  /** The number of users who currently allow one of these clients. */
+  userCount: number;
+};
+
+/**
+ * What blocking a host would end, for an operator who is about to block it.
+ * @param host as typed: a name, or a URL on the host
+ * @throws ServiceError `forbidden`; `invalid_request` with the field
+ */
+export async function previewHostBlock(actor: Actor, host: string): Promise<HostBlockPreview> {
+  await requirePermission(actor, "installation.operate", null, { what: "The installation" });
+  const name = parseHostName(host);
+  const clients = await findClientsUnder(db(), name);
+  const { rows } = await pool().query<{ users: number }>(
+    "SELECT count(DISTINCT user_id)::int AS users FROM oauth_consent WHERE client_id = ANY ($1) AND revoked_at IS NULL",
+    [clients.map(({ clientId }) => clientId)],
+  );
+  return { host: name, clients, userCount: rows[0]?.users ?? 0 };
+}
+
+type ClientUnderHost = { clientId: string; name: string };
+
+/** The clients that blocking `host` excludes: those on it and its subdomains that no more specific rule allows. */
+async function findClientsUnder(tx: Db, host: string): Promise<ClientUnderHost[]> {
+  const subdomain = `.${host}`;
+  const below = (await tx.oAuthClientHost.findMany({ where: { host: { endsWith: subdomain } } })) as HostRule[];
+  const rules: HostRule[] = [{ host, rule: "block" }, ...below];
+  const documents = await tx.oAuthClientDocument.findMany({
+    where: { clientId: { contains: host } },
+    select: { clientId: true, metadata: true },
+  });
+  return documents
+    .filter(({ clientId }) => {
+      const hostname = hostnameOf(clientId);
+      return (hostname === host || hostname.endsWith(subdomain)) && !standingOf(hostname, rules, "open").isAllowed;
+    })
+    .map(({ clientId, metadata }) => ({ clientId, name: (metadata as { client_name: string }).client_name }));
+}

@@ -1,0 +1,181 @@
+import type { OrganizationRole, SecurityRestriction } from "@keyhook/sdk";
+import { mayRecord } from "#core/accounts/throttle.ts";
+import { type NewAuditEvent, recordAuditEvent, storableUserAgent } from "#core/audit/record-audit-event.ts";
+import type { RequestOrigin } from "#core/audit/request-origin.ts";
+import { db, pool } from "#core/db.ts";
+import { newId } from "#core/ids.ts";
+import { log } from "#core/log.ts";
+import { batched } from "#core/postgres/batched.ts";
+import { HAS_EXCHANGE_PLAN } from "../artifacts/artifact-rows.ts";
+import type { Payload } from "../artifacts/artifact-store.ts";
+import { requestRows } from "../artifacts/request-rows.ts";
+import type { ActingParty } from "./exchange-token.ts";
+
+/** Everything that decides about an exchange, as it is now. */
+export type Exchange = {
+  /** The organization to which the app is bound; null if unbound. */
+  orgId: string | null;
+  isPrivileged: boolean;
+  hasPlan: boolean;
+  isBlockedByOrganization: boolean;
+  /** Configured on the app. */
+  scopes: string[];
+  /** Seconds; null for the default. */
+  tokenSeconds: number | null;
+  /** The user with this address, a member or not. */
+  subject: Subject | null;
+};
+
+export type Subject = {
+  id: string;
+  username: string;
+  fullName: string;
+  email: string;
+  website: string | null;
+  isEmailVerified: boolean;
+  isDisabled: boolean;
+  /** Null for a non-member. */
+  role: OrganizationRole | null;
+  restrictions: SecurityRestriction[] | null;
+};
+
+/**
+ * One statement for all of it, each part found by an index: it costs the same for an organization of five members and of a hundred
+ * thousand. It serves all requests of one turn of the event loop (batched.ts).
+ */
+export const FIND_EXCHANGE = `SELECT asked.at::int AS at, x.bound_org_id AS "orgId", x.scopes, x.access_token_seconds AS "tokenSeconds",
+    coalesce('token-exchange' = ANY (x.privileges), false) AS "isPrivileged",
+    coalesce(${HAS_EXCHANGE_PLAN}, false) AS "hasPlan",
+    coalesce(d.decision = 'blocked', false) AS "isBlockedByOrganization",
+    CASE WHEN u.id IS NULL THEN NULL ELSE json_build_object('id', u.id, 'username', u.username, 'fullName', u.full_name,
+      'email', u.email, 'website', u.website, 'isEmailVerified', u.email_verified_at IS NOT NULL,
+      'isDisabled', u.disabled_at IS NOT NULL, 'role', m.role, 'restrictions', m.restrictions) END AS subject
+  FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS asked(client_id, email, at)
+  JOIN oauth_app x ON x.client_id = asked.client_id AND x.blocked_at IS NULL
+  LEFT JOIN organization o ON o.id = x.bound_org_id
+  LEFT JOIN organization_app d ON d.org_id = o.id AND d.client_id = x.client_id
+  LEFT JOIN "user" u ON u.email_canonical = asked.email
+  LEFT JOIN member_standing m ON m.org_id = o.id AND m.user_id = u.id`;
+
+type Asked = { clientId: string; email: string };
+/** A larger batch would delay the earliest requests. */
+const AT_ONCE_MAX = 16;
+
+const find = batched<Asked, Exchange | undefined>(async (asked) => {
+  const values = [asked.map(({ clientId }) => clientId), asked.map(({ email }) => email)];
+  const { rows } = await pool().query<Exchange & { at: number }>({ name: "exchange-find", text: FIND_EXCHANGE, values });
+  const byOrdinal = new Map(rows.map(({ at, ...exchange }) => [at, exchange]));
+  return asked.map((_, index) => byOrdinal.get(index + 1));
+}, AT_ONCE_MAX);
+
+/**
+ * What an app may exchange, and for whom, in one round trip.
+ * @param email canonical; undefined if the subject token is not an address; the query then runs all the same (S91).
+ * @returns undefined for an app that was deleted or blocked since its client was read.
+ */
+export function findExchange(clientId: string, email: string | undefined): Promise<Exchange | undefined> {
+  return find({ clientId, email: email ?? "" });
+}
+
+/** A decided exchange: what is stored with its token. */
+export type DecidedExchange = {
+  orgId: string;
+  grantId: string;
+  act: ActingParty | undefined;
+  /** The data of the exchange's entry in the organization's audit log. */
+  data: NonNullable<NewAuditEvent["data"]>;
+  from: RequestOrigin;
+};
+
+/**
+ * The token's Grant, the token and the entry in the organization's audit log, in one statement, so that none exists without the others
+ * (S96). Whatever ends the right to exchange ends the Grant (artifact-rows.ts, and triggers of the database). Exchanges of one turn of the
+ * event loop share the statement and its commit (batched.ts).
+ */
+const SAVE = `WITH given AS (
+    SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::float8[], $9::text[],
+      $10::text[], $11::text[], $12::text[], $13::text[])
+      AS t(grant_id, org_id, user_id, client_id, grant_payload, id_hash, payload, seconds, event_id, actor_id, data, ip, user_agent)
+  ), granted AS (
+    INSERT INTO oauth_grant (id, bound_org_id, user_id, client_id, payload, org_ids, expires_at)
+    SELECT grant_id, org_id, user_id, client_id, grant_payload::jsonb, ARRAY[org_id], now() + make_interval(secs => seconds) FROM given
+  ), issued AS (
+    INSERT INTO oauth_artifact (model, id_hash, grant_id, payload, account_id, client_id, expires_at)
+    SELECT 'AccessToken', id_hash, grant_id, payload::jsonb, user_id, client_id, now() + make_interval(secs => seconds) FROM given
+  )
+  INSERT INTO audit_event (id, type, actor_id, org_id, client_id, subject_id, data, ip, user_agent)
+  SELECT event_id, 'oauth_token.exchange', actor_id, org_id, client_id, user_id, data::jsonb, ip, user_agent FROM given`;
+
+type Row = readonly (string | number | null)[];
+const COLUMNS = 13;
+
+const save = batched<Row, undefined>(async (rows) => {
+  const values = Array.from({ length: COLUMNS }, (_, column) => rows.map((row) => row[column]));
+  await pool().query({ name: "exchange-save", text: SAVE, values });
+  return rows.map(() => undefined);
+}, AT_ONCE_MAX);
+
+/**
+ * Makes the engine save an exchanged token. For as long as that takes, the request's rows contain the exchange: the engine adds its acting
+ * party to the token (configuration.ts), and the adapter calls `saveExchange` instead of storing the token alone (adapter.ts).
+ */
+export async function saveExchangedToken(token: { save(): Promise<string> }, exchange: DecidedExchange): Promise<string> {
+  const rows = requestRows();
+  rows.exchange = exchange;
+  try {
+    return await token.save();
+  } finally {
+    rows.exchange = undefined;
+  }
+}
+
+/** @param payload of the access token, as the engine stores it; it is found by `idHash` (S55). */
+export async function saveExchange(
+  idHash: string,
+  { jti: _jti, ...payload }: Payload,
+  expiresInSeconds: number,
+  { orgId, grantId, act, data, from }: DecidedExchange,
+): Promise<void> {
+  const { accountId, clientId, iat, exp, scope } = payload;
+  const grant = { iat, exp, kind: "Grant", accountId, clientId, openid: { scope } };
+  await save([
+    grantId,
+    orgId,
+    String(accountId),
+    String(clientId),
+    JSON.stringify(grant),
+    idHash,
+    JSON.stringify(payload),
+    expiresInSeconds,
+    newId(),
+    act?.sub ?? null,
+    JSON.stringify(data),
+    from.ip,
+    storableUserAgent(from.userAgent),
+  ]);
+}
+
+/** Far above the 20 in ten minutes that alert the administrators. */
+export const REFUSALS_OF_CLIENT = 300;
+
+/**
+ * Records a refused exchange in the organization's audit log, as for a successful one (S96). Anyone can bind their own app to their own
+ * organization and cause any number of refusals, so these are counted, separately from those of apps that may exchange (S144).
+ */
+export async function recordRefusal(
+  event: Omit<NewAuditEvent, "type"> & { clientId: string; from: RequestOrigin },
+  { mayExchange }: { mayExchange: boolean },
+): Promise<void> {
+  const counted = { subject: event.clientId, limit: REFUSALS_OF_CLIENT };
+  // The operator approved each app that may exchange: one must not use up what is recorded of another, which also alerts administrators
+  // (S96).
+  const isRecorded = mayExchange
+    ? await mayRecord("exchange_refusal", counted)
+    : await mayRecord("exchange_refusal_unapproved", { ...counted, ip: event.from.ip });
+  if (!isRecorded) {
+    const { orgId, clientId, data } = event;
+    log().info({ orgId, clientId, reason: data?.reason }, "an exchange was refused, after many others");
+    return;
+  }
+  await recordAuditEvent(db(), { ...event, type: "oauth_token.exchange_refused" });
+}

@@ -1,0 +1,89 @@
+import type { KoaContextWithOIDC } from "oidc-provider";
+import { signOut } from "#core/accounts/sessions/end-site-session.ts";
+import { siteSessionCookie } from "#core/accounts/sessions/site-session-cookie.ts";
+import { env } from "#core/env.ts";
+import { escapeHtml, htmlPage } from "../pages/layout.ts";
+import { ProtocolError } from "../protocol-request.ts";
+import { protocolRoutes } from "../protocol-routes.ts";
+import { siteSessionOf } from "../site-session.ts";
+
+/** What RP-initiated logout does here beyond ending the engine's own session (docs/decisions/020). */
+
+/** The longest `state` that returns to the app in a URL; the engine keeps it in the session until the question is answered (S143). */
+export const STATE_MAX_BYTES = 2048;
+
+type Question = { secret?: string; state?: string; postLogoutRedirectUri?: string };
+
+/**
+ * A user may be signed in on our pages and unknown to the engine, because they have not used an app in this browser yet. The engine would
+ * sign them out without a question, for any site that sends them here (S108). If nobody is signed in, there is nothing to ask or store, and
+ * the browser continues at once: the engine would make it post a form, and store a session for that (S143).
+ */
+export async function askBeforeLogout(ctx: KoaContextWithOIDC, next: () => Promise<void>): Promise<void> {
+  if (ctx.path !== protocolRoutes.end_session) return next();
+  if (Buffer.byteLength(String(ctx.query.state ?? "")) > STATE_MAX_BYTES) {
+    throw new ProtocolError(400, "invalid_request", `state is longer than ${STATE_MAX_BYTES} bytes`);
+  }
+  await next();
+  const { session } = ctx.oidc;
+  const question = session?.state as Question | undefined;
+  if (ctx.status !== 200 || session?.accountId || !question?.secret) return;
+  if (await siteSessionOf(ctx)) return renderLogoutPage(ctx, logoutForm(question.secret));
+  ctx.remove("Set-Cookie");
+  ctx.status = 303;
+  ctx.redirect(returnAddress(question));
+}
+
+/** The app's registered URI, which the engine has checked, with the `state` that the app sent; or our own last page. */
+function returnAddress({ postLogoutRedirectUri, state }: Question): string {
+  const url = new URL(postLogoutRedirectUri ?? `${env().ORIGIN}${protocolRoutes.end_session}/success`);
+  if (postLogoutRedirectUri && state !== undefined) url.searchParams.set("state", state);
+  return url.href;
+}
+
+/** RP-initiated logout ends the site session too: there is one signed-in state, not two (S34). */
+export async function endSiteSessionWithLogout(ctx: KoaContextWithOIDC, next: () => Promise<void>): Promise<void> {
+  const isConfirmation = ctx.path === `${protocolRoutes.end_session}/confirm`;
+  const { name, options } = siteSessionCookie();
+  const token = isConfirmation ? ctx.cookies.get(name, { signed: false }) : undefined;
+  await next();
+  if (!token || ctx.status !== 303 || !isDestroyed(ctx.oidc.session)) return;
+  await signOut(token, { ip: ctx.ip || null, userAgent: ctx.get("user-agent") || null });
+  ctx.cookies.set(name, null, { ...options, signed: false, maxAge: undefined });
+}
+
+/** The engine marks a session that a logout has ended; its types lack the property. */
+const isDestroyed = (session: unknown): boolean => (session as { destroyed?: boolean } | undefined)?.destroyed === true;
+
+/** The engine's form, for cases in which the engine would not ask. */
+function logoutForm(secret: string): string {
+  const action = `${env().ORIGIN}${protocolRoutes.end_session}/confirm`;
+  return `<form id="op.logoutForm" method="post" action="${escapeHtml(action)}"><input type="hidden" name="xsrf" value="${secret}"/></form>`;
+}
+
+/**
+ * Always asks before signing out, so that no site can sign users out silently (S108).
+ * @param form the engine's form with its cross-site protection; its ID is `op.logoutForm`.
+ */
+export function renderLogoutPage(ctx: KoaContextWithOIDC, form: string): void {
+  const brand = escapeHtml(env().BRAND_NAME);
+  const name = ctx.oidc.client?.clientName;
+  const from = name ? ` ${escapeHtml(name)} has signed you out on its side.` : "";
+  const buttons = `<button type="submit">Stay signed in</button>
+<button class="primary" type="submit" name="logout" value="yes">Sign out</button></form>`;
+  ctx.body = htmlPage(
+    "Sign out",
+    `<h1>Sign out of ${brand}?</h1><p>${from} This signs you out of ${brand} in this browser.</p>
+${form.replace("</form>", buttons)}`,
+  );
+}
+
+export function renderSignedOutPage(ctx: KoaContextWithOIDC): void {
+  const brand = escapeHtml(env().BRAND_NAME);
+  ctx.type = "html";
+  ctx.body = htmlPage(
+    "Signed out",
+    `<h1>You are signed out</h1><p>You can close this page.</p>
+<p class="muted"><a href="${escapeHtml(env().ORIGIN)}/login">Sign in to ${brand} again</a></p>`,
+  );
+}

@@ -1,0 +1,81 @@
+import type { Account, FindAccount } from "oidc-provider";
+import { avatarUrl } from "#core/accounts/avatar.ts";
+import type { TokenOrganization } from "#core/accounts/tokens/account.ts";
+import { pool } from "#core/db.ts";
+import { env } from "#core/env.ts";
+import { type AccountRow, requestRows } from "../artifacts/request-rows.ts";
+
+/**
+ * Claims of ID tokens and userinfo (docs/specification/oauth.md#id-token, #userinfo). The scope decides which of them are released: the
+ * engine filters by `claimsByScope`, so an email address appears only with `email`, and organizations only where they were granted (S103).
+ */
+export const claimsByScope = {
+  // Clients find auth_time in every ID token, whether or not they sent max_age (docs/specification/oauth.md#id-token), and beside it how
+  // the user authenticated (RFC 8176).
+  openid: ["sub", "auth_time", "amr", "isPro", "organizations", "orgs"],
+  profile: ["name", "preferred_username", "profile", "picture", "website"],
+  email: ["email", "email_verified"],
+  "read-billing": ["canPay", "billingMode"],
+} as const;
+
+const profileUrl = (handle: string): string => `${env().ORIGIN}/${encodeURIComponent(handle)}`;
+
+/** Claims about the user, the same in ID tokens and userinfo. */
+export function personClaims(account: AccountRow) {
+  return {
+    sub: account.id,
+    name: account.fullName,
+    preferred_username: account.username,
+    profile: profileUrl(account.username),
+    picture: avatarUrl(account.username),
+    website: account.website ?? undefined,
+    email: account.email,
+    email_verified: account.isEmailVerified,
+  };
+}
+
+/** One entry of `orgs`; the fields after `plan` keep older clients of this interface working (docs/specification/oauth.md#userinfo). */
+function organizationClaim(organization: TokenOrganization, hasBilling: boolean) {
+  return {
+    sub: organization.id,
+    name: organization.fullName,
+    picture: avatarUrl(organization.name),
+    preferred_username: organization.name,
+    ...(organization.plan && { plan: organization.plan }),
+    // Private, like all that the organization has, until its requirements are met.
+    ...(hasBilling && organization.restrictions.length === 0 && { canPay: false }),
+    roleInOrg: organization.role,
+    isEnterprise: organization.plan === "enterprise",
+    securityRestrictions: organization.restrictions,
+    resourceGroups: [],
+  };
+}
+
+/** Claims of userinfo. `organizations` and `orgs` have the same content (docs/specification/oauth.md#userinfo). */
+function userinfoClaims(account: AccountRow, organizations: TokenOrganization[], scope: string) {
+  const hasBilling = scope.split(" ").includes("read-billing");
+  const orgs = organizations.map((organization) => organizationClaim(organization, hasBilling));
+  return { ...personClaims(account), isPro: false, canPay: false, billingMode: "prepaid", organizations: orgs, orgs };
+}
+
+const FIND = `SELECT id, username, full_name AS "fullName", email, email_verified_at IS NOT NULL AS "isEmailVerified", website
+  FROM "user" WHERE id = $1 AND disabled_at IS NULL`;
+
+/** The account of a token or session. Disabled users are not found, which ends tokens and sessions alike (S49, S112). */
+export const findAccount: FindAccount = async (_ctx, id) => {
+  const account = requestRows().accounts.get(id) ?? (await readAccount(id));
+  return account && toEngineAccount(account);
+};
+
+async function readAccount(id: string): Promise<AccountRow | undefined> {
+  const { rows } = await pool().query<AccountRow>({ name: "account-find", text: FIND, values: [id] });
+  return rows[0];
+}
+
+function toEngineAccount(account: AccountRow): Account {
+  return {
+    accountId: account.id,
+    claims: async (use, scope) =>
+      use === "userinfo" ? userinfoClaims(account, account.organizations ?? [], scope) : personClaims(account),
+  };
+}

@@ -1,0 +1,121 @@
+import { hash } from "node:crypto";
+import { calculateJwkThumbprint, decodeJwt, EmbeddedJWK, type JWK, type JWTPayload, jwtVerify } from "jose";
+import { errors, type KoaContextWithOIDC } from "oidc-provider";
+import { consumeThrottle } from "#core/accounts/throttle.ts";
+import { env } from "#core/env.ts";
+import { isFirstUse, rememberedOf } from "../artifacts/is-first-use.ts";
+import { PROOF_AHEAD_SECONDS } from "../lifetimes.ts";
+
+/**
+ * The algorithms with which a DPoP proof may be signed. No RSA: anyone can send a proof with a key of their choice, and checking RSA costs
+ * far more; a key made for this purpose does not need it (docs/decisions/027).
+ */
+export const DPOP_ALGORITHMS = ["ES256", "Ed25519", "EdDSA"] as const;
+
+/** How old a proof may be; the same as at the engine's endpoints. */
+const FRESH_SECONDS = 300;
+
+/** An invalid proof: RFC 9449 §7.1, `invalid_dpop_proof`. */
+export class InvalidDpopProof extends Error {
+  override name = "InvalidDpopProof";
+}
+
+/** The parts of a request with a token that its proof covers. */
+export type ProvenRequest = {
+  /** The `DPoP` header. */
+  proof: string;
+  method: string;
+  /** The path without the query. */
+  path: string;
+};
+
+/**
+ * Checks that the holder of the token's key made a proof for this request and this token (RFC 9449 §4.3), and consumes the
+ * proof, so that no second request can use it.
+ * @throws InvalidDpopProof; ServiceError `rate_limited`
+ */
+export async function takeDpopProof(
+  request: ProvenRequest,
+  token: { value: string; clientId: string; accountId: string; keyThumbprint: string },
+): Promise<void> {
+  const { payload, thumbprint, take } = await checkProof(request, token.clientId);
+  if (payload.ath !== hash("sha256", token.value, "base64url")) throw new InvalidDpopProof("the DPoP proof is for another token");
+  if (thumbprint !== token.keyThumbprint) throw new InvalidDpopProof("the DPoP proof is signed with another key");
+  await consumeThrottle(...rememberedOf(token.accountId));
+  await take();
+}
+
+/**
+ * Checks and consumes the proof that accompanies a token request, when there is no token yet (RFC 9449 §5).
+ * @returns the thumbprint of the key that it proves.
+ * @throws InvalidDpopProof
+ */
+export async function takeKeyProof(request: ProvenRequest, clientId: string): Promise<string> {
+  const { thumbprint, take } = await checkProof(request, clientId);
+  await take();
+  return thumbprint;
+}
+
+async function checkProof(request: ProvenRequest, clientId: string) {
+  const { payload, jwk } = await verify(request.proof);
+  const { iat, jti } = payload;
+  if (typeof jti !== "string" || jti === "") throw new InvalidDpopProof("the DPoP proof has no jti");
+  const now = Date.now() / 1000;
+  if (typeof iat !== "number" || iat < now - FRESH_SECONDS || isAhead(iat)) {
+    throw new InvalidDpopProof("the DPoP proof is not fresh");
+  }
+  if (payload.nonce !== undefined) throw new InvalidDpopProof("the DPoP proof has an unknown nonce");
+  if (payload.htm !== request.method) throw new InvalidDpopProof("the DPoP proof is for another method");
+  if (!isAddressOf(payload.htu, request.path)) throw new InvalidDpopProof("the DPoP proof is for another URL");
+  return {
+    payload,
+    thumbprint: await calculateJwkThumbprint(jwk),
+    /** Last, so that an otherwise invalid proof is not consumed. */
+    take: async () => {
+      const isFirst = await isFirstUse(clientId, jti, Math.ceil(now) + FRESH_SECONDS);
+      if (!isFirst) throw new InvalidDpopProof("the DPoP proof was used before");
+    },
+  };
+}
+
+const isAhead = (iat: number): boolean => iat > Date.now() / 1000 + PROOF_AHEAD_SECONDS;
+
+/**
+ * Refuses a proof from the future at the engine's endpoints, which would accept one that is five minutes ahead. The engine asks with each
+ * proof whether it needs a nonce, before it checks the proof.
+ */
+export function refuseProofAhead(ctx: KoaContextWithOIDC): false {
+  const { iat } = decodeProof(ctx.get("DPoP"));
+  if (typeof iat === "number" && isAhead(iat)) throw new errors.InvalidDpopProof("DPoP proof iat is in the future");
+  return false;
+}
+
+/** Without checking the signature. A proof that is not a JWT has no claims, and is refused later. */
+function decodeProof(proof: string): JWTPayload {
+  try {
+    return decodeJwt(proof);
+  } catch {
+    return {};
+  }
+}
+
+async function verify(proof: string) {
+  try {
+    const { payload, protectedHeader } = await jwtVerify(proof, EmbeddedJWK, {
+      algorithms: [...DPOP_ALGORITHMS],
+      typ: "dpop+jwt",
+    });
+    return { payload, jwk: protectedHeader.jwk as JWK };
+  } catch (cause) {
+    throw new InvalidDpopProof("the DPoP proof is not valid", { cause });
+  }
+}
+
+/** Compares with our URL as clients know it, whatever the request's Host (S110); query and fragment are ignored (RFC 9449 §4.3). */
+function isAddressOf(htu: unknown, path: string): boolean {
+  const url = typeof htu === "string" ? URL.parse(htu) : null;
+  if (!url) return false;
+  url.search = "";
+  url.hash = "";
+  return url.href === new URL(env().ORIGIN + path).href;
+}

@@ -1,0 +1,150 @@
+import { isScope, type Scope } from "@keyhook/sdk";
+import type { TokenOrganization } from "#core/accounts/tokens/account.ts";
+import { type CiToken, findCiToken, looksLikeRepoToken } from "#core/accounts/tokens/find-ci-token.ts";
+import { findPersonalAccessToken } from "#core/accounts/tokens/find-personal-access-token.ts";
+import type { AuditToken } from "#core/audit/request-origin.ts";
+import { findArtifact } from "../artifacts/artifact-store.ts";
+import { type AccountRow, requestRows, withRequestRows } from "../artifacts/request-rows.ts";
+import { tokenPrefix } from "../artifacts/token-prefix.ts";
+import { clientExtension } from "../clients/client-extension.ts";
+import { findClientMetadata } from "../clients/find-client.ts";
+import type { ActingParty } from "../exchange/exchange-token.ts";
+import { apiAudience } from "../resources/resource-servers.ts";
+import { type ProvenRequest, takeDpopProof } from "./dpop-proof.ts";
+
+/** Scopes that allow more than reading, for the audit log. */
+const writing: readonly Scope[] = ["contribute-repos", "write-repos", "manage-repos", "write-collections", "write-discussions"];
+
+/** The most that a token may do, in one word (docs/specification/organizations-and-tokens.md#audit-log, `role`). */
+const roleOf = (scopes: readonly Scope[]): "read" | "write" =>
+  scopes.some((scope) => writing.includes(scope)) ? "write" : "read";
+
+/** The holder of an access token, and what the token may be used for. */
+export type Bearer = {
+  kind: "oauth" | "personal";
+  account: AccountRow & { organizations: TokenOrganization[] };
+  scopes: Scope[];
+  /** Its form in the audit log. */
+  auditToken: AuditToken;
+  /** Unix seconds; null for a personal access token that does not expire. */
+  expiresAt: number | null;
+  issuedAt: number;
+  /** Set for `oauth`. */
+  clientId?: string;
+  /** Set for a token of the service's own command line. */
+  isFirstParty?: true;
+  /** When the user last authenticated before allowing the client, if known (S113). */
+  authenticatedAt?: Date;
+  /** Set for an exchanged token: the only organization in which it acts. */
+  boundOrgId?: string;
+  /** Set for an exchanged token with which another party acts for the account (RFC 8693 §4.1). */
+  act?: ActingParty;
+  /** Set for `personal`: the name that its owner gave it. */
+  tokenName?: string;
+  /** A CI job that only reads, whatever its scopes (docs/specification/organizations-and-tokens.md#trusted-publishers). */
+  isReadOnly?: true;
+};
+
+/** How a token was presented (RFC 6750, RFC 9449). A proof is used once: later lookups of a long request go without it. */
+export type Presentation =
+  | { scheme: "bearer" }
+  | { scheme: "dpop"; isProven: true }
+  | ({ scheme: "dpop"; isProven?: undefined } & ProvenRequest);
+
+/**
+ * Resolves an access token of any kind. Undefined if it is unknown, expired or revoked, if its user, consent or app is gone, or if it is
+ * bound to a key and came without a proof, or the reverse: callers respond to all of these alike.
+ * @throws InvalidDpopProof for a proof that does not match this request and this token's key.
+ */
+export async function findBearer(token: string, presentation: Presentation): Promise<Bearer | undefined> {
+  if (presentation.scheme === "dpop") return findOAuthBearer(token, presentation);
+  // The prefix shows the kind, so that one statement finds the token; a token with an earlier TOKEN_PREFIX shows no kind.
+  if (!token.startsWith(tokenPrefix("AccessToken"))) {
+    return (await findPersonalBearer(token)) ?? findOAuthBearer(token, presentation);
+  }
+  return (await findOAuthBearer(token, presentation)) ?? findReadingJob(token);
+}
+
+/** The holder of the token of a CI job that reads a user's gated repositories: without organizations, and without any other scope. */
+async function findReadingJob(token: string): Promise<Bearer | undefined> {
+  const found = await findCiToken(token);
+  if (!found?.user) return undefined;
+  return {
+    kind: "oauth",
+    account: { ...found.user, organizations: [] },
+    scopes: ["gated-repos"],
+    auditToken: { type: "ci", id: found.id, name: found.description, role: "read", last4: token.slice(-4) },
+    expiresAt: Math.floor(found.expiresAt.getTime() / 1000),
+    issuedAt: Math.floor(found.createdAt.getTime() / 1000),
+    isReadOnly: true,
+  };
+}
+
+function findOAuthBearer(token: string, presentation: Presentation): Promise<Bearer | undefined> {
+  return withRequestRows(async (): Promise<Bearer | undefined> => {
+    const payload = await findArtifact("AccessToken", token);
+    const expiresAt = Number(payload?.exp);
+    if (!payload || !(expiresAt > Date.now() / 1000)) return undefined;
+    // RFC 8707: a token for another audience is not valid here.
+    if (payload.aud !== undefined && payload.aud !== apiAudience()) return undefined;
+    const clientId = String(payload.clientId);
+    const client = await findClientMetadata(clientId);
+    if (!client) return undefined;
+    const account = requestRows().accounts.get(String(payload.accountId));
+    if (!account) return undefined;
+    // RFC 9449 §7.2: a bound token is never accepted as a plain one, and no plain one as bound.
+    const keyThumbprint = typeof payload.jkt === "string" ? payload.jkt : undefined;
+    if ((presentation.scheme === "dpop") !== (keyThumbprint !== undefined)) return undefined;
+    if (presentation.scheme === "dpop" && !presentation.isProven && keyThumbprint) {
+      await takeDpopProof(presentation, { value: token, clientId, accountId: account.id, keyThumbprint });
+    }
+    const scopes = String(payload.scope ?? "")
+      .split(" ")
+      .filter(isScope);
+    const authTime = requestRows().grants.get(String(payload.grantId))?.authTime;
+    const type = account.boundOrgId ? "exchanged" : "oauth";
+    return {
+      kind: "oauth",
+      account: { ...account, organizations: account.organizations ?? [] },
+      scopes,
+      auditToken: { type, id: String(payload.grantId), clientId, role: roleOf(scopes), last4: token.slice(-4) },
+      expiresAt,
+      issuedAt: Number(payload.iat),
+      clientId,
+      ...(clientExtension(client).isFirstParty && { isFirstParty: true as const }),
+      ...(typeof authTime === "number" && { authenticatedAt: new Date(authTime * 1000) }),
+      ...(account.boundOrgId && { boundOrgId: account.boundOrgId }),
+      ...(isActed(payload.extra) && { act: payload.extra.act }),
+    };
+  });
+}
+
+function isActed(extra: unknown): extra is { act: ActingParty } {
+  return typeof extra === "object" && extra !== null && "act" in extra;
+}
+
+async function findPersonalBearer(token: string): Promise<Bearer | undefined> {
+  const found = await findPersonalAccessToken(token);
+  if (!found) return undefined;
+  return {
+    kind: "personal",
+    account: found.account,
+    scopes: found.scopes,
+    auditToken: { type: "personal", id: found.id, name: found.name, role: roleOf(found.scopes), last4: token.slice(-4) },
+    expiresAt: found.expiresAt && Math.floor(found.expiresAt.getTime() / 1000),
+    issuedAt: Math.floor(found.createdAt.getTime() / 1000),
+    tokenName: found.name,
+  };
+}
+
+/**
+ * A CI job with a token for one repository (docs/specification/organizations-and-tokens.md#trusted-publishers): no user stands behind it.
+ */
+export type Job = Extract<CiToken, { user: null }>;
+
+/** The job whose repository token was sent; undefined for any other token, and for an unknown or expired one. */
+export async function findJob(token: string): Promise<Job | undefined> {
+  if (!looksLikeRepoToken(token)) return undefined;
+  const found = await findCiToken(token);
+  return found?.repo ? found : undefined;
+}

@@ -1,0 +1,94 @@
+import { randomUUID } from "node:crypto";
+import { Socket } from "node:net";
+import pg from "pg";
+import { READ_ONLY } from "./database-errors.ts";
+import { databaseUrl, directDatabaseUrl, env } from "./env.ts";
+import { log } from "./log.ts";
+
+// With a stopped database requests must get a 503 soon, not hang until the client gives up.
+const CONNECT_TIMEOUT_MS = 3_000;
+export const STATEMENT_TIMEOUT_MS = 15_000;
+/** A server that is alive has ended a statement by then. */
+const PATIENCE_MS = 5_000;
+
+type PoolOptions = pg.PoolConfig & {
+  application_name: string;
+  /**
+   * The connections hold state between transactions, such as session locks or settings, or are held for long: they bypass a pooler
+   * (DATABASE_DIRECT_URL).
+   */
+  isDirect?: boolean;
+  statement_timeout?: number;
+};
+
+export function openPool(options: PoolOptions): pg.Pool;
+export function openPool<Pool extends pg.Pool>(options: PoolOptions, Kind: new (options: pg.PoolConfig) => Pool): Pool;
+/** A pool of connections to the database. All of them end when the server does not answer, or is a standby. */
+export function openPool(given: PoolOptions, Kind: new (options: pg.PoolConfig) => pg.Pool = pg.Pool): pg.Pool {
+  const { isDirect = false, statement_timeout = STATEMENT_TIMEOUT_MS, ...options } = given;
+  const isPooled = !isDirect && env().DATABASE_DIRECT_URL !== undefined;
+  const pool = new Kind({
+    connectionString: isDirect ? directDatabaseUrl() : databaseUrl(),
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    stream: () => socketEndingWhenSilent(statement_timeout + PATIENCE_MS),
+    // Poolers refuse this parameter: there the role has the limit (docs/operations.md).
+    ...(isPooled ? { Client: PooledClient } : { statement_timeout }),
+    ...options,
+    // The pool waits for it, although the type does not say so.
+    onConnect: (client) => prepare(client as pg.Client),
+  });
+  // Without a listener, an idle connection closed by the server would end the process.
+  pool.on("error", (error) => log().warn({ err: error }, "database connection lost"));
+  const readOnly = new WeakSet<pg.ClientBase>();
+  pool.on("connect", (client) => {
+    // A checked-out connection between two statements needs a listener too: the pool listens only to idle ones. Its next statement fails.
+    client.on("error", () => undefined);
+    client.connection.on("errorMessage", ({ code }: { code?: string }) => void (code === READ_ONLY && readOnly.add(client)));
+  });
+  // Prisma returns a connection whose transaction failed. If its server has become a standby, nobody else must get it.
+  pool.on("release", (_error, client) => void (readOnly.has(client) && client.end()));
+  return pool;
+}
+
+/**
+ * The socket of a connection to a server that may freeze. The kernel of its machine still acknowledges what it receives, and a frozen
+ * server enforces no time limit of its own.
+ */
+export function socketEndingWhenSilent(ms: number): Socket {
+  const socket = new Socket();
+  const problem = Object.assign(new Error("the database did not answer in time"), { code: "ETIMEDOUT" });
+  return socket.setTimeout(ms, () => socket.destroy(problem));
+}
+
+/** @throws for a standby, which would answer with old data: an address may lead to it during a switchover */
+async function prepare(client: pg.Client): Promise<void> {
+  const { rows } = await client.query<{ isStandby: boolean }>('select pg_is_in_recovery() as "isStandby"');
+  if (rows[0]?.isStandby) throw Object.assign(new Error("the database is a standby"), { code: READ_ONLY });
+  if (client instanceof PooledClient) client.isNaming = await canName(client);
+}
+
+/** Drops the names of prepared statements, unless the pooler can deal with them. */
+class PooledClient extends pg.Client {
+  isNaming = false;
+
+  // biome-ignore lint/suspicious/noExplicitAny: it has eight signatures, and passes all of them on.
+  override query(...[query, ...rest]: any[]): any {
+    const { name } = query;
+    return super.query(name && !this.isNaming ? { ...query, name: undefined } : query, ...(rest as []));
+  }
+}
+
+/**
+ * A pooler in transaction mode changes the server's connection between two transactions. If it manages prepared statements (PgBouncer
+ * from 1.21 on, with max_prepared_statements), it gives them names of its own, and the server does not know ours.
+ */
+async function canName(client: PooledClient): Promise<boolean> {
+  const name = `keyhook ${randomUUID()}`;
+  client.isNaming = true;
+  await client.query("begin");
+  const text = 'select exists (select from pg_prepared_statements where name = $1) as "isOurs"';
+  const { rows } = (await client.query({ name, text, values: [name] })) as pg.QueryResult<{ isOurs: boolean }>;
+  if (rows[0]?.isOurs) await client.query(`deallocate ${client.escapeIdentifier(name)}`);
+  await client.query("commit");
+  return rows[0]?.isOurs === false;
+}

@@ -1,0 +1,122 @@
+import { join } from "node:path";
+import { type Actor, actorId } from "../access/actor.ts";
+import { requirePermission } from "../access/may.ts";
+import { parseEmailAddress } from "../accounts/email-address.ts";
+import { recordAuditEvent } from "../audit/record-audit-event.ts";
+import type { RequestOrigin } from "../audit/request-origin.ts";
+import { db } from "../db.ts";
+import { env } from "../env.ts";
+import { invalidRequest } from "../errors.ts";
+import { isId } from "../ids.ts";
+import { MAIL_CHANNEL } from "../mail/mail-table.ts";
+import { queueMail } from "../mail/queue-mail.ts";
+
+export type TroubledLetter = {
+  id: string;
+  recipient: string;
+  subject: string;
+  createdAt: Date;
+  attempts: number;
+  lastError: string | null;
+  /** When it is retried; null once it was given up. */
+  dueAt: Date | null;
+};
+
+export type MailState = {
+  /** How letters are sent, without the password. */
+  way: { server: string; user: string | null; isSecure: boolean } | { outbox: string };
+  from: string;
+  waiting: number;
+  /** Failed emails that wait, and those given up within 30 days; newest first. */
+  troubled: TroubledLetter[];
+};
+
+export type LetterState = { state: "waiting" | "sent" | "failed"; recipient: string; lastError: string | null };
+
+const TROUBLED_MAX = 50;
+
+/** How mail is sent, and which emails fail. @throws ServiceError `forbidden` */
+export async function readMailState(actor: Actor): Promise<MailState> {
+  await requirePermission(actor, "installation.operate", null, { what: "The installation" });
+  const [waiting, open, failed] = await Promise.all([
+    db().mail.count({ where: { sentAt: null, failedAt: null } }),
+    db().mail.findMany({
+      where: { sentAt: null, failedAt: null, lastError: { not: null } },
+      orderBy: { createdAt: "desc" },
+      take: TROUBLED_MAX,
+    }),
+    db().mail.findMany({ where: { failedAt: { not: null } }, orderBy: { failedAt: "desc" }, take: TROUBLED_MAX }),
+  ]);
+  const troubled = [...open, ...failed]
+    .sort((a, b) => b.createdAt.getTime() - a.createdAt.getTime())
+    .slice(0, TROUBLED_MAX)
+    .map(({ id, recipient, subject, createdAt, attempts, lastError, failedAt, dueAt }) => ({
+      ...{ id, recipient, subject, createdAt, attempts, lastError },
+      dueAt: failedAt ? null : dueAt,
+    }));
+  return { ...describeWay(), waiting, troubled };
+}
+
+function describeWay(): Pick<MailState, "way" | "from"> {
+  const { SMTP_URL, MAIL_FROM, BRAND_NAME, ORIGIN, DATA_DIR } = env();
+  const from = MAIL_FROM ?? `${BRAND_NAME} <no-reply@${new URL(ORIGIN).hostname}>`;
+  if (!SMTP_URL) return { way: { outbox: join(DATA_DIR, "outbox") }, from };
+  const { host, username, protocol } = new URL(SMTP_URL);
+  return { way: { server: host, user: decodeURIComponent(username) || null, isSecure: protocol === "smtps:" }, from };
+}
+
+/** The state of one email; undefined if it is unknown, or so old that it was deleted. */
+export async function readLetterState(actor: Actor, letterId: string): Promise<LetterState | undefined> {
+  await requirePermission(actor, "installation.operate", null, { what: "The installation" });
+  const letter = isId(letterId) ? await db().mail.findUnique({ where: { id: letterId } }) : null;
+  if (!letter) return undefined;
+  const { recipient, lastError, sentAt, failedAt } = letter;
+  return { state: sentAt ? "sent" : failedAt ? "failed" : "waiting", recipient, lastError };
+}
+
+/**
+ * Retries every failed letter now, after the mail server's outage. Letters given up stay so: their text was deleted, since it may have
+ * contained a working link (S55).
+ * @returns how many @throws ServiceError `forbidden`
+ */
+export async function retryMail(actor: Actor): Promise<number> {
+  await requirePermission(actor, "installation.operate", null, { what: "The installation" });
+  return db().$transaction(async (tx) => {
+    const count = await tx.$executeRaw`
+      UPDATE mail SET due_at = now()
+       WHERE sent_at IS NULL AND failed_at IS NULL AND last_error IS NOT NULL AND due_at > now()
+         AND (claimed_until IS NULL OR claimed_until <= now())`;
+    await tx.$executeRaw`SELECT pg_notify(${MAIL_CHANNEL}, '')`;
+    return count;
+  });
+}
+
+/**
+ * Queues a letter that takes the same way as all others. An operator gets it at their own address; the command names one.
+ * @returns the letter's id, by which it can be followed
+ * @throws ServiceError `forbidden`, `invalid_request`
+ */
+export async function sendTestLetter(
+  actor: Actor,
+  to: string | undefined,
+  from: RequestOrigin,
+): Promise<{ id: string; to: string }> {
+  await requirePermission(actor, "installation.operate", null, { what: "The installation" });
+  const recipient = await recipientOf(actor, to);
+  const { BRAND_NAME, ORIGIN } = env();
+  const text = `This is a test. It shows that e-mail from ${BRAND_NAME} at ${ORIGIN} arrives.\n\nYou do not need to do anything.\n`;
+  const id = await db().$transaction(async (tx) => {
+    const letter = await queueMail(tx, { to: recipient, subject: `Test e-mail from ${BRAND_NAME}`, text });
+    await recordAuditEvent(tx, { type: "mail.test", actor, data: { to: recipient }, from });
+    return letter;
+  });
+  return { id, to: recipient };
+}
+
+async function recipientOf(actor: Actor, to: string | undefined): Promise<string> {
+  if (actor.kind === "command" && to) return parseEmailAddress(to, "to").address;
+  const id = actorId(actor);
+  const user = id ? await db().user.findUnique({ where: { id }, select: { email: true } }) : null;
+  if (!user) throw invalidRequest("Enter the address of the recipient.", "to");
+  return user.email;
+}

@@ -1,0 +1,43 @@
+import { requestContext } from "../log.ts";
+
+/** Looks up the values of these keys, in the order of the keys. */
+type FindAll<Key, Found> = (keys: Key[]) => Promise<Found[]>;
+
+type Waiting<Key, Found> = { key: Key; resolve(found: Found): void; reject(error: unknown): void };
+
+/**
+ * Combines all lookups of the same turn of the event loop into one. An idle process queries at once for each, since nobody else is waiting;
+ * the busier it is, the more requests it reads in one turn, and the more of them share a round trip, its two system calls and its
+ * statement. A caller's result was read after it asked.
+ * @param atOnce how many lookups may be in progress; what arrives meanwhile is combined into the next one
+ */
+export function batched<Key, Found>(
+  findAll: FindAll<Key, Found>,
+  maxKeys: number,
+  atOnce = Number.POSITIVE_INFINITY,
+): (key: Key) => Promise<Found> {
+  const waiting: Waiting<Key, Found>[] = [];
+  let inProgress = 0;
+
+  function ask(): void {
+    while (waiting.length > 0 && inProgress < atOnce) void answer(waiting.splice(0, maxKeys));
+  }
+
+  async function answer(asked: Waiting<Key, Found>[]): Promise<void> {
+    inProgress++;
+    try {
+      // Outside of any request: it is for several callers, and must not wait because the first of them has asked for too much (S137).
+      const found = await requestContext.exit(() => findAll(asked.map(({ key }) => key)));
+      for (const [at, { resolve }] of asked.entries()) resolve(found[at] as Found);
+    } catch (error) {
+      for (const { reject } of asked) reject(error);
+    }
+    inProgress--;
+    ask();
+  }
+
+  return (key) =>
+    new Promise((resolve, reject) => {
+      if (waiting.push({ key, resolve, reject }) === 1) setImmediate(ask);
+    });
+}

@@ -1,0 +1,97 @@
+import { pipeline } from "node:stream/promises";
+import { isDeepStrictEqual } from "node:util";
+import type pg from "pg";
+import { from } from "pg-copy-streams";
+import { applyMigrations, type Migration, readMigrations } from "../migrate.ts";
+import { checkTarget, connect, DatabaseCopyError } from "./check-target.ts";
+import type { AppliedMigration } from "./dump-database.ts";
+import type { DumpPart } from "./read-dump.ts";
+import { quoted, readTables, setAside } from "./tables.ts";
+
+type Options = {
+  /** As the role that owns the database. */
+  url: string;
+  /** The operator's name for it. */
+  name: string;
+  /** Those of the database that was dumped. */
+  migrations: readonly AppliedMigration[];
+  parts: AsyncIterable<DumpPart>;
+  /** How many rows each table must get. */
+  rows: Readonly<Record<string, number>>;
+  /** Called when everything is loaded; if it throws, the database stays empty. */
+  beforeCommit(): Promise<void>;
+};
+
+/** @throws {DatabaseCopyError} unless the database is empty, and can take over all data */
+export async function requireEmptyDatabase(name: string, url: string): Promise<void> {
+  const target = await connect(name, url);
+  await checkTarget(target, name).finally(() => target.end());
+}
+
+/**
+ * Loads a dump into an empty database, in one transaction: the schema as it was, then the rows. Later migrations are for the caller.
+ * @returns tables of the dump that the service does not have, and which were therefore left out
+ * @throws {DatabaseCopyError} if the database is not empty, or the dump does not fit
+ */
+export async function loadDatabase({ url, name, migrations, parts, rows, beforeCommit }: Options): Promise<string[]> {
+  const known = requireKnown(migrations);
+  const target = await connect(name, url);
+  try {
+    await checkTarget(target, name);
+    await target.query("begin");
+    await applyMigrations(target, known);
+    await target.query("set local lock_timeout to 0");
+    const tables = new Map((await readTables(target)).map((table) => [table.name, table.columns]));
+    const list = [...tables.keys()].map(quoted).join(", ");
+    const putBack = await setAside(target);
+    // Rows created by migrations are part of the dump.
+    await target.query(`truncate ${list}`);
+    const loaded: Record<string, number> = {};
+    const leftOut: string[] = [];
+    for await (const part of parts) {
+      if (part.kind === "statement") await target.query(part.text);
+      else if (!tables.has(part.table)) leftOut.push(await drain(part));
+      else if (isDeepStrictEqual(tables.get(part.table), part.columns)) loaded[part.table] = await load(target, part);
+      else
+        throw new DatabaseCopyError(
+          `The table ${part.table} has other columns in the backup. Restore it with the version that made it.`,
+        );
+    }
+    for (const table of tables.keys())
+      if (loaded[table] !== rows[table])
+        throw new DatabaseCopyError(
+          `The table ${table} got ${loaded[table] ?? "no"} rows instead of ${rows[table] ?? 0}. Nothing was restored.`,
+        );
+    await putBack();
+    await target.query(`analyze ${list}`);
+    await beforeCommit();
+    await target.query("commit");
+    return leftOut;
+  } finally {
+    await target.end().catch(() => undefined);
+  }
+}
+
+type Rows = Extract<DumpPart, { kind: "rows" }>;
+
+async function load(target: pg.Client, { statement, content }: Rows): Promise<number> {
+  const copy = target.query(from(statement));
+  await pipeline(content, copy);
+  return copy.rowCount;
+}
+
+async function drain({ table, content }: Rows): Promise<string> {
+  for await (const _ of content);
+  return table;
+}
+
+/** The migrations of the dump, as this version has them. */
+function requireKnown(migrations: readonly AppliedMigration[]): Migration[] {
+  const ours = readMigrations();
+  const known = ours.filter(({ name, checksum }) => migrations.some((one) => one.name === name && one.checksum === checksum));
+  if (known.length === migrations.length) return known;
+  const unknown = migrations.find(({ name, checksum }) => !ours.some((one) => one.name === name && one.checksum === checksum));
+  throw new DatabaseCopyError(
+    `The backup has migration ${unknown?.name} of a newer version. Restore it with that version of the service, or a later one.`,
+  );
+}

@@ -1,0 +1,175 @@
+import { hash, randomUUID } from "node:crypto";
+import { pool, withConnection } from "../db.ts";
+import { batched } from "./batched.ts";
+
+/**
+ * A table whose rows are work (docs/decisions/008). It has the columns `id`, `due_at`, `attempts`, `claim_id` and
+ * `claimed_until`.
+ *
+ * A worker *claims* rows that are due: for the length of a *lease* nobody else claims them. While it works it *renews* the lease. If it
+ * dies, the lease expires and another worker claims the row again. A worker *records* the outcome of a row under its claim, so that one that
+ * was interrupted for too long changes nothing in what another has taken over.
+ */
+export type LeasedTable = {
+  name: string;
+  /** The key column, if it is not `id`; rows are returned with it as their `id`. */
+  key?: string;
+  /** SQL condition: the work of the row is not done. */
+  isOpen: string;
+  /** For work that holds a slot for long. Without it, rows are claimed first come, first served. */
+  share?: Share;
+};
+
+/** How long the rows of a dead worker wait for another one (S122: at most 30 seconds). */
+export const LEASE_SECONDS = 30;
+
+type Claim<Row> = { claimId: string; rows: Row[] };
+
+/**
+ * Claims up to `limit` due rows, the longest due first or in turn by party, and counts an attempt of each.
+ * @param free slots of this worker, if it has more than it claims now
+ */
+export async function claimRows<Row>(table: LeasedTable, limit: number, free = limit): Promise<Claim<Row>> {
+  const { name, key = "id", isOpen, share } = table;
+  const claimId = randomUUID();
+  if (share)
+    return {
+      claimId,
+      rows: await claimShared<Row>({ name, key, isOpen, share }, { claimId, limit, free, seconds: LEASE_SECONDS }),
+    };
+  const { rows } = await pool().query(
+    `with due as (
+       select "${key}" as id from "${name}"
+       where ${waiting(isOpen)}
+       order by due_at limit $1 for update skip locked
+     )
+     update "${name}" as work
+     set claim_id = $2, claimed_until = now() + make_interval(secs => $3), attempts = attempts + 1
+     from due where work."${key}" = due.id
+     returning work.*, work."${key}" as id`,
+    [limit, claimId, LEASE_SECONDS],
+  );
+  return { claimId, rows };
+}
+
+const waiting = (isOpen: string): string => `${isOpen} and due_at <= now() and (claimed_until is null or claimed_until <= now())`;
+
+/** Whether there is anything to claim. Questions about several tables share a statement, which costs less than a claim of one. */
+export const hasDue = batched<LeasedTable, boolean>(async (tables) => {
+  const text = `select ${tables.map(({ name, isOpen }) => `exists (select from "${name}" where ${waiting(isOpen)})`).join(", ")}`;
+  const { rows } = await pool().query<boolean[]>({ name: hash("sha1", text), text, rowMode: "array" });
+  return rows[0] ?? [];
+}, 20);
+
+/** Extends claims by another lease. A claim that expired and was taken over stays with the other worker. */
+export async function renewClaims({ name, isOpen }: LeasedTable, claimIds: string[]): Promise<void> {
+  await pool().query(
+    `update "${name}" set claimed_until = now() + make_interval(secs => $2) where claim_id = any ($1) and ${isOpen}`,
+    [claimIds, LEASE_SECONDS],
+  );
+}
+
+/** How slots are shared among parties (decision 072), as SQL about a row. The table has a column `served_at`. */
+type Share = {
+  /** The party whose work it is. There is an index of it with `due_at` for open rows, and one with `served_at`. */
+  party: string;
+  /**
+   * It ends soon. One slot is only for such work, and the long work of a party gets at most half of the other slots, because nothing is
+   * interrupted for parties that come later. If a table has both, each has an index by party and `due_at`.
+   */
+  isShort: string;
+  /** Its worker was lost, and only its end has to be recorded: it comes first, and holds a slot only for a moment. */
+  isLeftOver: string;
+  /** What part of the slots the long work of one party gets, if not half. */
+  part?: number;
+  /** A column by which the claimed rows of all parties together are limited: so many of one value. */
+  crowd?: { of: string; max: number };
+};
+
+type Table = { name: string; key: string; isOpen: string; share: Share };
+type Wanted = { claimId: string; limit: number; free: number; seconds: number };
+
+/** How many of the parties without a slot are ranked: those that have waited longest. */
+const NEWCOMERS_MAX = 64;
+
+/**
+ * Claims rows in turn: first those of the parties that hold the fewest slots, among them of the party that was served longest ago, then the
+ * longest due. The total counts held slots and those free here. Claims are serialized, so that two workers do not give the same party its
+ * last slot twice.
+ *
+ * Parties are found by scanning the rows in the order in which they are due, skipping those of known parties. Listing all parties would take
+ * time for each party, and read a hundred thousand rows of as many accounts.
+ */
+async function claimShared<Row>(table: Table, { claimId, limit, free, seconds }: Wanted): Promise<Row[]> {
+  return withConnection(async (client) => {
+    await client.query("begin");
+    // Otherwise a worker that is cut off here would stop all claims until TCP gives up.
+    await client.query("set local idle_in_transaction_session_timeout = '5s'");
+    await client.query("select pg_advisory_xact_lock(hashtextextended($1, 0))", [`claims of ${table.name}`]);
+    const { rows } = await client.query({ text: statementOf(table), values: [limit, claimId, seconds, free] });
+    await client.query("commit");
+    return rows as Row[];
+  });
+}
+
+function statementOf({ name, key, isOpen, share: { party, isShort, isLeftOver, part = 0.5, crowd } }: Table): string {
+  const isWaiting = waiting(isOpen);
+  const ofCrowd = crowd?.of ?? "null::text";
+  const hasRoom = (crowds: string, nth = "1", of = ofCrowd) =>
+    crowd ? `cardinality(array_positions(${crowds}, ${of})) + ${nth} <= ${crowd.max}` : "true";
+  return `
+    with recursive held as materialized (
+      select ${party} as party, count(*)::int as slots, (count(*) filter (where not (${isShort})))::int as long
+      from "${name}" where ${isOpen} and claimed_until > now() group by 1
+    ), crowded as materialized (
+      select coalesce(array_agg(${ofCrowd}), '{}') as crowds from "${name}" where ${isOpen} and claimed_until > now()
+    ), room as materialized (
+      select greatest(0, slots - long)::int as long, ceil(slots * ${part})::int as of_party
+      from (select greatest(1, coalesce(sum(slots), 0) + $4::int - 1) as slots, coalesce(sum(long), 0) as long from held) as open_to_long
+    ), newcomer as (
+      select 0 as number, null::text as party, '-infinity'::timestamptz as due_at, array(select party from held) as met,
+        (select crowds from crowded) as crowds
+      union all
+      select number + 1, next.party, next.due_at, met || next.party, crowds || next.crowd
+      from newcomer cross join lateral (
+        select ${party} as party, due_at, ${ofCrowd} as crowd from "${name}"
+        where ${isWaiting} and due_at >= newcomer.due_at and not (${party} = any (newcomer.met))
+          and (${isShort} or (select long from room) > 0) and ${hasRoom("newcomer.crowds")}
+        order by due_at limit 1
+      ) as next
+      where number < greatest($1, ${NEWCOMERS_MAX})
+    ), known as (
+      select party, slots, long from held union all select party, 0, 0 from newcomer where number > 0
+    ), party as materialized (
+      select party, slots, least(room.long, greatest(0, room.of_party - known.long)) as room,
+        (select max(served_at) from "${name}" where ${party} = known.party) as last_served
+      from known cross join room
+    ), candidate as (
+      select next.*, party.last_served, party.slots + row_number() over (partition by party.party order by next.due_at) as slot
+      from party cross join lateral (
+        (select "${key}" as id, due_at, false as is_long, ${ofCrowd} as crowd from "${name}"
+         where ${party} = party.party and ${isWaiting} and ${isShort} and ${hasRoom("(select crowds from crowded)")}
+         order by due_at limit $1)
+        union all
+        (select "${key}", due_at, true, ${ofCrowd} from "${name}"
+         where ${party} = party.party and ${isWaiting} and not (${isShort}) and ${hasRoom("(select crowds from crowded)")}
+         order by due_at limit least($1, party.room))
+      ) as next
+      union all
+      select "${key}", due_at, false, ${ofCrowd}, null, 0 from "${name}" where ${isWaiting} and claimed_until <= now() and ${isLeftOver}
+    ), counted as (
+      select *, row_number() over (partition by crowd order by slot, last_served nulls first, due_at) as nth_of_crowd from candidate
+    ), ranked as (
+      select *, row_number() over (partition by is_long order by slot, last_served nulls first, due_at) as rank
+      from counted cross join crowded where ${hasRoom("crowds", "nth_of_crowd", "crowd")}
+    ), chosen as (
+      select id from ranked where not is_long or rank <= (select long from room)
+      group by id order by min(slot), min(last_served) nulls first, min(due_at) limit $1
+    ), due as (
+      select "${key}" as id from "${name}" where "${key}" in (select id from chosen) and ${isWaiting} for update skip locked
+    )
+    update "${name}" as work
+    set claim_id = $2, claimed_until = now() + make_interval(secs => $3), attempts = attempts + 1, served_at = now()
+    from due where work."${key}" = due.id
+    returning work.*, work."${key}" as id`;
+}

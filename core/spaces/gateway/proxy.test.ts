@@ -1,0 +1,58 @@
+import { once } from "node:events";
+import http from "node:http";
+import type { AddressInfo } from "node:net";
+import { createServer } from "node:net";
+import { expect, it, onTestFinished } from "vitest";
+import { type Passed, relay } from "./proxy.ts";
+
+/** The result of relaying a request to an app that responds with these bytes, and in how many pieces its body is passed on. */
+async function passedOn(said: string) {
+  const app = createServer((socket) => {
+    socket.on("error", () => undefined);
+    socket.once("data", () => socket.write(said));
+  }).listen(0, "127.0.0.1");
+  await once(app, "listening");
+  let passed: Passed | undefined;
+  let pieces = 0;
+  const front = http
+    .createServer(async (req, res) => {
+      const { write } = res;
+      res.write = (...given: unknown[]) => {
+        pieces++;
+        return Reflect.apply(write, res, given);
+      };
+      const upstream = { host: "127.0.0.1", port: (app.address() as AddressInfo).port };
+      passed = await relay(req, res, { upstream, path: "/", headers: {}, answer: (_, headers) => ({ ...headers }) });
+      if (!res.headersSent) res.writeHead(502).end();
+    })
+    .listen(0, "127.0.0.1");
+  await once(front, "listening");
+  onTestFinished(() => {
+    app.close();
+    front.close();
+    front.closeAllConnections();
+  });
+  const answer = await fetch(`http://127.0.0.1:${(front.address() as AddressInfo).port}/`, {
+    signal: AbortSignal.timeout(20_000),
+  });
+  return { status: answer.status, body: await answer.text(), passed, pieces };
+}
+
+it("S138 an app that answers 101 to a plain request is done with at once", async () => {
+  const { status, passed } = await passedOn(
+    "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n",
+  );
+  expect([status, passed]).toEqual([502, "broken"]);
+});
+
+it("S132 a response in thousands of tiny pieces is passed on in a few", async () => {
+  const tiny = "1\r\nx\r\n".repeat(20_000);
+  const { status, body, pieces } = await passedOn(`HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n${tiny}0\r\n\r\n`);
+  expect([status, body]).toEqual([200, "x".repeat(20_000)]);
+  expect(pieces).toBeLessThan(1_000);
+});
+
+it("S132 an app that keeps sending interim responses is cut off", async () => {
+  const { status, passed } = await passedOn("HTTP/1.1 103 Early Hints\r\n\r\n".repeat(100));
+  expect([status, passed]).toEqual([502, "broken"]);
+});

@@ -1,0 +1,130 @@
+import type { PoolClient } from "pg";
+import { withConnection } from "../../db.ts";
+import { AWAITED_SECONDS } from "../controls/wake-space.ts";
+import type { Gateway } from "../gateway/start-gateway.ts";
+import { SPACE_PARTY } from "../space-runtime.ts";
+import { SPACE_CHANNEL } from "../stages.ts";
+import type { Run } from "./record-run.ts";
+
+/** Whose Space gets the next slot, and how many slots each caller has on all workers. */
+export type SlotDemand = { waiting: string; slots: ReadonlyMap<string, number> };
+
+/**
+ * Puts one Space of this worker to sleep for one that waits for a slot, if `choose` finds one. Only one worker does so at a time, and none
+ * while a slot is becoming free: otherwise each worker would end one for the same Space.
+ * @returns the run to stop
+ */
+export async function makeRoom(choose: (demand: SlotDemand) => Run | undefined): Promise<Run | undefined> {
+  return withConnection(async (client) => {
+    await letUnawaitedSleep(client);
+    await client.query("BEGIN");
+    await client.query("SET LOCAL idle_in_transaction_session_timeout = '5s'");
+    const lock = "SELECT pg_try_advisory_xact_lock(hashtextextended('room for Spaces', 0)) AS held";
+    const isOurs = (await client.query<{ held: boolean }>(lock)).rows[0]?.held === true;
+    const demand = isOurs ? await readDemand(client) : undefined;
+    const chosen = demand && choose(demand);
+    const isAsleep = chosen && (await putToSleep(client, chosen));
+    await client.query("COMMIT");
+    return isAsleep ? chosen : undefined;
+  });
+}
+
+/** Undefined while no Space waits for a slot, or while a slot is becoming free. */
+async function readDemand(client: PoolClient): Promise<SlotDemand | undefined> {
+  const leaving = await client.query("SELECT FROM space_runtime WHERE NOT is_wanted AND claimed_until > now() LIMIT 1");
+  if (leaving.rowCount !== 0) return undefined;
+  const { rows } = await client.query<{ party: string; slots: number; waitsSince: Date | null }>(
+    `SELECT ${SPACE_PARTY} AS party, (count(*) FILTER (WHERE claimed_until > now()))::int AS slots,
+            min(due_at) FILTER (WHERE due_at <= now() - interval '1 second' AND (claimed_until IS NULL OR claimed_until <= now())) AS "waitsSince"
+       FROM space_runtime WHERE is_wanted GROUP BY 1 ORDER BY slots, "waitsSince"`,
+  );
+  const next = rows.find(({ waitsSince }) => waitsSince !== null);
+  return next && { waiting: next.party, slots: new Map(rows.map(({ party, slots }) => [party, slots])) };
+}
+
+/** Woken Spaces that found no slot go back to sleep when nobody waits for them. */
+async function letUnawaitedSleep(client: PoolClient): Promise<void> {
+  await client.query(
+    `WITH asleep AS (
+       UPDATE space_runtime SET stage = 'SLEEPING', is_wanted = false, awaited_at = NULL, updated_at = now()
+        -- Without waiting: whoever changes many rows holds some of them.
+        WHERE repo_id IN (SELECT repo_id FROM space_runtime
+          WHERE is_wanted AND awaited_at < now() - make_interval(secs => $1) AND (claimed_until IS NULL OR claimed_until <= now())
+          FOR UPDATE SKIP LOCKED)
+        RETURNING repo_id
+     ) SELECT pg_notify($2, repo_id) FROM asleep`,
+    [AWAITED_SECONDS, SPACE_CHANNEL],
+  );
+}
+
+/** From now on its slot counts as free, though its command gets a moment to end. Waking it meanwhile starts a new run. */
+async function putToSleep(client: PoolClient, { repoId, claimId, generation }: Run): Promise<boolean> {
+  const { rowCount } = await client.query(
+    `WITH asleep AS (
+       UPDATE space_runtime SET stage = 'SLEEPING', is_wanted = false, generation = generation + 1, message = NULL, address = NULL,
+         awaited_at = NULL, updated_at = now()
+        WHERE repo_id = $1 AND claim_id = $2 AND generation = $3 AND is_wanted RETURNING repo_id
+     ) SELECT pg_notify($4, repo_id) FROM asleep`,
+    [repoId, claimId, generation, SPACE_CHANNEL],
+  );
+  return rowCount === 1;
+}
+
+/** A Space that runs on this worker. */
+export type Occupant = Run & {
+  startedAt: number;
+  /** Woken by a visitor, not started by its owner. */
+  isWoken: boolean;
+  /** How many slots its caller has on all workers. */
+  held: number;
+  uses: ReturnType<Gateway["usesOf"]>;
+};
+
+/**
+ * While a Space waits for a slot, another yields its own: one that was quiet for this long, if its caller has at least as many slots as the
+ * waiting one; otherwise one that has run for this long, however busy, if its caller would still have at least as many. Without that the
+ * two would only swap, and any request for a sleeping Space would end somebody else's busy one.
+ */
+const TURN_SECONDS = 5 * 60;
+/** The part of a worker's slots that one visitor can keep busy: otherwise an occasional request to each Space would keep all. */
+const KEPT_SHARE = 1 / 4;
+
+export function chooseToEnd(
+  { waiting, slots }: SlotDemand,
+  occupants: readonly Occupant[],
+  capacity: number,
+): Occupant | undefined {
+  const held = slots.get(waiting) ?? 0;
+  const now = Date.now();
+  const before = now - TURN_SECONDS * 1_000;
+  const users = new Map(occupants.map((one) => [one, usersSince(one, before)]));
+  const busy = busyOnes(users, Math.max(1, Math.floor(capacity * KEPT_SHARE)));
+  const isQuiet = (one: Occupant) =>
+    one.uses !== undefined && one.uses.since < (one.isWoken ? now - AWAITED_SECONDS * 1_000 : before) && !busy.has(one);
+  const [quiet] = occupants
+    .filter((one) => isQuiet(one) && one.held >= held)
+    .toSorted((a, b) => b.held - a.held || lastUse(a) - lastUse(b));
+  const [long] = occupants
+    .filter((one) => one.startedAt < before && one.held >= held + 2)
+    .toSorted((a, b) => b.held - a.held || a.startedAt - b.startedAt);
+  return quiet ?? long;
+}
+
+const usersSince = ({ uses }: Occupant, since: number): string[] =>
+  [...(uses?.lastBy ?? [])].flatMap(([party, at]) => (at >= since ? party : []));
+
+const lastUse = ({ startedAt, uses }: Occupant): number => Math.max(startedAt, ...(uses?.lastBy.values() ?? []));
+
+/**
+ * The Spaces used by callers that do not use too many. Spaces with few visitors are counted first, because the others have other visitors.
+ */
+function busyOnes(users: ReadonlyMap<Occupant, readonly string[]>, most: number): ReadonlySet<Occupant> {
+  const kept = new Map<string, number>();
+  const keeps = (party: string) => {
+    const count = (kept.get(party) ?? 0) + 1;
+    kept.set(party, count);
+    return count <= most;
+  };
+  const inOrder = [...users].toSorted(([a, of], [b, by]) => of.length - by.length || a.startedAt - b.startedAt);
+  return new Set(inOrder.flatMap(([one, parties]) => (parties.filter(keeps).length > 0 ? one : [])));
+}

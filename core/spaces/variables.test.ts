@@ -1,0 +1,42 @@
+import { expect, test } from "vitest";
+import { from, signedInPerson } from "../accounts/testing/people.ts";
+import { pool } from "../db.ts";
+import { someRepo } from "../hub/testing/repos.ts";
+import { readSpaceRuntime } from "./space-runtime.ts";
+import { deleteSpaceVariable, setSpaceVariable } from "./variables.ts";
+
+test("a failed Space is restarted when a variable changes, and a paused one stays paused", async () => {
+  const ada = await signedInPerson();
+  const repo = await someRepo(ada, { type: "space", sdk: "node" });
+  const space = { owner: repo.owner.handle, name: repo.name };
+  await pool().query("INSERT INTO space_runtime (repo_id, stage) VALUES ($1, 'STOPPED') ON CONFLICT DO NOTHING", [repo.id]);
+  const rest = (stage: string) =>
+    pool().query("UPDATE space_runtime SET stage = $2, message = 'why', is_wanted = false, restarts = 5 WHERE repo_id = $1", [
+      repo.id,
+      stage,
+    ]);
+  const isWanted = async () =>
+    (await pool().query<{ is: boolean }>("SELECT is_wanted AS is FROM space_runtime WHERE repo_id = $1", [repo.id])).rows[0]?.is;
+
+  await rest("RUNTIME_ERROR");
+  await setSpaceVariable(ada.actor, space, { name: "A", value: "b", isSecret: false }, from);
+  expect(await readSpaceRuntime(repo.id)).toMatchObject({ stage: "APP_STARTING", message: null, restarts: 0 });
+  expect(await isWanted()).toBe(true);
+  await rest("RUNTIME_ERROR");
+  await deleteSpaceVariable(ada.actor, space, { name: "A", isSecret: false }, from);
+  expect(await readSpaceRuntime(repo.id)).toMatchObject({ stage: "APP_STARTING" });
+  await rest("PAUSED");
+  await setSpaceVariable(ada.actor, space, { name: "A", value: "c", isSecret: false }, from);
+  expect(await readSpaceRuntime(repo.id)).toMatchObject({ stage: "PAUSED", message: "why" });
+  expect(await isWanted()).toBe(false);
+});
+
+test("all values together have an end, and one may be changed for another as large", async () => {
+  const ada = await signedInPerson();
+  const repo = await someRepo(ada, { type: "space", sdk: "node" });
+  const space = { owner: repo.owner.handle, name: repo.name };
+  const set = (name: string) => setSpaceVariable(ada.actor, space, { name, value: "ü".repeat(32_768), isSecret: true }, from);
+  for (let at = 0; at < 7; at++) await set(`A${at}`);
+  await expect(set("A7")).rejects.toMatchObject({ code: "invalid_request", field: "value" });
+  await set("A0");
+});

@@ -1,0 +1,122 @@
+import type { Actor } from "../access/actor.ts";
+import type { AuditEventType } from "../audit/event-types.ts";
+import { recordAuditEvent } from "../audit/record-audit-event.ts";
+import type { RequestOrigin } from "../audit/request-origin.ts";
+import { seal, unseal } from "../crypto/seal.ts";
+import { type Db, db } from "../db.ts";
+import { invalidRequest, notFound } from "../errors.ts";
+import { changeRepo } from "../hub/repos/change-repo.ts";
+import type { Repo } from "../hub/repos/repo.ts";
+import type { SpaceName } from "./controls/change-runtime.ts";
+import { SPACE_CHANNEL } from "./stages.ts";
+
+const VARIABLES_MAX = 100;
+const VALUE_MAX_CHARACTERS = 32_768;
+/** For all values together: the Space's output is searched for secrets, and no system starts a program with much more. */
+const VALUES_MAX_BYTES = 512 * 1024;
+const DESCRIPTION_MAX_CHARACTERS = 500;
+const NAME = /^[A-Za-z_][A-Za-z0-9_]{0,254}$/;
+/** Variables that only we set: the app's URL, and the port on which it listens. */
+const OURS = /^(PORT|SPACE_.*)$/;
+
+/** The purpose under which the values of variables are sealed, secret or not. */
+const SPACE_VARIABLE = "space variable";
+
+type NewVariable = { name: string; value: string; isSecret: boolean; description?: string | null | undefined };
+
+/**
+ * Creates or replaces a variable of a Space's environment; a running or failed Space is restarted with it. A secret's value is not shown
+ * again.
+ * @throws ServiceError `invalid_request` with the field, and as `changeRepo`
+ */
+export async function setSpaceVariable(actor: Actor, space: SpaceName, given: NewVariable, from: RequestOrigin): Promise<void> {
+  const { name, value, isSecret, description = null } = given;
+  if (!NAME.test(name))
+    throw invalid("key", "A variable's name has letters, digits and underscores, and does not begin with a digit.");
+  if (OURS.test(name)) throw invalid("key", `${name} is set by this service.`);
+  if (value.length > VALUE_MAX_CHARACTERS || value.includes("\0") || !value.isWellFormed())
+    throw invalid("value", `A value can have at most ${VALUE_MAX_CHARACTERS.toLocaleString("en")} characters.`);
+  if ((description?.length ?? 0) > DESCRIPTION_MAX_CHARACTERS || description?.includes("\0"))
+    throw invalid("description", `A description can have at most ${DESCRIPTION_MAX_CHARACTERS} characters.`);
+  const data = { isSecret, value: seal(SPACE_VARIABLE, value), description, updatedAt: new Date() };
+  await change(actor, space, { type: "space.set_variable", name, from }, async (tx, repo) => {
+    const others = await tx.spaceVariable.count({ where: { repoId: repo.id, name: { not: name } } });
+    if (others >= VARIABLES_MAX) throw invalid("key", `A Space can have at most ${VARIABLES_MAX} variables.`);
+    const [{ stored } = { stored: 0 }] = await tx.$queryRaw<{ stored: number }[]>`
+      SELECT coalesce(sum(octet_length(value)), 0)::int AS stored FROM space_variable WHERE repo_id = ${repo.id} AND name <> ${name}`;
+    if (stored + data.value.length > VALUES_MAX_BYTES)
+      throw invalid("value", "The variables of a Space can have at most 512 KiB in total. Put large data into files.");
+    await tx.spaceVariable.upsert({
+      where: { repoId_name: { repoId: repo.id, name } },
+      create: { repoId: repo.id, name, ...data },
+      update: data,
+    });
+  });
+}
+
+/** @throws ServiceError `not_found`, and as `changeRepo` */
+export async function deleteSpaceVariable(
+  actor: Actor,
+  space: SpaceName,
+  { name, isSecret }: { name: string; isSecret: boolean },
+  from: RequestOrigin,
+): Promise<void> {
+  await change(actor, space, { type: "space.delete_variable", name, from }, async (tx, repo) => {
+    const { count } = await tx.spaceVariable.deleteMany({ where: { repoId: repo.id, name, isSecret } });
+    if (count === 0) throw notFound("Variable");
+  });
+}
+
+async function change(
+  actor: Actor,
+  space: SpaceName,
+  { type, name, from }: { type: AuditEventType; name: string; from: RequestOrigin },
+  perform: (tx: Db, repo: Repo) => Promise<void>,
+): Promise<void> {
+  await changeRepo(actor, { type: "space", ...space }, async (tx, repo) => {
+    await perform(tx, repo);
+    // A failed Space may have failed for lack of it.
+    await tx.$executeRaw`
+      UPDATE space_runtime SET generation = generation + 1, restarts = 0, updated_at = now(), due_at = now(), awaited_at = NULL,
+        is_wanted = is_wanted OR stage = 'RUNTIME_ERROR',
+        message = CASE WHEN stage = 'RUNTIME_ERROR' THEN NULL ELSE message END,
+        stage = CASE WHEN stage = 'RUNTIME_ERROR' THEN 'APP_STARTING' ELSE stage END
+      WHERE repo_id = ${repo.id}`;
+    await recordAuditEvent(tx, { type, actor, owner: repo.owner, data: { repo: repo.fullName, type: repo.type, name }, from });
+    await tx.$executeRaw`SELECT pg_notify(${SPACE_CHANNEL}, ${repo.id})`;
+  });
+}
+
+const invalid = (field: string, description: string) => invalidRequest(description, field);
+
+/** A variable of a Space, as shown to those who may manage it. */
+type SpaceVariable = {
+  name: string;
+  isSecret: boolean;
+  /** Undefined for a secret: it is not shown again (S130). */
+  value: string | undefined;
+  description: string | null;
+  updatedAt: Date;
+};
+
+/** The variables of a Space by name; their number is limited. The caller has checked that they may be managed. */
+export async function listSpaceVariables(repoId: string): Promise<SpaceVariable[]> {
+  const rows = await db().spaceVariable.findMany({ where: { repoId }, orderBy: { name: "asc" } });
+  return rows.map(({ name, isSecret, value, description, updatedAt }) => ({
+    name,
+    isSecret,
+    value: isSecret ? undefined : unseal(SPACE_VARIABLE, value),
+    description,
+    updatedAt,
+  }));
+}
+
+/** The variables of a Space as its app sees them, and the values that its log must not show (S134). */
+export async function readSpaceEnvironment(repoId: string): Promise<{ environment: Record<string, string>; secrets: string[] }> {
+  const rows = await db().spaceVariable.findMany({ where: { repoId }, orderBy: { name: "asc" } });
+  const opened = rows.map(({ name, isSecret, value }) => ({ name, isSecret, value: unseal(SPACE_VARIABLE, value) }));
+  return {
+    environment: Object.fromEntries(opened.map(({ name, value }) => [name, value])),
+    secrets: opened.filter(({ isSecret }) => isSecret).map(({ value }) => value),
+  };
+}

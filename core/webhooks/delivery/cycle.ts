@@ -1,0 +1,76 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { log } from "../../log.ts";
+
+/** The pause after a failure, such as an unreachable database. */
+const RETRY_MS = 500;
+/** The longest pause. Timers accept at most 24 days. */
+const LONGEST_MS = 3_600_000;
+
+/** Work that looks for something to do: at once when it is called, and otherwise after a time that the work itself returns. */
+export class Cycle {
+  /** The name of the work for the log: "cannot … ". */
+  readonly #what: string;
+  readonly #work: () => Promise<number>;
+  readonly #leastMs: number;
+  #at = 0;
+  #isStopping = false;
+  #awake: () => void = () => undefined;
+  #running: Promise<void> = Promise.resolve();
+
+  /**
+   * @param work returns after how many milliseconds to look again
+   * @param leastMs the minimum time between two looks, so that under load each one finds much to do
+   */
+  constructor(what: string, leastMs: number, work: () => Promise<number>) {
+    this.#what = what;
+    this.#leastMs = leastMs;
+    this.#work = work;
+  }
+
+  start(): void {
+    this.#running = this.#run();
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopping = true;
+    this.#awake();
+    await this.#running;
+  }
+
+  /** Looks again no later than in this time. */
+  within(milliseconds: number): void {
+    const at = performance.now() + milliseconds;
+    if (at >= this.#at) return;
+    this.#at = at;
+    this.#awake();
+  }
+
+  async #run(): Promise<void> {
+    while (!this.#isStopping) {
+      this.#at = Number.POSITIVE_INFINITY;
+      try {
+        this.within(await this.#work());
+      } catch (error) {
+        log().warn({ err: error }, `cannot ${this.#what}; trying again`);
+        await delay(RETRY_MS);
+        this.within(0);
+      }
+      await delay(this.#leastMs);
+      for (let left = this.#left(); left > 0 && !this.#isStopping; left = this.#left()) await this.#sleep(left);
+    }
+  }
+
+  #left(): number {
+    return Math.min(LONGEST_MS, this.#at - performance.now());
+  }
+
+  #sleep(milliseconds: number): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, milliseconds);
+      this.#awake = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+  }
+}

@@ -1,0 +1,171 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { databaseCodes, isDatabaseDown } from "../../database-errors.ts";
+import { log } from "../../log.ts";
+import { notify } from "../../notifications.ts";
+import { ACTIVITY_CHANNEL, DELIVERY_CHANNEL } from "../vocabulary.ts";
+import type { ClaimedDelivery, Done, EventLease, Step } from "./delivery.ts";
+import { eventPool } from "./delivery-pool.ts";
+import { isPassing } from "./record-deliveries.ts";
+import { recordOutcomes } from "./record-outcomes.ts";
+
+/** Nobody waits for a record, so results are gathered for a moment, unless there are many already. */
+const GATHER_MS = 10;
+const MANY = 64;
+const BATCH_MAX = 512;
+/** How often an unreachable database is tried again while answers wait to be recorded. */
+const RETRY_MS = 500;
+/** How often a passing error is retried; the batch itself may be its cause after all. */
+const RETRIES = 20;
+/** How often the deliveries of an event are tried before it is set aside. */
+const EVENT_TRIES = 3;
+/** Live views read a webhook twice a second at most (activity-feed.ts). */
+const NEWS_MS = 250;
+
+/** Records results, many at a time and one batch after the other, and keeps them while the database is away (S122). */
+export class Recorder {
+  readonly #results = new Map<ClaimedDelivery, Step>();
+  readonly #ended = new Set<EventLease>();
+  /** How often events have failed. */
+  readonly #failed = new Map<string, number>();
+  readonly #recorded: (batch: readonly Done[], ended: readonly EventLease[]) => void;
+  #running: Promise<void> | undefined;
+  #isMany: () => void = () => undefined;
+
+  /** @param recorded is called with the outcomes that no longer have to be held, whether they could be recorded or not */
+  constructor(recorded: (batch: readonly Done[], ended: readonly EventLease[]) => void) {
+    this.#recorded = recorded;
+  }
+
+  /** How many results wait. */
+  get size(): number {
+    return this.#results.size;
+  }
+
+  /** The result replaces an earlier one that is not recorded yet. */
+  add(delivery: ClaimedDelivery, step: Step): void {
+    this.#results.set(delivery, step);
+    this.#run();
+  }
+
+  /** No delivery of the event is to be stored. */
+  end(lease: EventLease): void {
+    this.#ended.add(lease);
+    this.#run();
+  }
+
+  #run(): void {
+    if (this.#results.size + this.#ended.size >= MANY) this.#isMany();
+    this.#running ??= this.#recordAll().finally(() => {
+      this.#running = undefined;
+    });
+  }
+
+  async #recordAll(): Promise<void> {
+    while (this.#results.size + this.#ended.size > 0) {
+      if (this.#results.size + this.#ended.size < MANY) await this.#gather();
+      const batch = [...this.#results].slice(0, BATCH_MAX).map(([delivery, step]) => ({ delivery, step, lease: delivery.lease }));
+      for (const { delivery } of batch) this.#results.delete(delivery);
+      const ended = [...this.#ended, ...doneWith(batch)];
+      this.#ended.clear();
+      await this.#recordBatch(batch, ended);
+      this.#tell(batch, ended);
+    }
+  }
+
+  #gather(): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, GATHER_MS);
+      this.#isMany = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+  }
+
+  async #recordBatch(batch: readonly Done[], ended: readonly EventLease[]): Promise<void> {
+    for (let passing = 0; ; ) {
+      try {
+        return await recordOutcomes(
+          batch,
+          ended.filter(({ isGivenUp }) => !isGivenUp),
+        );
+      } catch (error) {
+        // Results are kept and recorded once the database is back, unless a lease expired by then and another worker was faster.
+        if (isDatabaseDown(error) || (isPassing(error) && ++passing <= RETRIES)) {
+          await delay(RETRY_MS);
+          continue;
+        }
+        if (batch.length > 1) {
+          // One delivery that cannot be recorded must not block the others.
+          const half = Math.ceil(batch.length / 2);
+          await this.#recordBatch(batch.slice(0, half), []);
+          return this.#recordBatch(batch.slice(half), ended);
+        }
+        const [done] = batch;
+        log().error({ err: error, deliveryId: done?.delivery.id }, "an attempt cannot be recorded; its claim runs out");
+        if (!done) return;
+        if (done.delivery.lease) await this.#giveUp(done.delivery.lease, error as Error);
+        return ended.length > 0 ? this.#recordBatch([], ended) : undefined;
+      }
+    }
+  }
+
+  /** The event is tried again in a while. If its own data keeps one of its deliveries from being stored, it is set aside. */
+  async #giveUp(lease: EventLease, error: Error): Promise<void> {
+    const times = (this.#failed.get(lease.id) ?? 0) + 1;
+    if (times >= EVENT_TRIES && isOfItsData(error)) {
+      log().error({ err: error, eventId: lease.id }, "an event cannot be used and is set aside");
+      lease.error = error.message;
+      return;
+    }
+    this.#failed.set(lease.id, times);
+    lease.isGivenUp = true;
+    const seconds = Math.min(60, 2 ** times);
+    await eventPool()
+      .query("update event set claimed_until = now() + make_interval(secs => $3) where id = $1 and claim_id = $2", [
+        ...[lease.id, lease.claimId, seconds],
+      ])
+      .catch((failure: unknown) =>
+        log().warn({ err: failure, eventId: lease.id }, "an event is tried again when its lease ends"),
+      );
+  }
+
+  #tell(batch: readonly (Done & { lease: EventLease | null })[], ended: readonly EventLease[]): void {
+    for (const { id, isGivenUp } of ended) if (!isGivenUp) this.#failed.delete(id);
+    const changed = batch.filter(({ delivery, step }) => delivery.lease !== null || step.step === "attempted");
+    for (const id of new Set(changed.map(({ delivery }) => delivery.webhookId))) notify(ACTIVITY_CHANNEL, id, NEWS_MS);
+    if (batch.some(isDueAgain)) notify(DELIVERY_CHANNEL);
+    for (const { delivery, lease: under } of batch) {
+      const { lease } = delivery;
+      if (!lease) continue;
+      // We leased the event again in the meantime. That lease ends by itself, and attempts that are not recorded by then are repeated.
+      if (lease !== under) lease.isGivenUp = true;
+      lease.open.delete(delivery.id);
+      if (lease.open.size === 0 && !ended.includes(lease)) this.#ended.add(lease);
+      // Also after a later lease by us: the queue has the delivery under that claim.
+      delivery.claimId = lease.claimId;
+      delivery.lease = null;
+    }
+    this.#recorded(batch, ended);
+  }
+}
+
+/** The events of which no other delivery is left to be stored. */
+function doneWith(batch: readonly Done[]): EventLease[] {
+  const stored = Map.groupBy(batch, ({ delivery }) => delivery.lease);
+  return [...stored].flatMap(([lease, { length }]) => (lease && lease.open.size === length ? [lease] : []));
+}
+
+/** Due immediately, in the queue. */
+export const isDueAgain = ({ step }: Done): boolean =>
+  step.step === "attempted" ? step.decision.again?.seconds === 0 : step.step === "postponed" && step.seconds === 0;
+
+/** When the delivery is due again, if that is known. */
+export function secondsUntilNext({ step }: Done): number | undefined {
+  const seconds = step.step === "attempted" ? step.decision.again?.seconds : step.step === "postponed" ? step.seconds : undefined;
+  return seconds === "held" ? undefined : seconds;
+}
+
+/** Postgres errors about the given values: data exceptions and violated constraints. No other error is the event's fault. */
+const isOfItsData = (error: Error): boolean =>
+  databaseCodes(error).some((code) => typeof code === "string" && /^(22|23)...$/.test(code));

@@ -1,0 +1,205 @@
+import type { HostStanding, Room } from "./claim-deliveries.ts";
+import type { ClaimedDelivery } from "./delivery.ts";
+
+/**
+ * The limits for targets on one worker (S128). A target that has been shown to answer gets the most; an unknown one is tried
+ * with little; those that fail or are slow share half of the slots, however many they are. So a quarter of the slots is always
+ * free for targets that work.
+ *
+ * An owner may have at most as many slots as are free, however many targets it has: one owner alone gets half of them, two get a third
+ * each. So an owner with many hanging targets never takes the last slot (S128).
+ */
+export type Limits = {
+  /** Deliveries being sent or waiting to be recorded; each holds up to 64 KiB of a response. */
+  total: number;
+  /** Further deliveries claimed for working targets, to be sent as soon as earlier ones end: a claim takes longer than many responses. */
+  waiting: number;
+  perWebhook: number;
+  perHost: Record<HostStanding, number>;
+};
+
+const standardLimits: Limits = { total: 256, waiting: 128, perWebhook: 32, perHost: { good: 64, unknown: 8, bad: 4 } };
+
+/** If a target's responses take longer, they occupy slots for long, so the target gets few slots. */
+export const SLOW_MS = 2_000;
+/** How long a target without room gets its first attempts only from the queue, so that they do not keep overtaking the others. */
+const CROWDED_MS = 250;
+/** First attempts may wait in the process for as long as their target is likely to take them within this time. */
+const AHEAD_MS = 250;
+/** The multiple of `Limits.waiting` that may wait then. Their responses are not held yet. */
+const AHEAD_FACTOR = 4;
+/** The weight of the latest duration in a host's average. */
+const LATEST = 0.1;
+/** How many hosts are remembered; the least recently used one is forgotten. */
+const HOSTS_MAX = 512;
+
+type Held = { sending: number; waiting: number; crowdedUntil: number };
+type Host = Held & { standing: HostStanding; averageMs: number };
+const nothing: Held = { sending: 0, waiting: 0, crowdedUntil: 0 };
+const newHost = (): Host => ({ standing: "unknown", averageMs: 1, ...nothing });
+
+/** The slots of one worker: how many each target occupies, and how many are free. */
+export class DeliverySlots {
+  readonly #limits: Limits;
+  readonly #webhooks = new Map<string, Held>();
+  readonly #owners = new Map<string, Held>();
+  readonly #hosts = new Map<string, Host>();
+  readonly #sending: Record<HostStanding, number> = { good: 0, unknown: 0, bad: 0 };
+  #taken = 0;
+  #waiting = 0;
+
+  constructor(limits: Limits = standardLimits) {
+    this.#limits = limits;
+  }
+
+  room(): Room {
+    const { total, waiting, perWebhook, perHost } = this.#limits;
+    const free = Math.max(0, total - this.#taken);
+    const freeToWait = Math.max(0, waiting - this.#waiting);
+    const { good, unknown, bad } = this.#free();
+    return {
+      total: free + freeToWait,
+      again: Math.max(1, Math.floor(free / 8)),
+      perWebhook,
+      perHost: perHost.unknown,
+      webhooks: [...this.#webhooks].map(([id, held]) => ({
+        id,
+        free: Math.max(0, 2 * perWebhook - held.sending - held.waiting),
+      })),
+      owners: [...this.#owners].map(([id, held]) => ({ id, held: held.sending + held.waiting })),
+      hosts: [...this.#hosts].map(([host, { standing, ...held }]) => ({
+        host,
+        standing,
+        free: Math.max(0, perHost[standing] * (standing === "good" ? 2 : 1) - held.sending - held.waiting),
+      })),
+      standings: { good: good + freeToWait, unknown, bad },
+    };
+  }
+
+  /** For each standing, the slots that all hosts with it may still take together. */
+  #free(): Record<HostStanding, number> {
+    const { total } = this.#limits;
+    const { good, unknown, bad } = this.#sending;
+    const forUnproven = Math.max(0, Math.floor((total * 3) / 4) - unknown - bad);
+    return {
+      good: Math.max(0, total - good - unknown - bad),
+      unknown: forUnproven,
+      bad: Math.max(0, Math.min(forUnproven, Math.floor(total / 2) - bad)),
+    };
+  }
+
+  /** How many events may be leased: an eighth of the slots is for what is in the queue. */
+  freeForEvents(): number {
+    const { total, waiting } = this.#limits;
+    return Math.max(0, Math.min(total - Math.floor(total / 8) - this.#taken, AHEAD_FACTOR * waiting - this.#waiting));
+  }
+
+  /** Whether a first attempt may go past the queue: its target is not a bad one, and has room now or soon. */
+  mayTake(delivery: ClaimedDelivery): boolean {
+    const { waiting, perWebhook, perHost } = this.#limits;
+    const host = this.#hosts.get(delivery.host) ?? newHost();
+    const webhook = this.#webhooks.get(delivery.webhookId) ?? { ...nothing };
+    const now = performance.now();
+    if (host.standing === "bad" || now < Math.max(host.crowdedUntil, webhook.crowdedUntil)) return false;
+    const isGood = host.standing === "good";
+    const ofOwner = this.#owners.get(delivery.ownerId) ?? nothing;
+    if ((isGood || ofOwner.sending < this.#free().unknown) && this.maySend(delivery)) return true;
+    const ahead = isGood ? Math.min(AHEAD_MS / host.averageMs, AHEAD_FACTOR * waiting) : 0;
+    if (webhook.waiting >= perWebhook * ahead) webhook.crowdedUntil = now + CROWDED_MS;
+    else if (host.waiting >= perHost.good * ahead) host.crowdedUntil = now + CROWDED_MS;
+    else return ofOwner.waiting < AHEAD_FACTOR * waiting - this.#waiting;
+    return false;
+  }
+
+  /** A delivery was claimed, and waits until it may be sent. */
+  wait({ webhookId, ownerId, host }: ClaimedDelivery): void {
+    this.#waiting++;
+    for (const [holders, id] of this.#holders(webhookId, ownerId)) {
+      const held = holders.get(id) ?? { ...nothing };
+      holders.set(id, held);
+      held.waiting++;
+    }
+    const found = this.#hosts.get(host) ?? newHost();
+    // Moved to the end: the map is in order of use.
+    this.#hosts.delete(host);
+    this.#hosts.set(host, found);
+    found.waiting++;
+    this.#forgetHosts();
+  }
+
+  maySend({ webhookId, ownerId, host }: ClaimedDelivery): boolean {
+    const { total, perWebhook, perHost } = this.#limits;
+    const { standing, sending } = this.#hosts.get(host) ?? newHost();
+    const ofWebhook = this.#webhooks.get(webhookId)?.sending ?? 0;
+    const ofOwner = this.#owners.get(ownerId)?.sending ?? 0;
+    return ofOwner < total - this.#taken && ofWebhook < perWebhook && sending < perHost[standing];
+  }
+
+  /** A delivery no longer waits: it is sent, or given back. */
+  endWaiting({ webhookId, ownerId, host }: ClaimedDelivery): void {
+    this.#waiting--;
+    this.#taken++;
+    for (const [holders, id] of this.#holders(webhookId, ownerId)) {
+      const held = holders.get(id);
+      if (!held) continue;
+      held.waiting--;
+      held.sending++;
+    }
+    const found = this.#hosts.get(host);
+    if (!found) return;
+    found.waiting--;
+    found.sending++;
+    this.#sending[found.standing]++;
+  }
+
+  /** Its request is over: the target's slot is free, the worker's is not yet. */
+  endSending({ webhookId, ownerId, host }: ClaimedDelivery, shown: HostStanding | null, milliseconds?: number): void {
+    for (const [holders, id] of this.#holders(webhookId, ownerId)) {
+      const held = holders.get(id);
+      if (!held) continue;
+      held.sending--;
+      if (held.sending + held.waiting === 0) holders.delete(id);
+    }
+    const found = this.#hosts.get(host);
+    if (!found) return;
+    this.#sending[found.standing]--;
+    found.sending--;
+    if (milliseconds !== undefined) found.averageMs = Math.max(1, found.averageMs * (1 - LATEST) + milliseconds * LATEST);
+    if (shown) this.show(host, shown);
+  }
+
+  /** What a target has shown, also while a request to it is in progress. */
+  show(host: string, shown: HostStanding): void {
+    const found = this.#hosts.get(host);
+    if (!found || shown === found.standing) return;
+    this.#sending[found.standing] -= found.sending;
+    found.standing = shown;
+    this.#sending[shown] += found.sending;
+  }
+
+  /** A delivery was recorded. */
+  leave(): void {
+    this.#taken--;
+  }
+
+  #holders(webhookId: string, ownerId: string): [Map<string, Held>, string][] {
+    return [
+      [this.#webhooks, webhookId],
+      [this.#owners, ownerId],
+    ];
+  }
+
+  #forgetHosts(): void {
+    if (this.#hosts.size <= HOSTS_MAX) return;
+    for (const [host, { sending, waiting }] of this.#hosts) {
+      if (sending + waiting > 0) continue;
+      this.#hosts.delete(host);
+      return;
+    }
+  }
+}
+
+/** What an attempt shows about its host: whether it occupies a slot for long, not whether it accepted the request. */
+export function standingShown(answered: boolean, totalMs: number): HostStanding {
+  return answered && totalMs <= SLOW_MS ? "good" : "bad";
+}

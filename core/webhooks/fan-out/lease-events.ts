@@ -1,0 +1,230 @@
+import { createHash, randomUUID } from "node:crypto";
+import { eventScopes } from "@keyhook/sdk";
+import type pg from "pg";
+import { z } from "zod";
+import { isDatabaseDown } from "../../database-errors.ts";
+import { env } from "../../env.ts";
+import { firstIdAt, orderedIdOf } from "../../ids.ts";
+import { log } from "../../log.ts";
+import { fanOutsSeen } from "../../telemetry.ts";
+import { LEASE_SECONDS } from "../delivery/claim-deliveries.ts";
+import type { ClaimedDelivery, EventLease, OverLimit } from "../delivery/delivery.ts";
+import { eventPool } from "../delivery/delivery-pool.ts";
+import { targetHost } from "../target-host.ts";
+import { type DisabledReason, lanes } from "../vocabulary.ts";
+import { leaseQuery } from "./lease-query.ts";
+import { overLimit, type Triggers } from "./over-limit.ts";
+
+/** The maximum number of events of one lease. */
+export const EVENTS_MAX = 64;
+/** The number of watchers that one page has. Nearly all events have fewer. */
+const PAGE = 64;
+
+export type Part = { part: "fresh" | "begun"; limit: number; page: number };
+
+/** The work of one lease, limited so that it ends soon in any case: `EVENTS_MAX * PAGE` deliveries, some 4,000. */
+export const parts: readonly Part[] = [
+  { part: "fresh", limit: EVENTS_MAX, page: PAGE },
+  // One event that turned out to have more watchers: from the end of its last page.
+  { part: "begun", limit: 1, page: EVENTS_MAX * PAGE },
+];
+
+export type LeasedEvents = {
+  leases: EventLease[];
+  /** The deliveries to send or to queue before the leases expire. */
+  deliveries: ClaimedDelivery[];
+  /** The deliveries over the limit of 24 hours, which are recorded and not sent. */
+  over: Map<ClaimedDelivery, OverLimit>;
+};
+
+/**
+ * Leases events, and returns their deliveries. Nothing is stored of these: if the worker is killed, the leases end within 20
+ * seconds, and another worker gets the same deliveries with the same ids, without those recorded by then (S122; decision 092).
+ */
+export async function leaseEvents({ part, limit, page }: Part): Promise<LeasedEvents> {
+  const [startedAt, begin] = [new Date(), performance.now()];
+  const triggersPerDay = env().WEBHOOK_TRIGGERS_PER_DAY;
+  const lease = (isPlain: boolean, limit: number) =>
+    leaseRows((claimId) => leaseQuery({ claimId, part, limit, page, triggersPerDay, isPlain }));
+  const { rows, undecided } = await lease(true, limit);
+  if (undecided > 0) {
+    // What was leased is sent in any case.
+    const others = await lease(false, undecided).catch((error: unknown) => {
+      log().warn({ err: error }, "cannot lease some events; trying again");
+      return { rows: [] };
+    });
+    rows.push(...others.rows);
+  }
+  const events = [...Map.groupBy(rows, ({ id }) => id).values()].map((watchers) => toEvent(watchers, page));
+  await leaveOutRecorded(events.filter(({ isNew }) => !isNew));
+  const triggers = events.flatMap(({ triggers }) => triggers);
+  const over = new Map<ClaimedDelivery, OverLimit>();
+  const ofWebhook = Map.groupBy(triggers, ({ delivery }) => delivery.webhookId);
+  // Of two counts of the same webhook, the later one includes the other.
+  const counted = new Map(
+    rows.flatMap(({ over_limit }) => over_limit ?? []).map(({ webhookId, ...counts }) => [webhookId, counts] as const),
+  );
+  for (const [webhookId, counts] of counted) {
+    for (const { delivery, hour, isByOutsider } of overLimit(ofWebhook.get(webhookId) ?? [], counts, triggersPerDay))
+      over.set(delivery, { hour, isByOutsider });
+  }
+  if (events.length > 0 && fanOutsSeen.hasSubscribers) {
+    const seen = events.map(({ lease, traceparent }) => ({ id: lease.id, traceparent }));
+    fanOutsSeen.publish({ startedAt, milliseconds: performance.now() - begin, events: seen, deliveries: triggers.length });
+  }
+  return { leases: events.map(({ lease }) => lease), deliveries: triggers.map(({ delivery }) => delivery), over };
+}
+
+/** Extends leases, as long as their deliveries cannot be recorded. One that ended and was taken over stays with the other worker. */
+export async function renewEvents(ids: string[], claimIds: string[]): Promise<void> {
+  await eventPool().query(
+    `update event set claimed_until = now() + make_interval(secs => $3)
+      where id = any ($1) and claim_id = any ($2) and fanned_out_at is null`,
+    [ids, claimIds, LEASE_SECONDS],
+  );
+}
+
+/** Leases whose result never arrived because the database connection was lost: they may have been made, and nobody works on them. */
+const unanswered = new Set<string>();
+
+/** @returns also how many of the events that were due it did not lease, since only the whole condition decides about a watcher */
+async function leaseRows(query: (claimId: string) => pg.QueryConfig): Promise<{ rows: Row[]; undecided: number }> {
+  const lost = [...unanswered];
+  if (lost.length > 0) {
+    await eventPool()
+      .query("update event set claimed_until = now() where fanned_out_at is null and claim_id = any ($1)", [lost])
+      .catch((error: unknown) => {
+        if (isDatabaseDown(error)) throw error;
+        log().warn({ err: error }, "leases that may have been created will expire");
+      });
+    for (const each of lost) unanswered.delete(each);
+  }
+  const claimId = randomUUID();
+  try {
+    const { rows } = await eventPool().query<Row | (Partial<Row> & { id: null })>(query(claimId));
+    const leased = rows.filter((row) => row.id !== null).map((row) => ({ ...row, claimId }));
+    return { rows: leased, undecided: rows[0]?.undecided ?? 0 };
+  } catch (error) {
+    unanswered.add(claimId);
+    throw error;
+  }
+}
+
+type Row = {
+  claimId: string;
+  id: string;
+  scope: string;
+  action: string;
+  is_by_outsider: boolean;
+  is_new: boolean;
+  counted_in: Date;
+  traceparent: string | null;
+  payload: string | null;
+  /** Null for an event that no webhook watches. */
+  webhook_id: string | null;
+  owner_id: string;
+  url: string | null;
+  secret: Buffer | null;
+  signing_previously: Buffer | null;
+  disabled_reason: DisabledReason | null;
+  failing_since: Date | null;
+  may_receive: boolean;
+  /** Only in the first row. */
+  over_limit: (Triggers & { webhookId: string })[] | null;
+  undecided: number;
+};
+
+/** `hour`: the one in which it was counted. */
+type Trigger = { delivery: ClaimedDelivery; hour: string; isByOutsider: boolean };
+type LeasedEvent = { lease: EventLease; isNew: boolean; traceparent: string | null; triggers: Trigger[] };
+
+function toEvent(rows: Row[], page: number): LeasedEvent {
+  const [{ id, claimId, is_new: isNew, scope, traceparent, payload }] = rows as [Row];
+  const isPaged = rows.length === page;
+  const lease: EventLease = {
+    id,
+    claimId,
+    repoName: "",
+    open: new Set(),
+    cursor: isPaged ? (rows.at(-1)?.webhook_id ?? null) : null,
+    error: null,
+    isGivenUp: false,
+  };
+  const receivers = rows.filter((row) => row.may_receive);
+  const isKnown = eventScopes.some((each) => each === scope);
+  if (receivers.length > 0 || !isKnown) {
+    const repoName = repoNameOf(payload ?? "");
+    if (!isKnown) lease.error = `its scope is not known: ${scope}`;
+    else if (repoName === undefined) lease.error = "its payload does not name its repository";
+    // JSON can contain NUL, text columns cannot.
+    else if (repoName.includes("\0")) lease.error = "its repository's name has a NUL character";
+    else lease.repoName = repoName;
+  }
+  if (lease.error !== null) {
+    log().error({ eventId: id, reason: lease.error }, "an event cannot be used and is set aside");
+    return { lease, isNew, traceparent, triggers: [] };
+  }
+  const event = { id, payload: payload ?? "", isTest: false, traceparent };
+  const triggers = receivers.map((row): Trigger => {
+    const delivery = toDelivery(row, lease, event);
+    return { delivery, hour: row.counted_in.toISOString(), isByOutsider: row.is_by_outsider };
+  });
+  for (const { delivery } of triggers) lease.open.add(delivery.id);
+  return { lease, isNew, traceparent, triggers };
+}
+
+const named = z.object({ repo: z.object({ name: z.string().min(1) }) });
+
+const repoNameOf = (payload: string): string | undefined => named.safeParse(JSON.parse(payload)).data?.repo.name;
+
+function toDelivery(row: Row, lease: EventLease, event: ClaimedDelivery["event"]): ClaimedDelivery {
+  const webhookId = row.webhook_id ?? "";
+  return {
+    id: deliveryId(lease, webhookId, row.counted_in),
+    claimId: lease.claimId,
+    webhookId,
+    ownerId: row.owner_id,
+    kind: "first",
+    lane: lanes.first,
+    host: targetHost(row.url),
+    tries: 0,
+    replayId: null,
+    webhook: {
+      url: row.url,
+      secret: row.secret,
+      previousSecret: row.signing_previously,
+      isDisabled: false,
+      disabledReason: row.disabled_reason,
+      failingSince: row.failing_since,
+    },
+    event,
+    mayRead: true,
+    lease,
+  };
+}
+
+/**
+ * The id of a delivery, computed from the event and the webhook, so that a first attempt repeated after a crash has the same
+ * `webhook-id` and becomes the same row. The id begins with the event's time. If no worker ran for long, it begins with the hour of the
+ * first lease, since deliveries are kept for as many days from that time. Ids of an event with many watchers differ in the time too, by
+ * up to a second: otherwise the 48 other bits would be the same for two of 100,000 webhooks in one of 60,000 events, and one delivery
+ * would be lost.
+ */
+function deliveryId({ id, cursor }: EventLease, webhookId: string, countedIn: Date): string {
+  const hash = createHash("sha256").update(id).update(webhookId).digest();
+  const hour = firstIdAt(countedIn);
+  const step = Number.parseInt((id > hour ? id : hour).slice(0, 12), 16) + (cursor === null ? 0 : hash.readUInt16BE(6));
+  return orderedIdOf(step, hash.toString("hex", 0, 6));
+}
+
+/** After a crash, some deliveries of an event may be recorded. */
+async function leaveOutRecorded(events: readonly LeasedEvent[]): Promise<void> {
+  const ids = events.flatMap(({ lease }) => [...lease.open]);
+  if (ids.length === 0) return;
+  const { rows } = await eventPool().query<{ id: string }>("select id from delivery where id = any ($1)", [ids]);
+  const recorded = new Set(rows.map(({ id }) => id));
+  for (const event of events) {
+    event.triggers = event.triggers.filter(({ delivery }) => !recorded.has(delivery.id));
+    event.lease.open = new Set(event.triggers.map(({ delivery }) => delivery.id));
+  }
+}

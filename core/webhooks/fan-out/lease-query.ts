@@ -1,0 +1,134 @@
+import { eventScopes } from "@keyhook/sdk";
+import { membersWhoMay } from "../../access/members-who-may.ts";
+import { Prisma } from "../../generated/prisma/client.ts";
+import { LEASE_SECONDS } from "../delivery/claim-deliveries.ts";
+import { hears, mayReceive, mayReceiveIfPlain } from "../watchers.ts";
+import { outsidersPart } from "./over-limit.ts";
+
+type Lease = {
+  claimId: string;
+  /** `fresh`: events that nobody has looked at. `begun`: an event with more watchers than a page has, continued at its cursor. */
+  part: "fresh" | "begun";
+  /** How many events. */
+  limit: number;
+  /** How many watchers of one event. */
+  page: number;
+  triggersPerDay: number;
+  /** Whether to lease only events for whose watchers the owners show that they may receive them, which is nearly every event. */
+  isPlain: boolean;
+};
+
+/**
+ * Leases the oldest events, finds the webhooks that watch them, and counts their triggers (S127): one statement, so that none of it is done
+ * without the rest. It returns a row for each event and watcher, in this order, or one row without an event. Only the first row of an event
+ * has its payload, and only the first row of all lists the webhooks over their limit: a list in each row would be rows times webhooks long.
+ *
+ * - The watchers of a repository, its owner and its new owner after a move are read in index order and each is found once, so
+ *   that the cost depends on the watchers of these targets, not on the number of webhooks.
+ * - The limit is exact with concurrent leases: counting locks the hour's rows, in one order, and returns the new sums. An event
+ *   whose lease ran out was counted by that lease, and adds nothing.
+ * - Just after the hour, a statement that counts in the previous one may be in progress. The rows of both hours are then
+ *   locked, to wait for it. Whole hours are counted: with the current one and the 24 before it, no period of 24 hours can
+ *   exceed the limit.
+ */
+export function leaseQuery({ part, isPlain, ...given }: Lease): { name: string; text: string; values: unknown[] } {
+  const name = `lease-events-${part}-${isPlain ? "plain" : "all"}`;
+  // Composing the text takes the worker as long as the database takes to run it.
+  const { text, values } = queries.get(name) ?? textOf(part, isPlain);
+  queries.set(name, { text, values });
+  return { name, text, values: values.map((value) => (typeof value === "function" ? value(given) : value)) };
+}
+
+type Given = Omit<Lease, "part" | "isPlain">;
+const queries = new Map<string, Pick<Prisma.Sql, "text" | "values">>();
+
+/** The statement; its values that differ from lease to lease are functions. */
+function textOf(part: Lease["part"], isPlain: boolean): Pick<Prisma.Sql, "text" | "values"> {
+  const [claimId, limit, page] = [(given: Given) => given.claimId, (given: Given) => given.limit, (given: Given) => given.page];
+  const triggersPerDay = (given: Given) => given.triggersPerDay;
+  const outsiders = (given: Given) => outsidersPart(given.triggersPerDay);
+  const watchersOf = (target: Prisma.Sql) => Prisma.sql`(SELECT i.webhook_id FROM webhook_watch i
+    WHERE i.target_id = ${target} AND i.webhook_id > coalesce(e.fan_out_cursor, '') ORDER BY i.webhook_id LIMIT ${page}::int)`;
+  const mayHear = isPlain ? mayReceiveIfPlain : mayReceive(Prisma.sql`e.moved_to`);
+  const isDecided = isPlain
+    ? Prisma.sql`NOT EXISTS (SELECT FROM watcher w WHERE w.event_id = due.id AND w.may_receive IS NULL)`
+    : Prisma.sql`TRUE`;
+  const { text, values } = Prisma.sql`
+    WITH due AS MATERIALIZED (
+      SELECT e.id, e.created_at, e.scope, e.action, e.repo_id, e.owner_id, e.is_private, e.is_test, e.payload, e.traceparent, e.fan_out_cursor,
+        e.claim_id IS NULL AS is_new, NOT ${mayActorWrite} AS is_by_outsider, ${movedTo} AS moved_to
+      FROM event e
+      WHERE e.fanned_out_at IS NULL AND e.fan_out_cursor IS ${Prisma.raw(part === "begun" ? "NOT NULL" : "NULL")}
+        AND (e.claimed_until IS NULL OR e.claimed_until <= now())
+      ORDER BY e.created_at, e.id LIMIT ${limit}::int FOR UPDATE SKIP LOCKED
+    ), watcher AS MATERIALIZED (
+      SELECT e.id AS event_id, e.is_new, e.is_by_outsider, w.*,
+        CASE WHEN w.previous_secret_until > now() THEN w.previous_secret END AS signing_previously,
+        (w.disabled_at IS NULL AND ${hears(domain, Prisma.sql`e.scope || '.' || e.action`)} AND ${mayHear}) AS may_receive
+      FROM due e
+      LEFT JOIN repo r ON r.id = e.repo_id
+      CROSS JOIN LATERAL (
+        SELECT webhook_id FROM (
+          ${watchersOf(Prisma.sql`e.repo_id`)} UNION ${watchersOf(Prisma.sql`e.owner_id`)} UNION ${watchersOf(Prisma.sql`e.moved_to`)}
+        ) each ORDER BY webhook_id LIMIT ${page}::int
+      ) c
+      JOIN webhook w ON w.id = c.webhook_id
+      WHERE NOT e.is_test AND e.scope = ANY (${[...eventScopes]}::text[])
+    ), e AS MATERIALIZED (
+      UPDATE event e SET claim_id = ${claimId}, claimed_until = now() + make_interval(secs => ${LEASE_SECONDS}::int),
+        counted_in = CASE WHEN NOT due.is_new AND e.counted_in IS NOT NULL THEN e.counted_in ELSE date_trunc('hour', now(), 'UTC') END
+      FROM due WHERE e.id = due.id AND ${isDecided}
+      RETURNING due.*, e.counted_in
+    ), hours AS MATERIALIZED (
+      SELECT DISTINCT date_trunc('hour', at, 'UTC') AS hour, date_trunc('hour', at, 'UTC') = date_trunc('hour', now(), 'UTC') AS is_now
+      FROM unnest(ARRAY[now(), now() - interval '5 minutes']) at
+    ), counted AS (
+      INSERT INTO webhook_hour AS h (webhook_id, hour, triggered, by_outsiders)
+      SELECT w.id, hours.hour, CASE WHEN is_now THEN w.triggered ELSE 0 END, CASE WHEN is_now THEN w.by_outsiders ELSE 0 END
+      FROM (SELECT id, count(*) FILTER (WHERE is_new) AS triggered, count(*) FILTER (WHERE is_new AND is_by_outsider) AS by_outsiders
+        FROM watcher WHERE may_receive AND event_id IN (SELECT id FROM e) GROUP BY id) w
+      CROSS JOIN hours ORDER BY w.id, hours.hour
+      ON CONFLICT (webhook_id, hour) DO UPDATE SET triggered = h.triggered + excluded.triggered,
+        by_outsiders = h.by_outsiders + excluded.by_outsiders
+      RETURNING h.webhook_id, h.triggered, h.by_outsiders
+    ), triggers AS (
+      SELECT webhook_id, sum(triggered)::int AS triggered, sum(by_outsiders)::int AS by_outsiders FROM (
+        SELECT * FROM counted
+        UNION ALL SELECT c.webhook_id, h.triggered, h.by_outsiders FROM (SELECT DISTINCT webhook_id FROM counted) c
+          CROSS JOIN LATERAL (SELECT triggered, by_outsiders FROM webhook_hour h WHERE h.webhook_id = c.webhook_id
+            AND h.hour < (SELECT min(hour) FROM hours) AND h.hour >= date_trunc('hour', now(), 'UTC') - interval '24 hours' OFFSET 0) h
+      ) all_hours GROUP BY webhook_id
+    )
+    SELECT e.id, e.scope, e.action, e.is_by_outsider, e.is_new, e.counted_in, e.traceparent,
+      CASE WHEN row_number() OVER (PARTITION BY e.id ORDER BY w.id) = 1 THEN e.payload::text END AS payload,
+      w.id AS webhook_id, w.owner_id, w.url, w.secret, w.signing_previously, w.disabled_reason, w.failing_since, w.may_receive,
+      CASE WHEN row_number() OVER (ORDER BY e.created_at, e.id, w.id) = 1 THEN (
+        SELECT json_agg(json_build_object('webhookId', webhook_id, 'triggered', triggered, 'byOutsiders', by_outsiders))
+        FROM triggers WHERE triggered > ${triggersPerDay}::int OR by_outsiders > ${outsiders}::int
+      ) END AS over_limit, (SELECT count(*) FROM due)::int - (SELECT count(*) FROM e)::int AS undecided
+    FROM (VALUES (1)) one LEFT JOIN e ON true LEFT JOIN watcher w ON w.event_id = e.id
+    ORDER BY e.created_at, e.id, w.id`;
+  return { text, values };
+}
+
+const domain = Prisma.sql`CASE WHEN starts_with(e.scope, 'repo') THEN 'repo' ELSE 'discussion' END`;
+
+/** JSON may contain NUL, which text may not: Postgres cannot take such an object apart, and the whole statement would fail. */
+const isReadable = Prisma.sql`strpos(e.payload::text, '\\u0000') = 0`;
+
+const movedTo = Prisma.sql`CASE WHEN e.action = 'move' AND ${isReadable} THEN e.payload -> 'movedTo' -> 'owner' ->> 'id' END`;
+
+/** Whether every ref that changed belongs to a pull request. */
+const isOfPullRequests = Prisma.sql`CASE WHEN ${isReadable} THEN coalesce((
+  SELECT bool_and(changed ->> 'ref' LIKE 'refs/pr/%') FROM json_array_elements(e.payload -> 'updatedRefs') changed), false) ELSE true END`;
+
+/**
+ * Events without a person, from the service or a program, count as those of a user who may write. So do a platform's events, with two
+ * exceptions: discussions, in which anybody may take part there, and pushes only to pull requests. A subquery instead of EXISTS, as in
+ * watchers.ts.
+ */
+const mayActorWrite = Prisma.sql`(
+  (e.actor_id IS NULL AND (e.source IS NULL OR (e.scope LIKE 'repo%' AND NOT ${isOfPullRequests}))) OR e.actor_id IS NOT DISTINCT FROM e.owner_id OR coalesce((
+  SELECT true FROM member_standing m WHERE m.org_id = e.owner_id AND m.user_id = e.actor_id
+    AND ${membersWhoMay("repo.write", Prisma.sql`(SELECT r.created_by_id FROM repo r WHERE r.id = e.repo_id)`, { isPresent: false })}
+  LIMIT 1), false))`;

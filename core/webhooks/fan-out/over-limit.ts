@@ -1,0 +1,26 @@
+/** Users who may not write to the repository can use only a quarter of a webhook's triggers, so that nobody can mute it for its owner. */
+export const outsidersPart = (limit: number): number => Math.max(1, Math.floor(limit / 4));
+
+/** The counts of a webhook's triggers in 24 hours, including the new ones. */
+export type Triggers = { triggered: number; byOutsiders: number };
+
+/**
+ * Returns the new triggers of a webhook that exceed its limit (S127, S131), which are the latest ones. The counts also include triggers
+ * that this worker or another one will record as `rate_limited`, and then subtract. It excludes triggers of outsiders that exceed their
+ * part, so that these do not use up the others' limit until then.
+ */
+export function overLimit<Trigger extends { isByOutsider: boolean }>(
+  all: readonly Trigger[],
+  { triggered, byOutsiders }: Triggers,
+  limit: number,
+): Trigger[] {
+  const excess = Math.max(0, byOutsiders - outsidersPart(limit));
+  const beyondPart = last(
+    all.filter(({ isByOutsider }) => isByOutsider),
+    excess,
+  );
+  const others = all.filter((trigger) => !beyondPart.includes(trigger));
+  return [...beyondPart, ...last(others, triggered - excess - limit)];
+}
+
+const last = <Trigger>(all: readonly Trigger[], count: number): readonly Trigger[] => (count > 0 ? all.slice(-count) : []);

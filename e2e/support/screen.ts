@@ -1,0 +1,41 @@
+import { expect, type Page } from "@playwright/test";
+import type { Demo } from "./demo.ts";
+import { enterAgain } from "./enter.ts";
+import type { Person } from "./sign-in-page.ts";
+
+/** What a test needs to reach a screen. */
+export type Visit = {
+  page: Page;
+  demo: Demo;
+  /** A new user without anything of their own. */
+  newcomer: Person;
+};
+
+export type Screen = { name: string; open: (visit: Visit) => Promise<void> };
+
+/** @param status of the response: a missing screen must not pass as a good one */
+export function at(name: string, path: string, status = 200): Screen {
+  return { name, open: ({ page }) => go(page, path, status) };
+}
+
+export function as(who: string, name: string, path: string): Screen {
+  return {
+    name,
+    async open(visit) {
+      await enterAgain(visit.page, account(visit, who));
+      await go(visit.page, path);
+      // An expired session would show another screen, which may well be accessible.
+      if (!path.startsWith("/login")) expect(new URL(visit.page.url()).pathname).not.toBe("/login");
+    },
+  };
+}
+
+export async function go(page: Page, path: string, status = 200): Promise<void> {
+  const answer = await page.goto(path);
+  expect(answer?.status(), `status of ${path}`).toBe(status);
+}
+
+/** @param who `newcomer`, or the username of one of the demo's users */
+export function account({ demo, newcomer }: Visit, who: string): Pick<Person, "username" | "password"> {
+  return who === "newcomer" ? newcomer : { username: who, password: demo.password };
+}

@@ -1,0 +1,57 @@
+import { createInterface } from "node:readline/promises";
+import { Refused } from "../errors.ts";
+import { isInteractive, type Terminal } from "../terminal.ts";
+import type { Format } from "./printer.ts";
+import { visible } from "./printer.ts";
+
+/** Asks a question. Throws `Refused` if the answer is no, or if nobody can be asked. */
+export async function ask(terminal: Terminal, format: Format, question: string, yes: boolean | undefined): Promise<void> {
+  if (yes) return;
+  if (format !== "human" || !isInteractive(terminal))
+    throw new Refused(`${question} There is no terminal for the confirmation: add --yes to continue.`);
+  const { stdin, stderr, signal } = terminal;
+  const lines = createInterface({ input: stdin, output: stderr, terminal: false });
+  try {
+    stderr.write(`${visible(question)} [y/N] `);
+    const answer = await Promise.race([
+      lines[Symbol.asyncIterator]().next(),
+      new Promise<never>((_, reject) => signal.addEventListener("abort", () => reject(signal.reason), { once: true })),
+    ]);
+    if (/^y(es)?$/i.test(String(answer.value ?? "").trim())) return;
+    throw new Refused("Nothing was changed.");
+  } finally {
+    lines.close();
+  }
+}
+
+const FRAMES = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
+/** Work that takes less is not announced. */
+const PATIENCE_MS = 1_000;
+const FRAME_MS = 100;
+
+export type Spinner = { update: (text: string) => void; stop: () => void };
+
+/** Shows on a terminal's stderr that work is in progress, once it has taken a second. */
+export function startSpinner({ stderr, env }: Terminal, format: Format, text: string): Spinner {
+  if (!stderr.isTTY || format !== "human" || env.TERM === "dumb") return { update: () => undefined, stop: () => undefined };
+  let said = text;
+  let frame = 0;
+  const draw = () => {
+    frame += 1;
+    stderr.write(`\r\u001b[K${FRAMES[frame % FRAMES.length]} ${said}`);
+  };
+  let timer = setTimeout(() => {
+    draw();
+    timer = setInterval(draw, FRAME_MS);
+  }, PATIENCE_MS);
+  return {
+    update(next) {
+      said = next;
+    },
+    stop() {
+      clearTimeout(timer);
+      if (frame > 0) stderr.write("\r\u001b[K");
+      frame = 0;
+    },
+  };
+}

@@ -1,0 +1,96 @@
+import { apiSegments, isRepoType, type RepoType, repoTypeOfSegment } from "../repos.ts";
+import type { Query } from "./transport.ts";
+
+/**
+ * The last argument of every operation.
+ *
+ * @group Client
+ */
+export type Asked = { signal?: AbortSignal | undefined };
+/**
+ * The last argument of operations on things of an owner: an organization by its handle, or else the caller.
+ *
+ * @group Client
+ */
+export type Whose = Asked & { organization?: string | undefined };
+
+/** Encodes one part of a path. Neither a slash in it nor `.` or `..`, which URLs resolve, can lead to another address. */
+export function part(text: string): string {
+  if (text === "" || text === "." || text === "..") throw new TypeError(`${JSON.stringify(text)} is neither a name nor an ID`);
+  return encodeURIComponent(text);
+}
+
+/** Encodes `owner/name` as two parts of a path. */
+export function fullNamePath(fullName: string): string {
+  const [owner, name, ...more] = fullName.split("/");
+  if (!owner || !name || more.length > 0) throw new TypeError(`Write owner/name, not ${JSON.stringify(fullName)}`);
+  return `${part(owner)}/${part(name)}`;
+}
+
+/** The path of the caller's settings, or of an organization's. */
+export const settingsPath = (organization: string | undefined): string =>
+  organization === undefined ? "/api/settings" : `/api/organizations/${part(organization)}/settings`;
+
+/** Reads the handle of the token's owner. */
+export type OwnName = (asked?: Asked) => Promise<string>;
+
+/**
+ * A repository: `owner/name` for a model, `datasets/owner/name`, `spaces/owner/name`; or its type and name, as in a webhook payload's `repo`.
+ *
+ * @group Client
+ */
+export type RepoRef = string | { type: RepoType; name: string };
+
+/**
+ * Reads a {@link RepoRef} as a type and a name.
+ *
+ * @param repo In either form.
+ * @returns The type, and `owner/name`.
+ * @throws TypeError if the type is not one of `model`, `dataset` and `space`.
+ *
+ * @group Client
+ */
+export function readRepo(repo: RepoRef): { type: RepoType; name: string } {
+  if (typeof repo !== "string") {
+    if (!isRepoType(repo.type)) throw new TypeError(`${JSON.stringify(repo.type)} is not a type: write model, dataset or space`);
+    return { type: repo.type, name: repo.name };
+  }
+  const [first = "", ...rest] = repo.split("/");
+  const type = rest.length === 2 ? repoTypeOfSegment(first) : undefined;
+  return type ? { type, name: rest.join("/") } : { type: "model", name: repo };
+}
+
+/** `/api/models/owner/name` */
+export function repoPathOf(repo: RepoRef): string {
+  const { type, name } = readRepo(repo);
+  return `/api/${apiSegments[type]}/${fullNamePath(name)}`;
+}
+
+export function readBaseUrl(text: string): { origin: string; base: string } {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (!url || !/^https?:$/.test(url.protocol)) {
+    throw new TypeError(`baseUrl: write the service's address, such as https://hub.example.com, not ${JSON.stringify(text)}`);
+  }
+  if (url.username || url.password) throw new TypeError("baseUrl: leave out the name and password, and give `token`");
+  const base = url.origin + url.pathname.replace(/(?<!\/)\/+$/, "");
+  return { origin: base, base };
+}
+
+export function addressOf(base: string, path: string, query: Query = {}): URL {
+  // `//host` and `https://host` would send the token to another server.
+  if (!/^\/(?!\/)/.test(path)) throw new TypeError(`path: begin with one slash, not ${JSON.stringify(path)}`);
+  const url = new URL(base + path);
+  for (const [name, value] of Object.entries(query)) {
+    if (value === undefined || value === null) continue;
+    for (const one of [value].flat()) url.searchParams.append(name, String(one));
+  }
+  return url;
+}
+
+/** Reads the next page's address without its origin: behind a proxy, the service may name another one than the client uses. */
+export function nextOf(link: string | null): string | undefined {
+  const address = /<([^<>]+)>\s*;\s*rel="?next"?/i.exec(link ?? "")?.[1];
+  if (!address) return undefined;
+  const { pathname, search } = new URL(address, "http://relative.invalid");
+  return pathname + search;
+}

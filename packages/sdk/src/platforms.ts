@@ -1,0 +1,27 @@
+import { z } from "zod";
+
+/** What a hub whose repositories are on another platform reports to the service, and the results. */
+
+/** One refused item of a batch. It equals the response's body for a request with this item alone. */
+const refusalSchema = z.object({
+  error: z.string().optional(),
+  code: z.string().optional(),
+  field: z.string().optional(),
+});
+export type RefusalJson = z.infer<typeof refusalSchema>;
+
+/** `POST /api/events`: the result for one event. @group Platforms */
+export const eventResultSchema = refusalSchema.extend({
+  source: z.string().nullable(),
+  id: z.string().nullable(),
+  status: z.enum(["recorded", "duplicate", "failed"]),
+  eventId: z.string().optional(),
+});
+export type EventResultJson = z.infer<typeof eventResultSchema>;
+
+/** `POST /api/repos/sync`: the result for one repository. @group Platforms */
+export const syncResultSchema = refusalSchema.extend({
+  id: z.string().nullable(),
+  status: z.enum(["created", "updated", "moved", "unchanged", "deleted", "failed"]),
+});
+export type SyncResultJson = z.infer<typeof syncResultSchema>;

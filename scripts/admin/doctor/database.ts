@@ -1,0 +1,160 @@
+import pg from "pg";
+import { counted } from "#core/counted.ts";
+import { db, pool } from "#core/db.ts";
+import { env } from "#core/env.ts";
+import { countUnderPreviousKey } from "#core/instance/rotate-secret-key.ts";
+import { loadSigningKeys } from "#core/oauth/signing-keys.ts";
+import { APPEND_ONLY_TABLES } from "#core/postgres/grant-to-service.ts";
+import { isPooled, pendingMigrations } from "#core/postgres/migrate.ts";
+import { type Finding, findings, reason } from "./finding.ts";
+
+const OLDEST_VERSION = 15;
+const SLOW_MS = 20;
+
+/** The server's version, the time of a round trip, and whether the schema is this version's. */
+export async function checkDatabase(): Promise<Finding[]> {
+  const { rows } = await pool().query<{ version: string }>("SELECT current_setting('server_version') AS version");
+  const version = rows[0]?.version ?? "unknown";
+  const roundTripMs = await measureRoundTrip();
+  const found = `PostgreSQL ${version}, round trip ${roundTripMs.toFixed(1)} ms`;
+  return [judge(found, Number.parseInt(version, 10), roundTripMs), ...(await checkPooler()), await checkMigrations()];
+}
+
+/** A pooler passes on no time limit for statements, so the role must have it. */
+async function checkPooler(): Promise<Finding[]> {
+  const pooler = findings("pooler");
+  const { DATABASE_URL, DATABASE_DIRECT_URL } = env();
+  if (!DATABASE_DIRECT_URL) return [];
+  const client = new pg.Client({ connectionString: DATABASE_URL });
+  await client.connect();
+  try {
+    if (!(await isPooled(client))) return [pooler.warn("DATABASE_URL leads to the server itself", "Remove DATABASE_DIRECT_URL.")];
+    const { rows } = await client.query<{ limit: string }>("SELECT current_setting('statement_timeout') AS limit");
+    if (rows[0]?.limit !== "0") return [pooler.ok("DATABASE_URL leads to it, and DATABASE_DIRECT_URL to the server")];
+    const advice = "Give the role one: alter role … set statement_timeout = '15s' (docs/operations.md)";
+    return [pooler.warn("statements have no time limit", advice)];
+  } finally {
+    await client.end();
+  }
+}
+
+function judge(found: string, version: number, roundTripMs: number): Finding {
+  const database = findings("database");
+  if (version < OLDEST_VERSION) return database.fail(found, `Upgrade it to PostgreSQL ${OLDEST_VERSION} or newer.`);
+  if (roundTripMs > SLOW_MS) return database.warn(found, "Move it closer: every request waits for several round trips.");
+  return database.ok(found);
+}
+
+async function measureRoundTrip(): Promise<number> {
+  const tries: number[] = [];
+  for (let at = 0; at < 5; at++) {
+    const start = performance.now();
+    await pool().query("SELECT 1");
+    tries.push(performance.now() - start);
+  }
+  return Math.min(...tries);
+}
+
+async function checkMigrations(): Promise<Finding> {
+  const migrations = findings("migrations");
+  const pending = await pendingMigrations(pool());
+  if (pending.length === 0) return migrations.ok("the schema is up to date");
+  return migrations.fail(`not applied yet: ${pending.join(", ")}`, "Restart the service: it applies them when it starts.");
+}
+
+/** Whether the database itself prevents the service from changing the audit log, or only its triggers do. */
+export async function checkAuditLog(): Promise<Finding[]> {
+  const auditLog = findings("audit log");
+  const { rows } = await pool().query<{ role: string; mayChange: boolean; waiting: number }>(
+    `SELECT current_user AS role,
+            (SELECT rolsuper FROM pg_roles WHERE rolname = current_user) OR EXISTS (
+              SELECT 1 FROM unnest($1::text[]) AS t (name) JOIN pg_class c ON c.oid = to_regclass(t.name)
+               WHERE pg_has_role(c.relowner, 'MEMBER') OR has_table_privilege(c.oid, 'UPDATE, DELETE, TRUNCATE')) AS "mayChange",
+            (SELECT count(*)::int FROM audit_unsealed u JOIN audit_event e ON e.id = u.event_id
+              WHERE e.created_at < now() - interval '10 minutes') AS waiting`,
+    [APPEND_ONLY_TABLES],
+  );
+  const { role, mayChange, waiting } = rows[0] ?? { role: "", mayChange: true, waiting: 0 };
+  if (mayChange) {
+    return [
+      auditLog.warn(
+        `append-only by triggers, which the role "${role}" could disable, since it owns the tables`,
+        "Create a second role that may only log in, put it into DATABASE_URL, and the owner into DATABASE_OWNER_URL (docs/guides/audit-log.md).",
+      ),
+    ];
+  }
+  if (waiting > 0) {
+    return [
+      auditLog.warn(`${counted(waiting, "entry has", "entries have")} not been sealed for ten minutes`, "Read the worker's log."),
+    ];
+  }
+  return [auditLog.ok(`append-only: the role "${role}" can only add entries`)];
+}
+
+// Authorization codes are valid for a minute, and a difference of some seconds between two clocks already shortens that time.
+const NOTICEABLE_SECONDS = 2;
+const HARMFUL_SECONDS = 20;
+const NEWEST_RECORD_TOLERANCE_SECONDS = 60;
+
+/** Compares our clock with the database's and with earlier records, because a time server may not be reachable. */
+export async function checkClock(): Promise<Finding[]> {
+  const clock = findings("clock");
+  const before = Date.now();
+  const { rows } = await pool().query<{ now: Date; newest: Date | null }>(
+    "SELECT clock_timestamp() AS now, (SELECT max(created_at) FROM audit_event) AS newest",
+  );
+  const ours = (before + Date.now()) / 2;
+  const [row] = rows;
+  if (!row) return [];
+  const aheadSeconds = (ours - row.now.getTime()) / 1000;
+  const found = `${Math.abs(aheadSeconds).toFixed(1)} s ${aheadSeconds < 0 ? "behind" : "ahead of"} the database's`;
+  const advice = "Turn on time synchronization (NTP) on both machines: codes and tokens expire by these clocks.";
+  if (Math.abs(aheadSeconds) > HARMFUL_SECONDS) return [clock.fail(found, advice)];
+  if (Math.abs(aheadSeconds) > NOTICEABLE_SECONDS) return [clock.warn(found, advice)];
+  if (row.newest && row.newest.getTime() - ours > NEWEST_RECORD_TOLERANCE_SECONDS * 1000) {
+    return [clock.fail(`it shows ${new Date(ours).toISOString()}, but the audit log has ${row.newest.toISOString()}`, advice)];
+  }
+  return [clock.ok(`${new Date(ours).toISOString()}, ${found}`)];
+}
+
+const OLD_DAYS = 365;
+
+/** Whether this SECRET_KEY decrypts the keys that sign ID tokens. Only the one that encrypted them does. */
+export async function checkKeys(): Promise<Finding[]> {
+  const signingKeys = findings("signing keys");
+  const newest = await db().signingKey.findFirst({ where: { retiredAt: null }, orderBy: { createdAt: "desc" } });
+  if (!newest) return [signingKeys.ok("none yet: the service creates them when it starts")];
+  try {
+    const keys = await loadSigningKeys();
+    const days = Math.floor((Date.now() - newest.createdAt.getTime()) / 86_400_000);
+    if (days > OLD_DAYS)
+      return [signingKeys.warn(`${counted(days, "day")} old`, "Create new ones: npm run --silent admin -- keys rotate")];
+    return [signingKeys.ok(`${keys.length} published, the newest ${counted(days, "day")} old`)];
+  } catch (error) {
+    const advice = "Start with the SECRET_KEY that the service had before; without it, everything encrypted with it is lost.";
+    return [signingKeys.fail(`SECRET_KEY does not decrypt them (${reason(error)})`, advice)];
+  }
+}
+
+/** Whether a rotation of SECRET_KEY is in progress, and what it still has to do. */
+export async function checkSecretKey(): Promise<Finding[]> {
+  const secretKey = findings("secret key");
+  if (!env().SECRET_KEY_PREVIOUS) return [];
+  const count = await countUnderPreviousKey();
+  if (count === 0) return [secretKey.ok("the previous one may be removed: nothing is encrypted with it anymore")];
+  return [
+    secretKey.warn(
+      `${counted(count, "stored secret is", "stored secrets are")} encrypted with the previous one`,
+      "Run: npm run --silent admin -- secrets rotate",
+    ),
+  ];
+}
+
+/** Whether somebody can manage the service on its pages. */
+export async function checkOperators(): Promise<Finding[]> {
+  const operator = findings("operator");
+  const operators = await db().user.count({ where: { isOperator: true, disabledAt: null } });
+  if (operators > 0) return [operator.ok(operators === 1 ? "one" : String(operators))];
+  const advice = "Open the setup link that the service prints when it starts, or use: user create --operator";
+  return [operator.warn("none yet", advice)];
+}

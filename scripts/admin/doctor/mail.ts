@@ -1,0 +1,73 @@
+import { constants } from "node:fs";
+import { access, mkdir } from "node:fs/promises";
+import { join } from "node:path";
+import nodemailer from "nodemailer";
+import { db } from "#core/db.ts";
+import { env } from "#core/env.ts";
+import { type Finding, findings, reason } from "./finding.ts";
+
+const mail = findings("mail");
+const queue = findings("mail queue");
+const TIMEOUT_MS = 5_000;
+const LATE_MINUTES = 15;
+
+/** Whether emails can be sent: the mail server accepts our name and password, or the outbox is writable. */
+export async function checkMail(): Promise<Finding[]> {
+  const { SMTP_URL, DATA_DIR } = env();
+  return [SMTP_URL ? await checkServer(SMTP_URL) : await checkOutbox(join(DATA_DIR, "outbox"))];
+}
+
+async function checkServer(url: string): Promise<Finding> {
+  const transport = nodemailer.createTransport({
+    url,
+    connectionTimeout: TIMEOUT_MS,
+    greetingTimeout: TIMEOUT_MS,
+    socketTimeout: TIMEOUT_MS,
+    dnsTimeout: TIMEOUT_MS,
+  });
+  const server = new URL(url).host;
+  try {
+    await transport.verify();
+    return mail.ok(`${server} accepts this service's connection`);
+  } catch (error) {
+    return mail.fail(`${server}: ${reason(error)}`, "Correct SMTP_URL, or allow connections to that server.");
+  } finally {
+    transport.close();
+  }
+}
+
+async function checkOutbox(directory: string): Promise<Finding> {
+  try {
+    await mkdir(directory, { recursive: true, mode: 0o700 });
+    await access(directory, constants.W_OK);
+    return mail.warn(
+      `SMTP_URL is not set: e-mails are written to ${directory}`,
+      "Set SMTP_URL, so that users get their e-mails.",
+    );
+  } catch (error) {
+    return mail.fail(`${directory}: ${reason(error)}`, "Make it writable, or set SMTP_URL.");
+  }
+}
+
+/** Emails that have waited too long or were abandoned. */
+export async function checkMailQueue(): Promise<Finding[]> {
+  const waiting = { sentAt: null, failedAt: null };
+  const [total, late, failed] = await Promise.all([
+    db().mail.count({ where: waiting }),
+    db().mail.count({ where: { ...waiting, createdAt: { lt: new Date(Date.now() - LATE_MINUTES * 60_000) } } }),
+    db().mail.findFirst({
+      where: { failedAt: { gt: new Date(Date.now() - 86_400_000) } },
+      orderBy: { failedAt: "desc" },
+      select: { lastError: true },
+    }),
+  ]);
+  if (failed) {
+    const why = reason(failed.lastError ?? "no reason recorded");
+    return [queue.warn(`an e-mail was abandoned within the last day (${why})`, "Check the mail server.")];
+  }
+  if (late > 0) {
+    const advice = "Check that the worker runs and the server accepts e-mails.";
+    return [queue.warn(`${late} of ${total} have waited for over ${LATE_MINUTES} minutes`, advice)];
+  }
+  return [queue.ok(total === 0 ? "empty" : `${total} waiting`)];
+}

@@ -1,0 +1,129 @@
+import { Resolver } from "node:dns/promises";
+import ipaddr from "ipaddr.js";
+import { env } from "#core/env.ts";
+import { countAlive } from "#core/operations/heartbeat.ts";
+import { isThisMachine, originKind } from "#core/operations/set-up-steps.ts";
+import { findUntrustedProxies } from "#core/operations/untrusted-proxy.ts";
+import { type Finding, findings, reason } from "./finding.ts";
+
+const TIMEOUT_MS = 3_000;
+const proxy = findings("proxy");
+
+/** The URL that users and apps know: everything that we sign or redirect to contains it. */
+export function checkOrigin(): Finding[] {
+  const origin = findings("origin");
+  const { ORIGIN, TRUST_PROXY } = env();
+  const kind = originKind();
+  if (kind === "this_machine") return [origin.ok(`${ORIGIN}: for this machine only`), ...checkProxy(TRUST_PROXY)];
+  if (kind === "http") {
+    const advice =
+      "Put a TLS proxy in front and set ORIGIN to its https URL: without it, passwords and tokens travel unencrypted.";
+    return [origin.warn(`${ORIGIN} is not https`, advice), ...checkProxy(TRUST_PROXY)];
+  }
+  const missing = proxy.warn(
+    "TRUST_PROXY is not set",
+    "Set it to the IP address of the TLS proxy: until then, limits by IP address treat everybody as that proxy.",
+  );
+  return [origin.ok(ORIGIN), ...(TRUST_PROXY.length === 0 ? [missing] : checkProxy(TRUST_PROXY))];
+}
+
+/** Proxies that TRUST_PROXY does not name and that the running service has seen. */
+export async function checkForwarded(): Promise<Finding[]> {
+  return (await findUntrustedProxies()).map(({ address, isNear }) =>
+    isNear
+      ? proxy.fail(
+          `requests come through ${address}, which TRUST_PROXY does not name`,
+          `Add ${address} to TRUST_PROXY if it is your proxy: until then everybody behind it counts as one client, and one user's wrong ` +
+            "passwords lock out all of them. If it is not, find out who sends X-Forwarded-For.",
+        )
+      : proxy.warn(
+          `X-Forwarded-For came from ${address}, which TRUST_PROXY does not name`,
+          "If that is your proxy or content delivery network (CDN), add its addresses to TRUST_PROXY. If not, a client made it up, and we ignored it.",
+        ),
+  );
+}
+
+function checkProxy(trusted: readonly string[]): Finding[] {
+  const bad = trusted.find((entry) => !isRange(entry));
+  if (bad) return [proxy.fail(`TRUST_PROXY has ${bad}, which is not an address range`, "Correct it, for example to 10.0.0.0/8.")];
+  const everyone = trusted.find((entry) => entry.endsWith("/0"));
+  if (everyone) {
+    const advice = "Name only your proxy's own address. As it is set, anybody can claim any IP address with X-Forwarded-For.";
+    return [proxy.fail(`TRUST_PROXY trusts everybody (${everyone})`, advice)];
+  }
+  return trusted.length > 0 ? [proxy.ok(`trusts ${trusted.join(", ")}`)] : [];
+}
+
+/** Whether an entry of an address list is an address, or one with a valid prefix length. */
+function isRange(entry: string): boolean {
+  return entry.includes("/") ? ipaddr.isValidCIDR(entry) : ipaddr.isValid(entry);
+}
+
+/** Whether we can resolve the hosts that others name, and which private addresses the service may call. */
+export async function checkOutbound(): Promise<Finding[]> {
+  return [await checkResolver(), checkAllowList(env().OUTBOUND_ALLOW_CIDRS)];
+}
+
+async function checkResolver(): Promise<Finding> {
+  const names = findings("name resolution");
+  const { hostname } = new URL(env().ORIGIN);
+  // Our own name if we have one; otherwise a name that is reserved for examples and exists (RFC 2606).
+  const host = isThisMachine(hostname) || /^[\d.]+$|:/.test(hostname) ? "example.com" : hostname;
+  const resolver = new Resolver({ timeout: TIMEOUT_MS, tries: 1 });
+  try {
+    const addresses = await Promise.any([resolver.resolve4(host), resolver.resolve6(host)]);
+    return names.ok(`${host} is ${addresses[0]}`);
+  } catch (error) {
+    const cause = error instanceof AggregateError ? error.errors[0] : error;
+    const advice = "Check this machine's name servers: without them the service reaches no metadata document and no webhook.";
+    return names.warn(`${host} was not found (${reason(cause)})`, advice);
+  }
+}
+
+function checkAllowList(ranges: readonly string[]): Finding {
+  const outbound = findings("outbound");
+  const bad = ranges.find((entry) => !isRange(entry));
+  if (bad) {
+    return outbound.fail(
+      `OUTBOUND_ALLOW_CIDRS has ${bad}, which is not an address range`,
+      "Correct it, for example to 10.0.0.0/8.",
+    );
+  }
+  const everything = ranges.find((entry) => entry.endsWith("/0"));
+  if (everything) {
+    const advice =
+      "Allow only the ranges of your receivers. As it is set, anybody with a webhook can reach your internal services.";
+    return outbound.fail(`OUTBOUND_ALLOW_CIDRS allows every address (${everything})`, advice);
+  }
+  const loopback = ranges.find((entry) => isThisMachine(entry.split("/")[0] ?? ""));
+  if (loopback) {
+    const advice = "Fine for a demonstration; remove it if strangers can create webhooks.";
+    return outbound.warn(`OUTBOUND_ALLOW_CIDRS opens this machine itself (${loopback})`, advice);
+  }
+  return outbound.ok(ranges.length > 0 ? `public addresses, and ${ranges.join(", ")}` : "public addresses only");
+}
+
+/** Whether the service runs here and reports that it is ready. A stopped service is fine. */
+export async function checkService(): Promise<Finding[]> {
+  const service = findings("service");
+  const address = `http://127.0.0.1:${env().PORT}/readyz`;
+  try {
+    const answer = await fetch(address, { redirect: "manual", signal: AbortSignal.timeout(TIMEOUT_MS) });
+    if (answer.ok) return [service.ok(`ready on port ${env().PORT}`)];
+    const advice = "Read the service's log; if another program has the port, set PORT.";
+    return [service.fail(`${address} answers ${answer.status}`, advice)];
+  } catch (error) {
+    const cause = reason((error as Error).cause ?? error);
+    if (cause.includes("ECONNREFUSED")) return [service.ok("not running")];
+    return [service.fail(`${address}: ${cause}`, "Read the service's log and restart it.")];
+  }
+}
+
+/** Whether a worker runs if the web process does, by the heartbeats of both. */
+export async function checkWorker(): Promise<Finding[]> {
+  const workers = findings("worker");
+  const { web, worker } = await countAlive();
+  if (worker > 0) return [workers.ok(worker === 1 ? "alive" : `${worker} alive`)];
+  if (web === 0) return [workers.ok("not running")];
+  return [workers.fail("no worker runs beside the web process: no e-mail is sent", "Read the service's log and restart it.")];
+}

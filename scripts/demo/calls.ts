@@ -1,0 +1,59 @@
+import { childEnvironment } from "#core/env.ts";
+import { AdminProcess } from "../admin/admin-process.ts";
+
+/** The operator's command failed; `code` is its error code, such as `conflict`. */
+export class AdminError extends Error {
+  override name = "AdminError";
+  readonly code: string;
+
+  constructor(command: string, { error, code }: { error: string; code: string }) {
+    super(`${command}: ${error}`);
+    this.code = code;
+  }
+}
+
+let running: AdminProcess | undefined;
+
+/** Runs the operator's command (`npm run admin -- …`) and returns its JSON. @throws AdminError */
+export async function runAdmin<T>(...args: string[]): Promise<T> {
+  running ??= new AdminProcess(childEnvironment());
+  const { json, failure } = await running.ask(args);
+  if (failure) throw new AdminError(`admin ${args.slice(0, 2).join(" ")}`, failure);
+  return json as T;
+}
+
+/** Call it after the last command. */
+export function endAdmin(): void {
+  running?.close();
+}
+
+export type Caller = {
+  <T>(method: string, path: string, body: unknown, contentType?: string): Promise<T>;
+  /** With which it calls; git takes it too. */
+  token: string;
+};
+
+/** Calls the API for a user, as one of their programs would, with a token of that name that expires tomorrow. */
+export function callAs(username: string, origin: string, { name, scopes }: { name: string; scopes: string }): Promise<Caller> {
+  return callWith(["--user", username, "--scopes", scopes, "--expires", "1", "--name", name], origin);
+}
+
+/** Calls the API with a token that does not expire: a webhook stops when the token that created it ends, and has no more rights than it. */
+export function callToMakeWebhooks(username: string, origin: string): Promise<Caller> {
+  return callWith(["--user", username, "--scopes", "webhooks read-repos", "--name", "Webhook setup"], origin);
+}
+
+async function callWith(options: string[], origin: string): Promise<Caller> {
+  const { token } = await runAdmin<{ token: string }>("token", "create", ...options);
+  const call = async (method: string, path: string, body: unknown, contentType = "application/json") => {
+    const answer = await fetch(origin + path, {
+      method,
+      headers: { authorization: `Bearer ${token}`, "content-type": contentType },
+      body: typeof body === "string" ? body : JSON.stringify(body),
+    });
+    const text = await answer.text();
+    if (!answer.ok) throw new Error(`${method} ${path} was answered with ${answer.status}: ${text}`);
+    return JSON.parse(text || "{}");
+  };
+  return Object.assign(call, { token });
+}

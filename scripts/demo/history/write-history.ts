@@ -1,0 +1,58 @@
+import type pg from "pg";
+import { withConnection } from "#core/db.ts";
+import { HISTORY_DAYS } from "../sample-commits.ts";
+
+/** Rows by table; their keys are its columns. */
+export type Rows = Readonly<Record<string, readonly object[]>>;
+
+/** Everything of the samples is this much older than the seeding, so that it was there before its first use. */
+const OLDER_DAYS = HISTORY_DAYS + 3;
+
+/** Conditions that find the rows of the sample people, by table. With DATABASE_URL, the same database may have other people's rows. */
+const owned = {
+  user: "id = ANY ($1)",
+  organization: "id = ANY ($1)",
+  membership: "org_id = ANY ($1)",
+  oauth_app: "owner_user_id = ANY ($1) OR owner_org_id = ANY ($1)",
+  webhook: "owner_id = ANY ($1)",
+  repo: "owner_id = ANY ($1)",
+} as const;
+
+type History = {
+  /** The sample people and organizations. */
+  ownerIds: readonly string[];
+  /** When the content of each repository last changed. */
+  changes: ReadonlyArray<{ repoId: string; at: Date }>;
+  rows: Rows;
+};
+
+/** All of it or nothing: a run that is cut short leaves nothing for the next one to repeat. */
+export async function writeHistory({ ownerIds, changes, rows }: History): Promise<void> {
+  await withConnection(async (client) => {
+    await client.query("BEGIN");
+    for (const [table, isOwned] of Object.entries(owned)) {
+      const older = `created_at = created_at - make_interval(days => ${OLDER_DAYS})`;
+      await client.query(`UPDATE "${table}" SET ${older} WHERE ${isOwned}`, [ownerIds]);
+    }
+    await client.query(
+      "UPDATE repo r SET updated_at = c.at FROM unnest($1::text[], $2::timestamptz[]) AS c(id, at) WHERE r.id = c.id",
+      [changes.map(({ repoId }) => repoId), changes.map(({ at }) => at)],
+    );
+    await client.query(
+      "SELECT make_delivery_partitions((now() AT TIME ZONE 'UTC')::date - $1::int, (now() AT TIME ZONE 'UTC')::date)",
+      [HISTORY_DAYS],
+    );
+    for (const [table, all] of Object.entries(rows)) await insert(client, table, all);
+    await client.query("COMMIT");
+  });
+}
+
+async function insert(client: pg.ClientBase, table: string, rows: readonly object[]): Promise<void> {
+  const [first] = rows;
+  if (!first) return;
+  const columns = Object.keys(first).join(", ");
+  await client.query(
+    `INSERT INTO ${table} (${columns}) SELECT ${columns} FROM json_populate_recordset(NULL::${table}, $1::json)`,
+    [JSON.stringify(rows)],
+  );
+}

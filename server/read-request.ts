@@ -1,0 +1,58 @@
+import type { IncomingMessage } from "node:http";
+import { env } from "#core/env.ts";
+
+/** The path and query of a request line. */
+export type Target = { pathname: string; search: string };
+
+/**
+ * Parses the target of a request line, in origin form or in the absolute form that proxies may send. Undefined for what is invalid here:
+ * another form, a path that is not UTF-8 when decoded, a NUL, or a segment `.` or `..` (S51, S138). Clients resolve those; Next does too,
+ * and would show a page that no door has checked.
+ */
+export function parseTarget(url: string | undefined): Target | undefined {
+  if (!url) return undefined;
+  const local = url.replace(/^https?:\/\/[^/?#]*/i, "").replace(/^(?=\?|$)/, "/");
+  if (!local.startsWith("/") || /%00|\0|#/.test(local)) return undefined;
+  const query = local.indexOf("?");
+  const pathname = query < 0 ? local : local.slice(0, query);
+  if (/\/(\.|%2e){1,2}(\/|$)/i.test(pathname)) return undefined;
+  try {
+    decodeURIComponent(pathname);
+  } catch {
+    return undefined;
+  }
+  return { pathname, search: query < 0 ? "" : local.slice(query) };
+}
+
+export function cookieOf({ headers }: IncomingMessage, name: string): string | undefined {
+  for (const pair of headers.cookie?.split(";") ?? []) {
+    const at = pair.indexOf("=");
+    if (at > 0 && pair.slice(0, at).trim() === name) return pair.slice(at + 1).trim();
+  }
+  return undefined;
+}
+
+const SAFE_METHODS = new Set(["GET", "HEAD", "OPTIONS"]);
+
+/**
+ * Whether another site sent a form or an action to a page (S25, S108). Browsers report that in `Sec-Fetch-Site`, which no script can set.
+ * Over plain http to a name other than localhost they do not; there `Origin` decides, and cookies are also SameSite=Lax.
+ *
+ * Our pages send no referrer (S23), and with that policy a plain form's `Origin` is "null" (Fetch, "append a request Origin header"), which
+ * Next rejects. So if the request is known to be ours, `Origin` is set to its actual value.
+ */
+export function isCrossSite(req: IncomingMessage): boolean {
+  if (SAFE_METHODS.has(req.method ?? "")) return false;
+  const { ORIGIN } = env();
+  const { origin } = req.headers;
+  const site = req.headers["sec-fetch-site"];
+  if (site !== undefined) {
+    if (site !== "same-origin" && site !== "none") return true;
+    if (origin === "null") req.headers.origin = ORIGIN;
+    return false;
+  }
+  if (origin === undefined || origin === ORIGIN) return false;
+  if (origin !== "null" || ORIGIN.startsWith("https:")) return true;
+  req.headers.origin = ORIGIN;
+  return false;
+}

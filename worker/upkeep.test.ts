@@ -1,0 +1,47 @@
+import { afterAll, expect, onTestFinished, test, vi } from "vitest";
+import { db } from "#core/db.ts";
+import { Prisma } from "#core/generated/prisma/client.ts";
+import { newId } from "#core/ids.ts";
+import { stopListening } from "#core/notifications.ts";
+import { startSessionEnds } from "./upkeep.ts";
+
+afterAll(stopListening);
+
+/** A user with a site session, and the engine's session under it. */
+async function signedIn(expiresAt = new Date(Date.now() + 60_000)): Promise<string> {
+  const userId = newId();
+  const name = `u-${userId}`;
+  const email = `${name}@example.test`;
+  await db().user.create({ data: { id: userId, username: name, fullName: name, email, emailCanonical: email } });
+  const siteSessionId = newId();
+  await db().siteSession.create({ data: { id: siteSessionId, tokenHash: newId(), userId, expiresAt } });
+  const payload = { siteSessionId, authorizations: { "some-app": { sid: newId() } } };
+  await db().oAuthArtifact.create({ data: { model: "Session", idHash: newId(), accountId: userId, payload } });
+  return userId;
+}
+
+/** Those that still have an app. */
+const engineSessions = (userId: string) =>
+  db().oAuthArtifact.count({
+    where: { model: "Session", accountId: userId, payload: { path: ["authorizations"], not: Prisma.AnyNull } },
+  });
+const isOver = (userId: string) => vi.waitFor(async () => expect(await engineSessions(userId)).toBe(0));
+
+test("the engine's sessions end with the site session: earlier ended and expired ones, and current ones at once", async () => {
+  const [before, expired, another] = [await signedIn(), await signedIn(new Date(Date.now() - 1_000)), await signedIn()];
+  const end = (userId: string) => db().siteSession.updateMany({ where: { userId }, data: { endedAt: new Date() } });
+  await end(before);
+  const loop = await startSessionEnds();
+  onTestFinished(() => loop.stop());
+  await isOver(before);
+  await isOver(expired);
+  // By the announcements, not by the poll every five seconds: five of these, one after another, would wait for four more.
+  const people = await Promise.all(Array.from({ length: 5 }, () => signedIn()));
+  const startedAt = performance.now();
+  for (const person of people) {
+    await end(person);
+    await isOver(person);
+  }
+  expect(performance.now() - startedAt).toBeLessThan(20_000);
+  expect(await engineSessions(another)).toBe(1);
+});
