@@ -230,8 +230,9 @@ test.describe("without JavaScript", () => {
     await expect(page.getByText("Fill this in.")).toBeVisible();
     await page.getByRole("textbox", { name: "Name" }).fill("Creations");
     await page.getByRole("button", { name: "Save view" }).click();
-    await page.goto(address);
     const view = page.getByRole("navigation", { name: "Saved views" }).getByRole("link", { name: "Creations" });
+    await expect(view).toBeVisible();
+    await page.goto(address);
     await view.click();
     await expect(page).toHaveURL(`${address}?event=repo.create&text=told`);
     await expect(view).toHaveAttribute("aria-current", "true");

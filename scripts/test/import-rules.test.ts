@@ -69,6 +69,7 @@ const forbidden = [
 
 const allowed = [
   ["core/oauth/a.ts", "oidc-provider"],
+  ["server/pooler.test.ts", "#core/backup/create-backup.ts"],
   ["core/oauth/a.ts", "../accounts/throttle.ts"],
   ["core/oauth/consents/a.ts", "../pages/error-page.ts"],
   ["core/oauth/provider-internals.ts", "oidc-provider/lib/models/index.js"],

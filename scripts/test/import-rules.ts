@@ -76,7 +76,7 @@ const rules: readonly ImportRule[] = [
     why: "core/outbound stands alone: env, errors, log, Node, undici and ipaddr.js only.",
   },
   {
-    files: /^(core\/(?!backup\/)|app\/|api\/|pages\/|worker\/|server[./])/,
+    files: /^(?!.*\.test\.ts$)(core\/(?!backup\/)|app\/|api\/|pages\/|worker\/|server[./])/,
     mayNotImport: /^core\/backup\//,
     why: "Only the operator's command makes and restores backups.",
   },
