@@ -18,6 +18,16 @@ export type Outcome = {
   faults: string[];
 };
 
+/** A row of the table of results. */
+export function rowOf(
+  name: string,
+  { sent, delivered, lost, duplicates, inFlight, recoverySeconds, note, faults }: Outcome,
+): string {
+  const recovery = recoverySeconds === undefined ? "–" : `${recoverySeconds} s`;
+  const words = [faults.length > 0 ? `**not as wanted: ${faults.join("; ")}**` : "as wanted", ...(note ? [note] : [])].join("; ");
+  return `| ${[name, sent, delivered, lost, duplicates, inFlight ?? "–", recovery, words].join(" | ")} |`;
+}
+
 /** Queries the database until it answers: it may be starting, or the machine may be busy. */
 export async function ask<Row extends pg.QueryResultRow>(
   service: ChaosService,

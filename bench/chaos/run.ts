@@ -2,19 +2,20 @@ import { cpus, loadavg, totalmem } from "node:os";
 import { db } from "#core/db.ts";
 import { runAbuse } from "./abuse/run.ts";
 import { startCluster } from "./cluster.ts";
-import type { Outcome } from "./measure.ts";
+import { type Outcome, rowOf } from "./measure.ts";
 import type { Scenario } from "./scenario.ts";
 import { failoverScenarios } from "./scenarios/failover.ts";
 import * as hosts from "./scenarios/hosts.ts";
 import * as kills from "./scenarios/kills.ts";
 import * as rest from "./scenarios/rest.ts";
 import { startChaosService, versions } from "./service.ts";
+import { runUpgrade } from "./upgrade.ts";
 
 /**
  * `npm run chaos [-- WORD]`: a real service, a real receiver, and faults between them. Prints what was sent, delivered, lost and
  * delivered twice, and how long it took until nothing was overdue. Exits with 1 if a requirement failed. `npm run chaos -- abuse`
  * attacks a service instead, beside healthy clients (abuse/run.ts). `npm run chaos -- failover` runs it on a cluster of PostgreSQL servers
- * whose primary fails (cluster.ts).
+ * whose primary fails (cluster.ts). `npm run chaos -- upgrade COMMIT` replaces the processes of an older version (upgrade.ts).
  */
 const scenarios: Scenario[] = [
   kills.baseline,
@@ -35,6 +36,7 @@ const scenarios: Scenario[] = [
 
 const only = process.argv.slice(2);
 if (only[0] === "abuse") process.exit(await runAbuse(only.slice(1)));
+if (only[0] === "upgrade") process.exit(await runUpgrade(only.slice(1)));
 const chosen = scenarios.filter(({ name }) => only.length === 0 || only.some((word) => name.includes(word)));
 
 const cluster = only[0] === "failover" ? await startCluster() : undefined;
@@ -71,10 +73,4 @@ process.exit(status);
 function failed(error: unknown): Outcome {
   console.error(error);
   return { sent: 0, delivered: 0, lost: 0, duplicates: 0, faults: [String(error)] };
-}
-
-function rowOf(name: string, { sent, delivered, lost, duplicates, inFlight, recoverySeconds, note, faults }: Outcome): string {
-  const recovery = recoverySeconds === undefined ? "–" : `${recoverySeconds} s`;
-  const words = [faults.length > 0 ? `**not as wanted: ${faults.join("; ")}**` : "as wanted", ...(note ? [note] : [])].join("; ");
-  return `| ${[name, sent, delivered, lost, duplicates, inFlight ?? "–", recovery, words].join(" | ")} |`;
 }

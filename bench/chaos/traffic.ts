@@ -5,10 +5,8 @@ import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { promisify } from "node:util";
 import { operatorCommand } from "#core/access/actor.ts";
-import { createPersonalAccessToken } from "#core/accounts/tokens/personal-access-tokens.ts";
 import { noOrigin } from "#core/audit/request-origin.ts";
 import { createRepo } from "#core/hub/repos/create-repo.ts";
-import { newId } from "#core/ids.ts";
 import { exchangeForm, prepareExchange } from "#core/oauth/testing/exchange.ts";
 import { asApp, authorize, prepare, redemption, signIn } from "#core/oauth/testing/sign-in.ts";
 import { type AnyWorld, worldAt } from "#core/oauth/testing/world.ts";
@@ -36,7 +34,7 @@ export async function prepareTraffic(service: ChaosService) {
   const world = worldAt(origin);
   const traffic = { isOver: false, busy: 0, ambiguous: 0, wrong: new Map<string, number>(), spent: [] as Spent[] };
   let tokens: { client: Client; token: string }[] = [];
-  const pushes = await preparePushes(service);
+  const pushes = await preparePushes(service, world);
   const exchanging = await prepareExchange(world);
   const people: Client[] = [];
   while (people.length < PEOPLE) people.push(await prepare(world, { isConfidential: true }));
@@ -153,12 +151,11 @@ async function refusedOf(world: AnyWorld, tokens: string[]): Promise<number> {
 }
 
 /** A repository with a copy from which commits are pushed. */
-async function preparePushes(service: ChaosService) {
+async function preparePushes(service: ChaosService, world: AnyWorld) {
   const directory = mkdtempSync(join(tmpdir(), "keyhook-traffic-"));
-  const name = `pushed-${newId()}`;
-  const input = { name, scopes: ["write-repos"], expiresInDays: 1 };
-  const { token } = await createPersonalAccessToken(operatorCommand, service.ownerId, input, noOrigin);
-  const repo = await createRepo(operatorCommand, { type: "model", owner: "mara", name }, noOrigin);
+  const { person, tokens } = await signIn(world, { scopes: ["openid", "write-repos"] }, { scope: "openid write-repos" });
+  const owner = person.username;
+  const repo = await createRepo(operatorCommand, { type: "model", owner, name: "pushed" }, noOrigin);
   const env = {
     ...process.env,
     ...{ GIT_CONFIG_GLOBAL: devNull, GIT_CONFIG_NOSYSTEM: "1", GIT_TERMINAL_PROMPT: "0" },
@@ -167,7 +164,10 @@ async function preparePushes(service: ChaosService) {
   };
   const git = async (...args: string[]) => (await run("git", ["-C", directory, ...args], { env })).stdout.trim();
   await git("init", "--quiet", "--initial-branch=main");
-  const remote = Object.assign(new URL(`${service.running.origin}/${repo.fullName}`), { username: "mara", password: token });
+  const remote = Object.assign(new URL(`${service.running.origin}/${repo.fullName}`), {
+    username: owner,
+    password: tokens.access_token,
+  });
   await git("remote", "add", "origin", remote.href);
   const confirmed: string[] = [];
   return {
