@@ -14,8 +14,8 @@ const LEASE_SECONDS = 90;
 const RENEW_MS = 30_000;
 
 /**
- * Reserves space for bytes that are about to be stored in a repository, so that concurrent uploads cannot exceed the quota
- * together (docs/decisions/076). Call it before accepting the bytes, and release the reservation once they are counted.
+ * Reserves storage for bytes that are about to be stored in a repository, so that concurrent uploads cannot exceed the quota together
+ * (docs/decisions/076). Call it before accepting the bytes, and release the reservation once they are counted.
  * @param what they are, for the refusal: `this push`
  * @param options.isOutsider for users who may only propose changes: they do not learn how much others store
  * @throws ServiceError `storage_full`, which says how much is used and what to do
@@ -58,8 +58,8 @@ export async function holdRemoved(tx: Db, owner: StorageOwner, bytes: number): P
 }
 
 /**
- * Checks that there is enough space, without reserving any. Within a transaction that stores the bytes, no other upload gets the
- * space until the transaction ends.
+ * Checks that there is enough storage, without reserving any. Within a transaction that stores the bytes, no other upload gets that storage
+ * until the transaction ends.
  * @throws ServiceError `storage_full`
  */
 export async function requireRoom(
@@ -107,9 +107,9 @@ const outsiderRefusal = ({ handle }: StorageOwner, what: string): ServiceError =
   new ServiceError("storage_full", `The storage of ${handle} has no space for ${what}. Ask them to free some.`);
 
 /**
- * Counts an upload that has arrived, in the transaction that records it. It checks the space again: the quota may be smaller by
- * now, the reservation may have expired, and a repository that moved has an owner whose space was never checked. The rest of the
- * reservation stays: a client has a URL for it.
+ * Counts an upload that has arrived, in the transaction that records it. It checks the storage again: the quota may be smaller by now, the
+ * reservation may have expired, and a repository that moved has an owner whose storage was never checked. The rest of the reservation
+ * stays: a client has a URL for it.
  * @throws ServiceError `storage_full`
  */
 export async function settleUpload(tx: Db, owner: StorageOwner, id: string, bytes: number): Promise<void> {
@@ -118,7 +118,7 @@ export async function settleUpload(tx: Db, owner: StorageOwner, id: string, byte
   await tx.storageHold.updateMany({ where: { id }, data: { bytes: { decrement: bytes } } });
 }
 
-/** What users who may write to an owner's repositories see when no space is left. */
+/** What users who may write to an owner's repositories see when no storage is left. */
 function refusal(
   { kind, handle }: StorageOwner,
   { used, held: uploading, removed, quota }: Room,
@@ -128,7 +128,7 @@ function refusal(
   const most = quota ?? 0;
   const underWay = uploading > 0 ? `, with ${readableSize(uploading)} more being uploaded` : "";
   const state = `${handle} uses ${readableSize(used)} of ${readableSize(most)} of storage${underWay}.`;
-  // A request for a single byte finds out whether there is any space at all.
+  // A request for a single byte finds out whether there is any storage left.
   const size = bytes > 1 ? `, which needs ${readableSize(bytes)}` : "";
   const need = ` There is no room for ${what}${size}.`;
   const page = `${env().ORIGIN}${kind === "user" ? "/settings/storage" : `/organizations/${handle}/settings/storage`}`;

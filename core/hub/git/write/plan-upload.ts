@@ -31,7 +31,7 @@ type UploadPlan = {
   mode: "regular" | "lfs";
   /** Whether .gitignore excludes it. */
   isIgnored: boolean;
-  /** The present content: the blob, or the SHA-256 of a file in Git LFS. Undefined if the file does not exist. */
+  /** The current content: the blob, or the SHA-256 of a file in Git LFS. Undefined if the file does not exist. */
   oid: string | undefined;
 };
 
