@@ -14,7 +14,7 @@ type Lease = {
   /** How many watchers of one event. */
   page: number;
   triggersPerDay: number;
-  /** Whether to lease only events for whose watchers the owners show that they may receive them, which is nearly every event. */
+  /** Whether to lease only events whose watchers may obviously receive them (`mayReceiveIfPlain`): nearly every event. */
   isPlain: boolean;
 };
 
