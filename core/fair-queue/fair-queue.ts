@@ -208,18 +208,16 @@ export class FairQueue {
   }
 
   #nextOf(side: Side, other: Side): (() => void) | undefined {
-    const lines = [...side.lines.values()];
     // Slow callers queue again after each slot that they yield. However many they are, they are served only when nobody else can be.
-    const yielded = lines.filter(({ party }) => this.#yielded.has(party));
-    const others = yielded.length > 0 ? lines.filter((line) => !yielded.includes(line)) : lines;
-    for (const line of [...others, ...yielded]) {
+    const lines = Map.groupBy(side.lines.values(), ({ party }) => this.#yielded.has(party));
+    for (const line of [...(lines.get(false) ?? []), ...(lines.get(true) ?? [])]) {
       for (const [key, [first]] of line.byWithin) {
         if (!first || !this.#admits(line.party, first.within)) continue;
         return () => {
-          first.start();
           moveToEnd(line.byWithin, key);
           moveToEnd(side.lines, line.party.key);
           this.#sides = [other, side];
+          first.start();
         };
       }
     }
@@ -280,8 +278,7 @@ const SENTENCES = {
 };
 
 function moveToEnd<T>(map: Map<string, T>, key: string): void {
-  const value = map.get(key);
-  if (value === undefined) return;
+  const value = map.get(key) as T;
   map.delete(key);
   map.set(key, value);
 }
