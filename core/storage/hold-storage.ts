@@ -22,7 +22,7 @@ const RENEW_MS = 30_000;
  */
 export async function holdStorage(owner: StorageOwner, bytes: number, what: string, { isOutsider = false } = {}): Promise<Hold> {
   const id = newId();
-  const room = await askForRoom(db(), owner, [{ id, bytes }], LEASE_SECONDS);
+  const room = await requestStorage(db(), owner, [{ id, bytes }], LEASE_SECONDS);
   if (!room.isHeld) throw isOutsider ? outsiderRefusal(owner, what) : refusal(owner, room, bytes, what);
   if (room.quota === null) return { id, release: async () => undefined };
   if (held.size === 0) renewing = setInterval(() => void renew(), RENEW_MS).unref();
@@ -46,7 +46,7 @@ export async function holdUploads(
   uploads: readonly { id: string; bytes: number }[],
   { seconds, what, tx = db() }: { seconds: number; what: string; tx?: Db },
 ): Promise<void> {
-  const room = await askForRoom(tx, owner, uploads, seconds);
+  const room = await requestStorage(tx, owner, uploads, seconds);
   if (!room.isHeld) throw refusal(owner, room, total(uploads), what);
 }
 
@@ -68,27 +68,27 @@ export async function requireRoom(
   what: string,
   { tx = db(), isOutsider = false }: { tx?: Db; isOutsider?: boolean } = {},
 ): Promise<void> {
-  const room = await askForRoom(tx, owner, [], 0, bytes);
+  const room = await requestStorage(tx, owner, [], 0, bytes);
   if (!room.isHeld) throw isOutsider ? outsiderRefusal(owner, what) : refusal(owner, room, bytes, what);
 }
 
 /** How many more bytes an owner may store: at least 0; undefined means no limit. */
 export async function roomOf(owner: StorageOwner): Promise<number | undefined> {
-  const { quota, used, held, removed } = await askForRoom(db(), owner, [], 0, 0);
+  const { quota, used, held, removed } = await requestStorage(db(), owner, [], 0, 0);
   if (quota === null) return undefined;
   return Math.max(0, Math.min(quota - used - held, 2 * quota - used - held - removed));
 }
 
 /** Null means no limit. */
 export async function quotaOf(owner: StorageOwner): Promise<number | null> {
-  return (await askForRoom(db(), owner, [], 0, 0)).quota;
+  return (await requestStorage(db(), owner, [], 0, 0)).quota;
 }
 
 type Room = { isHeld: boolean; used: number; held: number; removed: number; quota: number | null };
 
 const total = (uploads: readonly { bytes: number }[]): number => uploads.reduce((sum, { bytes }) => sum + bytes, 0);
 
-async function askForRoom(
+async function requestStorage(
   tx: Db,
   owner: StorageOwner,
   holds: readonly { id: string; bytes: number }[],

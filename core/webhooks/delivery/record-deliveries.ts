@@ -70,7 +70,7 @@ export const isClaimLost = (error: unknown): boolean => databaseCodes(error).inc
  * An error unrelated to the data, which the next try may not meet: a deadlock with a change of the webhook, a lock that was
  * held for longer than a statement may take, or no lock, memory or connection available, from Postgres or Prisma.
  */
-export const isPassing = (error: unknown): boolean =>
+export const isTemporary = (error: unknown): boolean =>
   databaseCodes(error).some((code) => typeof code === "string" && /^(40...|53...|55P03|57014|P2024|P2028|P2034)$/.test(code));
 
 /** The sum of two arrays, written out: unnesting them would take most of the statement's time. */
