@@ -29,7 +29,7 @@ beforeAll(async () => {
 /** CPU time of this thread, which does not depend on how busy the machine is. */
 const cpuMs = () => process.threadCpuUsage().user / 1_000;
 
-/** How long the event loop was taken at most between two of its turns. @returns stops looking, and says so */
+/** Measures the longest time for which the event loop was blocked. @returns a function that ends the measurement and returns it */
 function longestPiece(): () => number {
   let [longest, last, isOver] = [0, cpuMs(), false];
   const look = () => {

@@ -484,7 +484,7 @@ describe("the exchange of a CI job's ID token", () => {
     };
     await use(throttleKey("ci_exchange_truster", ada.id), HOURLY_EXCHANGES_OF_USER.limit - 1);
     expect(await statuses()).toEqual([200, 429]);
-    // A publisher at its limit takes none from the other.
+    // A publisher at its limit uses up nothing of the other's.
     await use(throttleKey("ci_exchange_truster", ada.id), HOURLY_EXCHANGES_OF_USER.limit - 2);
     await use(throttleKey("ci_exchange_publisher_hour", ids[0] as string), HOURLY_EXCHANGES_OF_PUBLISHER.limit);
     expect(await statuses()).toEqual([429, 200]);
