@@ -11,7 +11,7 @@ import { PLACEHOLDER_ORIGIN } from "#core/docs/fill-in.ts";
 import { guides } from "#core/docs/guides.ts";
 import { renderGuide } from "#core/docs/render-guide.ts";
 
-/** Whatever the project says of where something is, in its documents and in its pages, leads there. */
+/** Every link and every file name in the project's documents and pages leads to what it names. */
 const ROOT = import.meta.dirname;
 const filling = { origin: PLACEHOLDER_ORIGIN, brand: "Keyhook", vendor: "keyhook", tokenPrefix: "kh_" };
 

@@ -38,9 +38,9 @@ import { startDeliveries } from "./worker/deliveries.ts";
 import type { Loop } from "./worker/loop.ts";
 
 /**
- * Each example of the guides, run as a reader would who copied it from the page: filled in by the same function, against the service over
- * real HTTP, with the programs and libraries that it names. `<!-- run: … -->` before an example names what it needs around it, below;
- * `<!-- not run: … -->` says why it cannot be.
+ * Runs each example of the guides as a reader would who copied it from the page: filled in by the same function, against the service over
+ * real HTTP, with the programs and libraries that it names. `<!-- run: … -->` before an example names the setup that it needs, which is
+ * defined below; `<!-- not run: … -->` says why it cannot run.
  */
 const ROOT = import.meta.dirname;
 const NOT_RUN_MAX = 20;
@@ -476,8 +476,8 @@ const read = guides
   }));
 const isNotRun = ({ directive }: CodeBlock) => directive?.verb === "not run";
 /**
- * Guides are run to the last example. Of the packages' READMEs and the operators' documents those that say so: the others are fragments that
- * the package's own tests compile (packages/sdk/src/stands-alone.test.ts), or need a machine of their own.
+ * All examples of guides are run. Of the packages' READMEs and the operators' documents, those that say so are run: the others are
+ * fragments that the package's own tests compile (packages/sdk/src/stands-alone.test.ts), or need a machine of their own.
  */
 const isElsewhere = ({ path }: Guide, { directive }: CodeBlock) => !path.startsWith("docs/guides/") && directive === undefined;
 

@@ -25,7 +25,7 @@ export default {
   // No page uses next/image. Its URL would render any page of the service, bypassing the checks of server/dispatch.ts.
   images: { unoptimized: true },
   turbopack: { root: import.meta.dirname },
-  // They find files of theirs beside themselves, or are native.
+  // They read files from their own folders, or are native modules.
   serverExternalPackages: [
     "@napi-rs/blake-hash",
     "@node-rs/argon2",
@@ -41,13 +41,13 @@ export default {
   typescript: { ignoreBuildErrors: true },
   experimental: {
     serverActions: { bodySizeLimit: "6mb" },
-    // The page for addresses without one has a frame. As app/not-found.tsx, each page would render it too, and load its scripts.
+    // The page for URLs that do not exist has a frame. If it was app/not-found.tsx, each page would render it too, and load its scripts.
     globalNotFound: true,
     // React and Next's own client are on every page: two files compress better than five.
     turbopackChunking: { maxChunkCountPerGroup: 1, maxMergeChunkSize: 10_000_000 },
     // It makes the next build faster, and this one slower by a third.
     turbopackFileSystemCacheForBuild: !process.env.CI,
-    // They are for people who read a stack.
+    // They are for people who read stack traces.
     turbopackSourceMaps: !process.env.CI,
   },
   rewrites: async () => ({

@@ -34,7 +34,7 @@ const options: ServerOptions = {
   headersTimeout: HEADERS_MS,
   // How long a request may take to arrive depends on its body (server/limit-time.ts).
   requestTimeout: 0,
-  // Any other upgrade is an ordinary request. Next would leave its socket open for ever, also after the client has closed it (S137). Only
+  // Any other upgrade is an ordinary request. Next would leave its socket open forever, even after the client has closed it (S137). Only
   // its development server upgrades connections.
   shouldUpgradeCallback: (req) => NODE_ENV === "development" || isAppSocket(req),
 };
@@ -62,7 +62,9 @@ pages = app.getRequestHandler();
 const stopping = new AbortController();
 await ensureSoon();
 
-/** If the database is unavailable, or too busy on a busy machine, the pages say so; the app is created when it is back. */
+/**
+ * Creates the command line's app. If the database is unavailable or too busy, the pages say so, and this is tried again until it is back.
+ */
 async function ensureSoon(): Promise<void> {
   await ensureCliApp().catch((error: unknown) => {
     if (!isDatabaseDown(error)) throw error;

@@ -48,7 +48,7 @@ server.on("upgrade", (req, socket, head) => {
 beforeAll(async () => {
   await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
   origin = `http://localhost:${(server.address() as AddressInfo).port}`;
-  // More than the tests leave running: one that waits for a place is another story.
+  // More than the tests leave running, because waiting for a slot is tested elsewhere.
   provideSettings({ ORIGIN: origin, SPACES_CONCURRENCY: "64" });
   ada = await signedInPerson();
   worker = await startSpaces();
@@ -330,7 +330,7 @@ describe("a Space that serves", () => {
         attempt("198.51.100.1", { method: "POST", headers: { "content-length": 100 } }).write("x");
         attempt("198.51.100.1", { headers: WEBSOCKET }).end();
       }
-      // Until as many as there are have got a place, and the rest wait or were refused.
+      // Until all slots are taken, and the other requests wait or were refused.
       await get(repo, "", { headers: { "x-forwarded-for": "198.51.100.1" } });
       const [answer] = await once(attempt("203.0.113.1", { method: "POST" }).end("quick"), "response");
       expect([answer.statusCode, JSON.parse(await text(answer)).length]).toEqual([200, 5]);
@@ -527,7 +527,7 @@ describe("how a Space runs", () => {
     const answer = await get(repo);
     expect(answer.status).toBe(503);
     expect(JSON.stringify(await answer.json())).toContain(message);
-    // Mended by the next push.
+    // The next push repairs it.
     await commitTo(repo, ada, { "README.md": README(), "app.js": app("mended") });
     expect(await (await get(repo)).json()).toMatchObject({ version: "mended" });
   });
@@ -589,12 +589,12 @@ describe("a visit that goes on", () => {
     const { result, statements } = await countStatements(() => Promise.all(asks.map((ask) => ask())));
     expect(result).toEqual(asks.map(() => true));
     expect(statements).toBeLessThan(50);
-    // The answer counts for no other credentials.
+    // The answer does not apply to other credentials.
     await expect(staysOpen(other, target, app)()).rejects.toMatchObject({ code: "not_found" });
   });
 });
 
-/** As if it had ended so often before. */
+/** As if it had ended that often before. */
 async function runsAfter(restarts: number, repo: Repo): Promise<void> {
   const { startedAt } = (await readSpaceRuntime(repo.id)) ?? {};
   await pool().query(

@@ -3,7 +3,7 @@ import { type Actor, anonymous, type Publisher, type TokenHolder } from "#core/a
 import { ServiceError } from "#core/errors.ts";
 import { countAgainst } from "#core/fair-queue/party.ts";
 import { type Bearer, findBearer, findJob, type Job } from "#core/oauth/tokens/find-bearer.ts";
-import { askedAnew, requireBearer, requireHolder } from "./bearer.ts";
+import { repeatableLookup, requireBearer, requireHolder } from "./bearer.ts";
 
 /** The actor of an API request: its token's holder, or an anonymous caller. */
 export async function actorOf(c: Context): Promise<Actor> {
@@ -17,8 +17,8 @@ export async function requireToken(c: Context): Promise<{ actor: TokenHolder | P
 }
 
 /** The actor of a request that may outlive its token: resolved anew at each call but the first. */
-export function actorAnew(c: Context): () => Promise<TokenHolder | Publisher> {
-  return askedAnew(c, async () => (await requireToken(c)).actor);
+export function actorLookup(c: Context): () => Promise<TokenHolder | Publisher> {
+  return repeatableLookup(c, async () => (await requireToken(c)).actor);
 }
 
 /** The actor of a request that requires a user's token, and the account. @throws ServiceError `forbidden` for a job's token */

@@ -44,7 +44,7 @@ function lookUp(c: Context, isProven: boolean): ReturnType<typeof findHolder> {
  * revoked (S112, S114).
  * @param find by `requireHolder`, or a function that looks a token up each time
  */
-export function askedAnew<T>(c: Context, find: () => Promise<T>): () => Promise<T> {
+export function repeatableLookup<T>(c: Context, find: () => Promise<T>): () => Promise<T> {
   let isFirst = true;
   return () => {
     const known: Known | undefined = c.get("holder");

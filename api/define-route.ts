@@ -10,7 +10,7 @@ import type { Platform } from "#core/hub/platforms/platform.ts";
 import type { RepoName } from "#core/hub/repos/find-repo.ts";
 import type { Bearer } from "#core/oauth/tokens/find-bearer.ts";
 import { actorOf, requirePersonsToken, requireToken } from "./actor.ts";
-import { askedAnew, requireHolder } from "./bearer.ts";
+import { repeatableLookup, requireHolder } from "./bearer.ts";
 import { type Address, type Caller, families, type Operation, operationOf } from "./openapi/operation.ts";
 import { requirePlatform } from "./require-platform.ts";
 
@@ -140,7 +140,7 @@ async function findActor(c: Context, who: Caller | undefined): Promise<object> {
   if (!who) return {};
   if (who === "platform") return { platform: await requirePlatform(c) };
   const find = { anyone: async () => ({ actor: await actorOf(c) }), token: requireToken, user: requirePersonsToken }[who];
-  const now = askedAnew(c, () => find(c));
+  const now = repeatableLookup(c, () => find(c));
   return { ...(await now()), actorNow: async () => (await now()).actor };
 }
 

@@ -87,7 +87,7 @@ test("S114 a streamed answer of a model ends when the token is revoked, and not 
   const upstream = await startUpstream();
   upstream.answers((_req, res, body) => {
     res.setHeader("content-type", "text/event-stream");
-    res.write(chunks(body)[0]); // It thinks about the next one.
+    res.write(chunks(body)[0]); // The model is still computing the next one.
   });
   const models = [{ name: "tide", upstreamName: "tide" }];
   const provider = { name: "Next door", baseUrl: upstream.url, apiKey: "sk-1", isOwnNetworkAllowed: true, models };

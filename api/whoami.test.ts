@@ -41,7 +41,7 @@ async function expectUnknown(token: string) {
 const personalToken = async (userId: string, scopes: string[] = ["read-repos"], expiresInDays: number | null = 30) =>
   createPersonalAccessToken(operatorCommand, userId, { name: "my laptop", scopes, expiresInDays }, noOrigin);
 
-describe("whoami-v2 with an OAuth token (wire 1.8)", () => {
+describe("whoami-v2 with an OAuth token", () => {
   test("has the fields that clients read", async () => {
     const at = await prepare(world);
     const { id, username, email } = at.person;
@@ -70,7 +70,7 @@ describe("whoami-v2 with an OAuth token (wire 1.8)", () => {
       auth: { type: "oauth", clientId: at.app.clientId },
     });
     expect(Math.abs(Date.parse(body.auth.expiresAt) - Date.now() - 28_800_000)).toBeLessThan(60_000);
-    // Without it the command-line client names the stored token itself; with it, it would use the app's name (wire 1.8).
+    // Without it, the command-line client chooses the stored token's name; with it, it would use the app's.
     expect(body.auth).not.toHaveProperty("accessToken");
     expect((await ask(tokens.access_token)).headers.get("cache-control")).toBe("no-store");
   });
@@ -102,7 +102,7 @@ describe("whoami-v2 with an OAuth token (wire 1.8)", () => {
     await expectUnknown(access_token);
   });
 
-  test("compares the scheme without case (wire 0.4)", async () => {
+  test("compares the scheme without case", async () => {
     const { tokens } = await signIn(world);
     for (const scheme of ["bearer", "BEARER", "Bearer"]) expect((await ask(tokens.access_token, scheme)).status).toBe(200);
   });
@@ -229,7 +229,7 @@ describe("whoami-v2 without a valid token", () => {
   });
 });
 
-test("wire 0.13: the list of agent harnesses is empty, in the form that huggingface_hub 2 needs, and cached for a day", async () => {
+test("the list of agent harnesses is empty, in the form that huggingface_hub 2 needs, and cached for a day", async () => {
   const response = await fetch(`${world.origin}/api/agent-harnesses`);
   expect(response.headers.get("cache-control")).toBe("public, max-age=86400");
   expect(await response.json()).toEqual({ standardEnvVars: [], harnesses: {} });

@@ -66,7 +66,7 @@ async function someCommittedFile(content: Buffer): Promise<{ repo: Repo; oid: st
   return { repo, oid, url: await commitFile(repo, oid, content.length) };
 }
 
-/** The file as a client describes it that finds these chunks in these xorbs, and sends the others in a new one. */
+/** The file as described by a client that finds these chunks in these xorbs and sends the others in a new one. */
 async function nextVersion(content: Buffer, known: TestXorb): Promise<{ file: TestFile; sent: TestXorb }> {
   const chunks = chunksOf(content);
   const places = new Map(known.chunks.map((chunk, at) => [hashText(hashChunk(chunk)), at]));
@@ -111,10 +111,10 @@ describe("a file that came by Git LFS", () => {
       expect(part.equals(content.subarray(start, end + 1))).toBe(true);
     }
     expect(stored()).toEqual(before);
-    // By Git LFS and HTTP it is what it was.
+    // Git LFS and HTTP still return the same file.
     expect((await bytesOf(url, { range: "bytes=5-99" })).equals(content.subarray(5, 100))).toBe(true);
     expect(await db().lfsObject.findMany({ where: { repoId: repo.id } })).toMatchObject([{ oid, location: `local:${oid}` }]);
-    // Only what describes it counts, besides.
+    // Besides the file, only the rows that describe its chunks count.
     expect(await lfsBytesOf(repo)).toBeLessThan(content.length * 1.005);
     expect(await recountStorage()).toBe(0);
   });

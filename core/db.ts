@@ -20,7 +20,10 @@ const kept = keeper.keyhookConnections;
 
 /** One caller alone uses half of them (shared-pool.ts). */
 const POOL_SIZE = 16;
-/** For transactions that take turns: more would only share the disk's time, and each may wait longer than for a stopped database. */
+/**
+ * For transactions that take turns: more connections would only divide the disk's time. A turn may come later than the other pool's timeout
+ * allows.
+ */
 const PIPELINES = { max: 4, connectionTimeoutMillis: 10_000, pipeline: true };
 /** For work that may take long, of which only a worker does more than one at a time. */
 const DIRECT = { max: 3, connectionTimeoutMillis: 10_000, statement_timeout: 10 * 60_000, isDirect: true };
@@ -71,7 +74,7 @@ export function pool(): pg.Pool {
 export const isPoolExhausted = (): boolean => kept.open?.pool.isAwaited ?? false;
 
 /**
- * Runs `work` on one connection, for a transaction: between two of them a pooler changes the server's connection. If it throws, the
+ * Runs `work` on one connection, for one transaction: a pooler may change the server's connection between two. If `work` throws, the
  * connection is closed, which ends the transaction.
  */
 export async function withConnection<T>(work: (client: pg.PoolClient) => Promise<T>, from = pool()): Promise<T> {
@@ -87,7 +90,10 @@ export async function withConnection<T>(work: (client: pg.PoolClient) => Promise
   }
 }
 
-/** Runs `work` on a connection of the server itself, for session locks and for what takes minutes. If it throws, it is closed. */
+/**
+ * Runs `work` on a connection of the server itself, for session locks and for work that takes minutes. If `work` throws, the connection is
+ * closed.
+ */
 export function withDirectConnection<T>(work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
   requireNoneHeld();
   return withConnection(work, connections().direct);
@@ -96,7 +102,7 @@ export function withDirectConnection<T>(work: (client: pg.PoolClient) => Promise
 /** The callbacks to run once each open transaction has committed. */
 const committed = new WeakMap<Sql, (() => void)[]>();
 
-/** Does `next` once the transaction has been committed, and never if it fails; at once outside a transaction. */
+/** Calls `next` once the transaction has been committed, and never if it fails; at once outside a transaction. */
 export function afterCommit(tx: Sql, next: () => void): void {
   const waiting = committed.get(tx);
   if (waiting) waiting.push(next);

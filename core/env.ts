@@ -18,7 +18,10 @@ const fields = z.object({
     .default("./data")
     .transform((path) => resolve(path)),
   DATABASE_URL: kind.postgresUrl.optional(),
-  /** The same database and role without a pooler, if DATABASE_URL leads to one: for what belongs to a connection, not to a transaction. */
+  /**
+   * The same database and role without a pooler, if DATABASE_URL leads to one. For what outlives a transaction on its connection: locks of
+   * a session, LISTEN.
+   */
   DATABASE_DIRECT_URL: kind.postgresUrl.optional(),
   /** The role that runs migrations, if the role of DATABASE_URL must not own the tables. */
   DATABASE_OWNER_URL: kind.postgresUrl.optional(),

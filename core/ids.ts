@@ -51,7 +51,7 @@ export function isId(text: unknown): text is string {
   return typeof text === "string" && ID.test(text);
 }
 
-/** When an ordered id was made, to a sixty-thousandth of a second. */
+/** When an ordered id was made, to 1/65,536 of a second. */
 export function timeOfOrderedId(id: string): Date {
   const seconds = Number.parseInt(id.slice(0, 8), 16);
   return new Date(seconds * 1000 + (Number.parseInt(id.slice(8, 12), 16) * 1000) / 0x10000);

@@ -16,7 +16,7 @@ export type RequestContext = {
   party?: { key: string; isAnonymous: boolean };
   /** What it costs besides its response's size, in milliseconds (core/fair-queue/party.ts). */
   workMs?: number;
-  /** Calls `listener` once the response is over or the client has disconnected. @returns stops listening */
+  /** Calls `listener` once the response is over or the client has disconnected. @returns a function that stops listening */
   whenClosed?: (listener: () => void) => () => void;
   /** How long a piece of a long response waits if its caller is anonymous, in milliseconds (core/fair-queue/send-in-turn.ts). */
   sendAfter?: (bytes: number) => number;

@@ -99,9 +99,9 @@ outboxKeeper.keyhookOutbox ??= { messages: new Map(), dueAt: Number.POSITIVE_INF
 const outbox = outboxKeeper.keyhookOutbox;
 
 /**
- * Sends a notification, after the commit of what it reports (`afterCommit`): the same ones are sent once, and all of a moment
- * together. NOTIFY locks the whole database until its transaction has been written to disk, so in the transactions of requests
- * it makes them commit one by one. What is not sent, because the process ends, is found when others look for themselves.
+ * Sends a notification. Call it after the commit of what it reports (`afterCommit`). Notifications of one moment are sent together, and
+ * equal ones once. NOTIFY locks the whole database until its transaction has been written to disk: in the transactions of requests it would
+ * make them commit one by one. If the process ends before it sends one, receivers find the change when they next check by themselves.
  * @param withinMs how long it may wait for others
  */
 export function notify(channel: string, payload = "", withinMs = 0): void {

@@ -32,7 +32,7 @@ test("Control-K finds repositories, people, pages and docs, each as far as one m
   await expect(page).toHaveURL(/\/settings\/tokens$/);
   await expect(field).toBeHidden();
 
-  // Nothing is said of results that have not come; Enter does not open those of an earlier text.
+  // No results are announced before they have arrived; Enter does not open those of an earlier text.
   await pressFor("Control+k", field);
   await field.fill("access tok");
   await expect(page.getByRole("option", { name: /^Access tokens/ })).toBeVisible();

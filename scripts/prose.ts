@@ -7,9 +7,16 @@ import { phrases, screenPhrases } from "./prose/phrases.ts";
  * text in italics, which names what is on screen.
  */
 const ROOT = join(import.meta.dirname, "..");
-const CODE = "{app,api,core,worker,server,packages,scripts,e2e,bench,examples}";
+const CODE = "{app,pages,api,core,worker,server,packages,scripts,e2e,bench,examples}";
 const STRINGS = "docs/strings.txt";
-const CHECKED = [STRINGS, "*.md", "{docs,examples,bench}/**/*.md", `${CODE}/**/*.{ts,tsx,mjs,js}`, "*.test.ts"];
+const CHECKED = [
+  STRINGS,
+  "*.md",
+  "{docs,examples,bench}/**/*.md",
+  `${CODE}/**/*.{ts,tsx,mjs,js}`,
+  "*.{ts,mjs,js}",
+  "prisma/*.prisma",
+];
 const IGNORED = ["**/node_modules/**", "core/generated/**"];
 
 export type Finding = { line: number; found: string; say: string; why: string };

@@ -100,7 +100,7 @@ async function answer(
 }
 
 function sendCrash(req: IncomingMessage, res: ServerResponse, error: unknown): void {
-  if (res.writableEnded) return; // it was answered; what reading a refused body ran into is only the consequence
+  if (res.writableEnded) return; // already answered: a refused body can no longer be read
   if (isDatabaseDown(error)) {
     log().warn({ err: error }, "the database is away");
     sendFailure(req, res, databaseAway);

@@ -123,8 +123,8 @@ const OF_ACCOUNT = "your account has sent too many requests. Try again later";
 const OF_ADDRESS = "your address has sent too many requests without signing in. Sign in, or try again later";
 
 /**
- * The protocol, relays and files are counted separately, so that none takes from another or from pages; so are requests with a session or a
- * token, so that strangers behind the same address without one do not delay anybody's first request with one.
+ * The protocol, relays and files are counted separately, so that none uses up another's share or that of pages. Requests with a session or
+ * a token are separate too: strangers behind the same address must not delay anybody's first request with one.
  */
 function keyOfAddress(door: RequestDoor | "relay", credentials: string | undefined): string {
   const { key } = currentParty();

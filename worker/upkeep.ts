@@ -35,7 +35,7 @@ export function startUpkeep(): Promise<Loop[]> {
     // Changes of refs whose process was killed (S122), at the start and from then on.
     startRounds({ what: "reconcile refs", everyMs: 5 * SECOND, work: reconcileRefUpdates }),
     startRounds({ what: "remove deleted repositories", everyMs: 5 * SECOND, work: removeDeletedRepositories }),
-    startRounds({ what: "do the housekeeping", firstMs: MINUTE, everyMs: HOUR, isSpread: true, work: keepHouse }),
+    startRounds({ what: "do the housekeeping", firstMs: MINUTE, everyMs: HOUR, isSpread: true, work: runHousekeeping }),
     startRounds({ what: "forget used proofs", firstMs: MINUTE, everyMs: MINUTE, isSpread: true, work: forgetProofs }),
     startRounds({ what: "look after storage", firstMs: 5 * MINUTE, everyMs: 5 * MINUTE, isSpread: true, work: storageWork() }),
     startRounds({ what: "look for bursts of exchanges", firstMs: MINUTE, everyMs: MINUTE, isSpread: true, work: warnOfBursts }),
@@ -70,7 +70,7 @@ const houseWork: [what: string, work: (stopping: AbortSignal) => Promise<unknown
 
 const counted = (what: string, count: number): Record<string, number> => (count > 0 ? { [what]: count } : {});
 
-async function keepHouse(stopping: AbortSignal): Promise<void> {
+async function runHousekeeping(stopping: AbortSignal): Promise<void> {
   const swept: Record<string, number> = {};
   for (const [what, work] of houseWork) {
     try {

@@ -119,7 +119,7 @@ type Facts = {
   hasBody: boolean;
 };
 
-/** The error statuses that follow from an operation's kind; it defines its own ones itself. */
+/** The error statuses that follow from an operation's kind. Its definition has those that only it returns. */
 export function errorStatuses({ takesToken, takesScope, namesSomething, isOfRepo, changes, hasBody }: Facts): number[] {
   return [
     400,

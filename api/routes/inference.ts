@@ -6,7 +6,7 @@ import { requireInferenceAccount } from "#core/inference/metering/allowance.ts";
 import { findModel, listModels } from "#core/inference/models.ts";
 import { inferenceEndpoints } from "#core/inference/requests/prepare-body.ts";
 import { requestInference } from "#core/inference/requests/request-inference.ts";
-import { actorAnew, requireToken } from "../actor.ts";
+import { actorLookup, requireToken } from "../actor.ts";
 import { answerError } from "../answer-error.ts";
 import { sendEvents } from "../events.ts";
 
@@ -40,7 +40,7 @@ inferenceRoutes.get("/v1/models/:name{.+}", async (c) => {
 
 for (const endpoint of inferenceEndpoints) {
   inferenceRoutes.post(`/v1/${endpoint}`, async (c) => {
-    const actorNow = actorAnew(c);
+    const actorNow = actorLookup(c);
     const actor = await actorNow();
     const ending = new AbortController();
     const signal = AbortSignal.any([c.req.raw.signal, ending.signal]);

@@ -89,7 +89,7 @@ export const peopleRoutes = [
 
   defineRoute("GET /api/organizations/{name}/members", {
     operationId: "listOrganizationMembers",
-    // An organization that does not exist is `not_found` without a token too; who may read the list, core decides.
+    // An organization that does not exist is `not_found` without a token too. Core decides who may read the list.
     actor: "anyone",
     security: [{ bearer: [] }, { dpop: [] }],
     summary: "List the members of an organization (members only)",

@@ -33,7 +33,7 @@ export const xetTokenRoutes = [
   defineTokenRoute("write", { operationId: "getRepoXetWriteToken", action: "repo.write", actor: "token" }),
 ];
 
-/** It is no `defineRoute`: git's transfer agent for Xet sends its token by Basic authentication. */
+/** Does not use `defineRoute`, because git's transfer agent for Xet sends its token by Basic authentication. */
 function defineTokenRoute(right: XetRight, named: Pick<Operation, "operationId" | "action" | "actor">): Route {
   return (api) => {
     for (const address of families.TYPES) {
@@ -162,7 +162,7 @@ function toJsonV1({ offset, terms, fetches }: Reconstruction) {
   };
 }
 
-/** Here an address may be for several ranges. Ours are each for one. */
+/** In this version one address may be for several ranges. Each of ours is for one. */
 function toJsonV2({ offset, terms, fetches }: Reconstruction) {
   const ofXorb = (some: NonNullable<ReturnType<typeof fetches.get>>) =>
     some.map(({ chunks, bytes, url }) => ({ url, ranges: [{ chunks, bytes }] }));

@@ -21,7 +21,7 @@ type DisclosureProps = Readonly<{
  */
 export function Disclosure({ trigger, look = {}, triggerClass, isOpen, className, children }: DisclosureProps) {
   const details = useRef<HTMLDetailsElement>(null);
-  // A refusal opens it. Typing takes the message away, and must not close it.
+  // A refusal opens it. Typing removes the message, and must not close it.
   const [wasOpened, setOpened] = useState(isOpen);
   if (isOpen && !wasOpened) setOpened(true);
 
@@ -49,7 +49,7 @@ export function Disclosure({ trigger, look = {}, triggerClass, isOpen, className
   );
 }
 
-/** Closes the `Disclosure` around it, and takes back what was filled in. Without JavaScript, its trigger closes it. */
+/** Closes the `Disclosure` around it, and resets what was filled in. Without JavaScript, its trigger closes it. */
 export function CancelButton({ size, isWide }: Pick<ButtonLook, "size" | "isWide">) {
   return (
     <button

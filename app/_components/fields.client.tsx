@@ -230,7 +230,7 @@ export function ChoiceRow(props: ChoiceRowProps) {
 
 type ChoicesProps = Readonly<{
   legend: ReactNode;
-  /** For a choice that its section names already: the legend is then for screen readers alone. */
+  /** For a choice that its section already names: the legend is then for screen readers alone. */
   isLegendHidden?: boolean;
   name: string;
   options: ReadonlyArray<Readonly<{ value: string; label: ReactNode; hint?: ReactNode }>>;

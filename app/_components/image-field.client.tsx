@@ -14,7 +14,7 @@ type ImageFieldProps = Readonly<{
   removeName?: string | undefined;
 }>;
 
-/** A picture to upload, beside the present one. */
+/** A picture to upload, beside the current one. */
 export function ImageField({ name, label, current, removeName }: ImageFieldProps) {
   const id = useId();
   const error = useFormState().errors[name];

@@ -50,7 +50,7 @@ export const policyChoices: Record<AppPolicy, { label: string; hint: string }> =
   },
 };
 
-/** Why an organization does not let an app in, to a member of it. */
+/** Why an organization does not allow an app, for its members. */
 export const refusalSentences: Record<AppRefusal, string> = {
   blocked: "has blocked this app",
   not_approved: "allows only approved apps",

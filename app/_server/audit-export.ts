@@ -8,7 +8,7 @@ import {
 import { isServiceError } from "#core/errors.ts";
 import { streamOfText } from "#core/http/stream-of-text.ts";
 import { requestOrigin } from "./request-origin.ts";
-import { personAskedAnew } from "./session.ts";
+import { personLookup } from "./session.ts";
 
 /**
  * The file behind the links of an audit page: the API's export for a person with a session instead of a token. A request from
@@ -20,12 +20,7 @@ export async function answerAuditExport(request: Request, scope: AuditScope, nam
   const query = new URL(request.url).searchParams;
   const format: AuditExportFormat = auditExportFormats.find((each) => each === query.get("format")) ?? "json";
   try {
-    const pieces = await exportAuditLog(
-      await personAskedAnew(),
-      scope,
-      { q: query.get("q") ?? "", format },
-      await requestOrigin(),
-    );
+    const pieces = await exportAuditLog(await personLookup(), scope, { q: query.get("q") ?? "", format }, await requestOrigin());
     return new Response(streamOfText(pieces), {
       headers: {
         "Content-Type": mediaTypeOf[format],

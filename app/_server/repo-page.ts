@@ -26,13 +26,13 @@ export type RepoPage = Readonly<{
   mayWrite: boolean;
   /** Whether the person may change settings, move and delete the repository. */
   mayManage: boolean;
-  /** Whether the person may read its files; false for a gated repository that has not let them in. */
+  /** Whether the person may read its files; false for a gated repository that has not accepted them. */
   mayReadContent: boolean;
 }>;
 
 /**
- * What the layout and every page of a repository read first, once per request. 404 for people who may not see it, whether it
- * exists or not (S136). Another spelling and a former name redirect to the present address.
+ * What the layout and every page of a repository read first, once per request. 404 for people who may not see it, whether it exists or not
+ * (S136). Another spelling and a former name redirect to the current address.
  */
 export async function repoPage(params: RepoParams): Promise<RepoPage> {
   const { type, owner, name } = await params;

@@ -39,7 +39,7 @@ export async function requirePerson(returnTo: string): Promise<Person> {
 }
 
 /** The signed-in person for a response that takes long: each call looks the session up again, because it may have ended (S112). */
-export async function personAskedAnew(): Promise<() => Promise<Person>> {
+export async function personLookup(): Promise<() => Promise<Person>> {
   const token = await sessionToken();
   return async () => {
     const session = token ? await findSiteSession(token) : undefined;

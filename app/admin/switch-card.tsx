@@ -11,7 +11,7 @@ type SwitchCardProps = Pick<ActionButtonProps, "action"> &
     isOn: boolean;
     /** When it was last changed; null if it never was. */
     changedAt: Date | null;
-    /** What the present state means. */
+    /** What the current state means. */
     sentence: string;
     /** The name of the form's field: `1` turns it on, `0` off. */
     field: string;

@@ -21,9 +21,9 @@ export type Person = {
 };
 
 /**
- * The organization that owns what acts now and was created earlier. Its sign-in requirements (a second step, its own identity provider) are
- * not checked for the absent creator; their role is. Otherwise an organization's webhooks and schedules would stop a week after its
- * administrator last signed in (decision 071).
+ * Set when something that was created earlier acts, such as a webhook or a schedule: the organization that owns it. Its sign-in
+ * requirements (a second step, its own identity provider) are not checked for the absent creator, but their role is. Otherwise an
+ * organization's webhooks and schedules would stop a week after its administrator last signed in (decision 071).
  */
 type ActsForOrgId = string;
 

@@ -159,7 +159,7 @@ export function mayAct(action: "webhook.manage" | "job.run", delegationId: Prism
  * SQL: whether a row's delegation may read an owner's private repositories now (`repo.read`).
  * @param delegationId of the row; null reads whatever its owner reads
  * @param ownerId of the repositories
- * @param makerClientId the client that created the repository, which it may reach even if it reaches nothing else of the owner
+ * @param makerClientId the client that created the repository: it may reach that repository even if it reaches nothing else of the owner
  */
 export function delegationReads(
   delegationId: Prisma.Sql,

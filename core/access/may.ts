@@ -11,8 +11,8 @@ import { type Standing, standingInOrganization, withoutPresence, withTokenRestri
 type Decision = "allowed" | "refused" | "stale" | Missing;
 
 /**
- * The only decision about rights, which every door requests (S135): whether `actor` may do `action` to `resource`, according to the table in
- * rules.ts.
+ * Decides about rights, for every door (S135): whether `actor` may do `action` to `resource`, according to the table in rules.ts. Nothing
+ * else decides.
  * @param tx pass the transaction in which the change happens, so that the decision and the change see the same members.
  */
 export async function may<A extends Action>(actor: Actor, action: A, resource: ResourceOf<A>, tx: Db = db()): Promise<boolean> {

@@ -1,6 +1,6 @@
 import type { OrganizationRole, Scope } from "@keyhook/sdk";
 
-/** The resource of an action, in the few facts that a decision needs. */
+/** What a decision needs to know about the resource of an action. */
 export type Resources = {
   /** The service itself. */
   installation: null;

@@ -80,7 +80,10 @@ export const rules = {
   /** Transferring it to another member, and stepping down. */
   "organization.transfer": { on: "organization", role: "admin", recent: true, refusal: "forbidden" },
   "organization.delete": { on: "organization", role: "admin", operator: true, recent: true, refusal: "forbidden" },
-  /** Where members were when they did something is for administrators and operators only; no scope lets an app read it. */
+  /**
+   * Entries show where members were when they did something. So only administrators and operators may read them, and no scope lets an app
+   * do it.
+   */
   "audit_log.read": { on: "organization", role: "admin", operator: true, token: { own: ["manage-repos"] }, refusal: "forbidden" },
   /** Revoking a member's token. It costs the member only that token's access, and is urgent. */
   "organization.revoke_token": { on: "organization", role: "admin", token: { own: ["manage-repos"] }, refusal: "forbidden" },

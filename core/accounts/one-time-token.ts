@@ -64,8 +64,8 @@ export type PasskeyUse = "register" | "sign-in" | "second-step" | "reauthenticat
 type OneTimePurpose = keyof OneTimeTokenData;
 
 /**
- * What a new password ends: links that wait in a mailbox, and what an intruder may have begun; also the secret of a new
- * authenticator app, which the intruder has seen and which would otherwise be shown to the owner as theirs.
+ * What a new password ends: links that wait in a mailbox, and whatever an intruder may have begun. That includes the secret of a new
+ * authenticator app: the intruder has seen it, and the owner would otherwise be shown it as their own.
  */
 export const endedByNewPassword = [
   "reset-password",

@@ -138,11 +138,11 @@ export const ENTRIES_OF_SOURCE: ThrottleLimit = { limit: 300, windowSeconds: HOU
 export const ENTRIES_IN_ALL: ThrottleLimit = { limit: 3_000, windowSeconds: HOUR };
 
 /**
- * Whether one more entry is recorded in the audit log, where nobody can delete it (S144), for what anybody can cause any number of
- * times: refusals, changes of metadata documents.
+ * Whether the audit log takes one more entry about something that anybody can cause any number of times, such as a refusal or a change of a
+ * metadata document. Nobody can delete entries (S144), so their number is limited.
  * @param kind each has its own limits
- * @param subject what it is about, with how many entries about it are recorded in an hour
- * @param ip or `host`: where it comes from. Both are absent where subjects are known ones, which count for themselves alone
+ * @param subject what the entry is about; `limit` is the number of entries about it in an hour
+ * @param ip or `host`: where it comes from. Without both, only the subject's own limit counts: for subjects that cannot be invented
  */
 export async function mayRecord(
   kind: string,
@@ -162,7 +162,10 @@ export async function mayRecord(
   }
 }
 
-/** One customer may have a /48, and thus 65,536 separately counted networks. Together they get as much as this many. */
+/**
+ * One customer may have a /48, and thus 65,536 separately counted networks. Together they may make as many attempts as this number of
+ * networks.
+ */
 const NETWORKS_OF_CUSTOMER = 10;
 
 /** The counters for attempts of one kind from an address. Invalid addresses share one; unknown ones (null) are not counted. */

@@ -1,6 +1,7 @@
 /**
  * What keeps entries of a kind from filling the log (decision 083). An action that gives or removes access must never be refused because of
- * other entries in the same name. Otherwise whoever holds a stolen session could lock its owner out by changing other things all the time.
+ * other entries by the same account. Otherwise whoever holds a stolen session could lock its owner out by changing other things all the
+ * time.
  *
  * - `hour`: counts with its actor's other changes, and is refused beyond their allowance.
  * - `ends`: never refused. It uses up something created under an allowance (a session, a token, a link), and is recorded only then.

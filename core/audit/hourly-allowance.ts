@@ -44,7 +44,7 @@ export async function requireAllowance(db: Db, actorId: string, type: AuditEvent
   throw new ServiceError("rate_limited", description, { retryAfterSeconds: refused.seconds });
 }
 
-/** For each limit on this kind of entry: when the oldest entry that must age out before there is room again was recorded. */
+/** For each limit that is reached: the time of the entry that must be an hour old before there is room again. SQL NULL for other limits. */
 function limitsOf(actorId: string, type: AuditEventType, { ip, token }: Partial<RequestOrigin> = {}): Prisma.Sql[] {
   // All conditions are in the WHERE: entries that do not count must not push out those that do.
   const nth = (limit: number, types: readonly AuditEventType[], isCounted: Prisma.Sql): Prisma.Sql => Prisma.sql`(

@@ -11,10 +11,10 @@ export const ENTRIES_ABOUT_IN_APP = 20;
 export const ENTRIES_ABOUT = 200;
 
 /**
- * Records what happens to a user, or to an organization where no user is concerned, whether or not it is recorded: revoking, refusing. Users
- * can cause it again and again with an app of their own, and no allowance limited what made it possible (S144). So beyond these limits it is
- * in the service's log only. If a user does it, it counts for them, and not for the user to whom it is done: otherwise that user could keep
- * it out of an organization's log by having it done to them in another.
+ * Records something that the service does to a user, or to an organization if it concerns no user: revoking, refusing. It happens even if
+ * it is not recorded. Users can cause it again and again with an app of their own, and no allowance limits them (S144), so beyond these
+ * limits it is only in the service's log. If another user did it, it counts for that user. If it counted for the affected user, they could
+ * fill their own limit in one organization and so stay out of another one's log.
  * @returns whether the audit log has it
  */
 export async function recordAboutSomebody(

@@ -28,7 +28,9 @@ export type CreatedBackup = { id: string; manifest: Manifest; bytes: number; add
 
 /** What is copied of DATA_DIR, if it exists. */
 const DIRECTORIES = ["repositories", "lfs/objects", "outbox"];
-/** Refs are stored apart, before the objects. Indexes over packs, and locks and unfinished files, could fit nothing that is copied. */
+/**
+ * Refs are stored separately, before the objects. Indexes over packs might not match the packs that are copied, and git creates them again.
+ */
 const EXCLUDED = [
   "repositories/*/*.git/refs",
   "repositories/*/*.git/packed-refs",
@@ -43,9 +45,9 @@ const EXCLUDED = [
 const COPIES_MAX = 4;
 
 /**
- * Backs up the installation while the service runs, and only what the place does not have yet. First one moment of the database, then
- * refs, then the objects that they lead to: what was confirmed before the start is in it. Git's and our own garbage collection wait. The
- * manifest comes last: without it, a backup does not count. The next run continues with what it has stored.
+ * Backs up the installation while the service runs, and only what the place does not have yet. It takes a snapshot of the database first,
+ * then refs, then the objects that they lead to, so it contains everything that was confirmed before it started. Git's and our own garbage
+ * collection wait. The manifest is stored last: without it, a backup does not count. The next run continues with what it has stored.
  * @throws {BackupError}; ServiceError `conflict` while another one runs
  */
 export async function createBackup({ to, keep, signal, report = () => undefined }: Options): Promise<CreatedBackup> {
@@ -151,7 +153,7 @@ async function readStored(dump: DatabaseDump): Promise<Pick<Manifest, "auditHead
   return { auditHead: head ?? null, largeFiles: count ?? { local: 0, bucket: 0 } };
 }
 
-/** A file may vanish between the moment when its name is read and the moment when it is. Then all is looked through again. */
+/** A file may vanish after its name is read and before its content is. Then all directories are read again. */
 async function saveFiles(place: BackupPlace, signal: AbortSignal): Promise<Saved> {
   const { DATA_DIR } = env();
   const names: string[] = [];

@@ -4,7 +4,7 @@ import { BackupError } from "./backup-error.ts";
 import type { BackupPlace } from "./place.ts";
 import { listSnapshots, readFile, type Snapshot } from "./restic.ts";
 
-/** Describes a backup. It is stored last: what has no manifest is not a backup. */
+/** Describes a backup. It is stored last: without a manifest, there is no backup. */
 export type Manifest = {
   format: 1;
   /** Of the service. */

@@ -9,7 +9,7 @@ export type BackupPlace = {
   environment: NodeJS.ProcessEnv;
 };
 
-/** Places that restic knows by itself, such as `sftp:backup@host:/keyhook`; their credentials are in the environment, as it wants them. */
+/** Places that restic knows by itself, such as `sftp:backup@host:/keyhook`. Their credentials are in restic's own environment variables. */
 const RESTIC_S_OWN = /^(sftp|rest|rclone|b2|azure|gs|swift):/;
 
 /**

@@ -9,7 +9,7 @@ const AT_ONCE = 4;
 
 /**
  * The refs of repositories, as lines. Git reads them, since a copy of the files could miss one that is moved into `packed-refs` meanwhile.
- * They have to be read before objects are copied: then all that they lead to is there.
+ * They have to be read before objects are copied, so that the copy has every object that they lead to.
  * @param read counts the repositories
  */
 export async function* readAllRefs(repoIds: readonly string[], read: () => void): AsyncGenerator<Buffer, void, undefined> {

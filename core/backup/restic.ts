@@ -13,7 +13,7 @@ export type Snapshot = { id: string; time: string };
 
 export type Saved = { snapshotId: string; bytes: number; addedBytes: number; files: number };
 
-/** All of ours have it, so that a place may have others beside them. */
+/** The tag of our snapshots: a place may also contain others. */
 const TAG = "keyhook";
 /** Some files could not be read, and are not in the snapshot. */
 const INCOMPLETE = 3;
@@ -144,7 +144,7 @@ function start(
   const child = spawn("restic", args, { ...options, env: environment, stdio: ["pipe", "pipe", "pipe"] });
   child.on("error", () => undefined); // `endOf` reports it
   child.stdin?.on("error", () => undefined); // it ended before it had read everything
-  // The service goes first.
+  // A backup must not slow the service down.
   if (child.pid !== undefined) setPriority(child.pid, constants.priority.PRIORITY_BELOW_NORMAL);
   return child;
 }

@@ -117,7 +117,10 @@ async function requireEmptyDirectory(directory: string): Promise<void> {
   }
 }
 
-/** Git sees a repository where HEAD, `objects` and `refs` are. Directories without refs in the backup are newer than its database. */
+/**
+ * Git accepts a directory as a repository only if it has HEAD, `objects` and `refs`. Directories whose refs are not in the backup are newer
+ * than its database, and are removed.
+ */
 async function restoreRefs(place: BackupPlace, { parts }: Manifest, unfinished: string): Promise<void> {
   const known = new Set<string>();
   for await (const { id, refs } of parseAllRefs(readFile(place, parts.refs, "/refs.txt"))) {

@@ -6,7 +6,7 @@ export type Guide = Readonly<{
   path: string;
   /** Its name in the navigation; the page's title is the file's own first heading. */
   label: string;
-  /** Who reads this guide, in the words of the index: those who have "a site or an app". */
+  /** What its reader has, in the words of the index: "a site or an app". */
   has: string;
   /** What to use, in one line. */
   use: string;

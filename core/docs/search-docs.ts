@@ -72,7 +72,7 @@ function excerptOf(text: string, patterns: readonly string[]): DocsResult["excer
   return part.split(new RegExp(`(${found.source})`, "giu")).map((piece, index) => ({ text: piece, isMatch: index % 2 === 1 }));
 }
 
-/** One guide after another, so that other requests are answered between two. */
+/** One guide after another, so that other requests are answered in between. */
 async function sectionsOfGuides(filling: Filling): Promise<DocsSection[]> {
   const all: DocsSection[] = [];
   for (const { slug } of guides) all.push(...(await sectionsOfGuide(slug, filling)));

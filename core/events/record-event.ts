@@ -36,7 +36,7 @@ export async function recordEvents(tx: Sql, events: readonly NewEvent[]): Promis
 export async function insertEvents(tx: Sql, rows: readonly ReturnType<typeof toRow>[]): Promise<string[]> {
   if (rows.length === 0) return [];
   const column = <Name extends keyof (typeof rows)[number]>(name: Name) => rows.map((row) => row[name]);
-  // By hand: Prisma would take a third of the time of a request that publishes an event.
+  // Raw SQL: with Prisma, this statement took a third of the time of a request that publishes an event.
   await tx.$executeRaw`
     INSERT INTO event (id, scope, action, repo_id, repo_type, owner_id, is_private, actor_id, payload, source, source_id, traceparent)
     SELECT id, scope, action, repo_id, repo_type, owner_id, is_private, actor_id, payload::json, source, source_id, traceparent

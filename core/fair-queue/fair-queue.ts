@@ -33,7 +33,7 @@ export type Release = () => void;
 export type Slot = Release & {
   /**
    * Whether another caller is waiting that could have this slot. Ask when the work is slow, because of its client or of what it asked for,
-   * and end the work when this is true. The queue tells no more holders than there are waiting requests.
+   * and end the work when this is true. The queue asks no more holders to end than there are waiting requests.
    */
   yields(): boolean;
 };
@@ -208,18 +208,16 @@ export class FairQueue {
   }
 
   #nextOf(side: Side, other: Side): (() => void) | undefined {
-    const lines = [...side.lines.values()];
-    // Slow callers, however many they are, come back after each slot that they yield: they are served when nobody else waits.
-    const yielded = lines.filter(({ party }) => this.#yielded.has(party));
-    const others = yielded.length > 0 ? lines.filter((line) => !yielded.includes(line)) : lines;
-    for (const line of [...others, ...yielded]) {
+    // Slow callers queue again after each slot that they yield. However many they are, they are served only when nobody else can be.
+    const lines = Map.groupBy(side.lines.values(), ({ party }) => this.#yielded.has(party));
+    for (const line of [...(lines.get(false) ?? []), ...(lines.get(true) ?? [])]) {
       for (const [key, [first]] of line.byWithin) {
         if (!first || !this.#admits(line.party, first.within)) continue;
         return () => {
-          first.start();
           moveToEnd(line.byWithin, key);
           moveToEnd(side.lines, line.party.key);
           this.#sides = [other, side];
+          first.start();
         };
       }
     }
@@ -280,8 +278,7 @@ const SENTENCES = {
 };
 
 function moveToEnd<T>(map: Map<string, T>, key: string): void {
-  const value = map.get(key);
-  if (value === undefined) return;
+  const value = map.get(key) as T;
   map.delete(key);
   map.set(key, value);
 }

@@ -23,14 +23,14 @@ const MEASURE_EVERY_MS = 200;
 const NEWEST_WEIGHT = 0.5;
 const BUSY_UTILIZATION = 0.8;
 /**
- * The process also counts as busy when this much work was let in within a fifth of a second: two and a half times what there is time for.
- * Measurements show it too late: thousands of requests of a single connection, many of them in one packet (HTTP pipelining), blocked the
- * process for 20 seconds (S137).
+ * The process also counts as busy when this much work was admitted within a fifth of a second: two and a half times what there is time for.
+ * Measurements alone show it too late: thousands of requests of a single connection, many of them in one packet (HTTP pipelining), blocked
+ * the process for 20 seconds (S137).
  */
 const MOMENT_MS = 200;
 const LET_IN_MAX_MS = 500;
 
-/** An account gets five times the part of an address. So does the protocol, where one site's server asks for many people. */
+/** An account gets five times the part of an address. So does the protocol, where one site's server sends requests for many people. */
 const TIMES = { address: 1, account: 5, protocol: 5 } as const;
 export type PartyKind = keyof typeof TIMES;
 export const partyKinds = Object.keys(TIMES) as PartyKind[];
@@ -56,7 +56,7 @@ const NOBODY = { key: "", at: Number.NEGATIVE_INFINITY };
  * a while, so that a flood does not return each time that the process recovers. Waiting requests go on one after another: otherwise callers
  * that were paced at the same moment would also come back at the same moment.
  *
- * Both use the generic cell rate algorithm (ITU-T I.371), a token bucket that keeps one number, here per caller and per kind of caller.
+ * Each caller, and each kind of caller, is paced by the generic cell rate algorithm (ITU-T I.371), a token bucket that keeps one number.
  */
 export class RequestPace {
   readonly #share: number;

@@ -21,7 +21,7 @@ export class Share {
     const free = this.#slots - this.#taken;
     if (free <= 0 || this.#heldBy(partyKey(party)) + slots > free) return false;
     if (within === undefined) return true;
-    // A caller's work in one repository leaves slots for its work in another; one slot it always gets.
+    // A caller's work in one repository leaves slots for its work in another; it always gets one slot.
     const own = this.#heldBy(bothKey(party, within));
     if (own > 0 && 2 * (own + 1) > free) return false;
     // Many addresses that ask for one repository leave slots for those that ask for another.

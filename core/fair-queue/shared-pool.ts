@@ -2,7 +2,7 @@ import pg from "pg";
 import { requestContext } from "../log.ts";
 import { fairQueue, type Release } from "./fair-queue.ts";
 
-/** A page of ours makes a dozen statements, so one caller's may wait in greater number than requests for other slots. */
+/** One of our pages sends a dozen statements, so more of one caller's may wait here than in other queues. */
 const WAITING_MAX = 256;
 /** Sites behind one address sign many people in, and visitors without an account read most pages. */
 const ANONYMOUS_SHARE = 0.75;
@@ -57,7 +57,7 @@ export class SharedPool extends pg.Pool {
     return fairQueue({ name, slots, anonymousShare: ANONYMOUS_SHARE, waitMaxMs, waitingMax: WAITING_MAX });
   }
 
-  /** Whether any caller is waiting for a connection now, be it one that waits beyond its share: then callers are paced (request-pace.ts). */
+  /** Whether any caller is waiting for a connection now, even one that has used up its share: then callers are paced (request-pace.ts). */
   get isAwaited(): boolean {
     return this.waitingCount > 0 || this.#queue.counts.waiting > 0;
   }

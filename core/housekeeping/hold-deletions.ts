@@ -65,7 +65,9 @@ export async function holdDeletions(): Promise<HeldDeletions> {
 
 const UNTIL = `jsonb_build_object('until', now() + interval '${LEASE_SECONDS} seconds')`;
 
-/** A worker claims a row first, and asks then whether deletions are held: one that does not know of the hold has its claim by now. */
+/**
+ * A worker first claims a row, and then checks whether deletions are held. So a worker that has not seen the hold already has its claim.
+ */
 async function waitForMaintenance(): Promise<void> {
   const claims = await pool().query<{ id: string }>(
     "select claim_id::text as id from repo_maintenance where claim_id is not null and claimed_until > now()",

@@ -70,7 +70,7 @@ export const sweeps: readonly Sweep[] = [
     isOver: () =>
       `created_at < now() - interval '${keptDays() + 2} days' and fanned_out_at < now() - interval '${keptDays() + 2} days'`,
   },
-  // The queue of deliveries that were deleted with their day (core/webhooks/partitions): those of a disabled webhook.
+  // Queue entries of deliveries that were deleted with the partition of their day (core/webhooks/partitions): those of a disabled webhook.
   {
     table: "delivery_queue",
     isOver: () => `id < lpad(to_hex(extract(epoch from now() - interval '${keptDays() + 1} days')::bigint), 8, '0')`,

@@ -7,8 +7,8 @@ import { env } from "../env.ts";
 export const CLIENT_ADDRESS_HEADER = "x-keyhook-client-address";
 
 /**
- * Next requests from the service itself the target of a page's action, and an action of another page, with the original headers. This
- * header, which only Next gets, makes such a request count for the original client's address instead of ours.
+ * Next sends requests to this service itself, with the original headers: for the page to which an action redirects, and for an action of
+ * another page. This header, which only Next gets, makes such a request count for the original client's address instead of ours.
  */
 export const ON_BEHALF_HEADER = "x-keyhook-on-behalf-of";
 

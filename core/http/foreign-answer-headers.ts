@@ -2,7 +2,7 @@
  * The headers that others' programs may set in responses on our origin: a Space's app, and a handler behind a relay.
  *
  * An allow list, because nobody can list all headers to forbid. Browsers apply some headers to the whole origin (`Set-Cookie`,
- * `Clear-Site-Data`, and each year another one). Proxies obey others: with `X-Accel-Redirect` an app could have the operator's nginx serve
+ * `Clear-Site-Data`, and new ones every year). Proxies obey others: with `X-Accel-Redirect` an app could have the operator's nginx serve
  * its internal files, at our URL and without the sandbox (docs/decisions/077).
  */
 const ALLOWED: ReadonlySet<string> = new Set([

@@ -24,7 +24,7 @@ export type Watched = {
  * Calls `onTooSlow` when a client takes too long over a transfer: a client that sends a byte now and then would keep a slot from others for
  * hours (S137). Each byte earns the client time, up to the initial grace, and our waiting for it uses that time up. So a client may pause
  * for as long as the grace, also in the middle, and has to keep 1 KiB a second on average. Time in which git is slow does not count.
- * @returns stops watching
+ * @returns a function that stops watching
  */
 export function watchPace({
   bytes,

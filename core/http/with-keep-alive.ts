@@ -22,7 +22,7 @@ export async function* withKeepAlive(
       const come = await Promise.race([next, quiet]).finally(() => clearTimeout(timer));
       // A stream that is never quiet is checked as often.
       if (performance.now() - checkedAt >= KEEP_ALIVE_MS) {
-        if (!(await mayGoOn(check))) return;
+        if (!(await mayContinue(check))) return;
         checkedAt = performance.now();
       }
       if (come === "quiet") {
@@ -39,7 +39,7 @@ export async function* withKeepAlive(
   }
 }
 
-async function mayGoOn(check: () => Promise<unknown>): Promise<boolean> {
+async function mayContinue(check: () => Promise<unknown>): Promise<boolean> {
   try {
     await check();
     return true;

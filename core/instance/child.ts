@@ -67,7 +67,7 @@ export function startChild(file: string, args: readonly string[] = []): Child {
     });
     void exited.then((exit) => reject(new ChildFailed(file, exit)));
   });
-  ready.catch(() => undefined); // whoever waits for it hears of it
+  ready.catch(() => undefined); // whoever awaits it gets the error
   return {
     exited,
     ready,

@@ -122,8 +122,8 @@ async function reseal(purpose: SealPurpose, { table, column, key }: SealedColumn
 }
 
 /**
- * Recovery codes from before their salts were stored depend on the key that was in use then. While each process learns the new key as
- * SECRET_KEY_PREVIOUS, that is not this one: its salts would make the codes useless for good.
+ * Recovery codes from before their salts were stored depend on the key that was in use then. While the processes learn the new key,
+ * SECRET_KEY_PREVIOUS is that key and not the old one: salts derived from it would make the codes useless for good.
  * @throws ServiceError `conflict` if SECRET_KEY_PREVIOUS has encrypted nothing
  */
 async function storeSalts(): Promise<void> {
@@ -144,7 +144,10 @@ async function storeSalts(): Promise<void> {
   }
 }
 
-/** The new key is the first of each process: one that only reads with it still encrypts with the old key, and would leave values behind. */
+/**
+ * Requires that each process encrypts with the new key. A process that only decrypts with it would leave values behind that the old key
+ * encrypted.
+ */
 async function requireEveryProcessUsesKey(): Promise<void> {
   const { rows } = await pool().query<{ kind: string; host: string; pid: number }>(
     `SELECT kind, host, pid FROM process_heartbeat

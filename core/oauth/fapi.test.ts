@@ -178,7 +178,7 @@ describe("S146 §5.3.2.1 client assertions", () => {
       expect([refused.status, refused.body.error]).toEqual([401, "invalid_client"]);
     }
     expect((await push(at)).status).toBe(201);
-    // The same key and algorithm are good under the standard profile.
+    // The standard profile accepts the same key and algorithm.
     await change(at.app.id, { securityProfile: "standard" });
     const client_assertion = await signedWithRs256(at);
     await expect

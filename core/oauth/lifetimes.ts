@@ -26,7 +26,7 @@ export const UNKNOWN_SESSION_SECONDS = 15 * MINUTE;
 export const DEVICE_CODE_SECONDS = 15 * MINUTE;
 /** A Grant without tokens. Its code or device code has expired by then. */
 export const UNUSED_GRANT_SECONDS = DEVICE_CODE_SECONDS;
-/** How far ahead the clock of a client may be, which signs assertions (FAPI 2.0 Security Profile §5.3.2.1). */
+/** How far ahead the clock of a client that signs assertions may be (FAPI 2.0 Security Profile §5.3.2.1). */
 export const CLOCK_TOLERANCE_SECONDS = 10;
 /** The same for a DPoP proof, which is often made on a user's device. FAPI 2.0 allows no more. */
 export const PROOF_AHEAD_SECONDS = 60;

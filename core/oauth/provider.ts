@@ -24,7 +24,7 @@ type State = {
 };
 const keeper = globalThis as typeof globalThis & { keyhookProvider?: State };
 keeper.keyhookProvider ??= { build, turn: 0, isWatched: false };
-// Each test file has its own URL, so this reference keeps the state of one file from the engine of the next.
+// Each test file has its own URL and its own state. With this reference, an engine of one file never uses the state of the next.
 const state = keeper.keyhookProvider;
 const RETRY_MS = 5_000;
 

@@ -23,7 +23,7 @@ export type TroubledLetter = {
 };
 
 export type MailState = {
-  /** How letters are sent, without the password. */
+  /** How emails are sent, without the password. */
   way: { server: string; user: string | null; isSecure: boolean } | { outbox: string };
   from: string;
   waiting: number;
@@ -75,8 +75,8 @@ export async function readLetterState(actor: Actor, letterId: string): Promise<L
 }
 
 /**
- * Retries every failed letter now, after the mail server's outage. Letters given up stay so: their text was deleted, since it may have
- * contained a working link (S55).
+ * Retries every failed email now, after the mail server's outage. Emails that were given up are not retried: their text was deleted, since
+ * it may have contained a working link (S55).
  * @returns how many @throws ServiceError `forbidden`
  */
 export async function retryMail(actor: Actor): Promise<number> {
@@ -92,8 +92,7 @@ export async function retryMail(actor: Actor): Promise<number> {
 }
 
 /**
- * Queues a letter that takes the same way as all others. An operator gets it at their own address; the command names one.
- * @returns the letter's id, by which it can be followed
+ * Queues an email that takes the same way as all others. An operator gets it at their own address; the command names one.
  * @throws ServiceError `forbidden`, `invalid_request`
  */
 export async function sendTestLetter(

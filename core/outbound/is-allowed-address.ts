@@ -110,7 +110,7 @@ function rangeWith(address: string, ranges: Range[]): string | undefined {
   return range && `${range[0]}/${range[1]}`;
 }
 
-/** ipaddr.js takes `::1.2.3.4` for `::ffff:1.2.3.4`, but not `::102:304`. */
+/** ipaddr.js parses `::1.2.3.4` as `::ffff:1.2.3.4`, but the equal `::102:304` correctly. */
 function inHex(address: string): string {
   return new URL(`http://[${address}]`).hostname.slice(1, -1);
 }

@@ -82,7 +82,7 @@ type Share = {
   isLeftOver: string;
   /** What part of the slots the long work of one party gets, if not half. */
   part?: number;
-  /** A column by which the claimed rows of all parties together are limited: so many of one value. */
+  /** Limits the claimed rows of all parties together: at most `max` with the same value in the column `of`. */
   crowd?: { of: string; max: number };
 };
 

@@ -26,7 +26,7 @@ export function databaseUrls(): DatabaseUrls {
 export async function prepareSchema({ url, ownerUrl, poolerUrl }: DatabaseUrls): Promise<string[]> {
   if (poolerUrl) await requireSame(poolerUrl, url);
   if (!ownerUrl || ownerUrl === url) return migrate(url);
-  const [service, owner] = [await askWho(url), await askWho(ownerUrl)];
+  const [service, owner] = [await identifyServer(url), await identifyServer(ownerUrl)];
   if (service.database !== owner.database || service.address !== owner.address)
     throw new SettingsError("DATABASE_OWNER_URL and DATABASE_URL must name the same database, as two roles.");
   const applied = await migrate(ownerUrl);
@@ -36,13 +36,13 @@ export async function prepareSchema({ url, ownerUrl, poolerUrl }: DatabaseUrls):
 
 /** Otherwise a worker would work on one database, and web processes on another. */
 async function requireSame(poolerUrl: string, url: string): Promise<void> {
-  const [pooled, direct] = [await askWho(poolerUrl), await askWho(url)];
+  const [pooled, direct] = [await identifyServer(poolerUrl), await identifyServer(url)];
   // A pooler may connect to another address of the server.
   if (pooled.database !== direct.database || pooled.role !== direct.role)
     throw new SettingsError("DATABASE_DIRECT_URL and DATABASE_URL must name the same database and the same role.");
 }
 
-async function askWho(url: string): Promise<{ role: string; database: string; address: string }> {
+async function identifyServer(url: string): Promise<{ role: string; database: string; address: string }> {
   const client = new pg.Client({ connectionString: url, application_name: "keyhook migrate" });
   await client.connect();
   try {

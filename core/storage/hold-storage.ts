@@ -14,15 +14,15 @@ const LEASE_SECONDS = 90;
 const RENEW_MS = 30_000;
 
 /**
- * Reserves space for bytes that are about to be stored in a repository, so that concurrent uploads cannot exceed the quota
- * together (docs/decisions/076). Call it before accepting the bytes, and release the reservation once they are counted.
+ * Reserves storage for bytes that are about to be stored in a repository, so that concurrent uploads cannot exceed the quota together
+ * (docs/decisions/076). Call it before accepting the bytes, and release the reservation once they are counted.
  * @param what they are, for the refusal: `this push`
  * @param options.isOutsider for users who may only propose changes: they do not learn how much others store
  * @throws ServiceError `storage_full`, which says how much is used and what to do
  */
 export async function holdStorage(owner: StorageOwner, bytes: number, what: string, { isOutsider = false } = {}): Promise<Hold> {
   const id = newId();
-  const room = await askForRoom(db(), owner, [{ id, bytes }], LEASE_SECONDS);
+  const room = await requestStorage(db(), owner, [{ id, bytes }], LEASE_SECONDS);
   if (!room.isHeld) throw isOutsider ? outsiderRefusal(owner, what) : refusal(owner, room, bytes, what);
   if (room.quota === null) return { id, release: async () => undefined };
   if (held.size === 0) renewing = setInterval(() => void renew(), RENEW_MS).unref();
@@ -46,7 +46,7 @@ export async function holdUploads(
   uploads: readonly { id: string; bytes: number }[],
   { seconds, what, tx = db() }: { seconds: number; what: string; tx?: Db },
 ): Promise<void> {
-  const room = await askForRoom(tx, owner, uploads, seconds);
+  const room = await requestStorage(tx, owner, uploads, seconds);
   if (!room.isHeld) throw refusal(owner, room, total(uploads), what);
 }
 
@@ -58,8 +58,8 @@ export async function holdRemoved(tx: Db, owner: StorageOwner, bytes: number): P
 }
 
 /**
- * Checks that there is enough space, without reserving any. Within a transaction that stores the bytes, no other upload gets the
- * space until the transaction ends.
+ * Checks that there is enough storage, without reserving any. Within a transaction that stores the bytes, no other upload gets that storage
+ * until the transaction ends.
  * @throws ServiceError `storage_full`
  */
 export async function requireRoom(
@@ -68,27 +68,27 @@ export async function requireRoom(
   what: string,
   { tx = db(), isOutsider = false }: { tx?: Db; isOutsider?: boolean } = {},
 ): Promise<void> {
-  const room = await askForRoom(tx, owner, [], 0, bytes);
+  const room = await requestStorage(tx, owner, [], 0, bytes);
   if (!room.isHeld) throw isOutsider ? outsiderRefusal(owner, what) : refusal(owner, room, bytes, what);
 }
 
 /** How many more bytes an owner may store: at least 0; undefined means no limit. */
 export async function roomOf(owner: StorageOwner): Promise<number | undefined> {
-  const { quota, used, held, removed } = await askForRoom(db(), owner, [], 0, 0);
+  const { quota, used, held, removed } = await requestStorage(db(), owner, [], 0, 0);
   if (quota === null) return undefined;
   return Math.max(0, Math.min(quota - used - held, 2 * quota - used - held - removed));
 }
 
 /** Null means no limit. */
 export async function quotaOf(owner: StorageOwner): Promise<number | null> {
-  return (await askForRoom(db(), owner, [], 0, 0)).quota;
+  return (await requestStorage(db(), owner, [], 0, 0)).quota;
 }
 
 type Room = { isHeld: boolean; used: number; held: number; removed: number; quota: number | null };
 
 const total = (uploads: readonly { bytes: number }[]): number => uploads.reduce((sum, { bytes }) => sum + bytes, 0);
 
-async function askForRoom(
+async function requestStorage(
   tx: Db,
   owner: StorageOwner,
   holds: readonly { id: string; bytes: number }[],
@@ -107,9 +107,9 @@ const outsiderRefusal = ({ handle }: StorageOwner, what: string): ServiceError =
   new ServiceError("storage_full", `The storage of ${handle} has no space for ${what}. Ask them to free some.`);
 
 /**
- * Counts an upload that has arrived, in the transaction that records it. It checks the space again: the quota may be smaller by
- * now, the reservation may have expired, and a repository that moved has an owner whose space was never checked. The rest of the
- * reservation stays: a client has a URL for it.
+ * Counts an upload that has arrived, in the transaction that records it. It checks the storage again: the quota may be smaller by now, the
+ * reservation may have expired, and a repository that moved has an owner whose storage was never checked. The rest of the reservation
+ * stays: a client has a URL for it.
  * @throws ServiceError `storage_full`
  */
 export async function settleUpload(tx: Db, owner: StorageOwner, id: string, bytes: number): Promise<void> {
@@ -118,7 +118,7 @@ export async function settleUpload(tx: Db, owner: StorageOwner, id: string, byte
   await tx.storageHold.updateMany({ where: { id }, data: { bytes: { decrement: bytes } } });
 }
 
-/** What users who may write to an owner's repositories see when no space is left. */
+/** What users who may write to an owner's repositories see when no storage is left. */
 function refusal(
   { kind, handle }: StorageOwner,
   { used, held: uploading, removed, quota }: Room,
@@ -128,7 +128,7 @@ function refusal(
   const most = quota ?? 0;
   const underWay = uploading > 0 ? `, with ${readableSize(uploading)} more being uploaded` : "";
   const state = `${handle} uses ${readableSize(used)} of ${readableSize(most)} of storage${underWay}.`;
-  // A request for a single byte finds out whether there is any space at all.
+  // A request for a single byte finds out whether there is any storage left.
   const size = bytes > 1 ? `, which needs ${readableSize(bytes)}` : "";
   const need = ` There is no room for ${what}${size}.`;
   const page = `${env().ORIGIN}${kind === "user" ? "/settings/storage" : `/organizations/${handle}/settings/storage`}`;

@@ -38,7 +38,7 @@ describe("S137 a question in a subprocess", () => {
   });
 
   test("costs the event loop nothing while it runs", async () => {
-    // Long beside what a start costs on a busy machine, which varies by more than a hundred milliseconds.
+    // Long compared with a start on a busy machine, which varies by more than a hundred milliseconds.
     const cpuMaxMs = 1_000;
     const pool = newPool(2, cpuMaxMs);
     await pool.ask("echo");
@@ -56,7 +56,7 @@ describe("S137 a question in a subprocess", () => {
   test("is not to blame for a busy machine: its limit counts its CPU time, not the clock's", async () => {
     const pool = newPool(2, 50);
     expect(await pool.ask({ sleepMs: 200 })).toEqual({ answer: { sleepMs: 200 } });
-    // Waiting ends at some time too. `busy` means that the question may be asked again.
+    // Waiting is limited too. `busy` means that the question may be asked again.
     expect(await pool.ask({ sleepMs: 60_000 })).toBe("busy");
   });
 

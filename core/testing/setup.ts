@@ -18,7 +18,7 @@ provideSettings({
   ANONYMOUS_ADDRESS_PERCENT: "100",
 });
 
-// Vitest's default of a second is too short on a busy machine. What comes sooner is seen sooner.
+// Vitest's default of a second is too short on a busy machine. A result that comes sooner is noticed sooner.
 const { waitFor } = vi;
 vi.waitFor = (callback, options) => waitFor(callback, options ?? { timeout: 10_000 });
 

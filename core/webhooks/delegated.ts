@@ -22,11 +22,11 @@ export type Delegated = {
 };
 
 /**
- * This many of each kind are named. A schedule may be made of half a megabyte, and an app may have made thousands: reading all of them took
+ * This many of each kind are named. A schedule may have half a megabyte, and an app may have created thousands: reading all of them took
  * Postgres seconds (S137).
  */
 const NAMED_MAX = 10;
-/** A schedule made of more is named by its id: somebody may have a hundred tokens, each with such schedules. */
+/** A larger schedule is named by its id: somebody may have a hundred tokens, each with such schedules. */
 const NAMED_MAX_BYTES = 64 * 1024;
 
 type Row = { of: string; webhookCount: number; scheduleCount: number } & Omit<Delegated, "more">;

@@ -55,7 +55,7 @@ function watchers(repo: Watchable, max?: number): Prisma.Sql {
 
 /** How many webhooks a push to this repository triggers, as words; undefined if none. */
 export async function webhooksTriggered(repo: Watchable): Promise<string | undefined> {
-  const { count, isMore } = await countWatchers(repo, hears(Prisma.sql`'repo'`, Prisma.sql`'repo.content.update'`));
+  const { count, isMore } = await countWatchers(repo, subscribesTo(Prisma.sql`'repo'`, Prisma.sql`'repo.content.update'`));
   return count === 0 ? undefined : `${atLeast(count, isMore)} ${count === 1 && !isMore ? "webhook" : "webhooks"} triggered`;
 }
 
@@ -71,7 +71,7 @@ async function countWatchers(repo: Watchable, condition = Prisma.sql`TRUE`): Pro
 const atLeast = (count: number, isMore: boolean): string => `${count.toLocaleString("en")}${isMore ? "+" : ""}`;
 
 /** Whether webhook `w` is to receive events of a domain and a kind. */
-export const hears = (domain: Prisma.Sql, kind: Prisma.Sql): Prisma.Sql =>
+export const subscribesTo = (domain: Prisma.Sql, kind: Prisma.Sql): Prisma.Sql =>
   Prisma.sql`(${domain} = ANY (w.domains) AND (coalesce(cardinality(w.events), 0) = 0 OR ${kind} = ANY (w.events)))`;
 
 type WatchingWebhook = {

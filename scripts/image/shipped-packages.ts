@@ -11,7 +11,7 @@ type Locked = {
   peerDependenciesMeta?: Record<string, { optional?: boolean }>;
 };
 
-/** Ours that others get from the service, beside the service itself. */
+/** Our packages that others download from the service. */
 const WORKSPACES = ["packages/cli", "packages/receiver", "packages/sdk"];
 
 /**

@@ -7,7 +7,7 @@ const forGit = {
   "git-lfs": () => works("git-lfs", ["version"]),
 };
 
-/** Debian has it where not every user's PATH leads. */
+/** Debian installs it in a folder that is not in every user's PATH. */
 const forDatabase = { pgbouncer: () => works("pgbouncer") || works("/usr/sbin/pgbouncer") };
 
 /** Podman represents all container engines; the tests' images contain BusyBox. Restic stores backups. */

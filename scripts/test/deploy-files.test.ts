@@ -22,7 +22,7 @@ const stages = Object.fromEntries(
     .slice(1)
     .map((stage) => [/^FROM \S+ AS (\S+)/.exec(stage)?.[1] ?? "final", stage]),
 ) as Record<"system" | "build" | "final", string>;
-/** What stays after the stage. */
+/** The Debian packages that the image keeps. */
 const installed = (/apt-get install -y --no-install-recommends (.*) \\$/m.exec(stages.system)?.[1] ?? "")
   .split(" ")
   .filter((name) => !stages.system.includes(`apt-get purge -y --auto-remove ${name} `));

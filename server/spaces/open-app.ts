@@ -72,7 +72,7 @@ const TRUST_MS = 5_000;
 /**
  * Checks again, now and then, whether a continuing visit is still allowed: streams and WebSockets last, and access to a Space changes.
  * @param mayStay throws a ServiceError or returns false if not; after any other error it is called again
- * @returns stops checking
+ * @returns a function that stops checking
  */
 export function recheckVisit(mayStay: () => Promise<boolean>, end: () => void, trustMs = TRUST_MS): () => void {
   let isOver = false;

@@ -10,7 +10,7 @@ import { families, type Operation, operationOf } from "../../openapi/operation.t
 export const notOnBranch = { "X-Repo-Commit-On-Branch": "false" } as const;
 
 /** Sets that header if the commit is on no branch or tag. */
-export async function sayWhetherOnBranch(c: Context, ...asked: Parameters<typeof isOnBranch>): Promise<void> {
+export async function addOnBranchHeader(c: Context, ...asked: Parameters<typeof isOnBranch>): Promise<void> {
   if (await isOnBranch(...asked)) return;
   for (const [name, value] of Object.entries(notOnBranch)) c.header(name, value);
 }

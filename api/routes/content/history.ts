@@ -11,7 +11,7 @@ import { findRepo } from "#core/hub/repos/find-repo.ts";
 import { actorOf } from "../../actor.ts";
 import { escapedHtml } from "../../escaped-html.ts";
 import { linkNextPage } from "../../next-page.ts";
-import { defineContentRoute, isTrue, sayWhetherOnBranch } from "./content-route.ts";
+import { addOnBranchHeader, defineContentRoute, isTrue } from "./content-route.ts";
 
 /** Commits and refs of a repository. */
 export const historyRoutes = [
@@ -35,7 +35,7 @@ export const historyRoutes = [
       const isFormatted = [...(c.req.queries("expand[]") ?? []), ...(c.req.queries("expand") ?? [])].includes("formatted");
       const found = await listCommits(repo, { revision, path, page: Number(p), limit: Number(limit) });
       const { commits, total, page, pageSize } = found;
-      await sayWhetherOnBranch(c, repo, found.revision);
+      await addOnBranchHeader(c, repo, found.revision);
       c.header("X-Total-Count", String(total));
       if ((page + 1) * pageSize < total) linkNextPage(c, { p: page + 1 });
       const authors = await findAuthors(commits.map(({ author }) => author.email));

@@ -10,7 +10,7 @@ import { readSpaceRuntime, type SpaceRuntime } from "#core/spaces/space-runtime.
 import { actorOf } from "../../actor.ts";
 import { repoJson } from "../repo-json.ts";
 import { runtimeJson } from "../spaces.ts";
-import { defineContentRoute, isTrue, sayWhetherOnBranch } from "./content-route.ts";
+import { addOnBranchHeader, defineContentRoute, isTrue } from "./content-route.ts";
 
 const query = z.object({
   blobs: z.boolean().optional().openapi({ description: "Whether to include the size of each file." }),
@@ -47,7 +47,7 @@ async function answer(c: Context, name: RepoName, revision: string | undefined):
   const snapshot: Snapshot = repo.platformId
     ? { ref: null, sha: repo.headSha, committedAt: null, files: withFiles ? [] : null }
     : await readSnapshot(repo, revision ?? "HEAD", { files });
-  await sayWhetherOnBranch(c, repo, snapshot);
+  await addOnBranchHeader(c, repo, snapshot);
   const runtime = repo.type === "space" ? await readSpaceRuntime(repo.id) : undefined;
   return c.json(repoInfo(repo, snapshot, { isAtHead: revision === undefined, runtime }));
 }

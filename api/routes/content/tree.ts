@@ -11,7 +11,7 @@ import { findXetHashes } from "#core/hub/xet/read-file.ts";
 import { actorOf } from "../../actor.ts";
 import { linkNextPage } from "../../next-page.ts";
 import { isForm, listOf } from "../../refuse-bad-input.ts";
-import { defineContentRoute, isTrue, sayWhetherOnBranch } from "./content-route.ts";
+import { addOnBranchHeader, defineContentRoute, isTrue } from "./content-route.ts";
 
 const pathsSchema = z.object({
   paths: z.union([z.string(), listOf(z.string(), { max: PATHS_MAX, of: "paths", code: "invalid_request" })]),
@@ -48,7 +48,7 @@ export const treeRoutes = [
         cursor,
         limit: Number(limit ?? 0),
       });
-      await sayWhetherOnBranch(c, repo, found.revision);
+      await addOnBranchHeader(c, repo, found.revision);
       if (found.nextCursor) linkNextPage(c, { cursor: found.nextCursor });
       return c.json(await entriesJson(repo, found.entries));
     },

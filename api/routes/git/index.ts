@@ -9,7 +9,7 @@ import { receivePack } from "#core/hub/git/smart-http/receive-pack.ts";
 import { findTransferRepo, gitServiceOf } from "#core/hub/git/smart-http/transfer-request.ts";
 import { uploadPack } from "#core/hub/git/smart-http/upload-pack.ts";
 import { log } from "#core/log.ts";
-import { askedAnew } from "../../bearer.ts";
+import { repeatableLookup } from "../../bearer.ts";
 import { basicChallenge, gitActorOf, gitPaths, repoNameOf } from "../../git-request.ts";
 
 type GitContext = Context<{ Bindings: HttpBindings }>;
@@ -36,7 +36,7 @@ for (const prefix of gitPaths) {
   });
 
   gitRoutes.post(`${prefix}/git-receive-pack`, async (c) => {
-    const actorNow = askedAnew(c, () => gitActorOf(c));
+    const actorNow = repeatableLookup(c, () => gitActorOf(c));
     const name = repoNameOf(c.req.param());
     const repo = await findTransferRepo(await actorNow(), name, "receive-pack");
     await receivePack(actorNow, repo, `${name.owner}/${name.name}`, streamsOf(c));

@@ -171,7 +171,7 @@ export async function TransferSection({ details: { app, organization }, person, 
   );
 }
 
-/** The person and the organizations that they administer, without the present owner. */
+/** The person and the organizations that they administer, without the current owner. */
 async function ownersBeside(person: Person, ownerName: string | null): Promise<{ value: string; label: string }[]> {
   const [user, organizations, allowed] = await Promise.all([
     findUser(person.userId),

@@ -18,7 +18,7 @@ type Watchable = Readonly<{
 }>;
 
 type WatchedFieldProps = Readonly<{
-  /** The present items, as `type:name`. */
+  /** The current items, as `type:name`. */
   watched: readonly string[];
   /** The route that responds to `?search=` with what can be watched: `{items: Watchable[]}`. */
   searchPath: string;

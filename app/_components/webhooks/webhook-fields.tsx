@@ -11,7 +11,7 @@ import { itemOf, targetName } from "./webhook-list.tsx";
 export type JobChoice = Readonly<{ id: string; label: string }>;
 
 type WebhookFieldsProps = Readonly<{
-  /** The present webhook; absent for a new one. */
+  /** The current webhook; absent for a new one. */
   webhook?: Webhook;
   /** What a new webhook watches at first. */
   watched?: readonly string[];

@@ -102,7 +102,7 @@ export async function WebhookPage({ params, searchParams }: Props) {
   );
 }
 
-/** The query of the page's present address. */
+/** The query of the page's current address. */
 const queryOf = (query: ActivityQuery): string => activityHref("", query);
 
 async function openDelivery({ person, webhook }: Found, id: string): Promise<DeliveryDetail | undefined> {

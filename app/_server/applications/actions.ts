@@ -108,7 +108,7 @@ export const updatePermissionsAction = formAction(
   },
 );
 
-/** Adds the first secret, or replaces the present one. */
+/** Adds the first secret, or replaces the current one. */
 export const issueSecretAction = formAction(
   appScope,
   { overlapSeconds: (form) => Number(form.text("overlapSeconds")) },

@@ -178,7 +178,7 @@ function submittedWebhook(form: SubmittedForm): Pick<NewWebhook, "name" | "url" 
   return { name: form.text("name"), ...submittedTarget(form), watched: submittedItems(form), events: ticked };
 }
 
-/** Without a chosen job, the present one stays. */
+/** Without a chosen job, the current one stays. */
 function submittedTarget(form: SubmittedForm): Pick<NewWebhook, "url" | "jobSourceId"> {
   if (form.text("target") !== "job") return { url: form.text("url") };
   const jobSourceId = form.optional("jobSourceId");

@@ -3,7 +3,7 @@ import { isServiceError, notFound, ServiceError } from "#core/errors.ts";
 import { EVENT_STREAM_HEADERS, streamActivity } from "#core/webhooks/activity/stream-activity.ts";
 import type { OwnerPageProps } from "../owner-place.ts";
 import type { OwnerName } from "../paths.ts";
-import { currentSession, personAskedAnew } from "../session.ts";
+import { currentSession, personLookup } from "../session.ts";
 
 /**
  * Streams what happens to a webhook's deliveries as server-sent events, while the session lasts and the person may read the
@@ -18,7 +18,7 @@ export async function answerActivityStream(
     const ownerId = await ownerIdOf(home);
     const query = new URL(request.url).searchParams;
     const body = await streamActivity({
-      actorNow: await personAskedAnew(),
+      actorNow: await personLookup(),
       webhookId,
       ownerId,
       after: request.headers.get("last-event-id") ?? query.get("tail") ?? undefined,

@@ -21,9 +21,9 @@ import {
 export const metadata: Metadata = { title: "Second step" };
 
 /**
- * Asks for the second step after a correct first step. A browser without one, or too late, is sent to begin again:
- * the page is the same in all of these cases.
- * @param searchParams `next`: a path of ours to go on to
+ * Asks for the second step after a correct first step. A browser without one, or too late, is sent to begin again: the page is the same in
+ * all of these cases.
+ * @param searchParams `next`: a path of ours to continue to
  */
 export default async function SecondStepPage({ searchParams }: Readonly<{ searchParams: PageQuery }>) {
   const next = nextPath((await searchParams).next);

@@ -75,7 +75,7 @@ type SessionsSectionProps = Readonly<{
   currentId: string;
 }>;
 
-/** The person's sessions, the present one first. */
+/** The person's sessions, the current one first. */
 function SessionsSection({ sessions, currentId }: SessionsSectionProps) {
   const current = sessions.filter(({ id }) => id === currentId);
   const others = sessions.filter(({ id }) => id !== currentId);

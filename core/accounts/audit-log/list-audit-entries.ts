@@ -13,7 +13,7 @@ export type AuditPage = {
   /** Ids to continue from: `olderThan` is the next `before`, `newerThan` the next `after`; absent if there are none. */
   olderThan?: string;
   newerThan?: string;
-  /** How far a search got that did not look at all entries; it continues with `olderThan` or `newerThan`. */
+  /** How far a search got if it did not look at all entries. Continue it with `olderThan` or `newerThan`. */
   searchedTo?: Date;
 };
 

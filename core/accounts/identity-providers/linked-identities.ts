@@ -53,7 +53,7 @@ export async function linkIdentity(actor: Person, token: string, from: RequestOr
   });
 }
 
-/** Locked against its removal. */
+/** Locks the provider, so that nobody removes it meanwhile. */
 export async function requireLiveProvider(tx: Db, id: string) {
   await tx.$queryRaw`SELECT 1 FROM identity_provider WHERE id = ${id} FOR KEY SHARE`;
   const provider = await tx.identityProvider.findUnique({ where: { id, disabledAt: null } });

@@ -43,7 +43,7 @@ export function addressInUseLetter({ username }: { username: string }): Letter {
 
 type Change = { username: string; newEmail: string };
 
-/** To the present address when a change is requested, while it can still be stopped. */
+/** To the current address when a change is requested, while it can still be stopped. */
 export function emailChangeRequestedLetter({ username, newEmail }: Change): Letter {
   return letter(`Your ${env().BRAND_NAME} e-mail address is about to change`, username, [
     `Somebody who is signed in to your account has requested to change your address to ${newEmail}. It changes when the link sent there is opened.`,

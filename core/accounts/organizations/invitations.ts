@@ -114,7 +114,7 @@ export async function resendInvitation(
   return { email, ...unsentLink(token) };
 }
 
-/** Queues the letter of an invitation. */
+/** Queues the email of an invitation. */
 async function mailInvitation(tx: Db, invitationId: string, token: string): Promise<void> {
   const { email, role, invitedById, org } = await tx.invitation.findUniqueOrThrow({
     where: { id: invitationId },
@@ -180,8 +180,8 @@ export type Invitation = {
 };
 
 /**
- * The invitation of a link, for the page that asks before accepting; undefined for a link that was never sent, or was replaced
- * by a newer one. Whoever has the link received the letter, so they may learn the invitation's state.
+ * The invitation of a link, for the page that asks before accepting; undefined for a link that was never sent, or was replaced by a newer
+ * one. Whoever has the link received the email, so they may learn the invitation's state.
  */
 export async function findInvitation(token: string): Promise<Invitation | undefined> {
   const row = await db().invitation.findUnique({

@@ -9,10 +9,10 @@ export async function withdrawOrganization(tx: Db, userId: string, orgId: string
   await tx.$executeRaw`UPDATE oauth_grant SET org_ids = array_remove(org_ids, ${orgId}) WHERE user_id = ${userId} AND ${orgId} = ANY(org_ids)`;
 }
 
-/** If there are many administrators, the earliest get the letter. It names no more apps than a person would read. */
+/** If there are many administrators, those who joined first get the email. It names no more apps than a person would read. */
 const LETTERS_MAX = 20;
 const APPS_MAX = 20;
-/** The limit for one former administrator: a role that goes up and down must fill neither mailboxes nor the shared mail queue (S56). */
+/** The limit for one former administrator: changing a role again and again must not fill mailboxes or the shared mail queue (S56). */
 export const HELD_SECRET_LETTERS = { limit: 3, windowSeconds: 24 * 60 * 60 };
 
 /**

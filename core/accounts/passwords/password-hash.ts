@@ -22,10 +22,13 @@ const keeper = globalThis as typeof globalThis & { keyhookPasswordThreads?: { al
 keeper.keyhookPasswordThreads ??= { all: new Set(), idle: [] };
 const threads = keeper.keyhookPasswordThreads;
 
-/** Asks a thread of lower priority, since 30 ms would delay every page (S137); libuv's threads also serve files and names. */
+/**
+ * Asks a thread of lower priority, since 30 ms of hashing would delay every page (S137). libuv's own threads also read files and look up
+ * names.
+ */
 async function inThread<T>(question: PasswordQuestion): Promise<T> {
   try {
-    // The other thread may have ended for the same reason, which is not known yet: each slot is tried once.
+    // The thread may have ended while it was idle. The other one may have ended for the same reason, so the second try may fail too.
     return await askThread<T>(question).catch(() => askThread<T>(question));
   } catch (error) {
     log().error({ err: error }, "a password could not be hashed or compared");

@@ -13,7 +13,7 @@ import { hasSecondStep, organizationsAskingForSecondStep, requireKnownClosing } 
 type SecondStepChange = {
   /** The email to the account's owner, as sentences; null if it is not a security matter, such as a name. */
   letter: string | null;
-  /** The ids of the organizations that the user was told this would close to them. */
+  /** The ids of the organizations to which the user loses access by this, as the page has told them. */
   closes?: readonly string[];
   from: RequestOrigin;
 };
@@ -21,7 +21,7 @@ type SecondStepChange = {
 /** Writes an entry into the user's log. */
 type RecordEvent = (event: Pick<NewAuditEvent, "type" | "data">) => Promise<void>;
 
-/** Each sends a letter, and nobody needs more. */
+/** Each sends an email, and nobody needs more. */
 const CHANGE_LIMIT = { limit: 60, windowSeconds: 60 * 60 };
 
 /** How often a user may turn the second step on or off in an hour: each time writes into the log of every organization that requires it. */

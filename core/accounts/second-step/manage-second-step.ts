@@ -29,7 +29,7 @@ export async function renamePasskey(actor: Person, id: string, input: { name: st
 
 /**
  * Deletes one of the user's passkeys: it no longer signs anybody in.
- * @param closes the organizations that the user was told this closes to them, if it is the last second step
+ * @param closes the organizations to which, as the page has told the user, they lose access if it is the last second step
  * @throws ServiceError `not_found`, `conflict` (the last way in; see `changeSecondStep`), `reauthentication_required`
  */
 export async function removePasskey(actor: Person, id: string, closes: readonly string[], from: RequestOrigin): Promise<void> {
@@ -49,7 +49,7 @@ export async function removePasskey(actor: Person, id: string, closes: readonly 
 
 /**
  * Removes the user's authenticator app.
- * @param closes the organizations that the user was told this closes to them
+ * @param closes the organizations to which, as the page has told the user, they lose access
  * @throws ServiceError `not_found`, `conflict` (see `changeSecondStep`), `reauthentication_required`
  */
 export async function removeTotp(actor: Person, closes: readonly string[], from: RequestOrigin): Promise<void> {

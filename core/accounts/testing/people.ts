@@ -93,7 +93,7 @@ export async function organizationOf(
   return organization;
 }
 
-/** The letters queued for an address, newest first. */
+/** The emails queued for an address, newest first. */
 export async function lettersTo(address: string): Promise<{ subject: string; text: string }[]> {
   return db().mail.findMany({
     where: { recipient: address },

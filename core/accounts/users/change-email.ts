@@ -15,8 +15,8 @@ import { ANSWER_MILLISECONDS } from "./sign-up.ts";
 const CHANGE_LIMIT = { limit: 5, windowSeconds: 60 * 60 };
 
 /**
- * Requests another email address: a link goes to the new one (`verifyEmail` uses it), a warning to the present one. If the
- * address already has an account, the response is the same, and only its owner is told (S115).
+ * Requests another email address: a link goes to the new one (`verifyEmail` uses it), a warning to the current one. If the address already
+ * has an account, the response is the same, and only its owner is told (S115).
  * @throws ServiceError `reauthentication_required` (S113), `invalid_request`, `rate_limited`
  */
 export async function changeEmail(actor: Person, input: { email: string }, from: RequestOrigin): Promise<{ email: string }> {

@@ -18,8 +18,8 @@ import { clearThrottle, consumeAddressThrottle, consumeThrottle, throttleKey } f
 import { ANSWER_MILLISECONDS } from "./sign-up.ts";
 
 /**
- * Changes the user's password, with the present one as proof (S113). The other sessions end (S112), and links that wait in a
- * mailbox, for a reset or another address, stop working.
+ * Changes the user's password, with the current one as proof (S113). The other sessions end (S112), and links that wait in a mailbox, for a
+ * reset or another address, stop working.
  * @returns how many other sessions were ended
  * @throws ServiceError `unauthorized` on `currentPassword`, `invalid_request` on `newPassword`, `rate_limited`
  */
@@ -53,8 +53,7 @@ export async function changePassword(
 }
 
 /**
- * Sets the first password of an account that was created with a provider. Replacing one requires the present one
- * (`changePassword`).
+ * Sets the first password of an account that was created with a provider. Replacing one requires the current one (`changePassword`).
  * @throws ServiceError `reauthentication_required` (S113), `invalid_request` on `newPassword`, `conflict` if there is one
  */
 export async function setPassword(actor: Person, input: { newPassword: string }, from: RequestOrigin): Promise<void> {
@@ -75,8 +74,8 @@ const ADDRESS_LIMIT = { limit: 20, windowSeconds: 60 * 60 };
 const MAIL_LIMIT = { limit: 3, windowSeconds: 60 * 60 };
 
 /**
- * Mails a link for replacing a forgotten password, if the address has an account; otherwise the response and its time are the
- * same (S115). The letter goes to the stored address, never to the typed one.
+ * Mails a link for replacing a forgotten password, if the address has an account; otherwise the response and its time are the same (S115).
+ * The email goes to the stored address, never to the typed one.
  * @throws ServiceError `invalid_request`, `rate_limited`
  */
 export async function forgotPassword(input: { email: string }, from: RequestOrigin): Promise<void> {

@@ -8,8 +8,8 @@ import { parseEmailAddress } from "../email-address.ts";
 import { findInvitation } from "../organizations/invitations.ts";
 
 /**
- * Whether anybody may create an account, which is so until an operator changes it; otherwise only people with an open invitation to an
- * organization may. Identity providers have a switch of their own.
+ * Who may create an account: anybody, unless an operator changes that; then only people with an open invitation to an organization.
+ * Identity providers have a switch of their own.
  */
 type SignUpPolicy = {
   isOpen: boolean;
@@ -41,7 +41,7 @@ export async function setSignUpPolicy(
   });
 }
 
-/** The open invitation at whose page somebody wants to continue after signing up. */
+/** The open invitation whose page somebody returns to after signing up. */
 export async function invitationAt(returnTo: string | null | undefined): Promise<{ email: string } | undefined> {
   const token = /^\/invitations\/([\w-]+)$/.exec(returnTo ?? "")?.[1];
   const invitation = token ? await findInvitation(token) : undefined;

@@ -13,7 +13,7 @@ export type ToChange = {
   actor: Actor;
   actorId: string | null;
   repo: Repo;
-  /** The discussion in its present state, with its row locked. */
+  /** The discussion in its current state, with its row locked. */
   discussion: DiscussionRow;
 };
 

@@ -18,7 +18,7 @@ export async function isAncestor(path: string, sha: string, of: string): Promise
 }
 
 /**
- * The commits of `sha` that none of `without` has, oldest first; if there are more than `limit`, the latest ones.
+ * The commits that `sha` reaches and none of `without` does, oldest first; if there are more than `limit`, the latest ones.
  * @throws RanOutOfTime, GitFailed, ServiceError `unavailable`
  */
 export async function listNewCommits(

@@ -16,8 +16,8 @@ import { type DiscussionName, findDiscussion } from "./find-discussion.ts";
 import { recordDiscussionEvent } from "./record-discussion-event.ts";
 
 /**
- * Deletes a discussion with everything in it, and the commits of a pull request. The commits are deleted first: if that fails, they must
- * not become unreachable.
+ * Deletes a discussion with everything in it, and the commits of a pull request. The commits are deleted first: if that fails, the
+ * discussion is still there to try again.
  * @param actorNow resolves the actor again just before the refs change (S114)
  * @throws ServiceError `not_found`, `unauthorized`, `insufficient_scope`, `forbidden`
  */
@@ -59,7 +59,7 @@ export async function deleteDiscussionRow(
 }
 
 /**
- * Deletes the commits of a closed or merged pull request; the discussion of them stays.
+ * Deletes the commits of a closed or merged pull request; its discussion stays.
  * @param actorNow resolves the actor again just before the refs change (S114)
  * @throws ServiceError `not_found`, `unauthorized`, `insufficient_scope`, `forbidden`, `conflict` (it is open, or they are gone already)
  */

@@ -38,7 +38,7 @@ export async function followRefChanges(
   return { late: [...ofBases.late, ...ofHeads], isMore: ofBases.isMore };
 }
 
-/** Records when the heads of pull requests changed: of all in `changed`, however many of them are followed. */
+/** Records when the heads of pull requests changed: for all in `changed`, however many of them are followed. */
 export async function noteHeadChanges(tx: Db, repoId: string, changed: readonly RefChange[]): Promise<void> {
   const nums = changed.flatMap(({ ref }) => numOfPullRequestRef(ref) ?? []);
   if (nums.length === 0) return;

@@ -15,7 +15,7 @@ import { type ChangeToFollow, type Meaning, readMeaning } from "./read-meaning.t
 export const lateChangesTable: LeasedTable = {
   name: "late_ref_change",
   isOpen: "true",
-  // By turns: attempts that came after the first are many at once, and each takes its time.
+  // People take turns: many attempts may be due at once, and each takes its time.
   share: { party: "coalesce(actor_id, repo_id)", isShort: "true", isLeftOver: "false" },
 };
 

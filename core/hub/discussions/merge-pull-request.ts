@@ -96,7 +96,7 @@ export async function mergePullRequest(
     } finally {
       await quarantine.discard();
     }
-    // What was written stays until git collects it, and counts until then. Maintenance counts it otherwise.
+    // Written objects stay until git collects them, and count until then. If counting fails here, maintenance does it.
     await recountRepository(repo.id).catch((err: unknown) => log().warn({ err, repo: repo.id }, "a repository was not counted"));
   }
   throw conflict("The base branch is changing. Try again in a moment.");
@@ -107,7 +107,9 @@ const objectsOf = ({ path }: Quarantine): string => join(path, "objects");
 /** The maximum that a merge may add beyond the quota: a few folders. It may delete files, which frees storage. */
 const FREE_BYTES = 64 * 1024;
 
-/** Git writes files whole that both sides changed, though a push brings only differences. @throws ServiceError `storage_full` */
+/**
+ * If both sides changed a file, git writes the whole file, although a push may bring only differences. @throws ServiceError `storage_full`
+ */
 async function holdRoom({ owner }: Repo, { path }: Quarantine): Promise<Hold | undefined> {
   const { bytes } = await countObjects(path);
   return bytes < FREE_BYTES ? undefined : holdStorage(owner, bytes, "this merge");

@@ -18,8 +18,8 @@ const merges = walker<Merged>({ max: 200, keepsWhole: false });
 const tries = walker<Merged>({ max: 200 });
 
 /**
- * A merge writes each file that both sides changed, whole: of a small push with long files a few merges could fill the disk, or the one of
- * temporary files with previews (S137).
+ * A merge writes a whole new version of each file that both sides changed. After a small push with long files, a few merges could fill the
+ * disk, and previews the disk of temporary files (S137).
  */
 const LIMITS = { maxBytes: 256 * 1024 * 1024, lookMs: 1_000 };
 

@@ -11,7 +11,10 @@ const EVENTS_MAX = 500;
 /** A comment counts as one more event for each of these bytes: a page of 64 KiB comments took 6 MB to render (S137). */
 const BYTES_PER_EVENT = 2_560;
 
-/** A discussion's timeline, oldest first; long comments count as several in pages and `total`. The caller has found it. */
+/**
+ * A discussion's timeline, oldest first; long comments count as several in pages and `total`. The caller has checked that the actor may see
+ * it.
+ */
 export async function readTimeline(
   actor: Actor,
   discussion: { id: string },

@@ -79,7 +79,7 @@ export async function listAccessRequests(
 }
 
 /**
- * The gated repositories of an organization for whose access requests somebody waits, with their number, the longest waiting first; for
+ * The gated repositories of an organization that have pending access requests, with the number of requests, the longest waiting first; for
  * those who manage the organization.
  * @throws ServiceError `forbidden`
  */

@@ -18,7 +18,10 @@ export async function countObjects(
   return { loose: count("count"), packs: count("packs"), bytes: (count("size") + count("size-pack")) * 1024 };
 }
 
-/** The bytes of `countObjects`, for use under the row's lock: `otherwise` when a busy disk does not answer in time. Maintenance counts again. */
+/**
+ * The bytes of `countObjects`, for use under the row's lock. Returns `otherwise` when a busy disk does not answer in time; maintenance
+ * counts again.
+ */
 export async function countBytes(path: string, otherwise: number): Promise<number> {
   try {
     return (await countObjects(path, undefined, UNDER_LOCK)).bytes;

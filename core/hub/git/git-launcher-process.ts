@@ -68,7 +68,7 @@ function announced(stream: Socket, line: string): Promise<void> {
 /** The processor time that git may use before its priority is lowered: a small clone and most pages take less. */
 const YOUNG_MS = 50;
 const LOOK_MS = 20;
-/** A process that does nothing, for example between two requests, is looked at less and less often, down to this. */
+/** A process that does nothing, for example between two requests, is checked less and less often. This is the longest interval. */
 const LOOK_MAX_MS = 320;
 /** The unit of times in /proc: USER_HZ is 100. */
 const TICK_MS = 10;

@@ -18,9 +18,9 @@ export const childrenOf = (pid: number): number[] =>
 export type Niceness = number | "idle";
 
 /**
- * Lowers the priority of a process and its threads. `idle` is the scheduling policy SCHED_IDLE: beside many processes at niceness 19 a
- * request may wait behind another, because the scheduler considers their cores busy. It also gets only half of the cores, since a core
- * without any such process takes over what waits on another. Without util-linux `idle` is niceness 19.
+ * Lowers the priority of a process and its threads. `idle` is the scheduling policy SCHED_IDLE: beside many processes at niceness 19, one
+ * request may wait behind another, because the scheduler considers the cores of those processes busy. An `idle` process also gets only half
+ * of the cores: a core without any takes over what waits on another core. Without util-linux `idle` is niceness 19.
  */
 export function lowerPriority(pid: number, niceness: Niceness): void {
   for (const thread of threadsOf(pid)) {

@@ -13,7 +13,7 @@ const LIST_TIMEOUT_MS = 300_000;
 const LIMITS = { isLimited: true, niceness: 10, cpuSeconds: 60 } as const;
 
 /** The search ends after this many missing ones, or more proposed ones than a pull request may have. */
-export const MISSING_ENOUGH = 1_000;
+export const MISSING_MAX = 1_000;
 
 /** A pointer in git. */
 type Pointer = LfsObjectId & { blob: string };
@@ -38,7 +38,7 @@ export async function findMissingPointers(
       if (object?.size !== pointer.size) missing.push(pointer);
       else if (object.holderId !== repoId) proposed.push(pointer);
     }
-    if (missing.length >= MISSING_ENOUGH || proposed.length > POINTERS_MAX) break;
+    if (missing.length >= MISSING_MAX || proposed.length > POINTERS_MAX) break;
   }
   return { missing, proposed };
 }

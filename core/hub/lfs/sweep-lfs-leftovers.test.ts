@@ -65,7 +65,7 @@ describe("the sweep", () => {
     const object = { oid: createHash("sha256").update(content).digest("hex"), size: content.length };
     await storeLfsObject(gone.id, object, [content] as never);
     await db().repo.delete({ where: { id: gone.id } });
-    // Not a sweep of tomorrow: for that, the uploads of today would be abandoned ones.
+    // The notes are made old instead of sweeping as of tomorrow, because then the uploads of today would count as abandoned.
     await db().lfsLeftover.updateMany({ data: { createdAt: new Date(0) } });
     const uploads = Array.from({ length: 10 }, () => storeLfsObject(other.id, object, [content] as never));
     await Promise.all([...uploads, sweep(new Date()), sweep(new Date())]);

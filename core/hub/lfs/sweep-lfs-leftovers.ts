@@ -99,7 +99,7 @@ async function forgetDeletedRepo(repoId: string, stopping: AbortSignal): Promise
 function removeLeftover(location: string, before: Date): Promise<boolean> {
   return db().$transaction(async (tx) => {
     await lockLfsLocation(tx, location);
-    // The row too: a deletion that notes the same leftover again takes no lock of the location.
+    // Locks the row too: a deletion that notes the same leftover again does not take the location's lock.
     const [leftover] = await tx.$queryRaw<{ uploadId: string | null; holdId: string | null }[]>`
       SELECT upload_id AS "uploadId", hold_id AS "holdId" FROM lfs_leftover
         WHERE location = ${location} AND created_at < ${before} FOR UPDATE`;

@@ -160,7 +160,7 @@ describe("Markdown", () => {
       const outcomes = await Promise.all(texts.map((text) => renderMarkdown(text)));
       expect(outcomes.filter((html) => html === undefined).length).toBeGreaterThanOrEqual(4);
     });
-    // Each of them may take three seconds of its own; the event loop has only carried them about.
+    // Each of them may take three seconds of its own; the event loop has only passed them on.
     expect(mainMs).toBeLessThan(1_500);
     expect((await elementsOf("# still here"))[0]?.tagName).toBe("h2");
   });
@@ -191,7 +191,7 @@ describe("Markdown", () => {
     };
     const from = (ip: string, text: string, base: string, folder: string) =>
       requestContext.run({ requestId: "test", ip, whenClosed }, () => renderMarkdown(text, { ...place, base, folder }));
-    // Twenty texts, so that none is known by another, in one repository; and one text in twenty folders.
+    // Twenty texts in one repository, so that no result serves two of them; and one text in twenty folders.
     let finished = 0;
     const others = Array.from({ length: 20 }, (_, at) =>
       Promise.all([
@@ -201,7 +201,7 @@ describe("Markdown", () => {
     );
     expect(await from("192.0.2.2", "# mine", "/ada/tides", "docs")).toContain("mine</h2>");
     expect(finished).toBeLessThan(5);
-    // The stranger leaves: what has no turn yet needs none.
+    // The stranger leaves, so what still waits is dropped.
     gone.abort();
     await Promise.all(others);
   });

@@ -78,8 +78,8 @@ export async function rotatePlatformToken(
 }
 
 /**
- * Ends a platform's tokens at once, and deletes the repositories that it reported, because nobody would update any more who may see them. Its
- * events stay.
+ * Ends a platform's tokens at once, and deletes the repositories that it reported, because nobody would keep their visibility up to date.
+ * Its events stay.
  * @throws ServiceError `not_found`, `forbidden`, `reauthentication_required`
  */
 export async function revokePlatform(

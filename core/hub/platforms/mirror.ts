@@ -28,7 +28,7 @@ export const WAITING_MAX = 100;
 export const inOrder = <T>({ id }: Platform, work: () => Promise<T>): Promise<T> =>
   oneAtATime(`platform ${id}`, work, WAITING_MAX);
 
-/** A connection plans each statement once, also while tables are so small that reading all of them is cheapest. */
+/** A connection plans each statement only once, perhaps while tables are so small that reading them whole is cheapest. */
 const byIndex = Prisma.sql`set_config('enable_seqscan', 'off', true)`;
 
 /**
@@ -43,8 +43,8 @@ export async function lockPlatform(tx: Sql, [id = ""]: readonly string[]): Promi
 }
 
 /**
- * The same for many, without those that another process has locked and those that were revoked. The transaction then waits for no other
- * lock either: each of its platforms would wait with it.
+ * The same for many platforms. It skips those that another process has locked, and revoked ones. The transaction must then wait for no
+ * other lock either: all of its platforms would wait with it.
  */
 export async function lockFreePlatforms(tx: Sql, ids: readonly string[]): Promise<Set<string>> {
   const free = await tx.$queryRaw<{ id: string }[]>`

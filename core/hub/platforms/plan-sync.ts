@@ -66,7 +66,7 @@ export type Occupant = { repoId: string; place: string };
 
 /**
  * Refuses repositories whose wanted name another one keeps. Repositories may exchange names, also in a ring: a name counts as free if its
- * holder leaves it. A refused repository keeps its old name, which may refuse the one that was to get it, and so on.
+ * holder leaves it. A refused repository keeps its old name; the repository that was to get that name is then refused too, and so on.
  * @param leaving ids of repositories that will be deleted
  */
 export function refuseTakenNames(entries: Entry[], occupants: Occupant[], leaving: ReadonlySet<string>): void {

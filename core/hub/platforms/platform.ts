@@ -55,7 +55,7 @@ export async function findPlatform(token: string): Promise<Platform | undefined>
 type Row = Platform & { hash: string; isUsedLongAgo: boolean };
 
 const MOST_TOKENS = 100;
-/** Those of requests that arrive meanwhile share the next one. */
+/** Requests that arrive while these run share the next lookup. */
 const LOOKUPS_AT_ONCE = 2;
 
 const findByHash = batched<string, Row | undefined>(

@@ -25,9 +25,9 @@ const NAME_MAX_CHARACTERS = 200;
 
 /**
  * Finds a repository by name, for an actor who may do `action` with it. A former name finds it too, so that clones and links continue to
- * work; `fullName` is its present name.
- * @throws ServiceError `not_found` (RepoNotFound) if it does not exist or the actor may not see it, without distinction (S136); `forbidden`,
- * `insufficient_scope` or `unauthorized` if they may see it but not do that
+ * work; `fullName` is its current name.
+ * @throws ServiceError `not_found` (RepoNotFound) if it does not exist or the actor may not see it, without distinction (S136);
+ * `forbidden`, `insufficient_scope` or `unauthorized` if they may see it but not do that
  */
 export async function findRepo(actor: Actor, wanted: RepoName, action: RepoAction = "repo.read", tx: Db = db()): Promise<Repo> {
   const { type, owner, name } = wanted;

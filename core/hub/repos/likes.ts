@@ -8,15 +8,15 @@ import { findRepo, type RepoName } from "./find-repo.ts";
 
 /** More than anybody reads, and few enough for one account's rows (S143). */
 const LIKES_OF_USER_MAX = 10_000;
-/** Each like, and each one taken back, is a write. */
+/** Each like and each withdrawn like is a write. */
 const CHANGES = { limit: 1_000, windowSeconds: 60 * 60 };
 /** How many a page of a list has. */
 export const LIKES_PAGE = 100;
-/** The last page that a list has: nobody reads further, and counting so far costs the database most. */
+/** The last page that a list has: nobody reads further, and counting all entries would cost the database most. */
 export const LIKES_PAGES_MAX = 100;
 
 /**
- * Likes a repository, or takes it back. Repeating it changes nothing. A like is public, like a comment, and needs the same right.
+ * Likes a repository, or withdraws the like. Repeating it changes nothing. A like is public, like a comment, and needs the same right.
  * @throws ServiceError `not_found`, `insufficient_scope`, `rate_limited`; `conflict` for an account that likes too many
  */
 export async function setLike(actor: Actor, name: RepoName, isLiked: boolean): Promise<void> {

@@ -2,7 +2,7 @@ import type { RepoType } from "@keyhook/sdk";
 import { db } from "../../db.ts";
 
 const TAGS_MAX = 1_000;
-/** How many repositories, the latest changed, are read for it. */
+/** How many repositories are read for the list: those that changed last. */
 const REPOS_MAX = 10_000;
 const FRESH_MS = 60_000;
 

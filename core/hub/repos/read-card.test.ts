@@ -18,7 +18,7 @@ test("Errors name their place; a repeated name is an error", async () => {
   expect(await checkCard(card("license: mit"), "model")).toEqual({ errors: [], warnings: [] });
 });
 
-// All of these are as expensive for the parser as for its subprocess: the last three took seconds, the others ten seconds or more.
+// These take as long in the parser alone as in its subprocess: the last three took seconds, the others ten seconds or more.
 const BOMBS = {
   "a great many names": lines(60_000, (at) => `k${at}:`),
   "a great many aliases": `a:\n${lines(20_000, (at) => `- &a${at} 1\n- *a${at}`)}`,

@@ -42,7 +42,7 @@ export async function readRepos(
 }
 
 /**
- * The repository with a present or former name, and the organization whose handle is in that name. One statement finds both, so that a name
+ * The repository with a current or former name, and the organization whose handle is in that name. One statement finds both, so that a name
  * that does not exist takes as many statements as a hidden one (S136).
  * @param owner and `name` in lower case
  */

@@ -49,7 +49,7 @@ const settings: { [Name in keyof RepoSettings]: Setting<Name> } = {
 const names = Object.keys(settings) as (keyof RepoSettings)[];
 
 /**
- * The wanted settings that differ from the present ones.
+ * The wanted settings that differ from the current ones.
  * @throws ServiceError `invalid_request` with the setting's name on the wire as `field`
  */
 export function changedSettings(repo: Repo, wanted: Partial<Record<keyof RepoSettings, unknown>>): Partial<RepoSettings> {

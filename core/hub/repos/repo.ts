@@ -39,10 +39,10 @@ export type Repo = {
   createdByClientId: string | null;
   /** Set if a platform hosts it: there is no git data here. */
   platformId: string | null;
-  /** The platform's id of it. */
+  /** Its id on the platform. */
   externalId: string | null;
   externalUrl: string | null;
-  /** Set if this is what a user has uploaded for pull requests to another repository, whose id it is (core/hub/lfs/proposals). */
+  /** Set for a store with a user's uploads for pull requests (core/hub/lfs/proposals): the id of the repository to which they propose. */
   proposedToId: string | null;
   createdAt: Date;
   updatedAt: Date;

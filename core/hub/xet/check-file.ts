@@ -143,7 +143,7 @@ function sizeOf({ hash, terms }: ShardFile): { size: number; cost: number } {
   return { size, cost };
 }
 
-/** For a whole file before anything of it is read, and for each run of its chunks: many small ones could hide among large ones (S145). */
+/** Called for a whole file before any of it is read, and for each run of its chunks: many small ones could hide among large ones (S145). */
 function requireLargeChunks(hash: string, chunks: number, bytes: number): void {
   if (chunks > SMALL_CHUNKS_MAX + bytes / CHUNK_MIN_BYTES) {
     throw refuse(`The chunks of the file ${hash} have fewer than ${CHUNK_MIN_BYTES} bytes on average.`);

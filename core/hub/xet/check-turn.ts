@@ -1,7 +1,10 @@
 import { ServiceError } from "../../errors.ts";
 import { fairQueue, type Slot } from "../../fair-queue/fair-queue.ts";
 
-/** The slots for checks, which read and hash whole files. One that has begun keeps two megabytes while it waits, so few of a caller may. */
+/**
+ * The slots for checks, which read and hash whole files. A check that has begun keeps two megabytes while it waits, so only a few of one
+ * caller's may wait.
+ */
 const checks = fairQueue({ name: "xet_file_checks", slots: 4, waitMaxMs: 15 * 60_000, waitingMax: 16 });
 
 /** How long a check may keep its slot while others wait. */

@@ -75,7 +75,7 @@ async function planNext(ownerId: string, dueAt: Date, claimId: string): Promise<
   );
 }
 
-/** As clients make them. Only the chunks of one are in memory, however large the file is. */
+/** The size of xorbs that clients make. Only the chunks of one are in memory, however large the file is. */
 const XORB = { chunks: 1_024, bytes: 64 * 1024 * 1024 };
 
 /** Makes xorbs of the parts of a file, and describes the file by them. Nothing refers to them until it is recorded. */
@@ -86,7 +86,7 @@ async function describeFile({ repoId, oid, size, location }: DueObject): Promise
   const finish = async () => {
     const { hash, entries, asked } = part.end();
     const place = { location, hasHeaders: false, startsAt };
-    // A trigger says what it takes.
+    // A trigger sets the real size.
     await db().xetXorb.createMany({ data: [{ repoId, hash, ...place, sizeBytes: 0, chunks: entries }], skipDuplicates: true });
     terms.push(termEntry({ xorbHash: hash, bytes: part.bytes, start: 0, end: part.count }));
     xorbHashes.add(hash);
@@ -149,7 +149,7 @@ class PartOfFile {
   }
 }
 
-/** Unless the file was deleted meanwhile. */
+/** Records the file, unless it was deleted meanwhile. */
 async function record({ repoId, oid, location }: DueObject, file: DescribedFile): Promise<void> {
   await inTransaction(async (tx) => {
     await tx.$executeRaw`SELECT FROM repo WHERE id = ${repoId} FOR KEY SHARE`;

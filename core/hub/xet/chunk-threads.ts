@@ -5,7 +5,7 @@ import { log } from "../../log.ts";
 import { sourcePath } from "../../source-path.ts";
 import type { Answer, FilePart, Question, Task } from "./chunk-thread.ts";
 
-/** One place stays for everything else, where there are enough. */
+/** Leaves one core for everything else, if there are enough. */
 const THREADS = Math.max(2, Math.min(4, availableParallelism() - 1));
 /** This much of a job is with its thread at a time, and as much again may wait. A message takes as long as hashing a hundred kilobytes. */
 const STEP_BYTES = 512 * 1024;

@@ -46,7 +46,7 @@ export async function reconstructFile(
 async function describeTerms(repoId: string, hash: string, range: ByteRange | undefined): Promise<Reconstruction> {
   const placed: PlacedTerm[] = [];
   for await (const term of placeTerms(storedTerms(repoId, hash), range)) {
-    // Before anything is read of the xorbs.
+    // Refused before anything of the xorbs is read.
     if (placed.length === TERMS_MAX) {
       throw new ServiceError("payload_too_large", `This has more than ${TERMS_MAX} pieces. Request the file in ranges.`);
     }

@@ -29,7 +29,8 @@ export async function registerShard(
   await CheckTurn.run({ ...options, within: repo.id }, async (turn) => {
     const files = await checkAll(repo.id, shard, turn);
     await mayStill();
-    // Transactions of bounded size. Each file is right by itself: should a later one find no room, those before it are what the client sent.
+    // Transactions of bounded size. Each file is complete by itself: if there is no room for a later one, the earlier ones are still what
+    // the client sent.
     for (const some of inBatches(files, FILES_AT_ONCE)) await recordFiles(repo.id, some);
   });
 }

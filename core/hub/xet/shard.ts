@@ -5,8 +5,8 @@ import { HASH_BYTES, hashOfText, hashText, keyedHash } from "./hashes.ts";
 import { ENTRY_BYTES } from "./terms.ts";
 
 /**
- * Shards (Xet Protocol Specification 1.1, "MDB Shard File Format") describe files as chunks of xorbs, and xorbs as chunks. All is in
- * entries of 48 bytes.
+ * Shards (Xet Protocol Specification 1.1, "MDB Shard File Format") describe files as chunks of xorbs, and xorbs as chunks. A shard consists
+ * of entries of 48 bytes.
  */
 export const SHARD_MAX_BYTES = 64 * 1024 * 1024;
 /** Clients put all files of a commit into one. */

@@ -23,7 +23,7 @@ type StoredTerm = PlacedTerm & { xorb: XorbPlace; packed: ByteRange };
  */
 export type TermEntries = Iterable<Buffer> | AsyncIterable<Buffer>;
 
-/** The numbers of the terms, without what takes longer to read. */
+/** The size of each term in bytes and in chunks. Reading only these takes less time than reading whole terms. */
 export function* sizesIn(entries: Buffer): Generator<{ bytes: number; chunks: number }, void, undefined> {
   for (let at = 0; at < entries.length; at += ENTRY_BYTES) {
     yield { bytes: bytesAt(entries, at), chunks: entries.readUInt32LE(at + 44) - entries.readUInt32LE(at + 40) };

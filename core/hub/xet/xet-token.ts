@@ -120,7 +120,7 @@ async function requireHolder(
 
 export const isXetEnabled = (): boolean => env().XET === "1";
 
-/** Unless the operator has turned Xet off. Then no tokens are issued, and existing ones are invalid. */
+/** Throws if the operator has turned Xet off: no tokens are issued then, and existing ones are invalid. */
 function requireXet(): void {
   if (!isXetEnabled()) throw notFound("Xet");
 }

@@ -136,7 +136,7 @@ export async function requireInferenceAccount(actor: Actor): Promise<InferenceAc
   const orgId = (actor.kind === "token" && actor.boundOrgId) || null;
   const owner = orgId ? { ownerUserId: null, ownerOrgId: orgId } : { ownerUserId: userId, ownerOrgId: null };
   await requirePermission(actor, "inference.use", owner, { what: "Inference" });
-  // A CI job's token and the operator's command have no user to meter; neither has the right or a way in.
+  // A CI job's token and the operator's command have no user to meter, and no right to inference either.
   if (!userId) throw new ServiceError("forbidden", "Inference requires a user's token.");
   return { userId, clientId: clientIdOf(actor) ?? "", orgId, ownerId: orgId ?? userId };
 }

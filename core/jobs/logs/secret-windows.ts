@@ -80,7 +80,7 @@ export class SecretWindows {
     return 0;
   }
 
-  /** How much of the end of a text may be the beginning of a window, short of the whole window. */
+  /** How many characters at the end of a text may begin a window that continues in the next text. */
   begunAtEnd(text: string): number {
     for (let length = Math.min(LONGEST - 1, text.length); length > 0; length--) {
       const end = text.slice(text.length - length);

@@ -17,17 +17,17 @@ import { openTunnel } from "../../outbound/open-tunnel.ts";
 import { failureOf } from "../../outbound/request.ts";
 import type { Task } from "./runner.ts";
 
-/** Open at the same time, and as many outgoing ones for them. */
+/** Connections that are open at the same time, and as many outgoing ones for them. */
 const CONNECTIONS_MAX = 64;
 /**
- * So many are served in that time, and the others wait for their turn: each takes up to a millisecond of the worker's event loop, and a
- * program that opens them in a loop would use it up (S132).
+ * How many connections are served within `SERVED_MS`. The others wait for their turn: each takes up to a millisecond of the worker's event
+ * loop, and a program that opens them in a loop would use it up (S132).
  */
 const SERVED_MAX = 20;
 const SERVED_MS = 100;
 /**
- * This many may arrive in that time beyond the open ones. Closing them also takes time on the event loop, and Node can only accept all or
- * none.
+ * How many may arrive within `CLOSED_MS` beyond the open ones. Closing them also takes time on the event loop, and Node can only accept all
+ * or none.
  */
 const CLOSED_MAX = 5_000;
 const CLOSED_MS = 10_000;
@@ -172,7 +172,7 @@ export async function openEgressProxy({ onNote }: Pick<Task, "onNote">, socketPa
   };
 }
 
-/** An outgoing connection, which is not opened any more once the connection it is for has closed. */
+/** Opens an outgoing connection, unless the connection that it is for has closed meanwhile. */
 type Open = (target: { host: string; port: number }, inside: Duplex | ServerResponse) => Promise<Socket>;
 
 async function tunnel(incoming: IncomingMessage, inside: Duplex, head: Buffer, open: Open): Promise<void> {

@@ -32,5 +32,5 @@ export type ClaimedRun = {
   cancel_requested_at: Date | null;
 };
 
-/** As in the table's share. */
+/** The party of `jobTable`'s share that a run counts against. */
 export const partyOf = ({ created_by_id, owner_id }: ClaimedRun): string => created_by_id ?? owner_id;

@@ -85,7 +85,7 @@ export type NewRun = {
   initiator: Initiator;
   spec: JobSpec;
   secrets: Readonly<Record<string, string>>;
-  /** For a webhook's run: the body of its delivery, the delivery, and its try. */
+  /** For a webhook's run: the body of its delivery, the delivery, and the number of its attempt. */
   payload?: string;
   webhookId?: string;
   deliveryId?: string;

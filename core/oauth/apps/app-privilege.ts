@@ -15,11 +15,11 @@ export const TOKEN_EXCHANGE: AppPrivilege = "token-exchange";
 
 /** Each request may send emails to all operators; an app that is bound again may ask again. */
 const ASKS = { limit: 20, windowSeconds: 24 * 60 * 60 };
-/** An earlier repetition gets the response that the request was already made. */
+/** Before this time has passed, a repeated request gets the response that it was already made. */
 const ASK_AGAIN_MS = 7 * 24 * 60 * 60 * 1000;
 
 /**
- * Asks the operators for the privilege of token exchange: they find the app under Administration, and get a letter.
+ * Asks the operators for the privilege of token exchange: they find the app under Administration, and get an email.
  *
  * @throws ServiceError `conflict` for an app that is not bound, has the privilege, or asked recently; `rate_limited`.
  */

@@ -126,7 +126,7 @@ export function parseServerAddress(value: string, field: "jwksUri" | "backchanne
   const refuse = (sentence: string) => invalidRequest(sentence, field);
   const text = plainText(field, value, MAX_CHARACTERS).trim();
   const url = URL.parse(text);
-  if (!url || !mayBeCalled(url) || /\s/.test(text)) throw refuse("Enter a URL that begins with https://.");
+  if (!url || !isAllowedScheme(url) || /\s/.test(text)) throw refuse("Enter a URL that begins with https://.");
   if (url.username || url.password) throw refuse("Remove the username and password from the URL.");
   if (text.includes("#")) throw refuse("Remove the # and what follows: it is never sent to a server.");
   if (url.origin === env().ORIGIN) throw refuse("This is a URL of this service. Enter a URL of your app's server.");
@@ -134,7 +134,7 @@ export function parseServerAddress(value: string, field: "jwksUri" | "backchanne
 }
 
 /** Allows only TLS. On a developer's machine, where this service itself runs on loopback, plain http to loopback is allowed too. */
-function mayBeCalled({ protocol, hostname }: URL): boolean {
+function isAllowedScheme({ protocol, hostname }: URL): boolean {
   if (protocol === "https:") return hostname !== "";
   return protocol === "http:" && isLoopbackHost(hostname) && isLoopbackHost(new URL(env().ORIGIN).hostname);
 }

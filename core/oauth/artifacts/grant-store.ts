@@ -35,8 +35,9 @@ const KEPT_IN_ALL = 2_000;
 
 /**
  * Deletes what exceeds the limit: revoked Grants first, then those that expire first, whose tokens were used longest ago. An app that the
- * user has allowed gets a Grant with each redirect, without a question (S143). Grants of a revoked consent count too, or else a user could
- * revoke it and allow the app again to have as many again; those of one revoked for longer are swept (core/housekeeping/sweeps.ts).
+ * user has allowed gets a Grant with each redirect, without a question (S143). Grants of a revoked consent count too: otherwise a user
+ * could revoke it, allow the app again, and have as many again. Housekeeping deletes those whose consent was revoked a week ago
+ * (core/housekeeping/sweeps.ts).
  */
 const DROP_OLDEST = `DELETE FROM oauth_grant WHERE id IN (SELECT id FROM oauth_grant WHERE id = ANY (ARRAY (
     SELECT id FROM (SELECT *, row_number() OVER (PARTITION BY is_unused

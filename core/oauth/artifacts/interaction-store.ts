@@ -25,7 +25,8 @@ export async function findStoredInteraction(id: string): Promise<Payload | undef
 
 /**
  * Whether the user whose sign-in answered is signed out by now, or another is signed in (S34). The engine compares only its own session,
- * and an interaction that began before the sign-in has none. Pages read interactions outside a protocol request, and compare themselves.
+ * and an interaction that began before the sign-in has none. Pages read interactions outside a protocol request, and make this comparison
+ * themselves.
  */
 async function isOfEndedLogin({ result }: Payload): Promise<boolean> {
   const { login } = (result ?? {}) as { login?: { accountId?: string } };

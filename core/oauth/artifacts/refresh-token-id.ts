@@ -13,7 +13,7 @@ const KIND = "_refresh_";
 /**
  * Makes the value of a refresh token. It names its Grant, encrypted, so that a used token shows a theft even when its row is gone: a thief
  * who refreshes in a loop displaces the rows of used tokens (S47, S143). The 12-byte nonce and the 16-byte tag cannot be guessed (RFC 6749
- * §10.10); and no value is accepted without a row.
+ * §10.10). No value is accepted without a row.
  */
 export function newRefreshTokenId({ grantId, exp, jkt = "" }: Named): string {
   return tokenPrefix("RefreshToken") + Buffer.from(seal(PURPOSE, `${exp} ${grantId} ${jkt}`)).toString("base64url");

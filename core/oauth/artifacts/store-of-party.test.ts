@@ -9,14 +9,14 @@ import { STATE_MAX_BYTES } from "../logout/logout.ts";
 import { ask, loginStep, type Outcome, PKCE, resume } from "../testing/authorization.ts";
 import { asApp, type Prepared, prepare, signIn } from "../testing/sign-in.ts";
 import { startWorld, type TestApp } from "../testing/world.ts";
-import { dropOldest, ROOMS } from "./store-of-party.ts";
+import { dropOldest, STORED_LIMITS } from "./store-of-party.ts";
 
 /** The rows that strangers can create through the protocol's endpoints (S143). */
 const world = await startWorld();
 afterEach(() => world.sendFrom("127.0.0.1"));
 afterAll(() => world.stop());
 
-type Model = keyof typeof ROOMS;
+type Model = keyof typeof STORED_LIMITS;
 
 async function countOf(model: Model, where = "true"): Promise<number> {
   const { rows } = await pool().query(`SELECT count(*)::int AS n FROM oauth_artifact WHERE model = $1 AND ${where}`, [model]);
@@ -84,12 +84,12 @@ describe("S143 a sign-out without a signed-in user stores nothing", () => {
     await browser.fetch("/oauth/logout");
     const ofNobody = "account_id IS NULL AND payload ? 'state'";
     expect(await countOf("Session", `${ofNobody} AND expires_at > now() + interval '1 hour'`)).toBe(0);
-    await copyNewest("Session", ROOMS.Session.ofParty + 10);
+    await copyNewest("Session", STORED_LIMITS.Session.ofParty + 10);
     const withoutCookies = world.browser();
     for (const pair of browser.cookieHeader("/login").split("; "))
       withoutCookies.setCookie(...(pair.split("=") as [string, string]));
     await withoutCookies.fetch("/oauth/logout");
-    expect(await countOf("Session", isCopy)).toBeLessThan(ROOMS.Session.ofParty);
+    expect(await countOf("Session", isCopy)).toBeLessThan(STORED_LIMITS.Session.ofParty);
   });
 
   test("a session with an account still lives as long as the site session", async () => {
@@ -134,14 +134,14 @@ describe("S143 unanswered questions", () => {
     world.sendFrom("2001:db8:1::1");
     const mine = stranger(await prepare(world));
     const asked = await ask(mine);
-    await copyNewest("Interaction", ROOMS.Interaction.ofParty + 20);
+    await copyNewest("Interaction", STORED_LIMITS.Interaction.ofParty + 20);
     world.sendFrom("192.0.2.10");
     const neighbour = stranger(mine);
     const neighbours = await ask(neighbour);
     // Another network of the same /48.
     world.sendFrom("2001:db8:1:2::1");
     expect((await ask(stranger(mine))).isQuestion).toBe(true);
-    expect(await countOf("Interaction", isCopy)).toBe(ROOMS.Interaction.ofParty - 2);
+    expect(await countOf("Interaction", isCopy)).toBe(STORED_LIMITS.Interaction.ofParty - 2);
     // Users who started earlier and are not among the oldest can still sign in, from this address and others.
     const person = await world.user("behind-the-same-address");
     for (const [at, question] of [
@@ -161,7 +161,7 @@ describe("S143 unanswered questions", () => {
     const deny = () => denyConsent(interactionOf(at, asked), undefined, noOrigin);
     const outcomes = await Promise.allSettled([deny(), deny(), deny()]);
     expect(outcomes.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
-    await copyNewest("Interaction", ROOMS.Interaction.ofParty + 5);
+    await copyNewest("Interaction", STORED_LIMITS.Interaction.ofParty + 5);
     const before = await countOf("Interaction", isCopy);
     expect((await ask(stranger(at))).isQuestion).toBe(true);
     expect(await countOf("Interaction", isCopy)).toBe(before - 7);
@@ -180,7 +180,7 @@ describe("S143 unanswered questions", () => {
       await ask(stranger(at));
       if (copies > 0) await copyNewest("Interaction", copies);
     }
-    await dropOldest("Interaction", { ...ROOMS.Interaction, inAll: 22 });
+    await dropOldest("Interaction", { ...STORED_LIMITS.Interaction, inAll: 22 });
     const { rows } = await pool().query(
       "SELECT count(*)::int AS n FROM oauth_artifact WHERE model = 'Interaction' GROUP BY party ORDER BY n",
     );
@@ -199,9 +199,9 @@ describe("S143 pushed requests and device codes", () => {
     };
     const others = await push(other);
     await push(site);
-    await copyNewest("PushedAuthorizationRequest", ROOMS.PushedAuthorizationRequest.ofParty + 20);
+    await copyNewest("PushedAuthorizationRequest", STORED_LIMITS.PushedAuthorizationRequest.ofParty + 20);
     const newest = await push(site);
-    expect(await countOf("PushedAuthorizationRequest", isCopy)).toBe(ROOMS.PushedAuthorizationRequest.ofParty - 2);
+    expect(await countOf("PushedAuthorizationRequest", isCopy)).toBe(STORED_LIMITS.PushedAuthorizationRequest.ofParty - 2);
     for (const [at, url] of [
       [site, newest],
       [other, others],
@@ -232,7 +232,7 @@ describe("S143 pushed requests and device codes", () => {
       floods.push(await stored(app, 8));
     }
     const kept = await stored(await make(honest.person), 12);
-    await dropOldest("PushedAuthorizationRequest", { ...ROOMS.PushedAuthorizationRequest, inAll: 30 });
+    await dropOldest("PushedAuthorizationRequest", { ...STORED_LIMITS.PushedAuthorizationRequest, inAll: 30 });
     const { rows } = await pool().query(
       "SELECT party, count(*)::int AS n FROM oauth_artifact WHERE model = 'PushedAuthorizationRequest' GROUP BY party",
     );
@@ -245,10 +245,10 @@ describe("S143 pushed requests and device codes", () => {
     const start = (app = at.app) => asApp(world, app, "/oauth/device", { scope: "openid" });
     world.sendFrom("2001:db8:2::1");
     expect((await start()).status).toBe(200);
-    await copyNewest("DeviceCode", ROOMS.DeviceCode.ofParty + 20);
+    await copyNewest("DeviceCode", STORED_LIMITS.DeviceCode.ofParty + 20);
     world.sendFrom("2001:db8:2:9::1");
     expect((await start()).status).toBe(200);
-    expect(await countOf("DeviceCode", isCopy)).toBe(ROOMS.DeviceCode.ofParty - 2);
+    expect(await countOf("DeviceCode", isCopy)).toBe(STORED_LIMITS.DeviceCode.ofParty - 2);
     const statuses = new Set<number>();
     for (let network = 0; network < 100; network++) {
       world.sendFrom(`2001:db8:2:${network.toString(16)}::1`);
@@ -267,9 +267,9 @@ describe("S143 pushed requests and device codes", () => {
          (SELECT created_at FROM oauth_artifact WHERE model = 'DeviceCode' ORDER BY created_at DESC OFFSET 5 LIMIT 1)`,
       [at.person.id],
     );
-    await dropOldest("DeviceCode", { ...ROOMS.DeviceCode, inAll: 5 });
+    await dropOldest("DeviceCode", { ...STORED_LIMITS.DeviceCode, inAll: 5 });
     expect(await countOf("DeviceCode")).toBe(10);
-    await dropOldest("DeviceCode", { ...ROOMS.DeviceCode, inAll: 3 });
+    await dropOldest("DeviceCode", { ...STORED_LIMITS.DeviceCode, inAll: 3 });
     expect([await countOf("DeviceCode", "account_id IS NULL"), await countOf("DeviceCode")]).toEqual([3, 9]);
   });
 });

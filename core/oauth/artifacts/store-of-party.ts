@@ -5,27 +5,27 @@ import { pool } from "#core/db.ts";
 import { type Payload, upsertArtifact } from "./artifact-store.ts";
 
 /**
- * How many rows are kept of one party (an account, an address, a client, a site session) and of all. `mayGo` says which rows count and may
- * be deleted. It must not read the payload: each request would read the payloads of all rows of its party.
+ * How many rows are kept of one party (an account, an address, a client, a site session) and of all parties. `isEvictable` says which rows
+ * count and may be deleted. It must not read the payload: each request would read the payloads of all rows of its party.
  */
-type Room = { ofParty: number; inAll?: number; mayGo: string };
+type StoredLimit = { ofParty: number; inAll?: number; isEvictable: string };
 
 /**
  * The rows that anybody can create by sending requests, and how many of them are kept (S143). Beyond that a caller's own oldest rows are
  * deleted, never those of others. Refusing instead would let a flood lock out everybody behind the same address, or everybody. A thousand
  * people behind one address may be signing in at the same time.
  */
-export const ROOMS = {
+export const STORED_LIMITS = {
   // Includes answered ones, which wait for their browser: strangers can answer theirs and never return.
-  Interaction: { ofParty: 1_000, inAll: 20_000, mayGo: "true" },
+  Interaction: { ofParty: 1_000, inAll: 20_000, isEvictable: "true" },
   // An address may send 300 a minute (prepare-authorization.ts), and each lives for 15 minutes.
-  DeviceCode: { ofParty: 5_000, inAll: 50_000, mayGo: "account_id IS NULL" },
+  DeviceCode: { ofParty: 5_000, inAll: 50_000, isEvictable: "account_id IS NULL" },
   // For one site, nearly three sign-ins a second, since each request is kept for an hour. A request whose row is deleted can only be
   // refused.
-  PushedAuthorizationRequest: { ofParty: 10_000, inAll: 50_000, mayGo: "true" },
+  PushedAuthorizationRequest: { ofParty: 10_000, inAll: 50_000, isEvictable: "true" },
   // A browser has one, or two if two tabs started at the same time. Only clients that keep no cookies create more.
-  Session: { ofParty: 50, mayGo: "true" },
-} as const satisfies Record<string, Room>;
+  Session: { ofParty: 50, isEvictable: "true" },
+} as const satisfies Record<string, StoredLimit>;
 
 /** All rows are counted once per this many new rows, because that costs more than counting one party's. */
 const STORED_BETWEEN_COUNTS = 50;
@@ -41,7 +41,7 @@ const WITHIN = ".";
  * @param party by default the sender of the request: the authenticated client, the account, or else the address
  */
 export async function storeOfParty(
-  model: keyof typeof ROOMS,
+  model: keyof typeof STORED_LIMITS,
   id: string,
   payload: Payload,
   expiresIn: number,
@@ -53,11 +53,11 @@ export async function storeOfParty(
   storedSinceCount += 1;
   if (storedSinceCount < STORED_BETWEEN_COUNTS) return;
   storedSinceCount = 0;
-  for (const [each, room] of Object.entries(ROOMS)) if ("inAll" in room) await dropOldest(each, room);
+  for (const [each, limit] of Object.entries(STORED_LIMITS)) if ("inAll" in limit) await dropOldest(each, limit);
 }
 
 /** A client counts by itself, and in the total together with all clients of its owner: an account may create hundreds. */
-async function partyOfRequest(model: keyof typeof ROOMS): Promise<string[]> {
+async function partyOfRequest(model: keyof typeof STORED_LIMITS): Promise<string[]> {
   const ctx = Provider.ctx;
   const { client, session } = ctx?.oidc ?? {};
   // As for slots of queues (core/fair-queue/party.ts): one customer may have a /48.
@@ -83,25 +83,25 @@ export async function ownerOf(clientId: string): Promise<string | undefined> {
 }
 
 /** Unnamed, so that it is planned each time: a plan made for few rows sorts all of the party's, in 7 ms instead of 0.2. */
-async function dropOldestOf(model: keyof typeof ROOMS, party: string): Promise<void> {
-  const { ofParty, mayGo } = ROOMS[model];
+async function dropOldestOf(model: keyof typeof STORED_LIMITS, party: string): Promise<void> {
+  const { ofParty, isEvictable } = STORED_LIMITS[model];
   await pool().query({
     text: `DELETE FROM oauth_artifact WHERE ctid = ANY (ARRAY (
-      SELECT ctid FROM oauth_artifact WHERE model = $1 AND party = $2 AND ${mayGo}
+      SELECT ctid FROM oauth_artifact WHERE model = $1 AND party = $2 AND ${isEvictable}
       ORDER BY created_at DESC OFFSET $3 LIMIT ${DROPPED_AT_ONCE}))`,
     values: [model, party, ofParty],
   });
 }
 
 /** Above the total limit, deletes the oldest rows of the parties with the most rows, so that a flood from many addresses displaces itself. */
-export async function dropOldest(model: string, { inAll, mayGo }: { inAll: number; mayGo: string }): Promise<void> {
+export async function dropOldest(model: string, { inAll, isEvictable }: { inAll: number; isEvictable: string }): Promise<void> {
   await pool().query({
     text: `DELETE FROM oauth_artifact WHERE ctid = ANY (ARRAY (
       SELECT ctid FROM (
         SELECT ctid, created_at, row_number() OVER (PARTITION BY split_part(party, '${WITHIN}', 1) ORDER BY created_at DESC) AS rank
-        FROM oauth_artifact WHERE model = $1 AND party IS NOT NULL AND ${mayGo}) AS ranked
+        FROM oauth_artifact WHERE model = $1 AND party IS NOT NULL AND ${isEvictable}) AS ranked
       ORDER BY rank DESC, created_at
-      LIMIT greatest(0, (SELECT count(*) FROM oauth_artifact WHERE model = $1 AND party IS NOT NULL AND ${mayGo}) - $2)))`,
+      LIMIT greatest(0, (SELECT count(*) FROM oauth_artifact WHERE model = $1 AND party IS NOT NULL AND ${isEvictable}) - $2)))`,
     values: [model, inAll],
   });
 }

@@ -57,8 +57,8 @@ async function currentInteraction(at: InteractionCookies): Promise<Interaction |
 }
 
 /**
- * The name of the app whose request waits for a sign-in, for the page of the sign-in, which gets no cookie of the interaction. Only the
- * browser that was sent there knows the ID.
+ * The name of the app whose request waits for a sign-in, for the sign-in page, which gets no cookie of the interaction. Only the browser
+ * that was sent there knows the ID.
  */
 export async function findWaitingApp(uid: string): Promise<string | undefined> {
   const params = (await findStoredInteraction(uid))?.params as { client_id?: unknown } | undefined;

@@ -96,8 +96,8 @@ async function prepareDeviceAuthorization(ctx: KoaContextWithOIDC): Promise<void
 
 /**
  * Without `scope`, the request is for what the app's owner configured; the hub's own command line sends none (C7 in
- * docs/specification/existing-clients.md). A nonexistent scope is an error here, as the hub's devices expect, which lists the existing ones
- * (docs/specification/oauth.md#scopes).
+ * docs/specification/existing-clients.md). A nonexistent scope is an error that lists the existing ones
+ * (docs/specification/oauth.md#scopes), as the hub's devices expect.
  */
 function completeDeviceScope({ oidc: { params, body, client } }: KoaContextWithOIDC): void {
   if (!params || !client) return;

@@ -171,14 +171,14 @@ describe("credentials as real clients send them", () => {
     expect(await outcome({}, { client_id: app.clientId, client_secret: secret })).toBe(PASSED);
   });
 
-  test("wire 0.3: both parts of Basic are form-urlencoded", async () => {
+  test("both parts of Basic are form-urlencoded", async () => {
     const { app, secret } = await confidential();
     const encodeAll = (text: string) => [...text].map((each) => `%${each.charCodeAt(0).toString(16)}`).join("");
     expect(await outcome({ authorization: rawBasic(`${encodeAll(app.clientId)}:${encodeAll(secret)}`) })).toBe(PASSED);
     expect(await outcome({ authorization: rawBasic(`${encodeAll(app.clientId)}:${encodeAll("wrong")}`) })).toBe(REFUSED);
   });
 
-  test("wire 0.3: a public client may send Basic with an empty secret, with or without client_id in the body", async () => {
+  test("a public client may send Basic with an empty secret, with or without client_id in the body", async () => {
     const at = await prepare(world);
     for (const extra of [{}, { client_id: at.app.clientId }] as Record<string, string>[]) {
       const response = await world.post("/oauth/token", redemption(await authorize(at), extra), {
@@ -188,7 +188,7 @@ describe("credentials as real clients send them", () => {
     }
   });
 
-  test("wire 0.2: a public client may omit its ID with a code, and PKCE still decides", async () => {
+  test("a public client may omit its ID with a code, and PKCE still decides", async () => {
     const at = await prepare(world);
     const code = await authorize(at);
     const wrong = await world.post("/oauth/token", redemption({ ...code, verifier: "w".repeat(43) }));
@@ -317,7 +317,7 @@ describe("S52 the life of a secret", () => {
   });
 });
 
-test("wire 0.4: a public client that got its tokens may revoke them with its id alone", async () => {
+test("a public client that got its tokens may revoke them with its id alone", async () => {
   const at = await signIn(world);
   const response = await asApp(world, at.app, "/oauth/revoke", { token: at.tokens.access_token });
   expect(response.status).toBe(200);

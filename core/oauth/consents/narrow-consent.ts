@@ -8,11 +8,11 @@ import { isId } from "#core/ids.ts";
 import { requiredScopes } from "../scopes.ts";
 import { lockConsents, recordOrganizationConsents, revokeExcess } from "./store-answer.ts";
 
-/** What stays allowed. What a sign-in needs always does. */
+/** What stays allowed. What a sign-in needs always stays. */
 type Kept = { scopes: string[]; orgIds: string[]; isAllOrgs: boolean };
 
 /**
- * Takes back a part of a consent, and never adds anything: what is not in it already is ignored, except that "all organizations" can become
+ * Revokes a part of a consent, and never adds anything: what is not in it already is ignored, except that "all organizations" can become
  * some of them. Sign-ins that have more than what stays end at once (S30); the app is not asked about it again (`declinedScopes`).
  * @throws ServiceError `not_found` for an unknown consent and, identically, for another user's.
  */

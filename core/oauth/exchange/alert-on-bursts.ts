@@ -32,8 +32,8 @@ const FIND = `SELECT e.org_id AS "orgId", e.client_id AS "clientId", a.id AS "ap
   LIMIT $5`;
 
 /**
- * Alerts an organization's administrators to unusually many exchanges by an app (S96), by a letter and in their audit log. Nothing is
- * blocked: a nightly job may well be large, and the administrators can find out.
+ * Alerts an organization's administrators to unusually many exchanges by an app (S96), by email and in their audit log. Nothing is blocked:
+ * a nightly job may well be large, and the administrators can find out.
  * @returns the alerts sent.
  */
 export async function alertOnBursts(): Promise<Burst[]> {

@@ -134,7 +134,7 @@ const ADMINISTRATORS_MAX = 20;
 
 type Reader = { userId: string; username: string; email: string };
 
-/** Sends one letter to each user who owned these tokens, or manages what they were for. */
+/** Sends one email to each user who owned these tokens, or manages what they were for. */
 async function tellOfLeaks(tx: Db, leaked: readonly LeakedCredential[]): Promise<void> {
   if (leaked.length === 0) return;
   const [readers, apps] = [await readersOf(tx, leaked), await appNames(tx, leaked)];

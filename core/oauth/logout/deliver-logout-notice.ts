@@ -18,12 +18,12 @@ const DEADLINE_MS = 10_000;
 const MAX_BODY_BYTES = 1024;
 
 /** `isFinal`: another attempt would have the same result. */
-type Outcome = { isTold: true } | { isTold: false; reason: string; isFinal: boolean };
+type Outcome = { isDelivered: true } | { isDelivered: false; reason: string; isFinal: boolean };
 
 /** Notifies one client of a logout and records the outcome (S109). At least once: a second notice has nothing left to end. */
 export async function deliverLogoutNotice(notice: QueuedLogoutNotice, claimId: string): Promise<void> {
   const outcome = await tell(notice);
-  if (outcome.isTold) return recordTold(notice, claimId);
+  if (outcome.isDelivered) return recordDelivered(notice, claimId);
   const { reason, isFinal } = outcome;
   const retrySeconds = isFinal ? undefined : secondsToRetry(notice);
   const line = { noticeId: notice.id, clientId: notice.client_id, attempts: notice.attempts, reason };
@@ -47,7 +47,7 @@ async function tell(notice: QueuedLogoutNotice): Promise<Outcome> {
   const provider = await currentProvider();
   const client = await provider.Client.find(notice.client_id);
   const url = client?.backchannelLogoutUri;
-  if (!client || !url) return { isTold: false, reason: "the app no longer has a sign-out URL", isFinal: true };
+  if (!client || !url) return { isDelivered: false, reason: "the app no longer has a sign-out URL", isFinal: true };
   // A token lives for two minutes, and each attempt gets its own.
   const token = await issueLogoutToken(provider, client, { userId: notice.user_id, sid: notice.sid });
   const result = await sendRequest({
@@ -60,16 +60,16 @@ async function tell(notice: QueuedLogoutNotice): Promise<Outcome> {
     onExcess: "cut",
     isHttpsRequired: !isLoopbackHost(new URL(env().ORIGIN).hostname),
   });
-  if (result.outcome !== "answered") return { isTold: false, reason: result.reason, isFinal: result.outcome === "blocked" };
+  if (result.outcome !== "answered") return { isDelivered: false, reason: result.reason, isFinal: result.outcome === "blocked" };
   const { status } = result;
-  if (status >= 200 && status < 300) return { isTold: true };
-  return { isTold: false, reason: `the app responded with status ${status}`, isFinal: !isPassing(status) };
+  if (status >= 200 && status < 300) return { isDelivered: true };
+  return { isDelivered: false, reason: `the app responded with status ${status}`, isFinal: !isTemporary(status) };
 }
 
 /** A busy or broken server may accept it later; a refusal or a redirect is final (Back-Channel Logout §2.8). */
-const isPassing = (status: number): boolean => status >= 500 || status === 408 || status === 425 || status === 429;
+const isTemporary = (status: number): boolean => status >= 500 || status === 408 || status === 425 || status === 429;
 
-async function recordTold({ id }: QueuedLogoutNotice, claimId: string): Promise<void> {
+async function recordDelivered({ id }: QueuedLogoutNotice, claimId: string): Promise<void> {
   await pool().query(
     `update oauth_logout_notice set sent_at = now(), claim_id = null, claimed_until = null, last_error = null
      where id = $1 and claim_id = $2`,

@@ -22,8 +22,8 @@ export async function endEngineSessions(): Promise<boolean> {
       RETURNING site_session_id AS id`;
     if (over.length === 0) return false;
     const siteSessionIds = over.map(({ id }) => id);
-    // The rest of the row serves nobody (site-session.ts). It identifies whose the browser's open interactions were, so that another
-    // user who signed in meanwhile is told that, and not that the interaction expired (S25, S34). Housekeeping deletes it.
+    // The row no longer signs anybody in (site-session.ts). It still shows whose interactions are open in the browser, so that another user
+    // who signed in meanwhile is told so, and not that the interaction has expired (S25, S34). Housekeeping deletes it.
     const ended = await tx.$queryRaw<EndedSession[]>`
       WITH over AS (
         SELECT id_hash, account_id, payload->'authorizations' AS authorizations FROM oauth_artifact
@@ -43,7 +43,7 @@ function noticesOf({ userId, authorizations }: EndedSession): NewLogoutNotice[] 
   return Object.entries(authorizations ?? {}).map(([clientId, { sid }]) => ({ clientId, userId, sid: sid ?? null }));
 }
 
-/** Engine sessions without a `sid` at a client have nothing to tell apart: one notice ends all of them. */
+/** A client cannot distinguish engine sessions for which it has no `sid`: one notice ends all of them. */
 function withoutEqual(notices: NewLogoutNotice[]): NewLogoutNotice[] {
   return [...new Map(notices.map((notice) => [`${notice.clientId} ${notice.userId} ${notice.sid}`, notice])).values()];
 }

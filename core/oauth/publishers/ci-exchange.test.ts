@@ -12,7 +12,7 @@ import { endByHash } from "../leaks/revoke-leaked-credentials.ts";
 import { type CiIssuer, startCiIssuer } from "../testing/ci-issuer.ts";
 import { startWorld, type World } from "../testing/world.ts";
 import { answerCiExchange } from "./answer-ci-exchange.ts";
-import { OF_PUBLISHER_IN_HOUR, OF_TRUSTER } from "./exchange-id-token.ts";
+import { HOURLY_EXCHANGES_OF_PUBLISHER, HOURLY_EXCHANGES_OF_USER } from "./exchange-id-token.ts";
 
 const GRANT = "urn:ietf:params:oauth:grant-type:token-exchange";
 const ID_TOKEN = "urn:ietf:params:oauth:token-type:id_token";
@@ -482,11 +482,11 @@ describe("the exchange of a CI job's ID token", () => {
         found.push((await exchange(await ci.sign({ ref: "refs/heads/much" }), { resource })).status);
       return found;
     };
-    await use(throttleKey("ci_exchange_truster", ada.id), OF_TRUSTER.limit - 1);
+    await use(throttleKey("ci_exchange_truster", ada.id), HOURLY_EXCHANGES_OF_USER.limit - 1);
     expect(await statuses()).toEqual([200, 429]);
-    // A publisher at its limit takes none from the other.
-    await use(throttleKey("ci_exchange_truster", ada.id), OF_TRUSTER.limit - 2);
-    await use(throttleKey("ci_exchange_publisher_hour", ids[0] as string), OF_PUBLISHER_IN_HOUR.limit);
+    // A publisher at its limit uses up nothing of the other's.
+    await use(throttleKey("ci_exchange_truster", ada.id), HOURLY_EXCHANGES_OF_USER.limit - 2);
+    await use(throttleKey("ci_exchange_publisher_hour", ids[0] as string), HOURLY_EXCHANGES_OF_PUBLISHER.limit);
     expect(await statuses()).toEqual([429, 200]);
     await db().trustedPublisher.deleteMany({ where: { id: { in: ids } } });
   });

@@ -45,13 +45,13 @@ export async function exchangeIdToken(
   const trusted = await trustedIn(resource, token);
   if (!("publisher" in trusted)) return refusedWith(trusted);
   const { id, createdById } = trusted.publisher;
-  await consumeThrottles([[throttleKey("ci_exchange_publisher", id), OF_PUBLISHER]]);
+  await consumeThrottles([[throttleKey("ci_exchange_publisher", id), EXCHANGES_OF_PUBLISHER]]);
   if (!(await isFirstUseOf(token))) {
     return refusedWith({ ...refuseBy([trusted.publisher], "the token was used before"), flaw: USED });
   }
   await consumeThrottles([
-    [throttleKey("ci_exchange_publisher_hour", id), OF_PUBLISHER_IN_HOUR],
-    [throttleKey("ci_exchange_truster", createdById ?? id), OF_TRUSTER],
+    [throttleKey("ci_exchange_publisher_hour", id), HOURLY_EXCHANGES_OF_PUBLISHER],
+    [throttleKey("ci_exchange_truster", createdById ?? id), HOURLY_EXCHANGES_OF_USER],
   ]);
   const issued = await issueCiToken(trusted.resource, trusted.publisher, trusted.claims, from);
   return issued ?? refusedWith(refuseBy([trusted.publisher], "a job of another repository or owner used this publisher first"));
@@ -63,14 +63,14 @@ export async function exchangeIdToken(
 }
 
 /** More than a matrix of jobs needs. Only trusted tokens count, so that nobody else can use it up. */
-const OF_PUBLISHER = { limit: 120, windowSeconds: 60 };
+const EXCHANGES_OF_PUBLISHER = { limit: 120, windowSeconds: 60 };
 /**
  * Each exchange writes an entry to the audit log, and a user who trusts their own issuer can have any number of ID tokens. So all
  * publishers that one user added share the limit of that user's own tokens (S144).
  */
-export const OF_TRUSTER = { limit: ENTRIES_WITH_TOKENS_PER_HOUR, windowSeconds: 60 * 60 };
+export const HOURLY_EXCHANGES_OF_USER = { limit: ENTRIES_WITH_TOKENS_PER_HOUR, windowSeconds: 60 * 60 };
 /** A third of that for one publisher, so that jobs controlled by somebody else cannot lock out the same user's other publishers. */
-export const OF_PUBLISHER_IN_HOUR = { ...OF_TRUSTER, limit: OF_TRUSTER.limit / 3 };
+export const HOURLY_EXCHANGES_OF_PUBLISHER = { ...HOURLY_EXCHANGES_OF_USER, limit: HOURLY_EXCHANGES_OF_USER.limit / 3 };
 
 const USED = "the token was already used; request a new one, because each can be exchanged only once";
 

@@ -99,7 +99,7 @@ describe("the operator's switch", () => {
   });
 });
 
-describe("wire 1.9 the answer", () => {
+describe("the answer (RFC 7591 §3.2.1)", () => {
   test("201 with everything the app is registered with, device code and refresh among it", async () => {
     const metadata = {
       ...publicAgent,

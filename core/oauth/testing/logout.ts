@@ -35,7 +35,7 @@ export async function startReceiver(origin: string, statuses: number[] = []) {
   return { uri: `http://127.0.0.1:${(server.address() as AddressInfo).port}/logged-out`, told, seen };
 }
 
-/** An app's server that is slow: it responds to nothing before it is let go. */
+/** An app's server that is slow: it responds to nothing until it is released. */
 export async function startSlowReceiver() {
   const waiting: (() => void)[] = [];
   let isSlow = true;

@@ -43,7 +43,7 @@ describe("S37 the token endpoint", () => {
     },
   );
 
-  test("takes the documented JSON form as well (wire 0.10)", async () => {
+  test("takes the documented JSON form as well", async () => {
     const at = await prepare(world);
     const { code, verifier } = await authorize(at);
     const response = await fetch(world.origin + TOKEN, {

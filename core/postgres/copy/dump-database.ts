@@ -5,10 +5,10 @@ import { columnList, quoted, readPartitions, readTables, type Table } from "./ta
 
 export type AppliedMigration = { name: string; checksum: string };
 
-/** One moment of a database, as long as it is open. */
+/** A snapshot of a database, which can be read until it is closed. */
 export type DatabaseDump = {
   migrations: AppliedMigration[];
-  /** Runs a query at that moment. */
+  /** Runs a query on the snapshot. */
   query<Row extends pg.QueryResultRow>(text: string): Promise<Row[]>;
   /**
    * The contents as SQL: partitions, `COPY … FROM stdin` for each table, sequences. The migrations create the schema, so that any role may

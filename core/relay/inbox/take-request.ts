@@ -32,7 +32,7 @@ export async function findRelayByToken(token: string): Promise<FoundRelay | unde
 }
 
 /**
- * Records a request for its present or next listener. It is durable when this returns.
+ * Records a request for its current or next listener. It is durable when this returns.
  * @returns undefined if the relay, or all relays of its user together, are full
  */
 export async function takeRequest(

@@ -45,7 +45,7 @@ export async function findApp({ owner, name, rest }: AppTarget, credentials: Cre
   if (!repo || repo.platformId !== null) throw refusal ?? notFound("Repository");
   const runtime = await readSpaceRuntime(repo.id);
   const [, segment = "", path] = /^\/?([^/]*)(.*)$/s.exec(rest) ?? [];
-  const isVisiting = await isLetIn(repo, segment, runtime, credentials.method);
+  const isVisiting = await isAdmitted(repo, segment, runtime, credentials.method);
   if (isVisiting) return { kind: "app", repo, runtime, base: `${appPath(repo)}${segment}/`, path: path || "/", isOpen: false };
   // A user's expired URL redirects to a new one while their session still allows it.
   const asked = segment.startsWith("~") && !open ? path : rest;
@@ -66,7 +66,7 @@ export async function findApp({ owner, name, rest }: AppTarget, credentials: Cre
   return { kind: "app", repo, runtime, base: appPath(repo), path: rest || "/", isOpen: true };
 }
 
-async function isLetIn(repo: Repo, segment: string, runtime: SpaceRuntime | undefined, method: string): Promise<boolean> {
+async function isAdmitted(repo: Repo, segment: string, runtime: SpaceRuntime | undefined, method: string): Promise<boolean> {
   const visitor = readVisitorSegment(repo.id, segment);
   if (!visitor) return false;
   // Receivers only get POST requests: the URL cannot be used to view anything.

@@ -18,8 +18,8 @@ import { type Repo, repoResource } from "../../hub/repos/repo.ts";
 type Owner = { kind: "user" | "organization"; id: string };
 
 /**
- * Puts the files of a Space, from its current default branch, into an empty directory, for a job whose owner may read them now (a user what
- * they may read, an organization its own and public ones), and whose starter, a user or a token, may too.
+ * Puts the files of a Space, from its current default branch, into an empty directory for a job. The job's owner and its starter, a user or
+ * a token, must both be able to read them now. An organization can read its own Spaces and public ones.
  * @param space `owner/name`
  * @param note receives notes on what was left out, in sentences
  * @throws ServiceError `not_found`, the same if it does not exist (S136); `invalid_request` if it cannot be run; when the signal is aborted

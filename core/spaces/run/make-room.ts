@@ -16,7 +16,7 @@ export type SlotDemand = { waiting: string; slots: ReadonlyMap<string, number> }
  */
 export async function makeRoom(choose: (demand: SlotDemand) => Run | undefined): Promise<Run | undefined> {
   return withConnection(async (client) => {
-    await letUnawaitedSleep(client);
+    await putUnawaitedToSleep(client);
     await client.query("BEGIN");
     await client.query("SET LOCAL idle_in_transaction_session_timeout = '5s'");
     const lock = "SELECT pg_try_advisory_xact_lock(hashtextextended('room for Spaces', 0)) AS held";
@@ -43,7 +43,7 @@ async function readDemand(client: PoolClient): Promise<SlotDemand | undefined> {
 }
 
 /** Woken Spaces that found no slot go back to sleep when nobody waits for them. */
-async function letUnawaitedSleep(client: PoolClient): Promise<void> {
+async function putUnawaitedToSleep(client: PoolClient): Promise<void> {
   await client.query(
     `WITH asleep AS (
        UPDATE space_runtime SET stage = 'SLEEPING', is_wanted = false, awaited_at = NULL, updated_at = now()

@@ -54,7 +54,7 @@ export async function runSpace(
   }
   const { environment, secrets } = await readSpaceEnvironment(repo.id);
   const writer = await LogWriter.open(repo.id, { party: run.party, secrets });
-  // Each directly in the machine's temporary folder: the sandbox's user must not look into ours.
+  // Directly in the machine's temporary folder: the sandbox's user must not be able to enter our own folder in it.
   const directory = await mkdtemp(`${leftPrefix()}${nameOf(run)}-`);
   const doorway = await mkdtemp(`${leftPrefix()}${nameOf(run)}-`);
   let door: AppConnector | undefined;
@@ -181,7 +181,7 @@ function stopped(reason: StopReason, writer: LogWriter): End | undefined {
   return reason === "displaced" ? undefined : { kind: "rest", stage: "SLEEPING" };
 }
 
-/** It is restarted, each time after twice the delay; if it never came to run, its owner has to look. */
+/** It is restarted, each time after twice the delay. If it never listened, its owner has to correct it. */
 function crashed({ restarts }: { restarts: number }, message: string, startedAt: number | undefined): End {
   const wasSteady = startedAt !== undefined && performance.now() - startedAt >= STEADY_SECONDS * 1_000;
   const count = wasSteady ? 1 : restarts + 1;

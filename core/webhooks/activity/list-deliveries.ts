@@ -58,7 +58,7 @@ export async function listDeliveries(
   return { deliveries, older: end?.id ?? null, searchedBackTo: end?.created_at ?? null, tail };
 }
 
-/** Reads one more than the page holds, if there are so many. */
+/** Reads one more than the page holds, if there are that many. */
 function readPage({ source, matching, values }: DeliveryConditions, limit: number): Promise<DeliveryRow[]> {
   const isSearch = matching.length > 0;
   return readInOrder<DeliveryRow>(

@@ -90,7 +90,7 @@ it("followers get all changes, including late retries; a slow one keeps only the
   const again = followActivity(webhookId, { after: tail, signal, heartbeatMs: 60_000 });
   expect(await nextOf(again)).toMatchObject({ isReset: true });
   await again.return();
-  // Ten seconds are left for deliveries that commit late, so this is from that moment on.
+  // A time is read as ten seconds earlier, for deliveries that commit late: so this continues from `beforeLate`.
   const since = followActivity(webhookId, { after: String(beforeLate + 10_000), signal });
   expect((await nextOf(since)).deliveries).toEqual([expect.objectContaining({ id: late })]);
   await since.return();

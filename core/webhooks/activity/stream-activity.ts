@@ -139,9 +139,9 @@ type FollowActivity = {
 };
 
 /**
- * Reports changes of a webhook's deliveries until `signal` aborts, each delivery in its state then, so that repeated reports of
- * one do no harm to a reader who stores them by id. Yields `"heartbeat"` if nothing happened for a while. The caller has found
- * the webhook, and checks at each heartbeat that it may still be read.
+ * Reports changes of a webhook's deliveries until `signal` aborts, each delivery in its state at that time, so that a reader who stores
+ * deliveries by id may get one several times. Yields `"heartbeat"` if nothing happened for a while. The caller has found the webhook, and
+ * checks at each heartbeat that it may still be read.
  */
 export async function* followActivity(
   webhookId: string,

@@ -11,7 +11,7 @@ export const LETTERS_TO_OWNER = { limit: 20, windowSeconds: 60 * 60 };
 
 /**
  * Queues an email to a webhook's owner, a user or the administrators of an organization; only to verified addresses, and no more in an hour
- * than anybody reads. The page says the same of each webhook.
+ * than anybody reads. The webhook's page says the same.
  * @param write gets the name to greet and the path of the owner's webhooks
  */
 export async function mailOwner(

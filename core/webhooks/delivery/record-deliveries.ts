@@ -70,13 +70,16 @@ export const isClaimLost = (error: unknown): boolean => databaseCodes(error).inc
  * An error unrelated to the data, which the next try may not meet: a deadlock with a change of the webhook, a lock that was
  * held for longer than a statement may take, or no lock, memory or connection available, from Postgres or Prisma.
  */
-export const isPassing = (error: unknown): boolean =>
+export const isTemporary = (error: unknown): boolean =>
   databaseCodes(error).some((code) => typeof code === "string" && /^(40...|53...|55P03|57014|P2024|P2028|P2034)$/.test(code));
 
 /** The sum of two arrays, written out: unnesting them would take most of the statement's time. */
 const ADDED = `array[${Array.from({ length: LATENCY_BUCKETS }, (_, at) => `coalesce(h.latencies[${at + 1}], 0) + excluded.latencies[${at + 1}]`)}]`;
 
-/** What becomes of rows of the queue. Of leased events there are none, and Postgres would open each day of deliveries for it. */
+/**
+ * What happens to rows of the queue. Left out for leased events, which have no rows there: Postgres would open each day of deliveries for
+ * it.
+ */
 const OF_QUEUE = `over as (
   delete from delivery_queue q using given g
   where q.id = any ($10::text[]) and q.id = g.id and q.claim_id = g.claim_id and g.event_id is null and g.is_over

@@ -5,7 +5,7 @@ import { notify } from "../../notifications.ts";
 import { ACTIVITY_CHANNEL, DELIVERY_CHANNEL } from "../vocabulary.ts";
 import type { ClaimedDelivery, Done, EventLease, Step } from "./delivery.ts";
 import { eventPool } from "./delivery-pool.ts";
-import { isPassing } from "./record-deliveries.ts";
+import { isTemporary } from "./record-deliveries.ts";
 import { recordOutcomes } from "./record-outcomes.ts";
 
 /** Nobody waits for a record, so results are gathered for a moment, unless there are many already. */
@@ -14,7 +14,7 @@ const MANY = 64;
 const BATCH_MAX = 512;
 /** How often an unreachable database is tried again while answers wait to be recorded. */
 const RETRY_MS = 500;
-/** How often a passing error is retried; the batch itself may be its cause after all. */
+/** How often a temporary error is retried; the batch itself may be its cause after all. */
 const RETRIES = 20;
 /** How often the deliveries of an event are tried before it is set aside. */
 const EVENT_TRIES = 3;
@@ -65,7 +65,7 @@ export class Recorder {
       if (this.#results.size + this.#ended.size < MANY) await this.#gather();
       const batch = [...this.#results].slice(0, BATCH_MAX).map(([delivery, step]) => ({ delivery, step, lease: delivery.lease }));
       for (const { delivery } of batch) this.#results.delete(delivery);
-      const ended = [...this.#ended, ...doneWith(batch)];
+      const ended = [...this.#ended, ...completedLeases(batch)];
       this.#ended.clear();
       await this.#recordBatch(batch, ended);
       this.#tell(batch, ended);
@@ -83,7 +83,7 @@ export class Recorder {
   }
 
   async #recordBatch(batch: readonly Done[], ended: readonly EventLease[]): Promise<void> {
-    for (let passing = 0; ; ) {
+    for (let retries = 0; ; ) {
       try {
         return await recordOutcomes(
           batch,
@@ -91,7 +91,7 @@ export class Recorder {
         );
       } catch (error) {
         // Results are kept and recorded once the database is back, unless a lease expired by then and another worker was faster.
-        if (isDatabaseDown(error) || (isPassing(error) && ++passing <= RETRIES)) {
+        if (isDatabaseDown(error) || (isTemporary(error) && ++retries <= RETRIES)) {
           await delay(RETRY_MS);
           continue;
         }
@@ -151,7 +151,7 @@ export class Recorder {
 }
 
 /** The events of which no other delivery is left to be stored. */
-function doneWith(batch: readonly Done[]): EventLease[] {
+function completedLeases(batch: readonly Done[]): EventLease[] {
   const stored = Map.groupBy(batch, ({ delivery }) => delivery.lease);
   return [...stored].flatMap(([lease, { length }]) => (lease && lease.open.size === length ? [lease] : []));
 }

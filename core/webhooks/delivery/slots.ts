@@ -24,9 +24,9 @@ const standardLimits: Limits = { total: 256, waiting: 128, perWebhook: 32, perHo
 export const SLOW_MS = 2_000;
 /** How long a target without room gets its first attempts only from the queue, so that they do not keep overtaking the others. */
 const CROWDED_MS = 250;
-/** First attempts may wait in the process for as long as their target is likely to take them within this time. */
+/** First attempts may wait in the process if their target is likely to accept them within this time. */
 const AHEAD_MS = 250;
-/** The multiple of `Limits.waiting` that may wait then. Their responses are not held yet. */
+/** How many may wait then, as a multiple of `Limits.waiting`: they hold no responses yet. */
 const AHEAD_FACTOR = 4;
 /** The weight of the latest duration in a host's average. */
 const LATEST = 0.1;

@@ -87,7 +87,7 @@ export async function renewEvents(ids: string[], claimIds: string[]): Promise<vo
 /** Leases whose result never arrived because the database connection was lost: they may have been made, and nobody works on them. */
 const unanswered = new Set<string>();
 
-/** @returns also how many of the events that were due it did not lease, since only the whole condition decides about a watcher */
+/** @returns also how many due events it did not lease, because only the whole condition decides about one of their watchers */
 async function leaseRows(query: (claimId: string) => pg.QueryConfig): Promise<{ rows: Row[]; undecided: number }> {
   const lost = [...unanswered];
   if (lost.length > 0) {
@@ -204,10 +204,10 @@ function toDelivery(row: Row, lease: EventLease, event: ClaimedDelivery["event"]
 }
 
 /**
- * The id of a delivery, computed from the event and the webhook, so that a first attempt repeated after a crash has the same
- * `webhook-id` and becomes the same row. The id begins with the event's time. If no worker ran for long, it begins with the hour of the
- * first lease, since deliveries are kept for as many days from that time. Ids of an event with many watchers differ in the time too, by
- * up to a second: otherwise the 48 other bits would be the same for two of 100,000 webhooks in one of 60,000 events, and one delivery
+ * The id of a delivery, computed from the event and the webhook, so that a first attempt repeated after a crash has the same `webhook-id`
+ * and becomes the same row. The id begins with the event's time. If no worker ran for long, it begins with the hour of the first lease
+ * instead: deliveries are kept for a number of days from the time in their ids. Ids of an event with many watchers differ in the time too,
+ * by up to a second: otherwise the 48 other bits would be the same for two of 100,000 webhooks in one of 60,000 events, and one delivery
  * would be lost.
  */
 function deliveryId({ id, cursor }: EventLease, webhookId: string, countedIn: Date): string {

@@ -2,7 +2,7 @@ import { eventScopes } from "@keyhook/sdk";
 import { membersWhoMay } from "../../access/members-who-may.ts";
 import { Prisma } from "../../generated/prisma/client.ts";
 import { LEASE_SECONDS } from "../delivery/claim-deliveries.ts";
-import { hears, mayReceive, mayReceiveIfPlain } from "../watchers.ts";
+import { mayReceive, mayReceiveIfPlain, subscribesTo } from "../watchers.ts";
 import { outsidersPart } from "./over-limit.ts";
 
 type Lease = {
@@ -14,7 +14,7 @@ type Lease = {
   /** How many watchers of one event. */
   page: number;
   triggersPerDay: number;
-  /** Whether to lease only events for whose watchers the owners show that they may receive them, which is nearly every event. */
+  /** Whether to lease only events whose watchers may obviously receive them (`mayReceiveIfPlain`): nearly every event. */
   isPlain: boolean;
 };
 
@@ -64,7 +64,7 @@ function textOf(part: Lease["part"], isPlain: boolean): Pick<Prisma.Sql, "text" 
     ), watcher AS MATERIALIZED (
       SELECT e.id AS event_id, e.is_new, e.is_by_outsider, w.*,
         CASE WHEN w.previous_secret_until > now() THEN w.previous_secret END AS signing_previously,
-        (w.disabled_at IS NULL AND ${hears(domain, Prisma.sql`e.scope || '.' || e.action`)} AND ${mayHear}) AS may_receive
+        (w.disabled_at IS NULL AND ${subscribesTo(domain, Prisma.sql`e.scope || '.' || e.action`)} AND ${mayHear}) AS may_receive
       FROM due e
       LEFT JOIN repo r ON r.id = e.repo_id
       CROSS JOIN LATERAL (

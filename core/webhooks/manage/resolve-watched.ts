@@ -39,7 +39,7 @@ export async function resolveWatched(
     if (kept) return { type, watchedId: kept.id };
     return { type, watchedId: isRepo(item) ? repoId(repos, item) : accountId(accounts, item) };
   });
-  // Two names of one item, such as a former and the present one.
+  // Two names of one item, such as a former and the current one.
   return [...new Map(resolved.map((item) => [item.watchedId, item])).values()];
 }
 
@@ -64,7 +64,7 @@ function accountId(rows: AccountRow[], { type, name }: WatchedItemInput): string
 
 type RepoRow = { type: string; handle: string; name: string; id: string; isReadable: boolean; isReadableByOwner: boolean };
 
-/** Finds items by their present or former names, and whether the actor and the webhook's owner may read them. */
+/** Finds items by their current or former names, and whether the actor and the webhook's owner may read them. */
 async function reposNamed(tx: Db, actor: Actor, owner: WebhookOwner, items: WatchedItemInput[]): Promise<RepoRow[]> {
   if (items.length === 0) return [];
   const named = items.map(({ type, name }) => ({ type, ...splitName(type, name) }));

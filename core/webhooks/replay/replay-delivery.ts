@@ -155,7 +155,7 @@ async function latestAttempt(deliveryId: string, before: number): Promise<Awaite
   return row && { outcome: row.outcome, status: row.status, reason: row.reason, durationMs: row.duration_ms };
 }
 
-/** A disabled webhook sends only tests: anything else would wait in its queue, and its caller too. */
+/** A disabled webhook sends only tests: anything else would wait in its queue and make its caller wait. */
 export function requireReplayable({ disabledAt }: { disabledAt: Date | null }): void {
   if (disabledAt) throw new ServiceError("conflict", "The webhook is disabled. Enable it before you replay.");
 }

@@ -16,7 +16,7 @@ afterAll(() => world.stop());
 const SOON = { timeout: 15_000 };
 const fileIn = (dir: string) => JSON.parse(readFileSync(join(dir, "credentials.json"), "utf8"));
 
-/** Signs in as somebody does who lets the code in as soon as it is shown. */
+/** Signs in as a user does who enters the code as soon as it is shown. */
 async function signedIn(person: Awaited<ReturnType<typeof signedInPerson>>, argv: string[] = [], options: RunOptions = {}) {
   const dir = options.env?.KEYHOOK_CONFIG_DIR ?? newConfigDir();
   let seen = "";
@@ -65,7 +65,7 @@ test("signs in with a code, shows its user, and signs out, which ends the token"
   const { accessToken, refreshToken, expiresAt } = fileIn(dir)[world.origin];
   expect(refreshToken).toEqual(expect.any(String));
   expect(Date.parse(expiresAt) - Date.now()).toBeGreaterThan(29 * 86_400_000);
-  // The one service that it is signed in to needs no naming.
+  // With a single service, its URL need not be given.
   const whoami = await runCli(["whoami", "--format", "human"], { env });
   expect(whoami.stdout).toContain(`name: ${ada.username}\nfullName: ${ada.username}\nemail: ${ada.email}\n`);
   expect(whoami.stdout).toContain(`organizations: ${organization.name} (admin)\n`);

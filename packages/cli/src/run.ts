@@ -14,7 +14,7 @@ export async function run(argv: readonly string[], terminal: Terminal): Promise<
     await createProgram(terminal).parseAsync(argv, { from: "user" });
     return 0;
   } catch (error) {
-    // The parser has printed already what is wrong.
+    // The parser has already printed what is wrong.
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
     if (terminal.signal.aborted) return INTERRUPTED;
     terminal.stderr.write(`Error: ${visible(sentenceOf(error))}\n`);

@@ -8,7 +8,7 @@ import { startCliWorld, startDeliveries, startReceiver } from "../testing/cli-wo
 import { type RunOptions, runCli } from "../testing/run-cli.ts";
 
 /**
- * `keyhook webhooks`, output by output as existing tools have it (docs/specification/existing-clients.md#the-command-lines-output),
+ * `keyhook webhooks`: its output is compared with that of existing tools (docs/specification/existing-clients.md#the-command-lines-output),
  * against the real service.
  */
 let world: Awaited<ReturnType<typeof startCliWorld>>;
@@ -286,7 +286,7 @@ describe("what became of deliveries", () => {
         seen += text;
       },
     });
-    // Until it listens nothing is missed: the page before has said from where.
+    // Nothing is missed until it listens: the stream continues where the listed page ends.
     await keyhook(ada, ["test", id]);
     await vi.waitFor(() => expect(seen).toContain("\tdelivered\t"), SOON);
     interrupt.abort();

@@ -46,7 +46,7 @@ export type ReceiverOptions = {
   store?: DeliveryStore;
   /** Defaults of every handler. */
   handlers?: HandlerOptions;
-  /** Is told about errors. Default: they are printed. */
+  /** Called with each error. Default: prints it. */
   onError?: (error: unknown, source: ErrorSource) => void;
   /** Replaces the landing page: HTML, or a function that returns the response. `false`: no page. */
   page?: string | false | ((request: Request) => Response | Promise<Response>);

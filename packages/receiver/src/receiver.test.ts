@@ -73,7 +73,7 @@ it("S140 answers as the table in docs/specification/webhooks.md#the-receiver say
   for (const body of ["{}", "[]", "null", "not json", "\0", '{"event":{"scope":"repo"}}']) {
     expect(await told(await post("/webhooks/json", { headers: secret, body }))).toEqual([422, { detail: expect.any(Array) }]);
   }
-  // The secret is looked at first.
+  // The secret is checked first.
   expect((await post("/webhooks/json", { body: "not json" })).status).toBe(401);
   expect(await told(await post("/webhooks/json", { headers: { ...secret, "content-type": "text/plain" } }))).toEqual([
     422,
@@ -100,7 +100,7 @@ describe("who sends", () => {
     expect(await status(signed("5", { at: new Date(Date.now() - 301_000) }))).toBe(403);
     expect(await status(signed("6", { at: new Date(Date.now() + 400_000) }))).toBe(403);
     expect(await status({ "x-webhook-secret": SIGNING })).toBe(401);
-    // A wrong signature is not made good by a right secret.
+    // A correct secret does not make up for a wrong signature.
     expect(await status({ ...signed("7"), "webhook-signature": "v1,AAAA", "x-webhook-secret": SIGNING })).toBe(403);
   });
   it("S140 never answers 5xx or 2xx to headers that were made up", async () => {

@@ -80,7 +80,7 @@ export const webhookSchema = z.object({
   watched: z.array(
     z.object({
       type: z.enum(watchTypes),
-      /** Its present name; its ID if it was deleted or may no longer be read. */
+      /** Its current name; its ID if it was deleted or may no longer be read. */
       name: z.string(),
       avatarUrl: z.string().optional(),
       /** Only if it was deleted or may no longer be read. */

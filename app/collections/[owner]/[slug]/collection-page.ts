@@ -12,8 +12,8 @@ import { currentSession } from "../../../_server/session.ts";
 export type CollectionParams = Promise<{ owner: string; slug: string }>;
 
 /**
- * What the pages of a collection read first. Only the ID counts: a former title or another owner in the address redirects to the
- * present address. 404 for people who may not see it, whether it exists or not (S136).
+ * What the pages of a collection read first. Only the ID counts: a former title or another owner in the address redirects to the current
+ * address. 404 for people who may not see it, whether it exists or not (S136).
  */
 export async function collectionPage(
   params: CollectionParams,

@@ -15,10 +15,10 @@ import { requestOrigin } from "../../../_server/request-origin.ts";
 import { currentSession } from "../../../_server/session.ts";
 
 /**
- * Sends the browser to a provider. A link on any site may lead here without harm: the response counts in this browser only, and
- * links nothing before the person confirms it.
+ * Sends the browser to a provider. A link on any site may lead here without harm: the response counts in this browser only, and links
+ * nothing before the person confirms it.
  *
- * `next`: a path of ours to go on to. `intent`: `link` or `reauthenticate`, for a signed-in user.
+ * `next`: a path of ours to continue to. `intent`: `link` or `reauthenticate`, for a signed-in user.
  */
 export async function GET(request: NextRequest, { params }: { params: Promise<{ slug: string }> }): Promise<Response> {
   const { slug } = await params;

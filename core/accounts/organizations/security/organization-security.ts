@@ -133,8 +133,8 @@ export async function updateOrganizationSecurity(
         : changes.requiresProvider
           ? await liveProviderId(tx, orgId)
           : null;
-    if (requiresSecondStep && !before.requiresSecondStep) await requireMet(tx, actor, orgId, "withoutSecondStep");
-    if (requiredProviderId && !before.requiredProviderId) await requireMet(tx, actor, orgId, "withoutProvider");
+    if (requiresSecondStep && !before.requiresSecondStep) await requireRuleMet(tx, actor, orgId, "withoutSecondStep");
+    if (requiredProviderId && !before.requiredProviderId) await requireRuleMet(tx, actor, orgId, "withoutProvider");
     if (requiresSecondStep === before.requiresSecondStep && requiredProviderId === before.requiredProviderId) return;
     await tx.organization.update({ where: { id: orgId }, data: { requiresSecondStep, requiredProviderId } });
     await record({
@@ -144,7 +144,7 @@ export async function updateOrganizationSecurity(
   });
 }
 
-/** Locked against its removal. */
+/** Locks the provider, so that nobody removes it meanwhile. */
 async function liveProviderId(tx: Db, orgId: string): Promise<string> {
   const [provider] = await tx.$queryRaw<{ id: string }[]>`
     SELECT id FROM identity_provider WHERE slug = ${organizationSlug(orgId)} AND disabled_at IS NULL FOR KEY SHARE`;
@@ -167,7 +167,7 @@ const sentences = {
   },
 } as const;
 
-async function requireMet(tx: Db, actor: Actor, orgId: string, rule: keyof typeof sentences): Promise<void> {
+async function requireRuleMet(tx: Db, actor: Actor, orgId: string, rule: keyof typeof sentences): Promise<void> {
   const { own, field, oneself, others } = sentences[rule];
   const lacks = await lacksOf(orgId, actorId(actor) ?? "", tx);
   if (lacks[own]) throw conflict(oneself, field);

@@ -23,11 +23,11 @@ const PRUNE = "2.weeks.ago";
 const FULL_EVERY_MS = 7 * 24 * 60 * 60 * 1000;
 const STEP_MAX_MS = 30 * 60 * 1000;
 const RETRY_SECONDS = 60 * 60;
-/** When it took git too long: other repositories wait meanwhile, and it will not be faster (S137). */
+/** The delay after git took too long: other repositories waited meanwhile, and the next visit will not be faster (S137). */
 const SLOW_RETRY_SECONDS = 24 * 60 * 60;
-/** From then on other owners' repositories come first. */
+/** After a visit that takes longer, other owners' repositories come first. */
 const LONG_VISIT_MS = 1_000;
-/** When others were in the way. */
+/** The delay when no slot was free. */
 const BUSY_RETRY_SECONDS = 60;
 
 // One core and little memory, and packs of gigabytes are left as they are: clones come first.
@@ -93,7 +93,10 @@ function retryAfterSeconds(error: unknown, attempts: number): number {
   return (isBusy ? BUSY_RETRY_SECONDS : RETRY_SECONDS) * Math.min(attempts, 24);
 }
 
-/** For a push that was recorded while cards were busy. It comes last: a card put off from now on finds the row due again. */
+/**
+ * For a push that was recorded while all slots for cards were taken. It is the last step: a push that puts off its card later than this
+ * makes the row due again.
+ */
 async function readCardAgain(id: string, path: string): Promise<void> {
   const sha = (await readRepo(id))?.headSha;
   if (!sha) return;

@@ -2,7 +2,7 @@ import { ServiceError } from "../../../errors.ts";
 import { objectReads } from "../queues.ts";
 import { resolveRef } from "../refs/git-refs.ts";
 import { RanOutOfTime } from "../run-git.ts";
-import { CLOSED, type GitObject, type ObjectInfo, ObjectReader, restReader, takeResting } from "./object-reader.ts";
+import { CLOSED, type GitObject, keepIdleReader, type ObjectInfo, ObjectReader, takeIdleReader } from "./object-reader.ts";
 
 const TIMEOUT_MS = 20_000;
 
@@ -36,7 +36,7 @@ export class GitObjects {
 
   /** The caller must close it. */
   static async open(path: string): Promise<GitObjects> {
-    return new GitObjects(path, takeResting(path) ?? (await ObjectReader.start(path)));
+    return new GitObjects(path, takeIdleReader(path) ?? (await ObjectReader.start(path)));
   }
 
   private constructor(path: string, reader: ObjectReader) {
@@ -113,7 +113,7 @@ export class GitObjects {
     if (this.#isClosed) return;
     this.#isClosed = true;
     clearTimeout(this.#deadline);
-    restReader(this.#path, this.#reader);
+    keepIdleReader(this.#path, this.#reader);
   }
 
   #ask(command: "info" | "contents", name: string): Promise<ObjectInfo | GitObject | undefined> {

@@ -28,7 +28,7 @@ const REFS_MAX = 10_000;
 const kinds = { branches: "refs/heads/", tags: "refs/tags/", converts: "refs/convert/", pullRequests: "refs/pr/" } as const;
 const SUBJECT_MAX_CHARACTERS = 200;
 
-// For none of these fields git reads an object's content.
+// Git reads no object's content for these fields.
 const FORMAT = ["refname", "objectname", "objecttype", "objectsize"].map((field) => `%(${field})`).join("%00");
 const DESCRIPTION = ["refname", "objecttype", "committerdate:unix", "*committerdate:unix", "contents:subject"];
 const DESCRIPTION_FORMAT = DESCRIPTION.map((field) => `%(${field})`).join("%00");

@@ -18,8 +18,8 @@ const CONFIG = ["core.deltaBaseCacheLimit=16m", "core.disambiguate=committish"];
 const ARGUMENTS = ["cat-file", "--batch-command"];
 
 /** How long a process waits for the next request that reads from the same repository, and how many processes wait. */
-const REST_MS = 2_000;
-const RESTING_MAX = 32;
+const IDLE_MS = 2_000;
+const IDLE_MAX = 32;
 /** Git keeps all trees and commits that it has read in memory, so no process is used for long (S137). */
 const READER_MAX_BYTES = 16 * 1024 * 1024;
 const READER_MAX_MS = 30_000;
@@ -66,7 +66,7 @@ export class ObjectReader {
   }
 
   /** Whether it can be reused for another request. */
-  get isAtRest(): boolean {
+  get isIdle(): boolean {
     const isWithinLimits =
       this.#bytes <= READER_MAX_BYTES && this.#questions <= READER_MAX_QUESTIONS && Date.now() - this.#startedAt <= READER_MAX_MS;
     return !this.#failure && this.#pending.length === this.#next && this.#length === 0 && isWithinLimits;
@@ -149,35 +149,35 @@ export class ObjectReader {
   }
 }
 
-type Resting = { path: string; reader: ObjectReader; timer: NodeJS.Timeout };
+type IdleReader = { path: string; reader: ObjectReader; timer: NodeJS.Timeout };
 
 // One for the process: each bundle of Next creates its own module instances (ARCHITECTURE.md, Processes).
-const keeper = globalThis as typeof globalThis & { keyhookRestingReaders?: Set<Resting> };
-keeper.keyhookRestingReaders ??= new Set();
-const resting = keeper.keyhookRestingReaders;
+const keeper = globalThis as typeof globalThis & { keyhookIdleReaders?: Set<IdleReader> };
+keeper.keyhookIdleReaders ??= new Set();
+const idleReaders = keeper.keyhookIdleReaders;
 
 /** Keeps a reader for the next request, or ends it. A repository's pages are read soon after one another; starting git is half of the cost. */
-export function restReader(path: string, reader: ObjectReader): void {
+export function keepIdleReader(path: string, reader: ObjectReader): void {
   // Only a process that serves many requests has a launcher: a command ends when it is done.
-  if (!reader.isAtRest || !gitLauncher() || resting.size >= RESTING_MAX) {
+  if (!reader.isIdle || !gitLauncher() || idleReaders.size >= IDLE_MAX) {
     reader.end(new Error(CLOSED));
     return;
   }
   const timer = setTimeout(() => {
-    resting.delete(one);
+    idleReaders.delete(one);
     reader.end(new Error(CLOSED));
-  }, REST_MS).unref();
+  }, IDLE_MS).unref();
   const one = { path, reader, timer };
-  resting.add(one);
+  idleReaders.add(one);
 }
 
 /** The reader that a previous request left for this repository, if there is one. */
-export function takeResting(path: string): ObjectReader | undefined {
-  for (const one of resting) {
+export function takeIdleReader(path: string): ObjectReader | undefined {
+  for (const one of idleReaders) {
     if (one.path !== path) continue;
-    resting.delete(one);
+    idleReaders.delete(one);
     clearTimeout(one.timer);
-    if (one.reader.isAtRest) return one.reader;
+    if (one.reader.isIdle) return one.reader;
     // It has failed, or become too old, since it was left.
     one.reader.end(new Error(CLOSED));
   }

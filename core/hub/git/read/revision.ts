@@ -24,7 +24,10 @@ const VISIBLE_REF = /^refs\/(heads|tags|pr|convert)\/./;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
 const NOT_A_REF = /[\x00-\x20\x7f~^:?*[\\]|\.\.|@\{|\/\/|^[-/]|(^|\/)\.|[./]$|\.lock(\/|$)|^@$/;
 
-/** Git reads such a name of no ref as `git describe` writes commits: any commit of the repository would be shown as if a ref led to it (S137). */
+/**
+ * If no ref has such a name, git reads it as an output of `git describe`: any commit of the repository would be shown as if a ref led to it
+ * (S137).
+ */
 const LIKE_DESCRIBED = /-g[0-9a-f]{4,}$/i;
 
 function isRevisionName(name: string): boolean {

@@ -6,9 +6,9 @@ import { walks } from "../queues.ts";
 import { type GitOptions, gitLines, RanOutOfTime, runGit, type SpawnOptions, spawnGit, TooMuchOutput } from "../run-git.ts";
 
 /**
- * Walks of history and trees can take as long as whoever pushed them likes: a few objects can unfold to ten thousand million paths (S137).
- * So each walk has a slot (queues.ts), memory limits, a low priority and a deadline. A walk that ran out of time is remembered by the ids
- * of its commits, because the next one would run out of time as well.
+ * Walks of history and trees can take as long as whoever pushed them likes: a few objects can unfold to ten billion paths (S137). So each
+ * walk has a slot (queues.ts), memory limits, a low priority and a deadline. A walk that ran out of time is remembered by the ids of its
+ * commits, because the next one would run out of time as well.
  */
 
 /** The time for which people wait for a page. */

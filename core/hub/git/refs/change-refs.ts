@@ -86,7 +86,7 @@ export async function changeRefs(
 }
 
 /**
- * Does the work for which the pusher decides how long parsers and git need, before anything is locked and within a limit of time (S137).
+ * Does all work whose duration the pusher can influence (parsers, git), before anything is locked and within a time limit (S137).
  * @returns what the changes mean for pull requests, as far as git answered in time; the cards are kept for `knownCard`
  */
 export async function readAhead(

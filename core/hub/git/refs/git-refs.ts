@@ -17,16 +17,18 @@ export async function resolveRef(path: string, ref: string, options: Pick<GitOpt
   }
 }
 
-/** How many refs a push or a new branch may leave in one repository: with the longest names, their list fits into the output of `runGit`. */
+/** The maximum number of refs in one repository: with the longest names, their list fits into the output of `runGit`. */
 export const REPOSITORY_REFS_MAX = 50_000;
 
 export const tooManyRefs = (total: number): string =>
   `A repository can have at most ${REPOSITORY_REFS_MAX} branches, tags and pull requests. This one has ${total}. Delete some of them first.`;
 
-/** How many of them pull requests leave: strangers may open any number, and must not stop the owner's branches and tags (S137). */
+/**
+ * How many of them are kept for branches and tags: strangers may open any number of pull requests, and must not use up the owner's (S137).
+ */
 export const BRANCHES_AND_TAGS_LEFT = 10_000;
 
-/** @throws ServiceError `conflict` if a repository has the most refs already, or the most pull requests with commits */
+/** @throws ServiceError `conflict` if a repository has the maximum number of refs already, or of pull requests with commits */
 export async function requireRoomForRef(path: string, { isPullRequest = false } = {}): Promise<void> {
   const { total, pullRequests } = await findRefs(path, new Set());
   if (total >= REPOSITORY_REFS_MAX) throw conflict(tooManyRefs(total));

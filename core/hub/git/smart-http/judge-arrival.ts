@@ -1,7 +1,7 @@
 import type { Actor } from "../../../access/actor.ts";
 import { type Db, inTransaction } from "../../../db.ts";
 import { numOfPullRequestRef } from "../../discussions/discussion.ts";
-import { findMissingPointers, MISSING_ENOUGH } from "../../lfs/find-missing-pointers.ts";
+import { findMissingPointers, MISSING_MAX } from "../../lfs/find-missing-pointers.ts";
 import { findStore } from "../../lfs/proposals/proposal-store.ts";
 import { claimFiles } from "../../lfs/proposals/proposed-files.ts";
 import { GitFailed, gitLines, quarantined, RanOutOfTime, runGit } from "../run-git.ts";
@@ -107,7 +107,7 @@ async function judgePointers(
     messages: [
       "The content of these Git LFS files was not uploaded:",
       ...named.map(({ oid, object }) => `  ${names.get(oid) ?? oid} (${object})`),
-      ...(more > 0 ? [`  and ${missing.length >= MISSING_ENOUGH ? "at least " : ""}${more} more`] : []),
+      ...(more > 0 ? [`  and ${missing.length >= MISSING_MAX ? "at least " : ""}${more} more`] : []),
       "Upload it with: git lfs push --all <remote>. Then push again.",
     ],
   };

@@ -12,7 +12,10 @@ import { pushMaxBytes } from "./transfer-settings.ts";
 /** Allowed beyond the rest of the quota: the pack of a push that only moves or deletes refs and adds no objects. */
 const EMPTY_PACK_BYTES = 64 * 1024;
 
-/** A smaller push is small compared with the room that its slot stands for. */
+/**
+ * The size of a step. A push that is smaller than one reserves nothing: there are few slots for pushes, so all small ones together use
+ * little.
+ */
 const STEP_BYTES = 64 * 1024 * 1024;
 const LOOK_EVERY_MS = 500;
 

@@ -161,7 +161,7 @@ class Store {
     const release = await this.#files.take({ within: this.#within });
     let file: FileHandle | undefined;
     try {
-      file = await openNameless();
+      file = await openUnlinkedFile();
       await file.writeFile(this.#memory.subarray(0, this.#size));
       // If the client has disconnected meanwhile, nothing else releases the slot.
       if (this.#isClosed) throw new ServiceError("invalid_request", "The request ended early.");
@@ -185,7 +185,7 @@ class Store {
   }
 }
 
-async function openNameless(): Promise<FileHandle> {
+async function openUnlinkedFile(): Promise<FileHandle> {
   const folder = await makeTemporaryFolder("fetch");
   try {
     return await open(join(folder, "request"), "wx+", 0o600);

@@ -45,7 +45,7 @@ export type NewCommit = {
 
 export type Committed = {
   repo: Repo;
-  /** The commit; if nothing was different, the present one. */
+  /** The commit; if nothing was different, the current one. */
   sha: string;
   ref: string;
   isNew: boolean;
@@ -62,7 +62,7 @@ const FREE_BYTES = 64 * 1024;
  * Creates a commit on a branch from operations, and one event. Contents are written as they arrive, into a quarantine. The branch moves at
  * the very end, and only from the commit that was built upon: so a commit exists whole or not at all.
  *
- * A commit that would change nothing is not created: the result is the present one, and there is no event.
+ * A commit that would change nothing is not created: the result is the current one, and there is no event.
  *
  * @param actorNow resolves the actor again when everything has arrived, which takes as long as the sender likes (S114, S135)
  * @throws ServiceError `not_found` (RepoNotFound, RevisionNotFound, EntryNotFound), `forbidden`, `insufficient_scope`, `unauthorized`;

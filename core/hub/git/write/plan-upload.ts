@@ -31,7 +31,7 @@ type UploadPlan = {
   mode: "regular" | "lfs";
   /** Whether .gitignore excludes it. */
   isIgnored: boolean;
-  /** The present content: the blob, or the SHA-256 of a file in Git LFS. Undefined if the file does not exist. */
+  /** The current content: the blob, or the SHA-256 of a file in Git LFS. Undefined if the file does not exist. */
   oid: string | undefined;
 };
 
@@ -64,8 +64,8 @@ export async function planUpload(actor: Actor, name: RepoName, question: UploadQ
   const directory = await openRepository(repo);
   const ref = await resolveCommitTarget(actor, repo, directory, { revision, isPullRequest });
   if (files.length > PATHS_MAX) throw new ServiceError("payload_too_large", `Request at most ${PATHS_MAX} files at once.`);
-  requireModest("gitAttributes", gitAttributes);
-  requireModest("gitIgnore", gitIgnore);
+  requireCheapPatterns("gitAttributes", gitAttributes);
+  requireCheapPatterns("gitIgnore", gitIgnore);
   const paths = files.map(({ path }) => parsePath(path));
   const commit = await resolveRef(directory, ref);
   const entries = commit ? await findPaths(repo, { revision: commit, paths }) : [];
@@ -115,7 +115,7 @@ async function match(directory: string, { commit, paths, gitAttributes, gitIgnor
 }
 
 /** Patterns that are already in the repository may be anything: only the deadline stops those. */
-function requireModest(field: "gitAttributes" | "gitIgnore", text: string | undefined): void {
+function requireCheapPatterns(field: "gitAttributes" | "gitIgnore", text: string | undefined): void {
   if (text === undefined) return;
   const name = field === "gitIgnore" ? ".gitignore" : ".gitattributes";
   if (Buffer.byteLength(text) > PATTERNS_MAX_BYTES) {

@@ -89,7 +89,7 @@ export async function deleteLfsFiles(
     const isChanging = (await tx.refUpdate.count({ where: { repoId: repo.id } })) > 0;
     const after = await listRefs(path, "refs/", UNDER_LOCK);
     const isSame = after.size === before.size && [...after].every(([ref, sha]) => before.get(ref) === sha);
-    // A deletion in between may hide files that came by Xet meanwhile from the count.
+    // The number of files alone is not enough: one file may have been deleted, and another one added by Xet.
     const isAsCounted =
       (await isAsPrepared(tx, repo.id, removal)) && current.lfsRemovedAt?.getTime() === repo.lfsRemovedAt?.getTime();
     if (isChanging || !isSame || !isAsCounted) throw conflict("This repository is being changed. Try again in a moment.");

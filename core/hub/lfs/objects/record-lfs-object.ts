@@ -7,7 +7,7 @@ import type { Repo } from "../../repos/repo.ts";
 import type { LfsObjectId } from "../lfs-object.ts";
 import { lfsStorage } from "../storage/storages.ts";
 
-/** Notes that storage will contain something that no repository has yet: if it stays so, the sweep deletes it. */
+/** Notes that storage will contain something that no repository has yet. If no repository gets it, the sweep deletes it. */
 export async function noteLfsLeftover(location: string): Promise<void> {
   await db().lfsLeftover.upsert({ where: { location }, create: { location }, update: { createdAt: new Date() } });
 }

@@ -7,7 +7,7 @@ import { readRepo } from "../../repos/read-repos.ts";
 import type { Repo } from "../../repos/repo.ts";
 import { xorbsOnlyOf } from "./xorbs-of-files.ts";
 
-/** Files that a repository is to lose, and what only they consist of. */
+/** Files to remove from a repository, and the xorbs that only they use. */
 export type Removal = { oids: readonly string[]; hashes: string[]; xorbs: string[]; filesBefore: number };
 
 /** Found before anything is locked, since it may take a while. @throws ServiceError `unavailable` */

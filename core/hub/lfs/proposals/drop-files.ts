@@ -4,7 +4,10 @@ import { log } from "../../../log.ts";
 import { lockRepo } from "../../repos/read-repos.ts";
 import { isAsPrepared, prepareRemoval, removeFiles } from "../objects/remove-files.ts";
 
-/** Deletes those of some files of a store that no pull request contains. If the store is being changed, the next sweep deletes them. */
+/**
+ * Deletes, from the given files of a store, those that no pull request contains. If the store is being changed, the next sweep deletes
+ * them.
+ */
 export async function dropFiles(storeId: string, oids: readonly string[]): Promise<void> {
   const removal = await prepareRemoval(storeId, oids);
   await inTransaction(async (tx) => {
@@ -21,7 +24,7 @@ const STORES_AT_ONCE = 100;
 const FILES_AT_ONCE = 500;
 
 /**
- * Deletes what was uploaded for pull requests before a time, and that no pull request contains; and then stores in which nothing is left.
+ * Deletes files that were uploaded for pull requests before a time and that no pull request contains, and then the stores that are empty.
  */
 export async function sweepProposals(before: Date, stopping: AbortSignal): Promise<void> {
   let after = "";

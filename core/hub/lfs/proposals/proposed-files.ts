@@ -166,8 +166,8 @@ async function forgetMerged(repoId: string, oids: readonly string[]): Promise<vo
 export const RELEASED_MAX = 10_000;
 
 /**
- * Once the commits of a pull request are deleted: its large files go with the next sweep. The rows stay, since others may have built on them,
- * unless there are so many that somebody fills the database (S137).
+ * Called once the commits of a pull request are deleted: the next sweep deletes its large files. The rows stay, since others may have built
+ * on them, unless there are so many that somebody fills the database (S137).
  */
 export async function releaseFiles(tx: Db, repoId: string, nums: readonly number[]): Promise<void> {
   if (nums.length === 0) return;

@@ -61,8 +61,8 @@ export type DirectTransfers = {
   joinParts(location: string, uploadId: string, parts: readonly { partNumber: number; etag: string }[]): Promise<void>;
   /**
    * Checks that the content that a client put at `location` has its hash.
-   * @param options.newSpare absent if nobody can write there now. Otherwise, if the storage itself does not check the hash,
-   * the content is copied to the location that this returns, which the client cannot write to, once we have read it.
+   * @param options.newSpare absent if nobody can write there now. Otherwise, if the storage itself does not check the hash, we read the
+   * content and then copy it to the location that this returns, to which the client cannot write.
    * @returns its location now; undefined if nothing was uploaded
    * @throws ServiceError `invalid_request` when it is something else
    */

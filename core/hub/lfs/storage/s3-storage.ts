@@ -41,7 +41,7 @@ async function receive(location: string, object: AnnouncedContent, content: Asyn
   return { keep: async () => undefined, discard: () => remove(location) };
 }
 
-/** As pieces of their own, since they are sent later than the next one is requested. */
+/** Copies the pieces: each is sent after the next one was requested, when it is no longer valid. */
 async function* kept(content: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void, undefined> {
   for await (const piece of content) yield Uint8Array.from(piece);
 }

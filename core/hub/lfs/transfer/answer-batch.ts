@@ -38,7 +38,7 @@ type ObjectError = { code: 404 | 410 | 422; message: string };
 
 /**
  * Answers, for each object, where to download or upload it (Git LFS batch API, version 1). Objects that this repository has are not
- * requested again; those of other repositories are, because knowing a hash proves nothing. What people upload who may not write here is for
+ * requested again; those of other repositories are, because knowing a hash proves nothing. Uploads by people who may not write here are for
  * their pull requests (proposal-store.ts).
  * @throws ServiceError as `findRepo`; `forbidden` for a read-only repository; `conflict` for an unsupported hash or a repository that is
  * hosted elsewhere; `payload_too_large`; `storage_full` if not all of it fits, since a push that lacks one file is useless

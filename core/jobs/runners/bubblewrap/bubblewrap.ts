@@ -57,8 +57,8 @@ export const bubblewrap: Runner = {
 const failed = (reason: string): Execution => ({ exited: Promise.resolve({ kind: "failed", reason }), kill: () => undefined });
 
 /**
- * bwrap ends with its parent, but only from some moment on. After that moment the command asks here whether its worker is still there, and
- * does not start without an answer: no run continues without its worker.
+ * bwrap ends with its parent, but not in the first moments. After them, the command asks here whether its worker is still there, and does
+ * not start without an answer: no run continues without its worker.
  */
 const WAIT_AND_LIMIT = `echo ready >&${FD.go}; read -r go <&${FD.go} || exit 1; exec ${FD.go}>&-
 echo 1000 >/proc/self/oom_score_adj; exec nice -n 19 prlimit "$@"`;

@@ -37,8 +37,8 @@ const CONTROLS: readonly Control[] = ["memory", "pids", "cpu"];
 
 /**
  * Weight of all tasks together when the service wants the CPUs too. In version 2 the service is a group beside them, of weight 100. In
- * version 1 each of its threads stands alone, with 1024; a group's shares are divided among the CPUs, so this is half a thread for each of
- * them.
+ * version 1 each of its threads counts alone, with a weight of 1024. A group's weight is divided among the CPUs, so this is half a thread
+ * on each of them.
  */
 const WEIGHT_OF_ALL = { 1: 512 * availableParallelism(), 2: 50 };
 /** Weight of one task, for each CPU of its flavor: the kernel's defaults. */
@@ -284,7 +284,7 @@ async function processesOf(directory: string): Promise<number[]> {
 
 const read = (path: string): Promise<string> => readFile(path, "latin1").catch(() => "");
 
-/** A file of the kernel's: it exists, or is not created. */
+/** Writes a file of the kernel's, and never creates one. */
 function write(path: string, text: string): Promise<void> {
   return writeFile(path, text, { flag: "r+" });
 }

@@ -69,7 +69,7 @@ export async function prepareSandbox(task: Task): Promise<Sandbox> {
     if (uid !== undefined) {
       await chown(directory, uid, uid);
       if (task.filesDirectory) await chown(task.filesDirectory, uid, uid);
-      if (task.socketDirectory) await letThrough(dirname(task.socketDirectory), uid);
+      if (task.socketDirectory) await allowGroupToEnter(dirname(task.socketDirectory), uid);
     }
     await chmod(directory, 0o700);
     const forget = async () => {
@@ -84,7 +84,7 @@ export async function prepareSandbox(task: Task): Promise<Sandbox> {
 }
 
 /** Anyone who reaches a Space's socket can pose as its app: only the sandbox's group may enter the directory around it. */
-async function letThrough(path: string, gid: number): Promise<void> {
+async function allowGroupToEnter(path: string, gid: number): Promise<void> {
   await chown(path, process.getuid?.() ?? 0, gid);
   await chmod(path, 0o710);
 }

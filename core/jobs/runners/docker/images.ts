@@ -144,7 +144,7 @@ async function pull(engine: Docker, { name, repository, tagOrDigest }: FullName,
     limit.throwIfAborted();
   } catch (error) {
     log().warn({ err: error, image: name }, "an image could not be pulled");
-    // No engine behind the socket has a message of its own.
+    // Without an engine behind the socket: that error has its own message.
     if (statusOf(error) === undefined && (error as NodeJS.ErrnoException).code !== undefined && !limit.aborted) throw error;
     // Without the response that the engine got: an attacker who chose the address could read what they cannot reach.
     throw new ImageRefused(

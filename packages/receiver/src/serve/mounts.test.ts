@@ -102,6 +102,6 @@ it("mounts into Hono, and is a route handler as Next has them", async () => {
     expect((await answer(new Request("https://own.example/api/webhooks/onPush"))).status).toBe(405);
   }
   expect((await receiver.fetch(new Request("https://own.example/webhooks/onPush", delivery()))).status).toBe(404);
-  // Nobody knows who visits: no tests and no deliveries on the page.
+  // The visitor may be anyone, so the page has no tests and no deliveries.
   expect(await (await receiver.fetch(new Request("http://localhost/api"))).text()).not.toMatch(/Recent deliveries|name="token"/);
 });

@@ -135,7 +135,7 @@ describe("a request", () => {
     answers = [json(301, {}, { location: `${origin}/api/y` }), ok];
     expect(await client().request("GET", "/api/x")).toEqual({ fine: true });
     expect(requests.at(-1)).toMatchObject({ url: "/api/y", headers: { authorization: "Bearer kh_token" } });
-    // The token stays where it was meant for.
+    // The token is sent to its own service only.
     answers = [json(301, {}, { location: `${origin.replace("127.0.0.1", "localhost")}/api/z` }), ok];
     expect(await client().request("GET", "/api/x")).toEqual({ fine: true });
     expect(requests.at(-1)?.url).toBe("/api/z");

@@ -33,9 +33,9 @@ export type ListenOptions = {
   signal?: AbortSignal | undefined;
   /** How many requests are handled at once, at most 64. Default 8; 1 keeps their order. */
   concurrency?: number | undefined;
-  /** Is told about each change of state. */
+  /** Called with each change of state. */
   onState?: ((state: RelayState) => void) | undefined;
-  /** Is told when `handle` threw, or when an answer could not be sent. */
+  /** Called when `handle` throws, or when an answer cannot be sent. */
   onError?: ((error: unknown, request: RelayedRequest) => void) | undefined;
 };
 

@@ -50,7 +50,7 @@ export type DeviceLoginOptions = AppOptions & {
   orgIds?: string | readonly string[] | undefined;
   /** Shows the code. The first poll waits for it. */
   onCode: (code: DeviceCode) => void | Promise<void>;
-  /** Is told about each poll but the last. */
+  /** Called after each poll but the last. */
   onPoll?: ((poll: DevicePoll) => void) | undefined;
   /** Replaces the timer between polls. */
   wait?: ((seconds: number, signal?: AbortSignal) => Promise<void>) | undefined;

@@ -37,7 +37,7 @@ export async function requestTokens(
   const connection = await connect(app);
   const sentAt = Date.now();
   const response = await orRefused(send(connection));
-  // At any time on this machine's clock: an answer that is refused takes the new refresh token with it, and the old one is used up.
+  // Whatever this machine's clock says: if the answer was refused, the new refresh token would be lost, and the old one is used up.
   const client = { ...connection.client, [oauth.clockTolerance]: Number.MAX_SAFE_INTEGER };
   const answer = await orRefused(oauth.processGenericTokenEndpointResponse(connection.as, client, response));
   return {

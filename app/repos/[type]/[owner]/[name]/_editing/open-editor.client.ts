@@ -23,7 +23,7 @@ export function openEditor(area: HTMLTextAreaElement): () => void {
       syntaxHighlighting(classHighlighter),
       // An element that can be edited is in the tab order anyway; programs that examine pages know it by the attribute.
       EditorView.contentAttributes.of({ "aria-label": "Content", tabindex: "0" }),
-      // The form takes its message away as for its other fields.
+      // The form removes its message, as for its other fields.
       EditorView.updateListener.of(({ docChanged }) => docChanged && area.dispatchEvent(new Event("input", { bubbles: true }))),
     ],
   });

@@ -20,7 +20,7 @@ const SHOWN = 30;
 /** Listing refs must not delay the file or folder of the page. */
 const REFS_MAX_MS = 2_000;
 
-/** Shows the present branch, tag or commit, and lets people choose another. It opens without a script. */
+/** Shows the current branch, tag or commit, and lets people choose another. It opens without a script. */
 export async function RevisionChooser({ repo, revision, page, path }: RevisionChooserProps) {
   const { value: refs } = await ifInTime(listRefs(repo), REFS_MAX_MS);
   const { ref, name } = revision;

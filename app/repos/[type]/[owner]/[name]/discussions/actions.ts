@@ -18,7 +18,7 @@ import { PREVIEW } from "../../../../../_components/form-state.ts";
 import { type FormOutcome, formAction, optional, type Scope, text } from "../../../../../_server/form-action.ts";
 import { repoNameHref, submittedRepoName } from "../../../../../_server/repo-page.ts";
 import { repoAt } from "../../../../../_server/scopes.ts";
-import { personAskedAnew, requirePerson } from "../../../../../_server/session.ts";
+import { personLookup, requirePerson } from "../../../../../_server/session.ts";
 import { showHere } from "../../../../../_server/show-here.ts";
 
 /** A comment, and the number of the timeline's page on which it is shown. */
@@ -114,7 +114,7 @@ export const mergeAction = formAction(
   discussion,
   { headSha: text, isFastForward: (form) => form.isTicked("fastForward") },
   async ({ person, at, input }) => {
-    await mergePullRequest(person, at, input, await personAskedAnew());
+    await mergePullRequest(person, at, input, await personLookup());
     show(await latestHref(person, at));
   },
 );
@@ -126,12 +126,12 @@ export const moderateAction = formAction(discussion, { intent: text }, async ({ 
 });
 
 export const deleteDiscussionAction = formAction(discussion, {}, async ({ person, at, from }) => {
-  await deleteDiscussion(person, at, from, await personAskedAnew());
+  await deleteDiscussion(person, at, from, await personLookup());
   show(`${repoNameHref(at.repo, "discussions")}?notice=deleted`);
 });
 
 export const deleteRefAction = formAction(discussion, {}, async ({ person, at, page }) => {
-  await deletePullRequestRef(person, at, await personAskedAnew());
+  await deletePullRequestRef(person, at, await personLookup());
   return showHere(page);
 });
 
