@@ -9,11 +9,10 @@ import { newId } from "#core/ids.ts";
 export async function makeWebhook(ownerId: string, repoId: string, url: string, secret: string): Promise<string> {
   const id = newId();
   await db().webhook.create({
-    data: {
-      ...{ id, ownerId, ownerKind: "user", url, domains: ["repo"], secret: seal("webhook secret", secret) },
-      watched: { create: { type: "model", watchedId: repoId } },
-    },
+    data: { id, ownerId, ownerKind: "user", url, domains: ["repo"], secret: seal("webhook secret", secret) },
   });
+  // In SQL, because the field has another name in older versions (upgrade.ts).
+  await db().$executeRaw`insert into webhook_watch (webhook_id, type, target_id) values (${id}, 'model', ${repoId})`;
   return id;
 }
 

@@ -36,14 +36,15 @@ export async function runUpgrade([commit, newRoot]: string[]): Promise<number> {
     console.log(rowOf(`upgrade from ${commit}`, outcome));
     return outcome.faults.length > 0 ? 1 : 0;
   }
-  const oldRoot = join(here, "node_modules/.cache/upgrade", commit);
+  // Node.js strips no types below node_modules.
+  const oldRoot = join(tmpdir(), `keyhook-version-${commit}`);
   const run = (command: string, ...args: string[]) => execFileSync(command, args, { cwd: oldRoot, stdio: "inherit" });
   if (!existsSync(oldRoot))
     execFileSync("git", ["worktree", "add", "--force", "--detach", oldRoot, commit], { stdio: "inherit" });
   if (!existsSync(join(oldRoot, "node_modules"))) run("npm", "ci");
   run(process.execPath, "scripts/setup.mjs", "--build");
   cpSync(join(here, "bench/chaos"), join(oldRoot, "bench/chaos"), { recursive: true });
-  const child = spawn(process.execPath, ["bench/chaos/run.ts", "upgrade", commit, here], { cwd: oldRoot, stdio: "inherit" });
+  const child = spawn(process.execPath, ["bench/chaos/upgrade.ts", commit, here], { cwd: oldRoot, stdio: "inherit" });
   const [code] = await once(child, "exit");
   return code ?? 1;
 }
@@ -219,3 +220,6 @@ async function serviceAt(origin: string, url: string, output: () => string): Pro
   const running = { origin, output } as ChaosService["running"];
   return { running, ownerId, databaseUrl: () => url } as ChaosService;
 }
+
+// In the old checkout.
+if (import.meta.main) process.exit(await runUpgrade(process.argv.slice(2)));
