@@ -126,7 +126,7 @@ export function protocolPaths(): Paths {
         description: "RFC 7009. The response is the same for every token, known or unknown.",
         security: asClient,
         requestBody: form(object({ ...aToken, client_id: text("The app's client ID.") }, ["token"])),
-        responses: { 200: { description: "The token is not valid, or no longer valid" }, ...errors },
+        responses: { 200: { description: "The token is no longer valid, or never was" }, ...errors },
       }),
     },
     [protocolRoutes.introspection]: {

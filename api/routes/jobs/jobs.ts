@@ -110,7 +110,7 @@ export const jobRoutes = [
     operationId: "getJob",
     action: "job.read",
     actor: "token",
-    summary: "Read a job",
+    summary: "Get a job",
     params,
     responses: theJob,
     async handle({ actor, params: { namespace, jobId } }) {

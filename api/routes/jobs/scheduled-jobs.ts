@@ -70,7 +70,7 @@ export const scheduledJobRoutes = [
     operationId: "getScheduledJob",
     action: "job.read",
     actor: "token",
-    summary: "Read a scheduled job",
+    summary: "Get a scheduled job",
     params,
     responses: theSchedule,
     handle: async ({ actor, params }) => scheduledJobJson(await findSchedule(actor, scheduleName(params)), actor),
