@@ -100,7 +100,7 @@ test("a repository is created in the browser, pushed to with git, renamed, made 
     await expect(page.getByText(`Type ${person.username}/Tide-Tables-2 to delete it.`)).toBeVisible();
     await page.getByLabel(/^Type .* to confirm$/).fill(`${person.username}/Tide-Tables-2`);
     await page.getByRole("button", { name: "Delete permanently" }).click();
-    await expect(page.getByText("The repository was deleted.")).toBeVisible();
+    await expect(page.getByText("Repository deleted.")).toBeVisible();
     expect((await page.request.get(`/datasets/${person.username}/Tide-Tables-2`)).status()).toBe(404);
   } finally {
     rmSync(folder, { recursive: true, force: true });

@@ -58,7 +58,7 @@ export default async function OwnerPage({ params, searchParams }: Props) {
     <SiteFrame width="page">
       {textOf(query.notice) === "deleted" && (
         <FormMessage tone="good" className="mb-5">
-          The repository was deleted.
+          Repository deleted.
         </FormMessage>
       )}
       <OwnerHeader owner={owner} isOneself={owner.id === person?.userId} isMember={isMember} />

@@ -19,7 +19,7 @@ export function NameField() {
     <Field
       name="name"
       label="Name"
-      hint="Part of its URL."
+      hint="Part of the repository's URL."
       error={wrong}
       maxLength={96}
       isMono

@@ -163,7 +163,7 @@ export function RecentExchanges({ exchanges, auditLog }: RecentExchangesProps) {
       </div>
       <p className="text-small">
         <Link prefetch={false} href={auditLog} className="link">
-          All exchanges in the audit log
+          View all exchanges in the audit log
         </Link>
       </p>
     </>

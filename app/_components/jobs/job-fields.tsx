@@ -79,7 +79,12 @@ export function JobFields() {
           <Select name="flavor" label="Size" options={sizes} />
           <Field name="minutes" label="Time limit" hint="In minutes, at most 1,440." type="number" min={1} max={1440} />
           {env().JOBS_NETWORK === "1" && (
-            <ChoiceRow type="checkbox" name="network" label="Allow network access" hint="When off, the job has no network." />
+            <ChoiceRow
+              type="checkbox"
+              name="network"
+              label="Allow network access"
+              hint="When off, the job has no network access."
+            />
           )}
         </div>
       </SectionCard>

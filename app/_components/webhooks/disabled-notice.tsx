@@ -89,7 +89,7 @@ export function SendTestForm({ webhook, home }: SendTestFormProps) {
       <Select
         name="kind"
         label="Event"
-        hint="Sends a sample event with the X-Webhook-Test header. It doesn't count toward the webhook's limit."
+        hint="Sends a sample event with the X-Webhook-Test header. It does not count toward the webhook's limit."
         options={[...heard, ...testKinds.filter((kind) => !heard.includes(kind))].map((kind) => ({
           value: kind,
           label: heard.includes(kind) ? kind : `${kind} (not selected)`,

@@ -34,7 +34,7 @@ export function MadeWebhook({ title = "Webhook created", sendTest, children }: M
         </button>
         <ButtonLink href={text(values.page)}>View webhook</ButtonLink>
       </div>
-      <p className="text-muted text-small">A test sends a sample event at once, and shows the response.</p>
+      <p className="text-muted text-small">A test sends a sample event immediately and shows the response.</p>
     </Card>
   );
 }

@@ -213,7 +213,7 @@ function SecretFields({ webhook }: Pick<WebhookFieldsProps, "webhook">) {
             name="signing"
             value="none"
             label="No secret"
-            hint="Deliveries are not signed: anybody who knows the URL can send fake ones."
+            hint="Deliveries are not signed: anyone who knows the URL can send fake ones."
           />
         )}
       </div>

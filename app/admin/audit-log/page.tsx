@@ -27,7 +27,7 @@ export default async function AdminAuditLogPage({ searchParams }: Readonly<{ sea
     >
       <p className="max-w-reading text-muted text-small">
         Entries are kept {keepDays === null ? "forever" : `for ${keepDays} days`}; the command <code>admin audit retention</code>{" "}
-        sets this. To prove that none was changed or removed, run <code>admin audit verify</code>.
+        sets this. To check that no entry was changed or removed, run <code>admin audit verify</code>.
       </p>
     </AuditLogPage>
   );

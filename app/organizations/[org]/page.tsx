@@ -65,7 +65,7 @@ export default async function OrganizationOverviewPage({ params }: Props) {
           <Fact term="Your role">
             {role ? (
               <>
-                <strong>{role}</strong>: you may {yourRoleSentences[role]}.
+                <strong>{role}</strong>: you can {yourRoleSentences[role]}.
               </>
             ) : (
               "None. You see this page as an operator of the service."

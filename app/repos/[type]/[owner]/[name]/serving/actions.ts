@@ -37,7 +37,7 @@ export const setVariableAction = formAction(
   async ({ person, repo, input, from }) => {
     await setSpaceVariable(person, repo, input, from);
     revalidatePath("/", "layout");
-    return { message: `${input.name} was set. The Space restarts with it.`, values: {} };
+    return { message: `${input.name} set. The app restarts with it.`, values: {} };
   },
 );
 
