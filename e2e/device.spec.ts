@@ -22,7 +22,7 @@ test.describe("the example command line", () => {
     await devicePages.confirm(userCode);
     await devicePages.modal.scope("email").uncheck();
     await devicePages.modal.organization(north.fullName).check();
-    await expect(page.getByText("Then go back to your device")).toBeVisible();
+    await expect(page.getByText("Then return to your device")).toBeVisible();
     await devicePages.modal.authorize();
     await devicePages.expectTitle("You have authorized Tin Whistle");
     await expect(page.getByText("You can close this page")).toBeVisible();

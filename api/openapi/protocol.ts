@@ -138,7 +138,7 @@ export function protocolPaths(): Paths {
       }),
     },
     [protocolRoutes.jwks]: {
-      get: operation("getKeys", "Get the keys that verify ID tokens", {
+      get: operation("getKeys", "Get the public keys for verifying ID tokens", {
         security: [],
         responses: {
           200: { description: "A key set (RFC 7517)", content: { "application/jwk-set+json": { schema: ref("KeySet") } } },

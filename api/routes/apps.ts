@@ -65,7 +65,7 @@ export const appRoutes = [
         "The app. For a confidential app also its secret, which is never shown again",
         oneApp.extend({ secret: z.string().optional() }),
       ),
-      409: failure("The owner has the maximum number of apps"),
+      409: failure("The owner already has the maximum number of apps"),
     },
     cacheControl,
     async handle({ actor, params, body, origin }) {

@@ -45,7 +45,7 @@ export const lfsFileRoutes = [
     operationId: "deleteRepoLargeFiles",
     action: "repo.write",
     actor: "token",
-    summary: "Delete large files of a {type} for good",
+    summary: "Permanently delete large files of a {type}",
     description:
       "Deletes all of them, or none if the history still refers to one. The service does not rewrite the history: `rewriteHistory` has no effect.",
     body: z.object({

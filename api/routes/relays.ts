@@ -34,7 +34,7 @@ export const relayRoutes = [
     description:
       "A relay keeps its URL if it is renewed within 72 hours. After that it gets a new URL, and `staleWebhooks` lists your webhooks that still use the old one.",
     params,
-    responses: { 200: json("The relay", openedRelaySchema), 409: failure("The user has the maximum number of relays") },
+    responses: { 200: json("The relay", openedRelaySchema), 409: failure("The user already has the maximum number of relays") },
     cacheControl,
     async handle({ actor, account, params, origin }) {
       const { relay, previousUrl } = await openRelay(actor, account.id, params.name, origin);

@@ -64,7 +64,7 @@ const stepTexts: Record<FirstStep, Omit<ChecklistStep, "isDone">> = {
   token: {
     href: "/settings/tokens/new",
     title: "Create an access token",
-    text: "Git and the API use it in place of your password.",
+    text: "Use it with git and the API instead of your password.",
   },
   webhook: { href: "/settings/webhooks/new", title: "Create a webhook", text: "Get notified when a repository changes." },
   secondStep: {

@@ -178,7 +178,7 @@ async function MembersSection({ owner, person, page }: Readonly<{ owner: Owner; 
   return (
     <div className="mt-7">
       <PagedList
-        section={{ title: "Members", description: "Only members see this list." }}
+        section={{ title: "Members", description: "Only members can see this list." }}
         label="Members"
         things="members"
         list={members}

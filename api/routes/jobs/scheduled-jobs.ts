@@ -92,7 +92,7 @@ export const scheduledJobRoutes = [
     operationId: "resumeScheduledJob",
     action: "job.run",
     actor: "user",
-    summary: "Resume a scheduled job; from now on it runs with the caller's rights",
+    summary: "Resume a scheduled job, which then runs with the caller's permissions",
     params,
     responses: theSchedule,
     async handle({ actor, params, origin }) {

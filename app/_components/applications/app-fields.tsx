@@ -147,7 +147,7 @@ function ScopeChoice({ scope, isChosen }: Readonly<{ scope: Scope; isChosen: boo
       defaultChecked={isChosen}
       label={
         <span className="flex flex-wrap items-center gap-x-2">
-          {sentence} {isDangerous && <Chip tone="warn">Careful</Chip>}
+          {sentence} {isDangerous && <Chip tone="warn">Sensitive</Chip>}
         </span>
       }
       hint={

@@ -41,7 +41,7 @@ const notices: Record<string, string> = {
   transferred: "App transferred. Rotate its secret if others know it.",
   bound: "App bound. The remaining requirements for token exchange are listed below.",
   unbound: "The app is no longer bound to an organization, and all exchanged tokens are revoked.",
-  "privilege-asked": "The operator has been asked to grant the privilege.",
+  "privilege-asked": "Request sent. The operator decides whether to grant the privilege.",
   "keys-removed": "Keys removed. The app is now a public app.",
 };
 

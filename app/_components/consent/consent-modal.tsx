@@ -120,7 +120,7 @@ function Decision({ request: { redirectTarget, isOnDevice } }: Readonly<{ reques
       </div>
       <p className="mt-2 wrap-anywhere text-center text-muted text-small">
         {redirectTarget === null ? (
-          "Then go back to your device: it continues by itself."
+          "Then return to your device, which continues automatically."
         ) : (
           <>
             You&rsquo;ll be redirected to {isOnDevice && "the app on this device, "}

@@ -65,7 +65,7 @@ export function WebhookFields({ webhook, watched = [], jobs, jobsPath, searchPat
             className="sm:grid-cols-2"
             options={[
               { value: "url", label: "URL", hint: "Each event is posted to it as JSON." },
-              { value: "job", label: "Job", hint: "Each event runs a job here, with the event in a variable." },
+              { value: "job", label: "Job", hint: "Each event runs a job here, with the event in an environment variable." },
             ]}
           />
           <div className="group-has-[input[value=job]:checked]/target:hidden">

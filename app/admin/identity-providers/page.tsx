@@ -187,7 +187,7 @@ function Edit({ provider }: Readonly<{ provider: ListedIdentityProvider }>) {
           name="clientSecret"
           type="password"
           label="New client secret"
-          hint={hasSecret ? "Leave empty to keep the current one." : "There is none."}
+          hint={hasSecret ? "Leave empty to keep the current one." : "No secret is set."}
           isMono
           isOptional
         />

@@ -22,7 +22,7 @@ export default function ConsentHelpPage() {
         <SectionCard title="In short">
           <ul className="grid list-disc gap-2 pl-5">
             <li>The app never sees your password.</li>
-            <li>It can do what is ticked when you press Authorize, and nothing else.</li>
+            <li>It can do only what is ticked when you press Authorize.</li>
             <li>
               You can revoke access at any time under{" "}
               <Link prefetch={false} href="/settings/connected-applications" className="link">

@@ -146,7 +146,7 @@ function SavedIssuer({ organization, provider, isRequired, path }: IssuerSection
           values={{ name, clientId }}
           className="mt-3 grid gap-4"
         >
-          <IssuerFields secretHint={hasSecret ? "Leave empty to keep the current one." : "There is none."} />
+          <IssuerFields secretHint={hasSecret ? "Leave empty to keep the current one." : "No secret is set."} />
           <div className="flex flex-wrap gap-2">
             <SubmitButton size="small">Save issuer</SubmitButton>
             <CancelButton size="small" />

@@ -172,7 +172,7 @@ async function GateCard({ repo }: Readonly<{ repo: Repo }>) {
         <TextArea
           name="gatePrompt"
           label="Text shown before a request"
-          hint="Such as conditions, a license or a contact. Supports Markdown."
+          hint="For example, conditions, a license or a contact. Supports Markdown."
           maxLength={GATE_PROMPT_MAX_CHARACTERS}
           isOptional
         />
