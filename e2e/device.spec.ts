@@ -52,7 +52,7 @@ test.describe("the example command line", () => {
     await enter(page, person);
     await devicePages.enter(userCode);
     await devicePages.notMeButton.click();
-    await devicePages.expectTitle("Device denied");
+    await devicePages.expectTitle("Access denied");
     expect(await cli.exitCode()).toBe(3);
     expect(cli.printed).toContain("The sign-in was refused.");
   });
@@ -62,7 +62,7 @@ test.describe("the example command line", () => {
     await enter(page, person);
     await devicePages.enterAndConfirm(userCode);
     await devicePages.modal.cancel();
-    await devicePages.expectTitle("Device denied");
+    await devicePages.expectTitle("Access denied");
     expect(await cli.exitCode()).toBe(3);
   });
 });
@@ -143,7 +143,7 @@ test.describe("the code", () => {
     const tab = await page.context().newPage();
     await tab.goto("/activate/confirm");
     await new DevicePages(tab).notMeButton.click();
-    await new DevicePages(tab).expectTitle("Device denied");
+    await new DevicePages(tab).expectTitle("Access denied");
     await devicePages.continueButton.click();
     await devicePages.expectTitle("This code was already used");
     await expectAccessible(page);

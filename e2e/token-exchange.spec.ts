@@ -102,7 +102,7 @@ test("an organization's app is set up for token exchange, gets its first token, 
   const needs = page.getByRole("list", { name: "What token exchange needs" });
   await expect(needs.getByRole("listitem").filter({ hasText: "Missing" })).toHaveCount(1);
   await needs.getByRole("button", { name: "Ask the operator" }).click();
-  await expect(page.getByText("The operator has been asked")).toBeVisible();
+  await expect(page.getByText("Request sent")).toBeVisible();
   await expectAccessible(page);
 
   const exchange = async (email: string) => {

@@ -220,7 +220,7 @@ function waiting({ events, deliveries }: Overview["work"]): Figure[] {
           the oldest <RelativeTime at={events.oldestAt} />
         </>
       ) : (
-        "all have their deliveries"
+        "nothing waiting"
       ),
     },
     {

@@ -33,7 +33,7 @@ export function DisabledNotice({ webhook, home, isManager }: DisabledNoticeProps
     return (
       <FormMessage tone="warn">
         All deliveries have failed since <LocalTime at={failingSince} look="minute" />. Check the {job ? "runs" : "responses"}{" "}
-        below. After five days of failures the webhook is disabled.
+        below. After five days of failures, the webhook is disabled.
       </FormMessage>
     );
   }

@@ -25,7 +25,7 @@ export function MadeWebhook({ title = "Webhook created", sendTest, children }: M
         <p className="mt-1 break-all text-muted text-small">{text(values.target)}</p>
       </div>
       <SecretOnce label={secret.label} value={secret.value}>
-        Your server verifies the signature of each delivery with it.
+        Your server uses it to verify the signature of each delivery.
       </SecretOnce>
       <input type="hidden" name="webhookId" value={text(values.webhookId)} />
       <div className="flex flex-wrap gap-3">

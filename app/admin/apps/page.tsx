@@ -71,7 +71,9 @@ export default async function AdminAppsPage({ searchParams }: Readonly<{ searchP
         />
       </SearchForm>
       {!isRecent && apps.items.length > 0 && (
-        <ProveIdentity returnTo={here}>Confirm your identity to verify or block an app or change its privileges.</ProveIdentity>
+        <ProveIdentity returnTo={here}>
+          Confirm your identity to verify or block an app, or to change its privileges.
+        </ProveIdentity>
       )}
     </ListPage>
   );
@@ -87,7 +89,7 @@ function NoApps({ isSearched }: Readonly<{ isSearched: boolean }>) {
   }
   return (
     <EmptyState Icon={AppWindow} title="No apps yet" action={<ButtonLink href="/settings/applications/new">New app</ButtonLink>}>
-      Apps that users create under Settings, OAuth apps, appear here.
+      Apps that users create in their settings appear here.
     </EmptyState>
   );
 }

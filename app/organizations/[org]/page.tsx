@@ -199,7 +199,7 @@ function attentionTo(
   const items: (Attention | false)[] = [
     appRequests > 0 && {
       title: counted(appRequests, "app waits for approval", "apps wait for approval"),
-      meta: "Members asked to use it in the organization.",
+      meta: "Requested by members.",
       href: organizationPath(org, "settings/app-policy"),
       label: "Decide",
     },
@@ -211,7 +211,7 @@ function attentionTo(
     },
     expiredInvitations > 0 && {
       title: counted(expiredInvitations, "invitation has expired", "invitations have expired"),
-      meta: "Send it again, or revoke it.",
+      meta: "Send again, or revoke.",
       href: organizationPath(org, "members"),
       label: "Invitations",
     },

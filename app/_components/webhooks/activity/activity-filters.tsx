@@ -146,8 +146,8 @@ export function ReplayFailedForm({ home, webhookId }: ReplayFailedFormProps) {
           <SinceField />
         </div>
         <p className="text-muted text-small">
-          Sends the same payloads, with the same IDs, to the webhook&rsquo;s current target. You can leave the page, and cancel
-          the replay.
+          Sends the same payloads, with the same IDs, to the webhook&rsquo;s current target. You can leave the page while the
+          replay runs, or cancel it.
         </p>
         <div className="flex gap-2">
           <SubmitButton size="small">Replay all</SubmitButton>

@@ -49,7 +49,7 @@ export const deleteVariableAction = formAction(
     if (typeof name !== "string") throw notUnderstood();
     await deleteSpaceVariable(person, repo, { name, isSecret: isSecret === true }, from);
     revalidatePath("/", "layout");
-    return { message: `${name} was removed.` };
+    return { message: `${name} removed. The app restarts without it.` };
   },
 );
 
