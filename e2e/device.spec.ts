@@ -293,7 +293,7 @@ test("S64 a device on another network is warned of", async ({ page, demo, person
   await devicePages.expectAsked(user_code);
   await expect(page.getByText("This device seems to be on a different network")).toBeVisible();
   await expect(page.getByText("lighthouse-cli on Linux")).toBeVisible();
-  await expect(page.getByText("203.0.113.77 · asked just now")).toBeVisible();
+  await expect(page.getByText("203.0.113.77 · requested just now")).toBeVisible();
   await expectAccessible(page);
 });
 

@@ -35,7 +35,7 @@ test("an operator sets up an issuer; people sign up with it, link it and unlink 
     await page.getByRole("navigation", { name: "Administration" }).getByRole("link", { name: "Identity providers" }).click();
     const form = page.getByRole("form", { name: "Add a provider" });
     const issuer = form.getByRole("textbox", { name: "Issuer" });
-    await form.getByLabel("Name in URLs").fill(slug);
+    await form.getByLabel("Name in URLs", { exact: true }).fill(slug);
     await form.getByLabel("Name on the button").fill(name);
     await issuer.fill("http://169.254.169.254/latest");
     await form.getByLabel("Client ID").fill(upstream.clientId);
@@ -43,7 +43,7 @@ test("an operator sets up an issuer; people sign up with it, link it and unlink 
     await form.getByLabel("Create accounts for new users").check();
     await form.getByRole("button", { name: "Add provider" }).click();
     await expect(issuer).toHaveAccessibleDescription(/not on the public internet/);
-    await expect(form.getByLabel("Name in URLs")).toHaveValue(slug);
+    await expect(form.getByLabel("Name in URLs", { exact: true })).toHaveValue(slug);
     await issuer.fill(upstream.issuer);
     await form.getByLabel("Client secret").fill(upstream.clientSecret);
     await form.getByRole("button", { name: "Add provider" }).click();

@@ -52,7 +52,7 @@ test("an operator connects a model provider, a user's token queries a model, and
 
   const section = page.getByRole("region", { name });
   await section.getByRole("button", { name: "Test the connection" }).click();
-  await expect(section.getByText("It has upstream-tide.")).toBeVisible();
+  await expect(section.getByText("It lists upstream-tide.")).toBeVisible();
   await section.getByText("Offer a model", { exact: false }).first().click();
   await section.getByLabel("Name", { exact: true }).fill(model);
   await section.getByLabel("Its name at the provider").fill("upstream-tide");
@@ -119,7 +119,7 @@ test("an operator finds an account, signs it out, disables, enables, promotes an
   await act("End all sessions", `End all sessions of ${person.username}`, "All sessions of the account ended");
   await theirs.goto("/settings/profile");
   await theirs.waitForURL(/\/login/);
-  await act("Disable the account", `Disable ${person.username}`, "The account is disabled");
+  await act("Disable the account", `Disable ${person.username}`, "Account disabled");
   await page.getByRole("button", { name: `Enable ${person.username}` }).click();
   await administration.expectNotice("Account enabled");
   await act("Make an operator", `Make ${person.username} an operator`, "is now an operator");
@@ -134,7 +134,7 @@ test("an operator finds an account, signs it out, disables, enables, promotes an
   await page.getByLabel(/^Type .* to confirm/).fill(person.username);
   await page.getByRole("button", { name: `Delete ${person.username}` }).click();
   await page.waitForURL(/\/admin\/users\?notice=deleted/);
-  await administration.expectNotice("The account was deleted");
+  await administration.expectNotice("Account deleted");
   await theirs.goto("/settings/profile");
   await theirs.waitForURL(/\/login/);
   await theirs.context().close();
