@@ -169,7 +169,7 @@ export const events = (description: string) => ({ description, content: { "text/
 /** `responses` of a route that stores something in a repository. */
 export const storageFull = {
   507: failure(
-    "`storage_full`: the owner's repositories have reached their storage limit. The message says how much is used, and what to do.",
+    "`storage_full`: the owner's repositories have reached their storage limit. The message says how much is used and what to do.",
   ),
 };
 

@@ -129,7 +129,7 @@ for (const hasScripts of [true, false]) {
       await readLinkTo(demo, person.email, "/forgot-password");
       await page.goto(await readLinkTo(demo, address, "/verify-email/"));
       await page.getByRole("button", { name: "Confirm" }).click();
-      await expect(page.getByRole("status")).toContainText("Your e-mail address has been changed");
+      await expect(page.getByRole("status")).toContainText("E-mail address changed");
       await expect(settings.section("E-mail")).toContainText(`Your address is ${address}`);
     });
 

@@ -75,7 +75,7 @@ for (const hasScripts of [true, false]) {
       const row = await administration.findApp(app.name);
       await expect(row).toHaveCount(1);
       await row.getByRole("button", { name: "Mark as verified" }).click();
-      await administration.expectNotice("marked as verified");
+      await administration.expectNotice("App verified");
       await expect(row).toContainText("Verified");
 
       const context = await browser.newContext({ baseURL: demo.origin, javaScriptEnabled: hasScripts });
@@ -100,7 +100,7 @@ for (const hasScripts of [true, false]) {
       await administration.expectNotice("unblocked");
       // What the block ended stays ended: the consent page asks everything again.
       await theirs.goto(authorizePath(app.clientId));
-      await expect(theirs.getByRole("heading", { level: 1 })).toHaveText(`${app.name} wants to use your Keyhook account`);
+      await expect(theirs.getByRole("heading", { level: 1 })).toHaveText(`${app.name} wants to access your Keyhook account`);
       await context.close();
     });
 
@@ -117,7 +117,7 @@ for (const hasScripts of [true, false]) {
       await expect(page.getByLabel("Note")).toHaveValue("why not");
 
       await administration.addRule({ host: `https://Agents.${host}/some/page`, note: "our own agents", rule: "Allow" });
-      await administration.expectNotice("The host is allowed");
+      await administration.expectNotice("Host allowed");
       await expect(administration.rule(`agents.${host}`)).toContainText(/Allowed.*our own agents/s);
 
       await administration.beginBlockingHost(host, reported);

@@ -41,7 +41,7 @@ test("an agent gets access to another service, and knows only that service's URL
     await signInPage.signIn(person);
 
     await modal.expectShownFor("Quill");
-    const where = page.getByRole("region", { name: "It can act in your name at" });
+    const where = page.getByRole("region", { name: "It can act on your behalf at" });
     await expect(where).toContainText(name);
     await expect(where).toContainText(service.resource);
     await expect(page.getByText("stays signed in until you revoke it")).toBeVisible();
@@ -54,7 +54,7 @@ test("an agent gets access to another service, and knows only that service's URL
     expect((await service.call(agent.tokens()?.access_token)).status).toBe(200);
 
     await page.goto("/settings/connected-applications");
-    await expect(page.getByRole("listitem").filter({ hasText: "Quill" }).first()).toContainText(`In your name at${name}`);
+    await expect(page.getByRole("listitem").filter({ hasText: "Quill" }).first()).toContainText(`On your behalf at${name}`);
   } finally {
     waiting.close();
     await service.stop();

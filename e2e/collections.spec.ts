@@ -21,7 +21,7 @@ test("a user creates a collection, fills it, orders it by keyboard and deletes i
   await page.getByLabel("Description").fill("What comes and goes");
   await page.getByLabel("Color").selectOption("green");
   await page.getByRole("button", { name: "Create collection" }).click();
-  await expect(page.getByRole("status").filter({ hasText: "The collection was created" })).toBeVisible();
+  await expect(page.getByRole("status").filter({ hasText: "Collection created" })).toBeVisible();
 
   const add = async (type: string, name: string, note = "") => {
     const form = page.getByRole("form", { name: "Add a repository" });
@@ -65,7 +65,7 @@ test("a user creates a collection, fills it, orders it by keyboard and deletes i
 
   await enter(page, person);
   await page.goto(`${address}/edit`);
-  await page.getByLabel("Its owner").check();
+  await page.getByLabel("Only the owner").check();
   await page.getByRole("button", { name: "Save", exact: true }).click();
   await expect(page.getByRole("status").filter({ hasText: "Saved" })).toBeVisible();
   await enter(page, another);

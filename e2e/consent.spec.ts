@@ -28,12 +28,12 @@ test.beforeEach(async ({ page, person, sampleSite }) => {
 });
 
 test("S26 the page shows the app, the account, the scopes, the duration and the destination", async ({ page, person }) => {
-  await expect(page.getByRole("heading", { level: 1 })).toHaveText("Paper Lantern wants to use your Keyhook account");
+  await expect(page.getByRole("heading", { level: 1 })).toHaveText("Paper Lantern wants to access your Keyhook account");
   await expect(page.getByText("Not verified by Keyhook")).toBeVisible();
   await expect(page.getByText(`${person.username} · ${person.email}`)).toBeVisible();
   await expect(page.getByText("Needed to sign you in")).toHaveCount(2);
   await expect(page.getByRole("checkbox", { name: "See your e-mail address" })).toHaveAccessibleDescription(person.email);
-  await expect(page.getByRole("checkbox", { name: "Open discussions" })).toHaveAccessibleDescription(/Speaks for you/);
+  await expect(page.getByRole("checkbox", { name: "Open discussions" })).toHaveAccessibleDescription(/Posts as you/);
   await expect(page.getByText(/You’ll be redirected to .*127\.0\.0\.1:\d+/)).toBeVisible();
   await expect(page.getByText("Access lasts 8 hours at a time")).toBeVisible();
   await expect(page.getByText("You are not in any organization")).toBeVisible();

@@ -22,7 +22,7 @@ test.describe("the example command line", () => {
     await devicePages.confirm(userCode);
     await devicePages.modal.scope("email").uncheck();
     await devicePages.modal.organization(north.fullName).check();
-    await expect(page.getByText("Then go back to your device")).toBeVisible();
+    await expect(page.getByText("Then return to your device")).toBeVisible();
     await devicePages.modal.authorize();
     await devicePages.expectTitle("You have authorized Tin Whistle");
     await expect(page.getByText("You can close this page")).toBeVisible();
@@ -52,7 +52,7 @@ test.describe("the example command line", () => {
     await enter(page, person);
     await devicePages.enter(userCode);
     await devicePages.notMeButton.click();
-    await devicePages.expectTitle("Device denied");
+    await devicePages.expectTitle("Access denied");
     expect(await cli.exitCode()).toBe(3);
     expect(cli.printed).toContain("The sign-in was refused.");
   });
@@ -62,7 +62,7 @@ test.describe("the example command line", () => {
     await enter(page, person);
     await devicePages.enterAndConfirm(userCode);
     await devicePages.modal.cancel();
-    await devicePages.expectTitle("Device denied");
+    await devicePages.expectTitle("Access denied");
     expect(await cli.exitCode()).toBe(3);
   });
 });
@@ -143,7 +143,7 @@ test.describe("the code", () => {
     const tab = await page.context().newPage();
     await tab.goto("/activate/confirm");
     await new DevicePages(tab).notMeButton.click();
-    await new DevicePages(tab).expectTitle("Device denied");
+    await new DevicePages(tab).expectTitle("Access denied");
     await devicePages.continueButton.click();
     await devicePages.expectTitle("This code was already used");
     await expectAccessible(page);
@@ -293,7 +293,7 @@ test("S64 a device on another network is warned of", async ({ page, demo, person
   await devicePages.expectAsked(user_code);
   await expect(page.getByText("This device seems to be on a different network")).toBeVisible();
   await expect(page.getByText("lighthouse-cli on Linux")).toBeVisible();
-  await expect(page.getByText("203.0.113.77 · asked just now")).toBeVisible();
+  await expect(page.getByText("203.0.113.77 · requested just now")).toBeVisible();
   await expectAccessible(page);
 });
 

@@ -72,7 +72,7 @@ test("a repository is created in the browser, pushed to with git, renamed, made 
     await openTab(page, "Danger");
     await card(page, "Name and owner").getByRole("textbox", { name: "Name" }).fill("Tide-Tables-2");
     await card(page, "Name and owner").getByRole("button", { name: "Rename or move" }).click();
-    await expect(page.getByText(`It is now ${person.username}/Tide-Tables-2.`)).toBeVisible();
+    await expect(page.getByText(`The repository is now ${person.username}/Tide-Tables-2.`)).toBeVisible();
     await page.goto(`/datasets/${person.username}/tide-tables/blob/main/data.csv`);
     await expect(page).toHaveURL(`${demo.origin}/datasets/${person.username}/Tide-Tables-2/blob/main/data.csv`);
     // Existing clones continue to work.
@@ -100,7 +100,7 @@ test("a repository is created in the browser, pushed to with git, renamed, made 
     await expect(page.getByText(`Type ${person.username}/Tide-Tables-2 to delete it.`)).toBeVisible();
     await page.getByLabel(/^Type .* to confirm$/).fill(`${person.username}/Tide-Tables-2`);
     await page.getByRole("button", { name: "Delete permanently" }).click();
-    await expect(page.getByText("The repository was deleted.")).toBeVisible();
+    await expect(page.getByText("Repository deleted.")).toBeVisible();
     expect((await page.request.get(`/datasets/${person.username}/Tide-Tables-2`)).status()).toBe(404);
   } finally {
     rmSync(folder, { recursive: true, force: true });
@@ -159,7 +159,7 @@ test("a gate is enabled, access is requested, granted and withdrawn", async ({ p
   await expect(theirs.getByRole("link", { name: "Sign in to request access" })).toBeVisible();
   await enter(theirs, another);
   await theirs.goto(repository.path);
-  await expect(theirs.getByText("The managers of")).toContainText(another.email);
+  await expect(theirs.getByText("The maintainers of")).toContainText(another.email);
   await theirs.getByLabel("Message").fill("For my thesis.");
   await theirs.getByRole("button", { name: "Share and request access" }).click();
   await expect(theirs.getByText("Nobody has decided yet.")).toBeVisible();

@@ -35,7 +35,7 @@ test("an operator sets up an issuer; people sign up with it, link it and unlink 
     await page.getByRole("navigation", { name: "Administration" }).getByRole("link", { name: "Identity providers" }).click();
     const form = page.getByRole("form", { name: "Add a provider" });
     const issuer = form.getByRole("textbox", { name: "Issuer" });
-    await form.getByLabel("Name in URLs").fill(slug);
+    await form.getByLabel("Name in URLs", { exact: true }).fill(slug);
     await form.getByLabel("Name on the button").fill(name);
     await issuer.fill("http://169.254.169.254/latest");
     await form.getByLabel("Client ID").fill(upstream.clientId);
@@ -43,7 +43,7 @@ test("an operator sets up an issuer; people sign up with it, link it and unlink 
     await form.getByLabel("Create accounts for new users").check();
     await form.getByRole("button", { name: "Add provider" }).click();
     await expect(issuer).toHaveAccessibleDescription(/not on the public internet/);
-    await expect(form.getByLabel("Name in URLs")).toHaveValue(slug);
+    await expect(form.getByLabel("Name in URLs", { exact: true })).toHaveValue(slug);
     await issuer.fill(upstream.issuer);
     await form.getByLabel("Client secret").fill(upstream.clientSecret);
     await form.getByRole("button", { name: "Add provider" }).click();
@@ -87,7 +87,7 @@ test("an operator sets up an issuer; people sign up with it, link it and unlink 
       await expect(theirs.getByText("You now have a password")).toBeVisible();
       await theirs.getByText("Unlink", { exact: true }).click();
       await theirs.getByRole("button", { name: "Unlink the account" }).click();
-      await expect(theirs.getByText("The account was unlinked.")).toBeVisible();
+      await expect(theirs.getByText("Account unlinked.")).toBeVisible();
       await context.close();
     }
 
@@ -99,7 +99,7 @@ test("an operator sets up an issuer; people sign up with it, link it and unlink 
     await expect(page.getByRole("heading", { name: `Link ${name} to your account?` })).toBeVisible();
     await expectAccessible(page);
     await page.getByRole("button", { name: "Link", exact: true }).click();
-    await expect(page.getByText("The account was linked.")).toBeVisible();
+    await expect(page.getByText("Account linked.")).toBeVisible();
     await expectAccessible(page);
     const fresh = await browser.newContext({ baseURL: demo.origin });
     const later = await fresh.newPage();
@@ -140,7 +140,7 @@ test("an organization requires its own issuer: members see the next step, take i
     await form.getByLabel("Name", { exact: true }).fill("Harbour ID");
     await form.getByLabel("Client ID").fill(upstream.clientId);
     await form.getByLabel("Client secret").fill(upstream.clientSecret);
-    await page.getByRole("button", { name: "Save the issuer" }).click();
+    await page.getByRole("button", { name: "Save issuer" }).click();
     await expect(page.getByText("Issuer saved.")).toBeVisible();
     await page.getByRole("link", { name: "Sign in with Harbour ID" }).click();
     await beAt(page, `chief-${member.username}`);

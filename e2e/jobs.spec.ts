@@ -26,12 +26,12 @@ test("a job is run on the page, its log is followed, it is cancelled, run again 
   await expect(page.getByLabel("Space", { exact: true })).toBeHidden();
   await page.getByRole("textbox", { name: "Command", exact: true }).fill("echo 'open");
   await page.getByRole("textbox", { name: "Environment" }).fill("SEASON=autumn");
-  await page.getByRole("button", { name: "Run it" }).click();
+  await page.getByRole("button", { name: "Run job" }).click();
   await expect(page.getByText("Close the quotation mark.")).toBeVisible();
   await expect(page.getByRole("textbox", { name: "Environment" })).toHaveValue("SEASON=autumn");
   await page.getByRole("textbox", { name: "Command", exact: true }).fill(script);
   await page.getByLabel("Secrets").fill("TOKEN=swordfish-in-the-bay");
-  await page.getByRole("button", { name: "Run it" }).click();
+  await page.getByRole("button", { name: "Run job" }).click();
 
   const log = page.getByRole("region", { name: "Output" });
   await expect(log).toContainText("Hello from autumn, ***");
@@ -70,11 +70,11 @@ test("a job is run on the page, its log is followed, it is cancelled, run again 
   }
 
   // The same spec, with a command that ends.
-  await page.getByRole("link", { name: "Change and run" }).click();
+  await page.getByRole("link", { name: "Edit and run" }).click();
   await expect(page.getByRole("textbox", { name: "Command", exact: true })).toHaveValue(script);
-  await expect(page.getByText("Set them again if needed: TOKEN.")).toBeVisible();
+  await expect(page.getByText("If this one needs them, set them again: TOKEN.")).toBeVisible();
   await page.getByRole("textbox", { name: "Command", exact: true }).fill("sh -c 'echo ready; exit 3'");
-  await page.getByRole("button", { name: "Run it" }).click();
+  await page.getByRole("button", { name: "Run job" }).click();
   await expect(page.getByText("The command ended with exit code 3.").first()).toBeVisible({ timeout: 30_000 });
 
   await page.getByRole("link", { name: "Schedule", exact: true }).click();

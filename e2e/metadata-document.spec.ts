@@ -96,12 +96,12 @@ test("S26 S83 S88 the page distinguishes where the app comes from, what it says 
   });
   await enter(page, person);
   await page.goto(authorizeUrl(CALLBACK));
-  await expect(page.getByRole("heading", { level: 1 })).toHaveText("Moss Notebook wants to use your Keyhook account");
+  await expect(page.getByRole("heading", { level: 1 })).toHaveText("Moss Notebook wants to access your Keyhook account");
   await expect(page.getByText(host, { exact: true }).first()).toBeVisible();
   await expect(page.getByTitle(clientId)).toContainText("/.well-known/oauth-cimd");
   const homepage = page.getByRole("link", { name: "somewhere-else.example.test" });
   await expect(homepage).toHaveAttribute("rel", "noopener noreferrer nofollow");
-  await expect(page.getByText("Its stated homepage")).toBeVisible();
+  await expect(page.getByText("Homepage, according to the app")).toBeVisible();
   await expect(page.getByRole("status")).toHaveText(
     `You will return to moss.example.test, a different website from ${host}, where this app comes from. Continue only if you know that the two belong together.`,
   );
@@ -136,7 +136,7 @@ test("S28 an app's name is text, and stays within its box", async ({ page, perso
   await enter(page, person);
   await page.goto(authorizeUrl(`https://${"another-long-label.".repeat(9)}example.test/callback`));
   const heading = page.getByRole("heading", { level: 1 });
-  await expect(heading).toHaveText(`${name} wants to use your Keyhook account`);
+  await expect(heading).toHaveText(`${name} wants to access your Keyhook account`);
   await expect(heading.locator("bdi")).toHaveText(name);
   expect(await page.locator("main img[onerror]").count()).toBe(0);
   await expectAccessible(page);
@@ -154,7 +154,7 @@ test("S29 S36 a consent is remembered until the document changes", async ({ page
   const isAsked = async () => expect(await leadsTo(page, authorizeUrl(CALLBACK))).toContain("/interaction/");
   await expect(isAsked).toPass({ timeout: DOCUMENT_KEPT_MS + 20_000, intervals: [3_000] });
   await page.goto(authorizeUrl(CALLBACK));
-  await expect(page.getByRole("heading", { level: 1 })).toHaveText("Fern Notebook wants to use your Keyhook account");
+  await expect(page.getByRole("heading", { level: 1 })).toHaveText("Fern Notebook wants to access your Keyhook account");
   await expect(page.getByRole("status").first()).toContainText(
     "Since then it has changed its name, its logo or where it sends you",
   );
@@ -213,6 +213,6 @@ const hasOtherHost = process.platform === "linux";
     await context.close();
     // After the app is allowed again, it asks for consent again, whatever was granted before.
     await page.goto(`${url}/sign-in`);
-    await expect(page.getByRole("heading", { level: 1 })).toHaveText("Slate Heron wants to use your Keyhook account");
+    await expect(page.getByRole("heading", { level: 1 })).toHaveText("Slate Heron wants to access your Keyhook account");
   },
 );

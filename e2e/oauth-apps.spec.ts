@@ -145,7 +145,7 @@ for (const hasScripts of [true, false]) {
       await expect(page.getByLabel("Type Kite to confirm")).toHaveAccessibleDescription("Type Kite to confirm.");
       await page.getByLabel("Type Kite to confirm").fill("Kite");
       await page.getByRole("button", { name: "Delete Kite" }).click();
-      await expect(page.getByText("The app was deleted")).toBeVisible();
+      await expect(page.getByText("App deleted")).toBeVisible();
       await expect(page.getByText("No apps yet")).toBeVisible();
     });
 

@@ -46,18 +46,18 @@ test("an operator connects a model provider, a user's token queries a model, and
   await expect(form.getByLabel("Name")).toHaveValue(name);
   await expect(form.getByLabel("API key")).toHaveValue("");
   await form.getByLabel("API key").fill("sk-never-shown-again-4711");
-  await form.getByRole("checkbox", { name: "It is in your own network" }).check();
+  await form.getByRole("checkbox", { name: "The provider is in your own network" }).check();
   await form.getByRole("button", { name: "Add provider" }).click();
-  await administration.expectNotice("The provider was added");
+  await administration.expectNotice("Provider added");
 
   const section = page.getByRole("region", { name });
   await section.getByRole("button", { name: "Test the connection" }).click();
-  await expect(section.getByText("It has upstream-tide.")).toBeVisible();
+  await expect(section.getByText("It lists upstream-tide.")).toBeVisible();
   await section.getByText("Offer a model", { exact: false }).first().click();
   await section.getByLabel("Name", { exact: true }).fill(model);
   await section.getByLabel("Its name at the provider").fill("upstream-tide");
-  await section.getByRole("button", { name: "Offer the model" }).click();
-  await administration.expectNotice("The model is offered");
+  await section.getByRole("button", { name: "Offer model" }).click();
+  await administration.expectNotice("Model offered");
   await expect(section.getByRole("list").getByText(model, { exact: true })).toBeVisible();
   await expect(page.getByText("sk-never-shown-again")).toHaveCount(0);
   await expectAccessible(page);
@@ -83,7 +83,7 @@ test("an operator connects a model provider, a user's token queries a model, and
   await expect(page.getByRole("list", { name: "Top users" })).toContainText(person.username);
   await section.getByText("Remove the provider", { exact: true }).click();
   await section.getByRole("button", { name: `Remove ${name}` }).click();
-  await administration.expectNotice("The provider was removed");
+  await administration.expectNotice("Provider removed");
   provider.stop();
 });
 
@@ -116,12 +116,12 @@ test("an operator finds an account, signs it out, disables, enables, promotes an
     await page.getByRole("button", { name: confirm }).click();
     await administration.expectNotice(notice);
   };
-  await act("End all sessions", `End all sessions of ${person.username}`, "All sessions of the account have ended");
+  await act("End all sessions", `End all sessions of ${person.username}`, "All sessions of the account ended");
   await theirs.goto("/settings/profile");
   await theirs.waitForURL(/\/login/);
-  await act("Disable the account", `Disable ${person.username}`, "The account is disabled");
+  await act("Disable the account", `Disable ${person.username}`, "Account disabled");
   await page.getByRole("button", { name: `Enable ${person.username}` }).click();
-  await administration.expectNotice("The account is enabled");
+  await administration.expectNotice("Account enabled");
   await act("Make an operator", `Make ${person.username} an operator`, "is now an operator");
   await enter(theirs, person);
   expect((await theirs.request.get("/admin")).status()).toBe(200);
@@ -134,7 +134,7 @@ test("an operator finds an account, signs it out, disables, enables, promotes an
   await page.getByLabel(/^Type .* to confirm/).fill(person.username);
   await page.getByRole("button", { name: `Delete ${person.username}` }).click();
   await page.waitForURL(/\/admin\/users\?notice=deleted/);
-  await administration.expectNotice("The account was deleted");
+  await administration.expectNotice("Account deleted");
   await theirs.goto("/settings/profile");
   await theirs.waitForURL(/\/login/);
   await theirs.context().close();
@@ -154,12 +154,12 @@ test("mail is tested, an outbound address tried, signing keys rotated", async ({
 
   await page.goto("/admin/outbound");
   await page.getByLabel("URL", { exact: true }).fill("http://[::ffff:10.0.0.1]:8080/in");
-  await page.getByRole("button", { name: "Try it" }).click();
+  await page.getByRole("button", { name: "Check" }).click();
   await expect(page.getByText(/^Refused/).first()).toBeVisible();
   await expect(page.getByText(/10\.0\.0\.0\/8/).last()).toBeVisible();
   await expectAccessible(page);
   await page.getByLabel("URL", { exact: true }).fill("ftp://example.com");
-  await page.getByRole("button", { name: "Try it" }).click();
+  await page.getByRole("button", { name: "Check" }).click();
   await expect(page.getByText("it is not an http or https URL")).toBeVisible();
 
   await page.goto("/admin/keys");

@@ -125,7 +125,7 @@ test("an organization is transferred, put on a plan, and deleted with all that i
   await opal.getByRole("radio", { name: "Enterprise", exact: true }).check();
   await opal.getByRole("button", { name: "Continue" }).click();
   await opal.getByRole("button", { name: "Change to Enterprise" }).click();
-  await expect(opal.getByText("The plan was changed")).toBeVisible();
+  await expect(opal.getByText("Plan changed")).toBeVisible();
   await opal.goto(`/admin/organizations/${own.name}?plan=team`);
   await expect(opal.getByText("Token exchange stops immediately")).toBeVisible();
   await expectAccessible(opal);
@@ -142,7 +142,7 @@ test("an organization is transferred, put on a plan, and deleted with all that i
   await expect(heir.getByText(`Type ${own.name} to confirm.`)).toBeVisible();
   await heir.getByLabel(`Type ${own.name} to confirm`).fill(own.name);
   await heir.getByRole("button", { name: `Delete ${own.name}` }).click();
-  await expect(heir.getByText("The organization was deleted")).toBeVisible();
+  await expect(heir.getByText("Organization deleted")).toBeVisible();
   expect((await page.request.get(at(own.name))).status()).toBe(404);
   expect((await page.request.get(`/${own.name}`)).status()).toBe(404);
   await theirs.close();

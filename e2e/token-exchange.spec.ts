@@ -51,7 +51,7 @@ test("a job exchanges tokens for two members, each token has its member's rights
   const recent = page.getByRole("list", { name: "Latest exchanges" });
   await expect(recent.getByRole("listitem").filter({ hasText: "mara@example.test" }).first()).toContainText("read-repos");
   await expect(recent.getByRole("listitem").filter({ hasText: "jonas@example.test" }).first()).toBeVisible();
-  await page.getByRole("link", { name: "All exchanges in the audit log" }).click();
+  await page.getByRole("link", { name: "View all exchanges in the audit log" }).click();
   const entries = page.getByRole("list", { name: /Entries/ });
   await expect(entries.getByRole("listitem").filter({ hasText: "issued a token for" }).first()).toBeVisible();
 
@@ -102,7 +102,7 @@ test("an organization's app is set up for token exchange, gets its first token, 
   const needs = page.getByRole("list", { name: "What token exchange needs" });
   await expect(needs.getByRole("listitem").filter({ hasText: "Missing" })).toHaveCount(1);
   await needs.getByRole("button", { name: "Ask the operator" }).click();
-  await expect(page.getByText("The operator has been asked")).toBeVisible();
+  await expect(page.getByText("Request sent")).toBeVisible();
   await expectAccessible(page);
 
   const exchange = async (email: string) => {
@@ -121,7 +121,7 @@ test("an organization's app is set up for token exchange, gets its first token, 
   await desk.getByText("Allow token exchange", { exact: true }).click();
   await expectAccessible(desk);
   await desk.getByRole("button", { name: "Allow Lamp Lighter" }).click();
-  await expect(desk.getByText("The app can now exchange tokens for its organization.")).toBeVisible();
+  await expect(desk.getByText("Token exchange allowed.")).toBeVisible();
   await office.close();
 
   const { status, body } = await exchange(another.email.toUpperCase());

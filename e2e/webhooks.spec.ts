@@ -58,7 +58,7 @@ test("S122 S123 S124 S125 a push arrives signed and is seen as it does; a refusa
   await expect(page.getByText("Select at least one event.")).toBeVisible();
   await watched.fill(name.slice(0, -2));
   await page.getByRole("option", { name }).click();
-  await expect(page.getByRole("list", { name: "Chosen" })).toContainText(name);
+  await expect(page.getByRole("list", { name: "Selected" })).toContainText(name);
   await url.fill(receiver.url);
   await expect(url).not.toHaveAttribute("aria-invalid");
   await page.getByRole("checkbox", { name: "Content pushed" }).check();

@@ -29,7 +29,7 @@ export const describeApi: Route = (api) => {
   defineRoute("GET /api/openapi.json", {
     operationId: "getOpenApiDocument",
     summary: "This document",
-    description: "An OpenAPI 3.1 document with the URLs of this service. You can generate clients in many languages from it.",
+    description: "An OpenAPI 3.1 document with the URLs of this service. Use it to generate a client in your language.",
     responses: {
       200: json("The document", z.object({}).loose()),
       304: { description: "The document still matches the ETag in `If-None-Match`" },

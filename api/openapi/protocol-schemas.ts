@@ -73,7 +73,7 @@ export const protocolSchemas: Record<string, ApiSchema> = {
   ),
   Userinfo: object(
     {
-      sub: text("The person's id."),
+      sub: text("The person's ID."),
       name: text("With `profile`."),
       preferred_username: text("With `profile`: their handle."),
       profile: text("With `profile`: their page."),
@@ -95,7 +95,7 @@ export const protocolSchemas: Record<string, ApiSchema> = {
   ),
   UserinfoOrganization: object(
     {
-      sub: text("The organization's id, which `orgIds` accepts."),
+      sub: text("The organization's ID, which `orgIds` accepts."),
       name: text("Its full name."),
       picture: text("Its picture."),
       preferred_username: text("Its handle."),
@@ -111,7 +111,7 @@ export const protocolSchemas: Record<string, ApiSchema> = {
       active: { type: "boolean", description: "Whether the token is valid now. The other fields are present only if it is." },
       scope: text("Separated by spaces."),
       client_id: text("The client to which the token was issued."),
-      sub: text("The person's id."),
+      sub: text("The person's ID."),
       aud: { description: "The servers for which the token was issued." },
       iss: text("Issuer."),
       token_type: text("`bearer` or `DPoP`."),

@@ -126,7 +126,7 @@ export function protocolPaths(): Paths {
         description: "RFC 7009. The response is the same for every token, known or unknown.",
         security: asClient,
         requestBody: form(object({ ...aToken, client_id: text("The app's client ID.") }, ["token"])),
-        responses: { 200: { description: "The token is not valid, or no longer valid" }, ...errors },
+        responses: { 200: { description: "The token is no longer valid, or never was" }, ...errors },
       }),
     },
     [protocolRoutes.introspection]: {
@@ -138,7 +138,7 @@ export function protocolPaths(): Paths {
       }),
     },
     [protocolRoutes.jwks]: {
-      get: operation("getKeys", "Get the keys that verify ID tokens", {
+      get: operation("getKeys", "Get the public keys for verifying ID tokens", {
         security: [],
         responses: {
           200: { description: "A key set (RFC 7517)", content: { "application/jwk-set+json": { schema: ref("KeySet") } } },

@@ -36,7 +36,7 @@ export function securitySchemes() {
     clientBasic: {
       type: "http",
       scheme: "basic",
-      description: "A client's id and secret, each form-urlencoded (RFC 6749 §2.3.1). Only the OAuth endpoints accept it.",
+      description: "A client's ID and secret, each form-urlencoded (RFC 6749 §2.3.1). Only the OAuth endpoints accept them.",
     },
   };
 }

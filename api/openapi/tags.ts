@@ -29,7 +29,7 @@ export const tags: readonly { name: string; description: string; of: RegExp }[] 
   },
   {
     name: "Jobs",
-    description: "Running a command in an image or with the files of a Space; logs and stages as server-sent events.",
+    description: "Running a command in a Docker image or with the files of a Space; logs and stages as server-sent events.",
     of: /^\/api\/jobs/,
   },
   { name: "Scheduled jobs", description: "Running jobs on a schedule.", of: /^\/api\/scheduled-jobs/ },

@@ -94,7 +94,7 @@ export const auditRoutes = [
     operationId: "revokeOrganizationTokenById",
     action: "organization.revoke_token",
     actor: "token",
-    summary: "Block a member's token from an organization, by the token's id in the audit log (administrators only)",
+    summary: "Block a member's token from an organization, by the token's ID in the audit log (administrators only)",
     params: { tokenId: z.string().max(100) },
     responses: { 200: { description: "The token is blocked" } },
     async handle({ c, actor, params: { name, tokenId }, origin }) {

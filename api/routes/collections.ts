@@ -98,7 +98,7 @@ export const collectionRoutes = [
     operationId: "getCollection",
     action: "collection.read",
     actor: "anyone",
-    summary: "Read a collection",
+    summary: "Get a collection",
     responses: { 200: json("The collection, with all items whose repositories the caller may see", collectionSchema) },
     handle: async ({ actor, params }) => describeCollection(actor, await findCollection(actor, params.slug)),
   }),
@@ -107,7 +107,7 @@ export const collectionRoutes = [
     operationId: "updateCollection",
     action: "collection.write",
     actor: "token",
-    summary: "Change a collection",
+    summary: "Update a collection",
     body: collectionChangesSchema,
     responses: { 200: json("The collection", successSchema.extend({ data: collectionSchema })) },
     async handle({ actor, params, body, origin }) {
@@ -155,7 +155,7 @@ export const collectionRoutes = [
     operationId: "updateCollectionItem",
     action: "collection.write",
     actor: "token",
-    summary: "Change the note or the position of an item",
+    summary: "Update the note or the position of an item",
     body: collectionItemChangesSchema,
     responses: { 200: json("The item", successSchema.extend({ data: z.unknown() })) },
     async handle({ actor, params: { slug, itemId }, body: { note, position } }) {

@@ -1,5 +1,6 @@
 import { type Context, Hono } from "hono";
 import { cors } from "hono/cors";
+import { env } from "#core/env.ts";
 import { type ErrorCode, invalidRequest, isServiceError, notFound, ServiceError } from "#core/errors.ts";
 import { withKeepAlive } from "#core/http/with-keep-alive.ts";
 import { requireInferenceAccount } from "#core/inference/metering/allowance.ts";
@@ -63,7 +64,10 @@ for (const endpoint of inferenceEndpoints) {
 }
 
 inferenceRoutes.all("/v1/*", (c) => {
-  throw new ServiceError("not_found", `${c.req.method} ${c.req.path} is not supported. docs/guides/inference.md lists what is.`);
+  throw new ServiceError(
+    "not_found",
+    `${c.req.method} ${c.req.path} is not supported. ${env().ORIGIN}/docs/inference lists what is.`,
+  );
 });
 
 const modelJson = ({ name, createdAt, providerName }: { name: string; createdAt: Date; providerName: string }) => ({

@@ -45,9 +45,9 @@ export const lfsFileRoutes = [
     operationId: "deleteRepoLargeFiles",
     action: "repo.write",
     actor: "token",
-    summary: "Delete large files of a {type} for good",
+    summary: "Permanently delete large files of a {type}",
     description:
-      "All of them, or none if the history still refers to one. The service does not rewrite the history: `rewriteHistory` has no effect.",
+      "Deletes all of them, or none if the history still refers to one. The service does not rewrite the history: `rewriteHistory` has no effect.",
     body: z.object({
       deletions: z.object({
         sha: listOf(z.string(), { max: LFS_FILES_PAGE, of: "files" }),

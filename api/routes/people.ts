@@ -22,7 +22,7 @@ export const peopleRoutes = [
   defineRoute("GET /api/users/{name}/overview", {
     operationId: "getUserOverview",
     actor: "anyone",
-    summary: "Read a user's public profile",
+    summary: "Get a user's public profile",
     responses: { 200: json("The user", userOverviewSchema) },
     async handle({ actor, params }) {
       const owner = await findPublicOwner(params.name, "user");
@@ -49,7 +49,7 @@ export const peopleRoutes = [
   defineRoute("GET /api/organizations/{name}/overview", {
     operationId: "getOrganizationOverview",
     actor: "anyone",
-    summary: "Read an organization's public profile",
+    summary: "Get an organization's public profile",
     responses: { 200: json("The organization", organizationOverviewSchema) },
     async handle({ actor, params }) {
       const owner = await findPublicOwner(params.name, "organization");
@@ -73,7 +73,7 @@ export const peopleRoutes = [
       operationId: method === "GET" ? "getOrganizationSettings" : "updateOrganizationSettings",
       action: "organization.manage_defaults",
       actor: "user",
-      summary: `${method === "GET" ? "Read" : "Change"} the defaults for an organization's new repositories`,
+      summary: `${method === "GET" ? "Get" : "Update"} the defaults for an organization's new repositories`,
       ...(method === "PUT" && { body: organizationSettingsSchema }),
       responses: { 200: json("The settings", organizationSettingsSchema) },
       async handle({ actor, params, body, origin }) {

@@ -34,7 +34,7 @@ export const relayRoutes = [
     description:
       "A relay keeps its URL if it is renewed within 72 hours. After that it gets a new URL, and `staleWebhooks` lists your webhooks that still use the old one.",
     params,
-    responses: { 200: json("The relay", openedRelaySchema), 409: failure("The user has the maximum number of relays") },
+    responses: { 200: json("The relay", openedRelaySchema), 409: failure("The user already has the maximum number of relays") },
     cacheControl,
     async handle({ actor, account, params, origin }) {
       const { relay, previousUrl } = await openRelay(actor, account.id, params.name, origin);
@@ -47,7 +47,7 @@ export const relayRoutes = [
     operationId: "getRelay",
     action: "relay.read",
     actor: "user",
-    summary: "Read a relay",
+    summary: "Get a relay",
     params,
     responses: { 200: json("The relay", z.object({ relay: relayRecordSchema })) },
     cacheControl,
@@ -76,7 +76,7 @@ export const relayRoutes = [
     actor: "user",
     summary: "Listen to a relay",
     description:
-      "Server-sent events: `listening` at once, `request` with `{id, method, path, headers, bodyBase64, receivedAt, isFromInbox}`, to be answered at `…/requests/{id}/answer`; `replaced` when another listener took over; a comment every few seconds. A listener that reconnects with the same `listener` gets its unanswered requests again.",
+      "Server-sent events: `listening` immediately, `request` with `{id, method, path, headers, bodyBase64, receivedAt, isFromInbox}`, to be answered at `…/requests/{id}/answer`; `replaced` when another listener takes over; a comment every few seconds. A listener that reconnects with the same `listener` gets its unanswered requests again.",
     params,
     query: z
       .object({

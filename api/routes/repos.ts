@@ -202,7 +202,7 @@ export const repoRoutes = [
       operationId: method === "PUT" ? "updateRepoSettings" : "postRepoSettings",
       action: "repo.manage",
       actor: "token",
-      summary: "Change settings of a {type}",
+      summary: "Update the settings of a {type}",
       description: "Absent fields stay unchanged. All changes of one request are recorded as one event.",
       body: repoSettingsSchema,
       responses: { 200: json("The repository", repoSchema) },

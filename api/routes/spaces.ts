@@ -33,7 +33,7 @@ export const spaceRoutes = [
     operationId: "getSpaceRuntime",
     action: "repo.read",
     actor: "anyone",
-    summary: "Read the stage of a Space",
+    summary: "Get the stage of a Space",
     responses: { 200: json("The runtime, with its stage", runtimeSchema) },
     async handle({ actor, repo: name }) {
       const repo = await findRepo(actor, name);

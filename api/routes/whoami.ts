@@ -14,7 +14,7 @@ export const whoamiRoutes = [
   defineRoute("GET /api/whoami-v2", {
     operationId: "whoami",
     actor: "token",
-    summary: "Read the owner of the token",
+    summary: "Get the token's owner",
     responses: {
       200: json("The token's user, or the repository that a job's token is for", z.union([whoamiSchema, whoamiJobSchema])),
       401: failure("The token is missing, unknown, expired or revoked"),

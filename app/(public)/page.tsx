@@ -64,7 +64,7 @@ const stepTexts: Record<FirstStep, Omit<ChecklistStep, "isDone">> = {
   token: {
     href: "/settings/tokens/new",
     title: "Create an access token",
-    text: "Git and the API use it in place of your password.",
+    text: "Use it with git and the API instead of your password.",
   },
   webhook: { href: "/settings/webhooks/new", title: "Create a webhook", text: "Get notified when a repository changes." },
   secondStep: {
@@ -110,7 +110,7 @@ async function Home({ session }: Readonly<{ session: SiteSession }>) {
             <RepoList label="Your repositories" repos={repos} isTypeShown />
           ) : (
             <EmptyState Icon={FolderGit2} title="No repositories yet">
-              Host models, datasets and Spaces in git, and get notified of each change by webhooks.
+              Host models, datasets and Spaces in git, and get notified of each change by webhook.
             </EmptyState>
           )}
           {nextCursor && (
@@ -204,7 +204,7 @@ async function Welcome() {
       </Feature>
       <Feature
         title="Repositories in git"
-        text="Models, datasets and Spaces are git repositories with large files, branches, discussions and pull requests, in the browser too. Gates and roles decide who reads and who writes."
+        text="Models, datasets and Spaces are git repositories with large files, branches, discussions and pull requests. Use git or the browser. Roles and gates control who can read and who can write."
         links={[
           { href: "/models", label: "Models" },
           { href: "/datasets", label: "Datasets" },
@@ -217,7 +217,7 @@ async function Welcome() {
         />
       </Feature>
       <Feature
-        title="Webhooks that arrive"
+        title="Reliable webhooks"
         text="Every change is an event. Deliveries are signed, retried for two days, and recorded: see each attempt with its timings and response, and replay what failed."
         links={[
           { href: "/docs/webhooks", label: "Webhooks" },

@@ -58,7 +58,7 @@ export default async function OwnerPage({ params, searchParams }: Props) {
     <SiteFrame width="page">
       {textOf(query.notice) === "deleted" && (
         <FormMessage tone="good" className="mb-5">
-          The repository was deleted.
+          Repository deleted.
         </FormMessage>
       )}
       <OwnerHeader owner={owner} isOneself={owner.id === person?.userId} isMember={isMember} />
@@ -178,7 +178,7 @@ async function MembersSection({ owner, person, page }: Readonly<{ owner: Owner; 
   return (
     <div className="mt-7">
       <PagedList
-        section={{ title: "Members", description: "Only members see this list." }}
+        section={{ title: "Members", description: "Only members can see this list." }}
         label="Members"
         things="members"
         list={members}

@@ -125,7 +125,7 @@ export function ActionButton({ action, label, fields = {}, ...submit }: ActionBu
 const STALE =
   "The service was updated while this page was open. Nothing was changed, and your input is still here. Reload the page and send it again.";
 const UNSENT =
-  "There was no response. Your input is still here. Check your connection. If the change was not made, send it again.";
+  "The server did not respond. Your input is still here. Check your connection, and send it again if the change was not made.";
 
 /**
  * Wraps an action for a form in the browser. A failed request would replace the form together with what

@@ -93,7 +93,7 @@ function DiffFileCard({ id, file, href, isOpen, isWithheld }: DiffFileCardProps)
             </Link>
           )}
         </p>
-        {file.hunks.length > 0 && <DiffLines label={`Changes of ${path}`} hunks={file.hunks} />}
+        {file.hunks.length > 0 && <DiffLines label={`Changes to ${path}`} hunks={file.hunks} />}
         {file.isCut && (
           <p className="border-line border-t px-4 py-2 text-muted text-small">
             {file.hunks.length > 0 ? "The rest of this file is too large to show." : "This file is too large to show."}

@@ -18,7 +18,7 @@ export function NameFields() {
       <Field
         name="username"
         label="Username"
-        hint="Public, and part of the URLs of what you own. Use letters, digits and single . _ or -"
+        hint="Public, and part of the URLs of everything you own. Use letters, digits and single . _ or - between them."
         autoComplete="username"
         autoCapitalize="none"
         spellCheck={false}

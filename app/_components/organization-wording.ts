@@ -46,7 +46,7 @@ export const policyChoices: Record<AppPolicy, { label: string; hint: string }> =
   },
   none: {
     label: "No apps",
-    hint: "No apps can access the organization, including approved ones. Only apps with token exchange continue to work.",
+    hint: "No apps can access the organization, not even approved ones. Only apps with token exchange continue to work.",
   },
 };
 

@@ -47,8 +47,8 @@ export const scopeGroups: ReadonlyArray<Readonly<{ group: ScopeGroup; label: str
 
 const dangers: Partial<Record<Scope, string>> = {
   "manage-repos": "Can delete",
-  jobs: "Can cost you",
-  "write-discussions": "Speaks for you",
+  jobs: "Can cost you money",
+  "write-discussions": "Posts as you",
 };
 
 /** Marks a scope that acts in the person's name or destroys things; draws nothing for other scopes. */

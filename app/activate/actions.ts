@@ -36,7 +36,7 @@ export const confirmDevice = formAction(
   async ({ session, input: { user_code: userCode, decision }, from }) =>
     goOn(session, userCode, async () => {
       if (decision === "deny") return deny(session, userCode, from);
-      if (decision !== "continue") throw new ServiceError("invalid_request", "Press Continue or This is not me.");
+      if (decision !== "continue") throw new ServiceError("invalid_request", "Press “Continue” or “This is not me”.");
       const asked = await openDeviceRequest(session, userCode, from).catch((error: unknown) => {
         // The next page says that it was answered meanwhile.
         if (isServiceError(error) && error.code === "conflict") return undefined;
@@ -55,7 +55,7 @@ export const decide = formAction(
   async ({ session, input: { user_code: userCode, decision, ticked }, from }) =>
     goOn(session, userCode, async () => {
       if (decision === "deny") return deny(session, userCode, from);
-      if (decision !== "allow") throw new ServiceError("invalid_request", "Press Authorize or Cancel.");
+      if (decision !== "allow") throw new ServiceError("invalid_request", "Press “Authorize” or “Cancel”.");
       await approveDevice(session, userCode, ticked, from);
       return answeredPath(session, userCode);
     }),

@@ -21,7 +21,7 @@ const number = new Intl.NumberFormat("en");
 
 const stepTexts: Record<SetUpStep, Omit<ChecklistStep, "isDone">> = {
   origin: {
-    title: "Give it a public URL",
+    title: "Set a public URL",
     text: "Set ORIGIN to an https URL, and TRUST_PROXY to your TLS proxy. Links, redirects and signatures contain this URL.",
   },
   mail: {
@@ -34,8 +34,8 @@ const stepTexts: Record<SetUpStep, Omit<ChecklistStep, "isDone">> = {
     text: "Install bubblewrap, or set JOBS_RUNNER to docker or kubernetes. JOBS_RUNNER=off turns jobs off.",
   },
   backups: {
-    title: "Back it up",
-    text: "Run npm run admin -- backup every night, keep SECRET_KEY and BACKUP_PASSWORD elsewhere, and try a restore. If you make backups by other means, confirm them here.",
+    title: "Set up backups",
+    text: "Run npm run admin -- backup every night, keep SECRET_KEY and BACKUP_PASSWORD elsewhere, and test a restore. If you make backups by other means, confirm them here.",
     action: (
       <ActionButton action={confirmBackupsAction} label="Backups">
         Backups are set up
@@ -190,7 +190,7 @@ function storageFigures({ database, disk, signingKeySince, lastBackup }: Overvie
     {
       label: "Last backup",
       value: lastBackup ? <RelativeTime at={lastBackup.finishedAt} /> : "none",
-      note: lastBackup ? `${readableSize(lastBackup.addedBytes)} were new` : "by npm run admin -- backup",
+      note: lastBackup ? `${readableSize(lastBackup.addedBytes)} added` : "by npm run admin -- backup",
     },
   ];
 }
@@ -220,7 +220,7 @@ function waiting({ events, deliveries }: Overview["work"]): Figure[] {
           the oldest <RelativeTime at={events.oldestAt} />
         </>
       ) : (
-        "all have their deliveries"
+        "nothing waiting"
       ),
     },
     {

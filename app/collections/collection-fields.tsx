@@ -13,7 +13,7 @@ export function CollectionFields() {
       <TextArea
         name="description"
         label="Description"
-        hint="One sentence about what these have in common."
+        hint="One sentence about what the repositories have in common."
         rows={2}
         maxLength={COLLECTION_DESCRIPTION_MAX_CHARACTERS}
         isOptional
@@ -30,7 +30,7 @@ export function CollectionFields() {
           type="radio"
           name="visibility"
           value="public"
-          label="Everybody"
+          label="Everyone"
           hint="Private repositories in it are visible only to those who can read them."
           isBoxed
           defaultChecked
@@ -39,8 +39,8 @@ export function CollectionFields() {
           type="radio"
           name="visibility"
           value="private"
-          label="Its owner"
-          hint="For an organization: its members."
+          label="Only the owner"
+          hint="Or, if an organization is the owner, its members."
           isBoxed
         />
       </fieldset>

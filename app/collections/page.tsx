@@ -70,7 +70,7 @@ function NoCollections({ search, isSignedIn, owner }: Readonly<{ search: string;
         title="No collections match"
         action={<ButtonLink href={collectionsPath({ owner })}>Show all collections</ButtonLink>}
       >
-        Search for a part of the title or the description.
+        Search for part of the title or the description.
       </EmptyState>
     );
   }

@@ -27,7 +27,7 @@ type Notice = { tone: "good" | "neutral"; text: string };
 
 /** The message above the form, by the `notice` in the address. */
 const notices: Record<string, Notice> = {
-  "password-changed": { tone: "good", text: "Your password has been changed. Sign in with the new one." },
+  "password-changed": { tone: "good", text: "Password changed. Sign in with the new one." },
   "ran-out": { tone: "neutral", text: "This sign-in has expired or was already completed. Sign in again." },
 };
 

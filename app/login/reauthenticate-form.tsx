@@ -121,7 +121,7 @@ async function ConfirmElsewhere({ userId, next }: Readonly<{ userId: string; nex
         <a className="link" href="/forgot-password">
           Set one by e-mail
         </a>
-        {providers.size > 0 ? ", if you cannot sign in there." : ", then sign in again."}
+        {providers.size > 0 ? " if none of these works." : ", then sign in again."}
       </p>
     </div>
   );

@@ -8,7 +8,7 @@ const rules: readonly [RegExp, string][] = [
   [/[^A-Za-z0-9._-]/, "Use letters, digits, . _ and - only."],
   [/^[.-]|[.-]$/, "Begin and end with a letter, a digit or _."],
   [/--|\.\./, "Do not use -- or .. in the name."],
-  [/\.(git|ipynb|lock|atom|rss)$/i, "It cannot end in .git, .ipynb, .lock, .atom or .rss."],
+  [/\.(git|ipynb|lock|atom|rss)$/i, "The name cannot end in .git, .ipynb, .lock, .atom or .rss."],
 ];
 
 /** The field of the name, which shows mistakes at once; without JavaScript, after the form was submitted. */
@@ -19,7 +19,7 @@ export function NameField() {
     <Field
       name="name"
       label="Name"
-      hint="Part of its URL."
+      hint="Part of the repository's URL."
       error={wrong}
       maxLength={96}
       isMono

@@ -17,8 +17,8 @@ import { NameField } from "./name-field.client.tsx";
 export const metadata: Metadata = { title: "New repository" };
 
 const purposes = {
-  model: "Weights and code that others load.",
-  dataset: "Data to read and to train with.",
+  model: "Weights and code for others to use.",
+  dataset: "Data for training and evaluation.",
   space: "A small app or demo.",
 };
 

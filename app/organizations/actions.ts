@@ -50,7 +50,7 @@ export const resendInvitationAction = formAction(
 function withLink(email: string, link: string, values = {}): FormOutcome {
   revalidatePath("/", "layout");
   return {
-    message: `No e-mail was sent, because this server doesn't send any. Copy the link and send it to ${email} yourself.`,
+    message: `This server does not send e-mail. Copy the link and send it to ${email} yourself.`,
     secret: { label: "Invitation link", value: link },
     values,
   };
@@ -108,7 +108,7 @@ export const updateOrganizationAction = formAction(
     await updateOrganization(person, organization.id, { ...profile, logo }, from);
     // The navigation shows the name too.
     revalidatePath("/organizations", "layout");
-    return { message: "The profile was saved.", values: profile };
+    return { message: "Profile saved.", values: profile };
   },
 );
 

@@ -17,8 +17,8 @@ export const metadata: Metadata = { title: "Organizations" };
 const PAGE_SIZE = 30;
 
 const notices = {
-  left: "You have left the organization. Apps have lost the access that you gave them.",
-  deleted: "The organization was deleted, with everything that it owned.",
+  left: "You left the organization. Apps lost the access to it that you gave them.",
+  deleted: "Organization deleted, with everything that it owned.",
 };
 
 export default async function OrganizationsPage({ searchParams }: Readonly<{ searchParams: PageQuery }>) {

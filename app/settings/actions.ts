@@ -26,7 +26,7 @@ export const changeEmailAction = formAction(accountScope, { email: text }, async
   const { email } = await changeEmail(person, input, from);
   const message = isMailSent()
     ? `We sent a link to ${email}. Your address changes when you open it.`
-    : `This server doesn't send e-mail. Ask its operator for the link to ${email}: your address changes when you open it.`;
+    : `This server does not send e-mail. Ask its operator for the link to ${email}: your address changes when you open it.`;
   return { message, values: {} };
 });
 
@@ -100,7 +100,7 @@ export const updateProfileAction = formAction(
     await updateProfile(person, person.userId, { ...names, avatar }, from);
     // The header shows name and picture too.
     revalidatePath("/", "layout");
-    return { message: "Your profile was saved.", values: names };
+    return { message: "Profile saved.", values: names };
   },
 );
 

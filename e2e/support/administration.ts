@@ -28,7 +28,7 @@ export class Administration {
     const app = await this.findApp(name);
     await app.getByText("Block", { exact: true }).click();
     await app.getByRole("button", { name: `Block ${name}` }).click();
-    await this.expectNotice("The app is blocked");
+    await this.expectNotice("App blocked");
   }
 
   rule(host: string): Locator {
@@ -51,14 +51,14 @@ export class Administration {
 
   async confirmBlockingHost(): Promise<void> {
     await this.page.getByRole("button", { name: "Block host" }).click();
-    await this.expectNotice("The host is blocked");
+    await this.expectNotice("Host blocked");
   }
 
   async removeRule(host: string): Promise<void> {
     await this.page.goto("/admin/hosts");
     await this.rule(host).getByText("Remove", { exact: true }).click();
     await this.rule(host).getByRole("button", { name: "Remove the rule" }).click();
-    await this.expectNotice("The rule was removed");
+    await this.expectNotice("Rule removed");
   }
 
   async expectNotice(text: string): Promise<void> {

@@ -90,7 +90,7 @@ export const consentScreens: Screen[] = [
     async open(visit) {
       const device = await confirmDevice(visit);
       await device.notMeButton.click();
-      await device.expectTitle("Device denied");
+      await device.expectTitle("Access denied");
     },
   },
   { name: "sample-server-side", open: async (visit) => lantern(visit).open() },

@@ -19,8 +19,11 @@ const uploadSchema = z.object({
     }),
     { max: PATHS_MAX, of: "files", code: "invalid_request" },
   ),
-  gitAttributes: z.string().nullish().openapi({ description: "The .gitattributes that is about to be committed." }),
-  gitIgnore: z.string().nullish().openapi({ description: "The .gitignore that is about to be committed." }),
+  gitAttributes: z
+    .string()
+    .nullish()
+    .openapi({ description: "The content of the `.gitattributes` file that is about to be committed." }),
+  gitIgnore: z.string().nullish().openapi({ description: "The content of the `.gitignore` file that is about to be committed." }),
 });
 
 /** The requests that clients send before they commit. */
@@ -29,7 +32,7 @@ export const prepareCommitRoutes = [
     operationId: "planRepoUpload",
     action: "repo.write",
     actor: "token",
-    summary: "How to upload files before committing them ({type})",
+    summary: "Get upload instructions for the files of a commit ({type})",
     query: z.object({ create_pr: z.string().optional() }),
     body: uploadSchema,
     responses: { 200: json("How to upload each file", uploadPlanSchema), ...storageFull },

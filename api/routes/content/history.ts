@@ -18,7 +18,7 @@ export const historyRoutes = [
   defineContentRoute("GET /commits/{rev}/{path}", {
     operationId: "listRepoCommits",
     action: "repo.read",
-    summary: "List commits, latest first",
+    summary: "List commits, newest first",
     query: z.object({
       p: z.number().optional().openapi({ description: "The page, from 0." }),
       limit: z

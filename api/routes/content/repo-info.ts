@@ -27,13 +27,13 @@ export const repoInfoRoutes = [
   defineContentRoute("GET ", {
     ...route,
     operationId: "getRepo",
-    summary: "Read a repository",
+    summary: "Get a repository",
     handle: ({ c, repo }) => answer(c, repo, undefined),
   }),
   defineContentRoute("GET /revision/{rev}*", {
     ...route,
     operationId: "getRepoAtRevision",
-    summary: "Read a repository as it is at a revision",
+    summary: "Get a repository at a revision",
     handle: ({ c, repo, segments: [, ...segments] }) => answer(c, repo, splitRevision(segments).revision),
   }),
 ];

@@ -57,7 +57,7 @@ export const treeRoutes = [
   defineContentRoute("POST /paths-info/{rev}*", {
     operationId: "getRepoPathsInfo",
     action: "repo.read",
-    summary: "Read the entries at given paths (the body is a form or JSON)",
+    summary: "Get the entries at given paths (the body is a form or JSON)",
     body: pathsSchema,
     answer: z.array(treeEntrySchema),
     async handle({ c, repo: name, segments: [, ...segments] }) {

@@ -21,7 +21,7 @@ export const commentRoutes = [
     operationId: "createRepoComment",
     action: "discussion.write",
     actor: "token",
-    summary: "Comment in a discussion of a {type}",
+    summary: "Comment on a discussion of a {type}",
     body: newCommentSchema,
     responses: { 200: json("The comment", z.object({ newMessage: commentSchema })) },
     handle: async ({ actor, repo, params, body }) => ({
@@ -45,7 +45,7 @@ export const commentRoutes = [
     operationId: "hideRepoComment",
     action: "discussion.update",
     actor: "token",
-    summary: "Hide a comment in a discussion of a {type} permanently",
+    summary: "Permanently hide a comment in a discussion of a {type}",
     responses: updated,
     async handle({ actor, repo, params: { num, commentId }, origin }) {
       return { updatedComment: commentJson(await hideComment(actor, discussionName(repo, num), commentId, origin)) };
@@ -68,7 +68,7 @@ export const commentRoutes = [
     operationId: "addRepoReaction",
     action: "discussion.write",
     actor: "token",
-    summary: "React to a comment of a {type}",
+    summary: "React to a comment in a discussion of a {type}",
     body: reactionSchema,
     responses: updated,
     async handle({ actor, repo, params: { num, commentId }, body: { reaction } }) {
@@ -81,7 +81,7 @@ export const commentRoutes = [
     operationId: "deleteRepoReaction",
     action: "discussion.write",
     actor: "token",
-    summary: "Remove your reaction to a comment of a {type}",
+    summary: "Remove your reaction to a comment in a discussion of a {type}",
     body: reactionSchema,
     responses: updated,
     async handle({ actor, repo, params: { num, commentId }, body: { reaction } }) {

@@ -87,7 +87,7 @@ export const discussionRoutes = [
     operationId: "getRepoDiscussion",
     action: "repo.read",
     actor: "anyone",
-    summary: "Read a discussion or a pull request of a {type}",
+    summary: "Get a discussion or a pull request of a {type}",
     query: z.object({
       diff: z.string().optional().openapi({ description: "`1` adds the changes of a pull request in the format of `git diff`." }),
       p: page.openapi({
@@ -191,7 +191,7 @@ export const discussionRoutes = [
     operationId: "lockRepoDiscussion",
     action: "discussion.moderate",
     actor: "token",
-    summary: "Lock a discussion of a {type} for everybody but the repository's maintainers, or unlock it",
+    summary: "Lock or unlock a discussion of a {type}; only the repository's maintainers can comment on a locked one",
     body: lockSchema,
     isBodyOptional: true,
     responses: { 200: json("Whether the discussion is locked", z.object({ locked: z.boolean() })) },

@@ -1,5 +1,6 @@
 import { z } from "@hono/zod-openapi";
 import { hardwareSchema, jobAnswerSchema, jobBodySchema, jobLabelsBodySchema, jobSpecOf } from "@keyhook/sdk";
+import { env } from "#core/env.ts";
 import { invalidRequest } from "#core/errors.ts";
 import { findJobNamespace } from "#core/jobs/find-job-namespace.ts";
 import { flavors } from "#core/jobs/flavors.ts";
@@ -110,7 +111,7 @@ export const jobRoutes = [
     operationId: "getJob",
     action: "job.read",
     actor: "token",
-    summary: "Read a job",
+    summary: "Get a job",
     params,
     responses: theJob,
     async handle({ actor, params: { namespace, jobId } }) {
@@ -157,7 +158,7 @@ export const jobRoutes = [
     responses: { 400: failure("Returned for every request") },
     async handle({ actor, params: { namespace, jobId } }) {
       await findRun(actor, await findJobNamespace(actor, "job.run", namespace), jobId);
-      const sentence = "Jobs have no URL of their own. Use a Space to serve requests (docs/guides/spaces.md).";
+      const sentence = `Jobs have no URL of their own. To serve requests, use a Space: ${env().ORIGIN}/docs/spaces.`;
       throw invalidRequest(sentence);
     },
   }),

@@ -70,7 +70,7 @@ export const scheduledJobRoutes = [
     operationId: "getScheduledJob",
     action: "job.read",
     actor: "token",
-    summary: "Read a scheduled job",
+    summary: "Get a scheduled job",
     params,
     responses: theSchedule,
     handle: async ({ actor, params }) => scheduledJobJson(await findSchedule(actor, scheduleName(params)), actor),
@@ -92,7 +92,7 @@ export const scheduledJobRoutes = [
     operationId: "resumeScheduledJob",
     action: "job.run",
     actor: "user",
-    summary: "Resume a scheduled job; from now on it runs with the caller's rights",
+    summary: "Resume a scheduled job, which then runs with the caller's permissions",
     params,
     responses: theSchedule,
     async handle({ actor, params, origin }) {

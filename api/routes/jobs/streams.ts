@@ -49,7 +49,7 @@ export const jobStreamRoutes = [
     actor: "token",
     summary: "Follow a job's stages until the job ends",
     params,
-    responses: { 200: events("`data:` with the job, at once and at each change of its stage") },
+    responses: { 200: events("`data:` with the job, immediately and at each change of its stage") },
     async handle({ c, ...request }) {
       const { owner, find, check } = await findStreamed(request);
       const { id } = await find();

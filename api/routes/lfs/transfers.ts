@@ -38,7 +38,7 @@ export async function uploadObject(c: Context<{ Bindings: HttpBindings }>): Prom
   const { repoId, oid, size } = await allowedUpload(c);
   const length = c.req.header("Content-Length");
   if (length !== undefined && Number(length) !== size) {
-    throw invalidRequest(`The content has ${length} bytes, not the ${size} announced.`);
+    throw invalidRequest(`The content has ${length} bytes, not the announced ${size}.`);
   }
   await storeLfsObject(repoId, { oid, size }, bytesOf(c.env.incoming));
   return lfsBody(c, {});

@@ -19,7 +19,7 @@ export const activityRoutes = [
     actor: "user",
     summary: "Follow the deliveries of a webhook {whose}",
     description:
-      "Server-sent events: `delivery` with a delivery as in the list, at each change of its state; `reset` when there were more changes than the stream sends, and the client must read the list again; a comment every 15 seconds. The stream continues from `Last-Event-ID`, or from `tail` of a page of the list. It ends when the caller may no longer read the webhook.",
+      "Server-sent events: `delivery` with a delivery as in the list, at each change of its state; `reset` when there were more changes than the stream sends, so the client must read the list again; a comment every 15 seconds. The stream continues from `Last-Event-ID`, or from `tail` of a page of the list. It ends when the caller may no longer read the webhook.",
     query: z.object({ tail: z.string().optional() }),
     responses: { 200: events("Events") },
     async handle({ c, actorNow, params, query: { tail } }) {
@@ -36,7 +36,7 @@ export const activityRoutes = [
     actor: "user",
     summary: "List the deliveries of a webhook {whose}",
     description:
-      "The newest first. `older` is the `cursor` of the next page. With a filter, one request searches 5,000 deliveries. If it reaches that limit before the page is full, `searchedBackTo` gives the time to which it searched.",
+      "Newest first. `older` is the `cursor` of the next page. With a filter, one request searches 5,000 deliveries. If it reaches that limit before the page is full, `searchedBackTo` gives the time to which it searched.",
     query: deliveryFilterSchema,
     responses: { 200: json("A page of deliveries", deliveryPageSchema) },
     cacheControl,
@@ -51,11 +51,11 @@ export const activityRoutes = [
     operationId: "getWebhookDelivery",
     action: "webhook.read",
     actor: "user",
-    summary: "Read a delivery of a webhook {whose}, with its body and attempts",
+    summary: "Get a delivery of a webhook {whose}, with its body and attempts",
     description:
       "The response has the latest twenty attempts; `olderAttempts` is the `attemptsBefore` for earlier ones. `Set-Cookie`, authorization values and the webhook's own secret are masked.",
     params: {
-      deliveryId: z.string().openapi({ description: "The delivery's id, 24 hex digits; also its `webhook-id` header." }),
+      deliveryId: z.string().openapi({ description: "The delivery's ID, 24 hex digits; also its `webhook-id` header." }),
     },
     query: z.object({ attemptsBefore: z.string().optional() }),
     responses: { 200: json("The delivery", deliveryDetailSchema) },

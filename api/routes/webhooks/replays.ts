@@ -32,10 +32,10 @@ export const replayRoutes = [
     operationId: "replayWebhookDelivery",
     action: "webhook.manage",
     actor: "user",
-    summary: "Send a delivery of a webhook {whose} again",
+    summary: "Replay a delivery of a webhook {whose}",
     description:
-      "The request has the same body and `webhook-id`, goes to the webhook's current target, and is signed with its current secret. A waiting delivery is sent at once.",
-    params: { logId: z.string().openapi({ description: "The delivery's id." }) },
+      "The request has the same body and `webhook-id`, goes to the webhook's current target, and is signed with its current secret. A waiting delivery is sent immediately.",
+    params: { logId: z.string().openapi({ description: "The delivery's ID." }) },
     responses: {
       ...answered,
       409: failure("The webhook is disabled"),
@@ -69,9 +69,9 @@ export const replayRoutes = [
     operationId: "startWebhookReplay",
     action: "webhook.manage",
     actor: "user",
-    summary: "Send many deliveries of a webhook {whose} again",
+    summary: "Replay many deliveries of a webhook {whose}",
     description:
-      "Send either `deliveries` with up to 1,000 ids, or `since` (and `until`) for all failed deliveries that were created in that time. The replay is recorded when the response arrives; read it to follow its progress.",
+      "Send either `deliveries` with up to 1,000 IDs, or `since` (and `until`) for all failed deliveries that were created in that time. The replay is recorded when the response arrives; read it to follow its progress.",
     body: replaySchema,
     responses: {
       ...oneReplay,
@@ -102,7 +102,7 @@ export const replayRoutes = [
     operationId: "getWebhookReplay",
     action: "webhook.read",
     actor: "user",
-    summary: "Read the progress of a replay of a webhook {whose}",
+    summary: "Get the progress of a replay of a webhook {whose}",
     responses: oneReplay,
     cacheControl,
     async handle({ actor, params }) {

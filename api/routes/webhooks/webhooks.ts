@@ -46,7 +46,7 @@ export const webhookRoutes = [
         "The webhook. With `generateSecret`, also its secret, which is never shown again",
         oneWebhook.extend({ secret: z.string().optional() }),
       ),
-      409: failure("The owner has the maximum number of webhooks"),
+      409: failure("The owner already has the maximum number of webhooks"),
     },
     cacheControl,
     async handle({ actor, params, body, origin }) {
@@ -66,7 +66,7 @@ export const webhookRoutes = [
     operationId: "getWebhook",
     action: "webhook.read",
     actor: "user",
-    summary: "Read a webhook {whose}",
+    summary: "Get a webhook {whose}",
     responses: asItIsNow,
     cacheControl,
     async handle({ actor, params }) {
@@ -78,9 +78,9 @@ export const webhookRoutes = [
     operationId: "updateWebhook",
     action: "webhook.manage",
     actor: "user",
-    summary: "Change a webhook {whose}",
+    summary: "Update a webhook {whose}",
     description:
-      "Fields that are absent, null or an empty list stay unchanged. An empty secret or name removes it. `domains` without `events` means all events of these domains. If a webhook with a secret gets a target " +
+      "Fields that are absent, null or an empty list stay unchanged. An empty string removes the secret or the name. `domains` without `events` means all events of these domains. If a webhook with a secret gets a target " +
       "with another host, port, relay or job, the request must contain the secret or a new one.",
     body: webhookChangesSchema,
     responses: asItIsNow,

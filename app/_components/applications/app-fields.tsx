@@ -24,7 +24,7 @@ export function BehaviourChoices(behaviour: BehaviourChoicesProps) {
         label="Require PKCE"
         hint={
           behaviour.mayDropPkce
-            ? "Protects sign-in against stolen codes. Turn it off only for an app with a secret whose library doesn't support PKCE."
+            ? "Protects sign-in against stolen codes. Turn it off only for an app with a secret whose library does not support PKCE."
             : "Always on for public apps: only PKCE ties a code to the app that requested it."
         }
         defaultChecked={behaviour.isPkceRequired}
@@ -36,7 +36,7 @@ export function BehaviourChoices(behaviour: BehaviourChoicesProps) {
         label="Always give refresh tokens"
         hint={
           <>
-            The app stays signed in beyond the 8 hours of an access token. Without this it can still request the scope{" "}
+            The app stays signed in beyond the 8 hours of an access token. Without this, it can still request the scope{" "}
             <code>offline_access</code>.
           </>
         }
@@ -70,7 +70,13 @@ export function AboutFields({ app }: AboutFieldsProps) {
       />
       <Field name="name" label="Name" hint="At most 60 characters." autoComplete="off" />
       <Field name="homepageUrl" type="url" label="Homepage" isOptional autoComplete="off" placeholder="https://app.example.com" />
-      <Field name="description" label="Description" hint="One sentence: what it is for." isOptional autoComplete="off" />
+      <Field
+        name="description"
+        label="Description"
+        hint="One sentence that says what the app is for."
+        isOptional
+        autoComplete="off"
+      />
     </>
   );
 }
@@ -83,14 +89,14 @@ export function RedirectFields() {
       <RedirectUrisField
         name="redirectUris"
         label="Redirect URIs"
-        hint="One per line, exactly as your app sends them. Any https address; http on localhost, 127.0.0.1 or [::1], on any port; or your app's own scheme. An app that uses only the device flow needs none."
+        hint="One per line, exactly as your app sends them. Any https URL; http on localhost, 127.0.0.1 or [::1], on any port; or your app's own scheme. An app that uses only the device flow needs none."
         ownOrigin={ownOrigin}
         placeholder="https://app.example.com/oauth/callback"
       />
       <RedirectUrisField
         name="postLogoutRedirectUris"
         label="After sign-out"
-        hint="Where users may be sent after your app signs them out here too."
+        hint="Where your app may send users after it signs them out here."
         isOptional
         ownOrigin={ownOrigin}
         placeholder="https://app.example.com/"
@@ -141,7 +147,7 @@ function ScopeChoice({ scope, isChosen }: Readonly<{ scope: Scope; isChosen: boo
       defaultChecked={isChosen}
       label={
         <span className="flex flex-wrap items-center gap-x-2">
-          {sentence} {isDangerous && <Chip tone="warn">Careful</Chip>}
+          {sentence} {isDangerous && <Chip tone="warn">Sensitive</Chip>}
         </span>
       }
       hint={

@@ -29,11 +29,11 @@ export async function AppListPage({ params, searchParams }: OwnerPageProps) {
       title="OAuth apps"
       description={
         fullName === null
-          ? "Your apps that people sign in to with their account here."
-          : `Apps of ${fullName} that people sign in to with their account here.`
+          ? "Your apps that people sign in to with their accounts here."
+          : `Apps of ${fullName} that people sign in to with their accounts here.`
       }
       actions={apps.total > 0 && create}
-      notice={noticeOf({ deleted: "The app was deleted, with all its tokens." }, query.notice)}
+      notice={noticeOf({ deleted: "App deleted, with all its tokens." }, query.notice)}
       label="OAuth apps"
       list={{ ...apps, items: apps.apps, pageSize: APPS_PAGE_SIZE }}
       hrefOf={(page) => hrefWith(path, { page })}

@@ -41,7 +41,7 @@ const notices: Record<string, string> = {
   transferred: "App transferred. Rotate its secret if others know it.",
   bound: "App bound. The remaining requirements for token exchange are listed below.",
   unbound: "The app is no longer bound to an organization, and all exchanged tokens are revoked.",
-  "privilege-asked": "The operator has been asked to grant the privilege.",
+  "privilege-asked": "Request sent. The operator decides whether to grant the privilege.",
   "keys-removed": "Keys removed. The app is now a public app.",
 };
 
@@ -72,7 +72,7 @@ export async function AppPage({ params, searchParams }: Props) {
   const part = currentPart(parts, textOf(query.tab));
   const banner = !isRecent && (
     <Card className="px-4 py-3 sm:px-5">
-      <ProveIdentity returnTo={`${page}?tab=${part}`}>Confirm your password to edit sensitive settings.</ProveIdentity>
+      <ProveIdentity returnTo={`${page}?tab=${part}`}>Confirm your identity to edit sensitive settings.</ProveIdentity>
     </Card>
   );
   return (
@@ -100,7 +100,9 @@ export async function AppPage({ params, searchParams }: Props) {
       notice={noticeOf(notices, query.notice)}
     >
       {app.blockedAt && (
-        <FormMessage tone="bad">An operator has blocked this app: nobody can sign in to it. Ask them for the reason.</FormMessage>
+        <FormMessage tone="bad">
+          An operator has blocked this app: nobody can sign in to it. Ask the operator for the reason.
+        </FormMessage>
       )}
       <LinkTabs label="App" parts={parts} path={page} current={part} />
       {part !== "overview" && part !== "permissions" && banner}

@@ -41,7 +41,7 @@ export function ExchangeSection(props: ExchangeSectionProps) {
       description={
         <>
           An organization's program gets tokens for members without asking each of them. It identifies members by e-mail address.
-          The tokens act only within the organization.{" "}
+          The tokens work only within the organization.{" "}
           <Link prefetch={false} href="/docs/token-exchange" className="link">
             The guide
           </Link>
@@ -72,7 +72,7 @@ function Bound(props: ExchangeSectionProps & Readonly<{ organization: Organizati
           <Part title="Token duration" id="duration">
             <Duration app={app} isRecent={isRecent} />
           </Part>
-          <Part title={isReady ? "Try it" : "When it is ready"}>
+          <Part title={isReady ? "Try it" : "When the app is ready"}>
             <p className="max-w-reading text-muted text-small">
               Gets a token for you, with the secret from the environment variable <code>CLIENT_SECRET</code>. Without{" "}
               <code>scope</code> it gets all configured scopes; add <code>-d scope=read-repos</code> for fewer.
@@ -93,8 +93,8 @@ function Bound(props: ExchangeSectionProps & Readonly<{ organization: Organizati
               title={`Unbind ${app.name} from ${organization.fullName}?`}
               confirm={`Unbind ${app.name}`}
             >
-              It gets no more tokens for members of {organization.fullName}, and its existing ones are revoked immediately. If you
-              bind it again, the operator must grant the privilege again.
+              The app can no longer get tokens for members of {organization.fullName}, and its existing ones are revoked
+              immediately. If you bind it again, the operator must grant the privilege again.
             </ConfirmDestructive>
           ) : (
             <Button variant="danger" disabled className="justify-self-start">

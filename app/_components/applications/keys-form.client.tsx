@@ -46,7 +46,7 @@ function Keys({ isSet, endsSecret }: Omit<KeysFormProps, "action">) {
           name="jwksUri"
           type="url"
           label="URL of your key set"
-          hint="Where your server publishes its keys, so that you can rotate them without changing them here. It is read once now."
+          hint="Where your server publishes its keys, so that you can rotate them without changing anything here. We read it now to check the keys."
           isOptional
           isMono
           placeholder="https://app.example.com/.well-known/jwks.json"

@@ -56,7 +56,7 @@ function Rotation() {
           name="overlapSeconds"
           label="Old secret expires"
           options={overlaps}
-          hint="Leave a running site enough time to switch to the new secret. After a leak, choose “immediately”."
+          hint="Give a running site enough time to switch to the new secret. After a leak, choose “immediately”."
         />
         <div className="flex flex-wrap gap-2">
           <SubmitButton>Create new secret</SubmitButton>

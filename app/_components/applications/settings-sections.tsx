@@ -126,7 +126,7 @@ type DeleteSectionProps = Readonly<{ details: AppDetails; isRecent: boolean }>;
 
 export function DeleteSection({ details: { app, userCount }, isRecent }: DeleteSectionProps) {
   return (
-    <SectionCard title="Delete the app" isDanger description="This can't be undone. A new app gets another client ID.">
+    <SectionCard title="Delete the app" isDanger description="This cannot be undone. A new app gets a different client ID.">
       {isRecent ? (
         <ConfirmDestructive
           action={deleteAppAction.bind(null, app.id)}
@@ -153,7 +153,7 @@ export async function TransferSection({ details: { app, organization }, person, 
   const options = await ownersBeside(person, organization?.name ?? null);
   if (options.length === 0) return null;
   return (
-    <SectionCard title="Transfer" description="The new owner, or the new organization's admins, manage the app.">
+    <SectionCard title="Transfer" description="The new owner, or the new organization's administrators, will manage the app.">
       {isRecent ? (
         <ActionForm action={transferAppAction.bind(null, app.id)} className="grid max-w-reading gap-5">
           <Select name="owner" label="New owner" options={options} />

@@ -23,7 +23,7 @@ export function UsageSection({ usage }: UsageSectionProps) {
     <SectionCard title="Usage in the last 30 days">
       {isUnused ? (
         <p className="text-muted text-small">
-          Nobody has used the app yet. Sign in with one of the examples under Connect, and its use appears here.
+          Nobody has used the app yet. Sign in with one of the examples under Connect, and its usage will appear here.
         </p>
       ) : (
         <>
@@ -132,7 +132,7 @@ type RecentExchangesProps = Readonly<{
 
 /** The latest exchanges, one per line. The audit log has all of them. */
 export function RecentExchanges({ exchanges, auditLog }: RecentExchangesProps) {
-  if (exchanges.length === 0) return <p className="text-muted text-small">None yet. Exchanges will appear here.</p>;
+  if (exchanges.length === 0) return <p className="text-muted text-small">No exchanges yet. They will appear here.</p>;
   return (
     <>
       <div className="rounded-control border border-line">
@@ -163,7 +163,7 @@ export function RecentExchanges({ exchanges, auditLog }: RecentExchangesProps) {
       </div>
       <p className="text-small">
         <Link prefetch={false} href={auditLog} className="link">
-          All exchanges in the audit log
+          View all exchanges in the audit log
         </Link>
       </p>
     </>

@@ -51,7 +51,7 @@ function Owner({ app: { owner, isSelfRegistered, homepageHost, homepageUrl } }: 
           {owner.name.toLowerCase() !== owner.handle.toLowerCase() && ` (${owner.handle})`}
         </>
       )}
-      {isSelfRegistered && "It registered itself: nobody here is responsible for it."}
+      {isSelfRegistered && "This app registered itself: nobody here is responsible for it."}
       {(owner || isSelfRegistered) && homepageHost && " · "}
       {homepageHost && homepageUrl && (
         <a href={homepageUrl} target="_blank" rel="noopener noreferrer nofollow" className="link text-ink">
@@ -88,12 +88,12 @@ function DocumentSource({ app: { clientId, documentHost, homepageHost, homepageU
           <bdi>{documentHost}</bdi>
         </p>
         <p className="wrap-anywhere line-clamp-2 text-fine text-muted" title={clientId}>
-          <span className="sr-only">Its description is at </span>
+          <span className="sr-only">The app describes itself at </span>
           <bdi>{pathname + search}</bdi>
         </p>
         {homepageUrl && homepageHost && (
           <p className="mt-1 wrap-anywhere text-muted text-small">
-            {homepageHost !== documentHost && "Its stated homepage: "}
+            {homepageHost !== documentHost && "Homepage, according to the app: "}
             <a href={homepageUrl} target="_blank" rel="noopener noreferrer nofollow" className="link text-ink">
               {homepageHost === documentHost ? "Homepage" : homepageHost}
             </a>

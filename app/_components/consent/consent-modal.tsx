@@ -69,17 +69,17 @@ function Title({ request: { app, scopes, alreadyGranted, organizations } }: Read
   if (alreadyGranted.length === 0)
     return (
       <>
-        {name} wants to use {account}
+        {name} wants to access {account}
       </>
     );
   if (scopes.length > 0)
     return (
       <>
-        {name} requests more access to {account}
+        {name} wants more access to {account}
       </>
     );
   const isForOrganization = organizations.some(({ isAskedFor, isAlreadyGranted }) => isAskedFor && !isAlreadyGranted);
-  return isForOrganization ? <>{name} requests access to an organization</> : <>Continue to {name}?</>;
+  return isForOrganization ? <>{name} wants to access an organization</> : <>Continue to {name}?</>;
 }
 
 /** The app that asks. What it says about itself looks different from what the service knows about it. */
@@ -120,7 +120,7 @@ function Decision({ request: { redirectTarget, isOnDevice } }: Readonly<{ reques
       </div>
       <p className="mt-2 wrap-anywhere text-center text-muted text-small">
         {redirectTarget === null ? (
-          "Then go back to your device: it continues by itself."
+          "Then return to your device, which continues automatically."
         ) : (
           <>
             You&rsquo;ll be redirected to {isOnDevice && "the app on this device, "}
@@ -176,7 +176,7 @@ function ResourceList({ resources }: Readonly<{ resources: ConsentRequest["resou
   if (resources.length === 0) return null;
   return (
     <section className="border-line border-t px-6 pt-4 pb-4" aria-labelledby="resources-title">
-      <h2 id="resources-title">It can act in your name at</h2>
+      <h2 id="resources-title">It can act on your behalf at</h2>
       <ul className="mt-1 grid gap-1">
         {resources.map(({ identifier, name }) => (
           <li key={identifier} className="wrap-anywhere">

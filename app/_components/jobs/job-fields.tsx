@@ -21,7 +21,7 @@ export function JobFields() {
               {
                 value: "space",
                 label: "In a Space's files",
-                hint: "The command starts in a directory with the files of its main branch.",
+                hint: "The command starts in a directory with the files of the Space's default branch.",
               },
             ]}
           />
@@ -37,8 +37,8 @@ export function JobFields() {
             label="Command"
             hint={
               <>
-                As in a terminal: <code>python train.py --epochs 3</code>. A shell runs it if it has pipes, variables or several
-                lines.
+                As you would type it in a terminal: <code>python train.py --epochs 3</code>. A shell runs it if it has pipes,
+                variables or several lines.
               </>
             }
             isMono
@@ -79,7 +79,12 @@ export function JobFields() {
           <Select name="flavor" label="Size" options={sizes} />
           <Field name="minutes" label="Time limit" hint="In minutes, at most 1,440." type="number" min={1} max={1440} />
           {env().JOBS_NETWORK === "1" && (
-            <ChoiceRow type="checkbox" name="network" label="Allow network access" hint="When off, the job has no network." />
+            <ChoiceRow
+              type="checkbox"
+              name="network"
+              label="Allow network access"
+              hint="When off, the job has no network access."
+            />
           )}
         </div>
       </SectionCard>

@@ -29,7 +29,7 @@ export async function NewJobPage({ params, searchParams }: OwnerPageProps) {
       <SecretsLeftOut names={secretNames} />
       <ActionForm action={runJobAction.bind(null, place.home)} values={values} label="Run a job">
         <JobFields />
-        <FormButtons cancelHref={path}>Run it</FormButtons>
+        <FormButtons cancelHref={path}>Run job</FormButtons>
       </ActionForm>
     </PageColumn>
   );
@@ -58,7 +58,7 @@ export function SecretsLeftOut({ names }: Readonly<{ names: readonly string[] }>
   if (names.length === 0) return null;
   return (
     <FormMessage tone="good">
-      It ran with secrets, which are not shown again. Set them again if needed: {names.join(", ")}.
+      The original job had secrets, which are never shown again. If this one needs them, set them again: {names.join(", ")}.
     </FormMessage>
   );
 }

@@ -17,10 +17,10 @@ export const metadata: Metadata = { title: "New schedule" };
 const choices = [
   { value: "@hourly", label: "Every hour" },
   { value: "@daily", label: "Every day at midnight" },
-  { value: "0 9 * * 1-5", label: "On weekdays at nine" },
+  { value: "0 9 * * 1-5", label: "On weekdays at 9:00" },
   { value: "@weekly", label: "Every Sunday at midnight" },
   { value: "@monthly", label: "On the first of each month" },
-  { value: "custom", label: "Custom, as written below" },
+  { value: "custom", label: "Custom (enter it below)" },
 ];
 
 /** Schedules a job of a person or an organization. The run that the query names as `from` fills in the form. */
@@ -50,11 +50,11 @@ export async function NewSchedulePage({ params, searchParams }: OwnerPageProps) 
             <Field
               name="schedule"
               label="Cron expression"
-              hint="Minute, hour, day of the month, month, weekday: */15 8-17 * * 1-5. Only for a custom schedule."
+              hint="Only for a custom schedule. Minute, hour, day of the month, month and weekday, for example */15 8-17 * * 1-5."
               isMono
               isOptional
             />
-            <Field name="timezone" label="Time zone" hint="Such as Europe/Zurich." autoComplete="off" spellCheck={false} />
+            <Field name="timezone" label="Time zone" hint="For example, Europe/Zurich." autoComplete="off" spellCheck={false} />
             <ChoiceRow
               type="checkbox"
               name="overlap"

@@ -25,7 +25,7 @@ export function runDuration({ startedAt, finishedAt }: Run, now = new Date()): s
 
 /** The command in one line. */
 export function commandOf({ command, arguments: given, dockerImage }: JobSpec): string {
-  return commandLine([...command, ...given]) || `the command of the image ${dockerImage}`;
+  return commandLine([...command, ...given]) || `the default command of the image ${dockerImage}`;
 }
 
 /** The image or the Space that it runs in. */

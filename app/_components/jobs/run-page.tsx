@@ -64,7 +64,7 @@ export async function RunPage({ params, searchParams }: OwnerPageProps<{ runId: 
           />
         </SectionCard>
         {!over && (
-          <SectionCard title="Cancel" isDanger description="Its effects so far are not undone.">
+          <SectionCard title="Cancel" isDanger description="What the job has done so far is not undone.">
             <ConfirmDestructive
               action={cancelRunAction.bind(null, home, id)}
               trigger="Cancel job"
@@ -107,7 +107,7 @@ function Actions({ home, run: { id, deliveryId } }: Readonly<{ home: OwnerName; 
         {deliveryId ? "Run without payload" : "Run again"}
       </ActionButton>
       <ButtonLink size="small" href={`${path}/new?from=${id}`}>
-        Change and run
+        Edit and run
       </ButtonLink>
       <ButtonLink size="small" href={`${schedulesPath(home)}/new?from=${id}`}>
         Schedule
@@ -207,7 +207,7 @@ function Environment({ run: { spec, secretNames } }: Readonly<{ run: Run }>) {
       title="Environment"
       description={
         <>
-          Variables that the command got in addition to{" "}
+          Variables that were set for the command in addition to{" "}
           <Link prefetch={false} href="/docs/jobs#what-a-command-finds" className="link">
             what every job gets
           </Link>

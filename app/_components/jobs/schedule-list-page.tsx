@@ -122,7 +122,7 @@ function ScheduleRow({ schedule: one, home }: Readonly<{ schedule: Schedule; hom
           size="small"
           isQuiet
         >
-          No more runs start. Past runs are kept.
+          No more runs will start. Past runs are kept.
         </ConfirmDestructive>
       </div>
     </ListRow>

@@ -155,7 +155,7 @@ export function PublisherRow({ publisher, repo, remove }: PublisherRowProps) {
             confirm="Remove the publisher"
             size="small"
           >
-            Its jobs get no more tokens, and existing tokens stop working immediately.
+            Its jobs can no longer get tokens, and existing tokens stop working immediately.
           </ConfirmDestructive>
         </div>
       )}

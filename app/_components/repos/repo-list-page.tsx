@@ -74,7 +74,7 @@ export async function RepoListPage({ type, query }: Readonly<{ type: RepoType; q
               }
             >
               {isFiltered
-                ? "Search for part of the name, or for owner/name. Only repositories that you can see are found."
+                ? "Search for part of the name, or for owner/name. Results include only repositories that you can see."
                 : `${words} visible to you appear here.`}
             </EmptyState>
           )}

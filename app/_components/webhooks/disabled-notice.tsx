@@ -33,7 +33,7 @@ export function DisabledNotice({ webhook, home, isManager }: DisabledNoticeProps
     return (
       <FormMessage tone="warn">
         All deliveries have failed since <LocalTime at={failingSince} look="minute" />. Check the {job ? "runs" : "responses"}{" "}
-        below. After five days of failures the webhook is disabled.
+        below. After five days of failures, the webhook is disabled.
       </FormMessage>
     );
   }
@@ -89,7 +89,7 @@ export function SendTestForm({ webhook, home }: SendTestFormProps) {
       <Select
         name="kind"
         label="Event"
-        hint="Sends a sample event with the X-Webhook-Test header. It doesn't count toward the webhook's limit."
+        hint="Sends a sample event with the X-Webhook-Test header. It does not count toward the webhook's limit."
         options={[...heard, ...testKinds.filter((kind) => !heard.includes(kind))].map((kind) => ({
           value: kind,
           label: heard.includes(kind) ? kind : `${kind} (not selected)`,

@@ -25,7 +25,7 @@ export function MadeWebhook({ title = "Webhook created", sendTest, children }: M
         <p className="mt-1 break-all text-muted text-small">{text(values.target)}</p>
       </div>
       <SecretOnce label={secret.label} value={secret.value}>
-        Your server verifies the signature of each delivery with it.
+        Your server uses it to verify the signature of each delivery.
       </SecretOnce>
       <input type="hidden" name="webhookId" value={text(values.webhookId)} />
       <div className="flex flex-wrap gap-3">
@@ -34,7 +34,7 @@ export function MadeWebhook({ title = "Webhook created", sendTest, children }: M
         </button>
         <ButtonLink href={text(values.page)}>View webhook</ButtonLink>
       </div>
-      <p className="text-muted text-small">A test sends a sample event at once, and shows the response.</p>
+      <p className="text-muted text-small">A test sends a sample event immediately and shows the response.</p>
     </Card>
   );
 }

@@ -85,7 +85,7 @@ export function WatchedField({ watched, searchPath }: WatchedFieldProps) {
   return (
     <FieldFrame id={id} label="Watched" hint={hint} error={error}>
       {chosen.length > 0 && (
-        <ul aria-label="Chosen" className="flex flex-wrap gap-2">
+        <ul aria-label="Selected" className="flex flex-wrap gap-2">
           {chosen.map((item) => (
             <ChosenItem key={item} item={item} onRemove={() => setChosen((before) => before.filter((each) => each !== item))} />
           ))}

@@ -64,8 +64,8 @@ export function WebhookFields({ webhook, watched = [], jobs, jobsPath, searchPat
             defaultValue={webhook?.job ? "job" : "url"}
             className="sm:grid-cols-2"
             options={[
-              { value: "url", label: "URL", hint: "Each event is posted to it as JSON." },
-              { value: "job", label: "Job", hint: "Each event runs a job here, with the event in a variable." },
+              { value: "url", label: "URL", hint: "Each event is posted to this URL as JSON." },
+              { value: "job", label: "Job", hint: "Each event runs a job here, with the event in an environment variable." },
             ]}
           />
           <div className="group-has-[input[value=job]:checked]/target:hidden">
@@ -84,7 +84,7 @@ export function WebhookFields({ webhook, watched = [], jobs, jobsPath, searchPat
           </div>
         </div>
       </SectionCard>
-      <SectionCard title="Events" description="You can watch anything public, and everything that you can read.">
+      <SectionCard title="Events" description="You can watch anything that you can see.">
         <div className="grid max-w-reading gap-5">
           <WatchedField watched={webhook ? webhook.watched.map(itemOf) : watched} searchPath={searchPath} />
           <EventFields webhook={webhook} />
@@ -201,7 +201,7 @@ function SecretFields({ webhook }: Pick<WebhookFieldsProps, "webhook">) {
           label={isNew ? "Generate a secret" : "Generate a new secret"}
           hint={
             webhook?.hasSecret
-              ? "Shown once. For 24 hours deliveries are signed with both secrets, so that you have time to switch."
+              ? "Shown once. For 24 hours, deliveries are signed with both secrets, so that you have time to switch."
               : "Shown once, on the next page."
           }
           defaultChecked={isNew}
@@ -213,7 +213,7 @@ function SecretFields({ webhook }: Pick<WebhookFieldsProps, "webhook">) {
             name="signing"
             value="none"
             label="No secret"
-            hint="Deliveries are not signed: anybody who knows the URL can send fake ones."
+            hint="Deliveries are not signed: anyone who knows the URL can send fake ones."
           />
         )}
       </div>

@@ -142,7 +142,7 @@ function WebhookHeader({ page: { webhook, home, isManager } }: Readonly<{ page: 
               confirm="Delete webhook"
               size="small"
             >
-              Nothing more is sent to it, and its deliveries are deleted. To stop it for a while, disable it instead.
+              It gets no more events, and its deliveries are deleted. To stop it temporarily, disable it instead.
             </ConfirmDestructive>
           </div>
         )

@@ -34,8 +34,8 @@ export default async function ConfirmPage() {
         <UserCode userCode={request.userCode} />
         {request.isFromOtherNetwork && (
           <FormMessage tone="warn">
-            This device seems to be on a different network. If somebody sent you the code or a link with it, press{" "}
-            <strong>This is not me</strong>. Otherwise they could use your account.
+            This device seems to be on a different network. If someone sent you the code or a link with it, press{" "}
+            <strong>This is not me</strong>. Otherwise, they could use your account.
           </FormMessage>
         )}
       </div>
@@ -72,7 +72,7 @@ function DeviceFacts({ request }: Readonly<{ request: DeviceRequest }>) {
       <Fact label="Device" picture={<MonitorSmartphone className="mt-1.5 size-5 text-muted" aria-hidden="true" />}>
         <span className="block font-medium">{describeDevice(device.userAgent)}</span>
         <span className="block text-muted">
-          {device.ip ?? "Unknown address"} · asked <RelativeTime at={requestedAt} />
+          {device.ip ?? "Unknown address"} · requested <RelativeTime at={requestedAt} />
         </span>
       </Fact>
       <Fact label="It asks to">

@@ -24,13 +24,13 @@ export const metadata: Metadata = { title: "OAuth apps · Administration" };
 
 /** What the page says after a redirect, by the `notice` in its address. */
 const notices: Record<string, string> = {
-  verified: "The app is marked as verified. Users see this on the consent page.",
-  unverified: "The app is no longer marked as verified.",
+  verified: "App verified. Users see this on the consent page.",
+  unverified: "Verification removed.",
   "privilege-granted":
-    "The app can now exchange tokens for its organization. If its administrators requested this, they are notified.",
-  "privilege-revoked": "The app can no longer exchange tokens, and all exchanged tokens are revoked.",
-  blocked: "The app is blocked. Nobody can sign in to it, and all its tokens are revoked.",
-  unblocked: "The app is unblocked. Users must authorize it again.",
+    "Token exchange allowed. If the organization's administrators requested this, they are notified by e-mail.",
+  "privilege-revoked": "Token exchange revoked, with all exchanged tokens.",
+  blocked: "App blocked. Nobody can sign in to it, and all its tokens are revoked.",
+  unblocked: "App unblocked. Users must authorize it again.",
 };
 
 const stateLabels: Record<AppState, string> = {
@@ -71,7 +71,9 @@ export default async function AdminAppsPage({ searchParams }: Readonly<{ searchP
         />
       </SearchForm>
       {!isRecent && apps.items.length > 0 && (
-        <ProveIdentity returnTo={here}>Confirm your identity to verify or block an app or change its privileges.</ProveIdentity>
+        <ProveIdentity returnTo={here}>
+          Confirm your identity to verify or block an app, or to change its privileges.
+        </ProveIdentity>
       )}
     </ListPage>
   );
@@ -87,7 +89,7 @@ function NoApps({ isSearched }: Readonly<{ isSearched: boolean }>) {
   }
   return (
     <EmptyState Icon={AppWindow} title="No apps yet" action={<ButtonLink href="/settings/applications/new">New app</ButtonLink>}>
-      Apps that users create under Settings, OAuth apps, appear here.
+      Apps that users create in their settings appear here.
     </EmptyState>
   );
 }
@@ -201,8 +203,8 @@ function Privilege({ app: { id, name, boundTo, privileges }, returnTo }: ActProp
     >
       <input type="hidden" name="returnTo" value={returnTo} />
       {isGranted
-        ? `It gets no more tokens for members of ${boundTo}, and its existing ones are revoked immediately.`
-        : `With its secret, it gets tokens for any member of ${boundTo} by their e-mail address, without asking them. The tokens act only within ${boundTo}, and every exchange is recorded in its audit log.`}
+        ? `The app can no longer get tokens for members of ${boundTo}, and its existing ones are revoked immediately.`
+        : `With its secret, the app can get a token for any member of ${boundTo} by e-mail address, without asking them. The tokens work only within ${boundTo}, and every exchange is recorded in its audit log.`}
     </ConfirmDestructive>
   );
 }

@@ -1,5 +1,6 @@
 import type { Metadata } from "next";
 import { readAuditRetention } from "#core/audit/retention.ts";
+import { counted } from "#core/counted.ts";
 import { AuditLogPage } from "../../_components/audit/audit-log-page.tsx";
 import type { PageQuery } from "../../_server/page-query.ts";
 import { requireOperator } from "../../_server/session.ts";
@@ -26,8 +27,9 @@ export default async function AdminAuditLogPage({ searchParams }: Readonly<{ sea
       isExportable
     >
       <p className="max-w-reading text-muted text-small">
-        Entries are kept {keepDays === null ? "forever" : `for ${keepDays} days`}; the command <code>admin audit retention</code>{" "}
-        sets this. To prove that none was changed or removed, run <code>admin audit verify</code>.
+        Entries are kept {keepDays === null ? "forever" : `for ${counted(keepDays, "day")}`}; the command{" "}
+        <code>admin audit retention</code> sets this. To check that no entry was changed or removed, run{" "}
+        <code>admin audit verify</code>.
       </p>
     </AuditLogPage>
   );

@@ -15,9 +15,9 @@ export const metadata: Metadata = { title: "App hosts · Administration" };
 /** What the page says after a redirect, by the `notice` in its address. */
 const notices: Record<string, string> = {
   policy: "Saved.",
-  allowed: "The host is allowed.",
-  blocked: "The host is blocked. Its apps are refused, and their access is revoked.",
-  removed: "The rule was removed.",
+  allowed: "Host allowed.",
+  blocked: "Host blocked. Its apps are refused, and their access is revoked.",
+  removed: "Rule removed.",
 };
 
 /** Which metadata documents are accepted (S87), and which have been seen. */
@@ -44,7 +44,7 @@ const choices: Record<DocumentPolicy, { label: string; hint: string }> = {
     label: "All hosts that are not blocked",
     hint: "Users decide for themselves; they see the host before they authorize.",
   },
-  listed: { label: "Only hosts that are allowed", hint: "Apps of other hosts are refused." },
+  listed: { label: "Only allowed hosts", hint: "Apps of other hosts are refused." },
   off: { label: "None", hint: "Only registered apps are allowed. The rules below are kept." },
 };
 

@@ -185,7 +185,7 @@ function AddRule() {
   return (
     <ActionForm action={addRuleAction} label="Add a rule" className="grid max-w-reading gap-4">
       <div className="grid gap-4 sm:grid-cols-2">
-        <Field name="host" label="Host" hint="Such as example.com, or a URL on it." isMono />
+        <Field name="host" label="Host" hint="For example, example.com or a URL on it." isMono />
         <Field name="note" label="Note" hint="The reason, for other operators." isOptional maxLength={300} />
       </div>
       <fieldset className="grid gap-x-4 sm:grid-cols-2">

@@ -29,7 +29,7 @@ export default async function IdentityProvidersPage({ searchParams }: Readonly<{
     <PageColumn
       title="Identity providers"
       description="Services that users can sign in with, instead of using a password here. You trust each of them to identify users."
-      notice={noticeOf({ removed: "The provider was removed, and the accounts linked to it were unlinked." }, query.notice)}
+      notice={noticeOf({ removed: "Provider removed, and the accounts linked to it unlinked." }, query.notice)}
     >
       <SectionCard title="Identity providers" isFlush>
         {providers.length === 0 ? (
@@ -66,11 +66,11 @@ function AddProvider({ redirectUri }: Readonly<{ redirectUri: string }>) {
         <Field
           name="slug"
           label="Name in URLs"
-          hint="Lower-case letters and digits, such as google or acme. You cannot change it later."
+          hint="Lower-case letters and digits, such as google or acme. It cannot be changed later."
           isMono
           maxLength={40}
         />
-        <CopyField label="Redirect URI (replace NAME with the name)" value={redirectUri} />
+        <CopyField label="Redirect URI (replace NAME with the name in URLs)" value={redirectUri} />
         <Field
           name="name"
           label="Name on the button"
@@ -83,7 +83,7 @@ function AddProvider({ redirectUri }: Readonly<{ redirectUri: string }>) {
           name="issuer"
           type="url"
           label="Issuer"
-          hint="Such as https://id.example.com. Leave it empty for Google and for github.com."
+          hint="For example, https://id.example.com. Leave empty for Google and for github.com."
           isMono
           isOptional
         />
@@ -96,7 +96,7 @@ function AddProvider({ redirectUri }: Readonly<{ redirectUri: string }>) {
           isMono
           isOptional
         />
-        <Field name="scopes" label="Scopes" hint="If empty, the defaults for the kind." isMono isOptional />
+        <Field name="scopes" label="Scopes" hint="Leave empty for the defaults of the kind." isMono isOptional />
         <ChoiceRow
           type="checkbox"
           name="isSignUpAllowed"
@@ -187,7 +187,7 @@ function Edit({ provider }: Readonly<{ provider: ListedIdentityProvider }>) {
           name="clientSecret"
           type="password"
           label="New client secret"
-          hint={hasSecret ? "Leave empty to keep the current one." : "There is none."}
+          hint={hasSecret ? "Leave empty to keep the current one." : "No secret is set."}
           isMono
           isOptional
         />

@@ -35,8 +35,8 @@ export const testProviderAction = formAction(scope, {}, async ({ operator }, pro
   const { models, milliseconds } = tested;
   const some = models.slice(0, 8).join(", ");
   const rest = models.length > 8 ? ` and ${models.length - 8} more` : "";
-  const has = models.length === 0 ? "It lists no models." : `It has ${some}${rest}.`;
-  return { message: `It responded within ${milliseconds.toLocaleString("en")} ms. ${has}` };
+  const has = models.length === 0 ? "It lists no models." : `It lists ${some}${rest}.`;
+  return { message: `The provider responded within ${milliseconds.toLocaleString("en")} ms. ${has}` };
 });
 
 export const rotateKeyAction = formAction(scope, { apiKey: verbatim }, async ({ operator, input, from }, providerId: string) => {

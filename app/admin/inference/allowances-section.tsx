@@ -66,7 +66,7 @@ export function AllowancesSection({ allowances, isRecent }: AllowancesSectionPro
                 maxLength={20}
               />
             </div>
-            <SubmitButton variant="secondary">Set the allowance</SubmitButton>
+            <SubmitButton variant="secondary">Set allowance</SubmitButton>
           </ActionForm>
         </div>
       )}
@@ -88,7 +88,7 @@ function limitsOf({ monthlyTokens, monthlyRequests }: AllowanceRow): string {
     monthlyTokens !== null && `${monthlyTokens.toLocaleString("en")} tokens`,
     monthlyRequests !== null && `${monthlyRequests.toLocaleString("en")} requests`,
   ].filter(Boolean);
-  return limits.length > 0 ? limits.join(", ") : "without limit";
+  return limits.length > 0 ? limits.join(", ") : "no limit";
 }
 
 function Remove({ allowance }: Readonly<{ allowance: AllowanceRow }>) {

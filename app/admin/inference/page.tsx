@@ -25,15 +25,15 @@ export const metadata: Metadata = { title: "Inference · Administration" };
 
 /** What the page says after a redirect, by the `notice` in its address. */
 const notices: Record<string, string> = {
-  added: "The provider was added. Test it, then offer its models.",
+  added: "Provider added. Test it, then offer its models.",
   key: "The key was replaced. Requests use the new one from now on.",
-  disabled: "The provider is disabled. Its models are not offered.",
-  enabled: "The provider is enabled. Its models are offered again.",
-  removed: "The provider was removed, with its key and its models.",
-  model: "The model is offered.",
-  "model-removed": "The model is no longer offered.",
-  allowance: "The allowance was changed, including for the current month.",
-  rates: "The rates were changed.",
+  disabled: "Provider disabled. Its models are no longer offered.",
+  enabled: "Provider enabled. Its models are offered again.",
+  removed: "Provider removed, with its key and its models.",
+  model: "Model offered.",
+  "model-removed": "Model no longer offered.",
+  allowance: "Allowance changed, including for the current month.",
+  rates: "Rates changed.",
 };
 
 /** The gateway's providers, the limits, and the usage. */
@@ -50,7 +50,7 @@ export default async function AdminInferencePage({ searchParams }: Readonly<{ se
   return (
     <PageColumn
       title="Inference"
-      description="Apps with the scope inference-api use models through this service with your keys, metered by user and app."
+      description="Apps with the scope inference-api use models through this service with your keys, and their use is metered by user and app."
       notice={noticeOf(notices, query.notice)}
     >
       {!isRecent && <ProveIdentity returnTo={INFERENCE_PATH}>Confirm your identity to change anything here.</ProveIdentity>}
@@ -135,7 +135,7 @@ function RatesSection({ rates: { perUser, perApp }, isRecent }: RatesSectionProp
             <Field name="perUser" label="Per user" inputMode="numeric" maxLength={6} />
             <Field name="perApp" label="Per app, for all its users" inputMode="numeric" maxLength={6} />
           </div>
-          <SubmitButton variant="secondary">Save the rates</SubmitButton>
+          <SubmitButton variant="secondary">Save rates</SubmitButton>
         </ActionForm>
       ) : (
         <p>
@@ -151,13 +151,13 @@ function NewProvider() {
   return (
     <SectionCard
       title="Add a provider"
-      description="Requests are sent there with its key, which is stored encrypted and never shown again."
+      description="Requests are sent to the provider with its key, which is stored encrypted and never shown again."
     >
       <ActionForm action={addProviderAction} label="Add a provider" className="grid max-w-reading gap-4">
         <Field
           name="name"
           label="Name"
-          hint="Users see it beside its models."
+          hint="Shown to users beside its models."
           autoComplete="off"
           maxLength={PROVIDER_NAME_MAX_CHARACTERS}
         />
@@ -173,7 +173,7 @@ function NewProvider() {
         <ChoiceRow
           type="checkbox"
           name="isOwnNetworkAllowed"
-          label="It is in your own network"
+          label="The provider is in your own network"
           hint="Allows a private address, and unencrypted requests if the URL begins with http://."
         />
         <SubmitButton>Add provider</SubmitButton>

@@ -88,7 +88,7 @@ function Models({ provider: { models, name: provider }, isRecent }: PartProps) {
                 size="small"
                 isQuiet
               >
-                Apps that request it get an error saying that it does not exist. Past usage stays on record.
+                Apps that request the model get an error saying that it does not exist. Past usage stays on record.
               </ConfirmDestructive>
             </div>
           )}
@@ -118,13 +118,13 @@ function Acts({ provider: { id, name, disabledAt, hasKey } }: Readonly<{ provide
           />
           <fieldset>
             <legend className="font-medium">Only for organizations on these plans</legend>
-            <p className="text-muted text-small">If you select none, everybody can use the model.</p>
+            <p className="text-muted text-small">If you select none, everyone can use the model.</p>
             {organizationPlans.map((plan) => (
               <ChoiceRow key={plan} type="checkbox" name="plans" value={plan} label={plan} />
             ))}
           </fieldset>
           <div className="flex gap-2">
-            <SubmitButton>Offer the model</SubmitButton>
+            <SubmitButton>Offer model</SubmitButton>
             <CancelButton />
           </div>
         </ActionForm>
@@ -133,7 +133,7 @@ function Acts({ provider: { id, name, disabledAt, hasKey } }: Readonly<{ provide
         <ActionForm action={rotateKeyAction.bind(null, id)} label={`Key of ${name}`} className="grid max-w-reading gap-4">
           <Field name="apiKey" type="password" label="New API key" isMono maxLength={1000} />
           <div className="flex gap-2">
-            <SubmitButton>Save the key</SubmitButton>
+            <SubmitButton>Save key</SubmitButton>
             <CancelButton />
           </div>
         </ActionForm>

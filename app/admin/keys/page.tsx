@@ -20,7 +20,7 @@ const minutes = PUBLISH_AHEAD_SECONDS / 60;
 
 /** What the page says after a redirect, by the `notice` in its address. */
 const notices: Record<string, string> = {
-  rotated: `New keys are published. They will be used in ${minutes} minutes, when every app has fetched them.`,
+  rotated: `New keys are published. They will be used in ${minutes} minutes, so that apps have time to fetch them.`,
   replaced: "New keys are in use. The previous keys are withdrawn: tokens signed with them are no longer accepted.",
 };
 
@@ -39,7 +39,7 @@ export default async function AdminKeysPage({ searchParams }: Readonly<{ searchP
   return (
     <PageColumn
       title="Signing keys"
-      description="They sign the ID tokens with which apps identify users. Apps fetch the public keys automatically."
+      description="These keys sign the ID tokens that apps use to identify users. Apps fetch the public keys automatically."
       notice={noticeOf(notices, query.notice)}
     >
       <SectionCard title="Keys" isFlush>
@@ -101,7 +101,7 @@ function Rotate() {
       <FormDetails action={rotateAction.bind(null, false)} trigger="Rotate the keys" label="Rotate the keys">
         <p className="text-muted text-small">
           New keys are published immediately and used after {minutes} minutes. The current keys stay published until everything
-          they signed has expired. Users notice nothing.
+          they signed has expired. Users are not affected.
         </p>
         <div className="flex flex-wrap gap-2">
           <SubmitButton>Create new signing keys</SubmitButton>

@@ -44,7 +44,7 @@ export default async function AdminMailPage({ searchParams }: Readonly<{ searchP
         action={
           waiting > 0 && (
             <ActionButton action={retryAction} label="Try again">
-              Try them now
+              Retry now
             </ActionButton>
           )
         }

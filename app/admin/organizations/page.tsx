@@ -30,7 +30,7 @@ export default async function AdminOrganizationsPage({ searchParams }: Readonly<
     <ListPage
       title="Organizations"
       description="All organizations, with their plans and administrators."
-      notice={noticeOf({ plan: "The plan was changed." }, query.notice)}
+      notice={noticeOf({ plan: "Plan changed." }, query.notice)}
       label="Organizations"
       things="organizations"
       list={organizations}

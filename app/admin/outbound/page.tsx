@@ -55,7 +55,7 @@ export default async function AdminOutboundPage({ searchParams }: Readonly<{ sea
               />
             </div>
             <button type="submit" className={buttonClass({ variant: "primary" })}>
-              Try it
+              Check
             </button>
           </form>
           {examined && <Verdict examined={examined} />}

@@ -9,7 +9,7 @@ export function NewToken() {
   return (
     secret && (
       <SecretOnce label={secret.label} value={secret.value}>
-        Keep it where only the platform can read it.
+        Store it where only the platform can read it.
       </SecretOnce>
     )
   );

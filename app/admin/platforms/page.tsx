@@ -23,10 +23,7 @@ export default async function PlatformsPage({ searchParams }: Readonly<{ searchP
     <PageColumn
       title="Platforms"
       description="A platform with its own repositories can report them and their changes here, so that users can watch them."
-      notice={noticeOf(
-        { revoked: "The platform was revoked, and the repositories that it had reported were removed." },
-        query.notice,
-      )}
+      notice={noticeOf({ revoked: "Platform revoked, and the repositories that it reported removed." }, query.notice)}
     >
       <SectionCard title="Connected platforms" isFlush>
         {platforms.length === 0 ? (
@@ -43,7 +40,7 @@ export default async function PlatformsPage({ searchParams }: Readonly<{ searchP
       </SectionCard>
       <SectionCard
         title="Add a platform"
-        description="It gets a token with which it can mirror its repositories and send events. Events with another source are refused."
+        description="The platform gets a token to mirror its repositories and send events. Events with another source are refused."
       >
         <ActionForm action={createPlatformAction} label="Add a platform" className="grid max-w-reading gap-4">
           <NewToken />
@@ -107,7 +104,7 @@ function PlatformRow({ platform }: Readonly<{ platform: ListedPlatform }>) {
           size="small"
         >
           <input type="hidden" name="platform" value={id} />
-          Its tokens are revoked immediately, and the {repos} that it reported are removed, also from collections.
+          Its tokens are revoked immediately, and the {repos} that it reported are removed, including from collections.
         </ConfirmDestructive>
       </div>
     </ListRow>

@@ -32,7 +32,7 @@ export default async function RegistrationPage({ searchParams }: Readonly<{ sear
         description="With dynamic client registration, any program can create an app without an account. Agents that cannot serve a metadata document use it."
         sentence={
           isOn
-            ? "Anybody can register an app, at a limited rate. Such apps are shown as not verified."
+            ? "Anyone can register an app, at a limited rate. Such apps are shown as not verified."
             : "Leave it off unless a program needs it. Apps with a metadata document work without it."
         }
         isOn={isOn}

@@ -10,7 +10,7 @@ import { SwitchCard } from "../switch-card.tsx";
 export const metadata: Metadata = { title: "Sign-up · Administration" };
 
 const notices: Record<string, string> = {
-  open: "Anybody can now create an account.",
+  open: "Anyone can now create an account.",
   invited: "Only invited people can now create an account. Existing accounts are kept.",
 };
 
@@ -22,7 +22,7 @@ export default async function SignUpPolicyPage({ searchParams }: Readonly<{ sear
     <PageColumn title="Sign-up" description="Who can create an account." notice={noticeOf(notices, notice)}>
       <SwitchCard
         title="Open sign-up"
-        description="Anybody with an e-mail address can create an account."
+        description="Anyone with an e-mail address can create an account."
         sentence={
           isOpen
             ? "Turn it off if this service is for a closed group. Organizations can still invite people."

@@ -29,7 +29,7 @@ export default async function AdminStoragePage({ searchParams }: Readonly<{ sear
     <ListPage
       title="Storage"
       description="Storage by owner, largest first."
-      notice={noticeOf({ quota: "The quota was changed." }, query.notice)}
+      notice={noticeOf({ quota: "Quota changed." }, query.notice)}
       label="Storage by owner"
       things="owners"
       list={owners}

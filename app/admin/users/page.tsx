@@ -31,7 +31,7 @@ export default async function AdminUsersPage({ searchParams }: Readonly<{ search
     <ListPage
       title="Users"
       description="All users, newest first."
-      notice={noticeOf({ deleted: "The account was deleted. Nobody can use its name again." }, query.notice)}
+      notice={noticeOf({ deleted: "Account deleted. Nobody can use its name again." }, query.notice)}
       label="Users"
       things="users"
       list={users}
@@ -86,7 +86,7 @@ function NoUsers() {
       action={
         <ButtonLink href={USERS_PATH}>
           <Users className="size-4" aria-hidden="true" />
-          Show everybody
+          Show all users
         </ButtonLink>
       }
     >

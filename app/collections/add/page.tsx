@@ -38,7 +38,7 @@ export default async function AddToCollectionPage({ searchParams }: Readonly<{ s
       <PageHeader
         title="Add to a collection"
         trail={[{ href: repoHref(repo), label: <bdi>{repo.fullName}</bdi> }]}
-        description="It is added at the end. You can move it afterwards."
+        description="The repository is added at the end. You can move it later."
       />
       <Card className={collections.length > 0 ? "px-4 py-5 sm:px-5" : undefined}>
         {collections.length === 0 ? (

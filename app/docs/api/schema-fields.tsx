@@ -1,4 +1,5 @@
 import type { ApiDocument, ApiSchema } from "#core/api-document.ts";
+import { counted } from "#core/counted.ts";
 import { resolveSchema, schemaNameOf } from "#core/docs/reference/api-reference.ts";
 
 const DEPTH_MAX = 5;
@@ -103,10 +104,10 @@ function Limits({ schema }: Readonly<{ schema: ApiSchema }>) {
     choices && choices.length > 1 && `One of ${choices.map((one) => `\`${one}\``).join(", ")}.`,
     minimum !== undefined && minimum > -1e15 && `From ${minimum}.`,
     maximum !== undefined && maximum < 1e15 && `To ${maximum}.`,
-    minLength !== undefined && `At least ${minLength} characters.`,
-    maxLength !== undefined && `At most ${maxLength} characters.`,
-    minItems !== undefined && `At least ${minItems}.`,
-    maxItems !== undefined && `At most ${maxItems}.`,
+    minLength !== undefined && `At least ${counted(minLength, "character")}.`,
+    maxLength !== undefined && `At most ${counted(maxLength, "character")}.`,
+    minItems !== undefined && `At least ${counted(minItems, "item")}.`,
+    maxItems !== undefined && `At most ${counted(maxItems, "item")}.`,
     pattern !== undefined && `Matches \`${pattern}\`.`,
     fallback !== undefined && fallback !== null && `Default: \`${JSON.stringify(fallback)}\`.`,
   ].filter(Boolean);

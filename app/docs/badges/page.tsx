@@ -65,7 +65,7 @@ export default function BadgesPage() {
               only <code>img</code>.
             </li>
             <li>
-              The files are public and can be cached for a day. If this service should not see your visitors, copy the files to
+              The files are public and can be cached for a day. To keep this service from seeing your visitors, copy the files to
               your own site: <code className="break-all">curl -O {`${ORIGIN}${badgePath("md", "light")}`}</code>
             </li>
             <li>Do not change the colors, the text or the proportions: people recognize the button by them.</li>

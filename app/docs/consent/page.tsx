@@ -22,7 +22,7 @@ export default function ConsentHelpPage() {
         <SectionCard title="In short">
           <ul className="grid list-disc gap-2 pl-5">
             <li>The app never sees your password.</li>
-            <li>It can do what is ticked when you press Authorize, and nothing else.</li>
+            <li>It can do only what is ticked when you press Authorize.</li>
             <li>
               You can revoke access at any time under{" "}
               <Link prefetch={false} href="/settings/connected-applications" className="link">
@@ -37,17 +37,17 @@ export default function ConsentHelpPage() {
         <SectionCard title="Who is asking">
           <div className="grid gap-3">
             <p>
-              The account that is responsible for the app, and the homepage that the app states, are below its name.{" "}
+              Below the app's name, you see which account is responsible for it, and the homepage that the app states.{" "}
               <strong>Verified by {BRAND_NAME}</strong> means that the operator of this service has checked its owner.{" "}
-              <strong>Not verified</strong> means that nobody has: it may be fine, but anybody can give an app any name.{" "}
+              <strong>Not verified</strong> means that nobody has: it may be fine, but anyone can give an app any name.{" "}
               <strong>Part of {BRAND_NAME}</strong> means that the app is ours.
             </p>
             <p>
-              An app that is <strong>identified only by its website</strong> has no account here. Only the website that the
-              permissions page shows in a box is certain: compare it carefully with the one that you wanted to sign in to. Name,
-              logo and homepage are the app's own claims. If you would return to a different website, the page says so.
+              An app that is <strong>identified only by its website</strong> has no account here. Only the website in the box on
+              the consent page is certain: compare it carefully with the one that you wanted to sign in to. Name, logo and
+              homepage are the app's own claims. If you would return to a different website, the page says so.
             </p>
-            <p>The site to which you return is shown near the buttons. If it is not the site that you came from, press Cancel.</p>
+            <p>The site that you return to is shown near the buttons. If it is not the site that you came from, press Cancel.</p>
             <p>
               Some apps run <strong>on your own device</strong>, such as command-line tools. Nothing proves which program is
               asking, so continue only if you have just started it yourself.
@@ -60,12 +60,12 @@ export default function ConsentHelpPage() {
             <div className="grid gap-3">
               <p>
                 A television, a command line or anything else without a browser of its own shows you a code, which you enter here.
-                Before you grant anything, you see which app asks, from which IP address, and whether that is a different network
-                from yours. The device describes itself, which proves nothing.
+                Before you grant anything, you see which app is asking, from which IP address, and whether that is a different
+                network from yours. The device describes itself, which proves nothing.
               </p>
               <p>
-                Enter only a code that you see on a device that you are connecting yourself. Anyone who sends you one by e-mail,
-                phone or link could use your account: press <strong>This is not me</strong>.
+                Enter only a code that you see on a device that you are connecting yourself. If you enter a code that someone sent
+                you by e-mail, phone or link, they could use your account: press <strong>This is not me</strong>.
               </p>
             </div>
           </SectionCard>
@@ -94,9 +94,9 @@ export default function ConsentHelpPage() {
 
         <SectionCard title="For how long">
           <p>
-            Access lasts as long as the page says, usually 8 hours. Then the app must ask again, which needs no click if it
-            requests nothing new. If the page says that the app <strong>stays signed in</strong>, it renews its access until you
-            revoke it.
+            Access lasts as long as the page says, usually 8 hours. Then the app must ask again, but you need not do anything if
+            it requests nothing new. If the page says that the app <strong>stays signed in</strong>, it renews its access until
+            you revoke it.
           </p>
         </SectionCard>
       </div>

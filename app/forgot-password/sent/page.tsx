@@ -21,7 +21,7 @@ export default async function ForgotPasswordSentPage({ searchParams }: Readonly<
           </CardHeader>
         ) : (
           <CardHeader title="No e-mail was sent">
-            This server doesn&rsquo;t send e-mail. If <strong className="text-ink">{email}</strong> has an account, ask the
+            This server does not send e-mail. If <strong className="text-ink">{email}</strong> has an account, ask the
             server&rsquo;s operator for the link. It works once, for one hour.
           </CardHeader>
         )}

@@ -29,7 +29,7 @@ async function answer({ uid, decision, ticked }: Input<typeof fields>, from: Req
   const at = await interactionCookies(uid);
   const session = await currentSession();
   if (decision === "deny") return denyConsent(at, session, from);
-  if (decision !== "allow") throw new ServiceError("invalid_request", "Press Authorize or Cancel.");
+  if (decision !== "allow") throw new ServiceError("invalid_request", "Press “Authorize” or “Cancel”.");
   if (!session) return signInPath(interactionPath(uid));
   return grantConsent(at, session, ticked, from);
 }

@@ -115,7 +115,7 @@ function Ended({ invitation, isSignedIn }: Readonly<{ invitation: Invitation | u
   return (
     <Gone title={state === "accepted" ? "This invitation was already used" : "This invitation no longer works"} action={action}>
       {state === "accepted" &&
-        `Somebody used it to join ${organization.fullName}. If that was you, sign in with the account that joined.`}
+        `Someone used it to join ${organization.fullName}. If that was you, sign in with the account that joined.`}
       {state === "revoked" && `The invitation to ${organization.fullName} was revoked. Ask ${whom} for a new one.`}
       {state === "expired" && (
         <>

@@ -53,7 +53,7 @@ function LinkQuestion({ pending, session }: Readonly<{ pending: PendingIdentity;
         <CardHeader title={`Link ${name} to your account?`}>
           {orgId === null
             ? "Anyone who can sign in to the account below can then sign in to yours."
-            : "It proves your identity to your organization. It does not sign you in here."}
+            : "The account below then proves your identity to your organization. It does not sign you in here."}
         </CardHeader>
       </div>
       <AccountLine user={session.user} />

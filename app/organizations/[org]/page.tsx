@@ -65,7 +65,7 @@ export default async function OrganizationOverviewPage({ params }: Props) {
           <Fact term="Your role">
             {role ? (
               <>
-                <strong>{role}</strong>: you may {yourRoleSentences[role]}.
+                <strong>{role}</strong>: you can {yourRoleSentences[role]}.
               </>
             ) : (
               "None. You see this page as an operator of the service."
@@ -199,7 +199,7 @@ function attentionTo(
   const items: (Attention | false)[] = [
     appRequests > 0 && {
       title: counted(appRequests, "app waits for approval", "apps wait for approval"),
-      meta: "Members asked to use it in the organization.",
+      meta: "Requested by members.",
       href: organizationPath(org, "settings/app-policy"),
       label: "Decide",
     },
@@ -211,7 +211,7 @@ function attentionTo(
     },
     expiredInvitations > 0 && {
       title: counted(expiredInvitations, "invitation has expired", "invitations have expired"),
-      meta: "Send it again, or revoke it.",
+      meta: "Send again, or revoke.",
       href: organizationPath(org, "members"),
       label: "Invitations",
     },

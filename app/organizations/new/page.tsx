@@ -23,7 +23,7 @@ export default async function NewOrganizationPage() {
           <Field
             name="name"
             label="Name in URLs"
-            hint="Use letters, digits and single . _ or - between them. You cannot change it later."
+            hint="Use letters, digits and single . _ or - between them. It cannot be changed later."
             autoComplete="off"
             autoCapitalize="none"
             spellCheck={false}

@@ -21,7 +21,7 @@ export const metadata: Metadata = { title: "E-mail and sessions" };
 
 /** What the page says after a redirect, by the `notice` in its address. */
 const notices = {
-  "email-changed": "Your e-mail address has been changed.",
+  "email-changed": "E-mail address changed.",
   "session-ended": "Session ended.",
   "sessions-ended": "All other sessions ended.",
 };
@@ -156,7 +156,7 @@ async function DeleteSection({ user }: Readonly<{ user: SiteSession["user"] }>) 
           phrase={user.username}
         >
           Your sessions, access tokens and memberships end immediately, connected apps lose access, and your OAuth apps stop
-          working for everybody. Your repositories and collections are deleted. What you wrote elsewhere stays, without your name.
+          working for everyone. Your repositories and collections are deleted. What you wrote elsewhere stays, without your name.
         </ConfirmDestructive>
       )}
     </SectionCard>

@@ -159,7 +159,7 @@ function ConnectedAppRow({ app, page, delegated, memberships }: ConnectedAppRowP
           >
             <input type="hidden" name="consentId" value={app.consentId} />
             <input type="hidden" name="page" value={page} />
-            The app loses access immediately. Data it already copied isn&rsquo;t deleted.
+            The app loses access immediately. Data that it already copied is not deleted.
             <DelegatedList delegated={delegated} of="app" />
           </ConfirmDestructive>
         </>
@@ -184,7 +184,7 @@ function ConnectedAppRow({ app, page, delegated, memberships }: ConnectedAppRowP
         </div>
         {app.resources.length > 0 && (
           <div>
-            <dt className="mb-1 text-muted">In your name at</dt>
+            <dt className="mb-1 text-muted">On your behalf at</dt>
             <dd className="grid gap-1.5">
               {app.resources.map(({ identifier, name }) => (
                 <bdi key={identifier} className="wrap-anywhere" title={identifier}>

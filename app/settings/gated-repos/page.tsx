@@ -27,8 +27,11 @@ export default async function GatedReposPage({ searchParams }: Readonly<{ search
   return (
     <ListPage
       title="Gated repositories"
-      description="Gated repositories to which you requested access. Their managers see your username and e-mail address."
-      notice={noticeOf({ withdrawn: "Done. The repository's managers no longer see you in their list." }, query.notice)}
+      description="Gated repositories to which you requested access. Their maintainers see your username and e-mail address."
+      notice={noticeOf(
+        { withdrawn: "Done: you have no access, and the repository's maintainers no longer see you in their list." },
+        query.notice,
+      )}
       label="Requests"
       things="requests"
       list={requests}
@@ -36,7 +39,7 @@ export default async function GatedReposPage({ searchParams }: Readonly<{ search
       row={(request) => <RequestRow key={request.repoId} request={request} />}
       empty={
         <EmptyState Icon={Lock} title="No requests yet">
-          Some repositories show their files only to people who were given access. You can request it on the repository's page.
+          Some repositories show their files only to people with access. Request access on the repository's page.
         </EmptyState>
       }
     />

@@ -23,8 +23,8 @@ const PAGE = "/settings/linked-accounts";
 
 /** What the page says after a redirect, by the `notice` in its address. */
 const notices = {
-  linked: "The account was linked.",
-  unlinked: "The account was unlinked.",
+  linked: "Account linked.",
+  unlinked: "Account unlinked.",
   "password-set": "You now have a password, and can sign in with it.",
 };
 

@@ -25,7 +25,7 @@ export const changePasswordAction = formAction(
   async ({ person, input, from }) => {
     const { endedSessions: count } = await changePassword(person, input, from);
     const ended = count === 0 ? "" : ` ${count} other ${count === 1 ? "session was" : "sessions were"} ended.`;
-    return { message: `Your password has been changed.${ended}` };
+    return { message: `Password changed.${ended}` };
   },
 );
 

@@ -42,7 +42,7 @@ export default async function SecurityPage({ searchParams }: Readonly<{ searchPa
   return (
     <PageColumn
       title="Security"
-      description="How you sign in. A second step protects your account if somebody learns your password."
+      description="How you sign in. A second step protects your account if someone learns your password."
     >
       {notice && (
         <FormMessage tone="good">

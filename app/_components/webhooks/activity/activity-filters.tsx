@@ -138,7 +138,7 @@ export function ReplayFailedForm({ home, webhookId }: ReplayFailedFormProps) {
             { value: "24", label: "the last 24 hours" },
             { value: "168", label: "the last 7 days" },
             { value: "720", label: "the last 30 days" },
-            { value: "since", label: "the time since…" },
+            { value: "since", label: "since a chosen time…" },
           ]}
           defaultValue="24"
         />
@@ -146,8 +146,8 @@ export function ReplayFailedForm({ home, webhookId }: ReplayFailedFormProps) {
           <SinceField />
         </div>
         <p className="text-muted text-small">
-          Sends the same payloads, with the same IDs, to the webhook&rsquo;s current target. You can leave the page, and cancel
-          the replay.
+          Sends the same payloads, with the same IDs, to the webhook&rsquo;s current target. You can leave the page while the
+          replay runs, or cancel it.
         </p>
         <div className="flex gap-2">
           <SubmitButton size="small">Replay all</SubmitButton>

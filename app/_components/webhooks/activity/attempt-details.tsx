@@ -1,4 +1,5 @@
 import Link from "next/link";
+import { counted } from "#core/counted.ts";
 import { readableSize } from "#core/readable-size.ts";
 import { highlight } from "../../code-view.tsx";
 import { CopyButton } from "../../copy-button.client.tsx";
@@ -92,7 +93,7 @@ function ResponseDetails({ response: { headers, body }, json, status, number }: 
       )}
       {body.isCut && <p className="text-fine text-muted">Truncated: the first 64 KiB are kept.</p>}
       <details>
-        <summary className="link w-fit text-muted text-small">{Object.keys(headers).length} headers</summary>
+        <summary className="link w-fit text-muted text-small">{counted(Object.keys(headers).length, "header")}</summary>
         <div className="mt-2">
           <HeaderList headers={headers} label={`Response headers of attempt ${number}`} />
         </div>

@@ -68,7 +68,7 @@ export function DeliveryPanel({ delivery, path, query, isJob, hasSecret, replay,
             prefetch={false}
             scroll={false}
             href={activityHref(path, query, { repo: delivery.repo.name, before: "" })}
-            title="Deliveries of this repository"
+            title="Deliveries for this repository"
             className="link"
           >
             {delivery.repo.type} {delivery.repo.name}
@@ -128,7 +128,9 @@ function standing({ state, attempts, nextAttemptAt, lastOutcome }: DeliveryDetai
       if (attempts === 0) return "Sending…";
       return (
         <>
-          {lastOutcome === "delivered" ? "Delivered before. Will be sent again " : `Not delivered after ${tries}. Next attempt `}
+          {lastOutcome === "delivered"
+            ? "Delivered before. It will be sent again "
+            : `Not delivered after ${tries}. Next attempt `}
           <NextTry at={nextAttemptAt.getTime()} now={now.getTime()} />.
         </>
       );
@@ -179,7 +181,7 @@ function RequestSection({
             { label: "Raw", content: <TextBlock text={body.text} label={`${title.toLowerCase()} body as sent`} /> },
             ...(request
               ? [
-                  { label: "Headers", content: <HeaderList headers={request.headers} label="Request's headers" /> },
+                  { label: "Headers", content: <HeaderList headers={request.headers} label="Request headers" /> },
                   { label: "Verify", content: <Verify request={request} body={body.text} hasSecret={hasSecret} /> },
                 ]
               : []),

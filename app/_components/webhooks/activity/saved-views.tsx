@@ -64,7 +64,7 @@ export function SavedViews({ views, home, webhookId, path, query }: SavedViewsPr
               <Field
                 name="name"
                 label="Name"
-                hint="Only you see it. The time range is not saved. A view with the same name is replaced."
+                hint="Only you can see it. The time range is not saved. A view with the same name is replaced."
                 maxLength={SAVED_VIEW_NAME_MAX_CHARACTERS}
                 autoComplete="off"
               />

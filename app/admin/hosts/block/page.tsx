@@ -82,6 +82,6 @@ function Consequences({ preview: { host, clients, userCount } }: Readonly<{ prev
 }
 
 function endedSignIns(people: number): string {
-  if (people === 0) return "nobody is signed in to them";
+  if (people === 0) return "nobody loses access";
   return people === 1 ? "1 person loses access" : `${people.toLocaleString("en")} people lose access`;
 }

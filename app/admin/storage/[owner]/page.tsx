@@ -70,12 +70,12 @@ export default async function StorageQuotaPage({ params }: Props) {
             <Field
               name="quota"
               label="Size"
-              hint="Such as 200 GB or 1.5 TB. Only for a custom quota."
+              hint="Only for a custom quota, for example 200 GB or 1.5 TB."
               isOptional
               autoComplete="off"
               maxLength={20}
             />
-            <FormButtons cancelHref={STORAGE_PATH}>Set the quota</FormButtons>
+            <FormButtons cancelHref={STORAGE_PATH}>Set quota</FormButtons>
           </ActionForm>
         </SectionCard>
       )}

@@ -67,7 +67,7 @@ export function AccountActs({ user, operator, sessionCount, hasSecondStep }: Acc
             phrase={user.username}
           >
             Deletes their repositories, collections, apps and tokens. Their comments elsewhere stay without their name. Nobody can
-            use the name again. This cannot be undone. To lock somebody out temporarily, disable the account instead.
+            use the name again. This cannot be undone. To lock someone out temporarily, disable the account instead.
           </ConfirmDestructive>
         </div>
       </SectionCard>

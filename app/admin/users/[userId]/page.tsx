@@ -18,10 +18,10 @@ export const metadata: Metadata = { title: "User · Administration" };
 
 /** What the page says after a redirect, by the `notice` in its address. */
 const notices: Record<string, string> = {
-  disabled: "The account is disabled. All its sessions and tokens are revoked.",
-  enabled: "The account is enabled. The user must sign in and authorize apps again.",
-  "signed-out": "All sessions of the account have ended.",
-  "second-step-reset": "The second step is reset. The password alone is now enough to sign in, and the user gets an e-mail.",
+  disabled: "Account disabled. All its sessions and tokens are revoked.",
+  enabled: "Account enabled. The user must sign in and authorize apps again.",
+  "signed-out": "All sessions of the account ended.",
+  "second-step-reset": "Second step reset. The password alone is now enough to sign in, and the user gets an e-mail.",
   operator: "This user is now an operator.",
   "no-operator": "This user is no longer an operator.",
 };
@@ -51,7 +51,7 @@ export default async function AdminUserPage({
       <SectionCard title="Account">
         <div className="grid grid-cols-1 gap-4 sm:grid-cols-2">
           <CopyField label="E-mail address" value={user.email} />
-          <CopyField label="Id" value={user.id} />
+          <CopyField label="ID" value={user.id} />
         </div>
         <p className="mt-4 text-small">
           <Link prefetch={false} href={`/${user.username}`} className="link">

@@ -35,7 +35,7 @@ export default async function OrganizationAuditLogPage({ params, searchParams }:
     >
       {!mayExport && (
         <p className="text-muted text-small">
-          With the plan Team or Enterprise, you can export the log, here and over the API. The operator of this service sets the
+          With the plan Team or Enterprise, you can export the log, here or through the API. The operator of this service sets the
           plan.
         </p>
       )}

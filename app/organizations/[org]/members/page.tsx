@@ -204,8 +204,8 @@ async function InvitationsSection({ organization, person, page }: InvitationsSec
         title="Invite a member"
         description={
           isMailSent()
-            ? "They get a link by e-mail, with or without an account here."
-            : "They get a link, with or without an account here. This server doesn't send e-mail: you pass the link on."
+            ? "They get a link by e-mail, whether or not they have an account here."
+            : "You get a link to pass on, because this server does not send e-mail. They need no account here yet."
         }
         isFlush
       >

@@ -111,7 +111,7 @@ function ItemRow({ item, slug, isLast }: Readonly<{ item: CollectionItem; slug: 
           size="small"
         >
           {hidden}
-          The repository and its note are removed from the collection. The repository itself is kept.
+          The repository is removed from the collection, with its note, but is not deleted.
         </ConfirmDestructive>
       </div>
     </ListRow>

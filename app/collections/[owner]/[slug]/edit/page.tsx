@@ -19,12 +19,12 @@ export const metadata: Metadata = { title: "Edit collection" };
 
 /** What the page says after a redirect, by the `notice` in its address. */
 const notices: Record<string, string> = {
-  created: "The collection was created. Add repositories below.",
+  created: "Collection created. Add repositories below.",
   saved: "Saved.",
-  placed: "The position was changed.",
-  added: "The repository was added.",
+  placed: "Position changed.",
+  added: "Repository added.",
   moved: "Moved.",
-  removed: "The repository was removed.",
+  removed: "Repository removed.",
 };
 
 export default async function EditCollectionPage({

@@ -50,7 +50,7 @@ export default async function MemberPage({ params, searchParams }: Props) {
 
 function RoleSection({ organizationName, member }: Readonly<{ organizationName: string; member: Member }>) {
   return (
-    <SectionCard title="Role" description="Applies immediately, also to this member's apps and tokens.">
+    <SectionCard title="Role" description="Applies immediately, including to this member's apps and tokens.">
       <ActionForm
         action={changeRoleAction.bind(null, organizationName)}
         values={{ role: member.role }}

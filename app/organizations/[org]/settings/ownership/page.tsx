@@ -45,7 +45,7 @@ export default async function OwnershipPage({ params }: Props) {
           description={`Another member becomes its administrator, and you change your role or leave. ${isLastAdmin ? "You are the only administrator." : ""}`}
         >
           {owned.members === 1 ? (
-            <p className="text-muted">The organization has no other members yet. Invite somebody first, under Members.</p>
+            <p className="text-muted">The organization has no other members yet. Invite someone first, under Members.</p>
           ) : isRecent ? (
             <ActionForm
               action={transferOrganizationAction.bind(null, name)}
@@ -103,7 +103,7 @@ export default async function OwnershipPage({ params }: Props) {
               <ul className="grid list-disc gap-1 pl-4">
                 <li>Its repositories, with their discussions and files, and its collections and webhooks are deleted.</li>
                 <li>
-                  Its OAuth apps stop working for everybody. Exchanged tokens are revoked, and other apps lose access to it
+                  Its OAuth apps stop working for everyone. Exchanged tokens are revoked, and other apps lose access to it
                   immediately.
                 </li>
                 <li>Members lose their roles. Their accounts and everything they own are kept.</li>

@@ -91,7 +91,8 @@ export default async function OrganizationSecurityPage({ params, searchParams }:
           unmet={security.withoutProvider}
           members={security.members}
           ownStep={
-            security.own.lacksProvider && "You have not signed in with it in the last 7 days. Sign in with it above first."
+            security.own.lacksProvider &&
+            "You have not signed in with the issuer in the last 7 days. Sign in with it above first."
           }
         />
       )}

@@ -109,11 +109,11 @@ export function IssuerSection({ organization, provider, isRequired, path }: Issu
               name="issuer"
               type="url"
               label="Issuer"
-              hint="Such as https://id.example.com. Its discovery document is read when you save."
+              hint="For example, https://id.example.com. Its discovery document is read when you save."
               isMono
             />
             <IssuerFields secretHint="Stored encrypted and never shown again. Public clients have none." />
-            <SubmitButton variant="secondary">Save the issuer</SubmitButton>
+            <SubmitButton variant="secondary">Save issuer</SubmitButton>
           </ActionForm>
         )}
       </div>
@@ -146,9 +146,9 @@ function SavedIssuer({ organization, provider, isRequired, path }: IssuerSection
           values={{ name, clientId }}
           className="mt-3 grid gap-4"
         >
-          <IssuerFields secretHint={hasSecret ? "Leave empty to keep the current one." : "There is none."} />
+          <IssuerFields secretHint={hasSecret ? "Leave empty to keep the current one." : "No secret is set."} />
           <div className="flex flex-wrap gap-2">
-            <SubmitButton size="small">Save the issuer</SubmitButton>
+            <SubmitButton size="small">Save issuer</SubmitButton>
             <CancelButton size="small" />
           </div>
         </ActionForm>

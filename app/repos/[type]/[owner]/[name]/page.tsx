@@ -152,7 +152,7 @@ function EmptyRepo({ page: { repo, mayWrite, session } }: Readonly<{ page: RepoP
           ]}
         />
         <p className="text-muted text-small">
-          When git asks: your username is <code>{session?.user.username}</code>, and the password is an{" "}
+          When git asks for your credentials, use the username <code>{session?.user.username}</code> and, as the password, an{" "}
           <Link prefetch={false} href="/settings/tokens/new?for=git" className="link">
             access token
           </Link>{" "}

@@ -182,7 +182,7 @@ export function AccessCard({ repo, username, email, request }: AccessCardProps) 
           Access to the files is restricted
         </span>
       }
-      description="Everybody can see this page. The files are for people who were granted access."
+      description="Everyone can see this page, but only people with access can see the files."
     >
       <div className="grid max-w-reading gap-5">
         {repo.gatePrompt && (
@@ -212,9 +212,9 @@ function Ask({ repo, username, email }: Pick<AccessCardProps, "repo" | "username
   return (
     <ActionForm action={askForAccessAction.bind(null, repoNameOf(repo))} label="Request access">
       <p>
-        The managers of {repo.fullName} will see your username (<strong>{username}</strong>) and your e-mail address (
+        The maintainers of {repo.fullName} will see your username (<strong>{username}</strong>) and your e-mail address (
         <strong className="break-all">{email}</strong>).{" "}
-        {isAutomatic ? "You get access at once." : "They decide, and you get an e-mail with the decision."}
+        {isAutomatic ? "You get access immediately." : "They decide, and you get an e-mail with the decision."}
       </p>
       {!isAutomatic && <TextArea name="message" label="Message" hint="What you need access for." maxLength={1_000} isOptional />}
       <SubmitButton>{isAutomatic ? "Share and get access" : "Share and request access"}</SubmitButton>

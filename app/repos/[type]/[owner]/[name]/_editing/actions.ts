@@ -155,7 +155,9 @@ function overtaken(place: EditingPlace, { typed }: Typed, newer: NewerVersion): 
       newerCommitHref: repoHref(place, "commit", commit),
       newerFileHref: isDeleted ? "" : repoFileHref(place, "blob", head, path),
       newerText:
-        authorName === undefined ? `${path} was ${did} meanwhile.` : `${authorName} ${did} ${path} meanwhile: “${title}”.`,
+        authorName === undefined
+          ? `${path} was ${did} in the meantime.`
+          : `${authorName} ${did} ${path} in the meantime: “${title}”.`,
     },
   };
 }

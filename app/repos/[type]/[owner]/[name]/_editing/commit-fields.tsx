@@ -44,7 +44,7 @@ export function CommitFields({
               name="target"
               value="pull-request"
               label="Open a pull request"
-              hint="The branch does not change until somebody merges it."
+              hint="The branch does not change until someone merges it."
             />
           </fieldset>
         ) : (
@@ -53,7 +53,7 @@ export function CommitFields({
             <p className="text-muted text-small">
               {mayWrite
                 ? `The commit goes to the branch “${branch}”.`
-                : "You cannot write to this repository. Your change becomes a pull request, and the owners decide."}
+                : "You cannot write to this repository. Your change becomes a pull request, which its maintainers can merge."}
             </p>
           </>
         )}

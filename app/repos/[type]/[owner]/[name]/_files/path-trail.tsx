@@ -78,13 +78,14 @@ export function CloneMenu({ repo }: Readonly<{ repo: Repo }>) {
         <CopyField label="Without the content of large files" value={`GIT_LFS_SKIP_SMUDGE=1 git clone ${cloneUrl(repo)}`} />
         <p className="text-muted">
           {repo.isPrivate || repo.gated !== "none"
-            ? "git asks for your credentials: your"
-            : "To push, git asks for your credentials: your"}{" "}
-          username, and as the password an{" "}
+            ? "When git asks for your credentials, use your"
+            : "When git asks for your credentials to push, use your"}{" "}
+          username, and an{" "}
           <Link prefetch={false} href="/settings/tokens" className="link">
-            access token
-          </Link>
-          .
+            {" "}
+            access token{" "}
+          </Link>{" "}
+          as the password.
         </p>
       </div>
     </Disclosure>

@@ -121,7 +121,7 @@ export async function VariablesCard({ repo }: Readonly<{ repo: Repo }>) {
             className="sm:grid-cols-2"
             options={[
               { value: "secret", label: "Secret", hint: "Stored encrypted and masked in the log." },
-              { value: "variable", label: "Variable", hint: "Visible to the Space's managers." },
+              { value: "variable", label: "Variable", hint: "Visible to the Space's maintainers." },
             ]}
           />
           <SubmitButton variant="secondary">Set</SubmitButton>

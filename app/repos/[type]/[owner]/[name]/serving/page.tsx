@@ -73,8 +73,8 @@ function ReceiverCard({ repo, runtime }: Readonly<{ repo: Repo; runtime: SpaceRu
       title="Webhook receiver"
       description={
         isOpen
-          ? "Webhooks can send events to this URL, with any path of the app appended. A sleeping app wakes up. Verify the webhook's signature: anybody can post here."
-          : "This Space is not open to everybody, but webhooks can send events to this URL. It accepts only POST requests."
+          ? "Webhooks can send events to this URL, with any path of the app appended. A sleeping app wakes up. Verify the webhook's signature, because anyone can post to this URL."
+          : "This Space is private or gated, but webhooks can send events to this URL. It accepts only POST requests."
       }
     >
       <div className="grid gap-4">

@@ -50,7 +50,7 @@ export default async function RepoSettingsPage({
     <div className="grid gap-5">
       {textOf(notice) === "moved" && (
         <FormMessage tone="good">
-          It is now {repo.fullName}. Its old URL redirects here until somebody uses that name again.
+          The repository is now {repo.fullName}. Its old URL redirects here until someone uses that name again.
         </FormMessage>
       )}
       <LinkTabs label="Settings" parts={parts} path={repoHref(repo, "settings")} current={part} />
@@ -104,7 +104,7 @@ function MoveCard({ repo, owners }: Readonly<{ repo: Repo; owners: readonly Owne
   return (
     <SectionCard
       title="Name and owner"
-      description="The URL changes. The old one redirects until somebody uses that name again. A new owner takes control: you keep only the permissions that you have there, and trusted publishers are removed."
+      description="The URL changes. The old one redirects until someone uses that name again. A new owner takes control: you keep only the permissions that you have there, and trusted publishers are removed."
     >
       <ActionForm
         action={moveRepoAction.bind(null, repoNameOf(repo))}
@@ -123,7 +123,7 @@ function MoveCard({ repo, owners }: Readonly<{ repo: Repo; owners: readonly Owne
 
 function DeleteCard({ repo }: Readonly<{ repo: Repo }>) {
   return (
-    <SectionCard title="Delete" description="This can't be undone." isDanger>
+    <SectionCard title="Delete" description="This cannot be undone." isDanger>
       <ConfirmDestructive
         action={deleteRepoAction.bind(null, repoNameOf(repo))}
         trigger="Delete this repository"
@@ -158,7 +158,7 @@ async function GateCard({ repo }: Readonly<{ repo: Repo }>) {
   return (
     <SectionCard
       title="Gate"
-      description="Shows the repository and its README to everybody, but its files only to people with access."
+      description="Shows the repository and its README to everyone, but its files only to people with access."
       action={
         repo.gated !== "none" && (
           <ButtonLink size="small" href={repoHref(repo, "settings", "access")}>
@@ -172,7 +172,7 @@ async function GateCard({ repo }: Readonly<{ repo: Repo }>) {
         <TextArea
           name="gatePrompt"
           label="Text shown before a request"
-          hint="Such as conditions, a license or a contact. Supports Markdown."
+          hint="For example, conditions, a license or a contact. Supports Markdown."
           maxLength={GATE_PROMPT_MAX_CHARACTERS}
           isOptional
         />

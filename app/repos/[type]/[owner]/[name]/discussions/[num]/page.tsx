@@ -58,7 +58,7 @@ function Answer({ page, timeline }: AnswerProps) {
       </div>
     );
   }
-  if (!mayComment) return <FormMessage>This discussion is locked. New comments are not possible.</FormMessage>;
+  if (!mayComment) return <FormMessage>This discussion is locked: only the repository's maintainers can comment.</FormMessage>;
   const { status, isPullRequest } = discussion;
   const isOpen = status === "open" || status === "draft";
   // A page has one primary button, for its main action.

@@ -57,7 +57,7 @@ export default async function AccessPage({ params, searchParams }: Readonly<{ pa
         <p className="text-muted text-small">
           {repo.gated === "none"
             ? "The gate is off: everyone who can see the repository can read its files. Earlier decisions are kept."
-            : "Everybody can see the repository and its README. Only the people below, its owners and maintainers can read the files."}
+            : "Everyone can see the repository and its README. Only its owner, or its organization's members, and the people below can read the files."}
         </p>
       </div>
       {notice && <FormMessage tone="good">{notice}</FormMessage>}

@@ -36,7 +36,7 @@ export default async function EditFilePage({ params }: Props) {
     <ActionForm action={editFileAction.bind(null, placeOf(page), file.lineEnd)} values={values} label="Edit file">
       <NewerVersion again="Commit again to replace it." />
       <SectionCard title="Edit file" description={`On the branch “${branch}”.`}>
-        <FileFields hint="A new name moves the file." />
+        <FileFields hint="To move the file, change its name." />
       </SectionCard>
       <CommitFields page={page} summary={`Change ${path}`} cancelHref={back} hasPreview={isMarkdownName(path)} />
     </ActionForm>

@@ -21,7 +21,7 @@ export default async function NewFilePage({ params, searchParams }: Props) {
       <SectionCard title="New file" description={`On the branch “${branch}”.`}>
         <FileFields hint="Use slashes for folders: notes/tides.md." />
       </SectionCard>
-      <CommitFields page={page} summary="Add the file" cancelHref={repoFileHref(repo, "tree", branch, folder)} hasPreview />
+      <CommitFields page={page} summary="Add file" cancelHref={repoFileHref(repo, "tree", branch, folder)} hasPreview />
     </ActionForm>
   );
 }
