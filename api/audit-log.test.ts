@@ -170,7 +170,7 @@ describe("GET /api/organizations/{name}/audit-log/export (docs/specification/org
     const poor = await organizationOf(admin);
     const refused = await ask(adminToken.token, "", { name: poor.name });
     expect(refused.status).toBe(403);
-    expect((await refused.json()).error).toContain("Team or Enterprise");
+    expect((await refused.json()).error).toContain("Team, Enterprise, Plus or Academia");
     expect(await db().auditEvent.count({ where: { orgId: poor.id, type: "audit_log.export" } })).toBe(0);
   });
 });

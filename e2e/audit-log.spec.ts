@@ -51,7 +51,7 @@ test("an administrator reads the log, searches it, opens one entry, and exports 
 
   // Without a plan the log can only be read here.
   await page.getByRole("link", { name: "Audit log", exact: true }).first().click();
-  await expect(page.getByText("With the plan Team or Enterprise")).toBeVisible();
+  await expect(page.getByText("With the Team, Enterprise, Plus or Academia plan")).toBeVisible();
   expect((await page.request.get(`/organizations/${org}/audit-log/export`)).status()).toBe(403);
 });
 

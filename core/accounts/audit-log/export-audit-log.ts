@@ -82,7 +82,7 @@ async function requirePlan(orgId: string): Promise<void> {
   if (!organization?.plan || !plansWithExport.includes(organization.plan)) {
     throw new ServiceError(
       "forbidden",
-      "Exporting the audit log requires the Team or Enterprise plan. Ask the operator of this service.",
+      "Exporting the audit log requires the Team, Enterprise, Plus or Academia plan. Ask the operator of this service.",
     );
   }
 }

@@ -35,8 +35,8 @@ export default async function OrganizationAuditLogPage({ params, searchParams }:
     >
       {!mayExport && (
         <p className="text-muted text-small">
-          With the plan Team or Enterprise, you can export the log, here or through the API. The operator of this service sets the
-          plan.
+          With the Team, Enterprise, Plus or Academia plan, you can export the log here or through the API. The operator of this
+          service sets the plan.
         </p>
       )}
     </AuditLogPage>
