@@ -167,8 +167,8 @@ function ClosingWarning({ closing }: Readonly<{ closing: readonly AskingOrganiza
         <input key={id} type="hidden" name="closes" value={id} />
       ))}
       <p className="mt-2 font-medium text-bad">
-        It is your only second step. {names} {closing.length === 1 ? "asks" : "ask"} for one: you lose access there until you set
-        one up again.
+        It is your only second step. {names} {closing.length === 1 ? "requires" : "require"} one: you lose access there until you
+        set one up again.
       </p>
     </>
   );
