@@ -180,7 +180,7 @@ test("a user who may only open pull requests can use a small share of the owner'
   expect((await propose(bea, MB))[0]).toBe(200);
   const [status, message] = await propose(bea, MB);
   expect(status).toBe(507);
-  expect(message).toContain("Proposals by others can use only a small part of it");
+  expect(message).toContain("Pull requests from others can use only a small part of the storage");
   expect(message).not.toMatch(/\d+ [MG]B/);
   expect((await propose(cid, MB))[0]).toBe(200);
   expect((await propose(ada, 10 * MB))[0]).toBe(200);
