@@ -257,7 +257,9 @@ test("S150 wrong keys, a damaged backup and an installation with data are refuse
       content.map((byte, at) => (at === 40 ? byte ^ 1 : byte)),
     );
   }
-  await expect(verifyBackup({ from: here, isQuick: false })).rejects.toThrow(/are damaged.*make a new backup at another place/s);
+  await expect(verifyBackup({ from: here, isQuick: false })).rejects.toThrow(
+    /are damaged.*create a new backup in another place/s,
+  );
   await expect(restoreBackup({ from: here })).rejects.toThrow(/are damaged/);
   for (const [path, content] of contents) await writeFile(path, content);
   const [largest = ""] = [...contents].sort(([, a], [, b]) => b.length - a.length).map(([path]) => path);
