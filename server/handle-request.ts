@@ -102,7 +102,7 @@ async function answer(
 function sendCrash(req: IncomingMessage, res: ServerResponse, error: unknown): void {
   if (res.writableEnded) return; // it was answered; what reading a refused body ran into is only the consequence
   if (isDatabaseDown(error)) {
-    log().warn({ err: error }, "the database is away");
+    log().warn({ err: error }, "the database is unavailable");
     sendFailure(req, res, databaseAway);
     return;
   }
