@@ -19,7 +19,7 @@ const shareOf = (quota: number): number => Math.min(GB, quota / 20);
 export const proposalRefusal = ({ handle }: StorageOwner, what: string): ServiceError =>
   new ServiceError(
     "storage_full",
-    `Pull requests from others can use only a small part of the storage of ${handle}, which has no space for ${what}. Ask for permission to push, or try again later.`,
+    `Pull requests from others can use only a small part of the storage of ${handle}, and that part has no space for ${what}. Ask for permission to push, or try again later.`,
   );
 
 /**
