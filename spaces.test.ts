@@ -451,14 +451,14 @@ describe("how a Space runs", () => {
     // A request that reaches the app while it stops may have been processed, and is not sent twice.
     await vi.waitFor(async () => expect((await get(repo)).status).toBe(200));
     expect((await readSpaceRuntime(repo.id))?.restarts).toBe(1);
-    expect(await logOf(repo)).toContain("ended with code 3");
+    expect(await logOf(repo)).toContain("ended with exit code 3");
     await runsAfter(5, repo);
     await get(repo, "crash");
     await becomes(repo, "RUNTIME_ERROR");
     const failed = await get(repo, "", { headers: { accept: "text/html" } });
     expect([failed.status, failed.headers.get("retry-after")]).toEqual([502, null]);
     expect(await failed.text()).toContain("This Space has failed");
-    expect(await readSpaceRuntime(repo.id)).toMatchObject({ message: "It ended with code 3." });
+    expect(await readSpaceRuntime(repo.id)).toMatchObject({ message: "The app ended with exit code 3." });
     await restartSpace(ada.actor, nameOf(repo), from);
     expect((await get(repo)).status).toBe(200);
   });

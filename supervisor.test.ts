@@ -203,7 +203,7 @@ it("says what is wrong with settings or a line that it cannot run", async () => 
     expectRefusal("SMTP_URL: must be an smtp:// or smtps:// URL", { SMTP_URL: "mail.example.com" }),
     expectRefusal("SECRET_KEY is required when DATABASE_URL is set", { DATABASE_URL: "postgres://localhost/keyhook" }),
     expectRefusal("Install git 2.38 or later.", { PATH: "/nowhere" }),
-    expectRefusal("--only needs DATABASE_URL", {}, "--only", "worker"),
+    expectRefusal("--only requires DATABASE_URL", {}, "--only", "worker"),
     expectRefusal("--only must be followed by web or worker", {}, "--only", "both"),
     expectRefusal("Unknown option '--onyl'", {}, "--onyl", "web"),
   ]);

@@ -501,7 +501,7 @@ test("402 when the month's allowance is used up, also for concurrent requests; r
   while ((await usageOf(caller)).tokens < 4_000) await client.chat.completions.create(chat({ max_tokens: 10 }));
   const refused = await failure(client.chat.completions.create(chat()));
   expect(refused).toMatchObject({ status: 402, type: "insufficient_quota", code: "insufficient_quota" });
-  expect(refused.message).toMatch(/Your 4,000 tokens for this month are used up\. It is reset on 1 \w+\./);
+  expect(refused.message).toMatch(/Your 4,000 tokens for this month are used up\. The allowance is reset on 1 \w+\./);
 
   await setAllowance(operatorCommand, caller.id, { monthlyTokens: "5000", monthlyRequests: "" }, noOrigin);
   const month = new Date(monthOf(new Date()));

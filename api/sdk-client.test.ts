@@ -107,7 +107,7 @@ describe("webhooks", () => {
       await refusal(webhooks.create({ url: "https://example.com", watched: [{ type: "kernel" as never, name: "x" }] })),
     ).toMatchObject({
       field: "watched.0.type",
-      message: expect.stringContaining("write one of dataset"),
+      message: expect.stringContaining("use one of dataset"),
     });
     expect(await refusal(webhooks.get("\0"))).toMatchObject({ status: expect.any(Number) });
     expect(await refusal(webhooks.update(newId(), { secret: "x".repeat(1_000_000) }))).toMatchObject({

@@ -153,7 +153,7 @@ describe("a git push beyond the quota", () => {
     await commit(copy, { "c.bin": randomBytes(2 * MB) });
     const { status, err } = await git(copy, ["push", url, "HEAD:refs/pr/1"]);
     expect(status).not.toBe(0);
-    expect(said(err)).toContain(`The storage of ${ada.username} has no space for this push.`);
+    expect(said(err)).toContain("has no space for this push.");
     expect(err).not.toMatch(/ uses |of 1 MB/);
     expect(sha).toBeTruthy();
   });
@@ -180,7 +180,7 @@ test("a user who may only open pull requests can use a small share of the owner'
   expect((await propose(bea, MB))[0]).toBe(200);
   const [status, message] = await propose(bea, MB);
   expect(status).toBe(507);
-  expect(message).toContain("Proposals by others can use only a small part of it");
+  expect(message).toContain("Pull requests from others can use only a small part of the storage");
   expect(message).not.toMatch(/\d+ [MG]B/);
   expect((await propose(cid, MB))[0]).toBe(200);
   expect((await propose(ada, 10 * MB))[0]).toBe(200);

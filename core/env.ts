@@ -124,7 +124,7 @@ const consistent = fields.superRefine((value, context) => {
   if (value.JOBS_IMAGE_CACHE_MB < value.JOBS_IMAGE_MAX_MB)
     context.addIssue({ code: "custom", path: ["JOBS_IMAGE_CACHE_MB"], message: "must be at least JOBS_IMAGE_MAX_MB" });
   if (value.DATABASE_DIRECT_URL && !value.DATABASE_URL)
-    context.addIssue({ code: "custom", path: ["DATABASE_DIRECT_URL"], message: "needs DATABASE_URL, the address of the pooler" });
+    context.addIssue({ code: "custom", path: ["DATABASE_DIRECT_URL"], message: "requires DATABASE_URL, the URL of the pooler" });
   if (value.LFS_STORAGE !== "s3") return;
   for (const name of needsS3) {
     if (!value[name]) context.addIssue({ code: "custom", path: [name], message: "is required with LFS_STORAGE=s3" });

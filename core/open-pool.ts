@@ -56,7 +56,7 @@ export function openPool(given: PoolOptions, Kind: new (options: pg.PoolConfig) 
  */
 export function socketEndingWhenSilent(ms: number): Socket {
   const socket = new Socket();
-  const problem = Object.assign(new Error("the database did not answer in time"), { code: "ETIMEDOUT" });
+  const problem = Object.assign(new Error("the database did not respond in time"), { code: "ETIMEDOUT" });
   return socket.setTimeout(ms, () => socket.destroy(problem));
 }
 

@@ -383,5 +383,5 @@ test("another service gets credentials, a rotated secret, and is removed", async
   const refused = await adminLine("resource", "add", "--url", "http://mcp.example.com", "--name", "Team tools");
   expect(refused).toMatchObject({ exitCode: 2, text: expect.stringMatching(/^--url: /) });
   await adminJson("resource", "remove", "--url", url);
-  expect((await adminLine("resource", "list")).text).toBe("None are registered.");
+  expect((await adminLine("resource", "list")).text).toBe("No services are registered.");
 });

@@ -69,7 +69,7 @@ const rows: Step[][] = [
 function prepare(title: string, ...parts: string[]): Step {
   const run = async (onLine: OnLine) => {
     const status = await runTool("node", ["scripts/setup.mjs", ...parts], {}, { isBeside: true, onLine });
-    if (status !== 0) throw new Error("What the tests need could not be made ready.");
+    if (status !== 0) throw new Error("What the tests need could not be prepared.");
     return NOTHING;
   };
   return { title, run };

@@ -60,7 +60,7 @@ function wayBack({ method, url }: IncomingMessage): string {
 function typedFields(fields: TypedField[]): string {
   if (fields.length === 0) return "";
   const rows = fields.map(({ name, value }) => `<dt>${escapeHtml(spoken(name))}</dt><dd>${escapeHtml(value)}</dd>`);
-  return `<h2>What you entered, to copy from</h2><dl>${rows.join("")}</dl>`;
+  return `<h2>What you entered, for you to copy</h2><dl>${rows.join("")}</dl>`;
 }
 
 /** A field's name as words: `redirectUris` as "Redirect uris". */

@@ -102,7 +102,7 @@ async function answer(
 function sendCrash(req: IncomingMessage, res: ServerResponse, error: unknown): void {
   if (res.writableEnded) return; // already answered: a refused body can no longer be read
   if (isDatabaseDown(error)) {
-    log().warn({ err: error }, "the database is away");
+    log().warn({ err: error }, "the database is unavailable");
     sendFailure(req, res, databaseAway);
     return;
   }

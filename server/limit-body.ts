@@ -40,7 +40,7 @@ const signInFirst: Failure = {
 const busy: Failure = {
   status: 503,
   error: "unavailable",
-  description: "Too many large uploads are in progress. Try again soon",
+  description: "Too many large uploads are in progress. Try again in a moment",
 };
 
 /** How much of a form with very many fields is read in a millisecond, roughly. */

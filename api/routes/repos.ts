@@ -272,7 +272,7 @@ export async function answerTaken(c: Context, actor: Actor, wanted: RepoName, er
 export function parseFullName(text: string, type: RepoType, ownHandle: string, field: string): RepoName {
   const parts = text.split("/");
   const [name, owner = ownHandle] = parts.reverse();
-  if (parts.length > 2 || !name || !owner) throw invalidRequest(`${field}: write owner/name.`, field);
+  if (parts.length > 2 || !name || !owner) throw invalidRequest(`${field}: use owner/name.`, field);
   return { type, owner, name };
 }
 

@@ -14,7 +14,7 @@ const subjects: Record<keyof Resources, string> = {
   user: "A user",
   organization: "An organization",
   oauthApp: "An OAuth app",
-  namespace: "A name to create things under",
+  namespace: "A namespace",
   repo: "A repository",
   contribution: "A discussion or a comment",
   collection: "A collection",

@@ -60,7 +60,7 @@ export async function recordDelegation(tx: Db, actor: Actor): Promise<string | n
 async function holdToken(tx: Db, { userId, tokenId, clientId, boundOrgId }: TokenHolder): Promise<string | null> {
   const held = async (rows: Prisma.Sql) => {
     const [row] = await tx.$queryRaw<{ id: string }[]>`${rows} FOR NO KEY UPDATE`;
-    if (!row) throw new ServiceError("unauthorized", "The access of this token was revoked.");
+    if (!row) throw new ServiceError("unauthorized", "This token's access was revoked.");
     return row.id;
   };
   if (clientId === null) {
@@ -270,5 +270,8 @@ export async function requireOwnWorkOf(tx: Db, actor: Actor, delegationId: strin
 export function requireOwnWork(actor: Actor, madeWith: MadeWith | null, what: string): void {
   if (actor.kind !== "token" || isOwnProgram(actor) || madeWith === null || madeWith.clientId === actor.clientId) return;
   // This app may not learn which app created it.
-  throw new ServiceError("forbidden", `This app did not create this ${what}. Its owner can change it in their settings.`);
+  throw new ServiceError(
+    "forbidden",
+    `This app did not create this ${what}. The owner of the ${what} can change it in their settings.`,
+  );
 }

@@ -58,7 +58,7 @@ const isForOwnPrograms = (decision: Missing): boolean => "noToken" in decision &
 function stale(actor: Actor): ServiceError {
   const sentence =
     actor.kind === "token"
-      ? "This requires a recent sign-in. Sign in with the command line again and retry within 15 minutes, or do this on the website."
+      ? "This requires a recent sign-in. Sign in again from the command line and retry within 15 minutes, or do this on the website."
       : "Confirm your identity to continue.";
   return new ServiceError("reauthentication_required", sentence);
 }

@@ -276,7 +276,7 @@ describe("a 403 names what is missing", () => {
       // Access to gated content can also be requested.
       const gated = { ...open, isGated: true };
       expect(await refusalOf(token, "repo.read_content", gated)).toMatchObject({
-        message: expect.stringContaining("Request it on the repository's page"),
+        message: expect.stringContaining("Request access on the repository's page"),
         requires: { orgId },
       });
     }
@@ -398,7 +398,7 @@ describe("S136 how little a refusal says", () => {
     const cli = tokenOf(roles.admin, { isFirstParty: true, scopes: ["manage-repos"], authenticatedAt: new Date(0) });
     expect(await refusalOf(cli, "oauth_app.manage_security", of(orgId))).toMatchObject({
       code: "reauthentication_required",
-      message: expect.stringContaining("Sign in with the command line again"),
+      message: expect.stringContaining("Sign in again from the command line"),
     });
     // An actor without the right is not asked to authenticate again.
     expect(await refusalOf({ ...longAgo, userId: roles.read.userId }, "organization.manage_security", { orgId })).toMatchObject({

@@ -35,14 +35,14 @@ export function refused(actor: Actor, decision: "refused" | Missing, wireCode?: 
 /** A 403 for a gated repository's content, to which users can request access (docs/specification/errors-and-limits.md#headers). */
 export function refusedContent(actor: Actor, decision: "refused" | Missing): ServiceError {
   const wireCode = "GatedRepo";
-  const ask = "Access to this repository is restricted. Request it on the repository's page.";
+  const ask = "Access to this repository is restricted. Request access on the repository's page.";
   if (decision === "refused" || "role" in decision) return new ServiceError("forbidden", ask, { wireCode });
   if (!("ungranted" in decision)) return refused(actor, decision, wireCode);
   const { ungranted: orgId } = decision;
   return new ServiceError("forbidden", `${ask} ${FOR_MEMBERS}`, { requires: { orgId }, wireCode });
 }
 
-const FOR_MEMBERS = "Members of the organization can select it when they sign in to the app.";
+const FOR_MEMBERS = "If you are a member of its organization, select the organization when you sign in to the app.";
 
 function sentenceFor({ kind }: Actor): string {
   if (kind === "publisher")

@@ -193,7 +193,7 @@ export const auditEventTypes = {
     bound: "hour",
     isInOrgLog: true,
   },
-  "repo.delete_files": { did: "deleted large files of {repo} for good: {count}", bound: "apart", isInOrgLog: true },
+  "repo.delete_files": { did: "permanently deleted large files of {repo}: {count}", bound: "apart", isInOrgLog: true },
   "repo.delete": { did: "deleted the repository {repo}", bound: "ends", isInOrgLog: true },
   "space.restart": { did: "restarted the Space {repo}", bound: "hour", isInOrgLog: true },
   "space.pause": { did: "paused the Space {repo}", bound: "apart", isInOrgLog: true },

@@ -198,7 +198,7 @@ test("an interrupted backup is none, and the next one continues; old ones are re
   const report = (step: string) => {
     if (step === "repositories and large files") stopping.abort();
   };
-  await expect(createBackup({ to: here, signal: stopping.signal, report })).rejects.toThrow(/was stopped.*continues/);
+  await expect(createBackup({ to: here, signal: stopping.signal, report })).rejects.toThrow(/was stopped.*continue/);
   expect(await listBackups(openPlace(here))).toEqual([]);
   expect(await listSnapshots(openPlace(here))).not.toEqual([]);
   await expect(verifyBackup({ from: here, isQuick: true })).rejects.toThrow(/no complete backup/);
@@ -230,21 +230,21 @@ test("S150 wrong keys, a damaged backup and an installation with data are refuse
   await expect(restoreBackup({ from: here })).rejects.toThrow(/There is no backup at/);
   await createBackup({ to: here });
   await expect(createBackup({ to: join(DATA_DIR, "backup") })).rejects.toThrow(/is in DATA_DIR/);
-  await expect(restoreBackup({ from: here })).rejects.toThrow(/is not empty: it has repositories/);
+  await expect(restoreBackup({ from: here })).rejects.toThrow(/is not empty: it contains repositories/);
 
   provideSettings({ BACKUP_PASSWORD: "" });
   await expect(createBackup({ to: here })).rejects.toThrow(/BACKUP_PASSWORD is not set/);
   provideSettings({ BACKUP_PASSWORD: "another password, which is long enough" });
   await expect(verifyBackup({ from: here, isQuick: true })).rejects.toThrow(/BACKUP_PASSWORD does not open/);
   provideSettings({ BACKUP_PASSWORD, SECRET_KEY: "another key, which is long enough for it" });
-  await expect(verifyBackup({ from: here, isQuick: true })).rejects.toThrow(/SECRET_KEY is not the one/);
+  await expect(verifyBackup({ from: here, isQuick: true })).rejects.toThrow(/SECRET_KEY is not the key/);
   await switchToEmptyInstallation();
-  await expect(restoreBackup({ from: here })).rejects.toThrow(/SECRET_KEY is not the one/);
+  await expect(restoreBackup({ from: here })).rejects.toThrow(/SECRET_KEY is not the key/);
   provideSettings({ SECRET_KEY });
   await expect(restoreBackup({ from: here, id: "0".repeat(8) })).rejects.toThrow(/There is no backup 00000000/);
   const { DATA_DIR: empty } = env();
   await mkdir(join(empty, "lfs", "objects"), { recursive: true });
-  await expect(restoreBackup({ from: here })).rejects.toThrow(/is not empty: it has lfs/);
+  await expect(restoreBackup({ from: here })).rejects.toThrow(/is not empty: it contains lfs/);
   await rm(join(empty, "lfs"), { recursive: true });
 
   const packs = (await readdir(join(here, "data"), { recursive: true, withFileTypes: true })).filter((each) => each.isFile());
@@ -257,7 +257,9 @@ test("S150 wrong keys, a damaged backup and an installation with data are refuse
       content.map((byte, at) => (at === 40 ? byte ^ 1 : byte)),
     );
   }
-  await expect(verifyBackup({ from: here, isQuick: false })).rejects.toThrow(/are damaged.*make a new backup at another place/s);
+  await expect(verifyBackup({ from: here, isQuick: false })).rejects.toThrow(
+    /are damaged.*create a new backup in another place/s,
+  );
   await expect(restoreBackup({ from: here })).rejects.toThrow(/are damaged/);
   for (const [path, content] of contents) await writeFile(path, content);
   const [largest = ""] = [...contents].sort(([, a], [, b]) => b.length - a.length).map(([path]) => path);

@@ -9,14 +9,14 @@ import type { Manifest } from "./manifest.ts";
 export function requireSecretKey({ secretKeys }: Manifest): void {
   if (!env().SECRET_KEY) {
     throw new SettingsError(
-      `SECRET_KEY is not set. Set it to the one that the service had, or put its file at ${env().DATA_DIR}/secret-key. It is not in the backup.`,
+      `SECRET_KEY is not set. Set it to the key that the service used, or put the key's file at ${env().DATA_DIR}/secret-key. The key is not in the backup.`,
     );
   }
   const [needed = ""] = secretKeys;
   if (keyIds().includes(needed)) return;
   throw new BackupError(
-    "SECRET_KEY is not the one that the service had when the backup was made. Set that one: it is not in the backup, and without it " +
-      "signing keys, secrets of webhooks and second factors in it cannot be decrypted. After a rotation, use the key of that time.",
+    "SECRET_KEY is not the key that the service used when the backup was created. Set that key: without it, the signing keys, webhook " +
+      "secrets and second steps in the backup cannot be decrypted. If the key was rotated since then, set the earlier one.",
   );
 }
 

@@ -171,8 +171,8 @@ async function saveFiles(place: BackupPlace, signal: AbortSignal): Promise<Saved
     if (!isIncomplete) return saved;
   }
   throw new BackupError(
-    `Some files of ${DATA_DIR} cannot be read, or vanished in each of ${COPIES_MAX} attempts. Run this command as the user of the service, ` +
-      "and make sure that no program deletes files of repositories.",
+    `Some files in ${DATA_DIR} cannot be read, or disappeared during each of ${COPIES_MAX} attempts. Run this command as the user that ` +
+      "runs the service, and make sure that no other program deletes files of repositories.",
   );
 }
 

@@ -45,7 +45,7 @@ export async function findBackup(place: BackupPlace, id?: string): Promise<Backu
     throw new BackupError(
       id === undefined
         ? `There is no complete backup at ${place.name}.`
-        : `There is no backup ${id} at ${place.name}. \`backup list\` lists them.`,
+        : `There is no backup ${id} at ${place.name}. Run \`backup list\` to see which there are.`,
     );
   }
   const backup = await readManifest(place, found);
@@ -57,7 +57,7 @@ export async function findBackup(place: BackupPlace, id?: string): Promise<Backu
 
 async function readManifest(place: BackupPlace, { id }: Snapshot): Promise<Backup> {
   const manifest = JSON.parse((await buffer(readFile(place, id, FILE))).toString()) as Manifest;
-  if (manifest.format !== 1) throw new BackupError("A newer version of the service made this backup. Use that version.");
+  if (manifest.format !== 1) throw new BackupError("A newer version of the service created this backup. Use that version.");
   return { id: id.slice(0, 8), manifest };
 }
 

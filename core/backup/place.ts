@@ -54,7 +54,7 @@ function repositoryOf(text: string): { repository: string; isS3: boolean } {
     return { repository: `s3:${endpoint.replace(/\/$/, "")}/${bucket}${prefix}`, isS3: true };
   }
   if (/^\w+:/.test(text)) {
-    throw new BackupError(`${text} is not a place for backups. Name a directory, s3://bucket/prefix, or sftp:user@host:/path.`);
+    throw new BackupError(`${text} is not a place for backups. Use a directory, s3://bucket/prefix, or sftp:user@host:/path.`);
   }
   const directory = resolve(text);
   const inside = relative(env().DATA_DIR, directory);

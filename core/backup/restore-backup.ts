@@ -86,7 +86,7 @@ async function openTarget(): Promise<Target> {
   requireNotMoved(directory);
   const lock = await lockDataDir(directory, "command");
   if (!lock)
-    throw new SettingsError(`The service is running on ${directory}. Restore into an installation that was never started.`);
+    throw new SettingsError(`The service is running on ${directory}. Restore into an installation that has never been started.`);
   const server = await startEmbedded(directory).catch((error: unknown) => {
     lock.release();
     throw error;
@@ -111,8 +111,8 @@ async function requireEmptyDirectory(directory: string): Promise<void> {
     const names = await readdir(join(directory, name)).catch(() => []);
     if (names.length === 0) continue;
     throw new BackupError(
-      `${directory} is not empty: it has ${name}. A backup is restored into an empty installation only, with an empty database and an ` +
-        "empty DATA_DIR (or one with secret-key alone). If an interrupted restore left it, move it away, and run the command again.",
+      `${directory} is not empty: it contains ${name}. A backup can only be restored into an empty installation, with an empty database ` +
+        `and an empty DATA_DIR (or one with secret-key alone). If an interrupted restore left ${name}, move it away and run the command again.`,
     );
   }
 }

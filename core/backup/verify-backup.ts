@@ -30,7 +30,7 @@ export async function verifyBackup({ from, id, isQuick, report = () => undefined
   provideGeneratedKey();
   const place = openPlace(from);
   await openRepository(place, { mayCreate: false });
-  report(isQuick ? "whether everything is there" : "all data");
+  report(isQuick ? "checking that nothing is missing" : "reading all data");
   await check(place, { isComplete: !isQuick });
   const backup = await findBackup(place, id);
   const { parts, rows } = backup.manifest;

@@ -101,7 +101,7 @@ export const guideSections: readonly GuideSection[] = [
         "Sign-in with GitHub, Google or any OpenID issuer",
         "docs/signing-in-elsewhere.md",
       ),
-      guide("audit-log", "Audit log", "A record to prove", "Who did what, exported and verified"),
+      guide("audit-log", "Audit log", "An audit to pass", "Who did what, exported and verified"),
     ],
   },
 ];

@@ -105,7 +105,9 @@ export async function lockDataDir(dataDir: string, holder: Holder): Promise<Data
       );
     }
     if (Date.now() > deadline)
-      throw new SettingsError(`Another command has held ${dataDir} for a minute${other ? ` (process ${other.pid})` : ""}.`);
+      throw new SettingsError(
+        `Another command is still using ${dataDir}${other ? ` (process ${other.pid})` : ""}. Try again when it has finished.`,
+      );
   }
 }
 

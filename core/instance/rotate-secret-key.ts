@@ -129,7 +129,7 @@ async function reseal(purpose: SealPurpose, { table, column, key }: SealedColumn
 async function storeSalts(): Promise<void> {
   if ((await db().recoveryCode.count({ where: { sealedSalt: null } })) > 0 && !(await isAnythingUnderPreviousKey())) {
     throw conflict(
-      "SECRET_KEY_PREVIOUS has encrypted nothing: it is the new key. Swap the two values, restart every process, and run this command again.",
+      "Nothing is encrypted with SECRET_KEY_PREVIOUS, so it must be the new key. Swap the two values, restart every process, and run this command again.",
     );
   }
   const previous = derivedKeys("recovery-codes").at(-1) as Buffer;

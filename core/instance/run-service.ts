@@ -28,7 +28,7 @@ type ServiceProcess = "web" | "worker";
 const DATABASE_GRACE_SECONDS = 1;
 const DATABASE_WAIT_SECONDS = 60;
 const ONLY_WITH_DATABASE =
-  "--only needs DATABASE_URL: processes that are started separately must share a PostgreSQL of your own, because the embedded one serves only " +
+  "--only requires DATABASE_URL: processes that are started separately must share your own PostgreSQL, because the embedded one serves only " +
   "one service. `npm run admin -- database move` moves the data.";
 
 /**
@@ -123,7 +123,7 @@ async function migrateWhenUp(stopping: AbortSignal): Promise<void> {
       if (!isDatabaseDown(error)) throw error;
       if (Date.now() > deadline)
         throw new SettingsError(`DATABASE_URL: the database does not respond: ${(error as Error).message}`, { cause: error });
-      log().warn("the database does not answer; waiting for it");
+      log().warn("the database does not respond; waiting for it");
     }
   }
 }

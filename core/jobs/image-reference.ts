@@ -62,7 +62,7 @@ export function allowImage(image: string): AllowedImage | { refusal: string } {
   const reference = parseImageReference(image);
   if (!reference) {
     const form = "[registry/]name[:tag][@digest], such as python:3.12 or registry.example.com/team/tool@sha256:…";
-    return { refusal: `This is not the name of an image. Write it as ${form}, in lower case.` };
+    return { refusal: `This is not the name of an image. Enter it as ${form}, in lower case.` };
   }
   const full = fullNameOf(reference);
   if (env().JOBS_LOCAL_IMAGES.some((entry) => isLocal(reference, entry))) return { ...full, isLocal: true };

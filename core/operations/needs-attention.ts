@@ -36,7 +36,7 @@ export function needsAttention(overview: Overview, now = new Date()): Concern[] 
   if (others.length > 0) {
     warn.push({
       tone: "warn",
-      text: `Processes of other versions are running (${others.join(", ")}). This is only fine during an upgrade.`,
+      text: `Processes of other versions are running (${others.join(", ")}). This is expected only during an upgrade.`,
       href: null,
     });
   }
@@ -78,8 +78,8 @@ export function needsAttention(overview: Overview, now = new Date()): Concern[] 
   if (runner.kind === "refuses" && env().JOBS_RUNNER !== "off") warn.push({ tone: "warn", text: runner.refusal, href: null });
   if (runner.kind === "runs" && runner.runner === "unsandboxed") {
     const text =
-      "Jobs run as this service's own user, and Spaces not at all (JOBS_RUNNER=unsandboxed). Install bubblewrap and unset it, unless " +
-      "everybody who can run jobs is trusted with this machine.";
+      "Jobs run as this service's own user, and Spaces not at all (JOBS_RUNNER=unsandboxed). Install bubblewrap and unset JOBS_RUNNER, " +
+      "unless you trust everybody who can run jobs with this machine.";
     warn.push({ tone: "warn", text, href: null });
   }
   if (disk && disk.freeBytes < Math.min(disk.totalBytes * DISK_LOW_SHARE, DISK_LOW_BYTES)) {
@@ -94,7 +94,7 @@ export function needsAttention(overview: Overview, now = new Date()): Concern[] 
     warn.push({ tone: "warn", text: `The database has few connections left (${figures} are in use).`, href: null });
   }
   if (overview.lastBackup && isBackupLate(overview.lastBackup, now)) {
-    const text = `The last backup was completed on ${overview.lastBackup.finishedAt.toISOString().slice(0, 10)}. Read the log of the timer that makes backups.`;
+    const text = `The last backup was completed on ${overview.lastBackup.finishedAt.toISOString().slice(0, 10)}. Check the log of the timer that runs backups.`;
     bad.push({ tone: "bad", text, href: null });
   }
   if (signingKeySince && now.getTime() - signingKeySince.getTime() > KEY_OLD_MS) {
@@ -103,7 +103,7 @@ export function needsAttention(overview: Overview, now = new Date()): Concern[] 
   if (env().OUTBOUND_ALLOW_CIDRS.some((range) => range.endsWith("/0"))) {
     bad.push({
       tone: "bad",
-      text: "OUTBOUND_ALLOW_CIDRS allows every address, including internal ones.",
+      text: "OUTBOUND_ALLOW_CIDRS allows every address, including internal ones. List only the ranges of your receivers.",
       href: "/admin/outbound",
     });
   }

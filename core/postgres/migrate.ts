@@ -99,13 +99,13 @@ function pendingOf(migrations: Migration[], recorded: Recorded[]): Migration[] {
     const known = migrations.find((migration) => migration.name === name);
     if (!isFinished)
       throw new MigrationError(
-        `Migration ${name} failed on this database. Repair what it left, then run ` +
+        `Migration ${name} failed on this database. Repair what it left behind, then run ` +
           `\`npx prisma migrate resolve --rolled-back ${name}\` (or --applied, if it is complete).`,
       );
-    if (!known) throw new MigrationError(`The database has migration ${name} of a newer version. Run that version.`);
+    if (!known) throw new MigrationError(`The database contains migration ${name} of a newer version. Run that version.`);
     if (known.checksum !== checksum)
       throw new MigrationError(
-        `Migration ${name} was applied to this database in a different form than in prisma/migrations. ` +
+        `Migration ${name} differs between this database and prisma/migrations. ` +
           "Restore the file, or start with an empty database (another DATA_DIR or DATABASE_URL).",
       );
   }
@@ -148,7 +148,7 @@ async function run(client: pg.Client, { name, checksum, sql }: Migration): Promi
       [randomUUID(), checksum, name],
     );
   } catch (cause) {
-    throw new MigrationError(`Migration ${name} failed and was undone: ${cause instanceof Error ? cause.message : cause}`, {
+    throw new MigrationError(`Migration ${name} failed and was rolled back: ${cause instanceof Error ? cause.message : cause}`, {
       cause,
     });
   }

@@ -38,7 +38,7 @@ export async function stopPostmaster(pid: number, graceSeconds = GRACE_SECONDS):
       if (!isAlive(pid)) return;
     }
   }
-  throw new Error(`the database process ${pid} does not end`);
+  throw new Error(`the database process ${pid} does not stop`);
 }
 
 function isAlive(pid: number): boolean {

@@ -114,7 +114,6 @@ async function readRelays(where: Prisma.Sql): Promise<RelayRow[]> {
 /** @throws ServiceError `invalid_request` with the field `name` */
 function parseRelayName(name: string): string {
   if (/^[a-z0-9][a-z0-9._-]{0,63}$/.test(name)) return name;
-  const sentence =
-    "A relay's name has at most 64 lower-case letters, digits, dots, dashes and underscores, and begins with a letter or digit.";
+  const sentence = "Use at most 64 lower-case letters, digits, dots, dashes and underscores, and begin with a letter or a digit.";
   throw invalidRequest(sentence, "name");
 }

@@ -32,8 +32,8 @@ type NewVariable = { name: string; value: string; isSecret: boolean; description
 export async function setSpaceVariable(actor: Actor, space: SpaceName, given: NewVariable, from: RequestOrigin): Promise<void> {
   const { name, value, isSecret, description = null } = given;
   if (!NAME.test(name))
-    throw invalid("key", "A variable's name has letters, digits and underscores, and does not begin with a digit.");
-  if (OURS.test(name)) throw invalid("key", `${name} is set by this service.`);
+    throw invalid("key", "Use only letters, digits and underscores for the name of a variable, and do not begin with a digit.");
+  if (OURS.test(name)) throw invalid("key", `${name} is set by this service. Choose another name.`);
   if (value.length > VALUE_MAX_CHARACTERS || value.includes("\0") || !value.isWellFormed())
     throw invalid("value", `A value can have at most ${VALUE_MAX_CHARACTERS.toLocaleString("en")} characters.`);
   if ((description?.length ?? 0) > DESCRIPTION_MAX_CHARACTERS || description?.includes("\0"))

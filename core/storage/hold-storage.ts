@@ -104,7 +104,7 @@ async function requestStorage(
 }
 
 const outsiderRefusal = ({ handle }: StorageOwner, what: string): ServiceError =>
-  new ServiceError("storage_full", `The storage of ${handle} has no space for ${what}. Ask them to free some.`);
+  new ServiceError("storage_full", `The storage of ${handle} has no space for ${what}. Ask ${handle} to free some.`);
 
 /**
  * Counts an upload that has arrived, in the transaction that records it. It checks the storage again: the quota may be smaller by now, the

@@ -37,9 +37,9 @@ export const appCreate = command({
       isRepeatable: true,
       field: "postLogoutRedirectUris",
     },
-    logo: { value: "FILE", help: "a picture: PNG, JPEG, WebP or GIF", field: "logo" },
+    logo: { value: "FILE", help: "a picture: PNG, JPEG, WebP, GIF or AVIF", field: "logo" },
     homepage: { value: "URL", help: "the app's website", field: "homepageUrl" },
-    privilege: { ...privilege, help: "what it may do that other apps may not" },
+    privilege: { ...privilege, help: "what the app may do that other apps may not" },
     confidential: { help: "create a secret" },
     pkce: { value: "on|off", help: "require PKCE", choices: ["on", "off"], field: "isPkceRequired" },
     device: { help: "allow the device flow", field: "isDeviceFlowAllowed" },
@@ -51,7 +51,7 @@ export const appCreate = command({
     const scopes = splitWords(values.scopes);
     const { privilege } = values;
     if (privilege && values.org === undefined)
-      throw new UsageError("An app with a privilege belongs to an organization: --org ORG.");
+      throw new UsageError("An app with a privilege must belong to an organization: add --org ORG.");
     const { app, secret } = await createApp(
       operatorCommand,
       {
@@ -96,12 +96,11 @@ async function readPicture(path: string): Promise<Buffer> {
 async function describeExchange(name: string, orgId: string, orgName: string): Promise<string> {
   const { plan } = await db().organization.findUniqueOrThrow({ where: { id: orgId }, select: { plan: true } });
   if (hasTokenExchange(plan)) return `App ${name} can exchange tokens for members of ${orgName}.`;
-  return `App ${name} may exchange tokens once ${orgName} has the plan: admin org set-plan --org ${orgName} --plan enterprise`;
+  return `App ${name} can exchange tokens once ${orgName} has the Enterprise plan: admin org set-plan --org ${orgName} --plan enterprise`;
 }
 
 async function findOwner(username?: string, orgName?: string): Promise<{ userId: string } | { orgId: string }> {
-  if ((username === undefined) === (orgName === undefined))
-    throw new UsageError("Say who owns the app: --owner USER or --org ORG.");
+  if ((username === undefined) === (orgName === undefined)) throw new UsageError("Specify the owner: --owner USER or --org ORG.");
   return username === undefined
     ? { orgId: await findOrganizationNamed(orgName ?? "") }
     : { userId: await findUserNamed(username) };

@@ -38,7 +38,7 @@ describe("admin audit", () => {
     expect(text).toMatch(
       new RegExp(`^\\S+Z\\t[0-9a-f]{24}\\torganization.create\\t\\S+\\t${person.username} created the organization ${org.name}$`),
     );
-    expect((await auditList.run({ q: "author:nobody-there" })).text).toBe("There are no such entries.");
+    expect((await auditList.run({ q: "author:nobody-there" })).text).toBe("No entries match.");
     const out = join(directory, "log.csv");
     await auditExport.run({ out, format: "csv", org: org.name });
     expect(readFileSync(out, "utf8").split("\r\n")).toHaveLength(3);

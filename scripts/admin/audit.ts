@@ -22,13 +22,13 @@ const q = { value: "SEARCH", help: "such as: author:mara type:oauth_app.* since:
 export const auditList = command({
   name: "audit list",
   summary: "Lists the latest 50 entries of the audit log.",
-  notes: ["A search has words and author:, ip:, type:, since:, until:. `author:system` finds entries without a user."],
+  notes: ["A search can contain words and author:, ip:, type:, since: and until:. `author:system` finds entries without a user."],
   options: { org, q, before: { value: "ID", help: "only entries older than this one" } },
   async run({ org, q = "", before }) {
     const { entries } = await listAuditEntries(operatorCommand, await scopeOf(org), parseAuditQuery(q), before ? { before } : {});
     const events = entries.map(auditEventOnTheWire);
     const lines = events.map(({ _id, createdAt, type, ip, message }) => [createdAt, _id, type, ip ?? "-", message].join("\t"));
-    return { json: { events }, text: lines.join("\n") || "There are no such entries." };
+    return { json: { events }, text: lines.join("\n") || "No entries match." };
   },
 });
 
@@ -60,9 +60,9 @@ export const auditVerify = command({
   summary: "Verifies that no entry of the audit log was changed, removed or inserted.",
   notes: [
     "Store the head that it prints where nobody with access to the database can change it, and pass it with --head next time. This",
-    "also detects a log that was cut off at its end or replaced as a whole. docs/guides/audit-log.md says more.",
+    "also detects a log that was cut off at its end or replaced as a whole. See docs/guides/audit-log.md.",
   ],
-  options: { head: { value: "NUMBER:HASH", help: "a head printed earlier, which must still be in the chain" } },
+  options: { head: { value: "NUMBER:HASH", help: "a head printed earlier, which must still be in the log" } },
   async run({ head }) {
     const kept = head === undefined ? undefined : parseHead(head);
     while ((await sealAuditEvents({ isWaiting: true })).isMore);

@@ -11,18 +11,18 @@ import { command, listed, UsageError } from "./command.ts";
 
 const place = "DIR|s3://BUCKET/PREFIX";
 const from = { value: place, help: "where the backups are", isRequired: true } as const;
-const backupId = { value: "ID", help: "a backup of `backup list`; the newest unless given" } as const;
+const backupId = { value: "ID", help: "a backup from `backup list`; by default the newest" } as const;
 
 const backup = command({
   name: "backup",
   summary: "Backs up the database, repositories and large files while the service runs, encrypted with BACKUP_PASSWORD.",
   notes: [
-    "SECRET_KEY and BACKUP_PASSWORD are not in the backup: keep both elsewhere. Only what the place does not have yet is copied. An",
-    "interrupted backup continues at the next run, and is not used before it is complete. It needs the program restic.",
+    "SECRET_KEY and BACKUP_PASSWORD are not in the backup: keep both elsewhere. Only what is not stored there yet is copied. An",
+    "interrupted backup continues at the next run, and is not used until it is complete. The program restic is required.",
   ],
   options: {
     to: { value: place, help: "a directory, a bucket, or a repository that restic knows, such as sftp:…", isRequired: true },
-    keep: { value: "N", help: "keep only the newest N backups there, and remove what older ones needed" },
+    keep: { value: "N", help: "keep only the newest N backups there, and remove what only older ones needed" },
   },
   async run({ to, keep }) {
     if (keep !== undefined && !/^[1-9]\d{0,3}$/.test(keep)) throw new UsageError("--keep must be a whole number from 1.");
@@ -71,7 +71,7 @@ const backupVerify = command({
   name: "backup verify",
   summary: "Checks that nothing at a place is missing or was changed, and that a backup can be restored with this SECRET_KEY.",
   notes: [
-    "It reads everything that is stored there. With --quick it reads the database's part, and checks whether the rest is there.",
+    "It reads everything that is stored there. With --quick, it reads only the database, and checks that nothing else is missing.",
   ],
   options: { from, backup: backupId, quick: { help: "do not read all data" } },
   opensInstance: false,
@@ -118,8 +118,8 @@ const restore = command({
   name: "restore",
   summary: "Restores a backup into an empty installation: an empty database and an empty DATA_DIR.",
   notes: [
-    "Set SECRET_KEY to the one that the service had, or put its file into DATA_DIR, and set BACKUP_PASSWORD. Do not start the service",
-    "first. Deliveries that waited when the backup was made are sent again.",
+    "Set SECRET_KEY to the key that the service used, or put the key's file into DATA_DIR, and set BACKUP_PASSWORD. Do not start the service",
+    "first. Deliveries that were waiting at the time of the backup are sent again.",
   ],
   options: { from, backup: backupId },
   opensInstance: false,

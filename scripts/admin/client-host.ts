@@ -27,7 +27,7 @@ const clientHostBlock = command({
 const clientHostAllow = command({
   name: "client-host allow",
   summary: "Allows the apps whose metadata documents are on a host.",
-  notes: [COVERS, 'Needed if the policy is "listed", and for a host whose parent domain is blocked.'],
+  notes: [COVERS, 'Required if the policy is "listed", and for a host whose parent domain is blocked.'],
   options: { host, note },
   async run(values) {
     const { host, rule } = await setHostRule(operatorCommand, { ...values, rule: "allow" }, noOrigin);
@@ -37,7 +37,7 @@ const clientHostAllow = command({
 
 const clientHostRemove = command({
   name: "client-host remove",
-  summary: "Removes the rule for a host. Then the policy decides again.",
+  summary: "Removes the rule for a host. After that, the policy decides.",
   options: { host },
   async run(values) {
     await removeHostRule(operatorCommand, values.host, noOrigin);

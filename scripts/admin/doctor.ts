@@ -65,7 +65,7 @@ async function checkWithDatabase(): Promise<Finding[]> {
     return found;
   } catch (error) {
     const advice =
-      "Check DATABASE_URL, and that the server runs and accepts this service's connection; without DATABASE_URL, read postgres.log in DATA_DIR.";
+      "Check DATABASE_URL, and that the server is running and accepts connections from here; without DATABASE_URL, read postgres.log in DATA_DIR.";
     return [...found, findings("database").fail(reason(error), advice)];
   }
 }

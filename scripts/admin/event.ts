@@ -11,8 +11,8 @@ const eventList = command({
   name: "event list",
   summary: "Lists the recorded events of repositories, latest first, with the payload that webhooks get.",
   notes: [
-    "Events are kept as long as their deliveries, 30 days unless WEBHOOK_KEEP_DAYS says otherwise. Find those of a deleted repository",
-    "by its ID. An event for which no deliveries could be created was set aside, and says why.",
+    "Events are kept as long as their deliveries, 30 days unless WEBHOOK_KEEP_DAYS says otherwise. Find the events of a deleted repository",
+    "by its ID. An event for which no deliveries could be created is set aside, with the reason.",
   ],
   options: {
     repo: { value: "OWNER/NAME", help: "only one repository: its name or its ID" },
@@ -43,7 +43,7 @@ const eventList = command({
       const repo = payload.repo?.name ? `${payload.repo.type} ${payload.repo.name}` : event.repoId;
       return [createdAt.toISOString(), id, `${scope} ${action}`, repo, stateOf(event)];
     });
-    return listed({ events: json }, lines, "Nothing was recorded.");
+    return listed({ events: json }, lines, "No events match.");
   },
 });
 
@@ -54,7 +54,7 @@ function stateOf({ fannedOutAt, fanOutError }: ListedEvent): string {
 
 const eventRetry = command({
   name: "event retry",
-  summary: "Retries an event that was set aside, once its fault is corrected.",
+  summary: "Retries an event that was set aside, after you have fixed the cause.",
   options: { id: { value: "ID", help: 'the event, as "event list" prints it', isRequired: true } },
   async run({ id }) {
     await retryEvent(operatorCommand, id);
@@ -66,7 +66,7 @@ async function idOf(repo: string, type: RepoType): Promise<string> {
   const isOwnId: boolean = isId(repo);
   if (isOwnId) return repo;
   const [owner, name, ...rest] = repo.split("/");
-  if (!owner || !name || rest.length > 0) throw new UsageError("Write --repo as OWNER/NAME.");
+  if (!owner || !name || rest.length > 0) throw new UsageError("Specify --repo as OWNER/NAME.");
   return (await findRepo(operatorCommand, { type, owner, name })).id;
 }
 

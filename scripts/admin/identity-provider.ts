@@ -107,7 +107,7 @@ const identityProviderEnable = command({
 
 const identityProviderRemove = command({
   name: "identity-provider remove",
-  summary: "Removes a provider, with the linked identities.",
+  summary: "Removes a provider, and unlinks all accounts from it.",
   options: { slug },
   async run({ slug }) {
     const { unlinked } = await removeIdentityProvider(operatorCommand, slug, noOrigin);

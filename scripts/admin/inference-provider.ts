@@ -31,7 +31,7 @@ const inferenceProviderAdd = command({
     const added = await addProvider(operatorCommand, input, noOrigin);
     return {
       json: { id: added.id, name: added.name, models: models.map((each) => each.name) },
-      text: `${added.name} is added${models.length > 0 ? `, with ${models.map((each) => each.name).join(", ")}` : ""}.`,
+      text: `${added.name} was added${models.length > 0 ? `, with ${models.map((each) => each.name).join(", ")}` : ""}.`,
     };
   },
 });

@@ -38,10 +38,10 @@ test("inference-provider add, list, remove: the key is never printed, and is sea
     [["--name", "b", "--url", "http://other.example"], /own network/],
     [["--name", "b", "--url", "https://user:pw@other.example"], /\/v1/],
     [["--name", "b", "--url", "file:///etc/passwd"], /\/v1/],
-    [["--name", "b", "--url", "https://other.example", "--key", "a\nb"], /without spaces/],
+    [["--name", "b", "--url", "https://other.example", "--key", "a\nb"], /but no spaces/],
     [["--name", "b", "--url", "https://other.example", "--model", "plain"], /plain already/],
     [["--name", "b", "--url", "https://other.example", "--model", "x", "--model", "x"], /x already/],
-    [["--name", "b", "--url", "https://other.example", "--model", "a b"], /without spaces/],
+    [["--name", "b", "--url", "https://other.example", "--model", "a b"], /but no spaces/],
   ];
   for (const [args, message] of bad) {
     const failed = await admin("inference-provider", "add", ...args);

@@ -21,7 +21,7 @@ const orgCreate = command({
     name: { value: "NAME", help: "the handle, with which the names of its repositories begin", isRequired: true },
     owner: { value: "USER", help: "the first administrator", isRequired: true },
     "full-name": { value: "NAME", help: "the name shown to users", field: "fullName" },
-    plan: { value: "PLAN", help: `one of ${organizationPlans.join(", ")}; without it, free`, choices: organizationPlans },
+    plan: { value: "PLAN", help: `one of ${organizationPlans.join(", ")}; by default free`, choices: organizationPlans },
   },
   async run({ name, owner, "full-name": fullName, plan }) {
     const ownerId = await findUserNamed(owner);
@@ -84,7 +84,9 @@ const orgList = command({
 const orgSetPlan = command({
   name: "org set-plan",
   summary: "Sets the plan of an organization.",
-  notes: ["Token exchange needs enterprise or plus. Another plan ends it at once, also for tokens already issued."],
+  notes: [
+    "Token exchange requires enterprise or plus. Any other plan stops it at once, even for tokens that were already issued.",
+  ],
   options: { org, plan: { value: "PLAN", help: plans.join(", "), isRequired: true, choices: plans } },
   async run({ org, plan }) {
     const orgId = await findOrganizationNamed(org);
@@ -104,9 +106,9 @@ const orgDelete = command({
   name: "org delete",
   summary: "Deletes an organization permanently, with everything that it owns.",
   notes: ["Its administrators are notified by e-mail. Nobody can use its name again."],
-  options: { org, confirm: { value: "ORG", help: "its name once more", isRequired: true } },
+  options: { org, confirm: { value: "ORG", help: "its name again, to confirm", isRequired: true } },
   async run({ org, confirm }) {
-    if (confirm !== org) throw new UsageError("--confirm must repeat the name of the organization that --org gives.");
+    if (confirm !== org) throw new UsageError("--confirm must repeat the name given with --org.");
     const orgId = await findOrganizationNamed(org);
     const { repos, collections, apps, webhooks, members } = await countOwned(orgId);
     await deleteOrganization(operatorCommand, orgId, noOrigin);

@@ -62,5 +62,5 @@ function explainUnknown(words: readonly string[], commands: readonly Command[]):
   const typed = words.filter((word) => !word.startsWith("-")).slice(0, 2);
   const near = commands.filter(({ name }) => name.split(" ")[0] === typed[0]);
   const known = (near.length > 0 ? near : commands).map(({ name }) => name).join(", ");
-  return `There is no command "${typed.join(" ")}". Commands: ${known}. "--help" after any of them explains it.`;
+  return `There is no command "${typed.join(" ")}". Commands: ${known}. Add "--help" to any of them for its options.`;
 }

@@ -29,7 +29,7 @@ const switchTo = (word: "on" | "off", summary: string): Command =>
   });
 
 const registrationOn = switchTo("on", "Lets programs register themselves as apps, without an account.");
-const registrationOff = switchTo("off", "Stops registration by programs. Registered apps stay.");
+const registrationOff = switchTo("off", "Stops registration by programs. Apps that are already registered keep working.");
 
 const registrationShow = command({
   name: "registration show",

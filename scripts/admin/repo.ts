@@ -44,7 +44,7 @@ const repoMove = command({
   async run(values) {
     const [wanted, to] = [parseName("name", values.name, values.type), parseName("to", values.to, values.type)];
     const repo = await moveRepo(operatorCommand, wanted, to, noOrigin);
-    return { json: { id: repo.id, name: repo.fullName }, text: `It is now ${repo.fullName}.` };
+    return { json: { id: repo.id, name: repo.fullName }, text: `The repository is now ${repo.fullName}.` };
   },
 });
 
@@ -54,10 +54,10 @@ const repoDelete = command({
   options: {
     name,
     type,
-    confirm: { value: "OWNER/NAME", help: "the same name once more, to prevent a mistake", isRequired: true },
+    confirm: { value: "OWNER/NAME", help: "its name again, to confirm", isRequired: true },
   },
   async run(values) {
-    if (values.confirm !== values.name) throw new UsageError("--confirm must repeat --name.");
+    if (values.confirm !== values.name) throw new UsageError("--confirm must repeat the name given with --name.");
     await deleteRepo(operatorCommand, parseName("name", values.name, values.type), noOrigin);
     return { json: { deleted: values.name }, text: `${values.name} was deleted.` };
   },

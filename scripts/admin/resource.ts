@@ -68,7 +68,7 @@ const resourceList = command({
           .map(
             ({ identifier, name, scopes, clientId }) => `${identifier}  ${name}  (${scopes.join(" ")})  client_id: ${clientId}`,
           )
-          .join("\n") || "None are registered.",
+          .join("\n") || "No services are registered.",
     };
   },
 });

@@ -10,7 +10,7 @@ export const tokenCreate = command({
   options: {
     user: { value: "USER", help: "the owner of the token", isRequired: true },
     scopes: { value: '"SCOPE …"', help: 'what it may do, such as "read-repos jobs"', isRequired: true },
-    expires: { value: "DAYS", help: "when it expires; without it, never", field: "expiresInDays" },
+    expires: { value: "DAYS", help: "days until it expires; by default never", field: "expiresInDays" },
     name: { value: "NAME", help: "its name in the user's list of tokens" },
   },
   async run({ user, scopes, expires, name = "Created by the operator" }) {

@@ -58,7 +58,7 @@ const userList = command({
   summary: "Lists users, newest first.",
   options: {
     search: { value: "TEXT", help: "the beginning of a name or an e-mail address, or an ID" },
-    state: { value: "STATE", help: "only these", choices: userStates },
+    state: { value: "STATE", help: "only users in this state", choices: userStates },
     page: pageOption,
   },
   async run({ search = "", state, page }) {

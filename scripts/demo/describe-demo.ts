@@ -25,8 +25,8 @@ export function describeDemo({ ports, sample, hasSpaces }: { ports: Ports; sampl
   const rows = [
     [BRAND_NAME, ORIGIN],
     ["Paper Lantern", `${sampleSiteUrl(ports.serverSide)}  a site that signs users in on its server`],
-    ["Copper Kite", `${sampleSiteUrl(ports.inBrowser)}  a site that does so within the browser`],
-    ["Slate Heron", `${documentSiteUrl(ports)}  a site that is registered nowhere: it describes itself`],
+    ["Copper Kite", `${sampleSiteUrl(ports.inBrowser)}  a site that signs users in within the browser`],
+    ["Slate Heron", `${documentSiteUrl(ports)}  an unregistered site, which describes itself`],
     ["", "Its certificate was created here, so the browser warns once: continue to 127.0.0.1."],
     ["Tin Whistle", "a command line that signs users in with a code; in another terminal:"],
     ["", `ISSUER=${ORIGIN} CLIENT_ID=${sample.apps[DEVICE_APP]?.clientId} npm start --workspace examples/device-cli`],
@@ -38,7 +38,7 @@ export function describeDemo({ ports, sample, hasSpaces }: { ports: Ports; sampl
       ? ["Post Box", `${ORIGIN}/spaces/mara/post-box/app/  a Space that runs here and shows the latest deliveries of a webhook`]
       : [
           "Post Box",
-          "a Space that shows webhook deliveries: not created, since nothing isolates it here (apt-get install bubblewrap)",
+          "a Space that shows webhook deliveries: not created, because this machine has no sandbox (apt-get install bubblewrap)",
         ],
     [],
     ["Repositories", `a model, two datasets and Spaces, under ${ORIGIN}/mara, /aiko and /tidepool:`],
@@ -117,7 +117,7 @@ function read(path: string): Partial<Made> {
     return JSON.parse(readFileSync(path, "utf8"));
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return {};
-    throw new Error(`${path} cannot be read; remove it or the whole directory to start again.`, { cause: error });
+    throw new Error(`${path} cannot be read; remove it, or the whole directory, to start again.`, { cause: error });
   }
 }
 

@@ -31,5 +31,5 @@ export async function waitForAnswer(url: string, signal: AbortSignal): Promise<v
     if (answer?.ok) return;
     await sleep(INTERVAL_MS, undefined, { signal });
   }
-  throw new Error(`${url} did not answer within ${PATIENCE_MS / 1000} seconds.`);
+  throw new Error(`${url} did not respond within ${PATIENCE_MS / 1000} seconds.`);
 }

@@ -43,7 +43,7 @@ export async function seed(notes: Notes, ports: Ports): Promise<Made> {
 
 function explainConflict(error: unknown): never {
   if (!(error instanceof AdminError) || error.code !== "conflict") throw error;
-  throw new Error(`${error.message}. Somebody else created it, or a demo that was cut short: start again in another DATA_DIR.`);
+  throw new Error(`${error.message}. Somebody else or an interrupted demo created it: start again in another DATA_DIR.`);
 }
 
 async function makePerson({ username, fullName, email }: typeof operator, password: string, ...more: string[]): Promise<true> {

@@ -160,7 +160,7 @@ async function untilAnswered(
 function refusalOf(error: unknown): AppFailure {
   if (!isServiceError(error) || error.code !== "rate_limited") throw error;
   const { status, code, retryAfterSeconds = RETRY_AFTER_SECONDS } = error;
-  const text = "You have woken several Spaces in the last few minutes, and they share this service's slots. Try again later.";
+  const text = "You have woken too many Spaces in the last few minutes. Try again later.";
   return { status, error: code, title: "This Space is asleep", text, retryAfter: retryAfterSeconds };
 }
 
@@ -221,26 +221,26 @@ const busy: AppFailure = {
   status: 503,
   error: "busy",
   title: "This Space is busy",
-  text: "It has too many requests. Try again in a moment.",
+  text: "It is receiving too many requests. Try again in a moment.",
   retryAfter: RETRY_AFTER_SECONDS,
 };
 const paused: AppFailure = {
   status: 503,
   error: "paused",
   title: "This Space is paused",
-  text: "One of its owners stopped it, and can start it again on its page.",
+  text: "Its maintainers can start it again on its page.",
 };
 const hasFailed: AppFailure = {
   status: 502,
   error: "failed",
   title: "This Space has failed",
-  text: "The app keeps crashing. Its owner can check the logs.",
+  text: "The app does not start, or keeps stopping. Its maintainers can see the reason on its page.",
 };
 const broken: AppFailure = {
   status: 502,
   error: "upstream_error",
   title: "This Space stopped responding",
-  text: "Its response was incomplete. Try again. If this continues, see its log.",
+  text: "Its response was incomplete. Try again. If this happens again, its maintainers can read its log.",
 };
 const slow: AppFailure = {
   status: 504,

@@ -78,8 +78,8 @@ const malformed: AppFailure = {
 const noServiceWorkers: AppFailure = {
   status: 403,
   error: "forbidden",
-  title: "No service workers",
-  text: "An app of a Space cannot install one, because it would control more than its own pages.",
+  title: "Service workers are not allowed",
+  text: "The app of a Space cannot install a service worker, which would control more than the app's own pages.",
 };
 /** The same response whether the Space does not exist or the caller may not see it (S136). */
 const notThere: AppFailure = {
@@ -99,8 +99,8 @@ const busy = { status: 503, error: "unavailable", title: "Too many requests at o
 const unavailable: AppFailure = {
   status: 503,
   error: "unavailable",
-  title: "Temporarily unreachable",
-  text: "The service cannot reach its database. Nothing is lost: try again in a few seconds.",
+  title: "Temporarily unavailable",
+  text: "The service cannot reach its database. Nothing was lost: try again in a few seconds.",
   retryAfter: 2,
 };
 
@@ -170,11 +170,11 @@ const noPage = (index: string): AppFailure => ({
   status: 404,
   error: "no_app",
   title: "Nothing to show yet",
-  text: `This Space shows its files, but has no ${index}.`,
+  text: `This Space serves its files, but has no ${index}.`,
 });
 const onlyFiles: AppFailure = {
   status: 405,
   error: "invalid_request",
-  title: "This Space only shows files",
+  title: "This Space only serves files",
   text: "It has no program that could accept data.",
 };

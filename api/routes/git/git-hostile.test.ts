@@ -245,7 +245,7 @@ describe("S135 a user who lost the right during the push", () => {
         headers: { authorization: `${scheme} ${credentials}` },
         meanwhile: revoke,
       });
-      expect(answer.body).toContain("ng refs/heads/side the token that this push came with is no longer valid");
+      expect(answer.body).toContain("ng refs/heads/side the token of this push is no longer valid");
       await expectUntouched();
     }
   });

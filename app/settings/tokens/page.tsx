@@ -33,7 +33,7 @@ export default async function TokensPage({ searchParams }: Readonly<{ searchPara
       title="Access tokens"
       description="Passwords for your own programs, such as git, the command line and scripts. Each can do only what you allow."
       actions={tokens.length > 0 && create}
-      notice={noticeOf({ revoked: "Token revoked. Programs that use it are refused." }, notice)}
+      notice={noticeOf({ revoked: "Token revoked. Programs that use it have lost access." }, notice)}
       label="Access tokens"
       list={tokens}
       row={(token) => <TokenRow key={token.id} token={token} delegated={delegated.get(token.id)} />}

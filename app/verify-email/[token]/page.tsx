@@ -17,7 +17,8 @@ export default async function VerifyEmailPage({ params }: Readonly<{ params: Pro
   if (!link) {
     return (
       <Gone title="This link no longer works" action={<ButtonLink href="/login">Go to sign-in</ButtonLink>}>
-        It was used, was replaced by a newer one, or has expired. If you have already confirmed, sign in.
+        The link was already used or replaced by a newer one, or it has expired. If you have already confirmed your address, sign
+        in.
       </Gone>
     );
   }
@@ -65,7 +66,8 @@ async function FinishEmailChange({ token, userId, email }: Readonly<{ token: str
     <CardFrame>
       <CardHeader title="Confirm your new address">
         <strong className="text-ink">{email}</strong> will become the address of the account{" "}
-        <strong className="text-ink">{user?.username}</strong>.{session?.userId !== userId && " Sign in to it to confirm that."}
+        <strong className="text-ink">{user?.username}</strong>.
+        {session?.userId !== userId && " Sign in to that account to confirm this."}
       </CardHeader>
       <div className="px-6 pt-5 pb-6">
         {session?.userId === userId ? (

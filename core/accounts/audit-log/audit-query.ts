@@ -50,7 +50,7 @@ export function parseAuditQuery(text: string): AuditFilter {
 
 function parseType(value: string): string {
   if (!TYPE.test(value))
-    throw invalid("Write a type such as type:oauth_app.create, or type:oauth_app.* for all types of a kind.");
+    throw invalid("Enter a type, such as type:oauth_app.create, or type:oauth_app.* for all types of a kind.");
   return value.includes(".") ? value : `${value}.*`;
 }
 
@@ -61,7 +61,7 @@ function parseTime(value: string, name: "since" | "until"): Date {
   // Entries are never that old, and Postgres has no year 0.
   const at = new Date(Math.max(new Date(value).getTime(), 0));
   if ((!isDay && !isMoment) || Number.isNaN(at.getTime()))
-    throw invalid(`Write ${name} with a date, such as ${name}:2026-11-21, or a time, such as ${name}:2026-11-21T09:30Z.`);
+    throw invalid(`Enter ${name} with a date, such as ${name}:2026-11-21, or a time, such as ${name}:2026-11-21T09:30Z.`);
   return name === "until" && isDay ? new Date(at.getTime() + 24 * 60 * 60 * 1000) : at;
 }
 

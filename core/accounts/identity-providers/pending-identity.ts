@@ -78,7 +78,10 @@ export async function signUpWithIdentity(
     const { data } = await useOneTimeToken(tx, token, "pending-identity");
     const { id, slug, name, orgId, isSignUpAllowed } = await requireLiveProvider(tx, data.providerId);
     if (orgId !== null || !isSignUpAllowed || data.email === null) {
-      throw new ServiceError("forbidden", `${name} cannot create accounts here. Sign in to your account, or create one first.`);
+      throw new ServiceError(
+        "forbidden",
+        `You cannot create an account with ${name} here. Sign in to your account, or create one first.`,
+      );
     }
     const email = parseEmailAddress(data.email);
     const userId = await insertUser(tx, { handle, fullName, email, passwordHash: null }, undefined, from);

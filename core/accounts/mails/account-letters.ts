@@ -46,7 +46,7 @@ type Change = { username: string; newEmail: string };
 /** To the current address when a change is requested, while it can still be stopped. */
 export function emailChangeRequestedLetter({ username, newEmail }: Change): Letter {
   return letter(`Your ${env().BRAND_NAME} e-mail address is about to change`, username, [
-    `Somebody who is signed in to your account has requested to change your address to ${newEmail}. It changes when the link sent there is opened.`,
+    `Somebody who is signed in to your account has asked to change its e-mail address to ${newEmail}. The address changes when the link sent there is opened.`,
     `If it was not you, choose a new password now, which cancels the change:\n${link("/forgot-password")}`,
   ]);
 }
@@ -71,7 +71,7 @@ export function resetPasswordLetter({ username, token }: { username: string; tok
 /** Sent after every change of a password, so that the owner notices a change by somebody else. */
 export function passwordChangedLetter({ username }: { username: string }): Letter {
   return letter(`Your ${env().BRAND_NAME} password was changed`, username, [
-    "Your password was just changed, and your other sessions were signed out.",
+    "Your password was just changed, and your other sessions were ended.",
     `If it was not you, choose a new password now:\n${link("/forgot-password")}`,
   ]);
 }

@@ -16,9 +16,9 @@ export function privilegeRequestLetter({ name, clientId }: App, organization: Or
 /** To the organization's administrators: their request was granted. */
 export function privilegeGrantedLetter({ id, name }: App, organization: Organization): Letter {
   return letter(`${name} can now exchange tokens for ${organization.name}`, "there", [
-    `The operator allowed the app ${name} to exchange tokens for members of ${organization.fullName}. The app's page has a command to try it, the token duration and the scopes:`,
+    `The operator has allowed the app ${name} to exchange tokens for members of ${organization.fullName}. The app's page has a command to try it, the token duration and the scopes:`,
     link(`/organizations/${encodeURIComponent(organization.name)}/settings/applications/${id}`),
-    "Store its secret where only your server can read it: anyone who has it can act for any member within the organization.",
+    "Store the app's secret where only your server can read it: anyone who has it can act for any member within the organization.",
   ]);
 }
 

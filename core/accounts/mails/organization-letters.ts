@@ -19,7 +19,7 @@ type HandedOver = { greeted: string; by: string; organization: string };
 /** To the new administrator. */
 export function handedOverLetter({ greeted, by, organization }: HandedOver): Letter {
   return letter(`You are now an administrator of ${organization} on ${env().BRAND_NAME}`, greeted, [
-    `${by} has transferred the organization ${organization} to you. You are now its administrator.`,
+    `${by} has transferred the organization ${organization} to you and made you an administrator.`,
     link(`/organizations/${organization}`),
   ]);
 }
@@ -34,7 +34,7 @@ export function heldSecretLetter(apps: readonly App[], owner: string, organizati
     isOne
       ? `${owner} is no longer an administrator of ${organization.fullName}, but owns the app ${first?.name}, which is bound to it. Anyone who has its secret can exchange tokens for members of the organization, and ${owner} may still have it.`
       : `${owner} is no longer an administrator of ${organization.fullName}, but owns apps that are bound to it. Anyone who has the secret of one can exchange tokens for members of the organization, and ${owner} may still have these secrets.`,
-    "Rotate the secret, so that the old one can get no more tokens; existing tokens stay valid until they expire. Or unbind the app, which revokes all of them at once:",
+    `Rotate ${isOne ? "the secret" : "each secret"}, so that the old one can get no more tokens; existing tokens stay valid until they expire. Or unbind the app, which revokes all its tokens at once:`,
     ...apps.map(({ id, name }) =>
       [
         ...(isOne ? [] : [name]),

@@ -18,7 +18,7 @@ export function secondStepFailedLetter({ username }: { username: string }): Lett
 }
 
 export function recoveryCodeUsedLetter({ username, left }: { username: string; left: number }): Letter {
-  const rest = left === 0 ? "It was the last one." : `${left} ${left === 1 ? "is" : "are"} left.`;
+  const rest = left === 0 ? "That was the last one." : `${left} ${left === 1 ? "is" : "are"} left.`;
   return letter(`A recovery code was used to sign in to ${env().BRAND_NAME}`, username, [
     `One of your recovery codes was just used instead of your second step. ${rest}`,
     `Create new ones, or set up your second step again:\n${link("/settings/security")}`,
@@ -61,6 +61,6 @@ export function identityUnlinkedLetter({ username, provider, displayName, isWayI
     isWayIn
       ? `${displayName} at ${provider} can no longer sign in to your account.`
       : `${displayName} at ${provider} is no longer linked to your account.`,
-    `If it was not you, check the linked accounts:\n${link("/settings/linked-accounts")}`,
+    `If it was not you, check your linked accounts:\n${link("/settings/linked-accounts")}`,
   ]);
 }

@@ -44,7 +44,7 @@ export async function createOrganization(
   });
   const fullName = given.fullName || handle.spelled;
   const adminId = actor.kind === "command" ? input.ownerId : actorId(actor);
-  if (!adminId) throw invalidRequest("Enter the user who will administer it.", "owner");
+  if (!adminId) throw invalidRequest("Enter the username of the organization's first administrator.", "owner");
   if (actor.kind !== "command") await consumeThrottle(throttleKey("create-organization", adminId), CREATE_LIMIT);
   const id = newId();
   await db().$transaction(async (tx) => {

@@ -21,7 +21,10 @@ export function checkPassword(value: unknown, names: readonly string[], field = 
   if (length > PASSWORD_MAX_CHARACTERS) throw invalidRequest(`Use at most ${PASSWORD_MAX_CHARACTERS} characters.`, field);
   if (isEasilyGuessed(password)) throw invalidRequest("This password is easy to guess. Choose another.", field);
   if (isMadeFromNames(password, [...names, env().BRAND_NAME])) {
-    throw invalidRequest("This password is based on a name that others know. Choose another.", field);
+    throw invalidRequest(
+      "This password is based on your name, your e-mail address or the name of this service. Choose another.",
+      field,
+    );
   }
   return password;
 }

@@ -32,7 +32,7 @@ async function inThread<T>(question: PasswordQuestion): Promise<T> {
     return await askThread<T>(question).catch(() => askThread<T>(question));
   } catch (error) {
     log().error({ err: error }, "a password could not be hashed or compared");
-    throw new ServiceError("unavailable", "The service is overloaded at the moment. Try again shortly.", {
+    throw new ServiceError("unavailable", "The service is overloaded. Try again in a moment.", {
       retryAfterSeconds: 5,
     });
   }

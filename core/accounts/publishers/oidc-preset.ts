@@ -8,7 +8,7 @@ export const oidc: Preset = {
     {
       name: "issuer",
       label: "Issuer",
-      hint: "Exactly the iss of its tokens. Its keys are found through /.well-known/openid-configuration.",
+      hint: "Exactly the iss claim of its tokens. Its keys are found through /.well-known/openid-configuration.",
       placeholder: "https://ci.example.com",
       isRequired: true,
       shape: /^https:\/\/[^\s/?#@]+(\/[^\s?#]*)?$/,
@@ -46,7 +46,7 @@ function readClaimLines(text: string): Claims {
   for (const line of text.split(/\r?\n/).filter((one) => one.trim() !== "")) {
     const at = line.indexOf("=");
     const [name, value] = [line.slice(0, Math.max(at, 0)).trim(), line.slice(at + 1).trim()];
-    if (!/^\S+$/.test(name) || value === "") throw refuse("Write each claim as name = value, one per line.");
+    if (!/^\S+$/.test(name) || value === "") throw refuse("Enter each claim as name = value, one per line.");
     if (PROTOCOL_CLAIMS.has(name)) throw refuse(`${name} is always checked. Use claims that identify the job.`);
     // As an object's property it would silently disappear, and the condition with it.
     if (name === "__proto__") throw refuse(`${name} cannot be a claim's name here.`);

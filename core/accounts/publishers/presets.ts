@@ -52,7 +52,7 @@ const github: Preset = {
     {
       name: "repositoryId",
       label: "Repository ID",
-      hint: "The repository's number. If empty, it is recorded from the first run.",
+      hint: "The repository's numeric ID. If empty, it is recorded from the first run.",
       placeholder: "74",
       shape: NUMBER,
       problem: "Enter only the number; GitHub's API returns it as id.",
@@ -60,7 +60,7 @@ const github: Preset = {
     {
       name: "repositoryOwnerId",
       label: "Owner ID",
-      hint: "The number of the account or organization. If empty, it is recorded from the first run.",
+      hint: "The numeric ID of the account or organization. If empty, it is recorded from the first run.",
       placeholder: "65",
       shape: NUMBER,
       problem: "Enter only the number; GitHub's API returns it as owner.id.",

@@ -83,6 +83,6 @@ async function requireFewTurns(tx: Db, userId: string): Promise<void> {
     },
   });
   if (turns < TURNS_PER_HOUR) return;
-  const text = "The second step was turned on and off too often. Try again in an hour.";
+  const text = "You have turned the second step on and off too often. Try again in an hour.";
   throw new ServiceError("rate_limited", text, { retryAfterSeconds: 60 * 60 });
 }

@@ -59,13 +59,17 @@ export async function confirmTotp(actor: Person, input: { code: string }, from: 
   const { userId } = actor;
   const code = plainText("code", input.code, 100);
   const enrolment = await enrolledSecret(userId);
-  if (!enrolment) throw new ServiceError("gone", "This took longer than half an hour. Start again with a new code to scan.");
+  if (!enrolment) throw new ServiceError("gone", "The setup took longer than half an hour. Start again and scan the new code.");
   const attempt = await countSecondStepAttempt(userId, "code", from);
   const step = matchingStep(enrolment.secret, code);
   if (step === undefined) {
-    throw new ServiceError("unauthorized", "This code is incorrect. Check the clock of your app's device.", {
-      field: "code",
-    });
+    throw new ServiceError(
+      "unauthorized",
+      "This code is incorrect. Enter the current one, and make sure that the clock of the device that shows it is right.",
+      {
+        field: "code",
+      },
+    );
   }
   const letter = "An authenticator app was set up. Signing in now requires a code from it, or another second step.";
   await changeSecondStep(actor, { letter, from }, async (tx, record) => {

@@ -37,7 +37,7 @@ export async function listCollections(actor: Actor, search: CollectionSearch = {
   const { page, pageSize, skip, take } = pageBounds(search);
   const { owners = [], containing = [] } = search;
   if (owners.length > FILTERS_MAX || containing.length > FILTERS_MAX) {
-    throw invalidRequest(`Request at most ${FILTERS_MAX} at a time.`);
+    throw invalidRequest(`Use at most ${FILTERS_MAX} owners and ${FILTERS_MAX} items in one search.`);
   }
   const readable = await readableOwners(actor, "collection.read");
   const conditions = [readableWhere("c", readable)];

@@ -76,9 +76,9 @@ export async function deletePullRequestRef(
   };
   await ask(actor, repo);
   if (!discussion.isPullRequest) throw conflict("Only a pull request has commits of its own.");
-  if (discussion.status === "open" || discussion.status === "draft") throw conflict("Close it first.");
+  if (discussion.status === "open" || discussion.status === "draft") throw conflict("Close the pull request first.");
   const isDeleted = await removePullRequestRef(actorNow, repo, discussion.num, ask);
-  if (!isDeleted) throw conflict("Its commits are already deleted.");
+  if (!isDeleted) throw conflict("The commits of this pull request are already deleted.");
 }
 
 /**
@@ -96,5 +96,5 @@ async function removePullRequestRef(actorNow: ActorNow, repo: Repo, num: number,
     const change = { ref, oldSha, newSha: null };
     if (await changeRefs(repo, actor, [change], () => updateRefs(path, [change]))) return true;
   }
-  throw conflict("Somebody is pushing to it. Try again.");
+  throw conflict("Somebody is pushing to this pull request. Try again in a moment.");
 }

@@ -70,7 +70,7 @@ export async function mergePullRequest(
     }
     if (!baseSha && baseRef !== `refs/heads/${repo.defaultBranch}`) throw conflict("The base branch no longer exists.");
     if (baseSha && (await isAncestor(path, headSha, baseSha)))
-      throw conflict("The base branch already contains all of its commits.");
+      throw conflict("The base branch already contains all commits of this pull request.");
     const isForward = !baseSha || (input.isFastForward === true && (await isAncestor(path, baseSha, headSha)));
     if (input.isFastForward && !isForward) {
       throw conflict("The base branch has newer commits: a merge commit is required.");
@@ -117,9 +117,9 @@ async function holdRoom({ owner }: Repo, { path }: Quarantine): Promise<Hold | u
 
 function requireMergeable({ isPullRequest, status, baseRef }: Discussion): string {
   if (!isPullRequest || !baseRef) throw conflict("Only a pull request can be merged.");
-  if (status === "merged") throw conflict("It is already merged.");
-  if (status === "draft") throw conflict("This is a draft. Open it for review first.");
-  if (status === "closed") throw conflict("It is closed. Reopen it first.");
+  if (status === "merged") throw conflict("This pull request is already merged.");
+  if (status === "draft") throw conflict("This pull request is a draft. Open it for review first.");
+  if (status === "closed") throw conflict("This pull request is closed. Reopen it first.");
   return baseRef;
 }
 
@@ -154,7 +154,7 @@ async function mergeCommit(
 ): Promise<string> {
   const merged = await mergeTree(path, baseSha, headSha, objectsOf(quarantine));
   if (merged.outcome === "conflicts") throw conflict(conflictSentence(merged.files));
-  if (merged.outcome === "unrelated") throw conflict("It has no history in common with the base branch.");
+  if (merged.outcome === "unrelated") throw conflict("This pull request has no history in common with the base branch.");
   const signature = await signatureOf(actor);
   const lines = [
     `tree ${merged.tree}`,

@@ -90,7 +90,7 @@ async function resolveHead(path: string, head: NewPullRequest["head"], baseSha: 
   const sha = await resolveRef(path, branchRef(head.branch));
   if (!sha) throw notFound("Revision");
   if (baseSha && (await isAncestor(path, sha, baseSha))) {
-    throw conflict("This branch has no commits that the base branch lacks.", "head");
+    throw conflict("The base branch already contains all commits of this branch.", "head");
   }
   return sha;
 }

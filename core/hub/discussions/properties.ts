@@ -42,7 +42,8 @@ export async function changeStatus(
     await requireUpdating(to, discussion.authorId);
     if (comment) await requireWriting(to);
     if (discussion.status === "merged") throw conflict("A merged pull request cannot be reopened.");
-    if (discussion.status === status) throw conflict(`It is already ${status}.`);
+    if (discussion.status === status)
+      throw conflict(`The ${discussion.isPullRequest ? "pull request" : "discussion"} is already ${status}.`);
     if (lacking) throw conflict(lacking);
     if (comment) await insertComment(to, comment);
     const { event } = await setStatus(tx, to, status);
@@ -60,7 +61,8 @@ async function lackingRef(actor: Actor, name: DiscussionName): Promise<string | 
   // A pull request may propose the first commit of an empty repository.
   const isEmpty = baseRef === `refs/heads/${repo.defaultBranch}`;
   if (!baseSha && !isEmpty) return "The base branch no longer exists. Open a new pull request.";
-  if (!(await resolveRef(path, pullRequestRef(num)))) return `It has no commits. Push to ${pullRequestRef(num)} first.`;
+  if (!(await resolveRef(path, pullRequestRef(num))))
+    return `The pull request has no commits. Push to ${pullRequestRef(num)} first.`;
   return undefined;
 }
 
@@ -89,7 +91,7 @@ export async function changeTitle(actor: Actor, name: DiscussionName, input: { t
   return changeDiscussion(actor, name, async (to) => {
     const { tx, actorId, repo, discussion: before } = to;
     await requireUpdating(to, before.authorId);
-    if (before.title === title) throw conflict("It already has this title.", "title");
+    if (before.title === title) throw conflict("This is already the title.", "title");
     const discussion = await tx.discussion.update({ where: { id: before.id }, data: { title, updatedAt: new Date() } });
     const data = { from: before.title, to: title };
     const [shown] = await insertEvents(tx, before.id, [{ type: "title-change", authorId: actorId, data }]);

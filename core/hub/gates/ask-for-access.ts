@@ -50,7 +50,10 @@ export async function askForAccess(
   const asked = changeGate(actor, found, "repo.request_access", async (tx, repo) => {
     const before = await tx.accessRequest.findUnique({ where, select: { status: true } });
     if (before?.status === "rejected") {
-      throw new ServiceError("forbidden", "Your request was rejected. Only the repository's managers can change the decision.");
+      throw new ServiceError(
+        "forbidden",
+        "Your request was rejected. Only the repository's maintainers can change the decision.",
+      );
     }
     if (before) return before.status as AccessRequestStatus;
     if (await may(actor, "repo.read_content", repoResource(repo), tx))
@@ -81,7 +84,7 @@ export async function withdrawAccessRequest(actor: Actor, repoId: string, from: 
     const request = await tx.accessRequest.findUnique({ where, select: { status: true } });
     if (!repo || !request) throw notFound("Request");
     if (request.status === "rejected") {
-      throw conflict("This request was already decided. Only the repository's managers can change the decision.");
+      throw conflict("This request was already decided. Only the repository's maintainers can change the decision.");
     }
     await tx.accessRequest.delete({ where });
     await recordAccessAudit(tx, actor, "withdraw", { repo, subjectId: userId, from });

@@ -143,7 +143,7 @@ function accessAnswerLetter({ greeted, repo, answer, reason }: Answered): Letter
   const address = link(repoPath(type, fullName));
   if (answer === "rejected") {
     return letter(`Your request for access to ${fullName} was rejected`, greeted, [
-      `The managers of the ${type} ${fullName} have rejected your request for access.`,
+      `The maintainers of the ${type} ${fullName} have rejected your request for access.`,
       ...(reason ? [`Message: ${reason}`] : []),
       address,
     ]);

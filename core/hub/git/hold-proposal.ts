@@ -19,7 +19,7 @@ const shareOf = (quota: number): number => Math.min(GB, quota / 20);
 export const proposalRefusal = ({ handle }: StorageOwner, what: string): ServiceError =>
   new ServiceError(
     "storage_full",
-    `The storage of ${handle} has no space for ${what}. Proposals by others can use only a small part of it. Ask for permission to push.`,
+    `Pull requests from others can use only a small part of the storage of ${handle}, and that part has no space for ${what}. Ask for permission to push, or try again later.`,
   );
 
 /**

@@ -31,7 +31,8 @@ export type Told = { id: string } & (
 /** How long the launcher may take to start git. */
 export const LAUNCH_MAX_MS = 10_000;
 
-const notInTime = () => new ServiceError("unavailable", "Git did not start in time. Try again soon.", { retryAfterSeconds: 5 });
+const notInTime = () =>
+  new ServiceError("unavailable", "Git did not start in time. Try again in a moment.", { retryAfterSeconds: 5 });
 
 /** A git process that the launcher starts, with the events and properties of Node's own child processes. */
 export class LaunchedGit extends EventEmitter {

@@ -41,7 +41,7 @@ export class TooMuchOutput extends GitFailed {
 /** Git had not ended by its deadline, or ran out of memory. */
 export class RanOutOfTime extends ServiceError {
   constructor(cause?: unknown) {
-    super("unavailable", "This takes git too much time or memory. Try again later, or clone the repository.", {
+    super("unavailable", "This would take git too much time or memory. Try again later, or clone the repository.", {
       cause,
       retryAfterSeconds: 60,
     });
@@ -160,7 +160,7 @@ async function spawnHere(
     await once(child, "spawn");
   } catch (error) {
     if (hasStreams) throw error;
-    throw new ServiceError("unavailable", "The service is overloaded at the moment. Try again shortly.", {
+    throw new ServiceError("unavailable", "The service is overloaded. Try again in a moment.", {
       retryAfterSeconds: 5,
     });
   }

@@ -108,7 +108,7 @@ export const externalIdSchema = z
 export const fullNameSchema = z
   .string()
   .max(300)
-  .regex(/^[^/]+\/[^/]+$/, "write owner/name");
+  .regex(/^[^/]+\/[^/]+$/, "use owner/name");
 
 /** A repository as its platform describes it. */
 export const describedRepoSchema = z.object({

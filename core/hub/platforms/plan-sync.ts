@@ -56,7 +56,7 @@ export function resolveEntries(entries: Entry[], owners: Map<string, NamedOwner>
     if (owner) entry.owner = owner;
     else entry.refusal = notFound("Owner");
     if (before && before.type !== entry.described.type) {
-      entry.refusal = conflict(`It is a ${before.type}. The type cannot change.`, "type");
+      entry.refusal = conflict(`This repository is a ${before.type}, and its type cannot change.`, "type");
     }
   }
 }

@@ -20,7 +20,7 @@ export function errorsOfValues(card: Values, type: RepoType): string[] {
   const { tags, sdk, license } = card;
   const licenses = [license ?? []].flat();
   return [
-    ...(isListOfText(tags ?? []) ? [] : ["tags: write a list of words."]),
+    ...(isListOfText(tags ?? []) ? [] : ["tags: must be a list of words."]),
     ...(sdk === undefined || typeof sdk === "string" ? [] : ["sdk: must be one word."]),
     ...(licenses.every((each) => LICENSES.includes(String(each))) ? [] : [`"license" must be one of [${LICENSES.join(", ")}]`]),
     ...(type === "model" ? errorsOfIndex(card["model-index"]) : []),

@@ -119,7 +119,10 @@ export async function createRepoWithFiles(
   from: RequestOrigin,
 ): Promise<Repo> {
   if (files.length > FILES_MAX) {
-    throw new ServiceError("payload_too_large", `Create the repository with at most ${FILES_MAX} files, and commit the others.`);
+    throw new ServiceError(
+      "payload_too_large",
+      `Create the repository with at most ${FILES_MAX} files, and commit the others afterwards.`,
+    );
   }
   const given = files.map(({ path, content }): FirstFile => ({ path: parsePath(path), content }));
   const started = autoInit ? firstFiles(input, license) : [];

@@ -139,8 +139,8 @@ async function copyContent(
 }
 
 const TOO_MUCH_ROOM =
-  "The copy would need more space than this repository, which stores files as differences from versions that no branch or tag has. " +
-  "Clone it, and push the clone to a new repository.";
+  "The copy would need more space than the original, which stores files as differences from versions that are no longer on any branch or tag. " +
+  "Clone the repository and push the clone to a new one instead.";
 
 /** Copies only what branches and tags reach: other objects belong to pull requests, or were removed from the history. */
 async function copyObjects(

@@ -103,7 +103,7 @@ export async function parseFrontMatter(text: string, within?: string): Promise<F
 export async function checkCard(text: string, type: RepoType): Promise<CardCheck> {
   const yaml = frontMatterOf(text);
   if (yaml === undefined)
-    return { errors: [], warnings: ["There is no front matter: YAML between two lines of ---, at the top."] };
+    return { errors: [], warnings: ["The file has no front matter: YAML between two lines of ---, at the top."] };
   if (yaml.length > FRONT_MATTER_MAX_CHARACTERS) {
     const most = `${FRONT_MATTER_MAX_CHARACTERS / 1024} KiB`;
     return { errors: [], warnings: [`The front matter is longer than ${most}.`] };

@@ -111,7 +111,8 @@ export class ShardCheck {
       for await (const loaded of loadChunks(this.#repoId, placeTerms([file.terms]))) {
         const { start, end, bytes } = loaded.term;
         if (loaded.count !== end - start) throw refuse(`The file ${file.hash} refers to chunks that a xorb does not have.`);
-        if (loaded.dataEnd(loaded.count - 1) !== bytes) throw refuse(`A piece of the file ${file.hash} has a different size.`);
+        if (loaded.dataEnd(loaded.count - 1) !== bytes)
+          throw refuse(`A piece of the file ${file.hash} does not have the size that the shard states.`);
         yield loaded;
       }
     } catch (error) {

@@ -22,7 +22,7 @@ describe("a chunk", () => {
 
   test.each([
     ["of an unknown version", Buffer.concat([Buffer.from([1]), packedChunk(text).subarray(1)])],
-    ["compressed in an unknown way", Buffer.from([0, 1, 0, 0, 3, 1, 0, 0, 7])],
+    ["compressed with an unknown method", Buffer.from([0, 1, 0, 0, 3, 1, 0, 0, 7])],
     ["of no bytes", packedChunk(text, "none", { bytes: 0 })],
     ["larger than a chunk", packedChunk(Buffer.alloc(CHUNK_MAX_BYTES + 1), "lz4")],
     ["of two sizes", packedChunk(text, "none", { bytes: text.length - 1 })],

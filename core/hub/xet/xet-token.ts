@@ -109,7 +109,7 @@ async function requireHolder(
   { repoId, right }: { repoId: string; right: XetRight },
 ): Promise<Repo> {
   const actor = holder ? await actorNow(holder) : anonymous;
-  if (!actor) throw new ServiceError("unauthorized", "The access of this token was revoked.");
+  if (!actor) throw new ServiceError("unauthorized", "This token's access was revoked.");
   countAgainst(actor);
   const repo = await readRepo(repoId);
   if (!repo) throw notFound("Repository");

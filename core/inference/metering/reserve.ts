@@ -62,7 +62,7 @@ async function refusal(account: InferenceAccount, month: string): Promise<Servic
       FROM inference_meter m WHERE m.owner_id = ${account.ownerId} AND m.month = ${month}::date`;
   const { tokenLimit = null, requestLimit = null, tokens = 0n, requests = 0, underWay = 0 } = row ?? {};
   const whose = account.orgId ? "The organization's" : "Your";
-  const until = `It is reset on ${nextMonth(month)}.`;
+  const until = `The allowance is reset on ${nextMonth(month)}.`;
   if (requestLimit !== null && requests >= requestLimit) {
     return new ServiceError(
       "quota_exceeded",

@@ -34,7 +34,8 @@ export function parseBaseUrl(value: unknown): string {
 export function parseApiKey(value: unknown): string | null {
   const key = plainText("apiKey", value ?? "", KEY_MAX_CHARACTERS).trim();
   if (key === "") return null;
-  if (!/^[\x21-\x7e]+$/.test(key)) throw invalidRequest("A key has letters, digits and symbols, without spaces.", "apiKey");
+  if (!/^[\x21-\x7e]+$/.test(key))
+    throw invalidRequest("A key can contain letters, digits and symbols, but no spaces.", "apiKey");
   return key;
 }
 
@@ -67,7 +68,7 @@ export function parseModel(input: { name: unknown; upstreamName?: unknown; plans
 function modelName(field: string, value: unknown): string {
   const name = plainText(field, value, MODEL_NAME_MAX_CHARACTERS).trim();
   if (!/^[\x21-\x7e]+$/.test(name)) {
-    throw invalidRequest("A model's name has letters, digits and symbols such as - . : and /, without spaces.", field);
+    throw invalidRequest("A model's name can contain letters, digits and symbols such as - . : and /, but no spaces.", field);
   }
   return name;
 }

@@ -70,7 +70,7 @@ function requireKnown(body: Record<string, unknown>, options: Record<string, unk
     throw invalidRequest(sentence, field.slice(0, 100));
   }
   if (TEMPLATE_ARGUMENTS.some((name) => Object.hasOwn(Object(body.chat_template_kwargs), name))) {
-    const sentence = `\`chat_template_kwargs\` has no ${TEMPLATE_ARGUMENTS.join(" and no ")} here.`;
+    const sentence = `\`chat_template_kwargs\` cannot contain ${TEMPLATE_ARGUMENTS.join(" or ")} here.`;
     throw invalidRequest(sentence, "chat_template_kwargs");
   }
   if (Object.keys(options).every((name) => STREAM_OPTIONS.has(name))) return;

@@ -142,7 +142,10 @@ async function readAnswer(model: UsableModel, answered: Answered, counter: Answe
   const text = await readText(answered, ANSWER_MAX_BYTES);
   if (text === undefined) {
     const most = `${ANSWER_MAX_BYTES / 1024 ** 2} MiB`;
-    throw new ServiceError("upstream_error", `The response is larger than ${most}. Request less at once, or a stream.`);
+    throw new ServiceError(
+      "upstream_error",
+      `The response is larger than ${most}. Request less at once, or stream the response.`,
+    );
   }
   return inTurn(text, () => {
     const data = jsonObject(text);
@@ -163,7 +166,7 @@ function written(data: Record<string, unknown>, { provider, name }: UsableModel)
     return JSON.stringify(data);
   } catch (cause) {
     // A value that can be parsed can still be nested too deeply to serialize.
-    log().warn({ provider: provider.name, model: name, err: cause }, "an inference provider's answer cannot be written");
+    log().warn({ provider: provider.name, model: name, err: cause }, "an inference provider's response cannot be written");
     throw new ServiceError("upstream_error", "The response from the provider of this model could not be read.", { cause });
   }
 }

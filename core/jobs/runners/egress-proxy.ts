@@ -194,7 +194,7 @@ async function tunnel(incoming: IncomingMessage, inside: Duplex, head: Buffer, o
 async function passOn(incoming: IncomingMessage, answer: ServerResponse, open: Open): Promise<void> {
   try {
     const url = new URL(incoming.url ?? "");
-    if (url.protocol !== "http:") throw new TypeError("only http:// addresses go without CONNECT");
+    if (url.protocol !== "http:") throw new TypeError("URLs other than http:// require CONNECT");
     const socket = await open(targetOf(url.href), answer);
     const framing = incoming.headers["transfer-encoding"] !== undefined && { "transfer-encoding": "chunked" };
     const outgoing = httpRequest(

@@ -27,7 +27,7 @@ function parseTimezone(name: string): string {
   try {
     return new Intl.DateTimeFormat("en", { timeZone: name }).resolvedOptions().timeZone;
   } catch {
-    const sentence = "Enter a time zone of the IANA list: Europe/Zurich, America/New_York, UTC.";
+    const sentence = "Enter a time zone from the IANA list, such as Europe/Zurich, America/New_York or UTC.";
     throw invalidRequest(sentence, "timezone");
   }
 }
@@ -51,6 +51,6 @@ export function nextRunAt({ schedule, timezone }: { schedule: string; timezone: 
 
 const notUnderstood = () =>
   invalidRequest(
-    "Write five fields (minute, hour, day of the month, month, day of the week), such as 0 9 * * 1 for Mondays at nine; or one of @hourly, @daily, @weekly, @monthly, @yearly.",
+    "Enter five fields (minute, hour, day of the month, month, day of the week), such as 0 9 * * 1 for Mondays at nine; or one of @hourly, @daily, @weekly, @monthly, @yearly.",
     "schedule",
   );

@@ -106,7 +106,7 @@ export async function runScheduleNow(
   return changeSchedule(actor, of, async (tx, row, owner) => {
     if (!row.mayOverlap && (await isRunning(tx, row))) {
       const sentence =
-        "The last run is still running, and this schedule does not allow overlapping runs. Wait for it, or cancel it.";
+        "The last run is still running, and this schedule does not allow overlapping runs. Wait for it to finish, or cancel it.";
       throw conflict(sentence);
     }
     const { dockerImage, spaceId } = jobSpecSchema.parse(row.spec);

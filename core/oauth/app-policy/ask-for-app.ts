@@ -81,7 +81,7 @@ type Asked = { greeted: string; asker: string; organization: string; app: string
 /** The email to the administrators of an organization. The owner chooses the app's name, so it is put in quotation marks. */
 function appRequestLetter({ greeted, asker, organization, app }: Asked): Letter {
   return letter(`${asker} requests an app for ${organization}`, greeted, [
-    `${asker} requests that the organization ${organization} allow the app "${app}". Approve or block it here:`,
+    `${asker} asks the organization ${organization} to allow the app "${app}". Approve or block it here:`,
     link(`/organizations/${organization}/settings/app-policy`),
   ]);
 }

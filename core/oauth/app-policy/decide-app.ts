@@ -28,7 +28,7 @@ export async function decideApp(
   await requirePermission(actor, "organization.manage", { orgId }, { what: "Organization" });
   const app = clientId.includes("\0") ? undefined : await findClientRecord(clientId);
   if (!app && decision !== null) {
-    throw new ServiceError("not_found", "There is no app with this client ID. Ask the app's owner for it.", {
+    throw new ServiceError("not_found", "There is no app with this client ID. Ask the app's owner for the correct client ID.", {
       field: "clientId",
     });
   }

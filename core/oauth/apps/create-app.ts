@@ -54,7 +54,7 @@ export async function createApp(actor: Actor, input: NewApp, from: RequestOrigin
     ownerOrgId: "orgId" in owner ? owner.orgId : null,
   };
   if (isBound && !ownership.ownerOrgId) {
-    throw invalidRequest("A user's app can be bound to an organization on its page after it is created.", "isBound");
+    throw invalidRequest("Create the app first, then bind it to an organization on the app's page.", "isBound");
   }
 
   return db().$transaction(async (tx) => {

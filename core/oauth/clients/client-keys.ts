@@ -122,10 +122,10 @@ function parseKey(key: Record<string, unknown>): EngineJwk | undefined {
   try {
     const { asymmetricKeyDetails } = createPublicKey({ key: kept as JsonWebKey, format: "jwk" });
     if (key.kty === "RSA" && (asymmetricKeyDetails?.modulusLength ?? 0) < RSA_MIN_BITS) {
-      throw problem(`RSA keys have at least ${RSA_MIN_BITS} bits.`);
+      throw problem(`RSA keys must have at least ${RSA_MIN_BITS} bits.`);
     }
     if (isCostlyKey(kept as JsonWebKey)) {
-      throw problem(`RSA keys have at most ${RSA_MAX_BITS} bits, and an exponent of at most 32 bits (usually 65537).`);
+      throw problem(`RSA keys can have at most ${RSA_MAX_BITS} bits, and an exponent of at most 32 bits (usually 65537).`);
     }
   } catch (cause) {
     if (cause instanceof ServiceError) throw cause;

@@ -66,7 +66,7 @@ const parsers: Parsers = {
   jwks_uri: (value) => parseServerAddress(value as string, "jwksUri"),
   id_token_signed_response_alg: (value) => {
     if (value === "RS256" || value === "ES256") return value;
-    throw invalid("ID tokens are signed with RS256 or ES256.");
+    throw invalid("ID tokens can only be signed with RS256 or ES256.");
   },
   require_pushed_authorization_requests: flag,
   dpop_bound_access_tokens: flag,

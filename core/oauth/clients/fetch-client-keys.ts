@@ -23,7 +23,7 @@ const resting = new Map<string, number>();
  */
 export const readClientKeys: typeof fetch = async (input, init) => {
   const { url } = new Request(input);
-  if ((resting.get(url) ?? 0) > Date.now()) throw new TypeError("its keys could not be read a moment ago");
+  if ((resting.get(url) ?? 0) > Date.now()) throw new TypeError("the keys could not be read a moment ago");
   try {
     const response = await fetchForEngine(input, init);
     if (response.status !== 200) throw new TypeError(`the server responded with status ${response.status}`);

@@ -158,7 +158,7 @@ function lineOf({ kind, name, clientId, orgId }: LeakedCredential, apps: Readonl
 
 function leakLetter({ username }: Reader, lines: readonly string[]): Letter {
   const { BRAND_NAME } = env();
-  return letter(`Your ${BRAND_NAME} token has leaked`, username, [
+  return letter(`Some of your ${BRAND_NAME} credentials have leaked`, username, [
     "Somebody found these in a public place and reported them to us:",
     lines.join("\n"),
     "Find out where they were published, for example in a repository, a log or an image. Then replace them, and check how they were used:",

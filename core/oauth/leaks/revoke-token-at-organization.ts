@@ -95,8 +95,8 @@ async function tellOwner(tx: Db, userId: string, orgId: string, { kind, name }: 
   const organization = await tx.organization.findUnique({ where: { id: orgId }, select: { fullName: true } });
   if (!person || !organization) return;
   const token = kind === "personal" ? `your access token "${name}"` : "an app's token for your account";
-  const text = `An administrator of ${organization.fullName} has blocked ${token} from the organization. It can no longer access the organization.`;
-  const advice = "Ask why before you create another one: it may have leaked.";
+  const text = `An administrator of ${organization.fullName} has blocked ${token}, which can no longer access the organization.`;
+  const advice = "Ask why before you create another one: the token may have leaked.";
   await queueMail(tx, {
     to: person.email,
     ...letter(`A token was blocked from ${organization.fullName}`, person.username, [text, advice]),

@@ -40,7 +40,7 @@ const sentences = new Map(
     },
     temporarily_unavailable: {
       title: "Temporarily unavailable",
-      text: "The service is busy, or cannot reach something that it needs. Nothing was lost: try again in a few seconds.",
+      text: "The service is busy, or cannot reach something that it depends on. Nothing was lost: try again in a few seconds.",
     },
     server_error: { title: "Something went wrong on our side", text: "The error has been logged. Try again in a moment." },
     invalid_request_uri: {

@@ -50,9 +50,10 @@ export function flawOf({ alg, issuer, claims }: UnprovenIdToken, now = Math.floo
   const { exp, nbf, iat } = claims as Record<string, unknown>;
   if (!isTime(exp) || !isTime(iat)) return "the token lacks exp or iat";
   if (exp <= now - SKEW_SECONDS) return "the token has expired; request a new one";
-  if (iat > now + SKEW_SECONDS) return "the token's iat is in the future; set the clock";
+  if (iat > now + SKEW_SECONDS) return "the token's iat is in the future; check the clocks of the issuer and this service";
   if (iat < now - AGE_MAX_SECONDS) return "the token is older than a day; request a new one";
-  if (nbf !== undefined && !(isTime(nbf) && nbf <= now + SKEW_SECONDS)) return "the token's nbf is in the future; set the clock";
+  if (nbf !== undefined && !(isTime(nbf) && nbf <= now + SKEW_SECONDS))
+    return "the token's nbf is in the future; check the clocks of the issuer and this service";
   return undefined;
 }
 

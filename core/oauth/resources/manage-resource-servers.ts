@@ -74,7 +74,7 @@ function parseIdentifier(value: unknown): string {
   if (url.username || url.password || identifier.includes("#") || identifier.includes("?")) {
     throw invalid("Remove usernames, queries and fragments.");
   }
-  if (plainIdentifier(url.href) !== identifier) throw invalid(`Write it as ${plainIdentifier(url.href)}`);
+  if (plainIdentifier(url.href) !== identifier) throw invalid(`Enter it as ${plainIdentifier(url.href)}`);
   if (identifier === apiAudience()) throw invalid("This is this service's own API, which needs no registration.");
   return identifier;
 }

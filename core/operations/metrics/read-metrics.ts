@@ -67,7 +67,7 @@ async function workMetrics(): Promise<Registry> {
   const registry = new Registry();
   const gauge = (name: string, help: string, label?: string) =>
     new Gauge({ name, help, registers: [registry], ...(label && { labelNames: [label] }) });
-  gauge("keyhook_database_up", "Whether the database answered").set(measured ? 1 : 0);
+  gauge("keyhook_database_up", "Whether the database responded").set(measured ? 1 : 0);
   if (!measured) return registry;
   const { work, alive, letters } = measured;
   const age = (at: Date | null) => (at === null ? 0 : Math.max(0, (Date.now() - at.getTime()) / 1000));

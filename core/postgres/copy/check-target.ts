@@ -55,8 +55,7 @@ const SESSION = `set client_encoding to 'UTF8'; set datestyle to 'ISO, MDY'; set
   set extra_float_digits to 3; set bytea_output to 'hex'; set statement_timeout to 0; set lock_timeout to 0;
   set idle_in_transaction_session_timeout to 0`;
 
-const THROUGH_POOLER =
-  "leads to a pooler, which does not keep a session's settings. Use the address of the database server itself.";
+const THROUGH_POOLER = "leads to a pooler, which does not keep a session's settings. Use the URL of the database server itself.";
 
 /** The name of a copy's sessions in `pg_stat_activity`. */
 export const COPY_APPLICATION = "keyhook copy";

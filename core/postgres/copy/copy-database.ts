@@ -95,7 +95,7 @@ async function copyContents({ source, target, tables, copied }: Sides): Promise<
     const [sent, arrived] = [await readContents(source, table), await readContents(target, table)];
     if (!isDeepStrictEqual(sent, arrived))
       throw new DatabaseCopyError(
-        `The copy of ${table.name} differs: ${sent.rows} rows there, ${arrived.rows} here. The copy was discarded.`,
+        `The copy of the table ${table.name} differs from the original: it has ${arrived.rows} rows, the original ${sent.rows}. The copy was discarded.`,
       );
     total += Number(arrived.rows);
     copied(table.name, Number(arrived.rows));
@@ -128,8 +128,7 @@ function describeDifference(here: Table[], there: Table[]): string {
   const names = (tables: Table[]) => new Map(tables.map((table) => [table.name, table.columns.join()]));
   const [ours, theirs] = [names(here), names(there)];
   const different = [...ours].filter(([name, columns]) => theirs.get(name) !== columns).map(([name]) => name);
-  return (
-    `The database has objects that this version's migrations do not create: ${different.slice(0, 5).join(", ") || "fewer tables"}. ` +
-    "Move your own tables elsewhere first."
-  );
+  return different.length > 0
+    ? `The database has tables or columns that this version's migrations do not create: ${different.slice(0, 5).join(", ")}. Move your own elsewhere first.`
+    : "The database lacks tables that this version's migrations create. Restore them from a backup first.";
 }

@@ -54,7 +54,7 @@ export async function loadDatabase({ url, name, migrations, parts, rows, beforeC
       else if (isDeepStrictEqual(tables.get(part.table), part.columns)) loaded[part.table] = await load(target, part);
       else
         throw new DatabaseCopyError(
-          `The table ${part.table} has other columns in the backup. Restore it with the version that made it.`,
+          `The table ${part.table} has different columns in the backup. Restore it with the version of the service that created it.`,
         );
     }
     for (const table of tables.keys())
@@ -92,6 +92,6 @@ function requireKnown(migrations: readonly AppliedMigration[]): Migration[] {
   if (known.length === migrations.length) return known;
   const unknown = migrations.find(({ name, checksum }) => !ours.some((one) => one.name === name && one.checksum === checksum));
   throw new DatabaseCopyError(
-    `The backup has migration ${unknown?.name} of a newer version. Restore it with that version of the service, or a later one.`,
+    `The backup contains migration ${unknown?.name} of a newer version. Restore it with that version of the service, or a later one.`,
   );
 }

@@ -77,7 +77,7 @@ class Reader {
 
   async #more(): Promise<void> {
     const { value, done } = await this.#source.next();
-    if (done) throw new DatabaseCopyError("The database's part of the backup is cut off.");
+    if (done) throw new DatabaseCopyError("The database dump in the backup is incomplete.");
     this.#rest = this.#rest.length === 0 ? Buffer.from(value) : Buffer.concat([this.#rest, value]);
   }
 }

@@ -157,7 +157,7 @@ export async function streamRequests(options: RequestStream): Promise<ReadableSt
       given.add(request.id);
       const headers = await headersNow(request);
       if (headers) ready.push(spelled({ ...request, headers }));
-      else await failRequest(request.id, "it can no longer be passed on");
+      else await failRequest(request.id, "the request can no longer be passed on");
     }
     // There may be more than fit into one hand-over.
     if (handed.length > 0) isNews = true;

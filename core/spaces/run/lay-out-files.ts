@@ -139,9 +139,9 @@ async function listFiles(
   let bytes = 0;
   for (const { entry, path } of leaves) {
     signal?.throwIfAborted();
-    if (!isSafePath(path)) throw new CannotLayOut(`The name ${JSON.stringify(path)} cannot be written.`);
+    if (!isSafePath(path)) throw new CannotLayOut(`The file name ${JSON.stringify(path)} is not allowed.`);
     if (entry.type === "submodule") {
-      note(`${path} is in another repository and was skipped`);
+      note(`${path} is a submodule and was skipped`);
     } else if (entry.type === "symlink") {
       const target = (await objects.read(entry.oid, LINK_MAX_BYTES))?.bytes.toString("utf8") ?? "";
       if (staysWithin(path, target)) links.push({ path, target });
@@ -153,7 +153,7 @@ async function listFiles(
       files.push({ path, oid: entry.oid, size: lfs?.size ?? size, isExecutable, ...(lfs && { lfsOid: lfs.oid }) });
       bytes += lfs?.size ?? size;
     }
-    if (bytes > maxBytes) throw new CannotLayOut(`Its files are larger than ${Math.floor(maxBytes / 1024 ** 2)} MiB in total.`);
+    if (bytes > maxBytes) throw new CannotLayOut(`The files are larger than ${Math.floor(maxBytes / 1024 ** 2)} MiB in total.`);
   }
   return { files, links };
 }

@@ -40,7 +40,7 @@ export async function runSpace(
 ): Promise<End | undefined> {
   const config = readSpaceConfig(repo);
   const commit = repo.headSha;
-  if (commit === null) return { kind: "rest", stage: "NO_APP_FILE", message: "There is no commit yet." };
+  if (commit === null) return { kind: "rest", stage: "NO_APP_FILE", message: "There are no commits yet." };
   if (config.kind === "unusable") return { kind: "rest", stage: "CONFIG_ERROR", message: config.message };
   if (!(await recordStage(run, { stage: "BUILDING", commit }))) return undefined;
   // Its files are served from git by the process that is asked for them.
@@ -142,7 +142,7 @@ async function serve(
     ]);
     if (first === "late") {
       writer.note(`nothing listened on port ${config.port} for ${START_SECONDS} seconds`);
-      return crashed(run, `It did not listen on port ${config.port} within ${START_SECONDS} seconds.`, undefined);
+      return crashed(run, `The app did not listen on port ${config.port} within ${START_SECONDS} seconds.`, undefined);
     }
     const isListening = first === "listening";
     if (isListening) {
@@ -171,7 +171,7 @@ async function serve(
   }
 }
 
-const FLOODED = "It opened too many connections to the service.";
+const FLOODED = "The app opened too many connections to the service.";
 
 function stopped(reason: StopReason, writer: LogWriter): End | undefined {
   if (reason === "superseded") return undefined;
@@ -191,8 +191,8 @@ function crashed({ restarts }: { restarts: number }, message: string, startedAt:
 
 function told(exit: Exit): [note: string, message: string] {
   if (exit.kind === "failed") return [exit.reason, exit.reason];
-  if (exit.kind === "out_of_memory") return ["ended: out of memory", "It used more memory than allowed."];
-  return [`ended with code ${exit.code}`, `It ended with code ${exit.code}.`];
+  if (exit.kind === "out_of_memory") return ["ended: out of memory", "The app used more memory than allowed."];
+  return [`ended with exit code ${exit.code}`, `The app ended with exit code ${exit.code}.`];
 }
 
 function limits() {

@@ -12,7 +12,7 @@ import { RESTARTS_MAX, runSpace, type StopReason } from "./run-space.ts";
 
 /** A run that could not be created is retried after a delay that doubles each time: the pushed content may be the reason (S137). */
 const FAILED_DELAY_SECONDS = 10;
-const NOT_MADE = "It could not be started. The service's log has the reason. It will be retried.";
+const NOT_MADE = "The app could not be started; the service will try again. The service's log has the reason.";
 
 const LOST = "The service's worker stopped each time this Space ran. The operator can find the reason in the service's log.";
 

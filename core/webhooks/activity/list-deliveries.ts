@@ -94,7 +94,9 @@ async function endOfSearch({ source, sourceValues }: DeliveryConditions): Promis
 /** Turns times, a cursor and ids into a range of ids, which selects the daily partitions. */
 async function rangeOf({ since, until, cursor, text }: DeliveryFilter): Promise<IdRange> {
   if (cursor !== undefined && !isId(cursor)) {
-    throw new ServiceError("invalid_request", "This is not a cursor. Use `older` of the previous page.", { field: "cursor" });
+    throw new ServiceError("invalid_request", "This is not a valid cursor. Use `older` from the previous page.", {
+      field: "cursor",
+    });
   }
   const searched = await rangeOfId(text?.trim().toLowerCase());
   return {
@@ -136,7 +138,7 @@ const LAST_SECOND = 0xffff_ffff;
 
 function idAt(time: string, field: string): string {
   const at = Date.parse(time);
-  if (Number.isNaN(at)) throw new ServiceError("invalid_request", "Write a time such as 2026-11-22T10:00:00Z.", { field });
+  if (Number.isNaN(at)) throw new ServiceError("invalid_request", "Enter a time such as 2026-11-22T10:00:00Z.", { field });
   return firstIdAt(new Date(Math.min(Math.max(at, 0), LAST_SECOND * 1_000)));
 }
 

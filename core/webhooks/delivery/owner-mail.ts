@@ -57,7 +57,7 @@ export function webhookDisabledLetter(disabled: Disabled, greeted: string, setti
     `Nothing is sent to ${target} anymore, because ${why}.`,
     reason === "grant_ended"
       ? "Waiting deliveries are kept; events that happen while the webhook is disabled do not trigger it. To keep using the webhook with your own permissions, check where it sends events, then enable it here:"
-      : "Pending retries wait; events that happen while the webhook is disabled do not trigger it. When the target works again, enable the webhook here. Waiting deliveries are then sent, and failed ones can be replayed:",
+      : "Waiting deliveries are kept; events that happen while the webhook is disabled do not trigger it. When the target works again, enable the webhook here. The waiting deliveries are then sent, and you can replay failed ones:",
     link(`${settings}/${webhookId}`),
   ]);
 }

@@ -66,7 +66,7 @@ export function parseWebhookSecret(value: unknown): string | null {
   if (!/^[\x20-\x7e]*$/.test(text)) {
     throw refuse("secret", "Use only ASCII letters, digits, spaces and punctuation: the secret is sent in a header.");
   }
-  if (text !== text.trim()) throw refuse("secret", "A secret cannot begin or end with a space: receivers would not get it.");
+  if (text !== text.trim()) throw refuse("secret", "A secret cannot begin or end with a space: HTTP headers lose it there.");
   if (text.startsWith(PREFIX) && !isBase64(text.slice(PREFIX.length))) {
     throw refuse(
       "secret",
@@ -131,7 +131,7 @@ export function parseWatched(items: readonly WatchedItemInput[]): WatchedItemInp
   for (const { type, name } of items) {
     if (!watchTypes.includes(type)) {
       const prefixes = watchTypes.map((each) => `${each}:`).join(", ");
-      throw refuse("watched", `Write ${String(name).slice(0, 100)} with its type before it: one of ${prefixes} and the name.`);
+      throw refuse("watched", `Put the type before ${String(name).slice(0, 100)}: one of ${prefixes}.`);
     }
     const text = plainText("watched", name, 300).trim();
     distinct.set(`${type}:${text.toLowerCase()}`, { type, name: text });

@@ -89,7 +89,7 @@ async function reposNamed(tx: Db, actor: Actor, owner: WebhookOwner, items: Watc
 function splitName(type: WatchType, name: string): { handle: string; repo: string } {
   const [handle = "", repo = "", ...rest] = name.toLowerCase().split("/");
   if (isId(name)) return { handle: name, repo: "" };
-  if (!handle || !repo || rest.length > 0) throw refuse(`Write the ${type} ${name} as owner/name.`);
+  if (!handle || !repo || rest.length > 0) throw refuse(`Enter the ${type} ${name} as owner/name.`);
   return { handle, repo };
 }
 

@@ -66,7 +66,7 @@ export async function startReplay(
 async function requireRoom(tx: Db, webhookId: string): Promise<void> {
   const running = await tx.webhookReplay.count({ where: { webhookId, finishedAt: null } });
   if (running >= RUNNING_MAX) {
-    const sentence = `${RUNNING_MAX} replays of this webhook are running. Wait for one of them, or cancel one.`;
+    const sentence = `${RUNNING_MAX} replays of this webhook are running. Wait for one to finish, or cancel one.`;
     throw new ServiceError("rate_limited", sentence, { retryAfterSeconds: 30 });
   }
 }

@@ -84,7 +84,7 @@ describe("keyhook orgs and audit", () => {
     expect(readFileSync(file, "utf8")).toMatch(/^\S*,/);
     expect([(statSync(file).mode & 0o777).toString(8), readdirSync(dir)]).toEqual(["600", ["log.csv"]]);
     const nowhere = await keyhook(token, ["audit", "export", name, "-o", join(dir, "no", "such", "folder")]);
-    expect(nowhere).toMatchObject({ code: 1, stderr: expect.stringContaining("Name another file") });
+    expect(nowhere).toMatchObject({ code: 1, stderr: expect.stringContaining("Choose another file") });
     for (const bad of [
       ["--format", "xml"],
       ["--since", "yesterday"],

@@ -160,12 +160,12 @@ test("S113 an old sign-in cannot take over apps: the refusal says how to continu
     [ada.id],
   );
   const refused = await runCli(["apps", "rotate-secret", id, "--yes"], { env });
-  expect(refused).toMatchObject({ code: 1, stdout: "", stderr: expect.stringContaining("Sign in with the command line again") });
+  expect(refused).toMatchObject({ code: 1, stdout: "", stderr: expect.stringContaining("Sign in again from the command line") });
 });
 
 test("a broken file is reported before the user is sent to a browser", async () => {
   const dir = newConfigDir();
   writeFileSync(join(dir, "credentials.json"), "{");
   const { code, stdout, stderr } = await runCli(["login", world.origin], { env: { KEYHOOK_CONFIG_DIR: dir } });
-  expect([code, stdout, stderr]).toEqual([1, "", expect.stringContaining("credentials.json is broken")]);
+  expect([code, stdout, stderr]).toEqual([1, "", expect.stringContaining("credentials.json is damaged")]);
 });

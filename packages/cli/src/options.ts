@@ -7,7 +7,7 @@ export function watchedItem(text: string, before: WatchedItemInput[] = []): Watc
   const colon = text.indexOf(":");
   const type = watchTypes.find((one) => one === text.slice(0, colon));
   const name = text.slice(colon + 1);
-  if (!type || name === "") throw new InvalidArgumentError(`Write type:name, where type is one of ${watchTypes.join(", ")}.`);
+  if (!type || name === "") throw new InvalidArgumentError(`Use type:name, where type is one of ${watchTypes.join(", ")}.`);
   return [...before, { type, name }];
 }
 
@@ -34,7 +34,7 @@ export function pair(text: string, before: Record<string, string> = {}): Record<
 }
 
 export function wholeNumber(text: string): number {
-  if (!/^\d{1,9}$/.test(text) || Number(text) === 0) throw new InvalidArgumentError("Write a whole number, 1 or more.");
+  if (!/^\d{1,9}$/.test(text) || Number(text) === 0) throw new InvalidArgumentError("Use a whole number, 1 or more.");
   return Number(text);
 }
 
@@ -43,7 +43,7 @@ const UNITS = { s: 1, m: 60, h: 3_600, d: 86_400 } as const;
 /** `90s`, `30m`, `2h`, `7d`, or seconds. */
 export function duration(text: string): number {
   const [, amount, unit = "s"] = /^(\d{1,9})([smhd])?$/.exec(text) ?? [];
-  if (amount === undefined) throw new InvalidArgumentError("Write a duration such as 90s, 30m, 2h or 7d.");
+  if (amount === undefined) throw new InvalidArgumentError("Use a duration such as 90s, 30m, 2h or 7d.");
   return Number(amount) * UNITS[unit as keyof typeof UNITS];
 }
 
@@ -51,15 +51,14 @@ export function duration(text: string): number {
 export function time(text: string): string {
   if (/^\d+[smhd]$/.test(text)) return new Date(Date.now() - duration(text) * 1000).toISOString();
   const at = /^\d{4}-\d\d-\d\d/.test(text) ? Date.parse(text) : Number.NaN;
-  if (Number.isNaN(at))
-    throw new InvalidArgumentError("Write a time such as 2026-11-22T09:30:00Z, or a duration ago such as 2h.");
+  if (Number.isNaN(at)) throw new InvalidArgumentError("Use a time such as 2026-11-22T09:30:00Z, or a duration ago such as 2h.");
   return new Date(at).toISOString();
 }
 
 export function webAddress(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (!url || !/^https?:$/.test(url.protocol))
-    throw new InvalidArgumentError("Write a complete URL, such as https://hub.example.com.");
+    throw new InvalidArgumentError("Use a complete URL, such as https://hub.example.com.");
   return text;
 }
 

@@ -30,11 +30,11 @@ export class Receiver {
     this.secrets = options.secret === undefined ? environment.secrets() : ([options.secret].flat() as string[]);
     if (this.secrets.some((secret) => typeof secret !== "string" || secret === "")) {
       throw new Error(
-        "A secret is empty. Leave out `secret` to read WEBHOOK_SECRET, or give the webhook's; [] accepts requests from everybody.",
+        "A secret is empty. Leave out `secret` to read WEBHOOK_SECRET, or pass the webhook's secret; [] accepts requests from everybody.",
       );
     }
     if (options.requireSignature && this.secrets.length === 0) {
-      throw new Error("requireSignature needs the webhook's secret: set WEBHOOK_SECRET, or give `secret`.");
+      throw new Error("requireSignature needs the webhook's secret: set WEBHOOK_SECRET, or pass `secret`.");
     }
     const { requireSignature, toleranceSeconds = 300, maxBodyBytes = MIB, bodyTimeoutMs = 15_000 } = options;
     this.reception = {

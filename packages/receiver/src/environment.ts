@@ -12,8 +12,7 @@ export const environment = {
     const text = read("PORT");
     if (text === undefined) return undefined;
     const port = Number(text);
-    if (!Number.isInteger(port) || port < 0 || port > 65_535)
-      throw new Error(`PORT is "${text}": write a number from 0 to 65535.`);
+    if (!Number.isInteger(port) || port < 0 || port > 65_535) throw new Error(`PORT is "${text}": use a number from 0 to 65535.`);
     return port;
   },
   host: () => read("HOST"),

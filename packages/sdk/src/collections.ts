@@ -61,7 +61,7 @@ export const newCollectionItemSchema = z.object({
     type: z.enum(repoTypes, `write ${repoTypes.join(", ")}: other things cannot be in a collection here`),
     id: z
       .string()
-      .regex(/^[^/]+\/[^/]+$/, "write owner/name")
+      .regex(/^[^/]+\/[^/]+$/, "use owner/name")
       .meta({ description: "`owner/name`" }),
   }),
   note: z.string().nullish(),

@@ -68,7 +68,10 @@ export const discussionPageSchema = z.object({
 export const discussionDetailsSchema = discussionSchema.extend({
   events: z.array(timelineEventSchema),
   changes: z.object({ base: z.string(), mergeCommitId: z.string().optional() }).optional(),
-  filesWithConflicts: z.array(z.string()).nullish().meta({ description: "Null if git did not answer in time. Try again later." }),
+  filesWithConflicts: z
+    .array(z.string())
+    .nullish()
+    .meta({ description: "Null if git did not respond in time. Try again later." }),
   diff: z
     .string()
     .nullish()

@@ -59,7 +59,7 @@ const absent = (what: string) =>
   z
     .unknown()
     .optional()
-    .refine(isEmpty, `${what} ${what.endsWith("s") ? "are" : "is"} not offered here; leave it out`);
+    .refine(isEmpty, `${what} ${what.endsWith("s") ? "are" : "is"} not offered here; leave the field out`);
 
 function isEmpty(value: unknown): boolean {
   if (value === undefined || value === null || value === false || value === "") return true;

@@ -48,13 +48,13 @@ const FORBIDDEN_SCHEME_SHAPES = /http|^hxxp|^ms-|^x-javascript|script$/;
  */
 export function explainRedirectUri(uri: string, { ownOrigin }: RedirectUriContext = {}): string | undefined {
   if (uri === "") return "Enter a URL, such as https://app.example.com/callback.";
-  if (uri.length > REDIRECT_URI_MAX_CHARACTERS) return `Shorten it to at most ${REDIRECT_URI_MAX_CHARACTERS} characters.`;
+  if (uri.length > REDIRECT_URI_MAX_CHARACTERS) return `Shorten the URL to at most ${REDIRECT_URI_MAX_CHARACTERS} characters.`;
   if (!/^[\x21-\x7e]+$/.test(uri)) {
-    return "Use only ASCII characters without spaces: write others percent-encoded, and an international host name as xn--….";
+    return "Use only ASCII characters and no spaces: percent-encode others, and write an international host name as xn--….";
   }
   if (/[\\^`{|}<>"]/.test(uri)) return 'Percent-encode the characters \\ ^ ` { | } < > and ".';
   if (uri.includes("#")) return "Remove the fragment: nothing may follow a #.";
-  if (uri.includes("*")) return "Wildcards do not work. List each URL in full.";
+  if (uri.includes("*")) return "Wildcards are not supported. List each URL in full.";
   const scheme = SCHEME.exec(uri)?.[1];
   if (!scheme) return "Begin with a scheme, such as https://app.example.com/callback.";
   if (scheme !== scheme.toLowerCase()) return `Write the scheme in lower case: ${scheme.toLowerCase()}:`;
@@ -83,7 +83,7 @@ function explainHttp(uri: string, ownOrigin: string | undefined): string | undef
 /** The parsed address, or a sentence that says what is wrong with it. */
 function parseWebAddress(uri: string): URL | string {
   const url = /^https?:\/\/[^/?]/.test(uri) && URL.canParse(uri) ? new URL(uri) : undefined;
-  if (!url) return "Write a full URL with a host and a valid port, such as https://app.example.com/callback.";
+  if (!url) return "Enter a full URL with a host and a valid port, such as https://app.example.com/callback.";
   // With userinfo, a URL seems to lead to another host.
   if (/^https?:\/\/[^/?]*@/.test(uri)) return "Remove the username and password before the @.";
   return url;

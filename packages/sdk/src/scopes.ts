@@ -53,7 +53,7 @@ export const scopeDescriptions = {
   "write-collections": { sentence: "Create, change and delete your collections", group: "write" },
   "inference-api": {
     sentence: "Run inference requests in your name",
-    note: "They may count against your quota.",
+    note: "They count toward your monthly usage.",
     group: "act",
   },
   jobs: {

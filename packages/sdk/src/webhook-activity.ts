@@ -195,7 +195,7 @@ export const deliveryFilterSchema = z.object({
   /** The status of the latest attempt: `404`, or `5xx` for a class. */
   status: z
     .string()
-    .regex(/^[1-5](\d\d|xx)$/, "write a status such as 404, or a class such as 5xx")
+    .regex(/^[1-5](\d\d|xx)$/, "use a status such as 404, or a class such as 5xx")
     .optional(),
   cursor: z.string().optional(),
   limit: z.coerce.number().int().min(1).max(100).optional(),

@@ -103,7 +103,7 @@ export async function verifyWebhookSignature({
 }: SignedWebhook): Promise<void> {
   const secrets = [secret].flat() as string[];
   if (secrets.length === 0 || secrets.some((one) => typeof one !== "string" || one === "")) {
-    throw new TypeError("verifyWebhook: give the webhook's secret; an empty one would let everybody in");
+    throw new TypeError("verifyWebhook: pass the webhook's secret; an empty one would accept requests from everybody");
   }
   const id = headerOf(headers, "webhook-id");
   const timestamp = headerOf(headers, "webhook-timestamp");
@@ -120,7 +120,7 @@ export async function verifyWebhookSignature({
     if (!(await isSignedByAny(secrets, `${id}.${timestamp}.`, body, signatures))) {
       throw new WebhookVerificationError(
         "wrong_signature",
-        "The webhook's signature does not match. Check the secret, and that the body is as it arrived.",
+        "The webhook's signature does not match. Check the secret, and make sure that the body is unchanged.",
       );
     }
     return assertFresh(timestamp, toleranceSeconds);

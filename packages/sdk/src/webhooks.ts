@@ -16,14 +16,14 @@ export const WEBHOOK_SECRET_MAX_CHARACTERS = 500;
 
 /** A watched item as it is sent: `name` is `owner/name` of a repository, and a handle otherwise. @group Webhooks */
 export const watchedItemSchema = z.object({
-  type: z.enum(watchTypes, `write one of ${watchTypes.join(", ")}: nothing else can be watched here`),
+  type: z.enum(watchTypes, `use one of ${watchTypes.join(", ")}: nothing else can be watched here`),
   name: z.string().min(1).max(300),
 });
 export type WatchedItemInput = z.infer<typeof watchedItemSchema>;
 
 /** `discussions` is what the command-line tool of existing clients calls `discussion`. @group Webhooks */
 export const webhookDomainSchema = z
-  .enum([...eventDomains, "discussions"], `write one of ${eventDomains.join(", ")}`)
+  .enum([...eventDomains, "discussions"], `use one of ${eventDomains.join(", ")}`)
   .transform((domain): EventDomain => (domain === "discussions" ? "discussion" : domain));
 
 const watched = z.array(watchedItemSchema).max(WATCHED_MAX_PER_WEBHOOK, `watch at most ${WATCHED_MAX_PER_WEBHOOK} items`);

@@ -41,7 +41,8 @@ async function checkPooler(): Promise<Finding[]> {
 function judge(found: string, version: number, roundTripMs: number): Finding {
   const database = findings("database");
   if (version < OLDEST_VERSION) return database.fail(found, `Upgrade it to PostgreSQL ${OLDEST_VERSION} or newer.`);
-  if (roundTripMs > SLOW_MS) return database.warn(found, "Move it closer: every request waits for several round trips.");
+  if (roundTripMs > SLOW_MS)
+    return database.warn(found, "Move the database closer: every request waits for several round trips.");
   return database.ok(found);
 }
 
@@ -78,7 +79,7 @@ export async function checkAuditLog(): Promise<Finding[]> {
   if (mayChange) {
     return [
       auditLog.warn(
-        `append-only by triggers, which the role "${role}" could disable, since it owns the tables`,
+        `only triggers keep it append-only, and the role "${role}" has the rights to bypass them`,
         "Create a second role that may only log in, put it into DATABASE_URL, and the owner into DATABASE_OWNER_URL (docs/guides/audit-log.md).",
       ),
     ];
@@ -112,7 +113,12 @@ export async function checkClock(): Promise<Finding[]> {
   if (Math.abs(aheadSeconds) > HARMFUL_SECONDS) return [clock.fail(found, advice)];
   if (Math.abs(aheadSeconds) > NOTICEABLE_SECONDS) return [clock.warn(found, advice)];
   if (row.newest && row.newest.getTime() - ours > NEWEST_RECORD_TOLERANCE_SECONDS * 1000) {
-    return [clock.fail(`it shows ${new Date(ours).toISOString()}, but the audit log has ${row.newest.toISOString()}`, advice)];
+    return [
+      clock.fail(
+        `it shows ${new Date(ours).toISOString()}, but the newest audit log entry is from ${row.newest.toISOString()}`,
+        advice,
+      ),
+    ];
   }
   return [clock.ok(`${new Date(ours).toISOString()}, ${found}`)];
 }
@@ -131,7 +137,8 @@ export async function checkKeys(): Promise<Finding[]> {
       return [signingKeys.warn(`${counted(days, "day")} old`, "Create new ones: npm run --silent admin -- keys rotate")];
     return [signingKeys.ok(`${keys.length} published, the newest ${counted(days, "day")} old`)];
   } catch (error) {
-    const advice = "Start with the SECRET_KEY that the service had before; without it, everything encrypted with it is lost.";
+    const advice =
+      "Start with the SECRET_KEY that the service used before; without it, everything encrypted with that key is lost.";
     return [signingKeys.fail(`SECRET_KEY does not decrypt them (${reason(error)})`, advice)];
   }
 }

@@ -63,7 +63,7 @@ export async function checkLargeFiles(): Promise<Finding[]> {
   } catch (error) {
     const advice =
       LFS_STORAGE === "s3"
-        ? "Check the LFS_S3 settings, and that their key may read, write and delete in the bucket."
+        ? "Check the LFS_S3 settings, and make sure that the key may read, write and delete in the bucket."
         : "Make it writable for the user that runs the service.";
     return [largeFiles.fail(`${place}: ${reason(error)}`, advice)];
   }
@@ -79,7 +79,7 @@ async function within(milliseconds: number, work: Promise<void>): Promise<void> 
 export async function checkJobs(): Promise<Finding[]> {
   const jobs = findings("jobs");
   const report = await readRunnerReport();
-  if (report.kind === "silent") return [jobs.ok("no worker has reported lately how it runs them")];
+  if (report.kind === "silent") return [jobs.ok("no worker has recently reported how it runs them")];
   if (report.kind === "refuses") {
     if (env().JOBS_RUNNER === "off") return [jobs.ok("refused: JOBS_RUNNER is off")];
     return [jobs.warn("refused", report.refusal)];
@@ -89,7 +89,7 @@ export async function checkJobs(): Promise<Finding[]> {
     return [
       jobs.warn(
         "run as this service's own user, limited only in time",
-        "Set JOBS_RUNNER unless everybody who may run jobs is trusted with the machine.",
+        "Set JOBS_RUNNER to another runner, unless you trust everybody who may run jobs with this machine.",
       ),
     ];
   }

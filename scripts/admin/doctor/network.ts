@@ -22,7 +22,7 @@ export function checkOrigin(): Finding[] {
   }
   const missing = proxy.warn(
     "TRUST_PROXY is not set",
-    "Set it to the IP address of the TLS proxy: until then, limits by IP address treat everybody as that proxy.",
+    "Set it to the IP address of the TLS proxy: until then, limits by IP address count everybody as one client.",
   );
   return [origin.ok(ORIGIN), ...(TRUST_PROXY.length === 0 ? [missing] : checkProxy(TRUST_PROXY))];
 }
@@ -33,7 +33,7 @@ export async function checkForwarded(): Promise<Finding[]> {
     isNear
       ? proxy.fail(
           `requests come through ${address}, which TRUST_PROXY does not name`,
-          `Add ${address} to TRUST_PROXY if it is your proxy: until then everybody behind it counts as one client, and one user's wrong ` +
+          `Add ${address} to TRUST_PROXY if it is your proxy: until then, everybody behind it counts as one client, and one user's wrong ` +
             "passwords lock out all of them. If it is not, find out who sends X-Forwarded-For.",
         )
       : proxy.warn(
@@ -45,10 +45,12 @@ export async function checkForwarded(): Promise<Finding[]> {
 
 function checkProxy(trusted: readonly string[]): Finding[] {
   const bad = trusted.find((entry) => !isRange(entry));
-  if (bad) return [proxy.fail(`TRUST_PROXY has ${bad}, which is not an address range`, "Correct it, for example to 10.0.0.0/8.")];
+  if (bad)
+    return [proxy.fail(`TRUST_PROXY contains ${bad}, which is not an address range`, "Correct it, for example to 10.0.0.0/8.")];
   const everyone = trusted.find((entry) => entry.endsWith("/0"));
   if (everyone) {
-    const advice = "Name only your proxy's own address. As it is set, anybody can claim any IP address with X-Forwarded-For.";
+    const advice =
+      "Name only your proxy's own address. With this setting, anybody can claim any IP address with X-Forwarded-For.";
     return [proxy.fail(`TRUST_PROXY trusts everybody (${everyone})`, advice)];
   }
   return trusted.length > 0 ? [proxy.ok(`trusts ${trusted.join(", ")}`)] : [];
@@ -85,14 +87,14 @@ function checkAllowList(ranges: readonly string[]): Finding {
   const bad = ranges.find((entry) => !isRange(entry));
   if (bad) {
     return outbound.fail(
-      `OUTBOUND_ALLOW_CIDRS has ${bad}, which is not an address range`,
+      `OUTBOUND_ALLOW_CIDRS contains ${bad}, which is not an address range`,
       "Correct it, for example to 10.0.0.0/8.",
     );
   }
   const everything = ranges.find((entry) => entry.endsWith("/0"));
   if (everything) {
     const advice =
-      "Allow only the ranges of your receivers. As it is set, anybody with a webhook can reach your internal services.";
+      "Allow only the ranges of your receivers. With this setting, anybody with a webhook can reach your internal services.";
     return outbound.fail(`OUTBOUND_ALLOW_CIDRS allows every address (${everything})`, advice);
   }
   const loopback = ranges.find((entry) => isThisMachine(entry.split("/")[0] ?? ""));
@@ -110,8 +112,8 @@ export async function checkService(): Promise<Finding[]> {
   try {
     const answer = await fetch(address, { redirect: "manual", signal: AbortSignal.timeout(TIMEOUT_MS) });
     if (answer.ok) return [service.ok(`ready on port ${env().PORT}`)];
-    const advice = "Read the service's log; if another program has the port, set PORT.";
-    return [service.fail(`${address} answers ${answer.status}`, advice)];
+    const advice = "Read the service's log; if another program uses the port, set PORT.";
+    return [service.fail(`${address} responds with status ${answer.status}`, advice)];
   } catch (error) {
     const cause = reason((error as Error).cause ?? error);
     if (cause.includes("ECONNREFUSED")) return [service.ok("not running")];
@@ -125,5 +127,10 @@ export async function checkWorker(): Promise<Finding[]> {
   const { web, worker } = await countAlive();
   if (worker > 0) return [workers.ok(worker === 1 ? "alive" : `${worker} alive`)];
   if (web === 0) return [workers.ok("not running")];
-  return [workers.fail("no worker runs beside the web process: no e-mail is sent", "Read the service's log and restart it.")];
+  return [
+    workers.fail(
+      "the web process runs without a worker: no e-mail is sent, no webhook is called and no job starts",
+      "Read the service's log and restart it.",
+    ),
+  ];
 }

@@ -99,7 +99,7 @@ export async function streamBlob(repo: Repo, oid: string, pace?: Partial<Watched
       // Git waits while the buffer here is full.
       isWaiting: () => blob.readableLength >= blob.readableHighWaterMark,
       graceMs: READ_GRACE_MS,
-      onTooSlow: () => blob.destroy(new Error("It was read too slowly.")),
+      onTooSlow: () => blob.destroy(new Error("The file was read too slowly.")),
       yields: release.yields,
       ...pace,
     });

@@ -194,7 +194,7 @@ export async function moveRefs({ repo, path, actorNow, ask }: Moving, changes: r
   });
   if (recorded) return recorded;
   if (!isMoved) throw notFound("Repository");
-  throw conflict(`Another user has just changed ${changes.map(({ ref }) => shortName(ref)).join(", ")}.`);
+  throw conflict(`Another request has just changed ${changes.map(({ ref }) => shortName(ref)).join(", ")}. Try again.`);
 }
 
 /** `main` of `refs/heads/main`. */

@@ -34,7 +34,7 @@ export async function requireRoomForRef(path: string, { isPullRequest = false } 
   if (total >= REPOSITORY_REFS_MAX) throw conflict(tooManyRefs(total));
   if (isPullRequest && pullRequests >= REPOSITORY_REFS_MAX - BRANCHES_AND_TAGS_LEFT)
     throw conflict(
-      `This repository has ${pullRequests} pull requests with commits, the maximum. Its maintainers can delete the commits of closed ones.`,
+      `This repository has ${pullRequests} pull requests with commits, which is the maximum. Its maintainers can delete the commits of closed ones.`,
     );
 }
 

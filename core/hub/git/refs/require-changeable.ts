@@ -5,7 +5,8 @@ import type { Repo } from "../../repos/repo.ts";
 
 /** @throws ServiceError `forbidden` for the content of a repository that its owner has set read-only (S137) */
 export function requireChangeable({ isReadOnly }: Pick<Repo, "isReadOnly">): void {
-  if (isReadOnly) throw new ServiceError("forbidden", "This repository is read-only. You can change this in its settings.");
+  if (isReadOnly)
+    throw new ServiceError("forbidden", "This repository is read-only. Its maintainers can change this in its settings.");
 }
 
 /**

@@ -264,7 +264,7 @@ async function judge(
     return refused ? { verdict: refused } : await judgeRoom(actor, repo, { path, quarantine: arrival.quarantine });
   } catch (error) {
     if (isServiceError(error) && error.code === "unauthorized")
-      return { verdict: { reason: "the token that this push came with is no longer valid", messages: [] } };
+      return { verdict: { reason: "the token of this push is no longer valid", messages: [] } };
     if (!isServiceError(error)) log().error({ err: error, repo: repo.id }, "a push could not be judged");
     const sentence = isServiceError(error) ? error.message : "Something went wrong on our side. Try again in a moment.";
     return { verdict: { reason: "it could not be checked", messages: [sentence] } };

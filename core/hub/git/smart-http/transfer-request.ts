@@ -119,7 +119,7 @@ export function tooLarge(maxBytes: number): string {
 }
 
 export const TOO_SLOW =
-  "The request arrived too slowly: at least 1 KiB per second is required, or 64 KiB per second while others wait. Try again with a better connection.";
+  "The request arrived too slowly: at least 1 KiB per second is required, or 64 KiB per second while others wait. Try again with a faster connection.";
 
 export const tooSlow = (): ServiceError => new ServiceError("unavailable", TOO_SLOW, { retryAfterSeconds: 60 });
 

@@ -79,7 +79,7 @@ export async function changeFiles(actor: Actor, name: RepoName, input: FileChang
       if (!isServiceError(error) || error.code !== "precondition_failed") throw error;
     }
   }
-  throw conflict("Many commits are being made to this branch. Nothing was lost. Try again soon.");
+  throw conflict("Many commits to this branch are in progress. Nothing was lost. Try again in a moment.");
 }
 
 async function findNewer(

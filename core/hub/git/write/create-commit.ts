@@ -164,7 +164,9 @@ async function put(draft: Draft, revision: string, isPullRequest: boolean): Prom
     if (recorded) return { repo: recorded.repo, sha: built.sha, ref, isNew: true };
     if (isDone) throw notFound("Repository");
   }
-  throw new ServiceError("conflict", "Many commits are being made to this branch. Try again.", { retryAfterSeconds: 1 });
+  throw new ServiceError("conflict", "Many commits to this branch are in progress. Try again in a moment.", {
+    retryAfterSeconds: 1,
+  });
 }
 
 async function propose(draft: Draft, { summary, description, parentCommit }: NewCommit): Promise<Committed> {
@@ -172,7 +174,7 @@ async function propose(draft: Draft, { summary, description, parentCommit }: New
   const base = await resolveRef(path, ref);
   const parent = parentCommit && base ? await resolveAncestor(draft, parentCommit, base) : base;
   const built = await build(draft, parent);
-  if (!built.isDifferent) throw invalidRequest("There is nothing to propose: this would change nothing.");
+  if (!built.isDifferent) throw invalidRequest("There is nothing to propose, because these files would not change.");
   const [actor, current] = [await actorNow(), await readRepo(repo.id)];
   if (!current) throw notFound("Repository");
   const hold = await holdRoom(draft);
@@ -233,7 +235,7 @@ async function build(
 function requireParent(head: string | null, wanted: string | null | undefined): void {
   if (wanted === undefined || wanted === head) return;
   if (wanted === null)
-    throw new ServiceError("precondition_failed", "The branch has its first commit now. Review it, then try again.");
+    throw new ServiceError("precondition_failed", "The branch now has its first commit. Review it, then try again.");
   if (!isCommitName(wanted)) throw invalidRequest("Enter the parent commit as 5 to 40 hex digits.");
   if (head?.startsWith(wanted.toLowerCase())) return;
   throw new ServiceError(

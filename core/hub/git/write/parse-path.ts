@@ -68,7 +68,7 @@ function unusable(path: unknown): string | undefined {
   if (Buffer.byteLength(path) > PATH_MAX_BYTES) return `is longer than ${PATH_MAX_BYTES} bytes`;
   const names = path.split("/");
   if (names.includes("")) return "has an empty part: remove leading, trailing and double slashes";
-  if (names.some((name) => name === "." || name === "..")) return "leads elsewhere: remove . and ..";
+  if (names.some((name) => name === "." || name === "..")) return "has . or .. as a part, which leads elsewhere: remove it";
   if (names.some((name) => Buffer.byteLength(name) > COMPONENT_MAX_BYTES)) {
     return `has a part longer than ${COMPONENT_MAX_BYTES} bytes`;
   }

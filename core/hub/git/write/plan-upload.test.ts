@@ -98,7 +98,7 @@ describe("S137 patterns can keep git busy for as long as their author likes", ()
     await expect(plan({ gitIgnore: `fine\n${slow}\n` })).rejects.toMatchObject({
       code: "invalid_request",
       field: "gitIgnore",
-      message: expect.stringMatching(/^Line 2 of the \.gitignore has more than 10 stars/),
+      message: expect.stringMatching(/^Line 2 of the \.gitignore has more than 10 wildcards/),
     });
     await expect(plan({ gitAttributes: `${slow} filter=lfs\n` })).rejects.toMatchObject({ field: "gitAttributes" });
     await expect(plan({ gitIgnore: "x\n".repeat(600_000) })).rejects.toMatchObject({ field: "gitIgnore" });
@@ -113,7 +113,7 @@ describe("S137 patterns can keep git busy for as long as their author likes", ()
     await commitTo(hostile, ada, { ".gitignore": `**/${"a*a*a/**/".repeat(8)}b\n` });
     const files = [{ path: `${"aaaaaaaaa/".repeat(190)}c`, sizeBytes: 1 }];
     const refuse = () => plan({ files }, hostile).catch((error: unknown) => error);
-    const refusal = { code: "unavailable", message: expect.stringMatching(/fewer stars/) };
+    const refusal = { code: "unavailable", message: expect.stringMatching(/fewer wildcards/) };
     const { started, stop } = watchMatching();
     vi.useFakeTimers({ toFake: ["setTimeout"] });
     try {

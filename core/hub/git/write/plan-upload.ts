@@ -95,7 +95,7 @@ async function matchOnce(directory: string, patterns: Patterns): Promise<Matched
   } catch (error) {
     if (!(error instanceof RanOutOfTime)) throw error;
     const sentence =
-      "Git takes too long to match these paths with .gitignore and .gitattributes. Use fewer stars there, or request fewer files at once.";
+      "Git takes too long to match these paths with .gitignore and .gitattributes. Use fewer wildcards (*) there, or request fewer files at once.";
     throw new ServiceError("unavailable", sentence, { cause: error, retryAfterSeconds: 60 });
   }
 }
@@ -123,7 +123,7 @@ function requireCheapPatterns(field: "gitAttributes" | "gitIgnore", text: string
   }
   const at = text.split("\n").findIndex((line) => !/^\s*#/.test(line) && starsIn(line) > STARS_MAX);
   if (at < 0) return;
-  const sentence = `Line ${at + 1} of the ${name} has more than ${STARS_MAX} stars, which takes git too long to match. Use fewer.`;
+  const sentence = `Line ${at + 1} of the ${name} has more than ${STARS_MAX} wildcards (*), which take git too long to match. Use fewer.`;
   throw invalidRequest(sentence, field);
 }
 

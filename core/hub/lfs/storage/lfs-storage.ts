@@ -97,4 +97,4 @@ export async function* checkContent(
 }
 
 export const lostContent = (cause?: unknown): ServiceError =>
-  new ServiceError("gone", "The content of this file is lost.", { cause });
+  new ServiceError("gone", "The content of this file is no longer stored. Upload it again if you have it.", { cause });

@@ -115,7 +115,9 @@ async function findVersion2(mounts: Mount[], memberships: Map<string, string>): 
   }
   // The scope of a login session or a terminal has processes that this service must not move. `systemd-run --scope` makes run-….scope.
   if (/^(?!run-).*\.scope$/.test(basename(base))) {
-    return { reason: `It was started from a session (${basename(base)}), whose cgroup is not its own.` };
+    return {
+      reason: `The service was started from a login session (${basename(base)}) and shares its cgroup with other programs.`,
+    };
   }
   const enabled = controls.map((control) => `+${control}`).join(" ");
   // The root of the tree may have both processes and groups with limits.

@@ -200,5 +200,5 @@ function exitOf(pod: V1Pod | undefined, status: V1ContainerStatus | undefined): 
     return { kind: "failed", reason: `The container cannot be started (${waiting.reason}${more}).` };
   }
   if (pod.status?.phase !== "Failed") return undefined;
-  return { kind: "failed", reason: `The cluster ended the pod (${pod.status.reason ?? "without a reason"}).` };
+  return { kind: "failed", reason: `The cluster ended the pod (${pod.status.reason ?? "no reason given"}).` };
 }

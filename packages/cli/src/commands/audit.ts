@@ -52,7 +52,7 @@ async function exportAuditLog(at: Context, options: Options, organization: strin
   } catch (error) {
     await rm(temporary, { force: true });
     const { code, syscall } = error as NodeJS.ErrnoException;
-    if (syscall) throw new Refused(`${output} cannot be written (${code}). Name another file.`);
+    if (syscall) throw new Refused(`${output} cannot be written (${code}). Choose another file.`);
     throw error;
   } finally {
     spinner.stop();

@@ -89,7 +89,7 @@ function addPsCommand(jobs: Command, terminal: Terminal): void {
     .alias("ls")
     .description("list running jobs, newest first")
     .option("-a, --all", "include finished jobs")
-    .option("--stage <stage>", "only jobs in a stage, such as ERROR; repeatable", many)
+    .option("--stage <stage>", "only jobs in a stage such as ERROR; repeatable", many)
     .option("-l, --label <name=value>", "only jobs with a label; repeatable", pair)
     .option("--limit <number>", "the maximum number of rows", wholeNumber, 20);
   withOrganization(command).action(act(terminal, ps));

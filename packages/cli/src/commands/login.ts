@@ -14,7 +14,7 @@ export function addLoginCommand(program: Command, terminal: Terminal): void {
   program
     .command("login")
     .description("sign in to a service, with a code in a browser or with a token")
-    .argument("[address]", "the service's URL; the same as --url")
+    .argument("[address]", "the service's URL, instead of --url")
     .option("--token", "read a token from standard input and store it")
     .option("--no-browser", "do not open a browser; only show the URL and the code")
     .option("--scope <scopes>", "request only these scopes, separated by spaces")
@@ -99,7 +99,10 @@ async function readToken({ stdin, stderr }: Terminal): Promise<string> {
 }
 
 export function addLogoutCommand(program: Command, terminal: Terminal): void {
-  program.command("logout").description("end the sign-in at the service and delete it here").action(act(terminal, logout));
+  program
+    .command("logout")
+    .description("sign out, and delete the stored credentials; a personal access token stays valid")
+    .action(act(terminal, logout));
 }
 
 async function logout(at: Context): Promise<void> {
@@ -110,7 +113,9 @@ async function logout(at: Context): Promise<void> {
   const isEnded = known.refreshToken === undefined || (await end(baseUrl, known.refreshToken, at.signal));
   await storeCredentials(at.terminal, baseUrl, undefined);
   if (!isEnded) {
-    at.print.always(`The service could not be reached. End the sign-in there: ${baseUrl}/settings/connected-applications`);
+    at.print.always(
+      `The service could not be reached, so the sign-in is still valid there. Revoke it at ${baseUrl}/settings/connected-applications`,
+    );
   }
   at.print.done(`Signed out of ${baseUrl}`, { url: baseUrl });
 }

@@ -27,7 +27,7 @@ export async function readCredentialsFile(path: string): Promise<CredentialsByOr
     );
   }
   const read = parse(text);
-  if (read === undefined) throw new Refused(`${path} is broken. Remove it, and sign in again with keyhook login.`);
+  if (read === undefined) throw new Refused(`${path} is damaged. Remove it, and sign in again with keyhook login.`);
   return read;
 }
 
@@ -73,9 +73,9 @@ export async function findBaseUrl(terminal: Terminal, given: string | undefined)
   if (named) return parseBaseUrl(named);
   const known = Object.keys(await readCredentialsFile(credentialsPath(terminal)));
   if (known.length === 1) return known[0] as string;
-  const example = "with keyhook --url https://hub.example.com …, or in KEYHOOK_URL";
-  if (known.length === 0) throw new BadInput(`You are not signed in. Name the service: keyhook login URL, or ${example}.`);
-  throw new BadInput(`You are signed in to ${known.join(", ")}. Name one of them ${example}.`);
+  const example = "with --url (such as https://hub.example.com) or KEYHOOK_URL";
+  if (known.length === 0) throw new BadInput(`You are not signed in. Run keyhook login URL, or name the service ${example}.`);
+  throw new BadInput(`You are signed in to ${known.join(", ")}. Choose one ${example}.`);
 }
 
 /** The origin: tokens are stored by it, and the discovery document is found there. */
@@ -83,7 +83,7 @@ export function parseBaseUrl(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (!url || !/^https?:$/.test(url.protocol)) {
     throw new BadInput(
-      `${JSON.stringify(text)} is not the URL of a service. Write a complete one, such as https://hub.example.com.`,
+      `${JSON.stringify(text)} is not the URL of a service. Use a complete one, such as https://hub.example.com.`,
     );
   }
   return url.origin;

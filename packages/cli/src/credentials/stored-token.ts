@@ -33,7 +33,7 @@ export function storedToken(terminal: Terminal, origin: string): TokenSource {
 
 export const notSignedIn = (origin: string): Refused =>
   new Refused(
-    `You are not signed in to ${origin}. Run keyhook login --url ${origin}, or give a token with --token or KEYHOOK_TOKEN.`,
+    `You are not signed in to ${origin}. Run keyhook login --url ${origin}, or pass a token with --token or KEYHOOK_TOKEN.`,
   );
 
 type Given = { accessToken: string; refreshToken?: string | undefined; expiresAt?: string | undefined };

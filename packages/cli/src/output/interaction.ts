@@ -8,7 +8,7 @@ import { visible } from "./printer.ts";
 export async function ask(terminal: Terminal, format: Format, question: string, yes: boolean | undefined): Promise<void> {
   if (yes) return;
   if (format !== "human" || !isInteractive(terminal))
-    throw new Refused(`${question} There is no terminal for the confirmation: add --yes to continue.`);
+    throw new Refused(`${question} There is no terminal to ask at: add --yes to confirm.`);
   const { stdin, stderr, signal } = terminal;
   const lines = createInterface({ input: stdin, output: stderr, terminal: false });
   try {

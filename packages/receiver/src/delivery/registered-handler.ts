@@ -18,7 +18,7 @@ const WORK_MS = 10 * 60_000;
 export function registerHandler(given: string, handle: WebhookHandler, options: HandlerOptions): RegisteredHandler {
   const name = given.replace(/^\/+|(?<!\/)\/+$/g, "");
   if (name === "") {
-    throw new Error('A handler without a name has no URL. Name the function, or give a name: webhook("on-push", handler).');
+    throw new Error('A handler without a name has no URL. Name the function, or pass a name: webhook("on-push", handler).');
   }
   if (name.length > 200 || !name.split("/").every((part) => /^[\w$~.-]+$/.test(part) && !/^\.+$/.test(part))) {
     throw new Error(`A handler cannot be called "${name}": use letters, digits, "-", "_", "." and "/", such as "on-push".`);

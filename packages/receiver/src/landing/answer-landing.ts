@@ -37,7 +37,7 @@ async function pressed(receiver: Receiver, incoming: IncomingRequest): Promise<A
   const form = new URLSearchParams(new TextDecoder().decode(await incoming.body({ maxBytes: 4_096, timeoutMs: 5_000 })));
   if (form.get("token") !== formToken) return forbidden;
   const handler = receiver.handlers.get(form.get("handler") ?? "");
-  if (!handler) return json(404, { error: "There is no such handler." });
+  if (!handler) return json(404, { error: "There is no handler with this name." });
   await sendTest(receiver, handler);
   return {
     status: 303,

@@ -29,9 +29,9 @@ export function landingPage(
 <header>
 <h1>Webhook receiver</h1>
 <span class="chip ${isOpen ? "warn" : "good"}">${isOpen ? "Open to everyone" : "Secret is set"}</span>
-<p>${names.length === 0 ? "It is running, without a handler yet." : `It is running, with ${names.length === 1 ? "one handler" : `${names.length} handlers`}.`}</p>
+<p>${names.length === 0 ? "The receiver is running, but has no handler yet." : `The receiver is running with ${names.length === 1 ? "one handler" : `${names.length} handlers`}.`}</p>
 </header>
-${isOpen ? `<div class="notice" role="note"><b>Anybody who finds these URLs can send to them.</b> Set <code>WEBHOOK_SECRET</code> to the webhook’s secret and start again.</div>` : ""}
+${isOpen ? `<div class="notice" role="note"><b>Anybody who finds these URLs can send requests to them.</b> Set <code>WEBHOOK_SECRET</code> to the webhook’s secret and start again.</div>` : ""}
 <section aria-labelledby="handlers">
 <h2 id="handlers">Handlers</h2>
 ${names.length === 0 ? `<div class="card empty"><p>Register one in your program:</p><pre>${escapeHtml("webhook(async function onPush(payload) {\n  console.log(payload.repo.name);\n});")}</pre></div>` : `<ul class="card rows">${names.map((name) => handlerRow(name, base, formToken)).join("")}</ul>`}
@@ -68,7 +68,7 @@ function deliveries(recent: readonly RecentDelivery[]): string {
   return `<section aria-labelledby="deliveries">
 <h2 id="deliveries">Recent deliveries</h2>
 ${rows}
-${recent.length === 0 ? "" : `<p class="fine">Times are UTC. The list is kept in memory since the start. <a href="./">Reload</a></p>`}
+${recent.length === 0 ? "" : `<p class="fine">Times are UTC. The list is kept in memory and begins with this start of the receiver. <a href="./">Reload</a></p>`}
 </section>`;
 }
 

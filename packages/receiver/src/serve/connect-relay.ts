@@ -45,7 +45,7 @@ export async function connectRelay(receiver: Receiver, options: RelayOptions, pr
             `${state.waiting} ${state.waiting === 1 ? "request" : "requests"} waited while no listener was connected; they are arriving now.`,
           );
         opened(state.url);
-      } else if (state.kind === "lost") print(`The relay's connection is lost: ${state.reason}`);
+      } else if (state.kind === "lost") print(`The relay's connection was lost: ${state.reason}`);
       else if (state.kind === "resumed") print("The relay's connection is back.");
       else
         moving.push(followMove(state, options.updateWebhooks).catch((error) => receiver.reportError(error, { during: "relay" })));
@@ -59,7 +59,7 @@ export async function connectRelay(receiver: Receiver, options: RelayOptions, pr
   const url = await Promise.race([
     open,
     listening.then((reason) => {
-      throw new Error(`The relay ended before it was open: ${reason}.`);
+      throw new Error(`The relay closed before it was ready: ${reason}.`);
     }),
   ]);
   return {
@@ -99,7 +99,8 @@ async function findService({ url = environment.serviceUrl(), token = environment
   if (url && token) return { baseUrl: url, token };
   const known = await readCredentials();
   const origin = url ? new URL(url).origin : Object.keys(known).length === 1 ? Object.keys(known)[0] : undefined;
-  if (!origin) throw new Error("The service is unknown. Set KEYHOOK_URL, or relay: { url }, such as https://hub.example.com.");
+  if (!origin)
+    throw new Error("The URL of the service is missing. Set KEYHOOK_URL, or relay: { url }, such as https://hub.example.com.");
   const found = token ?? known[origin]?.accessToken;
   if (!found)
     throw new Error(`There is no token for ${origin}. Set KEYHOOK_TOKEN (scope webhooks), or sign in with keyhook login.`);

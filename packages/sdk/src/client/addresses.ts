@@ -23,7 +23,7 @@ export function part(text: string): string {
 /** Encodes `owner/name` as two parts of a path. */
 export function fullNamePath(fullName: string): string {
   const [owner, name, ...more] = fullName.split("/");
-  if (!owner || !name || more.length > 0) throw new TypeError(`Write owner/name, not ${JSON.stringify(fullName)}`);
+  if (!owner || !name || more.length > 0) throw new TypeError(`Use owner/name, not ${JSON.stringify(fullName)}`);
   return `${part(owner)}/${part(name)}`;
 }
 
@@ -52,7 +52,8 @@ export type RepoRef = string | { type: RepoType; name: string };
  */
 export function readRepo(repo: RepoRef): { type: RepoType; name: string } {
   if (typeof repo !== "string") {
-    if (!isRepoType(repo.type)) throw new TypeError(`${JSON.stringify(repo.type)} is not a type: write model, dataset or space`);
+    if (!isRepoType(repo.type))
+      throw new TypeError(`${JSON.stringify(repo.type)} is not a type of repository: use model, dataset or space`);
     return { type: repo.type, name: repo.name };
   }
   const [first = "", ...rest] = repo.split("/");
@@ -69,9 +70,9 @@ export function repoPathOf(repo: RepoRef): string {
 export function readBaseUrl(text: string): { origin: string; base: string } {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (!url || !/^https?:$/.test(url.protocol)) {
-    throw new TypeError(`baseUrl: write the service's address, such as https://hub.example.com, not ${JSON.stringify(text)}`);
+    throw new TypeError(`baseUrl: use the service's URL, such as https://hub.example.com, not ${JSON.stringify(text)}`);
   }
-  if (url.username || url.password) throw new TypeError("baseUrl: leave out the name and password, and give `token`");
+  if (url.username || url.password) throw new TypeError("baseUrl: leave out the username and password, and pass `token` instead");
   const base = url.origin + url.pathname.replace(/(?<!\/)\/+$/, "");
   return { origin: base, base };
 }

@@ -93,7 +93,7 @@ export function startDeadline(ms: number, outer?: AbortSignal) {
     clearTimeout(timer);
     timer = setTimeout(() => {
       isOver = true;
-      controller.abort(new DOMException("Time is up", "TimeoutError"));
+      controller.abort(new DOMException("The time limit was reached", "TimeoutError"));
     }, next);
   };
   if (outer?.aborted) onAbort();

@@ -76,6 +76,9 @@ function readEntry(line: string): AuditLogEntry {
   try {
     return eventSchema.parse(JSON.parse(line));
   } catch (cause) {
-    throw unexpectedContent("The audit log was cut off, or has an entry that this SDK does not know. Read it again.", cause);
+    throw unexpectedContent(
+      "The audit log was cut off, or has an entry that this SDK does not know. Read it again, or use the SDK version that matches the service.",
+      cause,
+    );
   }
 }

@@ -56,6 +56,6 @@ export class EventStreamParser {
     const events = this.#events;
     this.#events = [];
     yield* events;
-    if (this.#isTooLong) throw unexpectedContent("The stream has an event that never ends.");
+    if (this.#isTooLong) throw unexpectedContent("An event of the stream is too long.");
   }
 }

@@ -98,9 +98,9 @@ describe("a request", () => {
       await expect(request("GET", path), path).rejects.toThrow(/begin with one slash/);
     }
     for (const baseUrl of ["", "hub.example.com", "file:///etc/passwd", "javascript:alert(1)"]) {
-      expect(() => createClient({ baseUrl }), baseUrl).toThrow(/baseUrl: write the service's address/);
+      expect(() => createClient({ baseUrl }), baseUrl).toThrow(/baseUrl: use the service's URL/);
     }
-    expect(() => createClient({ baseUrl: "https://ada:secret@hub.example.com" })).toThrow(/leave out the name and password/);
+    expect(() => createClient({ baseUrl: "https://ada:secret@hub.example.com" })).toThrow(/leave out the username and password/);
     for (const name of ["..", ".", ""]) expect(() => client().organizations.get(name), name).toThrow(/neither a name/);
     await client()
       .organizations.get("a/../b?c#d")

@@ -35,7 +35,7 @@ const UNDONE = /^(content-encoding|content-length|transfer-encoding|connection|k
 export function forwardTo(url: string, { fetch: given, timeoutMs = TIMEOUT_MS }: ForwardOptions = {}) {
   const base = new URL(url);
   if (base.protocol !== "http:" && base.protocol !== "https:")
-    throw new TypeError(`Forward to an address with http:// or https://, not ${url}`);
+    throw new TypeError(`Forward to an http:// or https:// URL, not ${url}`);
   const doFetch: typeof fetch = given ?? ((input, init) => fetch(input, init));
 
   return async function forward({ method, path, headers, body }: RelayedRequest): Promise<RelayAnswer> {

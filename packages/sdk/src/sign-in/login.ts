@@ -167,7 +167,7 @@ function checkAnswer({ as, client }: Connection, parameters: URLSearchParams, st
     throw refused(mismatchOf(error.message), `The response does not belong to this login: ${error.message}.`);
   }
   const [code, another] = answer.getAll("code");
-  if (!code || another !== undefined) throw refused("invalid_response", "The response must have one code, or an error.");
+  if (!code || another !== undefined) throw refused("invalid_response", "The response must contain either one code or an error.");
   return answer;
 }
 

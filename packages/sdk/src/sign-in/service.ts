@@ -88,7 +88,7 @@ async function readMetadata(issuer: string, service: Omit<ServiceOptions, "baseU
   const metadata = await request("GET", "/.well-known/openid-configuration", { schema: metadataSchema });
   // Identical strings (RFC 8414 §3.3): a service that passes for another issuer would get its codes and tokens (RFC 9700 §4.4).
   if (metadata.issuer !== issuer) {
-    throw new SignInError(`The service at ${issuer} calls itself ${metadata.issuer}. Use that as baseUrl.`, {
+    throw new SignInError(`The service at ${issuer} identifies itself as ${metadata.issuer}. Use that as baseUrl.`, {
       code: "issuer_mismatch",
     });
   }

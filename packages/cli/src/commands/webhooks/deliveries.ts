@@ -119,7 +119,7 @@ async function replay(at: Context, options: ReplayOptions, id: string, delivery:
     throw new BadInput("Specify a delivery or --failed-since.");
   }
   if (delivery === undefined) return replayFailed(at, options, id);
-  const spinner = at.spin("Sending it again");
+  const spinner = at.spin("Sending the delivery again");
   const client = await at.client();
   const answer = await client.webhooks
     .replay(id, delivery, { organization: options.organization, signal: at.signal })

@@ -36,7 +36,11 @@ export function addListenCommand(webhooks: Command, terminal: Terminal): void {
     .description("forward deliveries to a server on this machine while this command runs")
     .requiredOption("--forward-to <url>", "the server, such as http://localhost:3000/webhooks/push", webAddress)
     .option("--webhook <id>", "send this webhook's deliveries here")
-    .option("--watch <type:name>", "create a webhook that watches this, and delete it at the end; repeatable", watchedItem)
+    .option(
+      "--watch <type:name>",
+      "create a webhook that watches this, and delete it when the command ends; repeatable",
+      watchedItem,
+    )
     .option("--domain <domain>", "with --watch: repo or discussions; repeatable", manyOf(domainWords))
     .option("--secret <secret>", "with --webhook: its secret, which the service requires to change the target")
     .option("--name <name>", "the relay's name; a name keeps its public URL for 72 hours")

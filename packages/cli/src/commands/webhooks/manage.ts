@@ -104,7 +104,7 @@ async function update(at: Context, options: UpdateOptions, id: string): Promise<
 export function addEnableCommand(webhooks: Command, terminal: Terminal): void {
   const command = webhooks
     .command("enable")
-    .description("enable a webhook and send the events that were held")
+    .description("enable a webhook and send its waiting deliveries")
     .argument("<id>", "the webhook's ID");
   withOrganization(command).action(act(terminal, enable));
 }
