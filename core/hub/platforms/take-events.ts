@@ -91,7 +91,7 @@ type Turn = { platform: Platform; requests: readonly Request[] };
 const SHARED_EVENTS_MAX = 64;
 const SHARED_PLATFORMS_MAX = 32;
 /** While one transaction waits for the disk, the other one reads. */
-const SHARED_AT_ONCE = 1;
+const SHARED_AT_ONCE = 2;
 
 /**
  * Records the turns of platforms that arrive together, or during other transactions, in one transaction. Returns false for a turn that
