@@ -103,3 +103,23 @@ test("S112 a token that is revoked or expired after it was presented is refused 
     expect(take(replaced, nothingValid)).rejects.toMatchObject(refusal),
   ]);
 });
+
+test("the time of a repository's last change advances at most once a second; its commit always", async () => {
+  const platform = await somePlatform();
+  const repo = () =>
+    db().repo.findFirstOrThrow({ where: { platformId: platform.id }, select: { headSha: true, updatedAt: true } });
+  const push = async (newSha: string) => {
+    const event = pushed(platform);
+    const updatedRefs = [{ ref: "refs/heads/main", oldSha: null, newSha }];
+    expect(await take(platform, { ...event, data: { ...event.data, updatedRefs } })).toBe("recorded");
+    return repo();
+  };
+  const long = new Date(Date.now() - 60_000);
+  await db().repo.updateMany({ where: { platformId: platform.id }, data: { updatedAt: long } });
+  const first = await push("a".repeat(40));
+  expect(first.updatedAt.getTime()).toBeGreaterThan(long.getTime());
+  // As if it had changed just now, however long this test has taken.
+  const soon = new Date(Date.now() + 60_000);
+  await db().repo.updateMany({ where: { platformId: platform.id }, data: { updatedAt: soon } });
+  expect(await push("b".repeat(40))).toEqual({ headSha: "b".repeat(40), updatedAt: soon });
+});
