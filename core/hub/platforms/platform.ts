@@ -16,7 +16,7 @@ export const TOKEN_OVERLAP_HOURS = 24;
 /** An authenticated platform. */
 export type Platform = { id: string; name: string; source: string };
 
-/** A platform whose token was valid a moment ago. Before anything is answered, the token must be checked again. */
+/** A platform whose token was valid a moment ago. Nothing that it sends may be used before the token is checked again. */
 export type PresentedPlatform = Platform & { tokenHash: string };
 
 export const platformTokenPrefix = (): string => `${env().TOKEN_PREFIX}platform_`;

@@ -26,7 +26,7 @@ const HEARTBEAT_MS = (LEASE_SECONDS / 4) * 1_000;
 /** The minimum time between looks, so that under load each one finds many rows. */
 const LEAST_MS = 3;
 /** The longest pause between leases while there are events. */
-const LEASE_PAUSE_MS = 50;
+const LEASE_PAUSE_MS = 20;
 /** The interval at which the engine looks for first attempts that take long or wait long. */
 const TICK_MS = 500;
 /** No more events are leased while so many results wait to be recorded. */
