@@ -6,7 +6,7 @@ import type { AuditToken, RequestOrigin } from "#core/audit/request-origin.ts";
 import { invalidRequest } from "#core/errors.ts";
 import { SMALL_BODY_BYTES } from "#core/fair-queue/body-budget.ts";
 import { CLIENT_ADDRESS_HEADER } from "#core/http/client-address.ts";
-import type { Platform } from "#core/hub/platforms/platform.ts";
+import type { PresentedPlatform } from "#core/hub/platforms/platform.ts";
 import type { RepoName } from "#core/hub/repos/find-repo.ts";
 import type { Bearer } from "#core/oauth/tokens/find-bearer.ts";
 import { actorOf, requirePersonsToken, requireToken } from "./actor.ts";
@@ -22,7 +22,7 @@ type Actors = {
   anyone: { actor: Actor };
   token: { actor: TokenHolder | Publisher };
   user: { actor: TokenHolder; account: Bearer["account"] };
-  platform: { platform: Platform };
+  platform: { platform: PresentedPlatform };
 };
 
 type Definition<Line extends string, Who extends Caller, Params, Query, Body, Responses> = Operation & {

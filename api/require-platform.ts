@@ -3,14 +3,14 @@ import { consumeInBlocks, throttleKey } from "#core/accounts/throttle.ts";
 import { env } from "#core/env.ts";
 import { ServiceError } from "#core/errors.ts";
 import { countAgainst } from "#core/fair-queue/party.ts";
-import { findPlatform, type Platform } from "#core/hub/platforms/platform.ts";
+import { findPresented, type PresentedPlatform } from "#core/hub/platforms/platform.ts";
 
 /**
- * The platform of a request, by its token.
+ * The platform of a request, by its token. The route checks the token again.
  * @throws ServiceError `unauthorized`, `rate_limited`
  */
-export function requirePlatform(c: Context): Promise<Platform> {
-  const known: Promise<Platform> | undefined = c.get("platform");
+export function requirePlatform(c: Context): Promise<PresentedPlatform> {
+  const known: Promise<PresentedPlatform> | undefined = c.get("platform");
   if (known) return known;
   // Called before the body is read and again by the route: it counts once.
   const platform = findItsPlatform(c);
@@ -18,9 +18,9 @@ export function requirePlatform(c: Context): Promise<Platform> {
   return platform;
 }
 
-async function findItsPlatform(c: Context): Promise<Platform> {
+async function findItsPlatform(c: Context): Promise<PresentedPlatform> {
   const [, token] = /^bearer +([A-Za-z0-9\-._~+/]+=*)$/i.exec(c.req.header("Authorization") ?? "") ?? [];
-  const platform = token && (await findPlatform(token));
+  const platform = token && (await findPresented(token));
   if (!platform) throw new ServiceError("unauthorized", "Invalid credentials in Authorization header");
   countAgainst({ kind: "platform", id: platform.id });
   await consumeInBlocks(throttleKey("platform", platform.id), { limit: env().PLATFORM_REQUESTS_PER_MINUTE, windowSeconds: 60 });

@@ -1,7 +1,8 @@
 import { expect, onTestFinished, test } from "vitest";
 import { isDatabaseDown } from "./database-errors.ts";
-import { db, inTransaction, pool, withConnection } from "./db.ts";
+import { db, inPreparedTransaction, inTransaction, pool, withConnection } from "./db.ts";
 import { provideSettings } from "./env.ts";
+import { newId } from "./ids.ts";
 import { requestContext } from "./log.ts";
 import { secondConnections } from "./testing/second-connections.ts";
 
@@ -73,4 +74,16 @@ test("S137 one caller's statements, however many wait, leave connections to othe
   expect(40 - failed.length).toBe((pool().options.max ?? 0) / 2);
   for (const { reason } of failed) expect(isDatabaseDown(reason)).toBe(true);
   expect(await as("greedy", () => db().user.count())).toBe(0);
+});
+
+test("a prepared transaction plans its statements once, whatever their values", async () => {
+  const plans = await inPreparedTransaction(async (tx) => {
+    const read = (ids: string[]) =>
+      tx.$queryRaw`SELECT r.id AS planned_once FROM unnest(${ids}::text[]) AS i(id) JOIN repo r USING (id)`;
+    for (const count of [1, 2, 3]) await read(Array.from({ length: count }, newId));
+    return () =>
+      tx.$queryRaw<{ generic: number; custom: number }[]>`
+        SELECT generic_plans::int AS generic, custom_plans::int AS custom FROM pg_prepared_statements WHERE statement LIKE 'SELECT r.id AS planned_once%'`;
+  });
+  expect(plans).toEqual([{ generic: 3, custom: 0 }]);
 });

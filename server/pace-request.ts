@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
 import { siteSessionCookie } from "#core/accounts/sessions/site-session-cookie.ts";
@@ -161,9 +161,7 @@ function credentialsOf(req: IncomingMessage): string | undefined {
   const session = cookieOf(req, siteSessionCookie().name);
   if (!authorization && !session) return undefined;
   // Both: a proxy with a password of its own sends the same header for everybody, and pages use only the session.
-  return createHash("sha256")
-    .update(JSON.stringify([authorization, session]))
-    .digest("base64url");
+  return hash("sha256", JSON.stringify([authorization, session]), "base64url");
 }
 
 function accountOf(credentials: string): Party | undefined {

@@ -2,6 +2,7 @@ import { z } from "@hono/zod-openapi";
 import { type EventResultJson, eventResultSchema, type RefusalJson, type SyncResultJson, syncResultSchema } from "@keyhook/sdk";
 import type { Context } from "hono";
 import { invalidRequest, ServiceError } from "#core/errors.ts";
+import { requireValidToken } from "#core/hub/platforms/platform.ts";
 import { SYNC_MAX_REPOS, type SyncResult, syncRepos } from "#core/hub/platforms/sync-repos.ts";
 import { EVENTS_MAX, type Taken, takeEvents } from "#core/hub/platforms/take-events.ts";
 import { defineRoute, failure, json } from "../define-route.ts";
@@ -67,6 +68,7 @@ export const platformRoutes = [
       ),
     },
     async handle({ platform, body: { repos, complete, events }, origin }) {
+      await requireValidToken(platform);
       const results = await syncRepos(platform, { repos, isComplete: complete, isRecorded: events }, origin);
       return { results: results.map(syncResultJson) };
     },

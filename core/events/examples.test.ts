@@ -12,6 +12,7 @@ import { deleteDiscussion } from "../hub/discussions/delete-discussion.ts";
 import { openDiscussion } from "../hub/discussions/open-discussion.ts";
 import { changeTitle } from "../hub/discussions/properties.ts";
 import { createPlatform } from "../hub/platforms/manage-platforms.ts";
+import { findPresented, type PresentedPlatform } from "../hub/platforms/platform.ts";
 import { syncRepos } from "../hub/platforms/sync-repos.ts";
 import { takeEvents } from "../hub/platforms/take-events.ts";
 import { deleteRepo } from "../hub/repos/change-repo.ts";
@@ -61,7 +62,8 @@ async function actBeside(): Promise<void> {
   const repo = { id: 7, type: "model", name: `${ada.username}/shores`, private: false, url };
   await syncRepos(platform, { repos: [repo] }, from);
   const event = (type: string, data: object) => ({ specversion: "1.0", id: type, source: platform.source, type, data });
-  const taken = await takeEvents(platform, [event("repo.update", { repo: { externalId: 7 } })]);
+  const presented = (await findPresented(platform.token)) as PresentedPlatform;
+  const taken = await takeEvents(presented, [event("repo.update", { repo: { externalId: 7 } })]);
   expect(taken.map(({ status }) => status)).toEqual(["recorded"]);
 }
 

@@ -18,6 +18,9 @@ import {
 } from "./mirror.ts";
 import type { Platform } from "./platform.ts";
 
+/** Lists are sorted by the time of the last change, in five indexes, all of which would be written for each of many pushes a second. */
+const UPDATED_AT_RESOLUTION_MS = 1_000;
+
 /** The repositories of one platform while its events are applied one after another, in one transaction. */
 export type Mirror = {
   platform: Platform;
@@ -48,7 +51,7 @@ export async function applyEvent(tx: Sql, mirror: Mirror, data: EventData): Prom
       const head = data.updatedRefs.findLast(({ ref }) => ref === `refs/heads/${repo.defaultBranch}`);
       if (head) repo.headSha = head.newSha;
       if (data.repo.headSha !== undefined) repo.headSha = data.repo.headSha;
-      repo.updatedAt = new Date();
+      if (Date.now() - repo.updatedAt.getTime() >= UPDATED_AT_RESOLUTION_MS) repo.updatedAt = new Date();
       mirror.changed.add(repo);
       return { repo: { ...repo } };
     }

@@ -28,29 +28,32 @@ export const WAITING_MAX = 100;
 export const inOrder = <T>({ id }: Platform, work: () => Promise<T>): Promise<T> =>
   oneAtATime(`platform ${id}`, work, WAITING_MAX);
 
-/** A connection plans each statement only once, perhaps while tables are so small that reading them whole is cheapest. */
-const byIndex = Prisma.sql`set_config('enable_seqscan', 'off', true)`;
+/** The hashes of a platform's valid tokens, by its id. */
+export type Locked = Map<string, string[]>;
+
+const tokensOf = (rows: { id: string; tokens: string[] }[]): Locked => new Map(rows.map(({ id, tokens }) => [id, tokens]));
+const TOKENS = Prisma.sql`CASE WHEN previous_expires_at > now() THEN ARRAY[token_hash, previous_token_hash] ELSE ARRAY[token_hash] END AS tokens`;
 
 /**
  * Serializes the requests of a platform across all processes.
  * @throws ServiceError `unauthorized` if it was revoked meanwhile
  */
-export async function lockPlatform(tx: Sql, [id = ""]: readonly string[]): Promise<Set<string>> {
-  const live = await tx.$queryRaw<unknown[]>`
-    SELECT ${byIndex} FROM platform WHERE id = ${id} AND revoked_at IS NULL FOR NO KEY UPDATE`;
+export async function lockPlatform(tx: Sql, [id = ""]: readonly string[]): Promise<Locked> {
+  const live = await tx.$queryRaw<{ id: string; tokens: string[] }[]>`
+    SELECT id, ${TOKENS} FROM platform WHERE id = ${id} AND revoked_at IS NULL FOR NO KEY UPDATE`;
   if (live.length === 0) throw new ServiceError("unauthorized", "Invalid credentials in Authorization header");
-  return new Set([id]);
+  return tokensOf(live);
 }
 
 /**
  * The same for many platforms. It skips those that another process has locked, and revoked ones. The transaction must then wait for no
  * other lock either: all of its platforms would wait with it.
  */
-export async function lockFreePlatforms(tx: Sql, ids: readonly string[]): Promise<Set<string>> {
-  const free = await tx.$queryRaw<{ id: string }[]>`
-    SELECT id, set_config('lock_timeout', '200ms', true), ${byIndex} FROM platform
+export async function lockFreePlatforms(tx: Sql, ids: readonly string[]): Promise<Locked> {
+  const free = await tx.$queryRaw<{ id: string; tokens: string[] }[]>`
+    SELECT id, ${TOKENS}, set_config('lock_timeout', '200ms', true) FROM platform
      WHERE id = ANY(${ids}) AND revoked_at IS NULL FOR NO KEY UPDATE SKIP LOCKED`;
-  return new Set(free.map(({ id }) => id));
+  return tokensOf(free);
 }
 
 /** The repositories of platforms that match. */

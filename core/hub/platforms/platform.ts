@@ -2,7 +2,7 @@ import { displayText, plainText } from "../../accounts/plain-text.ts";
 import { hashToken } from "../../crypto/token.ts";
 import { db, pool } from "../../db.ts";
 import { env } from "../../env.ts";
-import { invalidRequest, notFound } from "../../errors.ts";
+import { invalidRequest, notFound, ServiceError } from "../../errors.ts";
 import { isId } from "../../ids.ts";
 import { batched } from "../../postgres/batched.ts";
 
@@ -15,6 +15,9 @@ export const TOKEN_OVERLAP_HOURS = 24;
 
 /** An authenticated platform. */
 export type Platform = { id: string; name: string; source: string };
+
+/** A platform whose token was valid a moment ago. Nothing that it sends may be used before the token is checked again. */
+export type PresentedPlatform = Platform & { tokenHash: string };
 
 export const platformTokenPrefix = (): string => `${env().TOKEN_PREFIX}platform_`;
 
@@ -50,6 +53,40 @@ export async function findPlatform(token: string): Promise<Platform | undefined>
   const { id, name, source, isUsedLongAgo } = found;
   if (isUsedLongAgo) await noteUsed(id);
   return { id, name, source };
+}
+
+/** How long a token is remembered. A revoked one is refused at once all the same, but may cause as much work as a valid one for so long. */
+const PRESENTED_MS = 30_000;
+const PRESENTED_MAX = 1_000;
+const presented = new Map<string, { platform: PresentedPlatform; until: number }>();
+
+/**
+ * Finds a platform by a token that was looked up lately, for operations that check it again: `takeEvents` does so in the statement that
+ * locks the platform. A platform that sends one event after another would otherwise cause a further statement, and a wait, for each.
+ */
+export async function findPresented(token: string): Promise<PresentedPlatform | undefined> {
+  const tokenHash = hashToken(token);
+  const known = presented.get(tokenHash);
+  if (known && known.until > performance.now()) return known.platform;
+  presented.delete(tokenHash);
+  const found = await findPlatform(token);
+  if (!found) return undefined;
+  const platform = { ...found, tokenHash };
+  presented.set(tokenHash, { platform, until: performance.now() + PRESENTED_MS });
+  const [oldest] = presented.keys();
+  if (presented.size > PRESENTED_MAX && oldest !== undefined) presented.delete(oldest);
+  return platform;
+}
+
+/** @throws ServiceError `unauthorized` unless the platform's token is still valid */
+export async function requireValidToken({ tokenHash }: PresentedPlatform): Promise<void> {
+  if (!(await findByHash(tokenHash))) throw refusedToken(tokenHash);
+}
+
+/** The error for a token that is no longer valid. */
+export function refusedToken(tokenHash: string): ServiceError {
+  presented.delete(tokenHash);
+  return new ServiceError("unauthorized", "Invalid credentials in Authorization header");
 }
 
 type Row = Platform & { hash: string; isUsedLongAgo: boolean };

@@ -10,7 +10,7 @@ import { applyEvent, type Mirror, writeChanges } from "./apply-event.ts";
 import type { EventData } from "./event-data.ts";
 import { eventPayload } from "./event-payload.ts";
 import { inOrder, lockFreePlatforms, lockPlatform, type Mirrored, readMirrored, readOwners, WAITING_MAX } from "./mirror.ts";
-import type { Platform } from "./platform.ts";
+import { type Platform, type PresentedPlatform, refusedToken, requireValidToken } from "./platform.ts";
 import { type CloudEvent, readCloudEvent } from "./read-cloud-event.ts";
 
 export const EVENTS_MAX = 1_000;
@@ -26,17 +26,20 @@ export type Taken = { source: string | null; id: string | null } & (
  * Records the events of a platform, in order: each once, by `source` and `id`, and applied to its repository in the same transaction (S122).
  * A refused event does not stop the others, and may be sent again when it is corrected. The number of statements does not grow with the
  * number of events: requests that come together share a transaction, whichever platforms they are from.
- * @throws ServiceError `payload_too_large`, `unavailable`
+ * @throws ServiceError `payload_too_large`, `unavailable`; `unauthorized` if the platform's token is no longer valid
  */
-export async function takeEvents(platform: Platform, sent: readonly unknown[]): Promise<Taken[]> {
+export async function takeEvents(platform: PresentedPlatform, sent: readonly unknown[]): Promise<Taken[]> {
   if (sent.length > EVENTS_MAX) {
     throw new ServiceError("payload_too_large", `Send at most ${EVENTS_MAX} events at a time.`);
   }
   const traceparent = currentTraceparent();
   const read = sent.map((value) => ({ ...readOne(value, platform), traceparent }));
-  if (read.every(({ event }) => event === undefined)) return read.map(({ taken }) => taken as Taken);
+  if (read.every(({ event }) => event === undefined)) {
+    await requireValidToken(platform);
+    return read.map(({ taken }) => taken as Taken);
+  }
   return new Promise((resolve, reject) => {
-    const request = { read, resolve, reject };
+    const request = { tokenHash: platform.tokenHash, read, resolve, reject };
     const others = waiting.get(platform.id);
     if (!others) {
       waiting.set(platform.id, [request]);
@@ -46,7 +49,12 @@ export async function takeEvents(platform: Platform, sent: readonly unknown[]): 
   });
 }
 
-type Request = { read: readonly Read[]; resolve: (taken: Taken[]) => void; reject: (error: unknown) => void };
+type Request = {
+  tokenHash: string;
+  read: readonly Read[];
+  resolve: (taken: Taken[]) => void;
+  reject: (error: unknown) => void;
+};
 
 /** Requests that wait for the next transaction of their platform, by its id. */
 const waiting = new Map<string, Request[]>();
@@ -126,16 +134,20 @@ async function takeAlone({ platform, requests }: Turn): Promise<void> {
 
 /** Each request gets its own results. @returns the turns whose platforms could be locked */
 async function takeTurns(turns: readonly Turn[], lock: typeof lockFreePlatforms): Promise<readonly Turn[]> {
-  const { locked, taken } = await inPreparedTransaction(async (tx) => {
+  const { locked, allowed, refused, taken } = await inPreparedTransaction(async (tx) => {
     const events = eventsOf(turns).flatMap(({ platform, event }) => (event ? [{ platform, event }] : []));
     const ids = turns.map(({ platform }) => platform.id);
     // Sent together and done one after another: what the others read was committed before the lock was held.
     const [free, seen, mirrors] = await Promise.all([lock(tx, ids), readSeen(tx, events), readMirrors(tx, events)]);
     const locked = turns.filter(({ platform }) => free.has(platform.id));
-    const write = await takeAll(tx, eventsOf(locked), { seen, mirrors });
-    return async () => ({ locked, taken: await write() });
+    const isValid = (platform: Platform) => (request: Request) => free.get(platform.id)?.includes(request.tokenHash);
+    const allowed = locked.map(({ platform, requests }) => ({ platform, requests: requests.filter(isValid(platform)) }));
+    const refused = locked.flatMap(({ platform, requests }) => requests.filter((request) => !isValid(platform)(request)));
+    const write = await takeAll(tx, eventsOf(allowed), { seen, mirrors });
+    return async () => ({ locked, allowed, refused, taken: await write() });
   });
-  for (const { requests } of locked) for (const { read, resolve } of requests) resolve(taken.splice(0, read.length));
+  for (const { requests } of allowed) for (const { read, resolve } of requests) resolve(taken.splice(0, read.length));
+  for (const { tokenHash, reject } of refused) reject(refusedToken(tokenHash));
   return locked;
 }
 

@@ -11,7 +11,7 @@ export class Cycle {
   /** The name of the work for the log: "cannot … ". */
   readonly #what: string;
   readonly #work: () => Promise<number>;
-  readonly #leastMs: number;
+  readonly #pauseMs: () => number;
   #at = 0;
   #isStopping = false;
   #awake: () => void = () => undefined;
@@ -19,11 +19,11 @@ export class Cycle {
 
   /**
    * @param work returns after how many milliseconds to look again
-   * @param leastMs the minimum time between two looks, so that under load each one finds much to do
+   * @param pauseMs the minimum time between two looks, so that under load each one finds much to do
    */
-  constructor(what: string, leastMs: number, work: () => Promise<number>) {
+  constructor(what: string, pauseMs: () => number, work: () => Promise<number>) {
     this.#what = what;
-    this.#leastMs = leastMs;
+    this.#pauseMs = pauseMs;
     this.#work = work;
   }
 
@@ -55,7 +55,7 @@ export class Cycle {
         await delay(RETRY_MS);
         this.within(0);
       }
-      await delay(this.#leastMs);
+      await delay(this.#pauseMs());
       for (let left = this.#left(); left > 0 && !this.#isStopping; left = this.#left()) await this.#sleep(left);
     }
   }

@@ -25,6 +25,8 @@ const FRUITLESS_MS = 100;
 const HEARTBEAT_MS = (LEASE_SECONDS / 4) * 1_000;
 /** The minimum time between looks, so that under load each one finds many rows. */
 const LEAST_MS = 3;
+/** The longest pause between leases while there are events. */
+const LEASE_PAUSE_MS = 20;
 /** The interval at which the engine looks for first attempts that take long or wait long. */
 const TICK_MS = 500;
 /** No more events are leased while so many results wait to be recorded. */
@@ -46,13 +48,22 @@ export class DeliveryEngine {
   readonly #leases = new Map<string, EventLease>();
   readonly #waiting = new WaitingDeliveries();
   readonly #recorder = new Recorder((batch, ended) => this.#recorded(batch, ended));
-  readonly #events = new Cycle("lease events", LEAST_MS, () => this.#leaseEvents());
-  readonly #queue = new Cycle("claim deliveries", LEAST_MS, () => this.#claim());
+  readonly #events = new Cycle(
+    "lease events",
+    () => this.#leasePauseMs,
+    () => this.#leaseEvents(),
+  );
+  readonly #queue = new Cycle(
+    "claim deliveries",
+    () => LEAST_MS,
+    () => this.#claim(),
+  );
   #timers: NodeJS.Timeout[] = [];
   #backlog: BacklogPosition = startOfBacklog;
   #lookAtLanesAt = 0;
   #lookAtBacklogAt = 0;
   #lookForBegunAt = 0;
+  #leasePauseMs = LEAST_MS;
   #isFruitless = true;
   #latestPart: Part["part"] = "begun";
   /** Whether rows of the queue or events were left behind for lack of room: then a slot that becomes free triggers a look. */
@@ -95,6 +106,7 @@ export class DeliveryEngine {
   /** @returns when to look again */
   async #leaseEvents(): Promise<number> {
     let next = POLL_MS;
+    const begin = performance.now();
     this.#isEventRoomWanted = false;
     // The part that leased last comes last, so that neither takes all the room of the recorder.
     for (const part of this.#latestPart === "fresh" ? parts.toReversed() : parts) {
@@ -115,6 +127,8 @@ export class DeliveryEngine {
       next = 0;
       if (isBegun) this.#lookForBegunAt = 0;
     }
+    // On a busy machine a lease takes long. As long a pause after it halves their number, and each finds twice as many events.
+    this.#leasePauseMs = next === 0 ? LEAST_MS : Math.max(LEAST_MS, Math.min(performance.now() - begin, LEASE_PAUSE_MS));
     return next;
   }
 

@@ -9,7 +9,7 @@ import { isTemporary } from "./record-deliveries.ts";
 import { recordOutcomes } from "./record-outcomes.ts";
 
 /** Nobody waits for a record, so results are gathered for a moment, unless there are many already. */
-const GATHER_MS = 10;
+const GATHER_MS = 50;
 const MANY = 64;
 const BATCH_MAX = 512;
 /** How often an unreachable database is tried again while answers wait to be recorded. */
