@@ -215,7 +215,7 @@ describe("S108 id_token_hint", () => {
   test("of an app that does not exist: 400, with a page about signing out", async () => {
     const browser = world.browser();
     const payload = Buffer.from(JSON.stringify({ iss: world.origin, aud: "nobody", sub: "x" })).toString("base64url");
-    const unknown = [{ id_token_hint: `eyJhbGciOiJIUzI1NiJ9.${payload}.x` }, { client_id: "nobody" }];
+    const unknown: Record<string, string>[] = [{ id_token_hint: `eyJhbGciOiJIUzI1NiJ9.${payload}.x` }, { client_id: "nobody" }];
     for (const parameters of unknown) {
       const response = await browser.fetch(logoutUrl(parameters));
       expect(response.status).toBe(400);
