@@ -212,6 +212,17 @@ describe("S108 id_token_hint", () => {
     expect((await ask(at.browser, { id_token_hint: moved })).status).toBe(400);
   });
 
+  test("of an app that does not exist: 400, with a page about signing out", async () => {
+    const browser = world.browser();
+    const payload = Buffer.from(JSON.stringify({ iss: world.origin, aud: "nobody", sub: "x" })).toString("base64url");
+    const unknown: Record<string, string>[] = [{ id_token_hint: `eyJhbGciOiJIUzI1NiJ9.${payload}.x` }, { client_id: "nobody" }];
+    for (const parameters of unknown) {
+      const response = await browser.fetch(logoutUrl(parameters));
+      expect(response.status).toBe(400);
+      expect(await response.text()).toContain("<h1>Invalid sign-out link</h1>");
+    }
+  });
+
   test("that does not match client_id: 400", async () => {
     const [at, other] = [await signInWithLogout(), await signInWithLogout()];
     const question = await ask(at.browser, { id_token_hint: at.tokens.id_token, client_id: other.app.clientId });

@@ -20,6 +20,17 @@ type Problem = {
   isSignOut?: boolean;
 };
 
+/** The service's own errors. All others are errors of the app's request. */
+const ownErrors = new Map(
+  Object.entries({
+    temporarily_unavailable: {
+      title: "Temporarily unavailable",
+      text: "The service is busy, or cannot reach something that it depends on. Nothing was lost: try again in a few seconds.",
+    },
+    server_error: { title: "Something went wrong on our side", text: "The error has been logged. Try again in a moment." },
+  }),
+);
+
 const sentences = new Map(
   Object.entries({
     invalid_client: {
@@ -38,11 +49,6 @@ const sentences = new Map(
       title: "This app is not allowed here",
       text: "The operator of this service decides which apps can sign users in. Nothing was sent to the app.",
     },
-    temporarily_unavailable: {
-      title: "Temporarily unavailable",
-      text: "The service is busy, or cannot reach something that it depends on. Nothing was lost: try again in a few seconds.",
-    },
-    server_error: { title: "Something went wrong on our side", text: "The error has been logged. Try again in a moment." },
     invalid_request_uri: {
       title: "This sign-in link has expired",
       text: "It works once, for a minute. Go back to the app and start again.",
@@ -68,7 +74,7 @@ const RECEIVED_MAX_CHARACTERS = 2000;
 
 /** The caller sets the status; the page never links to a URL from the request (S20). */
 export function errorPage({ error, description, facts = [], settings, isSignOut = false }: Problem): string {
-  const { title, text } = sentences.get(error) ?? (isSignOut ? signOut : otherwise);
+  const { title, text } = ownErrors.get(error) ?? (isSignOut ? signOut : (sentences.get(error) ?? otherwise));
   const detail = [error, description].filter(Boolean).join(": ");
   const rows = facts.map(([term, value]) => `<dt>${term}</dt><dd><code>${escapeHtml(value)}</code></dd>`);
   const origin = escapeHtml(env().ORIGIN);
