@@ -156,7 +156,7 @@ async function forgetMerged(repoId: string, oids: readonly string[]): Promise<vo
     if (storeId === null) continue;
     const dropped = new Set(rows.filter((row) => row.storeId === storeId).map(({ oid }) => oid));
     // The next sweep deletes what cannot be deleted now: the merge does not depend on it.
-    await dropFiles(storeId, [...dropped]).catch((err: unknown) =>
+    await dropFiles(storeId, [...dropped], repoId).catch((err: unknown) =>
       log().warn({ err, store: storeId }, "merged uploads for pull requests are not deleted yet"),
     );
   }
