@@ -233,6 +233,17 @@ describe("storage for pull requests", () => {
     expect([await usedBy(ada), await usedBy(bea)]).toEqual([1_100_000, 0]);
   });
 
+  test("is free at once after a merge, also into a private repository: its content stays in storage for the owner", async () => {
+    await begin();
+    const object = someObject(400_000);
+    await send(bea, object);
+    expect((await propose(bea, object)).status).toBe(200);
+    await db().repo.update({ where: { id: repo.id }, data: { isPrivate: true } });
+    expect((await merge(ada)).status).toBe(200);
+    expect([await usedBy(ada), await usedBy(bea)]).toEqual([400_000, 0]);
+    expect(await db().storageHold.count({ where: { ownerId: bea?.id ?? "" } })).toBe(0);
+  });
+
   test("is freed two days after an upload that no commit contains, and after the commits are deleted", async () => {
     await begin();
     const [kept, dropped] = [someObject(10_000), someObject(20_000)];

@@ -24,6 +24,8 @@ export const RELAYS_MAX_PER_PERSON = 20;
 export const INBOX_MAX_REQUESTS = 1_000;
 export const INBOX_MAX_BYTES = 64 * 1024 * 1024;
 export const RELAY_BODY_MAX_BYTES = 8 * 1024 * 1024;
+/** The part of the answer to a delivery that is recorded, as with other receivers (S120). */
+export const RECORDED_BODY_MAX_BYTES = 64 * 1024;
 /** How long a caller waits for the handler; a delivery has 15 seconds (S120). */
 export const ANSWER_WAIT_MS = 14_000;
 

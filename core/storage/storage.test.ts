@@ -14,6 +14,7 @@ import { deleteAccount } from "../hub/owners/delete-owner.ts";
 import { moveRepo } from "../hub/repos/move-repo.ts";
 import { commitTo, someRepo } from "../hub/testing/repos.ts";
 import { newId, newOrderedId } from "../ids.ts";
+import { answerRequest } from "../relay/inbox/answer-request.ts";
 import { takeRequest } from "../relay/inbox/take-request.ts";
 import { holdStorage, holdUploads, requireRoom, roomOf } from "./hold-storage.ts";
 import { makeRoom, recountStorage } from "./make-room.ts";
@@ -195,6 +196,33 @@ describe("records", () => {
       expect((await bytesOf(ada)).relay).toBe(0);
       expect(await takeRequest(relays[0] as string, request)).toBeDefined();
     });
+  });
+
+  test("S141 the answer to a delivery is kept as far as its attempt shows it, and its body only while the user's limit has room", async () => {
+    const ada = await signedInPerson();
+    const id = await relayOf(ada);
+    const { name } = await db().relay.findUniqueOrThrow({ where: { id } });
+    const answer = async (bytes: number) => {
+      const delivery = { id: newId(), tries: 0 };
+      const taken = await takeRequest(id, { method: "POST", path: "/", headers: [], body: Buffer.alloc(10), delivery });
+      const headers = [["X-Long", "x".repeat(30_000)]] as const;
+      const given = { status: 200, headers, body: randomBytes(bytes) };
+      await answerRequest(ada.actor, { userId: ada.id, name, requestId: taken?.id ?? "" }, given);
+      const { answerBody } = await db().relayRequest.findFirstOrThrow({ where: { deliveryId: delivery.id } });
+      return answerBody?.length;
+    };
+    expect(await answer(8 * 1024 * 1024)).toBe(64 * 1024 + 1);
+    expect(await answer(5)).toBe(5);
+    const { relay } = await bytesOf(ada);
+    expect(relay).toBeGreaterThan(120_000);
+    expect(relay).toBeLessThan(140_000);
+    await withSettings({ STORAGE_RELAY_MB: "1" }, async () => {
+      for (let count = 0; count < 12; count++) await answer(MB);
+      expect((await bytesOf(ada)).relay).toBeLessThan(MB);
+      expect(await answer(MB)).toBe(0);
+    });
+    await pool().query("delete from relay_request where relay_id = $1", [id]);
+    expect((await bytesOf(ada)).relay).toBe(0);
   });
 
   test("the oldest logs of finished runs are deleted, and say so", async () => {

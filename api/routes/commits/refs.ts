@@ -53,7 +53,7 @@ export const refRoutes = [
     params: { branch: z.string().openapi({ description: "The branch, or `refs/pr/<num>`, with slashes as %2F." }) },
     body: squashSchema,
     isBodyOptional: true,
-    responses: { 200: json("The branch", madeRefSchema) },
+    responses: { 200: json("The branch", madeRefSchema), ...storageFull },
     async handle({ actor, actorNow, repo, params: { branch }, body: { message } }) {
       const { sha, ref } = await superSquash(actor, repo, { branch, message: message ?? undefined }, actorNow);
       return { ref, commitOid: sha };

@@ -13,6 +13,8 @@ import { consumeThrottle, throttleKey } from "../throttle.ts";
 import { ANSWER_MILLISECONDS } from "./sign-up.ts";
 
 const CHANGE_LIMIT = { limit: 5, windowSeconds: 60 * 60 };
+/** Many accounts must not fill one mailbox. */
+const MAILBOX_LIMIT = { limit: 5, windowSeconds: 60 * 60 };
 
 /**
  * Requests another email address: a link goes to the new one (`verifyEmail` uses it), a warning to the current one. If the address already
@@ -25,6 +27,7 @@ export async function changeEmail(actor: Person, input: { email: string }, from:
   const user = await db().user.findUniqueOrThrow({ where: { id: actor.userId } });
   if (user.email === email.address) throw invalidRequest("This is already your e-mail address.", "email");
   await consumeThrottle(throttleKey("change-email", user.id), CHANGE_LIMIT);
+  await consumeThrottle(throttleKey("change-email-mail", email.canonical), MAILBOX_LIMIT);
   await takeAtLeast(ANSWER_MILLISECONDS, () =>
     db().$transaction(async (tx) => {
       const other = await tx.user.findUnique({ where: { emailCanonical: email.canonical } });

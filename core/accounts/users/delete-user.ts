@@ -25,10 +25,7 @@ export async function deleteUser(
 ): Promise<void> {
   await requirePermission(actor, "user.delete", { userId }, { what: "User" });
   await inTransaction(async (tx) => {
-    await requireOtherOperator(tx, userId);
-    const user = await tx.user.findUnique({ where: { id: userId }, select: { username: true, avatarId: true } });
-    if (!user) throw notFound("User");
-    await refuseLastAdmin(tx, userId);
+    const user = await findDeletable(tx, userId);
     await revokeEverything(tx, userId);
     await deleteOwnedApps(tx, { ownerUserId: userId }, { actorId: actorId(actor), from });
     await tx.personalAccessToken.deleteMany({ where: { userId } });
@@ -42,6 +39,20 @@ export async function deleteUser(
     if (user.avatarId) await tx.image.deleteMany({ where: { id: user.avatarId } });
     await recordAuditEvent(tx, { type: "user.delete", actor, subjectId: userId, data: { username: user.username }, from });
   });
+}
+
+/** Whether `deleteUser` would delete the user at this moment. @throws ServiceError as `deleteUser` */
+export async function requireDeletable(actor: Actor, userId: string): Promise<void> {
+  await requirePermission(actor, "user.delete", { userId }, { what: "User" });
+  await inTransaction((tx) => findDeletable(tx, userId));
+}
+
+async function findDeletable(tx: Db, userId: string): Promise<{ username: string; avatarId: string | null }> {
+  await requireOtherOperator(tx, userId);
+  const user = await tx.user.findUnique({ where: { id: userId }, select: { username: true, avatarId: true } });
+  if (!user) throw notFound("User");
+  await refuseLastAdmin(tx, userId);
+  return user;
 }
 
 async function refuseLastAdmin(tx: Db, userId: string): Promise<void> {

@@ -239,6 +239,16 @@ describe("changeEmail", () => {
     expect(letter?.text).not.toContain("verify-email");
   });
 
+  test("S115 many accounts together cannot fill one mailbox, whether or not it has an account", async () => {
+    for (const address of [freshAddress(), (await signedInPerson()).email]) {
+      for (let count = 0; count < 5; count++)
+        await changeEmail((await signedInPerson()).actor, { email: address }, fromElsewhere());
+      const { actor } = await signedInPerson();
+      await expect(changeEmail(actor, { email: address }, fromElsewhere())).rejects.toMatchObject({ code: "rate_limited" });
+      expect(await lettersTo(address)).toHaveLength(5);
+    }
+  });
+
   test("a reset link in the former mailbox dies with the change", async () => {
     const { email, actor } = await signedInPerson();
     await forgotPassword({ email }, fromElsewhere());

@@ -3,6 +3,7 @@ import { anonymous, operatorCommand, type TokenHolder } from "../../access/actor
 import { auditTrail, from, organizationOf, outcomes, signedInPerson, type TestPerson } from "../../accounts/testing/people.ts";
 import { disableUser } from "../../accounts/users/disable-user.ts";
 import { db } from "../../db.ts";
+import { newId } from "../../ids.ts";
 import { inTurn } from "../../testing/as-owner.ts";
 import type { Repo } from "../repos/repo.ts";
 import { eventsOf, someRepo } from "../testing/repos.ts";
@@ -275,6 +276,16 @@ test("S138 lists are paged, and a search takes the input literally", async () =>
   expect(await search("", 2)).toHaveLength(1);
   await expect(search("a\0")).rejects.toMatchObject({ code: "invalid_request" });
   expect((await listCollections(ada.actor, { owners: ["no-such-owner", "a\0b"] })).total).toBe(0);
+});
+
+test("S137 a page of a list has at most thirty collections, whose items are all counted", async () => {
+  const ada = await signedInPerson();
+  const about = { ownerId: ada.id, ownerKind: "user", slug: "tides", title: "Tides" };
+  await db().collection.createMany({ data: Array.from({ length: 35 }, () => ({ id: newId(), ...about })) });
+  const search = { owners: [ada.username], pageSize: 100 };
+  const { items, pageSize, total } = await listCollections(anonymous, search);
+  expect([items.length, pageSize, total]).toEqual([30, 30, 35]);
+  expect((await listCollections(anonymous, { ...search, page: 2 })).items).toHaveLength(5);
 });
 
 test("S137 a list shows the latest changed collections, even if one account has hundreds of thousands", async () => {

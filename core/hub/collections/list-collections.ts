@@ -24,6 +24,8 @@ type CollectionSearch = PageRequest & {
 export type ListedCollection = Collection & Items;
 
 const ITEMS_SHOWN = 4;
+/** Items are counted for each listed collection, and for each whether the reader may see it: of a hundred collections, 50,000 (S137). */
+const PAGE_MAX = 30;
 /**
  * A list shows and counts the latest changed public ones, up to this many, and as many private ones. One account may have hundreds of
  * thousands, and counting them for every list took Postgres most of a second (S137).
@@ -34,7 +36,10 @@ const TEXT_MAX_CHARACTERS = 200;
 
 /** Collections that the actor may see: one owner's in the owner's order, all others by the latest change. */
 export async function listCollections(actor: Actor, search: CollectionSearch = {}): Promise<Page<ListedCollection>> {
-  const { page, pageSize, skip, take } = pageBounds(search);
+  const { page, pageSize, skip, take } = pageBounds({
+    ...search,
+    ...(search.pageSize && { pageSize: Math.min(search.pageSize, PAGE_MAX) }),
+  });
   const { owners = [], containing = [] } = search;
   if (owners.length > FILTERS_MAX || containing.length > FILTERS_MAX) {
     throw invalidRequest(`Use at most ${FILTERS_MAX} owners and ${FILTERS_MAX} items in one search.`);

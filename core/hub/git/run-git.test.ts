@@ -6,13 +6,32 @@ import { join } from "node:path";
 import { Readable } from "node:stream";
 import { expect, test } from "vitest";
 import { childrenOf } from "./linux-process.ts";
-import { runGit, spawnGit } from "./run-git.ts";
+import { gitLines, runGit, spawnGit } from "./run-git.ts";
 import { fetchLimits } from "./smart-http/transfer-settings.ts";
 
 test("S138 git that takes too long is ended, which is not a server error", async () => {
   const endless = new Readable({ read: () => undefined });
   const running = runGit(tmpdir(), ["hash-object", "--stdin"], { input: endless, timeoutMs: 100 });
   await expect(running).rejects.toMatchObject({ name: "ServiceError", code: "unavailable", retryAfterSeconds: 60 });
+});
+
+test("S138 nor is git that has used up its processor time, which what somebody has pushed decides", {
+  timeout: 60_000,
+}, async () => {
+  const path = await mkdtemp(join(tmpdir(), "busy-"));
+  await runGit(path, ["init", "--quiet", "--bare"]);
+  const zeros = Buffer.alloc(1024 * 1024);
+  const limits = { isLimited: true, cpuSeconds: 1, timeoutMs: 50_000 };
+  const endless = () =>
+    new Readable({
+      read() {
+        this.push(zeros);
+      },
+    });
+  const refusal = { name: "ServiceError", code: "unavailable", retryAfterSeconds: 60 };
+  await expect(runGit(path, ["hash-object", "--stdin"], { input: endless(), ...limits })).rejects.toMatchObject(refusal);
+  const lines = gitLines(path, ["hash-object", "--stdin"], { input: endless(), ...limits });
+  await expect(lines.next()).rejects.toMatchObject(refusal);
 });
 
 test("S137 limited git has exactly the memory and processor time that it is allowed", async () => {

@@ -170,6 +170,12 @@ async function spawnHere(
 /** Whether git, or the loader before it, reported that it reached its memory limit. */
 export const isOutOfMemory = (stderr: string): boolean => /^.*(out of memory|cannot allocate memory)/im.test(stderr);
 
+/** Without a status, limited git was ended from outside: it had used up its processor time, or the machine's memory. */
+function failureOf(args: readonly string[], status: number | null, stderr: string, isLimited = false): GitFailed | RanOutOfTime {
+  const failure = new GitFailed(args, status, stderr);
+  return isLimited && (status === null || isOutOfMemory(stderr)) ? new RanOutOfTime(failure) : failure;
+}
+
 /** Runs a git command to its end and returns its output. @throws GitFailed; RanOutOfTime */
 export async function runGit(directory: string, args: readonly string[], options: GitOptions = {}): Promise<Buffer> {
   const { input, maxBytes = MAX_BYTES, timeoutMs = TIMEOUT_MS, signal, acceptedStatuses = [0] } = options;
@@ -201,8 +207,7 @@ export async function runGit(directory: string, args: readonly string[], options
   }).finally(() => clearTimeout(timer));
   if (size > maxBytes) throw new TooMuchOutput(args, maxBytes);
   if (status === null || !acceptedStatuses.includes(status)) {
-    const failure = new GitFailed(args, status, stderr);
-    throw isLimited && isOutOfMemory(stderr) ? new RanOutOfTime(failure) : failure;
+    throw failureOf(args, status, stderr, isLimited);
   }
   return Buffer.concat(chunks);
 }
@@ -245,7 +250,7 @@ export async function* gitLines(
     if (rest) yield [rest];
     const status = await closed;
     if (limit.signal.aborted) throw new RanOutOfTime();
-    if (status !== 0) throw new GitFailed(args, status, stderr);
+    if (status !== 0) throw failureOf(args, status, stderr, options.isLimited);
   } finally {
     clearTimeout(timer);
     child.kill("SIGKILL");

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { operatorCommand } from "../../access/actor.ts";
 import { auditTrail, freshName, from, longAgo, organizationOf, outcomes, signedInPerson } from "../../accounts/testing/people.ts";
 import { disableUser } from "../../accounts/users/disable-user.ts";
-import { db } from "../../db.ts";
+import { db, pool } from "../../db.ts";
 import { newId } from "../../ids.ts";
 import { commitTo, eventsOf, someRepo } from "../testing/repos.ts";
 import { deleteAccount } from "./delete-owner.ts";
@@ -68,6 +68,37 @@ describe("S112 deleteAccount", () => {
     await expect(deleteAccount(longAgo(bea.actor), bea.id, from)).rejects.toMatchObject({ code: "reauthentication_required" });
     await expect(deleteAccount(ada.actor, bea.id, from)).rejects.toMatchObject({ code: "not_found" });
     expect([await rows(ada.id), await rows(bea.id)]).toEqual([1, 1]);
+  });
+
+  test("of a large account, most goes in portions, and the next try continues where one ended", { timeout: 60_000 }, async () => {
+    const ada = await signedInPerson();
+    const ids = Array.from({ length: 1_100 }, () => newId()).sort();
+    const about = { type: "model", ownerId: ada.id, ownerKind: "user" };
+    await db().repo.createMany({ data: ids.map((id) => ({ id, ...about, name: id, nameCanonical: id })) });
+    const repo = await someRepo(await signedInPerson("bea"));
+    const discussion = { id: newId(), repoId: repo.id, num: 1, title: "High water?" };
+    await db().discussion.create({ data: discussion });
+    const comment = { discussionId: discussion.id, type: "comment", authorId: ada.id, content: "When?" };
+    await db().discussionEvent.createMany({ data: Array.from({ length: 5_001 }, () => ({ id: newId(), ...comment })) });
+    const client = await pool().connect();
+    try {
+      await client.query("begin");
+      await client.query("select from repo where id = $1 for update", [ids.at(-1)]);
+      const deletion = deleteAccount(ada.actor, ada.id, from).catch(() => "interrupted");
+      await expect.poll(() => rows(ada.id), { timeout: 10_000 }).toBe(100);
+      expect(await db().discussionEvent.count({ where: { authorId: ada.id } })).toBe(1);
+      const waiting = "pid from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";
+      await expect.poll(async () => (await pool().query(`select ${waiting}`)).rowCount).toBe(1);
+      await pool().query(`select pg_cancel_backend(pid) from (select ${waiting}) waiting`);
+      expect(await deletion).toBe("interrupted");
+      expect(await rows(ada.id)).toBe(100);
+      expect(await db().user.count({ where: { id: ada.id } })).toBe(1);
+    } finally {
+      client.release(true);
+    }
+    await deleteAccount(ada.actor, ada.id, from);
+    expect(await rows(ada.id)).toBe(0);
+    expect(await db().event.count({ where: { ownerId: ada.id, action: "delete" } })).toBe(1_100);
   });
 
   test("a disabled user's repositories are deleted too, however many, and none is created in the meantime", async () => {

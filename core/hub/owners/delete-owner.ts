@@ -1,23 +1,66 @@
 import { type Actor, actorId } from "../../access/actor.ts";
 import { removeOrganization } from "../../accounts/organizations/remove-organization.ts";
-import { deleteUser } from "../../accounts/users/delete-user.ts";
+import { deleteUser, requireDeletable } from "../../accounts/users/delete-user.ts";
 import type { RequestOrigin } from "../../audit/request-origin.ts";
-import { type Db, db } from "../../db.ts";
+import { type Db, db, inTransaction } from "../../db.ts";
 import { Prisma } from "../../generated/prisma/client.ts";
 import { removeWebhooksOf } from "../../webhooks/manage/delete-webhook.ts";
 import { removeRepos } from "../repos/change-repo.ts";
 import { readRepos } from "../repos/read-repos.ts";
+import type { Repo } from "../repos/repo.ts";
 
 /**
  * Deletes a user with everything they own here: repositories, each with its event, collections and webhooks. What they wrote in others'
- * repositories stays, without their name; so do their commits there.
+ * repositories stays, without their name; so do their commits there. Of a large account, most is deleted in portions, before the rest and
+ * the account itself: if that is interrupted, the account is still there, and the next try continues.
  * @throws ServiceError as `deleteUser`: then nothing is deleted
  */
 export async function deleteAccount(actor: Actor, userId: string, from: RequestOrigin): Promise<void> {
+  const by = actorId(actor) === userId ? null : actorId(actor);
+  await requireDeletable(actor, userId);
+  await removePortions(userId, by);
   await deleteUser(actor, userId, from, async (tx) => {
-    await removeOwned(tx, userId, actorId(actor) === userId ? null : actorId(actor));
+    await removeOwned(tx, userId, by);
     await forget(tx, userId);
   });
+}
+
+type Portion = { where: (userId: string) => Prisma.Sql; table: string; most: number; change?: Prisma.Sql };
+
+const ownedBy = (userId: string) => Prisma.sql`owner_id = ${userId}`;
+const writtenBy = (userId: string) => Prisma.sql`author_id = ${userId}`;
+const ofUser = (userId: string) => Prisma.sql`user_id = ${userId}`;
+const isStoreOf = (userId: string) => Prisma.sql`owner_id = ${userId} AND proposed_to_id IS NOT NULL`;
+const withoutAuthor = Prisma.sql`SET author_id = NULL`;
+
+/** What an account can have very many rows of, besides repositories. `change`: what happens to rows that stay. */
+const PORTIONS: readonly Portion[] = [
+  // Of the first three, each may have thousands of files, hundreds of items, or a log of megabytes.
+  { table: "repo", where: isStoreOf, most: 20 },
+  { table: "collection", where: ownedBy, most: 50 },
+  { table: "job_run", where: ownedBy, most: 200 },
+  { table: "comment_reaction", where: ofUser, most: 5_000 },
+  { table: "access_request", where: ofUser, most: 5_000 },
+  { table: "discussion_event", where: writtenBy, most: 5_000, change: withoutAuthor },
+  { table: "discussion", where: writtenBy, most: 5_000, change: withoutAuthor },
+];
+
+/** Deletes, each in a short transaction of its own, until no more than one portion of everything is left. */
+async function removePortions(userId: string, by: string | null): Promise<void> {
+  const isMore = async (table: string, where: Prisma.Sql, most: number) => {
+    const rows = await db().$queryRaw<unknown[]>`SELECT 1 FROM ${Prisma.raw(table)} WHERE ${where} LIMIT 1 OFFSET ${most}`;
+    return rows.length > 0;
+  };
+  for (const { table: name, where: whereOf, most, change } of PORTIONS) {
+    const [table, where] = [Prisma.raw(name), whereOf(userId)];
+    const begin = change ? Prisma.sql`UPDATE ${table} ${change}` : Prisma.sql`DELETE FROM ${table}`;
+    while (await isMore(name, where, most)) {
+      const some = Prisma.sql`ARRAY(SELECT ctid FROM ${table} WHERE ${where} LIMIT ${most})`;
+      await db().$executeRaw`${begin} WHERE ${where} AND ctid = ANY (${some})`;
+    }
+  }
+  while (await isMore("repo", Prisma.sql`owner_id = ${userId} AND proposed_to_id IS NULL`, REPOS_AT_A_TIME))
+    await inTransaction(async (tx) => removeRepos(tx, await nextRepos(tx, userId), by));
 }
 
 /** Deleted authors are null; responses say `ghost` (docs/specification/repositories-and-git.md#discussions-and-pull-requests). */
@@ -68,20 +111,21 @@ async function removeOwned(
 
 /** Also those of a disabled account, which nobody else sees. */
 async function removeOwnedRepos(tx: Db, ownerId: string, actorId: string | null): Promise<number> {
-  const next = () =>
-    readRepos(Prisma.sql`r.owner_id = ${ownerId}`, {
-      tx,
-      isOfDisabledToo: true,
-      tail: Prisma.sql`ORDER BY r.id LIMIT ${REPOS_AT_A_TIME} FOR UPDATE OF r`,
-    });
   await tx.repo.deleteMany({ where: { ownerId, proposedToId: { not: null } } });
   let removed = 0;
-  for (let repos = await next(); repos.length > 0; repos = await next()) {
+  for (let repos = await nextRepos(tx, ownerId); repos.length > 0; repos = await nextRepos(tx, ownerId)) {
     await removeRepos(tx, repos, actorId);
     removed += repos.length;
   }
   return removed;
 }
+
+const nextRepos = (tx: Db, ownerId: string): Promise<Repo[]> =>
+  readRepos(Prisma.sql`r.owner_id = ${ownerId} AND r.proposed_to_id IS NULL`, {
+    tx,
+    isOfDisabledToo: true,
+    tail: Prisma.sql`ORDER BY r.id LIMIT ${REPOS_AT_A_TIME} FOR UPDATE OF r`,
+  });
 
 /** What is deleted together with an organization. */
 export type OwnedCounts = { repos: number; collections: number; apps: number; webhooks: number; members: number };

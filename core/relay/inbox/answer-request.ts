@@ -4,7 +4,15 @@ import { type Db, pool } from "../../db.ts";
 import { invalidRequest, notFound, ServiceError } from "../../errors.ts";
 import { Prisma } from "../../generated/prisma/client.ts";
 import { isId } from "../../ids.ts";
-import { isRelayOf, RELAY_ANSWER_CHANNEL, RELAY_BODY_MAX_BYTES, RELAY_CHANNEL, RELAY_DELIVERY_CHANNEL } from "../relay.ts";
+import { recordsLimit } from "../../storage/limits.ts";
+import {
+  isRelayOf,
+  RECORDED_BODY_MAX_BYTES,
+  RELAY_ANSWER_CHANNEL,
+  RELAY_BODY_MAX_BYTES,
+  RELAY_CHANNEL,
+  RELAY_DELIVERY_CHANNEL,
+} from "../relay.ts";
 import type { HeaderList } from "./take-request.ts";
 
 type GivenAnswer = { status: number; headers: HeaderList; body: Buffer };
@@ -12,8 +20,9 @@ type GivenAnswer = { status: number; headers: HeaderList; body: Buffer };
 const HEADERS_MAX_BYTES = 32 * 1024;
 
 /**
- * Records a handler's answer to a relay's request. A waiting caller gets it; for a delivery without one it is recorded;
- * otherwise it is discarded.
+ * Records a handler's answer to a relay's request. A waiting caller gets it; for a delivery it is recorded; otherwise it is
+ * discarded. The answer to a delivery stays for minutes: so only what its attempt will show is stored, and only the status
+ * once the user's relays are full.
  * @throws ServiceError `not_found` if the request is not theirs, was answered, or was abandoned; `invalid_request` if the answer
  * is not valid HTTP; `payload_too_large`
  */
@@ -25,13 +34,20 @@ export async function answerRequest(
   await requirePermission(actor, "relay.manage", { userId }, { what: "Request" });
   if (!isId(requestId)) throw notFound("Request");
   const { status, headers, body } = checked(answer);
+  const texts = JSON.stringify(headers);
+  const recorded = body.subarray(0, RECORDED_BODY_MAX_BYTES + 1);
   const { text, values } = Prisma.sql`
     WITH found AS (
-      SELECT q.id, q.relay_id FROM relay_request q JOIN relay r ON r.id = q.relay_id
+      SELECT q.id, q.relay_id, q.delivery_id IS NOT NULL AS is_delivery, coalesce(${recordsLimit("relay")}::bigint
+          >= ${recorded.length + texts.length} + (SELECT sum(bytes) FROM storage_use WHERE owner_id = r.user_id AND kind = 'relay'), true) AS has_room
+      FROM relay_request q JOIN relay r ON r.id = q.relay_id
       WHERE q.id = ${requestId} AND r.user_id = ${userId} AND r.name = ${name.replaceAll("\0", "")} AND ${isRelayOf(actor)}
         AND q.answered_at IS NULL FOR UPDATE OF q
     ), told AS (
-      UPDATE relay_request q SET answered_at = now(), status = ${status}, answer_headers = ${JSON.stringify(headers)}, answer_body = ${body}
+      UPDATE relay_request q SET answered_at = now(), status = ${status},
+        answer_headers = CASE WHEN is_delivery AND NOT has_room THEN '[]' ELSE ${texts}::json END,
+        answer_body = CASE WHEN NOT is_delivery THEN ${body} WHEN has_room THEN ${recorded} ELSE ''::bytea END,
+        bytes = bytes + CASE WHEN is_delivery AND NOT has_room THEN 0 ELSE ${texts.length}::int END
       FROM found WHERE q.id = found.id AND (q.delivery_id IS NOT NULL OR q.waited_until > now())
       RETURNING q.id, q.delivery_id
     ), forgotten AS (

@@ -1,4 +1,5 @@
 import type { OutboundTimings } from "../../outbound/request.ts";
+import { RECORDED_BODY_MAX_BYTES } from "../../relay/relay.ts";
 import type { AttemptKind, AttemptOutcome, DisabledReason } from "../vocabulary.ts";
 
 /** A claimed row of the queue with what is needed to send it, read with the claim. */
@@ -74,7 +75,7 @@ export type Attempt = {
 };
 
 /** The part of a response that is stored (S120). */
-export const RESPONSE_BODY_MAX_BYTES = 64 * 1024;
+export const RESPONSE_BODY_MAX_BYTES = RECORDED_BODY_MAX_BYTES;
 
 export type Answer = {
   status: number;

@@ -138,6 +138,21 @@ test("a super-squash leaves the files and one commit", async () => {
   await fsck(repo);
 });
 
+test("a super-squash cannot exceed the owner's quota, and still frees what a history takes", async () => {
+  const ada = await signedInPerson();
+  const repo = await someRepo(ada);
+  await commitTo(repo, ada, { "a.txt": "a" });
+  await commitTo(repo, ada, { "b.txt": "b" });
+  await db().storageQuota.create({ data: { ownerId: ada.id, bytes: 1n } });
+  const squash = (message?: string) => superSquash(ada.actor, nameOf(repo), { branch: "main", message });
+  await expect(squash("All of it")).rejects.toMatchObject({ code: "storage_full" });
+  await squash();
+  // Nothing is left to free: each further one would only add a commit.
+  await expect(squash()).rejects.toMatchObject({ code: "storage_full" });
+  await db().storageQuota.deleteMany({ where: { ownerId: ada.id } });
+  await squash("All of it");
+});
+
 test("S114 S135 nothing changes if the token ended or the branch became protected in the meantime", async () => {
   const ada = await signedInPerson();
   const repo = await someRepo(ada);

@@ -158,8 +158,8 @@ export async function deleteTag(
  * Replaces the history of a branch, or of an open pull request, by one commit with the same files. On the protected default branch this
  * requires the permission to remove the protection, which exists to prevent it.
  * @param actorNow resolves the actor again just before the refs change (S114)
- * @throws ServiceError `invalid_request` (message), `not_found` (RevisionNotFound), `conflict` (somebody committed meanwhile), `forbidden`,
- * `insufficient_scope`, `unauthorized`
+ * @throws ServiceError `invalid_request` (message), `not_found` (RevisionNotFound), `conflict` (somebody committed meanwhile), `storage_full`
+ * (the message), `forbidden`, `insufficient_scope`, `unauthorized`
  * @returns the commit, and the ref in full
  */
 export async function superSquash(
@@ -185,10 +185,19 @@ export async function superSquash(
     const tree = (await runGit(path, ["rev-parse", "--verify", "--end-of-options", `${oldSha}^{tree}`], { isLimited: true }))
       .toString("latin1")
       .trim();
+    // Whoever has no storage left can free some this way, but not add words, nor one commit after another.
+    if (message?.trim() || !(await hasHistory(path, oldSha)))
+      await requireRoom(repo.owner, Buffer.byteLength(text), "this commit's message");
     const sha = await writeRootCommit(path, { tree, message: text, signature: await signatureOf(actor) });
     const recorded = await moveRefs({ repo, path, actorNow, ask }, [{ ref, oldSha, newSha: sha }]);
     return { repo: recorded.repo, sha, ref };
   });
+}
+
+/** Whether a commit has parents. */
+async function hasHistory(path: string, sha: string): Promise<boolean> {
+  const line = await runGit(path, ["rev-list", "--parents", "--max-count=1", "--end-of-options", sha], { isLimited: true });
+  return line.toString("latin1").trim().includes(" ");
 }
 
 /** Git's id of an empty folder. */

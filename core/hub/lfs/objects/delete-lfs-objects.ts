@@ -93,7 +93,7 @@ export async function deleteLfsFiles(
     const isAsCounted =
       (await isAsPrepared(tx, repo.id, removal)) && current.lfsRemovedAt?.getTime() === repo.lfsRemovedAt?.getTime();
     if (isChanging || !isSame || !isAsCounted) throw conflict("This repository is being changed. Try again in a moment.");
-    const count = await removeFiles(tx, current, removal, now);
+    const count = await removeFiles(tx, current, removal, { actor: now });
     await tx.$executeRaw`UPDATE repo SET lfs_removed_at = clock_timestamp() WHERE id = ${repo.id}`;
     if (count === 0) return;
     const data = { repo: current.fullName, type: current.type, count };

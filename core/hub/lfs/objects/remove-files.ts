@@ -10,6 +10,9 @@ import { xorbsOnlyOf } from "./xorbs-of-files.ts";
 /** Files to remove from a repository, and the xorbs that only they use. */
 export type Removal = { oids: readonly string[]; hashes: string[]; xorbs: string[]; filesBefore: number };
 
+/** The copies of whose existence may be learnt: those that an actor can read, and the one in `keeper`. */
+type KnownCopies = { actor: Actor; keeper?: string | undefined };
+
 /** Found before anything is locked, since it may take a while. @throws ServiceError `unavailable` */
 export async function prepareRemoval(repoId: string, oids: readonly string[]): Promise<Removal> {
   const files = await db().xetFile.findMany({ where: { repoId, oid: { in: [...oids] } }, select: { hash: true } });
@@ -25,15 +28,14 @@ export const isAsPrepared = async (tx: Db, repoId: string, { filesBefore }: Remo
 /**
  * Removes large files from a repository whose row is locked. Chunks that came by Xet, to which clients may refer in their next upload, stay
  * for a month.
- * @param actor who may learn of copies that they can read
  * @returns the number of files
  */
-export async function removeFiles(tx: Db, repo: Repo, { oids, hashes, xorbs }: Removal, actor: Actor): Promise<number> {
+export async function removeFiles(tx: Db, repo: Repo, { oids, hashes, xorbs }: Removal, known: KnownCopies): Promise<number> {
   const repoId = repo.id;
   await tx.xetChunk.deleteMany({ where: { repoId, fileHash: { in: hashes } } });
   await tx.xetFile.deleteMany({ where: { repoId, hash: { in: hashes } } });
   await tx.xetXorb.updateMany({ where: { repoId, hash: { in: xorbs } }, data: { isNamed: false, createdAt: new Date() } });
-  const lost = await bytesOnlyHere(tx, actor, repoId, oids);
+  const lost = await bytesOnlyHere(tx, known, repoId, oids);
   const { count } = await tx.lfsObject.deleteMany({ where: { repoId, oid: { in: [...oids] } } });
   if (count === 0) return 0;
   // Its content stays in storage for a while: else repeated uploads would fill the disk without reaching the quota (decision 076).
@@ -44,16 +46,21 @@ export async function removeFiles(tx: Db, repo: Repo, { oids, hashes, xorbs }: R
 
 /**
  * The bytes that leave storage with these files. A copy in another repository keeps its content, so only the last copy counts; otherwise a
- * member could fill an organization's storage with deleted copies. Only copies that the actor can read count, so that they learn of no
- * others (S136). Locks all copies, in order, so that the later of two simultaneous deletions sees that it is the last.
+ * member could fill an organization's storage with deleted copies. Only known copies count, so that nobody learns of others (S136).
+ * Locks all copies, in order, so that the later of two simultaneous deletions sees that it is the last.
  */
-async function bytesOnlyHere(tx: Db, actor: Actor, repoId: string, oids: readonly string[]): Promise<number> {
+async function bytesOnlyHere(
+  tx: Db,
+  { actor, keeper = "" }: KnownCopies,
+  repoId: string,
+  oids: readonly string[],
+): Promise<number> {
   const own = Prisma.sql`own.repo_id = ${repoId} AND own.oid = ANY (${[...oids]}) AND own.location NOT LIKE 'xet:%'`;
   await tx.$executeRaw`SELECT FROM lfs_object WHERE location IN (SELECT location FROM lfs_object own WHERE ${own})
     ORDER BY repo_id, oid FOR UPDATE`;
   const readable = readableWhere("r", await readableOwners(actor, "repo.read", tx));
   const isElsewhere = (table: Prisma.Sql) => Prisma.sql`EXISTS (SELECT FROM ${table} other JOIN repo r ON r.id = other.repo_id
-    WHERE other.location = own.location AND other.repo_id <> own.repo_id AND ${readable})`;
+    WHERE other.location = own.location AND other.repo_id <> own.repo_id AND (r.id = ${keeper} OR ${readable}))`;
   const [row] = await tx.$queryRaw<{ bytes: number }[]>`
     SELECT coalesce(sum(own.size_bytes), 0)::float8 AS bytes FROM lfs_object own WHERE ${own}
       AND NOT ${isElsewhere(Prisma.sql`lfs_object`)} AND NOT ${isElsewhere(Prisma.sql`xet_xorb`)}`;

@@ -7,8 +7,9 @@ import { isAsPrepared, prepareRemoval, removeFiles } from "../objects/remove-fil
 /**
  * Deletes, from the given files of a store, those that no pull request contains. If the store is being changed, the next sweep deletes
  * them.
+ * @param keeper the repository that has them now, if one does: their author learns of no other copies
  */
-export async function dropFiles(storeId: string, oids: readonly string[]): Promise<void> {
+export async function dropFiles(storeId: string, oids: readonly string[], keeper?: string): Promise<void> {
   const removal = await prepareRemoval(storeId, oids);
   await inTransaction(async (tx) => {
     const store = await lockRepo(tx, storeId);
@@ -16,7 +17,7 @@ export async function dropFiles(storeId: string, oids: readonly string[]): Promi
     // Deleting what a commit claims at this moment waits for its lock, and then finds the claim.
     await tx.$executeRaw`SELECT FROM lfs_object WHERE repo_id = ${storeId} AND oid = ANY (${[...oids]}) ORDER BY oid FOR UPDATE`;
     const isClaimed = (await tx.proposedFile.count({ where: { storeId, oid: { in: [...oids] } } })) > 0;
-    if (!isClaimed) await removeFiles(tx, store, removal, anonymous);
+    if (!isClaimed) await removeFiles(tx, store, removal, { actor: anonymous, keeper });
   });
 }
 

@@ -104,9 +104,13 @@ export async function adoptFiles(
   await forgetMerged(repo.id, merged);
 }
 
+/** After this many objects of a walk, all pointers of the repository's pull requests are read at once, if they are not too many. */
+const MANY_OBJECTS = 2_000;
+
 /**
- * The large files of pull requests in commits that no branch or tag contains yet. They are looked up batch by batch while git lists the
- * objects, because strangers may have proposed many.
+ * The large files of pull requests in commits that no branch or tag contains yet. They are looked up while git lists the objects, batch by
+ * batch at first. A push of hundreds of thousands of objects would wait for the database at each batch and run out of time, just because
+ * a stranger has opened a pull request: so they are then read once. Strangers may have proposed more than fit into memory.
  */
 async function findMerged(
   repoId: string,
@@ -116,11 +120,15 @@ async function findMerged(
 ): Promise<string[]> {
   const merged = new Set<string>();
   const args = ["rev-list", "--objects", "--stdin", "--not", "--branches", "--tags"];
+  let seen = 0;
+  let all: Map<string, string> | undefined;
   const take = async (lines: readonly string[]) => {
+    const isFirstOfMany = seen <= MANY_OBJECTS && seen + lines.length > MANY_OBJECTS;
+    seen += lines.length;
+    if (isFirstOfMany) all = await readPointers(repoId);
     const blobs = lines.map((line) => line.slice(0, 40));
-    const rows = await db().$queryRaw<{ oid: string }[]>`
-      SELECT DISTINCT oid FROM proposed_file WHERE repo_id = ${repoId} AND blob = ANY (${blobs})`;
-    for (const { oid } of rows) merged.add(oid);
+    const oids = all ? blobs.flatMap((blob) => all?.get(blob) ?? []) : await findPointers(repoId, blobs);
+    for (const oid of oids) merged.add(oid);
   };
   // Before version 2.42 git reads no options from this input.
   await walkLinesUntil(deadlineIn(WALK_MAX_MS), path, args, take, {
@@ -128,6 +136,19 @@ async function findMerged(
     ...(quarantine && { env: quarantined(path, quarantine) }),
   });
   return [...merged];
+}
+
+async function findPointers(repoId: string, blobs: readonly string[]): Promise<string[]> {
+  const rows = await db().$queryRaw<{ oid: string }[]>`
+    SELECT DISTINCT oid FROM proposed_file WHERE repo_id = ${repoId} AND blob = ANY (${[...blobs]})`;
+  return rows.map(({ oid }) => oid);
+}
+
+/** All of a repository, by their blobs; undefined if they are more than those of two users. */
+async function readPointers(repoId: string): Promise<Map<string, string> | undefined> {
+  const rows = await db().$queryRaw<ProposedPointer[]>`
+    SELECT DISTINCT blob, oid FROM proposed_file WHERE repo_id = ${repoId} LIMIT ${2 * POINTERS_MAX + 1}`;
+  return rows.length > 2 * POINTERS_MAX ? undefined : new Map(rows.map(({ blob, oid }) => [blob, oid]));
 }
 
 async function findStores(repoId: string, oids: readonly string[]): Promise<Map<string, string>> {
@@ -156,7 +177,7 @@ async function forgetMerged(repoId: string, oids: readonly string[]): Promise<vo
     if (storeId === null) continue;
     const dropped = new Set(rows.filter((row) => row.storeId === storeId).map(({ oid }) => oid));
     // The next sweep deletes what cannot be deleted now: the merge does not depend on it.
-    await dropFiles(storeId, [...dropped]).catch((err: unknown) =>
+    await dropFiles(storeId, [...dropped], repoId).catch((err: unknown) =>
       log().warn({ err, store: storeId }, "merged uploads for pull requests are not deleted yet"),
     );
   }
