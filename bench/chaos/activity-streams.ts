@@ -21,11 +21,13 @@ export async function followActivity(service: ChaosService, webhookId: string) {
 
   async function follow(delivered: Set<string>): Promise<void> {
     const keep = ({ id, state }: DeliveryJson) => state === "delivered" && delivered.add(id);
-    let last = "";
+    let { tail: last } = await readPage();
     for (let connections = 0; !ending.signal.aborted; await delay(RETRY_MS, undefined, { ref: false })) {
-      const resume: Record<string, string> = last === "" ? {} : { "last-event-id": last };
       try {
-        const stream = await fetch(`${deliveries}/live`, { headers: { ...headers, ...resume }, signal: ending.signal });
+        const stream = await fetch(`${deliveries}/live`, {
+          headers: { ...headers, "last-event-id": last },
+          signal: ending.signal,
+        });
         if (!stream.ok || !stream.body) continue;
         if (++connections > 1) resumed++;
         let text = "";
@@ -43,10 +45,14 @@ export async function followActivity(service: ChaosService, webhookId: string) {
     }
   }
 
+  async function readPage(cursor = ""): Promise<DeliveryPageJson> {
+    const answer = await fetch(`${deliveries}?limit=100${cursor && `&cursor=${cursor}`}`, { headers });
+    return (await answer.json()) as DeliveryPageJson;
+  }
+
   async function readList(keep: (delivery: DeliveryJson) => void): Promise<void> {
     for (let older: string | null = ""; older !== null; ) {
-      const answer = await fetch(`${deliveries}?limit=100${older && `&cursor=${older}`}`, { headers });
-      const page = (await answer.json()) as DeliveryPageJson;
+      const page = await readPage(older);
       for (const delivery of page.deliveries) keep(delivery);
       older = page.older;
     }

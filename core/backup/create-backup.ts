@@ -27,7 +27,7 @@ type Options = {
 export type CreatedBackup = { id: string; manifest: Manifest; bytes: number; addedBytes: number; removed: number };
 
 /** What is copied of DATA_DIR, if it exists. */
-const DIRECTORIES = ["repositories", "lfs/objects", "outbox"];
+const DIRECTORIES = ["repositories", "lfs/objects"];
 /** Refs are stored apart, before the objects. Indexes over packs, and locks and unfinished files, could fit nothing that is copied. */
 const EXCLUDED = [
   "repositories/*/*.git/refs",
