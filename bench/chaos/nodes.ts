@@ -1,7 +1,8 @@
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
 import { provideSettings } from "#core/env.ts";
 import { startBucket } from "#core/hub/lfs/testing/start-bucket.ts";
 import { openInstance } from "#core/instance/open-instance.ts";
@@ -49,9 +50,11 @@ export async function startNodes() {
     output.push(node.running.output);
   }
 
-  /** Kills all processes of a node at once, as the loss of its machine does. */
-  function kill({ running }: ServiceNode): void {
-    if (running) for (const pid of processesBelow(running.process.pid as number)) killNow(pid);
+  /** Kills all processes of a node at once, as the loss of its machine does. @returns which */
+  function kill({ running }: ServiceNode): number[] {
+    const pids = running ? processesBelow(running.process.pid as number) : [];
+    for (const pid of pids) killNow(pid);
+    return pids;
   }
 
   let proxy: ChildProcess | undefined;
@@ -66,7 +69,7 @@ export async function startNodes() {
   const [first, ...others] = nodes as [ServiceNode, ...ServiceNode[]];
   // It migrates.
   await start(first);
-  for (const node of others) await start(node);
+  await Promise.all(others.map(start));
   const file = join(directory, "haproxy.cfg");
   writeFileSync(file, proxySettings(proxyPort, nodes));
   proxy = spawn("/usr/sbin/haproxy", ["-db", "-f", file], { stdio: "ignore" });
@@ -93,10 +96,10 @@ export async function startNodes() {
     service,
     nodes,
     start,
-    /** Kills a node, and returns once nothing of it runs. */
+    /** Kills a node, and returns once nothing of it runs: until then, the system accepts connections for it. */
     async kill(node: ServiceNode): Promise<void> {
-      kill(node);
-      await node.running?.exited;
+      const pids = kill(node);
+      while (pids.some(isRunning)) await delay(5);
     },
   };
 }
@@ -107,6 +110,15 @@ function processesBelow(pid: number): number[] {
     children = readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8");
   } catch {} // it ended meanwhile
   return [pid, ...children.split(" ").map(Number).filter(Boolean).flatMap(processesBelow)];
+}
+
+/** A killed process is a zombie as soon as its first thread has ended, but its connections are open until the last has. */
+function isRunning(pid: number): boolean {
+  try {
+    return readdirSync(`/proc/${pid}/task`).length > 1 || !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, "utf8"));
+  } catch {
+    return false;
+  }
 }
 
 function killNow(pid: number, signal: NodeJS.Signals = "SIGKILL"): void {

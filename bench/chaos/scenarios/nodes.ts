@@ -25,7 +25,17 @@ export function nodeScenarios({ nodes, kill, start }: Nodes): Scenario[] {
         const uploads = await prepareUploads(service);
         const traffic = await prepareTraffic(service, {
           // A request that was in flight when a node was killed.
-          mayFail: ({ from, to }) => kills.some((kill) => from <= kill.to && kill.from <= to),
+          mayFail: (failure) => {
+            const { from, to } = failure;
+            const is = kills.some((kill) => from <= kill.to && kill.from <= to);
+            if (!is)
+              console.error(
+                "DEBUG",
+                failure,
+                kills.map((k) => [from - k.from, from - k.to, to - k.to]),
+              );
+            return is;
+          },
           acts: { uploads: uploads.upload, "sign-ins by the page": () => signInByForm(service.running.origin) },
         });
         const secret = newToken("");
