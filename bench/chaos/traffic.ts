@@ -68,7 +68,6 @@ export async function prepareTraffic(service: ChaosService, { mayFail = ({ isThr
       const from = Date.now();
       const response = await asApp(world, client.app, "/oauth/token", form).catch((error: Error) => error);
       if (response instanceof Error || isOfProxy(response)) {
-        if (response instanceof Error) console.error("DEBUGNOTE", response.cause);
         note(response instanceof Error ? "no answer" : `${response.status} from the proxy`, from);
         isRepeated = true;
         continue;

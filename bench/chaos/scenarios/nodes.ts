@@ -25,17 +25,7 @@ export function nodeScenarios({ nodes, kill, start }: Nodes): Scenario[] {
         const uploads = await prepareUploads(service);
         const traffic = await prepareTraffic(service, {
           // A request that was in flight when a node was killed.
-          mayFail: (failure) => {
-            const { from, to } = failure;
-            const is = kills.some((kill) => from <= kill.to && kill.from <= to);
-            if (!is)
-              console.error(
-                "DEBUG",
-                failure,
-                kills.map((k) => [from - k.from, from - k.to, to - k.to]),
-              );
-            return is;
-          },
+          mayFail: ({ from, to }) => kills.some((kill) => from <= kill.to && kill.from <= to),
           acts: { uploads: uploads.upload, "sign-ins by the page": () => signInByForm(service.running.origin) },
         });
         const secret = newToken("");
