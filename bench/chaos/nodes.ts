@@ -72,7 +72,10 @@ export async function startNodes() {
   await Promise.all(others.map(start));
   const file = join(directory, "haproxy.cfg");
   writeFileSync(file, proxySettings(proxyPort, nodes));
-  proxy = spawn("/usr/sbin/haproxy", ["-db", "-f", file], { stdio: "ignore" });
+  proxy = spawn("/usr/sbin/haproxy", ["-db", "-f", file], { stdio: ["ignore", "pipe", "ignore"] });
+  let logged = "";
+  proxy.stdout?.on("data", (piece) => (logged += piece));
+  output.push(() => logged);
 
   provideSettings({ ...shared, DATA_DIR: first.settings.DATA_DIR ?? "" });
   const instance = await openInstance();
@@ -127,14 +130,20 @@ function killNow(pid: number, signal: NodeJS.Signals = "SIGKILL"): void {
   } catch {} // it ended meanwhile
 }
 
-/** As in docs/operations.md. */
+/** As in docs/operations.md, with a log of what went wrong. */
 const proxySettings = (port: number, nodes: ServiceNode[]): string => `
+global
+  log stdout format raw local0
 defaults
+  log global
+  option httplog
+  option dontlog-normal
   mode http
   timeout connect 2s
   timeout client 1900s
   timeout server 1900s
   timeout check 2s
+  timeout http-keep-alive 60s
 listen keyhook
   bind 127.0.0.1:${port}
   balance roundrobin

@@ -142,10 +142,9 @@ export async function prepareTraffic(service: ChaosService, { mayFail = ({ isThr
       return async (): Promise<{ note: string; faults: string[] }> => {
         traffic.isOver = true;
         await running;
-        const wrong = Map.groupBy(
-          traffic.failures.filter((failure) => !mayFail(failure)),
-          ({ what }) => what,
-        );
+        const unexpected = traffic.failures.filter((failure) => !mayFail(failure));
+        if (unexpected.length > 0) console.error(unexpected);
+        const wrong = Map.groupBy(unexpected, ({ what }) => what);
         const faults = [...wrong].map(([what, { length }]) => `${length} × ${what}`);
         const lostTokens = await refusedOf(
           world,

@@ -43,10 +43,11 @@ export function nodeScenarios({ nodes, kill, start }: Nodes): Scenario[] {
             let inFlight = 0;
             for (const name of VICTIMS) {
               const node = nodes.find((each) => each.name === name) as (typeof nodes)[number];
-              if (node.kind === "worker") inFlight += await claimedNow(service);
               const from = Date.now();
               await kill(node);
               kills.push({ from, to: Date.now() });
+              // What it had claimed stays claimed for a while.
+              if (node.kind === "worker") inFlight += await claimedNow(service);
               await Promise.all([start(node), delay(EVERY_MS)]);
             }
             return { inFlight, at: kills.at(-1)?.to };
@@ -59,6 +60,7 @@ export function nodeScenarios({ nodes, kill, start }: Nodes): Scenario[] {
             if (missed > 0) faults.push(`${missed} deliveries not shown by a live view`);
             if (resumed === 0) faults.push("no live view was continued");
             pushReceiver.stop();
+            if (faults.length > 0) console.error({ kills });
             return { note: `${note}; live views: ${resumed} continued, ${shown} deliveries shown`, faults };
           },
         });
