@@ -20,6 +20,8 @@ const pageHeaders = [
 /** @type {import("next").NextConfig} */
 export default {
   distDir: process.env.NEXT_DIST_DIR || ".next",
+  // From the sources (scripts/setup/build.mjs); otherwise, one is drawn.
+  generateBuildId: () => process.env.BUILD_SOURCES?.slice(0, 20) ?? null,
   poweredByHeader: false,
   devIndicators: false,
   // No page uses next/image. Its URL would render any page of the service, bypassing the checks of server/dispatch.ts.

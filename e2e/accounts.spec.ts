@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import type { Browser, Locator, Page } from "@playwright/test";
 import { expect, test } from "./fixtures.ts";
 import { enter } from "./support/enter.ts";
-import { readLinkTo } from "./support/outbox.ts";
+import { readLinkTo } from "./support/kept-mail.ts";
 import { type Person, SignInPage } from "./support/sign-in-page.ts";
 
 /** The smallest PNG: one pixel. */

@@ -1,6 +1,6 @@
 import { type Browser, test as base, expect, type Page } from "@playwright/test";
 import { type FreshService, startFreshService } from "./support/demo.ts";
-import { readLinkTo } from "./support/outbox.ts";
+import { readLinkTo } from "./support/kept-mail.ts";
 
 /** A service of its own: on the demo, other stories sign people up meanwhile. */
 const test = base.extend<object, { service: FreshService }>({

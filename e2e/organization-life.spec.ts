@@ -4,7 +4,7 @@ import { admin } from "./support/admin.ts";
 import { ConnectedApps } from "./support/connected-apps.ts";
 import { enter } from "./support/enter.ts";
 import { hubClient } from "./support/hub.ts";
-import { readLinkTo } from "./support/outbox.ts";
+import { readLinkTo } from "./support/kept-mail.ts";
 
 const at = (name: string, page = "") => `/organizations/${name}${page && `/${page}`}`;
 

@@ -1,7 +1,7 @@
 import type { Page } from "@playwright/test";
 import { expect, test } from "./fixtures.ts";
 import { enter } from "./support/enter.ts";
-import { readLinkTo } from "./support/outbox.ts";
+import { readLinkTo } from "./support/kept-mail.ts";
 import type { Person } from "./support/sign-in-page.ts";
 
 const members = (name: string) => `/organizations/${name}/members`;

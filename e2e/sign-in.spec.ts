@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { expect, test } from "./fixtures.ts";
 import { ConnectedApps } from "./support/connected-apps.ts";
 import { enter } from "./support/enter.ts";
-import { readLinkTo } from "./support/outbox.ts";
+import { readLinkTo } from "./support/kept-mail.ts";
 import type { SiteKind } from "./support/sample-site.ts";
 import { withoutScriptsAt } from "./support/without-scripts.ts";
 

@@ -10,14 +10,21 @@
  *   --jobs      also bubblewrap, and Podman with runc, for the tests that run jobs
  *   --database  also PgBouncer, for the tests that connect through a pooler
  *   --failover  also Patroni, etcd, HAProxy and PostgreSQL, for `npm run chaos -- failover`
- *   --programs  only the programs of the last five, beside another setup of an installed checkout
+ *   --nodes     also HAProxy, for `npm run chaos -- nodes`
+ *   --programs  only the programs of the last six, beside another setup of an installed checkout
  *   --quiet     without the lines
  */
 import { provideBrowser } from "./setup/browser.mjs";
 import { buildPages, generateClient, packPackages } from "./setup/build.mjs";
 import { installPackages } from "./setup/install.mjs";
 import { holdLock } from "./setup/lock.mjs";
-import { provideDatabasePrograms, provideFailoverPrograms, provideGit, provideJobPrograms } from "./setup/programs.mjs";
+import {
+  provideDatabasePrograms,
+  provideFailoverPrograms,
+  provideGit,
+  provideJobPrograms,
+  provideNodePrograms,
+} from "./setup/programs.mjs";
 import { report, SetupFailed } from "./setup/run.mjs";
 
 const flags = new Set(process.argv.slice(2));
@@ -31,6 +38,7 @@ try {
   if (flags.has("--jobs")) await provideJobPrograms(step);
   if (flags.has("--database")) await provideDatabasePrograms(step);
   if (flags.has("--failover")) await provideFailoverPrograms(step);
+  if (flags.has("--nodes")) await provideNodePrograms(step);
 } catch (error) {
   if (!(error instanceof SetupFailed)) throw error;
   console.error(`setup: ${error.message}`);

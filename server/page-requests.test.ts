@@ -171,3 +171,13 @@ function flood(path: string, contentType: string): Promise<{ status: number | un
     send();
   });
 }
+
+it("a build takes its names from its sources: the form of one machine's page is sent to another, which built for itself", () => {
+  const folder = process.env.NEXT_DIST_DIR ?? ".next";
+  const read = (name: string) => readFileSync(join(folder, name), "utf8");
+  const sources = read("keyhook-built");
+  expect(sources).toMatch(/^[0-9a-f]{64}$/);
+  expect(read("BUILD_ID")).toBe(sources.slice(0, 20));
+  const { encryptionKey } = JSON.parse(read("server/server-reference-manifest.json"));
+  expect(encryptionKey).toBe(Buffer.from(sources, "hex").toString("base64"));
+});

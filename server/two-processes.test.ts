@@ -1,26 +1,36 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { operatorCommand } from "#core/access/actor.ts";
 import { noOrigin } from "#core/audit/request-origin.ts";
-import { db } from "#core/db.ts";
+import { db, pool } from "#core/db.ts";
+import { startBucket, type TestBucket } from "#core/hub/lfs/testing/start-bucket.ts";
+import { someRepo } from "#core/hub/testing/repos.ts";
 import { deleteSecret, rotateSecret } from "#core/oauth/apps/app-secrets.ts";
 import { revokeConsent } from "#core/oauth/consents/revoke-consent.ts";
 import { rotateSigningKeys } from "#core/oauth/signing-keys.ts";
 import { authorize, prepare, redemption, signIn } from "#core/oauth/testing/sign-in.ts";
 import { type AnyWorld, worldAt } from "#core/oauth/testing/world.ts";
+import { queueDeliveries, webhookTo } from "#core/webhooks/testing/deliveries.ts";
+import { ACTIVITY_CHANNEL } from "#core/webhooks/vocabulary.ts";
+import { actionsFor, type BatchAction, somebodyWithToken, someObject } from "../api/testing/lfs.ts";
 import { type ServiceProcess, startProcess } from "./testing/start-process.ts";
 
 /** Two web processes on one database, under one name: what one of them knows, decides or forgets, the other does too. */
 let processes: ServiceProcess[];
 let world: AnyWorld;
 let addresses: string[];
+let bucket: TestBucket;
 beforeAll(async () => {
+  bucket = await startBucket();
   const first = await startProcess();
   const second = await startProcess({ ORIGIN: first.origin });
   processes = [first, second];
   addresses = processes.map(({ origin }) => origin);
   world = worldAt(first.origin);
 });
-afterAll(() => Promise.all(processes.map((each) => each.stop())));
+afterAll(async () => {
+  await Promise.all(processes.map((each) => each.stop()));
+  await bucket.stop();
+});
 
 const soon = { interval: 10 };
 
@@ -106,4 +116,63 @@ test("S107 a rotation of the signing keys reaches both, and a sign-in may begin 
   const at = await prepare(world);
   const code = redemption(await authorize(at), { client_id: at.app.clientId });
   expect((await post(addresses[1], "/oauth/token", code)).status).toBe(200);
+});
+
+test("an upload in parts may begin at one process, be asked for again and completed at the other, and be read at both", async () => {
+  const ada = await somebodyWithToken("write-repos");
+  const repo = await someRepo(ada);
+  const object = someObject();
+  const upload = async (address = "") =>
+    (await actionsFor(address, repo, "upload", [object], { ...ada, transfers: ["multipart"] }))[0]?.actions?.upload;
+  const [begun, again] = [await upload(addresses[0]), await upload(addresses[1])];
+  const { header = {}, href } = begun as BatchAction;
+  const place = (action: BatchAction | undefined) => new URL(action?.header?.["00001"] ?? "").pathname;
+  expect(place(again)).toBe(place(begun));
+  const part = await fetch(header["00001"] ?? "", { method: "PUT", body: Uint8Array.from(object.content) });
+  const parts = [{ partNumber: 1, etag: part.headers.get("etag") }];
+  const { pathname, search } = new URL(href);
+  const completed = await Promise.all(
+    addresses.map((address) =>
+      fetch(address + pathname + search, {
+        method: "POST",
+        headers: { "content-type": "application/vnd.git-lfs+json" },
+        body: JSON.stringify({ oid: object.oid, parts }),
+      }),
+    ),
+  );
+  expect(completed.map(({ status }) => status)).toEqual([200, 200]);
+  for (const address of addresses) {
+    const [found] = await actionsFor(address, repo, "download", [object], ada);
+    const content = await fetch(found?.actions?.download?.href ?? "");
+    expect(Buffer.from(await content.arrayBuffer()).equals(object.content)).toBe(true);
+  }
+});
+
+test("a live view of a process that ends goes on at another, without a gap", async () => {
+  const ada = await somebodyWithToken("webhooks");
+  const repo = await someRepo(ada);
+  const about = { ownerId: ada.id, repoId: repo.id };
+  const webhookId = await webhookTo({ url: "http://127.0.0.1:9/", ownerId: ada.id });
+  const ending = await startProcess({ ORIGIN: world.origin });
+  async function follow(address: string | undefined, lastEventId = "") {
+    const headers = { authorization: `Bearer ${ada.accessToken}`, "last-event-id": lastEventId };
+    const response = await fetch(`${address}/api/settings/webhooks/${webhookId}/deliveries/live`, { headers });
+    expect(response.status).toBe(200);
+    const view = { text: "", ended: Promise.resolve() };
+    view.ended = (async () => {
+      for await (const piece of response.body ?? []) view.text += Buffer.from(piece).toString();
+    })().catch(() => undefined);
+    return view;
+  }
+  const shownBy = ({ text }: { text: string }) => [...text.matchAll(/^data: \{"id":"([0-9a-f]+)"/gm)].map(([, id]) => id);
+  const first = await follow(ending.origin, String(Date.now()));
+  const [seen] = await queueDeliveries(webhookId, about);
+  await pool().query("select pg_notify($1, $2)", [ACTIVITY_CHANNEL, webhookId]);
+  await expect.poll(() => shownBy(first), { timeout: 15_000 }).toEqual([seen]);
+  await ending.stop();
+  await first.ended;
+  const [missed] = await queueDeliveries(webhookId, about);
+  const last = [...first.text.matchAll(/^id: (.*)$/gm)].at(-1)?.[1];
+  const second = await follow(addresses[1], last);
+  await expect.poll(() => shownBy(second), { timeout: 15_000 }).toContain(missed);
 });

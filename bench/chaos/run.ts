@@ -3,10 +3,12 @@ import { db } from "#core/db.ts";
 import { runAbuse } from "./abuse/run.ts";
 import { startCluster } from "./cluster.ts";
 import { type Outcome, rowOf } from "./measure.ts";
+import { startNodes } from "./nodes.ts";
 import type { Scenario } from "./scenario.ts";
 import { failoverScenarios } from "./scenarios/failover.ts";
 import * as hosts from "./scenarios/hosts.ts";
 import * as kills from "./scenarios/kills.ts";
+import { nodeScenarios } from "./scenarios/nodes.ts";
 import * as rest from "./scenarios/rest.ts";
 import { startChaosService, versions } from "./service.ts";
 import { runUpgrade } from "./upgrade.ts";
@@ -15,7 +17,8 @@ import { runUpgrade } from "./upgrade.ts";
  * `npm run chaos [-- WORD]`: a real service, a real receiver, and faults between them. Prints what was sent, delivered, lost and
  * delivered twice, and how long it took until nothing was overdue. Exits with 1 if a requirement failed. `npm run chaos -- abuse`
  * attacks a service instead, beside healthy clients (abuse/run.ts). `npm run chaos -- failover` runs it on a cluster of PostgreSQL servers
- * whose primary fails (cluster.ts). `npm run chaos -- upgrade COMMIT` replaces the processes of an older version (upgrade.ts).
+ * whose primary fails (cluster.ts), `npm run chaos -- nodes` on several nodes that are killed (nodes.ts). `npm run chaos -- upgrade COMMIT`
+ * replaces the processes of an older version (upgrade.ts).
  */
 const scenarios: Scenario[] = [
   kills.baseline,
@@ -37,15 +40,14 @@ const scenarios: Scenario[] = [
 const only = process.argv.slice(2);
 if (only[0] === "abuse") process.exit(await runAbuse(only.slice(1)));
 if (only[0] === "upgrade") process.exit(await runUpgrade(only.slice(1)));
-const chosen = scenarios.filter(({ name }) => only.length === 0 || only.some((word) => name.includes(word)));
+const choose = (from: Scenario[], words: string[]): Scenario[] =>
+  from.filter(({ name }) => words.length === 0 || words.some((word) => name.includes(word)));
 
 const cluster = only[0] === "failover" ? await startCluster() : undefined;
-if (cluster) {
-  const words = only.slice(1);
-  const wanted = failoverScenarios(cluster).filter(({ name }) => words.length === 0 || words.some((word) => name.includes(word)));
-  chosen.splice(0, chosen.length, ...wanted);
-}
-const service = await startChaosService(undefined, await cluster?.prepareDatabase());
+const nodes = only[0] === "nodes" ? await startNodes() : undefined;
+const own = cluster ? failoverScenarios(cluster) : nodes && nodeScenarios(nodes);
+const chosen = own ? choose(own, only.slice(1)) : choose(scenarios, only);
+const service = nodes?.service ?? (await startChaosService(undefined, await cluster?.prepareDatabase()));
 let status = 0;
 try {
   const [{ version }] = (await db().$queryRaw`select version()`) as [{ version: string }];

@@ -24,6 +24,7 @@ export async function startTarget(service: ChaosService) {
 
 type Fault = {
   seconds?: number;
+  perSecond?: number;
   /** When it strikes, in seconds after the load began. */
   after?: number;
   /**
@@ -45,11 +46,11 @@ type Fault = {
 /** Sends a load, causes a fault, waits for the rest, and counts. */
 export async function underLoad(
   service: ChaosService,
-  { seconds = 12, after = 4, load, strike, check }: Fault,
+  { seconds = 12, perSecond = EVENTS_PER_SECOND, after = 4, load, strike, check }: Fault,
 ): Promise<Outcome> {
   const { repoId, webhookId, receiver } = await startTarget(service);
   const backlog = watchBacklog(service, [webhookId]);
-  const sending = load ? load(repoId) : recordAtRate(repoId, service.ownerId, EVENTS_PER_SECOND, seconds);
+  const sending = load ? load(repoId) : recordAtRate(repoId, service.ownerId, perSecond, seconds);
   await delay(after * 1_000);
   const struckAt = Date.now();
   const { inFlight, at = struckAt } = await strike({ service, receiver, webhookId });

@@ -54,16 +54,9 @@ export async function startChaosService(
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(1));
   provideSettings({ ...settings, ORIGIN: running.origin });
   const instance = await openInstance();
-  const person = {
-    username: "mara",
-    email: "mara@example.test",
-    fullName: "Mara Lindqvist",
-    password: "a long enough passphrase",
-  };
-  const { id: ownerId } = await createUser(operatorCommand, person, noOrigin);
   return {
     running,
-    ownerId,
+    ownerId: await createOwner(),
     databaseUrl: () => database.DATABASE_URL ?? findEmbedded(running.dataDir)?.url,
     nameServer,
     shiftClock: (ms) => writeFileSync(clock, String(ms)),
@@ -73,6 +66,14 @@ export async function startChaosService(
       await stopService({ ...running, isDataShared: false });
     },
   };
+}
+
+export const OWNER = { username: "mara", password: "a long enough passphrase" };
+
+/** @returns the ID of the user who owns everything */
+export async function createOwner(): Promise<string> {
+  const person = { ...OWNER, email: "mara@example.test", fullName: "Mara Lindqvist" };
+  return (await createUser(operatorCommand, person, noOrigin)).id;
 }
 
 /** The memory of a process, in MiB (Linux). */

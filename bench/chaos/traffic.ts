@@ -19,6 +19,22 @@ type Issued = { access_token: string; refresh_token?: string };
 /** A code or a refresh token: how often it was accepted, and by whom it is used. */
 type Spent = { client: Client; form: Record<string, string>; accepted: number };
 
+/** A request or an act without the result that its client wanted, and when it ran. */
+export type Failure = {
+  what: string;
+  from: number;
+  to: number;
+  /** The act failed before a request whose answer is examined, perhaps in this process, such as when it read the database. */
+  isThrown: boolean;
+};
+
+type Options = {
+  /** What may fail; by default, an act that failed before a request whose answer is examined. */
+  mayFail?: (failure: Failure) => boolean;
+  /** More acts, by what they are called. */
+  acts?: Record<string, () => Promise<void>>;
+};
+
 const PAUSE_MS = 100;
 /** The service keeps the newest 200 tokens of a grant. */
 const KEPT_TOKENS = 150;
@@ -29,27 +45,28 @@ const PATIENCE_MS = 50_000;
 const run = promisify(execFile);
 
 /** Users and programs that change something all the time, and repeat what was answered with 503. */
-export async function prepareTraffic(service: ChaosService) {
+export async function prepareTraffic(service: ChaosService, { mayFail = ({ isThrown }) => isThrown, acts = {} }: Options = {}) {
   const { origin } = service.running;
   const world = worldAt(origin);
-  const traffic = { isOver: false, busy: 0, ambiguous: 0, wrong: new Map<string, number>(), spent: [] as Spent[] };
+  const traffic = { isOver: false, busy: 0, ambiguous: 0, failures: [] as Failure[], spent: [] as Spent[] };
   let tokens: { client: Client; token: string }[] = [];
-  const pushes = await preparePushes(service, world);
+  const note = (what: string, from: number, isThrown = false) =>
+    void traffic.failures.push({ what, from, to: Date.now(), isThrown });
+  const pushes = await preparePushes(service, world, (from, error) => note(`a push: ${error.message}`, from, true));
   const exchanging = await prepareExchange(world);
   const people: Client[] = [];
   while (people.length < PEOPLE) people.push(await prepare(world, { isConfidential: true }));
   // The refresh tokens of a public app rotate: each may be used once.
   const refreshing = await signIn(world, { isRefreshAllowed: true });
 
-  const note = (what: string) => void traffic.wrong.set(what, (traffic.wrong.get(what) ?? 0) + 1);
-
   /** Sends a form until it is answered with something else than 503. @returns the tokens, if they were issued */
   async function untilAnswered(client: Client, form: Record<string, string>, spent?: Spent): Promise<Issued | undefined> {
     let isRepeated = false;
     for (const deadline = Date.now() + PATIENCE_MS; Date.now() < deadline; await delay(PAUSE_MS)) {
+      const from = Date.now();
       const response = await asApp(world, client.app, "/oauth/token", form).catch((error: Error) => error);
-      if (response instanceof Error) {
-        note("no answer");
+      if (response instanceof Error || isOfProxy(response)) {
+        note(response instanceof Error ? "no answer" : `${response.status} from the proxy`, from);
         isRepeated = true;
         continue;
       }
@@ -66,7 +83,7 @@ export async function prepareTraffic(service: ChaosService) {
         if (ofClient.length > KEPT_TOKENS) tokens.splice(tokens.indexOf(ofClient[0] as (typeof tokens)[number]), 1);
         return body;
       }
-      if (response.status !== 400 || !isRepeated) note(`token endpoint: ${response.status}`);
+      if (response.status !== 400 || !isRepeated) note(`token endpoint: ${response.status}`, from);
       // It was used by the first request, whose commit was not confirmed. Using it again ends the grants.
       traffic.ambiguous++;
       tokens = tokens.filter((each) => each.client !== client);
@@ -99,26 +116,34 @@ export async function prepareTraffic(service: ChaosService) {
     await untilAnswered(exchanging as unknown as Client, exchangeForm(exchanging.writer.email));
   }
 
-  const counts = { "sign-ins": signInOnce, refreshes: refreshOnce, exchanges: exchangeOnce, pushes: pushes.push };
+  const counts = { "sign-ins": signInOnce, refreshes: refreshOnce, exchanges: exchangeOnce, pushes: pushes.push, ...acts };
   const done = new Map<string, number>();
-  /** Failures before the answer of the service, such as this process's own reading of the database, are not its answers. */
   async function repeat(what: string, act: () => Promise<void>): Promise<void> {
     while (!traffic.isOver) {
+      const from = Date.now();
       await act().then(
         () => void done.set(what, (done.get(what) ?? 0) + 1),
-        () => delay(500),
+        (error: Error) => {
+          note(`${what}: ${error.message}`, from, true);
+          return delay(500);
+        },
       );
       await delay(PAUSE_MS);
     }
   }
 
   return {
+    /** The repository to which commits are pushed. */
+    repoId: pushes.repoId,
     start() {
       const running = Promise.all(Object.entries(counts).map(([what, act]) => repeat(what, act)));
       return async (): Promise<{ note: string; faults: string[] }> => {
         traffic.isOver = true;
         await running;
-        const faults = [...traffic.wrong].map(([what, count]) => `${count} × ${what}`);
+        const unexpected = traffic.failures.filter((failure) => !mayFail(failure));
+        if (unexpected.length > 0) console.error(unexpected);
+        const wrong = Map.groupBy(unexpected, ({ what }) => what);
+        const faults = [...wrong].map(([what, { length }]) => `${length} × ${what}`);
         const lostTokens = await refusedOf(
           world,
           tokens.map(({ token }) => token),
@@ -134,11 +159,18 @@ export async function prepareTraffic(service: ChaosService) {
         if (twice > 0) faults.push(`${twice} codes or refresh tokens were accepted twice`);
         const made = [...done].map(([what, count]) => `${count} ${what}`).join(", ");
         pushes.stop();
-        return { note: `${made}; ${traffic.busy} × 503, ${traffic.ambiguous} used without an answer`, faults };
+        const excused = traffic.failures.filter(mayFail).length;
+        return {
+          note: `${made}; ${excused} failed, ${traffic.busy} × 503, ${traffic.ambiguous} used without an answer`,
+          faults,
+        };
       };
     },
   };
 }
+
+/** A balancer's answer instead of the service's, which says when to try again. */
+const isOfProxy = ({ status, headers }: Response): boolean => [502, 503, 504].includes(status) && !headers.has("retry-after");
 
 /** How many of these access tokens the service does not accept. */
 async function refusedOf(world: AnyWorld, tokens: string[]): Promise<number> {
@@ -151,7 +183,7 @@ async function refusedOf(world: AnyWorld, tokens: string[]): Promise<number> {
 }
 
 /** A repository with a copy from which commits are pushed. */
-async function preparePushes(service: ChaosService, world: AnyWorld) {
+async function preparePushes(service: ChaosService, world: AnyWorld, onFailure: (from: number, error: Error) => void) {
   const directory = mkdtempSync(join(tmpdir(), "keyhook-traffic-"));
   const { person, tokens } = await signIn(world, { scopes: ["openid", "write-repos"] }, { scope: "openid write-repos" });
   const owner = person.username;
@@ -171,17 +203,23 @@ async function preparePushes(service: ChaosService, world: AnyWorld) {
   await git("remote", "add", "origin", remote.href);
   const confirmed: string[] = [];
   return {
+    repoId: repo.id,
     async push(): Promise<void> {
       await git("commit", "--quiet", "--allow-empty", "-m", "tides");
       const commit = await git("rev-parse", "HEAD");
       // The next push would contain it as well, and the two would be one event.
-      while (
-        !(await git("push", "--quiet", "origin", `${commit}:refs/heads/pushed`).then(
-          () => true,
-          () => false,
-        ))
-      )
-        await delay(500);
+      for (let isPushed = false; !isPushed; ) {
+        const from = Date.now();
+        await git("push", "--quiet", "origin", `${commit}:refs/heads/pushed`).then(
+          () => {
+            isPushed = true;
+          },
+          (error: Error) => {
+            onFailure(from, error);
+            return delay(500);
+          },
+        );
+      }
       confirmed.push(commit);
     },
     /** Each confirmed push is in the repository and is an event. */

@@ -16,7 +16,8 @@ export type OneTimeTokenData = {
   };
   "change-email": { email: string };
   "reset-password": Record<string, never>;
-  "operator-setup": Record<string, never>;
+  /** Sealed, the token itself: every process that starts prints it. */
+  "operator-setup": { sealed?: string };
   /** A user between the first and second step of a sign-in or reauthentication; a cookie in the browser holds it. */
   "second-step": {
     /** The methods of the first step; empty if there was none. */

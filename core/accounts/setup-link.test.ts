@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import { operatorCommand } from "../access/actor.ts";
 import { db } from "../db.ts";
+import { provideSettings } from "../env.ts";
 import { findSiteSession } from "./sessions/find-site-session.ts";
 import { ensureSetupLink, isSetupLink, redeemSetupLink } from "./setup-link.ts";
 import { freshName, from, outcomes, PASSWORD } from "./testing/people.ts";
@@ -32,11 +33,23 @@ describe("the setup link", () => {
     await expect(redeemSetupLink(token, input(), from)).rejects.toMatchObject({ code: "gone" });
   });
 
-  test("each start creates a new one, which replaces the old", async () => {
-    const [old, fresh] = [await linkToken(), await linkToken()];
+  test("all processes that start print the same one, also at the same time", async () => {
+    const first = await Promise.all([linkToken(), linkToken(), linkToken()]);
+    expect(new Set([...first, await linkToken()]).size).toBe(1);
+    expect(await isSetupLink(first[0])).toBe(true);
+    const [row] = await db().oneTimeToken.findMany({ where: { purpose: "operator-setup" } });
+    expect(JSON.stringify(row)).not.toContain(first[0]);
+  });
+
+  test("one that ends soon, or that this SECRET_KEY does not decrypt, is replaced", async () => {
+    const old = await linkToken();
+    await db().oneTimeToken.updateMany({ data: { expiresAt: new Date(Date.now() + 60_000) } });
+    const fresh = await linkToken();
     expect(await isSetupLink(old)).toBe(false);
     await expect(redeemSetupLink(old, input(), from)).rejects.toMatchObject({ code: "gone" });
     expect(await isSetupLink(fresh)).toBe(true);
+    provideSettings({ SECRET_KEY: "another secret key ".repeat(3) });
+    expect(await linkToken()).not.toBe(fresh);
   });
 
   test("of parallel uses exactly one makes an operator", async () => {

@@ -1,22 +1,49 @@
 import { recordAuditEvent } from "../audit/record-audit-event.ts";
 import type { RequestOrigin } from "../audit/request-origin.ts";
+import { seal, unseal } from "../crypto/seal.ts";
+import { hashToken } from "../crypto/token.ts";
 import { type Db, db } from "../db.ts";
 import { env } from "../env.ts";
-import { findOneTimeToken, issueOneTimeToken, linkIsGone, useOneTimeToken } from "./one-time-token.ts";
+import { findOneTimeToken, issueOneTimeToken, linkIsGone, type OneTimeTokenData, useOneTimeToken } from "./one-time-token.ts";
 import { hashPassword } from "./passwords/password-hash.ts";
 import { type StartedSiteSession, startSiteSession } from "./sessions/start-site-session.ts";
 import { insertUser, type NewUserInput, parseNewUser } from "./users/create-user.ts";
 
+/** With less time left than this, a link is replaced. */
+const LEFT_MS = 24 * 60 * 60_000;
+
 /**
- * The link that creates the first operator: a new one at each start while there is none; the previous one stops working.
+ * The link that creates the first operator, while there is none. Each web process that starts prints the same one, on whatever machine, so
+ * that a start never ends the link that another has printed.
  * @returns the URL to print, or undefined if there is an operator
  */
 export async function ensureSetupLink(): Promise<string | undefined> {
   return db().$transaction(async (tx) => {
+    await tx.$executeRaw`SELECT pg_advisory_xact_lock(hashtextextended('operator-setup', 0))`;
     if (await hasOperator(tx)) return undefined;
-    const token = await issueOneTimeToken(tx, { purpose: "operator-setup", data: {} });
+    const token = (await findPrinted(tx)) ?? (await issueToken(tx));
     return `${env().ORIGIN}/setup/${token}`;
   });
+}
+
+async function findPrinted(tx: Db): Promise<string | undefined> {
+  const found = await tx.oneTimeToken.findFirst({
+    where: { purpose: "operator-setup", usedAt: null, expiresAt: { gt: new Date(Date.now() + LEFT_MS) } },
+  });
+  const { sealed } = (found?.data ?? {}) as Partial<OneTimeTokenData["operator-setup"]>;
+  if (sealed === undefined) return undefined;
+  try {
+    return unseal("setup link", Buffer.from(sealed, "base64"));
+  } catch {
+    return undefined; // SECRET_KEY was replaced
+  }
+}
+
+async function issueToken(tx: Db): Promise<string> {
+  const token = await issueOneTimeToken(tx, { purpose: "operator-setup", data: {} });
+  const data: OneTimeTokenData["operator-setup"] = { sealed: Buffer.from(seal("setup link", token)).toString("base64") };
+  await tx.oneTimeToken.update({ where: { tokenHash: hashToken(token) }, data: { data } });
+  return token;
 }
 
 /** Whether a setup link works, for the page that it opens. */

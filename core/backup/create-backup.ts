@@ -27,7 +27,7 @@ type Options = {
 export type CreatedBackup = { id: string; manifest: Manifest; bytes: number; addedBytes: number; removed: number };
 
 /** What is copied of DATA_DIR, if it exists. */
-const DIRECTORIES = ["repositories", "lfs/objects", "outbox"];
+const DIRECTORIES = ["repositories", "lfs/objects"];
 /**
  * Refs are stored separately, before the objects. Indexes over packs might not match the packs that are copied, and git creates them again.
  */

@@ -48,11 +48,15 @@ const OPERATORS_SECRETS = {
 };
 
 /** Starts one of our own entry files as a child that ends when this process does (`stopOnSignal`). */
-export function startChild(file: string, args: readonly string[] = []): Child {
+export function startChild(file: string, args: readonly string[] = [], environment: Record<string, string> = {}): Child {
   const child = spawn(process.execPath, [join(ROOT, file), ...args], {
     cwd: ROOT,
     stdio: ["ignore", isAtTerminal() ? "pipe" : "inherit", "inherit", "ipc"],
-    env: childEnvironment({ NEXT_TELEMETRY_DISABLED: "1", NODE_COMPILE_CACHE: getCompileCacheDir() ?? "", ...OPERATORS_SECRETS }),
+    env: childEnvironment({
+      ...{ NEXT_TELEMETRY_DISABLED: "1", NODE_COMPILE_CACHE: getCompileCacheDir() ?? "" },
+      ...environment,
+      ...OPERATORS_SECRETS,
+    }),
   });
   if (child.stdout) printLines(child.stdout);
   let heardAt = Date.now();

@@ -15,10 +15,14 @@ export const sealedColumns: Readonly<Record<SealPurpose, readonly SealedColumn[]
   "identity provider": [column("identity_provider", "sealed_client_secret")],
   "inference provider keys": [column("inference_provider", "sealed_api_key")],
   "job secrets": [column("job_run", "secrets"), column("scheduled_job", "secrets"), column("webhook", "job_secrets")],
+  // In `mail.text`, for a week.
+  "kept mail": [],
   "recovery codes": [column("recovery_code", "sealed_salt")],
   // Part of the token itself, which its client keeps. A used token from before the rotation is refused as unknown, and not as stolen.
   "refresh token": [],
   "relay token": [column("relay", "token")],
+  // In `one_time_token.data`, while there is no operator. A start replaces a link that it cannot decrypt.
+  "setup link": [],
   "signing keys": [column("signing_key", "private_jwk", "kid")],
   "space variable": [column("space_variable", "value", "repo_id || ' ' || name")],
   // Also in `one_time_token.data` until the authenticator app is confirmed, which takes minutes.

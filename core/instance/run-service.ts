@@ -4,6 +4,7 @@ import { createServer, type ServerResponse } from "node:http";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import pg from "pg";
+import { derivedKey } from "../crypto/seal.ts";
 import { isDatabaseDown } from "../database-errors.ts";
 import { databaseUrl, env, loadSettingsFile, provideSettings, SettingsError, secretKey } from "../env.ts";
 import { checkGit } from "../hub/git/check-git.ts";
@@ -67,8 +68,10 @@ export async function runService({ isDevelopment, only, stopping }: ServiceOptio
     let setupLink: string | undefined;
     let hasAnnounced = false;
     const startWeb = async () => {
-      // Only the first start creates a setup link: a new link would invalidate the previous one.
-      const child = startChild("server.ts", hasAnnounced ? [] : ["--setup-link"]);
+      // Only the first start prints the setup link. A later one may come while the database is away.
+      const child = startChild("server.ts", hasAnnounced ? [] : ["--setup-link"], {
+        NEXT_SERVER_ACTIONS_ENCRYPTION_KEY: derivedKey("server actions").toString("base64"),
+      });
       ({ setupLink } = (await child.ready) as { setupLink?: string });
       return child;
     };

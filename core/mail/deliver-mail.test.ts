@@ -1,12 +1,11 @@
 import { once } from "node:events";
-import { readdirSync, readFileSync, statSync } from "node:fs";
 import { type AddressInfo, createServer } from "node:net";
-import { join } from "node:path";
 import { afterEach, describe, expect, it, onTestFinished } from "vitest";
 import { db, pool } from "../db.ts";
-import { env, provideSettings } from "../env.ts";
+import { provideSettings } from "../env.ts";
 import { claimRows } from "../postgres/leased-table.ts";
 import { deliverMail } from "./deliver-mail.ts";
+import { listKeptMail } from "./kept-mail.ts";
 import { mailTable, type QueuedMail } from "./mail-table.ts";
 import { queueMail } from "./queue-mail.ts";
 import { closeMailTransport } from "./send-mail.ts";
@@ -64,18 +63,36 @@ afterEach(async () => {
 });
 
 describe("mail", () => {
-  it("becomes a file in the outbox when there is no mail server, readable by its owner only", async () => {
+  it("is kept when there is no mail server, for the operator's command on any machine", async () => {
+    await queueMail(db(), { ...letter, subject: "Grüße" });
+    await queueMail(db(), { ...letter, to: "mara@example.com" });
+    await deliverDue();
+    expect(await listKeptMail(letter.to)).toMatchObject([{ recipient: letter.to, subject: "Grüße", text: letter.text }]);
+    expect((await listKeptMail()).map(({ recipient }) => recipient)).toEqual(["mara@example.com", letter.to]);
+    const { text, sentAt, claimId } = await stored();
+    expect({ sentAt, claimId }).toEqual({ sentAt: expect.any(Date), claimId: null });
+    expect(text, "S55 sealed").not.toContain("a-token");
+    await deliverDue();
+    expect(await db().mail.count({ where: { attempts: 1 } })).toBe(2);
+  });
+
+  it("S55 a kept letter whose SECRET_KEY is gone cannot be read", async () => {
+    await queueMail(db(), letter);
+    await deliverDue();
+    provideSettings({ SECRET_KEY: "another secret key ".repeat(3) });
+    expect(await listKeptMail()).toMatchObject([
+      { subject: letter.subject, text: expect.stringContaining("earlier SECRET_KEY") },
+    ]);
+  });
+
+  it("names its sender and its subject in any language", async () => {
+    const { letters } = await mailServer(() => "250 ok");
     await queueMail(db(), { ...letter, subject: "Grüße" });
     await deliverDue();
-    const outbox = join(env().DATA_DIR, "outbox");
-    const [file = ""] = readdirSync(outbox);
-    expect(file).toMatch(/^[0-9a-f]{24}\.eml$/);
-    expect(statSync(join(outbox, file)).mode & 0o777).toBe(0o600);
-    const text = readFileSync(join(outbox, file), "utf8").replaceAll("\r\n", "\n");
-    expect(text).toContain("To: ada@example.com\n");
-    expect(text).toContain("From: Keyhook <no-reply@localhost>\n");
-    expect(text).toContain("Subject: =?UTF-8?Q?Gr=C3=BC=C3=9Fe?=\n");
-    expect(text).toContain("Open http://localhost/verify-email/a-token");
+    expect(letters[0]).toContain("To: ada@example.com\n");
+    expect(letters[0]).toContain("From: Keyhook <no-reply@localhost>\n");
+    expect(letters[0]).toContain("Subject: =?UTF-8?Q?Gr=C3=BC=C3=9Fe?=\n");
+    expect(await listKeptMail()).toEqual([]);
   });
 
   it("S55 keeps no text of a sent letter, because it may contain a working link", async () => {

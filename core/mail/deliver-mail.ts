@@ -1,5 +1,7 @@
 import { pool } from "../db.ts";
+import { env } from "../env.ts";
 import { log } from "../log.ts";
+import { sealMail } from "./kept-mail.ts";
 import type { QueuedMail } from "./mail-table.ts";
 import { sendMail } from "./send-mail.ts";
 
@@ -11,10 +13,22 @@ const HOUR = 60 * MINUTE;
  */
 const RETRY_SECONDS = [15, MINUTE, 5 * MINUTE, 15 * MINUTE, HOUR, 3 * HOUR, 6 * HOUR, 12 * HOUR];
 
-/** Sends one claimed email and records the result. At least once: a dead worker's email is sent again under its Message-ID. */
+/**
+ * Sends one claimed email and records the result. At least once: a dead worker's email is sent again under its Message-ID. Without a mail
+ * server, it is kept for the operator.
+ */
 export async function deliverMail(mail: QueuedMail, claimId: string): Promise<void> {
+  const { SMTP_URL } = env();
+  if (!SMTP_URL) {
+    await recordSent(mail.id, claimId, sealMail(mail.text));
+    log().info(
+      { to: mail.recipient, subject: mail.subject },
+      "an e-mail was kept, since SMTP_URL is not set: read it with `admin mail list`",
+    );
+    return;
+  }
   try {
-    await sendMail(mail);
+    await sendMail(mail, SMTP_URL);
   } catch (error) {
     const retrySeconds = isRefusal(error) ? undefined : RETRY_SECONDS[mail.attempts - 1];
     const message = error instanceof Error ? error.message : String(error);
@@ -27,12 +41,12 @@ export async function deliverMail(mail: QueuedMail, claimId: string): Promise<vo
   await recordSent(mail.id, claimId);
 }
 
-/** Clears the text as soon as it is not needed: it may contain a working link (S55). */
-async function recordSent(id: string, claimId: string): Promise<void> {
+/** Clears the text as soon as it is not needed: it may contain a working link (S55). @param kept what stays of it */
+async function recordSent(id: string, claimId: string, kept = ""): Promise<void> {
   await pool().query(
-    `update mail set sent_at = now(), text = '', claim_id = null, claimed_until = null, last_error = null
+    `update mail set sent_at = now(), text = $3, claim_id = null, claimed_until = null, last_error = null
      where id = $1 and claim_id = $2`,
-    [id, claimId],
+    [id, claimId, kept],
   );
 }
 

@@ -3,7 +3,7 @@ import { env } from "../env.ts";
 import { newId } from "../ids.ts";
 import { MAIL_CHANNEL } from "./mail-table.ts";
 
-/** Whether mail reaches anybody: without SMTP_URL it becomes files that only the operator can open. Pages must not claim otherwise. */
+/** Whether mail reaches anybody: without SMTP_URL it is kept, and only the operator can read it. Pages must not claim otherwise. */
 export const isMailSent = (): boolean => env().SMTP_URL !== undefined;
 
 /** One email to one address. `to` has been checked by core/accounts; `text` is plain text with lines that end in `\n`. */

@@ -1,4 +1,3 @@
-import { join } from "node:path";
 import { type Actor, actorId } from "../access/actor.ts";
 import { requirePermission } from "../access/may.ts";
 import { parseEmailAddress } from "../accounts/email-address.ts";
@@ -23,8 +22,8 @@ export type TroubledLetter = {
 };
 
 export type MailState = {
-  /** How emails are sent, without the password. */
-  way: { server: string; user: string | null; isSecure: boolean } | { outbox: string };
+  /** How emails are sent, without the password; null if they are kept (core/mail/kept-mail.ts). */
+  way: { server: string; user: string | null; isSecure: boolean } | null;
   from: string;
   waiting: number;
   /** Failed emails that wait, and those given up within 30 days; newest first. */
@@ -58,9 +57,9 @@ export async function readMailState(actor: Actor): Promise<MailState> {
 }
 
 function describeWay(): Pick<MailState, "way" | "from"> {
-  const { SMTP_URL, MAIL_FROM, BRAND_NAME, ORIGIN, DATA_DIR } = env();
+  const { SMTP_URL, MAIL_FROM, BRAND_NAME, ORIGIN } = env();
   const from = MAIL_FROM ?? `${BRAND_NAME} <no-reply@${new URL(ORIGIN).hostname}>`;
-  if (!SMTP_URL) return { way: { outbox: join(DATA_DIR, "outbox") }, from };
+  if (!SMTP_URL) return { way: null, from };
   const { host, username, protocol } = new URL(SMTP_URL);
   return { way: { server: host, user: decodeURIComponent(username) || null, isSecure: protocol === "smtps:" }, from };
 }

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { expect, type Page } from "@playwright/test";
 import { admin } from "./admin.ts";
 import { enterAgain } from "./enter.ts";
-import { readLinkTo } from "./outbox.ts";
+import { readLinkTo } from "./kept-mail.ts";
 import { account, go, type Screen } from "./screen.ts";
 import { SignInPage } from "./sign-in-page.ts";
 

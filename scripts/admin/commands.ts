@@ -19,7 +19,10 @@ const modules: Readonly<Record<string, () => Promise<Commands>>> = {
   storage: async () => (await import("./storage.ts")).storageCommands,
   event: async () => (await import("./event.ts")).eventCommands,
   "inference-provider": async () => (await import("./inference-provider.ts")).inferenceProviderCommands,
-  mail: async () => [(await import("./mail.ts")).mailTest],
+  async mail() {
+    const { mailList, mailTest } = await import("./mail.ts");
+    return [mailList, mailTest];
+  },
   audit: async () => (await import("./audit.ts")).auditCommands,
   database: async () => (await import("./database.ts")).databaseCommands,
   backup: async () => (await import("./backup.ts")).backupCommands,

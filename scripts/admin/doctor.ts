@@ -5,7 +5,7 @@ import { checkAuditLog, checkClock, checkDatabase, checkKeys, checkOperators, ch
 import { type Finding, findings, reason } from "./doctor/finding.ts";
 import { checkDataDir, checkGitProgram, checkJobs, checkLargeFiles } from "./doctor/machine.ts";
 import { checkMail, checkMailQueue } from "./doctor/mail.ts";
-import { checkForwarded, checkOrigin, checkOutbound, checkService, checkWorker } from "./doctor/network.ts";
+import { checkForwarded, checkOrigin, checkOutbound, checkService, checkSpaces, checkWorker } from "./doctor/network.ts";
 import { withInstance } from "./run-command.ts";
 
 export const doctor = command({
@@ -59,6 +59,7 @@ async function checkWithDatabase(): Promise<Finding[]> {
         checkMailQueue,
         checkWorker,
         checkJobs,
+        checkSpaces,
       ])
         found.push(...(await check()));
     });

@@ -1,7 +1,22 @@
 import { operatorCommand } from "#core/access/actor.ts";
 import { noOrigin } from "#core/audit/request-origin.ts";
+import { listKeptMail } from "#core/mail/kept-mail.ts";
 import { sendTestLetter } from "#core/operations/mail.ts";
 import { command } from "./command.ts";
+
+export const mailList = command({
+  name: "mail list",
+  summary: "Shows the latest 50 e-mails that were kept, not sent, because SMTP_URL is not set.",
+  notes: ["They stay for a week. They may contain links that sign users in."],
+  options: { to: { value: "ADDRESS", help: "only those to this address" } },
+  async run({ to }) {
+    const letters = await listKeptMail(to);
+    const texts = letters.map(({ recipient, subject, text, createdAt }) =>
+      [`To: ${recipient}`, `Subject: ${subject}`, `Date: ${createdAt.toISOString()}`, "", text].join("\n"),
+    );
+    return { json: { letters }, text: texts.join(`\n${"-".repeat(20)}\n`) || "None." };
+  },
+});
 
 export const mailTest = command({
   name: "mail test",

@@ -10,7 +10,7 @@ import { root, run } from "./run.mjs";
 async function once(step, { stamp, sources, isSource, results = [] }, line, work) {
   const wanted = fingerprint(sources, isSource);
   if (readStamp(stamp) === wanted && results.every((path) => existsSync(join(root, path)))) return;
-  await step(line, work);
+  await step(line, () => work(wanted));
   writeStamp(stamp, wanted);
 }
 
@@ -54,10 +54,16 @@ const pages = {
   isSource: (path) => !/(^|\/)(node_modules|testing)$|\.test\.tsx?$|^core\/generated\/\./.test(path),
 };
 
-/** Builds the pages for production. */
+/**
+ * Builds the pages for production. Builds of the same sources name the same things alike: machines that share an installation may each build
+ * for themselves, and the form of one's page is sent to another (docs/decisions/104). Otherwise, Next would draw an ID of the build and a key
+ * from which the IDs of forms derive. This key is public: at run time
+ * the service uses another (core/instance/run-service.ts).
+ */
 export function buildPages(step) {
-  return once(step, pages, "building the pages (next build)", async () => {
-    await run("next", ["build"], { NODE_ENV: "production" });
+  return once(step, pages, "building the pages (next build)", async (sources) => {
+    const NEXT_SERVER_ACTIONS_ENCRYPTION_KEY = Buffer.from(sources, "hex").toString("base64");
+    await run("next", ["build"], { NODE_ENV: "production", BUILD_SOURCES: sources, NEXT_SERVER_ACTIONS_ENCRYPTION_KEY });
     await compressScripts();
   });
 }

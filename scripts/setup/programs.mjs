@@ -20,10 +20,12 @@ const forJobs = {
   restic: () => works("restic", ["version"]),
 };
 
+const forNodes = { haproxy: () => works("/usr/sbin/haproxy", ["-v"]) };
+
 const forFailover = {
+  ...forNodes,
   patroni: () => works("patroni"),
   "etcd-server": () => works("etcd"),
-  haproxy: () => works("/usr/sbin/haproxy", ["-v"]),
   postgresql: () => existsSync("/usr/lib/postgresql"),
 };
 
@@ -38,6 +40,9 @@ export const provideDatabasePrograms = (step) => provide(step, forDatabase);
 
 /** A cluster of PostgreSQL servers, for `npm run chaos -- failover`. */
 export const provideFailoverPrograms = (step) => provide(step, forFailover);
+
+/** A balancer in front of several web processes, for `npm run chaos -- nodes`. */
+export const provideNodePrograms = (step) => provide(step, forNodes);
 
 /** Finds the programs, or installs their packages from the distribution. */
 async function provide(step, programs, alsoInstalled = []) {

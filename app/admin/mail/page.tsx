@@ -67,21 +67,22 @@ export default async function AdminMailPage({ searchParams }: Readonly<{ searchP
 
 function Way({ state: { way, from, waiting } }: Readonly<{ state: MailState }>) {
   const facts: [string, string][] = [
-    ...("outbox" in way
-      ? ([["Outbox", way.outbox]] as [string, string][])
-      : ([
+    ...(way
+      ? ([
           ["Server", way.server],
           ["Signs in as", way.user ?? "nobody"],
           ["Connection", way.isSecure ? "TLS" : "STARTTLS if the server offers it"],
-        ] as [string, string][])),
+        ] as [string, string][])
+      : []),
     ["From", from],
     ["Waiting", waiting === 1 ? "1 message" : `${waiting.toLocaleString("en")} messages`],
   ];
   return (
     <div className="grid grid-cols-1 gap-4">
-      {"outbox" in way && (
+      {!way && (
         <FormMessage tone="warn">
-          E-mail is not configured: messages are saved to the outbox folder, not sent. Set SMTP_URL to send them.
+          E-mail is not configured: messages are kept for a week, not sent. Read them with “admin mail list”. Set SMTP_URL to send
+          them.
         </FormMessage>
       )}
       <dl className="grid grid-cols-1 gap-x-5 gap-y-2 sm:grid-cols-[10rem_minmax(0,1fr)]">

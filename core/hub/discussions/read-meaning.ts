@@ -39,7 +39,7 @@ export type Meaning = {
  * @param walkMs a limit for each question, besides the deadline for all of them
  */
 export async function readMeaning(
-  repo: Pick<Repo, "id" | "defaultBranch" | "platformId">,
+  repo: Pick<Repo, "id" | "defaultBranch" | "platformId" | "sizeBytes">,
   changed: readonly ChangeToFollow[],
   { at, deadline, walkMs }: { at: Date; deadline: Deadline; walkMs?: number },
 ): Promise<Meaning> {

@@ -1,7 +1,7 @@
-import { access, mkdir } from "node:fs/promises";
+import { access, mkdir, rmdir } from "node:fs/promises";
 import { join } from "node:path";
 import { env } from "../../env.ts";
-import { conflict } from "../../errors.ts";
+import { conflict, ServiceError } from "../../errors.ts";
 import type { Repo } from "../repos/repo.ts";
 import { runGit } from "./run-git.ts";
 
@@ -14,13 +14,14 @@ export function repositoryPath(repoId: string): string {
 /**
  * The bare repository of a repo, created if it does not exist: a process killed between the row and the folder leaves nothing to
  * repair.
- * @throws ServiceError `conflict` for one that another platform hosts
+ * @throws ServiceError `conflict` for one that another platform hosts; `unavailable` if it had content, which is not on this machine's disk
  */
 export async function openRepository({
   id,
   defaultBranch,
   platformId,
-}: Pick<Repo, "id" | "defaultBranch" | "platformId">): Promise<string> {
+  sizeBytes,
+}: Pick<Repo, "id" | "defaultBranch" | "platformId" | "sizeBytes">): Promise<string> {
   if (platformId) throw conflict("This repository is hosted on another platform. Use its URL there.");
   const path = repositoryPath(id);
   const isThere = await access(join(path, "HEAD")).then(
@@ -28,7 +29,14 @@ export async function openRepository({
     () => false,
   );
   if (isThere) return path;
-  await mkdir(path, { recursive: true, mode: 0o700 });
+  const made = await mkdir(path, { recursive: true, mode: 0o700 });
+  // The shared file system is not mounted here. An empty repository would accept pushes that no other node has (decision 104).
+  if (made !== undefined && sizeBytes > 0) {
+    await rmdir(path);
+    throw new ServiceError("unavailable", "The content of this repository is not here. Contact the operator of this service.", {
+      cause: new Error(`${path} does not exist: is the file system of the repositories mounted?`),
+    });
+  }
   await runGit(path, ["init", "--bare", "--quiet", "--template=", `--initial-branch=${defaultBranch}`]);
   return path;
 }

@@ -1,6 +1,3 @@
-import { constants } from "node:fs";
-import { access, mkdir } from "node:fs/promises";
-import { join } from "node:path";
 import nodemailer from "nodemailer";
 import { db } from "#core/db.ts";
 import { env } from "#core/env.ts";
@@ -11,10 +8,12 @@ const queue = findings("mail queue");
 const TIMEOUT_MS = 5_000;
 const LATE_MINUTES = 15;
 
-/** Whether emails can be sent: the mail server accepts our name and password, or the outbox is writable. */
+/** Whether emails can be sent: the mail server accepts our name and password. */
 export async function checkMail(): Promise<Finding[]> {
-  const { SMTP_URL, DATA_DIR } = env();
-  return [SMTP_URL ? await checkServer(SMTP_URL) : await checkOutbox(join(DATA_DIR, "outbox"))];
+  const { SMTP_URL } = env();
+  if (SMTP_URL) return [await checkServer(SMTP_URL)];
+  const kept = "SMTP_URL is not set: e-mails are kept for a week, for `admin mail list`";
+  return [mail.warn(kept, "Set SMTP_URL, so that users get their e-mails.")];
 }
 
 async function checkServer(url: string): Promise<Finding> {
@@ -33,19 +32,6 @@ async function checkServer(url: string): Promise<Finding> {
     return mail.fail(`${server}: ${reason(error)}`, "Correct SMTP_URL, or allow connections to that server.");
   } finally {
     transport.close();
-  }
-}
-
-async function checkOutbox(directory: string): Promise<Finding> {
-  try {
-    await mkdir(directory, { recursive: true, mode: 0o700 });
-    await access(directory, constants.W_OK);
-    return mail.warn(
-      `SMTP_URL is not set: e-mails are written to ${directory}`,
-      "Set SMTP_URL, so that users get their e-mails.",
-    );
-  } catch (error) {
-    return mail.fail(`${directory}: ${reason(error)}`, "Make it writable, or set SMTP_URL.");
   }
 }
 

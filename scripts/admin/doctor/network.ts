@@ -1,7 +1,8 @@
 import { Resolver } from "node:dns/promises";
 import ipaddr from "ipaddr.js";
+import { pool } from "#core/db.ts";
 import { env } from "#core/env.ts";
-import { countAlive } from "#core/operations/heartbeat.ts";
+import { countAlive, SILENT_AFTER_SECONDS } from "#core/operations/heartbeat.ts";
 import { isThisMachine, originKind } from "#core/operations/set-up-steps.ts";
 import { findUntrustedProxies } from "#core/operations/untrusted-proxy.ts";
 import { type Finding, findings, reason } from "./finding.ts";
@@ -25,6 +26,21 @@ export function checkOrigin(): Finding[] {
     "Set it to the IP address of the TLS proxy: until then, limits by IP address count everybody as one client.",
   );
   return [origin.ok(ORIGIN), ...(TRUST_PROXY.length === 0 ? [missing] : checkProxy(TRUST_PROXY))];
+}
+
+/** Whether web processes reach the Spaces that workers on other machines run. */
+export async function checkSpaces(): Promise<Finding[]> {
+  const { rows } = await pool().query<{ machines: number; hidden: number }>(
+    `SELECT (SELECT count(DISTINCT host)::int FROM process_heartbeat WHERE seen_at > now() - make_interval(secs => $1)) AS machines,
+            (SELECT count(*)::int FROM space_runtime WHERE address ~ '^http://(localhost|127[.]|\\[::1\\])') AS hidden`,
+    [SILENT_AFTER_SECONDS],
+  );
+  const [{ machines, hidden }] = rows as [{ machines: number; hidden: number }];
+  if (machines < 2 || hidden === 0) return [];
+  const found = `${hidden} run at addresses that only their worker's machine reaches; the service runs on ${machines} machines`;
+  return [
+    findings("Spaces").warn(found, "Set SPACES_LISTEN and SPACES_ADDRESS for each worker that other machines have to reach."),
+  ];
 }
 
 /** Proxies that TRUST_PROXY does not name and that the running service has seen. */

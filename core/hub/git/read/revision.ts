@@ -96,7 +96,7 @@ const decideOnce = walker<boolean>({ max: 10_000 });
  * only a notice, and reading does not depend on it.
  */
 export async function isOnBranch(
-  repo: Pick<Repo, "id" | "defaultBranch" | "platformId" | "headSha" | "updatedAt">,
+  repo: Pick<Repo, "id" | "defaultBranch" | "platformId" | "headSha" | "sizeBytes" | "updatedAt">,
   { ref, sha }: Pick<Revision, "ref" | "sha">,
 ): Promise<boolean> {
   if (ref !== null || sha === null || sha === repo.headSha) return true;

@@ -56,7 +56,7 @@ export type Note = {
  * read, because the caller may have seen that they were there; whatever `perform` throws
  */
 export async function changeRefs(
-  repo: Pick<Repo, "id" | "defaultBranch" | "headSha" | "platformId" | "lfsRemovedAt">,
+  repo: Pick<Repo, "id" | "defaultBranch" | "headSha" | "platformId" | "sizeBytes" | "lfsRemovedAt">,
   actor: Actor,
   asked: readonly RefChange[],
   perform: () => Promise<readonly RefChange[]>,
@@ -90,7 +90,7 @@ export async function changeRefs(
  * @returns what the changes mean for pull requests, as far as git answered in time; the cards are kept for `knownCard`
  */
 export async function readAhead(
-  repo: Pick<Repo, "id" | "defaultBranch" | "headSha" | "platformId">,
+  repo: Pick<Repo, "id" | "defaultBranch" | "headSha" | "platformId" | "sizeBytes">,
   path: string,
   changed: readonly RefChange[],
   at: Date,

@@ -14,6 +14,7 @@ import { isSigned } from "./is-signed.ts";
  */
 export type TestBucket = {
   origin: string;
+  settings: Record<string, string>;
   /** What was asked for, as `PUT /bucket/key`. */
   asked: string[];
   /** Looks at each request, and answers it itself when it returns true. */
@@ -42,9 +43,11 @@ export async function startBucket(): Promise<TestBucket> {
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
   const origin = `http://localhost:${(server.address() as AddressInfo).port}`;
-  provideSettings({ LFS_STORAGE: "s3", LFS_S3_ENDPOINT: origin, LFS_S3_BUCKET: BUCKET, ...KEY });
+  const settings = { LFS_STORAGE: "s3", LFS_S3_ENDPOINT: origin, LFS_S3_BUCKET: BUCKET, ...KEY };
+  provideSettings(settings);
   return {
     origin,
+    settings,
     asked,
     intercept: (next) => {
       look = next;

@@ -1,0 +1,158 @@
+import { type ChildProcess, execFileSync, spawn } from "node:child_process";
+import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { provideSettings } from "#core/env.ts";
+import { startBucket } from "#core/hub/lfs/testing/start-bucket.ts";
+import { openInstance } from "#core/instance/open-instance.ts";
+import { startEmbedded } from "#core/postgres/embedded.ts";
+import { freePort } from "#core/postgres/free-port.ts";
+import { type RunningService, startService, stopService } from "#core/testing/running-service.ts";
+import { startNameServer } from "./name-server.ts";
+import { type ChaosService, createOwner } from "./service.ts";
+
+/** A supervisor with its web process or worker, as on a machine of its own. */
+export type ServiceNode = { name: string; kind: "web" | "worker"; settings: Record<string, string>; running?: RunningService };
+
+export type Nodes = Awaited<ReturnType<typeof startNodes>>;
+
+const KINDS = { anna: "web", bela: "web", carl: "web", dora: "worker", elsa: "worker" } as const;
+
+/**
+ * Three web processes and two workers behind HAProxy, which gives consecutive requests to different nodes. They share a database, a bucket,
+ * and the folder of repositories, which stands for a shared file system; everything else in DATA_DIR is each node's own.
+ */
+export async function startNodes() {
+  execFileSync(process.execPath, ["scripts/setup.mjs", "--programs", "--nodes"], { stdio: "inherit" });
+  const directory = mkdtempSync(join(tmpdir(), "keyhook-nodes-"));
+  // PostgreSQL does not run as root.
+  chmodSync(directory, 0o755);
+  for (const name of ["database", "repositories"]) mkdirSync(join(directory, name));
+  const database = await startEmbedded(join(directory, "database"));
+  const bucket = await startBucket();
+  const proxyPort = await freePort();
+  const shared = {
+    ...{ DATABASE_URL: database.url, DATABASE_OWNER_URL: database.ownerUrl, SECRET_KEY: "for the bench only ".repeat(2) },
+    ...{ ORIGIN: `http://localhost:${proxyPort}`, TRUST_PROXY: "127.0.0.1", ...bucket.settings },
+    ...{ OUTBOUND_ALLOW_CIDRS: "127.0.0.1", WEBHOOK_TRIGGERS_PER_DAY: "1000000", LOG_LEVEL: "error" },
+  };
+  const nodes: ServiceNode[] = [];
+  for (const [name, kind] of Object.entries(KINDS)) {
+    const DATA_DIR = join(directory, name);
+    mkdirSync(DATA_DIR);
+    symlinkSync(join(directory, "repositories"), join(DATA_DIR, "repositories"));
+    nodes.push({ name, kind, settings: { ...shared, DATA_DIR, PORT: String(await freePort()) } });
+  }
+  const output: (() => string)[] = [];
+  async function start(node: ServiceNode): Promise<void> {
+    node.running = await startService(node.settings, ["--only", node.kind]);
+    output.push(node.running.output);
+  }
+
+  /** Kills all processes of a node at once, as the loss of its machine does. @returns which */
+  function kill({ running }: ServiceNode): number[] {
+    const pids = running ? processesBelow(running.process.pid as number) : [];
+    for (const pid of pids) killNow(pid);
+    return pids;
+  }
+
+  let proxy: ChildProcess | undefined;
+  // A failure must not leave them running.
+  process.once("exit", () => {
+    for (const node of nodes) kill(node);
+    proxy?.kill();
+    killNow(database.pid, "SIGQUIT");
+  });
+  for (const what of ["SIGINT", "SIGTERM"] as const) process.once(what, () => process.exit(1));
+
+  const [first, ...others] = nodes as [ServiceNode, ...ServiceNode[]];
+  // It migrates.
+  await start(first);
+  await Promise.all(others.map(start));
+  const file = join(directory, "haproxy.cfg");
+  writeFileSync(file, proxySettings(proxyPort, nodes));
+  proxy = spawn("/usr/sbin/haproxy", ["-db", "-f", file], { stdio: ["ignore", "pipe", "ignore"] });
+  let logged = "";
+  proxy.stdout?.on("data", (piece) => (logged += piece));
+  output.push(() => logged);
+
+  provideSettings({ ...shared, DATA_DIR: first.settings.DATA_DIR ?? "" });
+  const instance = await openInstance();
+  const service: ChaosService = {
+    running: { ...(first.running as RunningService), origin: shared.ORIGIN, output: () => output.map((each) => each()).join("") },
+    ownerId: await createOwner(),
+    databaseUrl: () => shared.DATABASE_URL,
+    nameServer: await startNameServer(),
+    shiftClock: () => undefined,
+    async stop() {
+      service.nameServer.stop();
+      await instance.close();
+      await Promise.all(nodes.map(({ running }) => running && stopService(running)));
+      proxy?.kill();
+      await database.stop();
+      await bucket.stop();
+      rmSync(directory, { recursive: true, force: true, maxRetries: 5 });
+    },
+  };
+  return {
+    service,
+    nodes,
+    start,
+    /** Kills a node, and returns once nothing of it runs: until then, the system accepts connections for it. */
+    async kill(node: ServiceNode): Promise<void> {
+      const pids = kill(node);
+      while (pids.some(isRunning)) await delay(5);
+    },
+  };
+}
+
+function processesBelow(pid: number): number[] {
+  let children = "";
+  try {
+    children = readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8");
+  } catch {} // it ended meanwhile
+  return [pid, ...children.split(" ").map(Number).filter(Boolean).flatMap(processesBelow)];
+}
+
+/** A killed process is a zombie as soon as its first thread has ended, but its connections are open until the last has. */
+function isRunning(pid: number): boolean {
+  try {
+    return readdirSync(`/proc/${pid}/task`).length > 1 || !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, "utf8"));
+  } catch {
+    return false;
+  }
+}
+
+function killNow(pid: number, signal: NodeJS.Signals = "SIGKILL"): void {
+  try {
+    process.kill(pid, signal);
+  } catch {} // it ended meanwhile
+}
+
+/** As in docs/operations.md, with a log of what went wrong. */
+const proxySettings = (port: number, nodes: ServiceNode[]): string => `
+global
+  log stdout format raw local0
+defaults
+  log global
+  option httplog
+  option dontlog-normal
+  mode http
+  timeout connect 2s
+  timeout client 1900s
+  timeout server 1900s
+  timeout check 2s
+  timeout http-keep-alive 60s
+listen keyhook
+  bind 127.0.0.1:${port}
+  balance roundrobin
+  http-request set-header X-Forwarded-For %[src]
+  option httpchk GET /readyz
+  option redispatch 1
+  default-server inter 1s fall 2 rise 1 on-marked-down shutdown-sessions
+${nodes
+  .filter(({ kind }) => kind === "web")
+  .map(({ name, settings }) => `  server ${name} 127.0.0.1:${settings.PORT} check`)
+  .join("\n")}
+`;

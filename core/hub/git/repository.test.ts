@@ -1,0 +1,26 @@
+import { access, rename } from "node:fs/promises";
+import { expect, test } from "vitest";
+import { signedInPerson } from "../../accounts/testing/people.ts";
+import { findRepo } from "../repos/find-repo.ts";
+import { commitTo, someRepo } from "../testing/repos.ts";
+import { openRepository, repositoryPath } from "./repository.ts";
+
+test("a repository with content whose folder is not on this machine is unavailable, and not made anew", async () => {
+  const ada = await signedInPerson();
+  const empty = await someRepo(ada);
+  await commitTo(empty, ada, { "a.txt": "1" });
+  const repo = await findRepo(ada.actor, { type: "model", ...nameOf(empty.fullName) });
+  const path = repositoryPath(repo.id);
+  await rename(path, `${path}.elsewhere`);
+  for (const _ of ["once", "again"]) {
+    await expect(openRepository(repo)).rejects.toMatchObject({ code: "unavailable" });
+    await expect(access(path)).rejects.toMatchObject({ code: "ENOENT" });
+  }
+  await rename(`${path}.elsewhere`, path);
+  expect(await openRepository(repo)).toBe(path);
+});
+
+function nameOf(fullName: string): { owner: string; name: string } {
+  const [owner = "", name = ""] = fullName.split("/");
+  return { owner, name };
+}

@@ -1,0 +1,24 @@
+import { expect } from "@playwright/test";
+import { admin } from "./admin.ts";
+import type { Demo } from "./demo.ts";
+
+/**
+ * The link in an email to `recipient`, once the worker has kept it for the operator: the path within the service.
+ * @param start of the path, if a user gets several emails
+ */
+export async function readLinkTo(
+  { environment, origin }: Pick<Demo, "environment" | "origin">,
+  recipient: string,
+  start = "/",
+): Promise<string> {
+  let link: string | undefined;
+  await expect(async () => {
+    const { letters } = await admin<{ letters: { text: string }[] }>({ environment }, "mail", "list", "--to", recipient);
+    link = letters
+      .toReversed()
+      .map(({ text }) => new RegExp(`${origin}(${start}\\S*)`).exec(text)?.[1])
+      .find((path) => path !== undefined);
+    expect(link, `a letter to ${recipient} with a link to ${start}…`).toBeDefined();
+  }).toPass({ timeout: 15_000, intervals: [100, 250] });
+  return link ?? "";
+}

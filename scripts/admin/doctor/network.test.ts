@@ -1,0 +1,25 @@
+import { expect, onTestFinished, test } from "vitest";
+import { signedInPerson } from "#core/accounts/testing/people.ts";
+import { pool } from "#core/db.ts";
+import { someRepo } from "#core/hub/testing/repos.ts";
+import { newId } from "#core/ids.ts";
+import { checkSpaces } from "./network.ts";
+
+test("a Space at an address that other machines cannot reach is reported once there are other machines", async () => {
+  const { id } = await someRepo(await signedInPerson(), { type: "space" });
+  const isAt = (address: string) =>
+    pool().query(
+      "INSERT INTO space_runtime (repo_id, stage, address) VALUES ($1, 'RUNNING', $2) ON CONFLICT (repo_id) DO UPDATE SET address = $2",
+      [id, address],
+    );
+  const runsOn = (host: string) =>
+    pool().query("INSERT INTO process_heartbeat (id, kind, host, pid, version) VALUES ($1, 'web', $2, 1, '1')", [newId(), host]);
+  onTestFinished(async () => void (await pool().query("DELETE FROM process_heartbeat")));
+  await isAt("http://127.0.0.1:7070");
+  await runsOn("anna");
+  expect(await checkSpaces()).toEqual([]);
+  await runsOn("bela");
+  expect(await checkSpaces()).toMatchObject([{ status: "warn", found: expect.stringContaining("2 machines") }]);
+  await isAt("http://10.0.0.5:7070");
+  expect(await checkSpaces()).toEqual([]);
+});
