@@ -45,7 +45,7 @@ const sentences = new Map(
     server_error: { title: "Something went wrong on our side", text: "The error has been logged. Try again in a moment." },
     invalid_request_uri: {
       title: "This sign-in link has expired",
-      text: "It works once, for a minute. Go back to the app and start again.",
+      text: "It works once, within a minute. Go back to the app and start again.",
     },
     session_not_found: {
       title: "This sign-in has expired",
