@@ -122,7 +122,7 @@ test("an operator finds an account, signs it out, disables, enables, promotes an
   await act("Disable the account", `Disable ${person.username}`, "Account disabled");
   await page.getByRole("button", { name: `Enable ${person.username}` }).click();
   await administration.expectNotice("Account enabled");
-  await act("Make an operator", `Make ${person.username} an operator`, "is now an operator");
+  await act("Make operator", `Make ${person.username} an operator`, "is now an operator");
   await enter(theirs, person);
   expect((await theirs.request.get("/admin")).status()).toBe(200);
   await act("Remove operator", `Remove ${person.username} as an operator`, "no longer an operator");

@@ -55,7 +55,7 @@ test("an organization blocks an app, a member requests it, and it has access onc
 
   // The email links to the decision, and so does the overview.
   await jonas.goto(at(tide.name));
-  await expect(jonas.getByText("1 app waits for approval")).toBeVisible();
+  await expect(jonas.getByText("1 app is waiting for approval")).toBeVisible();
   await expectAccessible(jonas);
   await jonas.goto(await readLinkTo(demo, "jonas@example.test", `${at(tide.name)}/settings/app-policy`));
   const row = jonas.getByRole("listitem").filter({ hasText: lantern.name });

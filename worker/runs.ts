@@ -17,7 +17,7 @@ import { mayReceiveDelivery } from "#core/webhooks/activity/read-delivery.ts";
 import { wakeDelivery } from "#core/webhooks/delivery/deliver-to-job.ts";
 import { type Loop, startLoop, startRounds } from "./loop.ts";
 
-/** Runs jobs, up to JOBS_CONCURRENCY at once, and informs the delivery that one was run for. */
+/** Runs jobs, up to JOBS_CONCURRENCY at once. If a delivery started the job, that delivery is told when it ends. */
 export async function startJobs(): Promise<Loop> {
   const stopping = new AbortController();
   const loop = await startLoop<ClaimedRun>({
@@ -48,10 +48,10 @@ export function startRunnerReport(): Promise<Loop> {
   return startRounds({ what: "report how jobs are run", everyMs: 60_000, work: reportRunner });
 }
 
-// That a Space is idle, disabled or deleted is not announced, and an announcement may be missed.
+// No notification says that a Space is idle, disabled or deleted, and those that are sent may be missed.
 const CHECK_MS = 2_000;
 
-/** Runs Spaces that serve: each is claimed while it runs, so that another worker takes it over if this one dies (S122). */
+/** Runs the apps of Spaces: each is claimed while it runs, so that another worker takes it over if this one dies (S122). */
 export async function startSpaces(): Promise<Loop> {
   const { SPACES_CONCURRENCY: concurrency } = env();
   if (concurrency === 0) return { stop: async () => undefined };

@@ -17,7 +17,7 @@ const wireCode = {
   ),
 };
 const challenge = {
-  "WWW-Authenticate": text("RFC 6750 §3: what the token lacks, and where to get one.", 'Bearer error="invalid_token"'),
+  "WWW-Authenticate": text("RFC 6750 §3: what the token lacks, and where to get a suitable one.", 'Bearer error="invalid_token"'),
 };
 const retryAfter = { "Retry-After": text("The number of seconds to wait before the next request.", "30") };
 

@@ -62,7 +62,7 @@ export const appRoutes = [
     body: newOAuthAppSchema,
     responses: {
       200: json(
-        "The app. For a confidential app also its secret, which is never shown again",
+        "The app. For a confidential app, also its secret, which is never shown again",
         oneApp.extend({ secret: z.string().optional() }),
       ),
       409: failure("The owner already has the maximum number of apps"),

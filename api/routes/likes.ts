@@ -17,7 +17,7 @@ export const likeRoutes = [
       operationId: method === "POST" ? "likeRepo" : "unlikeRepo",
       action: "discussion.write",
       actor: "token",
-      summary: method === "POST" ? "Like a {type}" : "Remove your like of a {type}",
+      summary: method === "POST" ? "Like a {type}" : "Remove your like from a {type}",
       responses: { 200: json("Done, even if nothing changed", z.object({})) },
       async handle({ actor, repo }) {
         await setLike(actor, repo, method === "POST");

@@ -83,7 +83,7 @@ export const relayRoutes = [
         listener: z
           .string()
           .optional()
-          .openapi({ description: "A name for this listener. Send the same name at each of its connections." }),
+          .openapi({ description: "A name for this listener. Send the same name each time it connects." }),
         concurrency: z.coerce
           .number()
           .optional()

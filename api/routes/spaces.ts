@@ -62,7 +62,7 @@ export const spaceRoutes = [
       factory: z
         .string()
         .optional()
-        .openapi({ description: "Accepted but ignored: every run starts without data of earlier runs." }),
+        .openapi({ description: "Accepted but ignored: every run starts without data from earlier runs." }),
     }),
     responses: { 200: json("The Space is starting", runtimeSchema) },
     async handle({ actor, repo: name, origin }) {

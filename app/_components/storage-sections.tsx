@@ -41,7 +41,7 @@ export function StorageSections({ usage, handle, kind }: StorageSectionsProps) {
           {proposals.bytes > 0 && (
             <p className="text-muted text-small">
               This includes {readableSize(proposals.bytes)} of large files in your pull requests to others’ repositories. They
-              count until the pull request is merged or you delete its commits.
+              count until their pull request is merged or you delete its commits.
             </p>
           )}
         </div>

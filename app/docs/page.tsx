@@ -40,7 +40,7 @@ const more = [
       {
         href: "/docs/consent",
         label: "What people see",
-        has: "People who ask what they agree to",
+        has: "People who ask what they are agreeing to",
         use: "The consent page, part by part",
       },
     ],

@@ -44,7 +44,7 @@ const wholeSchema = headerSchema.extend({
 export function parseHeader(line: Line | undefined): CommitHeader {
   const result = z.object({ key: z.literal("header"), value: headerSchema }).safeParse(line?.value);
   if (result.success) return result.data.value;
-  throw invalidRequest('The first line is the header: {"key":"header","value":{"summary":…}}.');
+  throw invalidRequest('The first line must be the header: {"key":"header","value":{"summary":…}}.');
 }
 
 /** @throws ServiceError `invalid_request` with the line's number, or with the path of unreadable content */

@@ -74,7 +74,7 @@ export const prepareCommitRoutes = [
     async handle({ c, body: { content, repoType }, origin }) {
       await consumeAddressThrottle("validate-yaml", origin.ip ?? "unknown", CHECKS_OF_ADDRESS);
       const { errors, warnings } = await checkCard(content, repoType);
-      // The hub's Python client asks for text when a card is checked by itself, and scripts match its words.
+      // The hub's Python client requests text when it checks a card outside of a commit, and scripts search that text.
       if (c.req.header("accept")?.startsWith("text/plain")) {
         const said = [...errors.map((message) => `- Error: ${message}`), ...warnings.map((message) => `- Warning: ${message}`)];
         return c.text(said.join("\n"), errors.length === 0 ? 200 : 400);

@@ -6,7 +6,7 @@ import type { RepoName } from "#core/hub/repos/find-repo.ts";
 import type { Route } from "../../define-route.ts";
 import { families, type Operation, operationOf } from "../../openapi/operation.ts";
 
-/** Marks a commit that is on no branch or tag: anybody may have pushed it in a pull request, and it is not the owner's. */
+/** Marks a commit that is on no branch or tag: it may come from anybody's pull request, not from the owner. */
 export const notOnBranch = { "X-Repo-Commit-On-Branch": "false" } as const;
 
 /** Sets that header if the commit is on no branch or tag. */

@@ -107,6 +107,6 @@ async function sendLfsObject(c: Context, repo: { id: string }, oid: string): Pro
 /** Sends the file without Web streams, which cost more than reading the file. */
 async function send(res: ServerResponse, stream: NodeJS.ReadableStream, status: number, headers: OutgoingHttpHeaders) {
   res.writeHead(status, headers);
-  // If the client disconnects, the reading ends. A response that has begun cannot become an error.
+  // If the client disconnects, reading ends. A response that has begun cannot become an error.
   await pipeline([stream, ...sendInTurn(), res]).catch((err: unknown) => log().debug({ err }, "a download ended half-way"));
 }

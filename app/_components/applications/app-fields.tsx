@@ -33,7 +33,7 @@ export function BehaviourChoices(behaviour: BehaviourChoicesProps) {
       <ChoiceRow
         type="checkbox"
         name="isRefreshAllowed"
-        label="Always give refresh tokens"
+        label="Always issue refresh tokens"
         hint={
           <>
             The app stays signed in beyond the 8 hours of an access token. Without this, it can still request the scope{" "}

@@ -12,7 +12,7 @@ const SHOWN_AT_FIRST = 6;
 
 /** The wording of scopes that cover organizations (docs/specification/oauth.md#scopes). */
 const reachSentences: Partial<Record<Scope, string>> = {
-  "read-repos": "read repositories you can read",
+  "read-repos": "read the repositories you have access to",
   "read-billing": "see whether it has a payment method",
 };
 
@@ -101,7 +101,7 @@ function AllOrganizations({ isTicked, isAnyClosed }: Readonly<{ isTicked: boolea
 
 const list = new Intl.ListFormat("en");
 
-/** "Optional. In each organization you select, the app can see your role and read repositories you can read." */
+/** "Optional. In each organization you select, the app can see your role and read the repositories you have access to." */
 function reachOf({ scopes, alreadyGranted }: ConsentRequest): string {
   const reach = [...scopes, ...alreadyGranted].flatMap(({ scope }) => reachSentences[scope] ?? []);
   return `Optional. In each organization you select, the app can ${list.format(["see your role", ...reach])}.`;

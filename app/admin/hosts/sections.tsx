@@ -173,7 +173,7 @@ function RuleRow({ rule: { host, rule, note, createdBy, createdAt } }: Readonly<
         >
           <input type="hidden" name="host" value={host} />
           {rule === "allow"
-            ? "If only allowed hosts can be used, its apps are refused from now on."
+            ? "If only allowed hosts can be used, its apps will be refused."
             : "If all hosts can be used, its apps can ask users again. Revoked access is not restored."}
         </ConfirmDestructive>
       </div>

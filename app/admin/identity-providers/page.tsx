@@ -96,7 +96,7 @@ function AddProvider({ redirectUri }: Readonly<{ redirectUri: string }>) {
           isMono
           isOptional
         />
-        <Field name="scopes" label="Scopes" hint="Leave empty for the defaults of the kind." isMono isOptional />
+        <Field name="scopes" label="Scopes" hint="Leave empty for the default scopes of this kind." isMono isOptional />
         <ChoiceRow
           type="checkbox"
           name="isSignUpAllowed"

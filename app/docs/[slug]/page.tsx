@@ -87,7 +87,7 @@ function FilledWith({ reader: { app, apps, isSignedIn, filling }, slug }: Filled
       {app ? (
         <>
           <p>
-            The examples contain the URL of this service and your app{" "}
+            The examples contain the URL of this service, and the client ID and redirect URI of your app{" "}
             <Link prefetch={false} href={`/settings/applications/${app.id}`} className="link">
               {app.name}
             </Link>

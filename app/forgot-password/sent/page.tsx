@@ -17,12 +17,12 @@ export default async function ForgotPasswordSentPage({ searchParams }: Readonly<
       <div className="pb-6">
         {isMailSent() ? (
           <CardHeader title="Check your inbox">
-            If <strong className="text-ink">{email}</strong> has an account, we sent a link there. It works once, for one hour.
+            If <strong className="text-ink">{email}</strong> has an account, we sent a link there. It works once, within one hour.
           </CardHeader>
         ) : (
           <CardHeader title="No e-mail was sent">
             This server does not send e-mail. If <strong className="text-ink">{email}</strong> has an account, ask the
-            server&rsquo;s operator for the link. It works once, for one hour.
+            server&rsquo;s operator for the link. It works once, within one hour.
           </CardHeader>
         )}
       </div>

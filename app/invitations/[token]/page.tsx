@@ -75,7 +75,7 @@ function InvitationHeader({ invitation: { organization, invitedBy, role, expires
       />
       <h1 className="mt-4 break-words">Join {organization.fullName}</h1>
       <p className="mt-1.5 text-muted">
-        {invitedBy ?? "The operator"} invites you with the role <strong className="text-ink">{role}</strong>: you can{" "}
+        {invitedBy ?? "The operator"} invites you to join with the role <strong className="text-ink">{role}</strong>: you can{" "}
         {yourRoleSentences[role]}.
       </p>
       <p className="mt-1.5 text-muted text-small">

@@ -184,7 +184,7 @@ function failing(org: string, webhooks: readonly Webhook[]): Attention[] {
 function asked(repos: Awaited<ReturnType<typeof listAwaitedRepos>>): Attention[] {
   return repos.map(({ repo, waiting }) => ({
     title: `${counted(waiting, "request", "requests")} for access to ${repo.name}`,
-    meta: "They can read its files once you accept them.",
+    meta: "Users can read its files once you accept their requests.",
     href: repoHref(repo, "settings", "access"),
     label: "Decide",
   }));
@@ -198,7 +198,7 @@ function attentionTo(
 ): Attention[] {
   const items: (Attention | false)[] = [
     appRequests > 0 && {
-      title: counted(appRequests, "app waits for approval", "apps wait for approval"),
+      title: counted(appRequests, "app is waiting for approval", "apps are waiting for approval"),
       meta: "Requested by members.",
       href: organizationPath(org, "settings/app-policy"),
       label: "Decide",

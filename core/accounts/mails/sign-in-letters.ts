@@ -1,7 +1,7 @@
 import { env } from "#core/env.ts";
 import { type Letter, letter, link } from "./letter.ts";
 
-/** Sent after each change of how a user signs in, so that they notice one by somebody else. */
+/** Sent after each change of how a user signs in, so that they notice if somebody else made it. */
 export function secondStepChangedLetter({ username, what }: { username: string; what: string }): Letter {
   return letter(`How you sign in to ${env().BRAND_NAME} has changed`, username, [
     `${what}`,

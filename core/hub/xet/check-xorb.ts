@@ -28,7 +28,7 @@ export class XorbCheck {
   }
 
   /**
-   * @returns the cost of each chunk after it, in bytes that take as long to check
+   * @yields after each chunk: its cost, as the number of bytes that take as long to check
    * @throws ServiceError `invalid_request` as soon as something is wrong
    */
   *push(piece: Buffer): Generator<number, void, undefined> {

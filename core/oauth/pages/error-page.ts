@@ -51,7 +51,7 @@ const sentences = new Map(
     },
     invalid_request_uri: {
       title: "This sign-in link has expired",
-      text: "It works once, for a minute. Go back to the app and start again.",
+      text: "It works once, within a minute. Go back to the app and start again.",
     },
     session_not_found: {
       title: "This sign-in has expired",

@@ -21,7 +21,12 @@ const atMost = <Entries extends z.ZodRecord>(max: number, entries: Entries) =>
 export const JOB_TIMEOUT_SECONDS = 30 * 60;
 export const JOB_TIMEOUT_MAX_SECONDS = 24 * 60 * 60;
 
-/** What runs: an image or a Space, a command, and with what (docs/specification/jobs-and-spaces.md#a-jobs-body). @group Jobs */
+/**
+ * What a job runs (an image or a Space, and a command), and with which environment and resources
+ * (docs/specification/jobs-and-spaces.md#a-jobs-body).
+ *
+ * @group Jobs
+ */
 export const jobSpecSchema = z.object({
   dockerImage: text(500).min(1).optional(),
   /** `owner/name` of a Space, whose files the command finds in its working directory. */
@@ -185,7 +190,7 @@ export type JobAnswer = z.infer<typeof jobAnswerSchema>;
 /** `PUT …/labels`: all labels. They replace the previous ones. @group Jobs */
 export const jobLabelsBodySchema = z.object({ labels: jobSpecSchema.shape.labels.unwrap() });
 
-/** A cron line of five fields or one of `@yearly`, `@monthly`, `@weekly`, `@daily`, `@hourly`, in a time zone of the IANA's list. */
+/** A cron line of five fields or one of `@yearly`, `@monthly`, `@weekly`, `@daily`, `@hourly`, in an IANA time zone. */
 const schedule = z.string().max(200);
 const timezone = z.string().max(100);
 

@@ -1,4 +1,4 @@
-/** Roles in an organization, from least to most. @group Users and organizations */
+/** Roles in an organization, from the fewest permissions to the most. @group Users and organizations */
 export const organizationRoles = ["read", "contributor", "write", "admin"] as const;
 export type OrganizationRole = (typeof organizationRoles)[number];
 

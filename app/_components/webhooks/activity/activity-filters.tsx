@@ -138,7 +138,7 @@ export function ReplayFailedForm({ home, webhookId }: ReplayFailedFormProps) {
             { value: "24", label: "the last 24 hours" },
             { value: "168", label: "the last 7 days" },
             { value: "720", label: "the last 30 days" },
-            { value: "since", label: "since a chosen time…" },
+            { value: "since", label: "a custom period…" },
           ]}
           defaultValue="24"
         />

@@ -56,7 +56,7 @@ function Consequences({ preview: { host, clients, userCount } }: Readonly<{ prev
   return (
     <div className="grid gap-3">
       <p>
-        Apps of <bdi className="wrap-anywhere font-medium">{host}</bdi> and its subdomains are refused from now on.
+        Apps of <bdi className="wrap-anywhere font-medium">{host}</bdi> and its subdomains will be refused.
       </p>
       {clients.length === 0 ? (
         <p>No apps have been seen yet, so nobody loses access.</p>

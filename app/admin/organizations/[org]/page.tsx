@@ -51,7 +51,7 @@ export default async function OrganizationPlanPage({ params, searchParams }: Pro
             {hasTokenExchange(current) && !hasTokenExchange(chosen) && <ExchangeEnds count={exchangeApps} />}
             {!hasTokenExchange(current) && hasTokenExchange(chosen) && exchangeApps > 0 && (
               <FormMessage>
-                {appsOf(exchangeApps)} set up for token exchange: {exchangeApps === 1 ? "it works" : "they work"} from now on.
+                {appsOf(exchangeApps)} set up for token exchange: {exchangeApps === 1 ? "it" : "they"} will work immediately.
                 Tokens that were exchanged before stay revoked.
               </FormMessage>
             )}

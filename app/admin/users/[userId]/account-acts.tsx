@@ -93,7 +93,7 @@ function Operation({ user: { id, username, isOperator } }: PartProps) {
   return (
     <ConfirmDestructive
       action={setOperatorAction.bind(null, id, true)}
-      trigger="Make an operator"
+      trigger="Make operator"
       title={`Make ${username} an operator of the service?`}
       confirm={`Make ${username} an operator`}
     >

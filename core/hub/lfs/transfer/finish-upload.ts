@@ -116,8 +116,8 @@ async function recordVerified(
 const removals = fairQueue({ name: "lfs_removals", slots: 2, waitMaxMs: 60_000, waitingMax: 1_000 });
 
 /**
- * Under the lock, since the same upload may be finished twice at once and be recorded by the other. The sweep deletes what cannot be
- * deleted now.
+ * Removes an upload under the lock, because another request may be finishing the same upload and record it. The sweep deletes what cannot
+ * be deleted now.
  * @param options.isFinal whether the URLs have expired: then the reservation of storage ends; otherwise it continues
  */
 async function removeUnlessNeeded(

@@ -1,7 +1,7 @@
 import type { z } from "zod";
 import { ApiError, unexpectedContent } from "./api-error.ts";
 
-/** Reads the text of a body, up to `limit` bytes. `isCut` says that there was more, which is not waited for. */
+/** Reads the text of a body, up to `limit` bytes. `isCut` says that there was more, which is not read. */
 export async function readText(response: Response, limit: number): Promise<{ text: string; isCut: boolean }> {
   const reader = response.body?.getReader();
   if (!reader) return { text: await response.text(), isCut: false };
@@ -13,7 +13,7 @@ export async function readText(response: Response, limit: number): Promise<{ tex
     if (done) break;
     bytes += value.byteLength;
     if (bytes > limit) {
-      // Not awaited: a server that keeps sending may never confirm the end either.
+      // Not awaited: if the server keeps sending, the cancellation may never finish.
       reader.cancel().catch(() => undefined);
       return { text: pieces.join(""), isCut: true };
     }
@@ -27,7 +27,7 @@ export function check<T>(schema: z.ZodType<T>, value: unknown, asked: string): T
   const result = schema.safeParse(value);
   if (result.success) return result.data;
   const [issue] = result.error.issues;
-  const where = issue?.path.join(".") || "the whole";
+  const where = issue?.path.join(".") || "the whole body";
   throw unexpectedContent(
     `The response to ${asked} was unexpected (${where}: ${issue?.message}). Use the SDK version that matches the service.`,
     result.error,
@@ -112,7 +112,7 @@ export function startDeadline(ms: number, outer?: AbortSignal) {
   };
 }
 
-/** Waits for work that several callers share: the signal of one ends its waiting, and not the work. */
+/** Waits for work that several callers share: the signal of one caller ends only that caller's wait, not the work. */
 export function orAborted<T>(value: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   if (!signal) return value;
   return new Promise((resolve, reject) => {
