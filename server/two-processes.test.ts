@@ -131,16 +131,15 @@ test("an upload in parts may begin at one process, be asked for again and comple
   const part = await fetch(header["00001"] ?? "", { method: "PUT", body: Uint8Array.from(object.content) });
   const parts = [{ partNumber: 1, etag: part.headers.get("etag") }];
   const { pathname, search } = new URL(href);
-  const completed = await Promise.all(
-    addresses.map((address) =>
-      fetch(address + pathname + search, {
-        method: "POST",
-        headers: { "content-type": "application/vnd.git-lfs+json" },
-        body: JSON.stringify({ oid: object.oid, parts }),
-      }),
-    ),
-  );
-  expect(completed.map(({ status }) => status)).toEqual([200, 200]);
+  // The client lost the first response. At once would test s3rver, which does not join parts atomically.
+  for (const address of addresses.toReversed()) {
+    const completed = await fetch(address + pathname + search, {
+      method: "POST",
+      headers: { "content-type": "application/vnd.git-lfs+json" },
+      body: JSON.stringify({ oid: object.oid, parts }),
+    });
+    expect(completed.status).toBe(200);
+  }
   for (const address of addresses) {
     const [found] = await actionsFor(address, repo, "download", [object], ada);
     const content = await fetch(found?.actions?.download?.href ?? "");
