@@ -34,7 +34,10 @@ export type ActionFormProps = Readonly<{
 export function ActionForm({ action, values = {}, label, className, children }: ActionFormProps) {
   // On the server the form needs the action itself: without JavaScript, the form is sent with the action's ID.
   const called = useMemo(() => (typeof window === "undefined" ? action : keepTyped(action)), [action]);
-  const [state, submit] = useActionState(called, { values, errors: {} });
+  const first: FormState = { values, errors: {} };
+  const [returned, submit] = useActionState(called, first);
+  // A request with the fields of two forms gets what the other form's action returned (S138).
+  const state = returned?.errors ? returned : first;
   const form = useRef<HTMLFormElement>(null);
   // The fields that were changed since they were refused: their messages no longer apply.
   const [changed, setChanged] = useState<Readonly<{ since?: FormState; names: readonly string[] }>>({ names: [] });
