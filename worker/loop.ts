@@ -39,7 +39,7 @@ export async function startLoop<Row extends { id: string }>(work: Work<Row>): Pr
   async function rest(): Promise<void> {
     if (isAnnounced) return;
     await new Promise<void>((rested) => {
-      // All loops of the process at the same time, so that they ask together.
+      // All loops of the process wake at the same time, so that one statement asks for all of them (`hasDue`).
       const timer = setTimeout(rested, POLL_MS - (performance.now() % POLL_MS));
       wakeUp = () => {
         clearTimeout(timer);

@@ -28,7 +28,7 @@ export async function prepareSchema({ url, ownerUrl, poolerUrl }: DatabaseUrls):
   if (!ownerUrl || ownerUrl === url) return migrate(url);
   const [service, owner] = [await identifyServer(url), await identifyServer(ownerUrl)];
   if (service.database !== owner.database || service.address !== owner.address)
-    throw new SettingsError("DATABASE_OWNER_URL and DATABASE_URL must name the same database, as two roles.");
+    throw new SettingsError("DATABASE_OWNER_URL and DATABASE_URL must name the same database, with different roles.");
   const applied = await migrate(ownerUrl);
   if (service.role !== owner.role) await grantToService(ownerUrl, service.role);
   return applied;

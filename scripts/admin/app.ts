@@ -17,7 +17,7 @@ export const appCreate = command({
   notes: [
     "The app is public unless --confidential, which prints its secret once. PKCE is required unless --pkce off, which needs a",
     "secret. The scope offline_access implies --refresh. An app that only signs in devices (--device) needs no redirect URI.",
-    "--privilege token-exchange, with --org, binds the app to the organization and lets it exchange tokens for its members. It",
+    "--privilege token-exchange, with --org, binds the app to the organization and lets it get tokens for its members. It",
     "implies --confidential, and needs no redirect URI.",
   ],
   options: {
@@ -95,8 +95,8 @@ async function readPicture(path: string): Promise<Buffer> {
 
 async function describeExchange(name: string, orgId: string, orgName: string): Promise<string> {
   const { plan } = await db().organization.findUniqueOrThrow({ where: { id: orgId }, select: { plan: true } });
-  if (hasTokenExchange(plan)) return `App ${name} can exchange tokens for members of ${orgName}.`;
-  return `App ${name} can exchange tokens once ${orgName} has the Enterprise plan: admin org set-plan --org ${orgName} --plan enterprise`;
+  if (hasTokenExchange(plan)) return `App ${name} can get tokens for members of ${orgName}.`;
+  return `App ${name} can get tokens for members once ${orgName} has the Enterprise or Plus plan: admin org set-plan --org ${orgName} --plan enterprise`;
 }
 
 async function findOwner(username?: string, orgName?: string): Promise<{ userId: string } | { orgId: string }> {

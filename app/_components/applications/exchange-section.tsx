@@ -124,8 +124,8 @@ function Checklist({ details, organization, page }: ExchangeSectionProps & Reado
   return (
     <ul className="grid gap-3" aria-label="What token exchange needs">
       <Need isMet label={`Bound to ${organization.fullName}`} />
-      <Need isMet={organization.hasPlan} label="The organization has the Enterprise plan">
-        The operator of {BRAND_NAME} sets the plan. Without this plan, exchanges are refused.
+      <Need isMet={organization.hasPlan} label="The organization has the Enterprise or Plus plan">
+        The operator of {BRAND_NAME} sets the plan. Under any other plan, exchanges are refused.
       </Need>
       <Need isMet={hasPrivilege} label="The operator has granted the app the privilege token-exchange">
         {app.privilegeRequestedAt ? (

@@ -79,7 +79,7 @@ function NewAppForm({ organizationName, listPath }: NewAppFormProps) {
               type="checkbox"
               name="isBound"
               label={`Bind the app to ${organizationName}`}
-              hint="For a program that identifies members by e-mail address and acts for them without asking each one. Requires a secret, the Enterprise plan and the operator's approval, but no redirect URI. You can also bind it later."
+              hint="For a program that identifies members by e-mail address and acts for them without asking each one. Requires a secret, the Enterprise or Plus plan, and the operator's approval, but no redirect URI. You can also bind it later."
             />
           </SectionCard>
         )}

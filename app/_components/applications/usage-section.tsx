@@ -174,7 +174,7 @@ export function RecentExchanges({ exchanges, auditLog }: RecentExchangesProps) {
 const reasons: Record<string, string> = {
   not_authenticated_by_basic: "the secret was not sent by HTTP Basic",
   no_privilege: "the app lacks the privilege token-exchange",
-  no_plan: "the organization lacks the Enterprise plan",
+  no_plan: "the organization has neither the Enterprise nor the Plus plan",
   blocked_by_organization: "the organization has blocked the app",
   malformed_request: "the request was invalid; the response has details",
   invalid_actor: "the actor token was not valid",

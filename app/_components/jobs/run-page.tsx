@@ -139,7 +139,7 @@ function Facts({ home, run }: Readonly<{ home: OwnerName; run: Run }>) {
           <RelativeTime at={startedAt} />
         </Fact>
       )}
-      {startedAt && <Fact name={finishedAt ? "Took" : "Runs for"}>{runDuration(run)}</Fact>}
+      {startedAt && <Fact name={finishedAt ? "Took" : "Running for"}>{runDuration(run)}</Fact>}
       {exitCode !== null && <Fact name="Exit code">{exitCode}</Fact>}
       <Fact name="Runs in">
         <code className="break-all">{placeOf(spec)}</code>

@@ -18,7 +18,7 @@ export const metadata: Metadata = { title: "Storage · Administration" };
 
 const kinds = ["user", "organization"] as const;
 
-/** Who stores most, and of how much. */
+/** The owners that store the most, with their quotas. */
 export default async function AdminStoragePage({ searchParams }: Readonly<{ searchParams: PageQuery }>) {
   const query = await searchParams;
   const search = searchOf(query.search);

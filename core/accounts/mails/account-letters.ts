@@ -37,7 +37,7 @@ export function addressInUseLetter({ username }: { username: string }): Letter {
   const { BRAND_NAME } = env();
   return letter(`Your address cannot be used for another ${BRAND_NAME} account`, username, [
     `Somebody, perhaps you, tried to use this address for another ${BRAND_NAME} account. It still belongs to "${username}".`,
-    "To use it for another account, first change the address of that account.",
+    `To use it for another account, first give "${username}" a different address.`,
   ]);
 }
 

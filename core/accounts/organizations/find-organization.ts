@@ -84,7 +84,7 @@ export type ListedOrganization = {
   plan: OrganizationPlan | null;
   createdAt: Date;
   memberCount: number;
-  /** Apps that may exchange tokens for it. */
+  /** Apps that may get tokens for its members by token exchange. */
   exchangeAppCount: number;
   /** Contact addresses: the one that it gives, and its first administrator's. */
   email: string | null;

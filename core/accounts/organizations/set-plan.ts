@@ -22,7 +22,7 @@ export async function setPlan(actor: Actor, orgId: string, value: string | null,
   });
 }
 
-/** The number of apps that may exchange tokens for an organization. They stop working if the organization loses the plan. */
+/** The number of apps whose token exchange stops if the organization loses the plan. */
 export async function countExchangeApps(orgId: string): Promise<number> {
   return db().oAuthApp.count({ where: { boundOrgId: orgId, privileges: { has: "token-exchange" } } });
 }

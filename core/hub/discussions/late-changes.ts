@@ -59,7 +59,7 @@ export async function followLater(
       FROM late_ref_change WHERE actor_id = ${actorId} OR (${actorId}::text IS NULL AND actor_id IS NULL AND repo_id = ${repoId})
     HAVING count(*) < ${WAITING_MAX}`;
   if (added === 0)
-    log().warn({ repo: repoId, actorId }, "pull requests do not follow a change of refs: too many changes wait already");
+    log().warn({ repo: repoId, actorId }, "pull requests do not follow a change of refs: too many changes are already waiting");
 }
 
 /** The work of one row (worker/loop.ts). */

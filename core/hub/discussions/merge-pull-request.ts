@@ -97,7 +97,9 @@ export async function mergePullRequest(
       await quarantine.discard();
     }
     // Written objects stay until git collects them, and count until then. If counting fails here, maintenance does it.
-    await recountRepository(repo.id).catch((err: unknown) => log().warn({ err, repo: repo.id }, "a repository was not counted"));
+    await recountRepository(repo.id).catch((err: unknown) =>
+      log().warn({ err, repo: repo.id }, "a repository's size could not be counted"),
+    );
   }
   throw conflict("The base branch is changing. Try again in a moment.");
 }

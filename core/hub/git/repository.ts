@@ -33,7 +33,7 @@ export async function openRepository({
   // The shared file system is not mounted here. An empty repository would accept pushes that no other node has (decision 104).
   if (made !== undefined && sizeBytes > 0) {
     await rmdir(path);
-    throw new ServiceError("unavailable", "The content of this repository is not here. Contact the operator of this service.", {
+    throw new ServiceError("unavailable", "The content of this repository is missing. Contact the operator of this service.", {
       cause: new Error(`${path} does not exist: is the file system of the repositories mounted?`),
     });
   }

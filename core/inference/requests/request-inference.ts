@@ -94,7 +94,7 @@ async function begin(account: InferenceAccount, { name }: UsableModel, estimate:
     isOpen = false;
     // The response is ready: a failure to count it must not withhold it.
     await settle(account, reservation, { model: name, used }).catch((error: unknown) =>
-      log().error({ err: error, ...reservation, used }, "what a request used for inference could not be recorded"),
+      log().error({ err: error, ...reservation, used }, "the usage of an inference request could not be recorded"),
     );
   };
 }

@@ -85,7 +85,7 @@ export async function startPodman(hub: string) {
         stdio: "ignore",
         timeout: 20_000,
       });
-      // It bind-mounts its storage onto itself if it may, under its path at that time.
+      // If it has the permission, Podman bind-mounts these directories onto themselves, and mounted directories cannot be removed.
       for (const path of ["root/overlay", "root", "run"])
         spawnSync("umount", ["--lazy", join(directory, path)], { stdio: "ignore" });
       rmSync(directory, { recursive: true, force: true });

@@ -122,7 +122,7 @@ test("S90 an app that is not bound, is blocked by the organization, or lacks pri
   expect(await refusal()).toEqual([401, "invalid_client", challenge, expect.stringContaining("privilege token-exchange")]);
   await set({ privileges: ["token-exchange"] });
   await db().organization.update({ where: { id: other.orgId }, data: { plan: "team" } });
-  expect(await refusal()).toEqual([401, "invalid_client", challenge, expect.stringContaining("Enterprise plan")]);
+  expect(await refusal()).toEqual([401, "invalid_client", challenge, expect.stringContaining("Enterprise or Plus plan")]);
   await db().organization.update({ where: { id: other.orgId }, data: { plan: "enterprise" } });
   const decision = { orgId: other.orgId, clientId: other.app.clientId, decision: "blocked" };
   await db().organizationApp.create({ data: decision });

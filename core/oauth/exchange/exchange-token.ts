@@ -109,7 +109,7 @@ function assertMayExchange(
     throw unauthorizedClient("no_privilege", "the app lacks the privilege token-exchange, which the operator grants on request");
   }
   if (!exchange.hasPlan)
-    throw unauthorizedClient("no_plan", "token exchange requires the organization to have the Enterprise plan");
+    throw unauthorizedClient("no_plan", "token exchange requires the organization to have the Enterprise or Plus plan");
   if (exchange.isBlockedByOrganization) {
     throw unauthorizedClient("blocked_by_organization", "the organization has blocked the app");
   }

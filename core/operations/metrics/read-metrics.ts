@@ -18,7 +18,7 @@ export async function readMetrics(authorization: string | undefined): Promise<{ 
   if (!METRICS_TOKEN) throw notFound("Page");
   const token = /^Bearer +(\S+) *$/i.exec(authorization ?? "")?.[1];
   if (token === undefined || !isEqualInConstantTime(token, METRICS_TOKEN)) {
-    throw new ServiceError("unauthorized", "Send the bearer token of METRICS_TOKEN.");
+    throw new ServiceError("unauthorized", "Send METRICS_TOKEN as a bearer token.");
   }
   const { metrics, heartbeat } = ownProcess() ?? {};
   const [work, mine, others] = await Promise.all([workMetrics(), metrics?.report() ?? [], reportedByOthers(heartbeat?.id ?? "")]);

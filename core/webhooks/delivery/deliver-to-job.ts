@@ -56,7 +56,7 @@ function outcomeOf({ stage, exitCode, message }: Ended): {
 } {
   if (stage === "COMPLETED") return { outcome: "delivered", reason: null };
   if (stage === "CANCELED") return { outcome: "rejected", reason: "the run was cancelled" };
-  const reason = message === null ? "the run has no details" : clause(message);
+  const reason = message === null ? "no reason was recorded" : clause(message);
   return exitCode === null
     ? { outcome: "unreachable", reason: `the job could not be run: ${reason}` }
     : { outcome: "rejected", reason };

@@ -105,7 +105,7 @@ function signedHeaders(delivery: ClaimedDelivery, body: string, startedAt: Date)
   } catch (error) {
     log().error(
       { err: error, webhookId: delivery.webhookId },
-      "a webhook's secret cannot be read: is SECRET_KEY the one it was sealed with?",
+      "a webhook's secret cannot be read: is SECRET_KEY the key that encrypted it?",
     );
     return undefined;
   }

@@ -18,7 +18,7 @@ export function repoTypeOfSegment(segment: string): RepoType | undefined {
   return repoTypes.find((type) => apiSegments[type] === segment);
 }
 
-/** What is between the origin and `owner/name` in addresses of pages and of git: nothing for a model. @group Repositories */
+/** The path of a repository in URLs of pages and of git: `/owner/name` for a model, `/datasets/owner/name` for a dataset. @group Repositories */
 export function repoPath(type: RepoType, fullName: string): string {
   return type === "model" ? `/${fullName}` : `/${apiSegments[type]}/${fullName}`;
 }

@@ -164,7 +164,7 @@ export async function tidy(path: string, { stepMaxMs = STEP_MAX_MS } = {}): Prom
 /** What takes git too much time or memory is tried again in a week; until then packs are only combined. */
 function ifTooLarge(error: unknown): false {
   if (!(error instanceof RanOutOfTime)) throw error;
-  log().warn({ err: error }, "a repository is too large to be collected");
+  log().warn({ err: error }, "git cannot collect the garbage of a repository: it takes too much time or memory");
   return false;
 }
 

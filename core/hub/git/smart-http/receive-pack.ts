@@ -282,6 +282,9 @@ async function judgeRight(actor: Actor, { id }: Repo, commands: readonly Command
 /** Records refs that changed although the hook never asked, for example because it cannot be run. */
 async function recordUnasked(actor: Actor, repo: Repo, changed: RefChange[]): Promise<Recorded | undefined> {
   if (changed.length === 0) return undefined;
-  log().error({ repo: repo.id }, "git ran no hook: limits inside of packs do not hold, and what a killed push did is not found");
+  log().error(
+    { repo: repo.id },
+    "git ran no hook: limits inside packs are not enforced, and what a killed push changed is not found",
+  );
   return changeRefs(repo, actor, changed, async () => changed);
 }

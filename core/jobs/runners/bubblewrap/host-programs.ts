@@ -19,7 +19,7 @@ export async function standInFor(image: string): Promise<Stand> {
     return {
       refusal: `The image ${image} cannot be run here: this installation runs jobs with its own machine's programs. ${
         offered ? `Use one of these images: ${offered}. ` : ""
-      }Its operator can let images be pulled with JOBS_RUNNER=docker or kubernetes.`,
+      }The operator can allow pulling images with JOBS_RUNNER=docker or kubernetes.`,
     };
   }
   const program = { python: "python3", node: "node" }[name];
@@ -30,7 +30,7 @@ export async function standInFor(image: string): Promise<Stand> {
   const has = version ? ` (${program} ${version})` : "";
   const asked = version && /^\d/.test(tag) && !`${version}.`.startsWith(`${/^[\d.]*\d/.exec(tag)?.[0]}.`);
   const warning = asked ? ` This is not the requested version.` : "";
-  return { note: `No image was pulled: this machine's own programs run the job instead of ${image}${has}.${warning}` };
+  return { note: `No image was pulled: this machine's own programs${has} run the job instead of ${image}.${warning}` };
 }
 
 /** `docker.io/library/python:3.12-slim@sha256:…` is `python` with the tag `3.12-slim`; other owners' images keep the owner's name. */

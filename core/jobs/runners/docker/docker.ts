@@ -157,7 +157,7 @@ class ContainerRun {
     } finally {
       // Also removed at the end, with everything else of this task.
       await filler.remove({ force: true }).catch((error: unknown) => {
-        log().warn({ err: error, runId: id }, "a container that only took files could not be removed yet");
+        log().warn({ err: error, runId: id }, "a container that only received files could not be removed yet");
       });
     }
     return mounts.map((mount) => ({ ...mount, ReadOnly: true }));
