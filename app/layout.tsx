@@ -12,7 +12,7 @@ export function generateMetadata(): Metadata {
   return {
     metadataBase: new URL(ORIGIN),
     title: { default: BRAND_NAME, template: `%s · ${BRAND_NAME}` },
-    description: `Sign in to websites, apps and command lines with your ${BRAND_NAME} account, and decide what each may do.`,
+    description: `Sign in to websites, apps and command-line tools with your ${BRAND_NAME} account, and decide what each may do.`,
     icons: { icon: [{ url: "/favicon.svg", type: "image/svg+xml" }], apple: "/apple-touch-icon.png" },
     robots: { index: false },
   };

@@ -218,7 +218,7 @@ test.describe("without JavaScript", () => {
     };
     await make("untold");
     await page.getByRole("button", { name: "Enable" }).click();
-    await expect(page.getByText("Enabled. Deliveries on hold are sent now.")).toBeVisible();
+    await expect(page.getByText("Enabled. Deliveries on hold are now being sent.")).toBeVisible();
     await make("told");
     const told = await receiver.next(1, secret, { scope: "repo", action: "create" });
     expect(JSON.parse(told.body)).toMatchObject({ repo: { name: `${org}/told` } });
@@ -296,6 +296,6 @@ test("S114 revoking a token says which webhooks and schedules stop, and stops th
   await expect(page.getByText("Suspended", { exact: true })).toBeVisible();
   await page.goto(`/settings/webhooks/${webhook.id}`);
   await page.getByRole("button", { name: "Enable" }).click();
-  await expect(page.getByText("Enabled. Deliveries on hold are sent now.")).toBeVisible();
+  await expect(page.getByText("Enabled. Deliveries on hold are now being sent.")).toBeVisible();
   await expect(page.getByText("Created with the token")).toBeHidden();
 });

@@ -85,7 +85,7 @@ const headers: ApiParameter[] = [
   ),
   header("X-Webhook-Test", "`true`: a user sent a test. The event in it did not happen.", "true", false),
   header("X-Webhook-Replay", "`true`: a user replayed the delivery.", "true", false),
-  header("X-Webhook-Secret", "The webhook's secret as its owner typed it, if the webhook has one.", "…", false),
+  header("X-Webhook-Secret", "The webhook's current secret in plain text, if the webhook has one.", "…", false),
 ];
 
 /** `webhooks` of OpenAPI 3.1: what is sent to a receiver for each kind of event. */

@@ -123,7 +123,7 @@ export const repoRoutes = [
     query: z
       .looseObject({
         search: z.string().optional().openapi({
-          description: "Words in the name. A word of fewer than three characters must be the beginning of the name.",
+          description: "Words in the name. A word of fewer than three characters matches only the beginning of the name.",
         }),
         author: z.string().optional().openapi({ description: "The handle of a user or an organization." }),
         filter: z

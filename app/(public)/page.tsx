@@ -43,7 +43,7 @@ const links = [
     href: "/settings/connected-applications",
     Icon: Link2,
     title: "Connected apps",
-    text: "See what each app can do for you, and revoke access.",
+    text: "See what each app can do on your behalf, and revoke access.",
   },
   {
     href: "/settings/applications/new",
@@ -194,7 +194,7 @@ async function Welcome() {
       </div>
       <Feature
         title={`Sign in with ${BRAND_NAME}`}
-        text="Websites, command lines, devices and agents sign people in with OAuth 2.0 and OpenID Connect. People choose each permission and each organization, and can revoke access anytime."
+        text="Websites, command-line tools, devices and agents sign people in with OAuth 2.0 and OpenID Connect. People choose each permission and each organization, and can revoke access anytime."
         links={[
           { href: "/docs/sign-in", label: "Add the button to your site" },
           { href: "/docs/consent", label: "What people see" },

@@ -27,7 +27,7 @@ export default async function ActivatePage({ searchParams }: Readonly<{ searchPa
       <CardHeader title="Connect a device">
         {userCode
           ? "Compare the code with the one on your device. Continue only if they match."
-          : "Enter the code shown on your device or command line."}
+          : "Enter the code shown on your device or in your terminal."}
       </CardHeader>
       <div className="mt-5">
         <AccountLine

@@ -172,7 +172,7 @@ function storageFigures({ database, disk, signingKeySince, lastBackup }: Overvie
     },
     disk
       ? {
-          label: "Free disk",
+          label: "Free disk space",
           value: readableSize(disk.freeBytes),
           note: (
             <>
@@ -180,7 +180,7 @@ function storageFigures({ database, disk, signingKeySince, lastBackup }: Overvie
             </>
           ),
         }
-      : { label: "Free disk", value: "unknown", note: "not available on this system" },
+      : { label: "Free disk space", value: "unknown", note: "not available on this system" },
     {
       label: "Signing keys",
       value: signingKeySince ? <RelativeTime at={signingKeySince} /> : "none yet",

@@ -46,7 +46,7 @@ const FOR_MEMBERS = "If you are a member of its organization, select the organiz
 
 function sentenceFor({ kind }: Actor): string {
   if (kind === "publisher")
-    return "This token belongs to a CI job: it can only read and write the repository that trusts the job.";
+    return "This token belongs to a CI job: it can read and write only the repository that trusts the job.";
   // For a token it may be either: the user lacks the right, or no token of its kind can be used for it.
   const who = kind === "token" ? "You or this token lack permission to do this." : "You do not have permission to do this.";
   return `${who} Ask an administrator for permission.`;

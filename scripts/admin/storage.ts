@@ -45,7 +45,7 @@ const storageList = command({
 const storageSet = command({
   name: "storage set",
   summary: "Sets how much one user or organization may store in repositories.",
-  notes: ["Nothing is deleted; an owner above the quota cannot add anything."],
+  notes: ["Nothing is deleted; an owner over the quota cannot add anything."],
   options: {
     owner: { value: "NAME", help: "the user or the organization", isRequired: true },
     quota: { value: "SIZE", help: "such as 200 GB, none for no limit, or default", isRequired: true },

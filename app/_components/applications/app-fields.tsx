@@ -46,7 +46,7 @@ export function BehaviourChoices(behaviour: BehaviourChoicesProps) {
         type="checkbox"
         name="isDeviceFlowAllowed"
         label="Allow the device flow"
-        hint="For command lines and devices without a browser: users enter a short code on another device. Needs no redirect URI, and always issues refresh tokens."
+        hint="For command-line tools and devices without a browser: users enter a short code on another device. Needs no redirect URI, and always issues refresh tokens."
         defaultChecked={behaviour.isDeviceFlowAllowed}
       />
     </div>

@@ -40,7 +40,7 @@ export async function AppListPage({ params, searchParams }: OwnerPageProps) {
       row={(app) => <AppRow key={app.id} app={app} path={path} />}
       empty={
         <EmptyState Icon={AppWindow} title="No apps yet" action={create}>
-          Create one to let people sign in to your website, mobile app or command line with their account here.{" "}
+          Create one to let people sign in to your website, mobile app or command-line tool with their account here.{" "}
           <Link prefetch={false} href="/docs/sign-in" className="link">
             How it works
           </Link>

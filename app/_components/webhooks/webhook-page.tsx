@@ -45,7 +45,7 @@ export async function generateMetadata({ params }: Props): Promise<Metadata> {
 const notices: Readonly<Record<string, string>> = {
   created: "Webhook created. Send a test to check that it arrives.",
   saved: "Saved. Send a test to check that it arrives.",
-  enabled: "Enabled. Deliveries on hold are sent now.",
+  enabled: "Enabled. Deliveries on hold are now being sent.",
 };
 
 /** One webhook: its settings, its state, and every delivery. */

@@ -28,8 +28,8 @@ export default async function AdminAuditLogPage({ searchParams }: Readonly<{ sea
     >
       <p className="max-w-reading text-muted text-small">
         Entries are kept {keepDays === null ? "forever" : `for ${counted(keepDays, "day")}`}; the command{" "}
-        <code>admin audit retention</code> sets this. To check that no entry was changed or removed, run{" "}
-        <code>admin audit verify</code>.
+        <code>npm run admin -- audit retention</code> sets this. To check that no entry was changed or removed, run{" "}
+        <code>npm run admin -- audit verify</code>.
       </p>
     </AuditLogPage>
   );

@@ -50,7 +50,7 @@ export default async function AdminInferencePage({ searchParams }: Readonly<{ se
   return (
     <PageColumn
       title="Inference"
-      description="Apps with the scope inference-api use models through this service with your keys, and their use is metered by user and app."
+      description="Apps with the scope inference-api use models through this service with your keys, and their use is metered per user and per app."
       notice={noticeOf(notices, query.notice)}
     >
       {!isRecent && <ProveIdentity returnTo={INFERENCE_PATH}>Confirm your identity to change anything here.</ProveIdentity>}

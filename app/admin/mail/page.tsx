@@ -81,8 +81,8 @@ function Way({ state: { way, from, waiting } }: Readonly<{ state: MailState }>) 
     <div className="grid grid-cols-1 gap-4">
       {!way && (
         <FormMessage tone="warn">
-          E-mail is not configured: messages are kept for a week, not sent. Read them with “admin mail list”. Set SMTP_URL to send
-          them.
+          E-mail is not configured: messages are kept for a week, not sent. Read them with “npm run admin -- mail list”. Set
+          SMTP_URL to send them.
         </FormMessage>
       )}
       <dl className="grid grid-cols-1 gap-x-5 gap-y-2 sm:grid-cols-[10rem_minmax(0,1fr)]">

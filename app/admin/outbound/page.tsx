@@ -30,7 +30,7 @@ export default async function AdminOutboundPage({ searchParams }: Readonly<{ sea
         <ul className="grid list-disc gap-1.5 pl-5">
           <li>Every public address. A host name is used only if all its addresses are allowed.</li>
           {ranges.length === 0 ? (
-            <li>Nothing else: no private addresses, no loopback, no internal services of a cloud.</li>
+            <li>Nothing else: no private addresses, no loopback, no cloud metadata services.</li>
           ) : (
             ranges.map((range) => (
               <li key={range}>

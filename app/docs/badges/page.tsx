@@ -61,8 +61,8 @@ export default function BadgesPage() {
             </li>
             <li>
               <code>alt</code> contains the text of the image, <code>width</code> and <code>height</code> prevent layout shifts,
-              and <code>picture</code> selects the dark image if the reader&rsquo;s system is dark. A site with one theme needs
-              only <code>img</code>.
+              and <code>picture</code> selects the dark image if the reader&rsquo;s system uses dark mode. A site with one theme
+              needs only <code>img</code>.
             </li>
             <li>
               The files are public and can be cached for a day. To keep this service from seeing your visitors, copy the files to

@@ -22,7 +22,7 @@ export default function ConsentHelpPage() {
         <SectionCard title="In short">
           <ul className="grid list-disc gap-2 pl-5">
             <li>The app never sees your password.</li>
-            <li>It can do only what is ticked when you press Authorize.</li>
+            <li>It can do only what is selected when you press Authorize.</li>
             <li>
               You can revoke access at any time under{" "}
               <Link prefetch={false} href="/settings/connected-applications" className="link">
@@ -59,9 +59,9 @@ export default function ConsentHelpPage() {
           <SectionCard title="On another device">
             <div className="grid gap-3">
               <p>
-                A television, a command line or anything else without a browser of its own shows you a code, which you enter here.
-                Before you grant anything, you see which app is asking, from which IP address, and whether that is a different
-                network from yours. The device describes itself, which proves nothing.
+                A television, a command-line tool or anything else without a browser of its own shows you a code, which you enter
+                here. Before you grant anything, you see which app is asking, from which IP address, and whether that is a
+                different network from yours. The device describes itself, which proves nothing.
               </p>
               <p>
                 Enter only a code that you see on a device that you are connecting yourself. If you enter a code that someone sent
@@ -73,7 +73,7 @@ export default function ConsentHelpPage() {
 
         <SectionCard
           title="What it will be able to do"
-          description="You can untick everything that sign-in does not need. The app learns what you left out."
+          description="You can deselect everything that sign-in does not need. The app learns what you left out."
           isFlush
         >
           <ScopeGlossary />
@@ -82,12 +82,13 @@ export default function ConsentHelpPage() {
         <SectionCard title="In which organizations">
           <div className="grid gap-3">
             <p>
-              An app that you authorize cannot access your organizations unless you tick them. In those that you tick, it learns
-              your role, and the permissions marked for organizations apply. It can never do more there than you can.
+              An app that you authorize cannot access your organizations unless you select them. In those that you select, it
+              learns your role, and the permissions marked for organizations apply. It can never do more there than you can.
             </p>
             <p>
-              <strong>Requested by the app</strong> means that the app asked for this organization. It is already ticked; untick
-              it if you do not agree. <strong>All current and future organizations</strong> also covers those that you join later.
+              <strong>Requested by the app</strong> means that the app asked for this organization. It is already selected;
+              deselect it if you do not agree. <strong>All current and future organizations</strong> also covers those that you
+              join later.
             </p>
           </div>
         </SectionCard>
@@ -130,7 +131,7 @@ function Entry({ scope }: Readonly<{ scope: Scope }>) {
         <span className="flex min-w-0 flex-wrap items-center gap-x-2 gap-y-1">
           {sentence}
           <ScopeDanger scope={scope} />
-          {coversOrganizations && <Chip>Also in ticked organizations</Chip>}
+          {coversOrganizations && <Chip>Also in selected organizations</Chip>}
         </span>
       </dt>
       <dd className="pl-7 text-muted text-small">

@@ -34,7 +34,7 @@ export function ChangeAccess({ app, page, memberships }: ChangeAccessProps) {
     >
       <input type="hidden" name="page" value={page} />
       <p className="text-muted text-small">
-        Untick what the app should no longer be able to do. To grant more access, sign in to the app again.
+        Deselect what the app should no longer be able to do. To grant more access, sign in to the app again.
       </p>
       {scopes.length > 0 && (
         <fieldset>

@@ -146,7 +146,7 @@ function sentences({ asksForSecondStep, asksForProvider, unmet }: OrganizationDe
         : "Requires a second step, which you have."),
     asksForProvider &&
       (unmet.includes("sso")
-        ? "Requires you to sign in with its own provider, on its page."
+        ? "Requires you to sign in with its own provider, on the organization's page."
         : "Requires you to sign in with its own provider, which you have done."),
   ];
   return parts.filter(Boolean).join(" ");

@@ -51,7 +51,7 @@ export default async function StorageQuotaPage({ params }: Props) {
       {!isRecentlyAuthenticated(operator) ? (
         <ProveIdentity returnTo={page}>Confirm your identity to change the quota.</ProveIdentity>
       ) : (
-        <SectionCard title="Quota" description="Nothing is deleted. An owner above the quota cannot add anything.">
+        <SectionCard title="Quota" description="Nothing is deleted. An owner over the quota cannot add anything.">
           <ActionForm action={setQuotaAction.bind(null, handle)} values={values} className="grid max-w-reading gap-5">
             <Choices
               legend={`Quota of ${handle}`}

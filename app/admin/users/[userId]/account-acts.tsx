@@ -66,8 +66,8 @@ export function AccountActs({ user, operator, sessionCount, hasSecondStep }: Acc
             confirm={`Delete ${user.username}`}
             phrase={user.username}
           >
-            Deletes their repositories, collections, apps and tokens. Their comments elsewhere stay without their name. Nobody can
-            use the name again. This cannot be undone. To lock someone out temporarily, disable the account instead.
+            Deletes their repositories, collections, apps and tokens. Their comments elsewhere stay, without their name. Nobody
+            can use the name again. This cannot be undone. To lock someone out temporarily, disable the account instead.
           </ConfirmDestructive>
         </div>
       </SectionCard>

@@ -42,7 +42,7 @@ export default async function OwnershipPage({ params }: Props) {
       {role === "admin" && (
         <SectionCard
           title="Transfer"
-          description={`Another member becomes its administrator, and you change your role or leave. ${isLastAdmin ? "You are the only administrator." : ""}`}
+          description={`Another member becomes an administrator, and you change your role or leave. ${isLastAdmin ? "You are the only administrator." : ""}`}
         >
           {owned.members === 1 ? (
             <p className="text-muted">The organization has no other members yet. Invite someone first, under Members.</p>

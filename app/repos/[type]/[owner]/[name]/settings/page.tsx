@@ -42,7 +42,11 @@ export default async function RepoSettingsPage({
   const { repo, mayManage, session, person } = await repoPage(params);
   if (!mayManage || !session || !person) notFound();
   if (repo.platformId !== null) {
-    return <FormMessage>This repository is hosted on another platform. Change it there, and this page will follow.</FormMessage>;
+    return (
+      <FormMessage>
+        This repository is hosted on another platform. Change it there, and this page will show the change.
+      </FormMessage>
+    );
   }
   const { notice, tab } = await searchParams;
   const part = currentPart(parts, textOf(tab));
