@@ -241,7 +241,7 @@ describe("POST /api/organizations/{name}/settings/tokens/revoke (docs/specificat
     expect(await create(leaked.token, undefined, "mine")).toBe(200);
     expect(await restrictionsOf(other.token)).toEqual([]);
     const [letter] = await lettersTo(member.email);
-    expect(letter?.text).toContain(`has blocked your access token "laptop" from the organization`);
+    expect(letter?.text).toContain(`has blocked your access token "laptop", which can no longer access the organization.`);
     const [event] = await leaks({ orgId: org.id, type: "organization.revoke_token" });
     expect(event).toMatchObject({ actorId: admin.id, subjectId: member.id, data: { kind: "personal", tokenId: leaked.id } });
     // Revokes by the id in the log, twice.

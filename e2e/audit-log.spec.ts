@@ -35,7 +35,7 @@ test("an administrator reads the log, searches it, opens one entry, and exports 
   await expect(page.getByLabel("About")).toHaveValue("oauth_app");
   await page.getByLabel(/^Words/).fill("since:yesterday");
   await page.getByRole("button", { name: "Search" }).click();
-  await expect(page.getByText("Write since with a date")).toBeVisible();
+  await expect(page.getByText("Enter since with a date")).toBeVisible();
   await page.getByLabel(/^Words/).fill("author:system");
   await page.getByRole("button", { name: "Search" }).click();
   await expect(entries).toHaveCount(1);

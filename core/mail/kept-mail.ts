@@ -16,7 +16,7 @@ export async function listKeptMail(recipient?: string): Promise<KeptMail[]> {
   const rows = await db().mail.findMany({
     where: { sentAt: { not: null }, text: { not: "" }, ...(recipient !== undefined && { recipient }) },
     select: { id: true, recipient: true, subject: true, text: true, createdAt: true },
-    orderBy: { id: "desc" },
+    orderBy: [{ createdAt: "desc" }, { id: "desc" }],
     take: LISTED_MAX,
   });
   return rows.map((row) => ({ ...row, text: unsealMail(row.text) }));
