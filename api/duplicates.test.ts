@@ -196,7 +196,10 @@ describe("a copy of a repository", () => {
       await commitTo(repo, ada, { "late.bin": lfsPointerTo(file) });
     };
     const copy = duplicateRepo(bea.actor, nameOf(repo), { owner: bea.username, name: "late", prepare }, from);
-    await expect(copy).rejects.toMatchObject({ code: "conflict", message: expect.stringContaining("was changed meanwhile") });
+    await expect(copy).rejects.toMatchObject({
+      code: "conflict",
+      message: expect.stringContaining("has changed in the meantime"),
+    });
     expect(await db().repo.count({ where: { ownerId: bea.id } })).toBe(0);
   });
 

@@ -55,7 +55,7 @@ export async function startDeliveryPartitions(): Promise<Loop> {
     () => false,
   );
   return startRounds({
-    what: "create or drop days of deliveries",
+    what: "create or drop daily partitions of deliveries",
     everyMs: PARTITIONS_EVERY_MS,
     firstMs: isKept ? PARTITIONS_EVERY_MS : 0,
     isSpread: true,

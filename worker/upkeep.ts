@@ -77,7 +77,7 @@ async function runHousekeeping(stopping: AbortSignal): Promise<void> {
       Object.assign(swept, await work(stopping));
     } catch (error) {
       // One of them must not keep the others from running.
-      log().error({ err: error, what }, "housekeeping failed; it is tried again in an hour");
+      log().error({ err: error, what }, "housekeeping failed; trying again in an hour");
     }
   }
   if (Object.keys(swept).length > 0) log().info({ swept }, "housekeeping");

@@ -16,7 +16,7 @@ export function requireSecretKey({ secretKeys }: Manifest): void {
   if (keyIds().includes(needed)) return;
   throw new BackupError(
     "SECRET_KEY is not the key that the service used when the backup was created. Set that key: without it, the signing keys, webhook " +
-      "secrets and second steps in the backup cannot be decrypted. If the key was rotated since then, set the earlier one.",
+      "secrets and second steps in the backup cannot be decrypted. If the key has been rotated since then, set the earlier one.",
   );
 }
 

@@ -54,7 +54,7 @@ export async function createBackup({ to, keep, signal, report = () => undefined 
   const place = openPlace(to);
   await openRepository(place, { mayCreate: true });
   const startedAt = new Date();
-  report("waiting for maintenance of repositories");
+  report("waiting for repository maintenance to finish");
   const held = await holdDeletions();
   const stop = AbortSignal.any([held.lost, ...(signal ? [signal] : [])]);
   let made: CreatedBackup;

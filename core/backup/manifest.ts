@@ -45,7 +45,7 @@ export async function findBackup(place: BackupPlace, id?: string): Promise<Backu
     throw new BackupError(
       id === undefined
         ? `There is no complete backup at ${place.name}.`
-        : `There is no backup ${id} at ${place.name}. Run \`backup list\` to see which there are.`,
+        : `There is no backup ${id} at ${place.name}. Run \`backup list\` to see which backups exist.`,
     );
   }
   const backup = await readManifest(place, found);

@@ -78,7 +78,7 @@ export const guideSections: readonly GuideSection[] = [
   {
     label: "Tools",
     guides: [
-      guide("command-line", "Command line", "A terminal", "The command keyhook", "packages/cli/README.md"),
+      guide("command-line", "Command line", "A terminal", "The keyhook command", "packages/cli/README.md"),
       guide(
         "sdk",
         "SDK",

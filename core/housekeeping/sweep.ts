@@ -24,7 +24,7 @@ export async function sweep(stopping: AbortSignal, plan: readonly Sweep[] = swee
         if (count > 0) swept[each.table] = count;
       } catch (error) {
         // One table must not keep all others from being swept.
-        log().error({ err: error, table: each.table }, "a table could not be swept; it is tried again the next time");
+        log().error({ err: error, table: each.table }, "a table could not be swept; trying again next time");
       }
     }
     await client.query("select pg_advisory_unlock($1)", [SWEEP_LOCK]);

@@ -34,10 +34,10 @@ export async function findModel(account: InferenceAccount, name: unknown): Promi
          WHERE m.name = ${name} AND ${usable(account)}`
     : [];
   if (!row) {
-    const known = isName ? name : "asked for";
+    const subject = isName ? `The model ${name}` : "The requested model";
     throw new ServiceError(
       "not_found",
-      `The model ${known} does not exist, or you cannot use it. GET /v1/models lists the models that you can use.`,
+      `${subject} does not exist, or you cannot use it. GET /v1/models lists the models that you can use.`,
       {
         field: "model",
       },

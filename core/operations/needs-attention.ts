@@ -79,7 +79,7 @@ export function needsAttention(overview: Overview, now = new Date()): Concern[] 
   if (runner.kind === "runs" && runner.runner === "unsandboxed") {
     const text =
       "Jobs run as this service's own user, and Spaces not at all (JOBS_RUNNER=unsandboxed). Install bubblewrap and unset JOBS_RUNNER, " +
-      "unless you trust everybody who can run jobs with this machine.";
+      "unless everybody who can run jobs may do whatever the service can.";
     warn.push({ tone: "warn", text, href: null });
   }
   if (disk && disk.freeBytes < Math.min(disk.totalBytes * DISK_LOW_SHARE, DISK_LOW_BYTES)) {

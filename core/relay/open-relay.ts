@@ -64,8 +64,7 @@ export async function openRelay(actor: Actor, userId: string, name: string, from
     const columns = { token: seal(TOKEN_PURPOSE, fresh), tokenHash: hashToken(fresh), expiresAt, closedAt: null, delegationId };
     const ofNobody = { listenerId: null, connectionId: null, listeningUntil: null };
     // Requests to the app's URL are not handed to the user's program either.
-    if (before && isTakenOver)
-      await giveUpRequests(tx, before.id, "somebody else opened the relay before its listener responded");
+    if (before && isTakenOver) await giveUpRequests(tx, before.id, "the relay was taken over before its listener responded");
     if (before) await tx.relay.update({ where: { id: before.id }, data: { ...columns, ...ofNobody, createdAt: new Date() } });
     else await tx.relay.create({ data: { id: newId(), userId, name, ...columns } });
     const by = { actorId: actorId(actor), clientId: clientIdOf(actor), subjectId: userId };
@@ -79,7 +78,7 @@ export async function openRelay(actor: Actor, userId: string, name: string, from
 /** Applies to expired ones too: whoever reopens one gets the requests left there. */
 function requireUsable(actor: Actor, madeWith: MadeWith | null): void {
   if (!isLimitedToOwn(actor) || (madeWith !== null && madeWith.clientId === actor.clientId)) return;
-  throw new ServiceError("forbidden", "Another app or user token opened the relay with this name. Choose another name.");
+  throw new ServiceError("forbidden", "The relay with this name was opened with another app or token. Choose another name.");
 }
 
 /** Locks the user, so that relays are opened one after another and counted; a user who is being deleted gets no more. */

@@ -127,7 +127,7 @@ function Checklist({ details, organization, page }: ExchangeSectionProps & Reado
       <Need isMet={organization.hasPlan} label="The organization has the Enterprise or Plus plan">
         The operator of {BRAND_NAME} sets the plan. Under any other plan, exchanges are refused.
       </Need>
-      <Need isMet={hasPrivilege} label="The operator has granted the app the privilege token-exchange">
+      <Need isMet={hasPrivilege} label="The operator has granted the app the token-exchange privilege">
         {app.privilegeRequestedAt ? (
           <>
             Requested <RelativeTime at={app.privilegeRequestedAt} />. The administrators of {organization.fullName} get an e-mail

@@ -173,7 +173,7 @@ export function RecentExchanges({ exchanges, auditLog }: RecentExchangesProps) {
 /** Why an exchange was refused, for administrators of the organization; the program itself is told less (S91). */
 const reasons: Record<string, string> = {
   not_authenticated_by_basic: "the secret was not sent by HTTP Basic",
-  no_privilege: "the app lacks the privilege token-exchange",
+  no_privilege: "the app lacks the token-exchange privilege",
   no_plan: "the organization has neither the Enterprise nor the Plus plan",
   blocked_by_organization: "the organization has blocked the app",
   malformed_request: "the request was invalid; the response has details",

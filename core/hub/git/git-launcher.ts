@@ -160,7 +160,7 @@ export async function startGitLauncher(): Promise<() => void> {
   const tryAgain = (error: unknown) => {
     keeper.keyhookGitLauncher = undefined;
     if (isStopped) return;
-    log().error({ err: error }, "git starts from this process until its launcher runs again");
+    log().error({ err: error }, "this process starts git itself until its launcher runs again");
     setTimeout(() => isStopped || void start(), RESTART_MS).unref();
   };
   const start = async () => {

@@ -79,7 +79,7 @@ const ROWS_AT_ONCE = 1_000;
 /** Removes what describes the files of deleted repositories, a thousand rows at a time. What their xorbs took in storage is a leftover then. */
 async function forgetDeletedRepos(stopping: AbortSignal): Promise<void> {
   for (const { repoId } of await db().xetRemoval.findMany({ orderBy: { createdAt: "asc" } })) {
-    await attempt(`what the repository ${repoId} had`, () => forgetDeletedRepo(repoId, stopping));
+    await attempt(`the files of the deleted repository ${repoId}`, () => forgetDeletedRepo(repoId, stopping));
   }
 }
 

@@ -81,7 +81,7 @@ export async function duplicateRepo(
       await requireCopyable(now, current, copy.isPrivate);
       await requirePermission(now, "repo.write", repoResource(copy), { what: "Repository" });
       // The quota was not checked for content that came to the source after the reservation.
-      if (copy.lfsBytes > lfsBytes) throw conflict(`${source.fullName} was changed meanwhile. Try again.`);
+      if (copy.lfsBytes > lfsBytes) throw conflict(`${source.fullName} has changed in the meantime. Try again.`);
     };
     const copyAll = async () => {
       await to.prepare?.(made);

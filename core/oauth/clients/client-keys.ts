@@ -27,7 +27,7 @@ export function hasPrivateKey(text: string): boolean {
  * @throws ServiceError `invalid_request` with the field `jwks` and what to do.
  */
 export async function parsePastedKeys(text: string): Promise<{ keys: ClientKey[] }> {
-  if (text.length > TEXT_MAX_CHARACTERS) throw problem("This is more than a key set. Paste only the public keys.");
+  if (text.length > TEXT_MAX_CHARACTERS) throw problem("This text is too long for a key set. Paste only the public keys.");
   if (hasPrivateKey(text)) {
     throw problem("This contains a private key, which is no longer secret. Create a new key pair, and paste its public key.");
   }

@@ -119,7 +119,7 @@ test("S90 an app that is not bound, is blocked by the organization, or lacks pri
   };
   const challenge = 'Basic realm="OAuth"';
   await set({ privileges: [] });
-  expect(await refusal()).toEqual([401, "invalid_client", challenge, expect.stringContaining("privilege token-exchange")]);
+  expect(await refusal()).toEqual([401, "invalid_client", challenge, expect.stringContaining("token-exchange privilege")]);
   await set({ privileges: ["token-exchange"] });
   await db().organization.update({ where: { id: other.orgId }, data: { plan: "team" } });
   expect(await refusal()).toEqual([401, "invalid_client", challenge, expect.stringContaining("Enterprise or Plus plan")]);

@@ -106,7 +106,7 @@ function assertMayExchange(
   }
   if (!exchange?.orgId) throw unauthorizedClient("not_bound", NOT_BOUND);
   if (!exchange.isPrivileged) {
-    throw unauthorizedClient("no_privilege", "the app lacks the privilege token-exchange, which the operator grants on request");
+    throw unauthorizedClient("no_privilege", "the app lacks the token-exchange privilege, which the operator grants on request");
   }
   if (!exchange.hasPlan)
     throw unauthorizedClient("no_plan", "token exchange requires the organization to have the Enterprise or Plus plan");

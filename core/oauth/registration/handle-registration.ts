@@ -3,7 +3,6 @@ import { addressKey } from "#core/accounts/address-key.ts";
 import { consumeThrottle, type ThrottleLimit, throttleKey } from "#core/accounts/throttle.ts";
 import type { RequestOrigin } from "#core/audit/request-origin.ts";
 import { db } from "#core/db.ts";
-import { env } from "#core/env.ts";
 import { isServiceError } from "#core/errors.ts";
 import { hostnameOf } from "../documents/document-address.ts";
 import { DocumentError } from "../documents/document-error.ts";
@@ -115,8 +114,8 @@ function readToken({ headers }: IncomingMessage): string {
 /** While registration is off, nothing can be registered or changed; existing registrations can be read and deleted. */
 async function refuseWhileOff(): Promise<void> {
   if (await isRegistrationOn()) return;
-  const { BRAND_NAME } = env();
-  const description = `dynamic registration is disabled at this ${BRAND_NAME}: publish a client ID metadata document, or ask the operator to create an app`;
+  const description =
+    "dynamic registration is disabled here: publish a client ID metadata document, or ask the operator to create an app";
   throw new ProtocolError(403, "access_denied", description);
 }
 

@@ -78,7 +78,7 @@ export class SpaceHost {
       const hosting = { runner: await this.#findRunner(), gateway: this.#gateway, signal: stopping.signal };
       end = await runSpace(repo, run, hosting);
     } catch (error) {
-      log().error({ err: error, repoId }, "a Space could not be run; it is tried again");
+      log().error({ err: error, repoId }, "a Space could not be run; trying again");
     } finally {
       this.#running.delete(repoId);
       hasEnded();

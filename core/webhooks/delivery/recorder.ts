@@ -126,7 +126,10 @@ export class Recorder {
         ...[lease.id, lease.claimId, seconds],
       ])
       .catch((failure: unknown) =>
-        log().warn({ err: failure, eventId: lease.id }, "an event is tried again when its lease ends"),
+        log().warn(
+          { err: failure, eventId: lease.id },
+          "the retry of an event could not be scheduled; trying again when its lease ends",
+        ),
       );
   }
 

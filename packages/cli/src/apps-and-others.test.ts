@@ -171,7 +171,7 @@ describe("keyhook jobs", () => {
       return found as string;
     });
     await end(second, 3);
-    expect(await waiting).toMatchObject({ code: 1, stderr: expect.stringContaining(`Job ${second} ended with the stage ERROR`) });
+    expect(await waiting).toMatchObject({ code: 1, stderr: expect.stringContaining(`Job ${second} ended in the stage ERROR`) });
     const third = (await keyhook(token, ["jobs", "run", "-d", "--json", "python:3.12", "true"])).stdout;
     const cancelled = await keyhook(token, ["jobs", "cancel", JSON.parse(third).id, "--format", "human"]);
     expect(cancelled.stdout).toBe(`Job cancelled\nid: ${JSON.parse(third).id}\n`);

@@ -23,7 +23,7 @@ export function checkDataDir(): Finding[] {
     const { bavail, bsize } = statfsSync(DATA_DIR);
     if (bavail * bsize < LOW_DISK_BYTES) {
       const advice = "Free some space: the database stops when the disk is full.";
-      return [directory.warn(`${DATA_DIR} has less than 1 GB of disk left`, advice)];
+      return [directory.warn(`${DATA_DIR} has less than 1 GB of disk space left`, advice)];
     }
     return [directory.ok(DATA_DIR)];
   } catch (error) {
@@ -89,7 +89,7 @@ export async function checkJobs(): Promise<Finding[]> {
     return [
       jobs.warn(
         "run as this service's own user, limited only in time",
-        "Set JOBS_RUNNER to another runner, unless you trust everybody who may run jobs with this machine.",
+        "Set JOBS_RUNNER to another runner, unless everybody who can run jobs may do whatever the service can.",
       ),
     ];
   }

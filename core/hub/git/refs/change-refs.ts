@@ -149,7 +149,7 @@ async function insertNote(
   const [made] = rows;
   if (made) return { note: { ...note, startedAt: made.startedAt }, hasProposals: made.hasProposals };
   if (!(await readRepo(repoId))) throw notFound("Repository");
-  throw conflict("Large files were deleted from this repository meanwhile. Try again.");
+  throw conflict("Large files were deleted from this repository in the meantime. Try again.");
 }
 
 /** Nothing was changed, and the note is not needed. */

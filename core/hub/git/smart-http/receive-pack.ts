@@ -284,7 +284,7 @@ async function recordUnasked(actor: Actor, repo: Repo, changed: RefChange[]): Pr
   if (changed.length === 0) return undefined;
   log().error(
     { repo: repo.id },
-    "git ran no hook: limits inside packs are not enforced, and what a killed push changed is not found",
+    "git did not run the hook: limits inside packs are not enforced, and changes of a killed push are not detected",
   );
   return changeRefs(repo, actor, changed, async () => changed);
 }

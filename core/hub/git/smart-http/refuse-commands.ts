@@ -65,7 +65,7 @@ export async function judgeState(
   const reasons = new Map<Command, string>();
   for (const command of commands) {
     const { ref, oldSha, newSha } = command;
-    if ((refs.get(ref) ?? null) !== oldSha) reasons.set(command, "it was changed meanwhile: fetch first");
+    if ((refs.get(ref) ?? null) !== oldSha) reasons.set(command, "it has changed in the meantime: fetch first");
     else if (oldSha && newSha && isProtectedRef(repo, ref) && (await isForced(path, quarantine, oldSha, newSha)))
       reasons.set(command, `${repo.defaultBranch} is protected: its history cannot be rewritten`);
   }

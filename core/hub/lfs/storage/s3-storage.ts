@@ -140,5 +140,5 @@ async function probe(): Promise<void> {
   const { Body } = await client.send(new sdk.GetObjectCommand(object));
   const found = await Body?.transformToString();
   await client.send(new sdk.DeleteObjectCommand(object));
-  if (found !== "probe") throw new Error("the bucket returned other content than was written");
+  if (found !== "probe") throw new Error("the bucket did not return the content that was written");
 }

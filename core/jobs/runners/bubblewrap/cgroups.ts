@@ -269,7 +269,7 @@ async function removeGroups(directories: readonly string[]): Promise<void> {
       } catch (error) {
         if ((error as NodeJS.ErrnoException).code === "ENOENT") break;
         if (performance.now() > until) {
-          log().warn({ err: error, directory }, "a cgroup could not be removed; it is tried again when a worker starts");
+          log().warn({ err: error, directory }, "a cgroup could not be removed; trying again when a worker starts");
           break;
         }
         for (const pid of await processesOf(directory)) kill(pid);

@@ -142,7 +142,7 @@ async function followLogs(
   const { status } = await client.jobs.get(id, whose);
   if (status.stage === "COMPLETED") return;
   const because = status.message ?? (status.exitCode === null ? undefined : `exit code ${status.exitCode}`);
-  throw new Refused(`Job ${id} ended with the stage ${status.stage}${because ? `: ${because}` : ""}.`);
+  throw new Refused(`Job ${id} ended in the stage ${status.stage}${because ? `: ${because}` : ""}.`);
 }
 
 function addCancelCommand(jobs: Command, terminal: Terminal): void {

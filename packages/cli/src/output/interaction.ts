@@ -7,8 +7,7 @@ import { visible } from "./printer.ts";
 /** Asks a question. Throws `Refused` if the answer is no, or if nobody can be asked. */
 export async function ask(terminal: Terminal, format: Format, question: string, yes: boolean | undefined): Promise<void> {
   if (yes) return;
-  if (format !== "human" || !isInteractive(terminal))
-    throw new Refused(`${question} There is no terminal to ask at: add --yes to confirm.`);
+  if (format !== "human" || !isInteractive(terminal)) throw new Refused(`${question} Add --yes to confirm.`);
   const { stdin, stderr, signal } = terminal;
   const lines = createInterface({ input: stdin, output: stderr, terminal: false });
   try {

@@ -73,7 +73,7 @@ const refused: RelayAnswer = {
   headers: [["content-type", "application/json"]],
   body: JSON.stringify({
     error: "invalid_request",
-    error_description: "The path leads out of the forwarding URL.",
+    error_description: "The path leads outside the forwarding URL.",
   }),
 };
 
