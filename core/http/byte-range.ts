@@ -15,7 +15,7 @@ export function parseRange(header: string | undefined, size: number): ByteRange 
   return start >= size ? "unsatisfiable" : { start, end };
 }
 
-/** Whether one of the tags of `If-None-Match` or `If-Range` is this one (RFC 9110 §13.1). */
+/** Whether one of the tags of `If-None-Match` is this one (RFC 9110 §13.1.2). */
 export function isTagAmong(header: string | undefined, etag: string): boolean {
   if (header === undefined) return false;
   return header.split(",").some((tag) => tag.trim() === "*" || tag.trim().replace(/^W\//, "") === etag);

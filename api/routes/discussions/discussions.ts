@@ -32,7 +32,7 @@ import { discussionJson, discussionName, eventJson } from "./discussion-json.ts"
 
 const PAGE_SIZE = 50;
 const EVENTS_ON_A_PAGE = 500;
-/** The response omits the conflicts when git is slow (S137). Clients need the field, and accept null for unknown. */
+/** If git is slower than this, `filesWithConflicts` is null (S137): clients need the field, and accept null for unknown. */
 const CONFLICTS_MAX_MS = 2_000;
 
 const page = z.coerce.number().int().min(0).max(100_000).default(0);

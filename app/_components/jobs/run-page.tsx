@@ -28,7 +28,7 @@ const notices: Readonly<Record<string, string>> = { cancelled: "The job is being
 
 /** The number of log lines in the page; the whole log is a file to download. */
 const LINES = 1_000;
-/** Every few bytes may change the color, and each change is an element that the server renders as well (S137). */
+/** The output may change its color every few bytes, and the server renders an element for each change (S137). */
 const BYTES = 128 * 1024;
 
 /** One run: its state, its output, and everything that it was started with. */

@@ -10,7 +10,7 @@ import { xorbsOnlyOf } from "./xorbs-of-files.ts";
 /** Files to remove from a repository, and the xorbs that only they use. */
 export type Removal = { oids: readonly string[]; hashes: string[]; xorbs: string[]; filesBefore: number };
 
-/** The copies of whose existence may be learnt: those that an actor can read, and the one in `keeper`. */
+/** The copies whose existence the result may reveal: those that an actor can read, and the one in `keeper`. */
 type KnownCopies = { actor: Actor; keeper?: string | undefined };
 
 /** Found before anything is locked, since it may take a while. @throws ServiceError `unavailable` */
@@ -38,7 +38,7 @@ export async function removeFiles(tx: Db, repo: Repo, { oids, hashes, xorbs }: R
   const lost = await bytesOnlyHere(tx, known, repoId, oids);
   const { count } = await tx.lfsObject.deleteMany({ where: { repoId, oid: { in: [...oids] } } });
   if (count === 0) return 0;
-  // Its content stays in storage for a while: else repeated uploads would fill the disk without reaching the quota (decision 076).
+  // The content stays in storage for a while: otherwise repeated uploads would fill the disk without reaching the quota (decision 076).
   const freed = repo.lfsBytes - ((await readRepo(repoId, tx))?.lfsBytes ?? 0);
   await holdRemoved(tx, repo.owner, Math.min(freed, lost));
   return count;

@@ -104,13 +104,13 @@ export async function adoptFiles(
   await forgetMerged(repo.id, merged);
 }
 
-/** After this many objects of a walk, all pointers of the repository's pull requests are read at once, if they are not too many. */
+/** After this many objects of a walk, all pointers of the repository's pull requests are read at once. */
 const MANY_OBJECTS = 2_000;
 
 /**
  * The large files of pull requests in commits that no branch or tag contains yet. They are looked up while git lists the objects, batch by
  * batch at first. A push of hundreds of thousands of objects would wait for the database at each batch and run out of time, just because
- * a stranger has opened a pull request: so they are then read once. Strangers may have proposed more than fit into memory.
+ * a stranger has opened a pull request. So after many objects all pointers are read at once, unless they are too many for memory.
  */
 async function findMerged(
   repoId: string,
@@ -130,7 +130,7 @@ async function findMerged(
     const oids = all ? blobs.flatMap((blob) => all?.get(blob) ?? []) : await findPointers(repoId, blobs);
     for (const oid of oids) merged.add(oid);
   };
-  // Before version 2.42 git reads no options from this input.
+  // `--not --branches --tags` are arguments, because before version 2.42 git reads no options from its input.
   await walkLinesUntil(deadlineIn(WALK_MAX_MS), path, args, take, {
     input: `${tips.join("\n")}\n`,
     ...(quarantine && { env: quarantined(path, quarantine) }),
@@ -144,7 +144,7 @@ async function findPointers(repoId: string, blobs: readonly string[]): Promise<s
   return rows.map(({ oid }) => oid);
 }
 
-/** All of a repository, by their blobs; undefined if they are more than those of two users. */
+/** All pointers of a repository's pull requests, by blob; undefined if there are more of them than two users can have. */
 async function readPointers(repoId: string): Promise<Map<string, string> | undefined> {
   const rows = await db().$queryRaw<ProposedPointer[]>`
     SELECT DISTINCT blob, oid FROM proposed_file WHERE repo_id = ${repoId} LIMIT ${2 * POINTERS_MAX + 1}`;
@@ -168,7 +168,7 @@ function requireStored(oids: readonly string[], stored: ReadonlyMap<string, unkn
   );
 }
 
-/** What the repository has itself no longer counts for the authors of pull requests. */
+/** A file that the repository now has in its own storage no longer counts for the authors of pull requests. */
 async function forgetMerged(repoId: string, oids: readonly string[]): Promise<void> {
   if (oids.length === 0) return;
   const rows = await db().$queryRaw<{ storeId: string | null; oid: string }[]>`
@@ -187,8 +187,8 @@ async function forgetMerged(repoId: string, oids: readonly string[]): Promise<vo
 export const RELEASED_MAX = 10_000;
 
 /**
- * Called once the commits of a pull request are deleted: the next sweep deletes its large files. The rows stay, since others may have built
- * on them, unless there are so many that somebody fills the database (S137).
+ * Called once the commits of a pull request are deleted: the next sweep deletes its large files. The rows stay, because other commits may
+ * be based on these and contain the same pointers, unless there are so many rows that somebody fills the database (S137).
  */
 export async function releaseFiles(tx: Db, repoId: string, nums: readonly number[]): Promise<void> {
   if (nums.length === 0) return;

@@ -18,7 +18,7 @@ const BODY_MAX_BYTES = 8 * 1024 * 1024;
 
 /** Headers that belong to one connection, or name a host that the local server is not. */
 const OWN = /^(host|connection|content-length|expect|keep-alive|te|trailer|transfer-encoding|upgrade|proxy-.*)$/i;
-/** Headers that `fetch` has resolved already. */
+/** Headers of a response that no longer describe it, because `fetch` has decoded its body. */
 const UNDONE = /^(content-encoding|content-length|transfer-encoding|connection|keep-alive)$/i;
 
 /**
