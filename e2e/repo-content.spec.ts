@@ -20,7 +20,7 @@ test("a visitor finds a file, its history, a commit's changes, and another branc
   await page.getByRole("link", { name: "History", exact: true }).click();
   await page.getByRole("link", { name: "Correct the harbours" }).click();
   await expect(page).toHaveURL(new RegExp(`/commit/${corrected}$`));
-  const changes = page.getByRole("region", { name: "Changes of harbours.csv" });
+  const changes = page.getByRole("region", { name: "Changes to harbours.csv" });
   await expect(changes.getByText("+Cove,3")).toBeVisible();
   await expect(changes.getByText("-Alba,1", { exact: true })).toBeVisible();
   await expect(page.getByText("1 file changed")).toBeVisible();
@@ -31,7 +31,7 @@ test("a visitor finds a file, its history, a commit's changes, and another branc
   await expect(page).toHaveURL(/\/blob\/feature%2Ffirst\/harbours\.csv$/);
   await expect(page.getByRole("region", { name: "Content of harbours.csv" })).not.toContainText("Cove");
   await page.goto(`${repository.path}/compare/feature%2Ffirst...main`);
-  await expect(page.getByRole("region", { name: "Changes of harbours.csv" })).toContainText("+Cove,3");
+  await expect(page.getByRole("region", { name: "Changes to harbours.csv" })).toContainText("+Cove,3");
 });
 
 test("S137 nothing in a file runs on our origin, and unusual names are found", async ({ page, demo, person }) => {

@@ -52,7 +52,7 @@ test("S122 S123 S124 S125 a push arrives signed and is seen as it does; a refusa
   for (const box of await page.getByRole("group", { name: "Repositories" }).getByRole("checkbox").all()) await box.uncheck();
   for (const box of await page.getByRole("group", { name: "Discussions" }).getByRole("checkbox").all()) await box.uncheck();
   await page.getByRole("button", { name: "Create webhook" }).click();
-  await expect(watched).toHaveAccessibleDescription(/Write no-such-thing with its type before it/);
+  await expect(watched).toHaveAccessibleDescription(/Put the type before no-such-thing/);
   await expect(watched).toHaveValue("no-such-thing");
   await expect(url).toHaveAccessibleDescription(/Enter the/);
   await expect(page.getByText("Select at least one event.")).toBeVisible();
