@@ -9,15 +9,14 @@ import { service } from "#core/testing/shared-service.ts";
 /** S138: whatever is sent to a page, the response blames the sender, not us. Next and React respond with 500 by themselves. */
 /** The id of the sign-in page's action in this build. */
 let action: string;
-/** The hidden fields of all forms of the sign-in page. */
-let hidden: [string, string][];
+/** The hidden fields of all forms of the sign-in page, each name once. */
+let hidden: Map<string, string>;
 
 beforeAll(async () => {
   const page = await (await fetch(`${service.origin}/login`)).text();
-  hidden = [...page.matchAll(/<input type="hidden" name="([^"]+)"(?: value="([^"]*)")?/g)].map(([, name = "", value = ""]) => [
-    name,
-    value.replaceAll("&quot;", '"').replaceAll("&amp;", "&"),
-  ]);
+  const unescaped = (value = "") => value.replaceAll("&quot;", '"').replaceAll("&amp;", "&");
+  const inputs = page.matchAll(/<input type="hidden" name="([^"]+)"(?: value="([^"]*)")?/g);
+  hidden = new Map([...inputs].map(([, name = "", value]) => [name, unescaped(value)]));
   action = page.match(/&quot;id&quot;:&quot;([0-9a-f]{42})/)?.[1] ?? "";
   expect(action).not.toBe("");
 });
@@ -88,7 +87,7 @@ describe("a page", { timeout: 60_000 }, () => {
       MULTIPART,
       () => form(part("$ACTION_REF_2", ""), part("$ACTION_2:0", `{"id":"${action}","bound":"$@1"}`)),
     ],
-    ["the fields of all forms of a page", MULTIPART, () => form(...hidden.map(([name, value]) => part(name, value)))],
+    ["the fields of all forms of a page", MULTIPART, () => form(...[...hidden].map(([name, value]) => part(name, value)))],
     ["a URL-encoded form", "application/x-www-form-urlencoded", () => `$ACTION_ID_${action}=&login=%zz%ff`],
     ["arguments of another kind", "text/plain;charset=UTF-8", () => "[1,2,3]", () => action],
     ["no arguments", "text/plain;charset=UTF-8", () => "[]", () => action],
