@@ -1,7 +1,7 @@
-import type { Locator } from "@playwright/test";
 import { expect, test } from "./fixtures.ts";
 import { enter } from "./support/enter.ts";
 import { hubClient } from "./support/hub.ts";
+import { pressFor } from "./support/screen.ts";
 
 test("Control-K finds repositories, people, pages and docs, each as far as one may see it", async ({
   page,
@@ -13,15 +13,9 @@ test("Control-K finds repositories, people, pages and docs, each as far as one m
   const name = `quiet-${person.username}`;
   await hub.send("POST", "/api/repos/create", { name, type: "dataset", private: true });
   await enter(page, person);
-  // Keys do nothing until the page's scripts run.
-  const pressFor = (key: string, goal: Locator) =>
-    expect(async () => {
-      await page.keyboard.press(key);
-      await expect(goal).toBeFocused({ timeout: 1_000 });
-    }).toPass();
   await page.goto("/");
   const field = page.getByRole("combobox", { name: /^Search/ });
-  await pressFor("Control+k", field);
+  await pressFor(page, "Control+k", field);
   await field.fill(name);
   await expect(page.getByRole("option", { name: `${person.username}/${name}` })).toBeVisible();
   await field.fill("access tok");
@@ -33,7 +27,7 @@ test("Control-K finds repositories, people, pages and docs, each as far as one m
   await expect(field).toBeHidden();
 
   // No results are announced before they have arrived; Enter does not open those of an earlier text.
-  await pressFor("Control+k", field);
+  await pressFor(page, "Control+k", field);
   await field.fill("access tok");
   await expect(page.getByRole("option", { name: /^Access tokens/ })).toBeVisible();
   await page.route("**/search/find*", () => undefined);
@@ -46,11 +40,11 @@ test("Control-K finds repositories, people, pages and docs, each as far as one m
   await page.goto("/settings/tokens");
 
   // A slash goes to the page's own search, or opens this one; Esc closes it, and the focus is back.
-  await pressFor("/", field);
+  await pressFor(page, "/", field);
   await page.keyboard.press("Escape");
   await expect(field).toBeHidden();
   await page.goto("/models");
-  await pressFor("/", page.getByRole("searchbox"));
+  await pressFor(page, "/", page.getByRole("searchbox"));
   // j and k go through the list.
   const row = (index: number) =>
     page.getByRole("list", { name: "Models" }).getByRole("listitem").nth(index).getByRole("link").first();

@@ -1,4 +1,4 @@
-import { expect, type Page } from "@playwright/test";
+import { expect, type Locator, type Page } from "@playwright/test";
 import type { Demo } from "./demo.ts";
 import { enterAgain } from "./enter.ts";
 import type { Person } from "./sign-in-page.ts";
@@ -34,6 +34,13 @@ export async function go(page: Page, path: string, status = 200): Promise<void> 
   const answer = await page.goto(path);
   expect(answer?.status(), `status of ${path}`).toBe(status);
 }
+
+/** Presses a key until it has moved the focus to `goal`: keys do nothing before the page's scripts run. */
+export const pressFor = (page: Page, key: string, goal: Locator): Promise<void> =>
+  expect(async () => {
+    await page.keyboard.press(key);
+    await expect(goal).toBeFocused({ timeout: 1_000 });
+  }).toPass();
 
 /** @param who `newcomer`, or the username of one of the demo's users */
 export function account({ demo, newcomer }: Visit, who: string): Pick<Person, "username" | "password"> {

@@ -8,7 +8,7 @@ import { discussionScreens } from "./discussion-screens.ts";
 import { enterAgain } from "./enter.ts";
 import { hubClient } from "./hub.ts";
 import { Repository } from "./sample-repository.ts";
-import { account, as, at, go, type Screen } from "./screen.ts";
+import { account, as, at, go, pressFor, type Screen } from "./screen.ts";
 import { webhookScreens } from "./webhook-screens.ts";
 
 /** Every screen, signed out and in, empty and full. */
@@ -187,8 +187,9 @@ export const screens: Screen[] = [
       const { page } = visit;
       await enterAgain(page, account(visit, "mara"));
       await go(page, "/");
-      await page.keyboard.press("Control+k");
-      await page.getByRole("combobox", { name: /^Search/ }).fill("tide");
+      const field = page.getByRole("combobox", { name: /^Search/ });
+      await pressFor(page, "Control+k", field);
+      await field.fill("tide");
       await page.getByRole("option").first().waitFor();
     },
   },
