@@ -43,11 +43,11 @@ test("Control-K finds repositories, people, pages and docs, each as far as one m
   await pressFor(page, "/", field);
   await page.keyboard.press("Escape");
   await expect(field).toBeHidden();
-  await page.goto("/models");
+  await page.goto("/datasets");
   await pressFor(page, "/", page.getByRole("searchbox"));
   // j and k go through the list.
   const row = (index: number) =>
-    page.getByRole("list", { name: "Models" }).getByRole("listitem").nth(index).getByRole("link").first();
+    page.getByRole("list", { name: "Datasets" }).getByRole("listitem").nth(index).getByRole("link").first();
   await page.getByRole("searchbox").blur();
   for (const [key, index] of [
     ["j", 0],
