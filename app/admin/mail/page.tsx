@@ -50,7 +50,7 @@ export default async function AdminMailPage({ searchParams }: Readonly<{ searchP
         }
       >
         {state.troubled.length === 0 ? (
-          <EmptyState Icon={MailCheck} title="All messages were sent">
+          <EmptyState Icon={MailCheck} title="No failed messages">
             Messages that the mail server rejects appear here, with the reason.
           </EmptyState>
         ) : (
