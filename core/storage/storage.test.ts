@@ -118,7 +118,7 @@ describe("what is counted", () => {
 });
 
 describe("room", () => {
-  test("that is held belongs to nobody else until it is released or its process ends", async () => {
+  test("that is reserved is not available to others until it is released or its process ends", async () => {
     const ada = await signedInPerson();
     const owner = ownerOf(ada);
     await setStorageQuota(operatorCommand, ada.username, "10 MB", from);

@@ -80,7 +80,7 @@ async function readAtMost(objects: GitObjects, oid: string, maxBytes: number): P
 
 /** How long a download may take in total. */
 const STREAM_MAX_MS = 6 * 60 * 60 * 1000;
-/** How long a client may read nothing at all: it first reads what is in buffers on the way. */
+/** How long a client may seem to read nothing: it first reads from buffers on the way. */
 const READ_GRACE_MS = 5 * 60_000;
 
 /**
@@ -129,11 +129,11 @@ async function startBlob(directory: string, oid: string): Promise<Socket> {
     // Fewer bytes than announced must not pass for the whole file.
     if (status !== 0) child.stdout.destroy(new Error(`git cat-file ended with ${status}`));
   });
-  // The reader gets errors, if there is one.
+  // A reader gets the errors, if there is one.
   return (child.stdout as Socket).on("error", () => undefined).once("close", () => child.kill("SIGKILL"));
 }
 
-/** `findFile` without `openFile`. Content sent from memory stays there; larger files come from git to readers with a slot (S137). */
+/** The limits with which `findFile` prepares a file for `openFile`: a small file is sent from memory, a larger one is streamed by git (S137). */
 export const TO_OPEN = { maxBytes: SMALL_BODY_BYTES, startMaxBytes: 1024 * 1024 };
 
 /**
@@ -186,7 +186,7 @@ export type ViewedFile = FoundFile & {
 
 /**
  * A file for a page.
- * @param withContent whether the actor may read content; otherwise the file is only named
+ * @param withContent whether the actor may read content; otherwise only the file's name and size are returned
  * @throws ServiceError `not_found` (RevisionNotFound, EntryNotFound)
  */
 export async function viewFile(

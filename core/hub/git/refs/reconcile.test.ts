@@ -48,7 +48,7 @@ async function recorded(): Promise<RefChange[][]> {
 const notes = () => db().refUpdate.count({ where: { repoId: repo.id } });
 const pushed = (...changes: RefChange[]) => changeRefs(repo, ada.actor, changes, () => updateRefs(path, changes));
 
-test("what did not happen is not recorded", async () => {
+test("a change that was not made is not recorded", async () => {
   await leaveNote([side(null, shas[0])]);
   await reconcileRefUpdates();
   expect(await recorded()).toEqual([]);
@@ -116,7 +116,7 @@ test("a change that did not happen is not recorded, even if the ref got the same
   expect(await recorded()).toHaveLength(3);
 });
 
-test("two that were killed one after the other are both found out", async () => {
+test("two changes that were killed one after the other are both reconciled", async () => {
   await leaveNote([side(null, shas[0])], { startedAt: new Date(Date.now() - 2_000) });
   await leaveNote([side(shas[0], shas[1])], { startedAt: new Date(Date.now() - 1_000) });
   await updateRefs(path, [side(null, shas[0])]);
@@ -175,7 +175,7 @@ test("locks of a killed process do not block the ref", async () => {
   await runGit(path, ["update-ref", "refs/heads/main", shas[1]]);
 });
 
-test("of a deleted repository are dropped", async () => {
+test("notes of a deleted repository are dropped", async () => {
   await leaveNote([side(null, shas[0])]);
   await db().repo.delete({ where: { id: repo.id } });
   await reconcileRefUpdates();

@@ -24,13 +24,13 @@ export async function reconcileRefUpdates(): Promise<number> {
     try {
       await reconcile(note);
     } catch (error) {
-      log().warn({ err: error, repo: note.repoId }, "cannot find out what became of a change of refs; trying again");
+      log().warn({ err: error, repo: note.repoId }, "a change of refs could not be reconciled; trying again");
     }
   }
   return notes.length;
 }
 
-/** Newest first: the value that a later change found a ref at tells the outcome of an earlier one. */
+/** Newest first: the old value of a ref in a later change shows the outcome of an earlier one. */
 async function claim(): Promise<LeftNote[]> {
   const { rows } = await pool().query<LeftNote>(
     `UPDATE ref_update SET claimed_until = now() + make_interval(secs => $1)
@@ -43,7 +43,7 @@ async function claim(): Promise<LeftNote[]> {
 
 async function reconcile({ asked, ...note }: LeftNote): Promise<void> {
   const repo = await readRepo(note.repoId);
-  // The owner is disabled now: nobody sees the repository, and it may come back.
+  // A repository that is not found has a disabled owner: nobody sees it now, but the owner may be enabled again.
   if (!repo || (await isChangingElsewhere(note, asked))) return;
   const path = await openRepository(repo);
   await removeStaleFiles(path, { locksOlderThanMs: REF_UPDATE_LEASE_SECONDS * 1_000 });
@@ -60,7 +60,7 @@ async function reconcile({ asked, ...note }: LeftNote): Promise<void> {
   });
 }
 
-/** Whether a live process is changing one of the same refs: what it will record affects the answer. */
+/** Whether a live process is changing one of the same refs: the changes that it will record affect the result. */
 async function isChangingElsewhere({ id, repoId }: Note, asked: readonly RefChange[]): Promise<boolean> {
   const { rows } = await pool().query<{ asked: RefChange[] }>(
     `SELECT asked FROM ref_update WHERE repo_id = $1 AND id <> $2 AND claimed_until > now() AND started_at > (SELECT started_at FROM ref_update WHERE id = $2)`,

@@ -329,7 +329,7 @@ describe("a refusal names the path, and changes nothing", () => {
   });
 });
 
-describe("S135 who may", () => {
+describe("S135 who may commit", () => {
   test("writers of the owner, not those who only read, and nobody where it is read-only", async () => {
     const [ada, bea, cy] = [await signedInPerson(), await signedInPerson("bea"), await signedInPerson("cy")];
     const organization = await organizationOf(ada, [
