@@ -16,7 +16,7 @@ type FairQueueOptions = {
 };
 
 type TakeOptions = {
-  /** What a caller's slots are shared among, such as the id of a repository. */
+  /** The id of a resource, such as a repository: a caller's slots are shared among its resources. */
   within?: string;
   /** The caller that occupies the slot; by default the current request's caller. */
   party?: Party;

@@ -17,7 +17,7 @@ export function currentParty(): Party {
   return context.party;
 }
 
-/** What a request can count against. `platform`: the operator created it to publish events. `receivers`: Spaces that webhooks post to. */
+/** The callers that a request can count against. `platform`: the operator created it to publish events. `receivers`: Spaces that webhooks post to. */
 type Counted =
   | Pick<Person | TokenHolder, "kind" | "userId">
   | Pick<Publisher, "kind" | "trustedById">

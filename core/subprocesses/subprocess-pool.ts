@@ -14,7 +14,7 @@ export type SubprocessPoolOptions = SubprocessLimits & {
 };
 
 type AskOptions<Answer> = {
-  /** What a caller's slots are shared among, such as a repository. */
+  /** A resource, such as a repository: a caller's slots are shared among its resources. */
   within?: string | undefined;
   /** Called once a slot is free: the outcome of the same question, if it is known by then. Twenty callers with one question cost one slot. */
   known?: () => Outcome<Answer> | undefined;

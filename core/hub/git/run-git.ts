@@ -88,7 +88,7 @@ const settings = [
 
 export type SpawnOptions = {
   env?: Record<string, string>;
-  /** `name=value`; overrides what is fixed here. */
+  /** `name=value`; overrides the fixed settings. */
   config?: readonly string[];
   signal?: AbortSignal;
   /** Limits time and memory, for commands that read untrusted data. */

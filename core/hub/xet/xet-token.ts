@@ -34,7 +34,7 @@ type Grant = {
 type XetAccess = { casUrl: string; accessToken: string; exp: number };
 
 /**
- * The URL of Xet's API for a repository. Clients remember for three weeks, by this URL, what they have uploaded. It differs for each
+ * The URL of Xet's API for a repository. Clients remember their uploads for three weeks, by this URL. It differs for each
  * repository, so that they never mistake one repository's content for another's, or a deleted one's for its successor's.
  */
 export const xetAddressOf = (repoId: string): string => `${env().ORIGIN}/xet/${repoId}`;

@@ -22,9 +22,9 @@ export type FoundFile = {
   revision: Revision;
   sha: string;
   entry: Entry;
-  /** The size of what git stores: of the pointer, if the file is in Git LFS. */
+  /** The size in git: that of the pointer, if the file is in Git LFS. */
   storedSize: number;
-  /** What git stores; undefined when it is larger than the requested `maxBytes`. */
+  /** The content in git; undefined when it is larger than the requested `maxBytes`. */
   bytes?: Buffer;
   /** Its first bytes, if they were requested and the file is not larger than the limit for that. */
   start?: Buffer;

@@ -143,7 +143,7 @@ test("S137 the search for last commits takes no longer for files in thousands of
 
 test("S137 while others hold all slots for walks, a folder and a file are shown without their last commits", async () => {
   const places = [];
-  // The first gets a part of the slots, the last ones what is left.
+  // The first gets a part of the slots, the last ones the rest.
   for (let party = 0; walks.counts.waiting === 0; party++) {
     const place = walks.take({ party: { key: `account ${party}`, isAnonymous: false }, waitMaxMs: 20 });
     places.push(place.catch(() => () => undefined));

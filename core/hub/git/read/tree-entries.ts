@@ -72,7 +72,7 @@ export function* entriesIn(content: Buffer, isWanted = (_start: number, _end: nu
   }
 }
 
-/** The entry with this name, which for a name that is not UTF-8 is the one that is shown. */
+/** The entry with this name. A name that is not UTF-8 is found by the name that is shown. */
 function findNamed(content: Buffer, name: string): TreeEntry | undefined {
   const wanted = Buffer.from(name);
   const isExact = (start: number, end: number) => {
@@ -83,7 +83,7 @@ function findNamed(content: Buffer, name: string): TreeEntry | undefined {
   };
   const [exact] = entriesIn(content, isExact);
   if (exact || !name.includes("\ufffd")) return exact;
-  // Each replacement character has at least as many bytes as what it replaces.
+  // Each replacement character has at least as many bytes as it replaces.
   const isShownSo = (start: number, end: number) => end - start <= wanted.length && content.toString("utf8", start, end) === name;
   const [shown] = entriesIn(content, isShownSo);
   return shown;

@@ -26,14 +26,14 @@ export type Walked<T> = {
   value: T;
   /** Whether it finished; a result that ran out of time is forgotten after a while. */
   isWhole: boolean;
-  /** What is remembered instead, if the value itself is too large. */
+  /** The value to remember instead, if the value itself is too large. */
   later?: T;
 };
 
 type Walk<T> = {
   /** The repository's path, within which slots are shared. */
   directory: string;
-  /** What else the walk depends on: ids of commits, paths, options. */
+  /** The other inputs of the walk: ids of commits, paths, options. */
   of: readonly string[];
   walk: () => Promise<Walked<T>>;
   /** How long to wait for a slot, if not as long as a walk may take. */

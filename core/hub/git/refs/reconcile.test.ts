@@ -13,7 +13,7 @@ import { updateRefs } from "./git-refs.ts";
 import { reconcileRefUpdates } from "./reconcile.ts";
 import type { RefChange } from "./ref-name.ts";
 
-/** S122: the outcome of a change of refs whose process was killed is found from the refs and from what was recorded about them since. */
+/** S122: the outcome of a change of refs whose process was killed is found from the refs and the changes recorded since. */
 let ada: TestPerson;
 let repo: Repo;
 let path: string;

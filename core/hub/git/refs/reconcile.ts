@@ -14,8 +14,8 @@ const BATCH = 64;
 type LeftNote = Note & { asked: RefChange[] };
 
 /**
- * Finds out the outcome of changes of refs whose process was killed, and records exactly that: one event for what happened, none for
- * what did not (S122). Any number of processes may run this at the same time.
+ * Finds out the outcome of changes of refs whose process was killed, and records exactly the changes that happened (S122). Any number of
+ * processes may run this at the same time.
  * @returns how many notes were examined
  */
 export async function reconcileRefUpdates(): Promise<number> {

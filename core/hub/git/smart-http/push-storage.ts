@@ -28,7 +28,7 @@ export async function pushInputMax(actor: Actor, repo: Repo): Promise<number> {
 
 /**
  * Reserves storage for a pack while it arrives, in steps: otherwise many large pushes at the same time would fill the disk with several
- * times what fits. Actors who may only propose reserve none, since they could block the owner with it; their pushes are small anyway.
+ * times the quota. Actors who may only propose changes reserve none, since they could block the owner; their pushes are small anyway.
  * @param onFull is called when there is no more storage
  * @returns a function that releases the reservation, and returns the refusal if storage ran out
  */
@@ -71,7 +71,7 @@ export function holdArriving(
   };
 }
 
-/** Whether the owner has storage for what has arrived in the quarantine; if so, it is reserved until it is counted. */
+/** Whether the owner has storage for the objects in the quarantine; if so, it is reserved until they are counted. */
 export async function checkStorage(
   actor: Actor,
   repo: Repo,

@@ -22,7 +22,7 @@ const REPORT_MAX_BYTES = 16 * 1024 * 1024;
 /** Git's warning about the deletion of a missing ref, which it nevertheless reports as done. A packet may have several. */
 const ALREADY_DELETED = /^.?warning: Deleting a non-existent ref$/gm;
 
-/** Reads git's output for a push over the side band: its report, which is held back, and its messages meanwhile. */
+/** Reads git's output for a push over the side band: its report, which is held back, and its messages, which are forwarded at once. */
 export class ReceivedOutput {
   readonly #packets = new PktReader();
   readonly #report: Buffer[] = [];

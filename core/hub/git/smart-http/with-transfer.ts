@@ -107,14 +107,14 @@ export async function withTransfer(
   }
 }
 
-/** Lets git clean up what it has begun, within a time limit. */
+/** Lets git clean up, within a time limit. */
 function end(child: GitProcess): void {
   closeInputs(child);
   // Its output is no longer read, and unread output keeps it from closing.
   child.stdout.resume();
   if (child.exitCode !== null || child.signalCode !== null) return;
   const timers = [setTimeout(() => child.kill("SIGKILL"), KILL_AFTER_MS).unref()];
-  // A push ends by itself when its pack or its hook does, and deletes what has arrived; a signal would leave that behind.
+  // A push ends by itself when its pack or its hook does, and deletes the received objects; a signal would leave them behind.
   if (channelOf(child)) timers.push(setTimeout(() => child.kill("SIGTERM"), TERMINATE_AFTER_MS).unref());
   else child.kill("SIGTERM");
   child.once("exit", () => timers.forEach(clearTimeout));

@@ -138,7 +138,7 @@ test("a super-squash leaves the files and one commit", async () => {
   await fsck(repo);
 });
 
-test("a super-squash cannot exceed the owner's quota, and still frees what a history takes", async () => {
+test("a super-squash cannot exceed the owner's quota, but can still free the storage of a history", async () => {
   const ada = await signedInPerson();
   const repo = await someRepo(ada);
   await commitTo(repo, ada, { "a.txt": "a" });

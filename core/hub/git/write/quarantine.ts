@@ -13,7 +13,7 @@ const CONFIG = `[core]
 `;
 
 export type Quarantine = {
-  /** A separate bare repository that sees the objects of the real one. What git writes there stays there. */
+  /** A separate bare repository that sees the objects of the real one. Objects that git writes there stay there. */
   path: string;
   /** Moves the written objects into the real repository. */
   release: () => Promise<void>;

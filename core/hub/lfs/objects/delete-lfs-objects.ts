@@ -57,7 +57,7 @@ export async function listLfsFiles(actor: Actor, name: RepoName, after = ""): Pr
 }
 
 /**
- * Deletes large files for good: all of them, or none if the history of a branch, a tag or a pull request still refers to one. So nothing
+ * Deletes large files permanently: all of them, or none if the history of a branch, a tag or a pull request still refers to one. So nothing
  * that can be checked out breaks. Copies of the files in other repositories stay. Storage is freed after two days, as for a deleted
  * repository; chunks that came by Xet, to which clients may refer in their next upload, after a month.
  * @param actorNow resolves the actor again just before the deletion (S114)
