@@ -17,7 +17,7 @@ export function currentParty(): Party {
   return context.party;
 }
 
-/** The callers that a request can count against. `platform`: the operator created it to publish events. `receivers`: Spaces that webhooks post to. */
+/** A caller that a request counts against. `platform`: the operator created it to publish events. `receivers`: Spaces that webhooks post to. */
 type Counted =
   | Pick<Person | TokenHolder, "kind" | "userId">
   | Pick<Publisher, "kind" | "trustedById">

@@ -23,7 +23,7 @@ const MEASURE_EVERY_MS = 200;
 const NEWEST_WEIGHT = 0.5;
 const BUSY_UTILIZATION = 0.8;
 /**
- * The process also counts as busy when this much work was admitted within a fifth of a second: two and a half times as much as there is time for.
+ * The process also counts as busy when this much work was admitted within a fifth of a second: two and a half times as much as fits.
  * Measurements alone show this too late: thousands of requests on a single connection, many of them in one packet (HTTP pipelining),
  * blocked the process for 20 seconds (S137).
  */

@@ -44,10 +44,10 @@ async function launch({ id, command, args, cwd, env, niceness, isLong }: Launch)
     const child = spawn(command, args, { cwd, env, stdio: streams });
     child.once("error", (error) => send({ id, failure: error.message }));
     if (child.pid === undefined) return;
-    const stopAgeing = niceness ? age(child.pid, niceness, isLong ? 0 : YOUNG_MS) : () => undefined;
+    const stopWatching = niceness ? lowerPriorityLater(child.pid, niceness, isLong ? 0 : YOUNG_MS) : () => undefined;
     running.set(id, child);
     child.once("exit", (status, signal) => {
-      stopAgeing();
+      stopWatching();
       running.delete(id);
       send({ id, status, signal });
     });
@@ -77,7 +77,7 @@ const TICK_MS = 10;
  * Starts git at normal priority, and lowers the priority of git and its children once they have used `youngMs` of processor time. So short
  * work does not wait for long work (S137).
  */
-function age(pid: number, niceness: Niceness, youngMs: number): () => void {
+function lowerPriorityLater(pid: number, niceness: Niceness, youngMs: number): () => void {
   let before = 0;
   const check = (afterMs: number) => {
     const family = [pid, ...childrenOf(pid)];

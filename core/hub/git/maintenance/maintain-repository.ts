@@ -62,7 +62,7 @@ export async function maintainRepository(
     await (isHeld ? waitForBackup(id, claimId) : finish(id, claimId));
   } catch (error) {
     log().warn({ err: error, repo: id, attempts }, "the maintenance of a repository failed; trying again later");
-    await putOff(id, claimId, retryAfterSeconds(error, attempts));
+    await postpone(id, claimId, retryAfterSeconds(error, attempts));
   }
   const visitMs = performance.now() - begun;
   if (ownerId && visitMs >= (limits.longVisitMs ?? LONG_VISIT_MS)) await letOthersGoFirst(ownerId, visitMs);
@@ -79,7 +79,7 @@ async function letOthersGoFirst(ownerId: string, visitMs: number): Promise<void>
   );
 }
 
-async function putOff(id: string, claimId: string, seconds: number): Promise<void> {
+async function postpone(id: string, claimId: string, seconds: number): Promise<void> {
   await pool().query(
     `UPDATE repo_maintenance SET claim_id = NULL, claimed_until = NULL, due_at = now() + make_interval(secs => $3)
       WHERE id = $1 AND claim_id = $2`,

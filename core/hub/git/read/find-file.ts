@@ -134,12 +134,12 @@ async function startBlob(directory: string, oid: string): Promise<Socket> {
 }
 
 /** The limits with which `findFile` prepares a file for `openFile`: a small file is sent from memory, a larger one is streamed by git (S137). */
-export const TO_OPEN = { maxBytes: SMALL_BODY_BYTES, startMaxBytes: 1024 * 1024 };
+export const OPEN_FILE_LIMITS = { maxBytes: SMALL_BODY_BYTES, startMaxBytes: 1024 * 1024 };
 
 /**
  * The bytes of a file, or a range of them: the content of a file in Git LFS, unless the pointer is requested. A stream must be read
  * or destroyed.
- * @param file found with `TO_OPEN`, for somebody who may read content
+ * @param file found with `OPEN_FILE_LIMITS`, for somebody who may read content
  * @throws ServiceError `not_found` or `gone` if Git LFS does not have the content
  */
 export async function openFile(

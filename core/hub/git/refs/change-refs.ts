@@ -30,7 +30,7 @@ const RECORD_AGAIN_MS = 500;
 const HEARTBEAT_MS = (REF_UPDATE_LEASE_SECONDS / 3) * 1_000;
 
 /** A planned change of refs (the table `ref_update`). */
-export type Note = {
+export type RefUpdateNote = {
   id: string;
   repoId: string;
   actorId: string | null;
@@ -128,10 +128,10 @@ function newHeads({ defaultBranch, headSha }: Pick<Repo, "defaultBranch" | "head
 
 /** @param lfsRemovedAt as the caller has read it. A deletion of large files locks the row, and starts only if the row has no note. */
 async function insertNote(
-  note: Omit<Note, "startedAt">,
+  note: Omit<RefUpdateNote, "startedAt">,
   asked: readonly RefChange[],
   lfsRemovedAt: Date | null,
-): Promise<{ note: Note; hasProposals: boolean }> {
+): Promise<{ note: RefUpdateNote; hasProposals: boolean }> {
   const { id, repoId, actorId } = note;
   const { rows } = await pool().query<{ startedAt: Date; hasProposals: boolean }>({
     name: "insert-ref-update",
@@ -152,7 +152,7 @@ async function insertNote(
 }
 
 /** Deletes a note of changes that were not started. */
-async function dropNote({ id }: Note, error: unknown): Promise<never> {
+async function dropNote({ id }: RefUpdateNote, error: unknown): Promise<never> {
   await pool().query("DELETE FROM ref_update WHERE id = $1", [id]);
   throw error;
 }
@@ -166,7 +166,7 @@ async function renew(id: string): Promise<void> {
     .catch((error: unknown) => log().warn({ err: error }, "cannot renew the note of a change of refs"));
 }
 
-type Moving = {
+type MoveTarget = {
   repo: Repo;
   path: string;
   actorNow: ActorNow;
@@ -179,7 +179,7 @@ type Moving = {
  * @throws ServiceError `conflict` when one of them is no longer at `oldSha`; `not_found` when the repository was deleted; `forbidden`
  * and the like when the actor may no longer write to it
  */
-export async function moveRefs({ repo, path, actorNow, ask }: Moving, changes: readonly RefChange[]): Promise<Recorded> {
+export async function moveRefs({ repo, path, actorNow, ask }: MoveTarget, changes: readonly RefChange[]): Promise<Recorded> {
   const actor = await recheckPermission(repo, actorNow, async (now, current) => {
     await requirePermission(now, "repo.write", repoResource(current), { what: "Repository" });
     requireChangeable(current);

@@ -55,7 +55,7 @@ test("a change that was not made is not recorded", async () => {
   expect(await notes()).toBe(0);
 });
 
-test("a change that happened is recorded once, however many processes look", async () => {
+test("a change that happened is recorded once, however many processes reconcile it", async () => {
   await leaveNote([side(null, shas[0])]);
   await updateRefs(path, [side(null, shas[0])]);
   await Promise.all([reconcileRefUpdates(), reconcileRefUpdates(), reconcileRefUpdates()]);
@@ -83,7 +83,7 @@ test("S137 refs whose names are too long for one event are recorded in several, 
   expect(events.map((refs) => JSON.stringify(refs).length <= 260 * 1024)).toEqual([true, true]);
 });
 
-test("a deletion", async () => {
+test("a deletion that happened is recorded", async () => {
   await pushed(side(null, shas[0]));
   await leaveNote([side(shas[0], null)], { startedAt: new Date(Date.now() + 5) });
   await updateRefs(path, [side(shas[0], null)]);
@@ -125,7 +125,7 @@ test("two changes that were killed one after the other are both reconciled", asy
   expect((await recorded()).flat()).toHaveLength(2);
 });
 
-test("waits while a live process is changing the same ref", async () => {
+test("reconciliation waits while a live process is changing the same ref", async () => {
   await leaveNote([side(null, shas[0])], { startedAt: new Date(Date.now() - 1_000) });
   await updateRefs(path, [side(null, shas[0])]);
   const alive = await leaveNote([side(shas[0], shas[1])], { isAlive: true });
@@ -138,7 +138,7 @@ test("waits while a live process is changing the same ref", async () => {
   expect(await recorded()).toEqual([[side(null, shas[0])]]);
 });
 
-test("one that failed halfway is reconciled, and one that was wrongly presumed dead records nothing twice", async () => {
+test("a change that failed halfway is reconciled, and one that was wrongly presumed dead records nothing twice", async () => {
   const failing = changeRefs(repo, ada.actor, [side(null, shas[0])], async () => {
     await updateRefs(path, [side(null, shas[0])]);
     throw new Error("killed, so to speak");

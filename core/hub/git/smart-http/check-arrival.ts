@@ -17,14 +17,14 @@ const OBJECTS_MAX = 1_000_000;
 /** Why a push is refused; `reasons` for refs with a reason of their own. */
 export type Refusal = { reason: string; messages: string[]; reasons?: ReadonlyMap<Command, string> };
 
-type PushedTo = { path: string; repoId: string; actor: Actor };
+type PushTarget = { path: string; repoId: string; actor: Actor };
 
 /**
  * Checks a push that has arrived: its unpacked objects must not exceed the limits (S137), its pull requests must point to commits, and its
  * large files must have been uploaded. @returns undefined if it may proceed
  */
 export async function checkArrival(
-  { path, repoId, actor }: PushedTo,
+  { path, repoId, actor }: PushTarget,
   arrival: Arrival,
   commands: readonly Command[],
 ): Promise<Refusal | undefined> {
@@ -83,7 +83,7 @@ const NAMED_MAX = 10;
 
 /** Refuses pointers without content, which nobody could check out. Files that the author uploaded for a pull request belong to it from now on. */
 async function checkPointers(
-  { path, repoId, actor }: PushedTo,
+  { path, repoId, actor }: PushTarget,
   arrival: Arrival,
   commands: readonly Command[],
 ): Promise<Refusal | undefined> {

@@ -149,7 +149,7 @@ test("a quarantine left by a killed process is deleted with the next commit of a
   expect(await leftInQuarantine(repo)).toEqual(["new"]);
 });
 
-test("a repository that is deleted while its commit comes in is not found", async () => {
+test("a repository that is deleted while a commit arrives is not found", async () => {
   const ada = await signedInPerson();
   const repo = await someRepo(ada);
   async function* slowly(): AsyncGenerator<Operation> {
