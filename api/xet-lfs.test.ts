@@ -15,7 +15,7 @@ import type { Repo } from "#core/hub/repos/repo.ts";
 import { commitTo, someRepo } from "#core/hub/testing/repos.ts";
 import { chunkLfsObject, type DueChunking, lfsChunkingTable } from "#core/hub/xet/chunk-lfs-object.ts";
 import { hashChunk, hashText } from "#core/hub/xet/hashes.ts";
-import { chunksOf, chunkWhatIsDue } from "#core/hub/xet/testing/lfs-chunks.ts";
+import { chunkDueFiles, chunksOf } from "#core/hub/xet/testing/lfs-chunks.ts";
 import { contentOf, fileHashOf, oidOf, someXorb, type TestFile, type TestXorb } from "#core/hub/xet/testing/xet-files.ts";
 import { claimRows } from "#core/postgres/leased-table.ts";
 import { recountStorage } from "#core/storage/make-room.ts";
@@ -34,7 +34,7 @@ beforeAll(async () => {
 beforeEach(async () => {
   ada = await someCaller("manage-repos");
 });
-afterEach(() => chunkWhatIsDue());
+afterEach(() => chunkDueFiles());
 afterAll(() => world.stop());
 
 const accessTo = (repo: Repo, caller = ada): Promise<XetAccess> =>
@@ -97,7 +97,7 @@ describe("a file that came by Git LFS", () => {
     const { repo, oid, url } = await someCommittedFile(content);
     expect((await fetch(url, { method: "HEAD" })).headers.get("x-xet-hash")).toBeNull();
     const before = stored();
-    await chunkWhatIsDue();
+    await chunkDueFiles();
     const hash = (await fetch(url, { method: "HEAD" })).headers.get("x-xet-hash") ?? "";
     expect(hash).toBe(await fileHashOf({ terms: [{ xorb: await asXorb(content) }] }));
     const access = await accessTo(repo);
@@ -122,7 +122,7 @@ describe("a file that came by Git LFS", () => {
   test("provides its chunks for the next version, which is uploaded by Xet and sends only new ones", async () => {
     const content = randomBytes(2_000_000);
     const { repo } = await someCommittedFile(content);
-    await chunkWhatIsDue();
+    await chunkDueFiles();
     const access = await accessTo(repo);
     const known = await asXorb(content);
     const first = hashText(hashChunk(known.chunks[0] as Buffer));
@@ -144,7 +144,7 @@ describe("a file that came by Git LFS", () => {
     const content = randomBytes(300_000);
     const { repo } = await someCommittedFile(content);
     await uploadByXet(await accessTo(repo), { terms: [{ xorb: await asXorb(content) }] });
-    await chunkWhatIsDue();
+    await chunkDueFiles();
     expect(await db().xetXorb.findMany({ where: { repoId: repo.id } })).toMatchObject([{ hasHeaders: true }]);
     expect(await db().lfsObject.count({ where: { repoId: repo.id, chunksDueAt: null } })).toBe(1);
   });
@@ -152,7 +152,7 @@ describe("a file that came by Git LFS", () => {
   test("may be empty, or have a single byte", async () => {
     const repo = await someRepo(ada);
     for (const content of [Buffer.alloc(0), Buffer.from("x")]) await uploadByLfs(repo, content);
-    await chunkWhatIsDue();
+    await chunkDueFiles();
     const files = await db().xetFile.findMany({ where: { repoId: repo.id }, orderBy: { sizeBytes: "asc" } });
     expect(files.map(({ sizeBytes }) => Number(sizeBytes))).toEqual([0, 1]);
     expect((await downloadByXet(await accessTo(repo), files[1]?.hash ?? "")).toString()).toBe("x");
@@ -162,7 +162,7 @@ describe("a file that came by Git LFS", () => {
     const content = randomBytes(300_000);
     const { repo, url } = await someCommittedFile(content);
     await db().storageQuota.create({ data: { ownerId: ada.id, bytes: (await usageOf(ada)).repositories.used + 700 } });
-    await chunkWhatIsDue();
+    await chunkDueFiles();
     expect(await db().xetFile.count({ where: { repoId: repo.id } })).toBe(0);
     const { chunksDueAt } = await db().lfsObject.findFirstOrThrow({ where: { repoId: repo.id } });
     expect((chunksDueAt?.getTime() ?? 0) - Date.now()).toBeGreaterThan(23 * 3_600_000);
@@ -170,14 +170,14 @@ describe("a file that came by Git LFS", () => {
     await db().storageQuota.deleteMany({ where: { ownerId: ada.id } });
     await db().lfsObject.updateMany({ where: { repoId: repo.id }, data: { chunksDueAt: new Date() } });
     await db().lfsChunking.updateMany({ where: { id: ada.id }, data: { dueAt: new Date() } });
-    await chunkWhatIsDue();
+    await chunkDueFiles();
     expect(await db().xetFile.count({ where: { repoId: repo.id } })).toBe(1);
   });
 
   test("and is lost on the disk is left alone", async () => {
     const { repo, oid } = await someCommittedFile(randomBytes(100_000));
     await rm(join(env().DATA_DIR, "lfs", "objects", oid.slice(0, 2), oid.slice(2, 4), oid));
-    await chunkWhatIsDue();
+    await chunkDueFiles();
     expect(await db().lfsObject.count({ where: { repoId: repo.id, chunksDueAt: null } })).toBe(1);
     expect(await db().xetFile.count({ where: { repoId: repo.id } })).toBe(0);
   });
@@ -188,7 +188,7 @@ describe("a file that came by Git LFS", () => {
         'BEGIN DELETE FROM lfs_object WHERE repo_id = NEW.repo_id; RETURN NULL; END';
       CREATE TRIGGER delete_it AFTER INSERT ON xet_xorb FOR EACH ROW WHEN (NEW.repo_id = '${repo.id}') EXECUTE FUNCTION delete_it()`);
     try {
-      await chunkWhatIsDue();
+      await chunkDueFiles();
     } finally {
       await asOwner("DROP FUNCTION delete_it CASCADE");
     }
@@ -203,7 +203,7 @@ test("S137 owners take turns: many files of one do not delay the only file of an
   const [many, one] = [await someRepo(eve), await someRepo(ada)];
   for (let count = 0; count < 3; count++) await uploadByLfs(many, randomBytes(1_000), eve);
   await uploadByLfs(one, randomBytes(1_000));
-  expect((await chunkWhatIsDue()).slice(0, 2)).toEqual([eve.id, ada.id]);
+  expect((await chunkDueFiles()).slice(0, 2)).toEqual([eve.id, ada.id]);
 });
 
 test("S137 however many files of an owner wait, the next is found as fast", async () => {
@@ -245,14 +245,14 @@ test("a repository that moves while its files wait takes them to its new owner",
   const repo = await someRepo(ada);
   await uploadByLfs(repo, randomBytes(1_000));
   await db().repo.update({ where: { id: repo.id }, data: { ownerId: eve.id } });
-  await chunkWhatIsDue();
+  await chunkDueFiles();
   expect(await db().xetFile.count({ where: { repoId: repo.id } })).toBe(1);
 });
 
 test("a copy in another repository consists of the same content, which counts there even without the file that it came from", async () => {
   const content = randomBytes(1_000_000);
   const { repo } = await someCommittedFile(content);
-  await chunkWhatIsDue();
+  await chunkDueFiles();
   const { file, sent } = await nextVersion(changed(content), await asXorb(content));
   const access = await accessTo(repo);
   await putXorb(access, sent);
@@ -288,7 +288,7 @@ describe("once a file is deleted from Git LFS", () => {
   test("chunks that other files use stay, and their bytes count", async () => {
     const content = randomBytes(1_000_000);
     const { repo, oid } = await someCommittedFile(content);
-    await chunkWhatIsDue();
+    await chunkDueFiles();
     const access = await accessTo(repo);
     const { file, sent } = await nextVersion(changed(content), await asXorb(content));
     await putXorb(access, sent);
@@ -327,7 +327,7 @@ describe("in a bucket", () => {
     const { repo, url } = await someCommittedFile(content);
     const keys = () => bucket.asked.filter((one) => one.startsWith("PUT")).length;
     const before = keys();
-    await chunkWhatIsDue();
+    await chunkDueFiles();
     expect(keys()).toBe(before);
     const head = await fetch(url, { method: "HEAD", redirect: "manual" });
     expect([head.status, head.headers.get("x-xet-hash")]).toEqual([302, null]);
@@ -346,7 +346,7 @@ describe("in a bucket", () => {
   test("that fails, the file is looked at again on another day", async () => {
     const { repo } = await someCommittedFile(randomBytes(100_000));
     bucket.intercept((_, res) => Boolean(res.writeHead(500).end()));
-    await chunkWhatIsDue();
+    await chunkDueFiles();
     bucket.intercept(undefined);
     expect(await db().lfsObject.count({ where: { repoId: repo.id, chunksDueAt: { gt: new Date() } } })).toBe(1);
   });

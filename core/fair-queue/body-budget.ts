@@ -7,7 +7,7 @@ import { Share } from "./share.ts";
 /** A body of this size contains a few fields. It costs hardly more than its connection, and needs no token. */
 export const SMALL_BODY_BYTES = 64 * 1024;
 
-/** The memory for all buffered bodies together. What a body is parsed into comes on top, one body at a time. */
+/** The memory for all buffered bodies together. Parsing needs more, for one body at a time. */
 const BUDGET_BYTES = 256 * 1024 * 1024;
 const ANONYMOUS_BYTES = BUDGET_BYTES / 2;
 const RETRY_AFTER_SECONDS = 5;
@@ -15,7 +15,7 @@ const RETRY_AFTER_SECONDS = 5;
 /**
  * The memory for bodies that are buffered until they are complete. Callers share it as they share the slots of a queue (share.ts): no
  * caller gets all of it, and anonymous callers have half of it together. A body that does not fit is refused and does not wait: while
- * waiting it would hold its connection and what it has sent already.
+ * waiting it would hold its connection and the part that has arrived.
  */
 export class BodyBudget {
   readonly #all: Share;
@@ -62,7 +62,7 @@ keeper.keyhookAnswerBudget ??= new BodyBudget();
 export const answerBudget = keeper.keyhookAnswerBudget;
 
 /**
- * For the body of the current request. The returned function takes memory each time that more of the body arrives; all of it is released
+ * Counts the body of the current request. The returned function takes memory each time that more of the body arrives; all of it is released
  * when the request has been answered. Outside of requests nothing is counted.
  * @throws ServiceError `unavailable`, from the returned function
  */

@@ -138,7 +138,7 @@ describe("S137 holders who are slow yield to those who wait", () => {
     }
   });
 
-  test("only as many yield as requests wait, and none for its own caller or for one that would still get no slot", async () => {
+  test("no more holders yield than requests wait, and none yields to its own caller or to one that would still get no slot", async () => {
     seen = new Observed({ slots: 4 });
     await seen.askTimes(9, account("slow"));
     const yielding = () => seen.held.filter(({ release }) => release.yields()).length;
@@ -236,7 +236,7 @@ function numbers(seed: number): (below: number) => number {
   };
 }
 
-describe("S137 whatever is requested, in whatever order", () => {
+describe("S137 any requests, in any order", () => {
   test.each(Array.from({ length: 30 }, (_, seed) => [seed]))("seed %i", async (seed) => {
     const random = numbers(seed);
     const slots = 1 + random(12);
@@ -274,7 +274,7 @@ describe("S137 whatever is requested, in whatever order", () => {
   });
 
   test.each(Array.from({ length: 10 }, (_, seed) => [seed]))(
-    "of parties that always have more to do none gets twice another's turns: seed %i",
+    "among parties that always have more work, none gets twice another's turns: seed %i",
     async (seed) => {
       const random = numbers(seed);
       const count = 2 + random(5);
@@ -301,7 +301,7 @@ describe("the party of a request", () => {
   });
 });
 
-test("queues of one name are one", () => {
+test("queues with the same name are the same queue", () => {
   const one = fairQueue({ name: "test_one", slots: 1 });
   expect(fairQueue({ name: "test_one", slots: 5 })).toBe(one);
 });

@@ -16,11 +16,11 @@ type FairQueueOptions = {
 };
 
 type TakeOptions = {
-  /** What a caller's slots are shared among, such as the id of a repository. */
+  /** The id of a resource, such as a repository: a caller's slots are shared among its resources. */
   within?: string;
   /** The caller that occupies the slot; by default the current request's caller. */
   party?: Party;
-  /** Less than the queue's own, for optional work. */
+  /** A shorter wait than the queue's own, for optional work. */
   waitMaxMs?: number;
   /** The work continues although its request was closed. */
   isKept?: boolean;
@@ -32,8 +32,8 @@ export type Release = () => void;
 /** A held slot; calling it releases the slot. */
 export type Slot = Release & {
   /**
-   * Whether another caller is waiting that could have this slot. Ask when the work is slow, because of its client or of what it asked for,
-   * and end the work when this is true. The queue asks no more holders to end than there are waiting requests.
+   * Whether another caller is waiting that could have this slot. Call it when the work is slow, because of its client or its request, and
+   * end the work if it returns true. It returns true to no more holders than there are waiting requests.
    */
   yields(): boolean;
 };
@@ -55,7 +55,7 @@ const RETRY_AFTER_SECONDS = 5;
  * A slot can be held for as long as a client reads. While others wait, slow holders end (http/pace.ts) and are served after callers that
  * did not have to: so many callers that each hold one slot cannot lock others out.
  *
- * Take a slot when the work can start, and hold none while waiting for another in the same queue: it would never be released.
+ * Take a slot when the work can start, and hold none while waiting for another one of the same queue, which could deadlock.
  */
 export class FairQueue {
   readonly name: string;
@@ -188,8 +188,8 @@ export class FairQueue {
         start: () => {
           end();
           const slot = this.#hold(party, within);
-          // In its own turn of the event loop: many waiters may find that there is nothing left to do, and would pass the slot from one to
-          // the next and block everything else.
+          // In its own turn of the event loop: many waiters may find that there is nothing left to do. Passing the slot from one to the next,
+          // they would otherwise block everything else.
           setImmediate(resolve, slot);
         },
       };
@@ -197,7 +197,7 @@ export class FairQueue {
     });
   }
 
-  /** Serves the waiters that may go, in turn, until none may. */
+  /** Serves the waiters that can get a slot, in turn, until there are none. */
   #serve(): void {
     for (let next = this.#next(); next; next = this.#next()) next();
   }
@@ -208,7 +208,7 @@ export class FairQueue {
   }
 
   #nextOf(side: Side, other: Side): (() => void) | undefined {
-    // Slow callers queue again after each slot that they yield. However many they are, they are served only when nobody else can be.
+    // Slow callers queue again after each slot that they yield. However many there are, they are served only when nobody else can be.
     const lines = Map.groupBy(side.lines.values(), ({ party }) => this.#yielded.has(party));
     for (const line of [...(lines.get(false) ?? []), ...(lines.get(true) ?? [])]) {
       for (const [key, [first]] of line.byWithin) {

@@ -17,7 +17,7 @@ export function currentParty(): Party {
   return context.party;
 }
 
-/** What a request can count against. `platform`: the operator created it to publish events. `receivers`: Spaces that webhooks post to. */
+/** A caller that a request counts against. `platform`: the operator created it to publish events. `receivers`: Spaces that webhooks post to. */
 type Counted =
   | Pick<Person | TokenHolder, "kind" | "userId">
   | Pick<Publisher, "kind" | "trustedById">
@@ -55,7 +55,7 @@ function keyOf(actor: Counted): string | undefined {
 const YIELDED_MS = 10 * 60_000;
 const YIELDED_MAX = 10_000;
 
-/** Callers that had to yield a slot lately: for a while they are served after those that did not. */
+/** Callers that recently had to yield a slot: for a while they are served after those that did not. */
 export class YieldedParties {
   /** The time until which a caller counts, by key; oldest first. */
   readonly #until = new Map<string, number>();

@@ -116,7 +116,7 @@ test("a process is busy while its event loop has hardly any time left", async ()
   await expect.poll(isBusy, { timeout: 20_000 }).toBe(false);
 });
 
-test("S137 and while requests keep waiting for a connection to the database, though its event loop has time", async () => {
+test("S137 a process is busy while requests keep waiting for a database connection, even if its event loop has time", async () => {
   const isBusy = measureBusy();
   const taken = await Promise.all(Array.from({ length: pool().options.max ?? 10 }, () => pool().connect()));
   const ask = () =>
@@ -132,7 +132,7 @@ test("S137 and while requests keep waiting for a connection to the database, tho
   await expect.poll(isBusy, { timeout: 20_000 }).toBe(false);
 });
 
-test("returned work no longer counts, and gives nobody more than a burst", () => {
+test("refunded work no longer counts, and gives nobody more than a burst", () => {
   const { ask, state, strangers } = pace();
   times(7, ask);
   times(2, () => strangers.giveBack("one", PAGE));

@@ -5,17 +5,17 @@ import { isPoolExhausted } from "../db.ts";
 /** How much of the process's time a caller may use at once before it is paced, in milliseconds: five pages for an address. */
 const BURST_MS = 50;
 const WAIT_MAX_MS = 10_000;
-/** The part of the process's time for all paced callers of one kind together: if there are many, their single parts add up to too much. */
-const TOGETHER = 0.25;
-/** How much work may wait at once for one kind of callers. No caller has more of it waiting than is left for others. */
-const WAITING_MAX_MS = WAIT_MAX_MS * TOGETHER;
+/** The part of the process's time for all paced callers of one kind together: the individual parts of many callers add up to too much. */
+const PACED_SHARE = 0.25;
+/** How much work may wait at once for one kind of callers. No caller may have more work waiting than is left for others. */
+const WAITING_MAX_MS = WAIT_MAX_MS * PACED_SHARE;
 const REMEMBERED_MAX = 50_000;
 
 /** The part of the process's time for long responses to all anonymous callers together, while others are served. */
-const SENDING = 0.1;
+const SENDING_SHARE = 0.1;
 /** About the number of bytes that the process sends in a millisecond: two cores sent 46 MB a second in half of its time. */
 const SENT_BYTES_PER_MS = 100_000;
-/** How long after its request somebody counts as being served. */
+/** How long after its request a caller counts as being served. */
 const SERVED_MS = 250;
 
 const MEASURE_EVERY_MS = 200;
@@ -23,17 +23,17 @@ const MEASURE_EVERY_MS = 200;
 const NEWEST_WEIGHT = 0.5;
 const BUSY_UTILIZATION = 0.8;
 /**
- * The process also counts as busy when this much work was admitted within a fifth of a second: two and a half times what there is time for.
- * Measurements alone show it too late: thousands of requests of a single connection, many of them in one packet (HTTP pipelining), blocked
- * the process for 20 seconds (S137).
+ * The process also counts as busy when this much work was admitted within a fifth of a second: two and a half times as much as fits.
+ * Measurements alone show this too late: thousands of requests on a single connection, many of them in one packet (HTTP pipelining),
+ * blocked the process for 20 seconds (S137).
  */
 const MOMENT_MS = 200;
-const LET_IN_MAX_MS = 500;
+const ADMITTED_MAX_MS = 500;
 
 /** An account gets five times the part of an address. So does the protocol, where one site's server sends requests for many people. */
-const TIMES = { address: 1, account: 5, protocol: 5 } as const;
-export type PartyKind = keyof typeof TIMES;
-export const partyKinds = Object.keys(TIMES) as PartyKind[];
+const WEIGHTS = { address: 1, account: 5, protocol: 5 } as const;
+export type PartyKind = keyof typeof WEIGHTS;
+export const partyKinds = Object.keys(WEIGHTS) as PartyKind[];
 
 export type PaceOptions = {
   /** The share of the process's time that an address gets while the process is busy, 1 to 100. */
@@ -47,7 +47,7 @@ export type PaceOptions = {
 type Admission = { waitMs: number } | { retryAfterSeconds: number };
 
 /** The time at which a caller will have paid, at its pace, for all its requests; and whether it is paced. */
-type Account = { paidUntil: number; isPaced: boolean };
+type Balance = { paidUntil: number; isPaced: boolean };
 const NOBODY = { key: "", at: Number.NEGATIVE_INFINITY };
 
 /**
@@ -62,14 +62,14 @@ export class RequestPace {
   readonly #share: number;
   readonly #isBusy: () => boolean;
   readonly #now: () => number;
-  readonly #accounts = new Map<string, Account>();
+  readonly #balances = new Map<string, Balance>();
   /** How much work waits, in milliseconds: per caller, and per kind of caller. */
   readonly #waitingOf = new Map<string, number>();
   readonly #waiting = { address: 0, account: 0, protocol: 0 };
   /** When the next waiting request may go on. */
   readonly #nextAt = { address: 0, account: 0, protocol: 0 };
   #momentEndsAt = Number.NEGATIVE_INFINITY;
-  #letInMs = 0;
+  #admittedMs = 0;
   /** The last request, and the last one before it of another caller. */
   #last = NOBODY;
   #lastOther = NOBODY;
@@ -90,42 +90,42 @@ export class RequestPace {
     const now = this.#now();
     if (key !== this.#last.key) this.#lastOther = this.#last;
     this.#last = { key, at: now };
-    const costMs = workMs / TIMES[kind];
+    const costMs = workMs / WEIGHTS[kind];
     const burst = BURST_MS / this.#share;
-    const known = this.#accounts.get(key);
-    const account = known && known.paidUntil > now ? known : { paidUntil: now, isPaced: false };
-    const paidUntil = account.paidUntil + costMs / this.#share;
+    const known = this.#balances.get(key);
+    const balance = known && known.paidUntil > now ? known : { paidUntil: now, isPaced: false };
+    const paidUntil = balance.paidUntil + costMs / this.#share;
     const waitMs = Math.max(0, paidUntil - now - burst);
-    if (waitMs > 0 && !account.isPaced && !this.#isFlooded(now) && !this.#isBusy()) {
+    if (waitMs > 0 && !balance.isPaced && !this.#isFlooded(now) && !this.#isBusy()) {
       this.#remember(key, { paidUntil: now + burst, isPaced: false });
-      this.#letInMs += workMs;
+      this.#admittedMs += workMs;
       return { waitMs: 0 };
     }
-    const isPaced = account.isPaced || waitMs > 0;
+    const isPaced = balance.isPaced || waitMs > 0;
     if (waitMs > WAIT_MAX_MS || (waitMs > 0 && !this.#mayWait(key, workMs, kind))) {
-      this.#remember(key, { ...account, isPaced });
+      this.#remember(key, { ...balance, isPaced });
       return { retryAfterSeconds: Math.ceil(waitMs / 1_000) };
     }
     this.#remember(key, { paidUntil, isPaced });
-    this.#letInMs += workMs;
+    this.#admittedMs += workMs;
     return { waitMs };
   }
 
   /** Refunds the estimate of a request that turned out to cost nothing. */
   giveBack(key: string, workMs: number, kind: PartyKind = "address"): void {
-    const account = this.#accounts.get(key);
-    if (account) account.paidUntil = Math.max(this.#now(), account.paidUntil - workMs / TIMES[kind] / this.#share);
+    const balance = this.#balances.get(key);
+    if (balance) balance.paidUntil = Math.max(this.#now(), balance.paidUntil - workMs / WEIGHTS[kind] / this.#share);
   }
 
   /** Charges the work that a request needed beyond its estimate. */
   charge(key: string, workMs: number, kind: PartyKind = "address"): void {
-    const account = this.#accounts.get(key);
-    if (account) account.paidUntil = Math.max(this.#now(), account.paidUntil) + workMs / TIMES[kind] / this.#share;
+    const balance = this.#balances.get(key);
+    if (balance) balance.paidUntil = Math.max(this.#now(), balance.paidUntil) + workMs / WEIGHTS[kind] / this.#share;
   }
 
   /**
-   * For the next piece of a long response to an anonymous caller. It goes at once unless others have just asked for something. Then the pieces
-   * of all such responses go one after another, so that together they have a tenth of the process's time (S137).
+   * For the next piece of a long response to an anonymous caller. It is sent at once unless another caller has just sent a request. Then the
+   * pieces of all such responses are sent one after another, so that together they use a tenth of the process's time (S137).
    * @returns how long it waits, in milliseconds
    */
   sendAfter(key: string, bytes: number): number {
@@ -133,13 +133,13 @@ export class RequestPace {
     const other = key === this.#last.key ? this.#lastOther : this.#last;
     if (now - other.at > SERVED_MS) return 0;
     const at = Math.max(now, this.#sendAt);
-    this.#sendAt = at + bytes / SENT_BYTES_PER_MS / SENDING;
+    this.#sendAt = at + bytes / SENT_BYTES_PER_MS / SENDING_SHARE;
     return at - now;
   }
 
   #isFlooded(now: number): boolean {
-    if (now >= this.#momentEndsAt) [this.#momentEndsAt, this.#letInMs] = [now + MOMENT_MS, 0];
-    return this.#letInMs >= LET_IN_MAX_MS;
+    if (now >= this.#momentEndsAt) [this.#momentEndsAt, this.#admittedMs] = [now + MOMENT_MS, 0];
+    return this.#admittedMs >= ADMITTED_MAX_MS;
   }
 
   /** Waits for the request's time, and then for its turn among all requests of its kind whose time has come. */
@@ -147,7 +147,7 @@ export class RequestPace {
     this.#countWaiting(key, workMs, kind);
     await delay(waitMs);
     const at = Math.max(this.#now(), this.#nextAt[kind]);
-    this.#nextAt[kind] = at + workMs / TOGETHER;
+    this.#nextAt[kind] = at + workMs / PACED_SHARE;
     if (at > this.#now()) await delay(at - this.#now());
     this.#countWaiting(key, -workMs, kind);
   }
@@ -164,16 +164,16 @@ export class RequestPace {
     return (this.#waitingOf.get(key) ?? 0) + workMs <= WAITING_MAX_MS - this.#waiting[kind];
   }
 
-  #remember(key: string, account: Account): void {
-    this.#accounts.delete(key);
-    this.#accounts.set(key, account);
-    if (this.#accounts.size > REMEMBERED_MAX) this.#accounts.delete(this.#accounts.keys().next().value as string);
+  #remember(key: string, balance: Balance): void {
+    this.#balances.delete(key);
+    this.#balances.set(key, balance);
+    if (this.#balances.size > REMEMBERED_MAX) this.#balances.delete(this.#balances.keys().next().value as string);
   }
 }
 
 /**
  * Starts measuring whether this process's event loop has little time left, or requests keep waiting for a database connection.
- * (NEWEST_WEIGHT says over how long: ten quick statements at once are no shortage.)
+ * NEWEST_WEIGHT determines the period: ten quick statements at once are no shortage.
  */
 export function measureBusy(): () => boolean {
   let average = 0;

@@ -2,14 +2,14 @@ import pg from "pg";
 import { requestContext } from "../log.ts";
 import { fairQueue, type Release } from "./fair-queue.ts";
 
-/** One of our pages sends a dozen statements, so more of one caller's may wait here than in other queues. */
+/** A single page sends a dozen statements, so more of a caller's statements may wait here than requests in other queues. */
 const WAITING_MAX = 256;
-/** Sites behind one address sign many people in, and visitors without an account read most pages. */
+/** A large share: the server of one site signs many people in, and visitors without an account read most pages. */
 const ANONYMOUS_SHARE = 0.75;
 
 /**
  * A pool that requests share like other slots (decision 072): a caller alone gets half of the connections, however slow its statements are,
- * and a newcomer finds a free one (S137). What the process does outside of requests takes a connection without a slot.
+ * and a newcomer finds a free one (S137). Work outside of requests takes a connection without a slot.
  */
 export class SharedPool extends pg.Pool {
   override connect(): Promise<pg.PoolClient>;

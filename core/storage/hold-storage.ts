@@ -16,7 +16,7 @@ const RENEW_MS = 30_000;
 /**
  * Reserves storage for bytes that are about to be stored in a repository, so that concurrent uploads cannot exceed the quota together
  * (docs/decisions/076). Call it before accepting the bytes, and release the reservation once they are counted.
- * @param what they are, for the refusal: `this push`
+ * @param what names the bytes in the refusal: `this push`
  * @param options.isOutsider for users who may only propose changes: they do not learn how much others store
  * @throws ServiceError `storage_full`, which says how much is used and what to do
  */
@@ -118,7 +118,7 @@ export async function settleUpload(tx: Db, owner: StorageOwner, id: string, byte
   await tx.storageHold.updateMany({ where: { id }, data: { bytes: { decrement: bytes } } });
 }
 
-/** What users who may write to an owner's repositories see when no storage is left. */
+/** The error for users who may write to an owner's repositories. */
 function refusal(
   { kind, handle }: StorageOwner,
   { used, held: uploading, removed, quota }: Room,

@@ -1,8 +1,8 @@
 import { env } from "../env.ts";
 
 /**
- * What uses storage. `git` and `lfs` are what users keep here: one quota covers both, and uploads above it are refused. The
- * others are records of what happened. Each has its own limit, so that a busy webhook never blocks a push.
+ * The kinds of stored data. `git` and `lfs` are the users' own data: one quota covers both, and uploads above it are refused. The
+ * others are records of events. Each has its own limit, so that a busy webhook never blocks a push.
  */
 export const storageKinds = ["git", "lfs", "relay", "logs", "attempts"] as const;
 export type StorageKind = (typeof storageKinds)[number];
@@ -16,7 +16,7 @@ const GB = 1_000_000_000;
 /** Null means no limit. */
 const orNone = (limit: number): number | null => (limit === 0 ? null : limit);
 
-/** What an owner may store in repositories, unless an operator has set another limit. */
+/** How much an owner may store in repositories, unless an operator has set another limit. */
 export function defaultQuota(kind: StorageOwner["kind"]): number | null {
   return orNone((kind === "user" ? env().STORAGE_USER_GB : env().STORAGE_ORGANIZATION_GB) * GB);
 }

@@ -8,7 +8,7 @@ import { recordsLimit } from "./limits.ts";
 
 // Any number that no other lock of ours uses.
 const LOCK = 5_407_276;
-/** Deletes somewhat more than necessary, so that not every new line deletes something. */
+/** The part of the limit that is left after a deletion, so that not every new record causes another one. */
 const DOWN_TO = 0.9;
 const OWNERS_AT_ONCE = 100;
 const RUNS_AT_ONCE = 50;
@@ -19,11 +19,11 @@ const DAY_MS = 24 * 60 * 60 * 1_000;
 
 /**
  * Deletes records above their limit, oldest first: the output of jobs, and the responses of webhooks' receivers. Only finished
- * ones: a running job keeps its log, and an attempt keeps its response until its delivery is done. Attempts themselves stay. Runs
+ * records are deleted: a running job keeps its log, and an attempt its response until its delivery is done. Attempts themselves stay. Runs
  * stay unless their variables, secrets and payloads alone exceed the limit. One process at a time does this.
  */
 export async function makeRoom(stopping: AbortSignal): Promise<void> {
-  await alone(async (client) => {
+  await inOneProcess(async (client) => {
     for (const kind of ["logs", "attempts"] as const) {
       const limit = recordsLimit(kind);
       if (limit === null) continue;
@@ -70,7 +70,7 @@ async function removeLogs(client: pg.PoolClient, ownerId: string, { excess, limi
   return removed + (await removeRuns(client, ownerId, { excess: excess - removed, stopping }));
 }
 
-/** Deletes the oldest large finished runs. A delivery in progress keeps its run: it would start another one. */
+/** Deletes the oldest large finished runs. A delivery in progress keeps its run, because it would otherwise start another one. */
 async function removeRuns(
   client: pg.PoolClient,
   ownerId: string,
@@ -136,7 +136,7 @@ function idsOf(day: string): [string, string] {
 }
 
 /** How much each owner stores of each kind. */
-const REAL = `
+const ACTUAL = `
   select owner_id, 'git' as kind, sum(size_bytes)::bigint as bytes from repo group by 1
   union all select owner_id, 'lfs', sum(lfs_bytes)::bigint from repo group by 1
   union all select owner_id, 'logs', sum(log_bytes + record_bytes)::bigint from job_run group by 1
@@ -144,13 +144,13 @@ const REAL = `
     from relay_request q join relay r on r.id = q.relay_id group by 1`;
 
 /**
- * Counts again what the triggers have counted, and corrects differences: after manual changes of rows, or a bug of ours. Attempts
+ * Recounts the storage that triggers have counted, and corrects differences, which manual changes of rows or a bug can cause. Attempts
  * are counted once their day is over, since older ones do not grow. Removes counts of deleted owners.
  * @returns how many counts were wrong
  */
 export async function recountStorage(now = Date.now()): Promise<number> {
   let corrected = 0;
-  await alone(async (client) => {
+  await inOneProcess(async (client) => {
     await client.query("delete from storage_hold where expires_at < now()");
     const kept = new Date(now - (env().WEBHOOK_KEEP_DAYS + 1) * DAY_MS).toISOString().slice(0, 10);
     await client.query("delete from storage_use where kind = 'attempts' and part < $1", [kept]);
@@ -160,14 +160,14 @@ export async function recountStorage(now = Date.now()): Promise<number> {
     );
     corrected += await recountObjects(client);
     const { rows } = await client.query<{ owner_id: string; kind: string }>(
-      `select owner_id, kind from (${REAL}) real full join (select * from storage_use where kind <> 'attempts') s using (owner_id, kind)
+      `select owner_id, kind from (${ACTUAL}) real full join (select * from storage_use where kind <> 'attempts') s using (owner_id, kind)
         where coalesce(real.bytes, 0) <> coalesce(s.bytes, 0)`,
     );
     for (const { owner_id, kind } of rows) {
       corrected += await correct(
         client,
         [owner_id, kind, ""],
-        `select sum(bytes) from (${REAL}) real where owner_id = $1 and kind = $2`,
+        `select sum(bytes) from (${ACTUAL}) real where owner_id = $1 and kind = $2`,
       );
     }
     corrected += await recountDay(client, new Date(now - DAY_MS).toISOString().slice(0, 10));
@@ -237,11 +237,11 @@ async function correct(client: pg.PoolClient, key: [ownerId: string, kind: strin
 }
 
 /** In one process at a time; another process that tries meanwhile does nothing. A failure closes the connection. */
-async function alone(act: (client: pg.PoolClient) => Promise<void>): Promise<void> {
+async function inOneProcess(work: (client: pg.PoolClient) => Promise<void>): Promise<void> {
   return withDirectConnection(async (client) => {
     const { rows } = await client.query<{ isOurs: boolean }>(`select pg_try_advisory_lock($1) as "isOurs"`, [LOCK]);
     if (!rows[0]?.isOurs) return;
-    await act(client);
+    await work(client);
     await client.query("select pg_advisory_unlock($1)", [LOCK]);
   });
 }

@@ -37,7 +37,7 @@ export async function listStoringOwners(
   const { page, pageSize, skip, take } = pageBounds(request);
   const words = text.replaceAll("\0", "").trim().toWellFormed().toLowerCase();
   // Escaped, since % and _ are wildcards in LIKE.
-  const isMeant = words
+  const isMatch = words
     ? Prisma.sql`lower(o.handle || ' ' || o.full_name) LIKE ${`%${words.replace(/[\\%_]/g, "\\$&")}%`}`
     : Prisma.sql`(s.owner_id IS NOT NULL OR q.owner_id IS NOT NULL)`;
   const isKind = kind ? Prisma.sql`o.kind = ${kind}` : Prisma.sql`TRUE`;
@@ -46,7 +46,7 @@ export async function listStoringOwners(
      UNION ALL SELECT 'organization', id, name, full_name, avatar_id FROM organization) o
     LEFT JOIN (SELECT owner_id, sum(bytes) AS total, ${sums} FROM storage_use GROUP BY owner_id) s ON s.owner_id = o.id
     LEFT JOIN storage_quota q ON q.owner_id = o.id
-    WHERE ${isMeant} AND ${isKind}`;
+    WHERE ${isMatch} AND ${isKind}`;
   const [counted, rows] = await Promise.all([
     db().$queryRaw<{ total: number }[]>`SELECT count(*)::int AS total FROM ${source}`,
     db().$queryRaw<Row[]>`

@@ -6,9 +6,9 @@ import { defaultQuota, recordsLimit, type StorageKind, type StorageOwner, storag
 
 export type StorageUsage = {
   bytes: Record<StorageKind, number>;
-  /** The size of all large files together, without deduplication. `bytes.lfs` is what is stored of them. */
+  /** The size of all large files together, without deduplication. `bytes.lfs` is their size in storage. */
   files: { logicalBytes: number };
-  /** What a user has uploaded for pull requests to repositories to which they may not write. */
+  /** A user's uploads for pull requests to repositories to which they may not write. */
   proposals: { bytes: number };
   /** Git and Git LFS together, which share the quota. */
   repositories: { used: number; uploading: number; quota: number | null };

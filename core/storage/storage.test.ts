@@ -118,7 +118,7 @@ describe("what is counted", () => {
 });
 
 describe("room", () => {
-  test("that is held belongs to nobody else until it is released or its process ends", async () => {
+  test("that is reserved is not available to others until it is released or its process ends", async () => {
     const ada = await signedInPerson();
     const owner = ownerOf(ada);
     await setStorageQuota(operatorCommand, ada.username, "10 MB", from);
@@ -189,7 +189,7 @@ describe("records", () => {
     await withSettings({ STORAGE_RELAY_MB: "3" }, async () => {
       const request = { method: "POST", path: "/", headers: [], body: randomBytes(MB - 10_000) };
       const taken = await Promise.all([...relays, ...relays].map((id) => takeRequest(id, request)));
-      // Only a user's very first upload has no row to wait for.
+      // Only a user's very first upload has no row to lock.
       expect(taken.filter(Boolean).length).toBeGreaterThanOrEqual(3);
       expect(await takeRequest(relays[0] as string, request)).toBeUndefined();
       await pool().query("delete from relay_request where relay_id = any ($1)", [relays]);

@@ -1,5 +1,5 @@
-/** A message of a subprocess: it is ready, an answer, or "too large"; with the CPU time it has used so far. */
-export type Said<Answer> = { cpuMicroseconds: number } & (
+/** A message from a subprocess: "ready", an answer, or "too large"; with the CPU time that it has used so far. */
+export type SubprocessMessage<Answer> = { cpuMicroseconds: number } & (
   | { kind: "ready" }
   | { kind: "answer"; answer: Answer }
   | { kind: "too large" }
@@ -12,8 +12,8 @@ export type Said<Answer> = { cpuMicroseconds: number } & (
 export function answerInSubprocess<Question, Answer>(work: (question: Question) => Answer): void {
   // A text may cause 65,000 errors: stack traces of them would take long.
   Error.stackTraceLimit = 0;
-  process.on("message", (question: Question) => say(outcomeOf(work, question)));
-  say({ kind: "ready" });
+  process.on("message", (question: Question) => send(outcomeOf(work, question)));
+  send({ kind: "ready" });
 }
 
 function outcomeOf<Question, Answer>(work: (question: Question) => Answer, question: Question) {
@@ -24,7 +24,7 @@ function outcomeOf<Question, Answer>(work: (question: Question) => Answer, quest
   }
 }
 
-function say(what: { kind: Said<unknown>["kind"]; answer?: unknown }): void {
+function send(message: { kind: SubprocessMessage<unknown>["kind"]; answer?: unknown }): void {
   const { user, system } = process.cpuUsage();
-  process.send?.({ ...what, cpuMicroseconds: user + system });
+  process.send?.({ ...message, cpuMicroseconds: user + system });
 }

@@ -60,7 +60,7 @@ describe("S137 a question in a subprocess", () => {
     expect(await pool.ask({ sleepMs: 60_000 })).toBe("busy");
   });
 
-  test("that has turned out to be too much while it waited is not tried", async () => {
+  test("that has proved to be too much while it waited is not tried", async () => {
     const pool = newPool(1);
     let isKnown = false;
     const first = pool.ask("loop").then((outcome) => {

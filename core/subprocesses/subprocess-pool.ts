@@ -4,7 +4,7 @@ import { ServiceError } from "../errors.ts";
 import { fairQueue } from "../fair-queue/fair-queue.ts";
 import { log } from "../log.ts";
 import { sourcePath } from "../source-path.ts";
-import type { Said } from "./answer-in-subprocess.ts";
+import type { SubprocessMessage } from "./answer-in-subprocess.ts";
 
 export type SubprocessPoolOptions = SubprocessLimits & {
   /** Of its queue, for metrics; in snake_case. */
@@ -14,7 +14,7 @@ export type SubprocessPoolOptions = SubprocessLimits & {
 };
 
 type AskOptions<Answer> = {
-  /** What a caller's slots are shared among, such as a repository. */
+  /** A resource, such as a repository: a caller's slots are shared among its resources. */
   within?: string | undefined;
   /** Called once a slot is free: the outcome of the same question, if it is known by then. Twenty callers with one question cost one slot. */
   known?: () => Outcome<Answer> | undefined;
@@ -24,8 +24,8 @@ type AskOptions<Answer> = {
 const IDLE_MAX_MS = 60_000;
 
 /**
- * Subprocesses for work that hostile input makes very slow: above all, parsers. The event loop serves everybody else meanwhile. Callers wait
- * in a fair queue: a stranger's hostile texts delay others by one slot, not by all of them (S137).
+ * Subprocesses for work that hostile input can make very slow, such as parsing. The event loop serves everybody else meanwhile. Callers wait
+ * in a fair queue: a stranger's hostile texts delay others by one turn, however many they are (S137).
  */
 export class SubprocessPool<Question, Answer> {
   readonly #options: SubprocessPoolOptions;
@@ -85,7 +85,7 @@ type SubprocessLimits = {
   niceness?: number;
 };
 
-/** `too much`: too much time or memory, now and again. `too large`: it threw. `busy`: no slot, or a slow machine; retry. */
+/** `too much`: it needs too much time or memory, also when repeated. `too large`: it threw. `busy`: no slot, or a slow machine; retry. */
 export type Outcome<Answer> = { answer: Answer } | "too large" | "too much" | "busy";
 
 /** Signals from outside: from the system when memory runs out, or from the operator who stops the service. No question causes them. */
@@ -95,7 +95,7 @@ const START_MAX_MS = 30_000;
 /** The longest time by the clock, as a multiple of the CPU time: every caller must get an answer. */
 const CLOCK_PER_CPU_TIME = 20;
 /** The shortest pause between two checks of the CPU time of a question. */
-const LOOK_MS = 20;
+const CHECK_MS = 20;
 /** For all questions of a subprocess. The kernel kills it after twice as much, even if this process is gone. */
 const LIFETIME_CPU_SECONDS = 60;
 
@@ -105,8 +105,8 @@ echo 1000 2>/dev/null >/proc/self/oom_score_adj
 exec nice -n "$0" "$@"`;
 
 /**
- * A process that answers one question at a time, each with a limit of CPU time. A limit by the clock would refuse honest texts on a busy
- * machine, so that a refusal would not depend on the text alone and could not be remembered. A question over the limit ends the process.
+ * A process that answers one question at a time, each with a limit of CPU time. A limit of elapsed time would refuse harmless texts on a busy
+ * machine: a refusal would not depend on the text alone and could not be remembered. A question over the limit ends the process.
  *
  * Not a worker thread: when a thread reaches the limit of its heap, V8 often ends the whole process (docs/decisions/073).
  */
@@ -148,7 +148,7 @@ class Subprocess {
       this.#isEnded = true;
     };
     this.#child.on("exit", isOver).on("error", isOver);
-    this.#child.on("message", ({ cpuMicroseconds }: Said<unknown>) => {
+    this.#child.on("message", ({ cpuMicroseconds }: SubprocessMessage<unknown>) => {
       this.#cpuMs = cpuMicroseconds / 1_000;
       if (this.#cpuMs > LIFETIME_CPU_SECONDS * 1_000) this.end();
     });
@@ -172,27 +172,28 @@ class Subprocess {
       let isOver = false;
       const finish = (outcome: Outcome<Answer>) => {
         isOver = true;
-        clearTimeout(nextLook);
+        clearTimeout(nextCheck);
         child.off("message", answer).off("exit", fail);
         resolve(outcome);
       };
-      const answer = (said: Said<Answer>) => finish(said.kind === "answer" ? { answer: said.answer } : "too large");
+      const answer = (message: SubprocessMessage<Answer>) =>
+        finish(message.kind === "answer" ? { answer: message.answer } : "too large");
       // A process with a full heap aborts; our own signal comes after `finish`. The question causes no other exit.
       const fail = (_code: number | null, signal: NodeJS.Signals | null) =>
         finish(SIGNALS_FROM_OUTSIDE.has(signal) ? "busy" : "too much");
-      const look = async () => {
+      const check = async () => {
         const byClock = Date.now() - start;
         const usedMs = (await cpuMsOf(child.pid)) - before;
         if (isOver) return;
         const leftMs = this.#cpuMaxMs - (Number.isNaN(usedMs) ? byClock : usedMs);
         if (leftMs > 0 && byClock < this.#cpuMaxMs * CLOCK_PER_CPU_TIME) {
-          nextLook = setTimeout(look, Math.max(LOOK_MS, leftMs));
+          nextCheck = setTimeout(check, Math.max(CHECK_MS, leftMs));
           return;
         }
         this.end();
         finish(leftMs > 0 ? "busy" : "too much");
       };
-      let nextLook = setTimeout(look, this.#cpuMaxMs);
+      let nextCheck = setTimeout(check, this.#cpuMaxMs);
       child.on("message", answer).on("exit", fail);
       // If sending fails, the process has ended, and its exit settles the question.
       child.send(question as object, () => undefined);
@@ -202,7 +203,7 @@ class Subprocess {
 
 const MS_PER_TICK = 10;
 
-/** NaN where the system does not tell, as on macOS: there the clock is used. */
+/** NaN on systems without /proc, such as macOS: there the clock is used. */
 async function cpuMsOf(pid: number | undefined): Promise<number> {
   const stat = await readFile(`/proc/${pid}/stat`, "latin1").catch(() => "");
   // The command's name is in parentheses and may contain anything; user and system time are the 12th and 13th field after it.

@@ -5,7 +5,7 @@ import mime from "mime";
 import { isDatabaseDown } from "#core/database-errors.ts";
 import { isServiceError } from "#core/errors.ts";
 import { isTagAmong, parseRange } from "#core/http/byte-range.ts";
-import { type FoundFile, findFile, openFile, TO_OPEN } from "#core/hub/git/read/find-file.ts";
+import { type FoundFile, findFile, OPEN_FILE_LIMITS, openFile } from "#core/hub/git/read/find-file.ts";
 import type { Repo } from "#core/hub/repos/repo.ts";
 import { newId } from "#core/ids.ts";
 import { requestContext } from "#core/log.ts";
@@ -144,7 +144,7 @@ async function sendStaticFile(
 
 async function find(repo: Repo, path: string): Promise<FoundFile | undefined> {
   if (repo.headSha === null) return undefined;
-  return findFile(repo, { revision: repo.headSha, path, maxBytes: TO_OPEN.maxBytes }).catch((error: unknown) => {
+  return findFile(repo, { revision: repo.headSha, path, maxBytes: OPEN_FILE_LIMITS.maxBytes }).catch((error: unknown) => {
     if (isServiceError(error) && error.code === "not_found") return undefined;
     throw error;
   });

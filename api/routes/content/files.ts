@@ -10,7 +10,7 @@ import { siteSessionCookie } from "#core/accounts/sessions/site-session-cookie.t
 import { countAgainst } from "#core/fair-queue/party.ts";
 import { type ByteRange, isTagAmong, parseRange } from "#core/http/byte-range.ts";
 import { contentTypeOf } from "#core/hub/git/read/content-type.ts";
-import { type FoundFile, findFile, openFile, TO_OPEN } from "#core/hub/git/read/find-file.ts";
+import { type FoundFile, findFile, OPEN_FILE_LIMITS, openFile } from "#core/hub/git/read/find-file.ts";
 import { isOnBranch, splitRevision } from "#core/hub/git/read/revision.ts";
 import { lfsDownloadAddress } from "#core/hub/lfs/objects/open-lfs-object.ts";
 import { findRepo, type RepoName } from "#core/hub/repos/find-repo.ts";
@@ -86,7 +86,7 @@ type Asked = { revision: string; path: string; isPointer: boolean };
 
 async function serveFile(c: Context, name: RepoName, { isPointer, ...where }: Asked): Promise<Response> {
   const repo = await findRepo(await visitorOf(c), name, "repo.read_content");
-  const file = await findFile(repo, { ...where, ...TO_OPEN });
+  const file = await findFile(repo, { ...where, ...OPEN_FILE_LIMITS });
   const xetHash = isPointer || !file.entry.lfs ? undefined : await xetHashOf(repo, file.entry.lfs.oid);
   const { etag, size, headers } = factsOf(repo, file, { isPointer, isDownload: isTrue(c.req.query("download")) });
   if (!(await isOnBranch(repo, file.revision))) Object.assign(headers, notOnBranch);

@@ -6,7 +6,7 @@ import type { Db } from "../../db.ts";
 import { conflict } from "../../errors.ts";
 import { changeRefs } from "../git/refs/change-refs.ts";
 import { resolveRef, updateRefs } from "../git/refs/git-refs.ts";
-import { type Ask, askAgain, requireChangeable } from "../git/refs/require-changeable.ts";
+import { type PermissionCheck, recheckPermission, requireChangeable } from "../git/refs/require-changeable.ts";
 import { openRepository } from "../git/repository.ts";
 import { releaseFiles } from "../lfs/proposals/proposed-files.ts";
 import { type Repo, repoResource } from "../repos/repo.ts";
@@ -85,14 +85,14 @@ export async function deletePullRequestRef(
  * @param ask checks the permission again just before the ref is deleted
  * @returns whether the ref existed
  */
-async function removePullRequestRef(actorNow: ActorNow, repo: Repo, num: number, ask: Ask): Promise<boolean> {
+async function removePullRequestRef(actorNow: ActorNow, repo: Repo, num: number, ask: PermissionCheck): Promise<boolean> {
   const path = await openRepository(repo);
   const ref = pullRequestRef(num);
   // If somebody pushes to it meanwhile, the next attempt deletes what they pushed.
   for (let attempt = 0; attempt < 3; attempt++) {
     const oldSha = await resolveRef(path, ref);
     if (!oldSha) return false;
-    const actor = await askAgain(repo, actorNow, ask);
+    const actor = await recheckPermission(repo, actorNow, ask);
     const change = { ref, oldSha, newSha: null };
     if (await changeRefs(repo, actor, [change], () => updateRefs(path, [change]))) return true;
   }

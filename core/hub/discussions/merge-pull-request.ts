@@ -8,7 +8,7 @@ import { type Hold, holdStorage } from "../../storage/hold-storage.ts";
 import { countObjects, recountRepository } from "../git/count-objects.ts";
 import { changeRefs } from "../git/refs/change-refs.ts";
 import { resolveRef, updateRefs } from "../git/refs/git-refs.ts";
-import { askAgain, requireChangeable } from "../git/refs/require-changeable.ts";
+import { recheckPermission, requireChangeable } from "../git/refs/require-changeable.ts";
 import { openRepository } from "../git/repository.ts";
 import { runGit } from "../git/run-git.ts";
 import { signatureOf } from "../git/write/build-commit.ts";
@@ -78,7 +78,7 @@ export async function mergePullRequest(
     const quarantine = await openQuarantine(path);
     try {
       const newSha = isForward ? headSha : await mergeCommit(path, quarantine, actor, discussion, { baseSha, headSha });
-      await askAgain(repo, actorNow, ask);
+      await recheckPermission(repo, actorNow, ask);
       const hold = await holdRoom(repo, quarantine);
       const change = { ref: baseRef, oldSha: baseSha, newSha };
       // The change also requires that the pull request's own ref stays the same.

@@ -14,7 +14,7 @@ afterEach(() => {
   rmSync(join(folder, "git"), { force: true });
 });
 
-test("the git of this machine will do", async () => {
+test("the git of this machine is accepted", async () => {
   expect(await checkGit()).toMatch(/^\d+\.\d+/);
 });
 

@@ -4,7 +4,7 @@ import { openRepository } from "./repository.ts";
 import { type GitOptions, RanOutOfTime, runGit, UNDER_LOCK } from "./run-git.ts";
 
 /**
- * What a repository has on disk: git's own count, which reads folders and no objects.
+ * Measures a repository's objects on disk with git's own command, which reads folders but no objects.
  * @param quarantine counts the objects in this quarantine instead
  */
 export async function countObjects(
@@ -32,9 +32,9 @@ export async function countBytes(path: string, otherwise: number): Promise<numbe
 }
 
 /**
- * Counts what a repository has on disk and writes it to its row, on which the owner's usage is based (decision 076). For changes that
- * failed after their objects had arrived: git keeps those until it collects them. It counts under the row's lock, so that the later of two
- * counts is written last.
+ * Measures a repository's size on disk and writes it to its row, on which the owner's usage is based (decision 076). For changes that
+ * failed after their objects had arrived: git keeps such objects until garbage collection. It counts under the row's lock, so that the
+ * later of two counts is written last.
  */
 export async function recountRepository(repoId: string, tx?: Db): Promise<void> {
   if (!tx) return db().$transaction((own) => recountRepository(repoId, own));

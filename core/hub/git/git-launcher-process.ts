@@ -1,29 +1,29 @@
 import { spawn } from "node:child_process";
 import { connect, type Socket } from "node:net";
-import type { Asked, Told } from "./launched-git.ts";
+import type { LauncherReport, LauncherRequest } from "./launched-git.ts";
 import { childrenOf, lowerPriority, type Niceness, readProcess } from "./linux-process.ts";
 
 /** The program that `GitLauncher` runs (git-launcher.ts explains the reasons). It starts git, passes on signals, and reports git's exit. */
 
-type Launch = Extract<Asked, { command: string }>;
+type Launch = Extract<LauncherRequest, { command: string }>;
 
 const socketPath = process.argv[2] as string;
 const running = new Map<string, { kill(signal?: NodeJS.Signals): void }>();
-const tell = (what: Told) => process.connected && process.send?.(what);
+const send = (report: LauncherReport) => process.connected && process.send?.(report);
 
 /** The commands being started, each with the last signal requested meanwhile. */
 const starting = new Map<string, NodeJS.Signals | undefined>();
 
-process.on("message", (asked: Asked) => {
-  if ("command" in asked) void start(asked);
-  else if (starting.has(asked.id)) starting.set(asked.id, asked.kill);
-  else running.get(asked.id)?.kill(asked.kill);
+process.on("message", (request: LauncherRequest) => {
+  if ("command" in request) void start(request);
+  else if (starting.has(request.id)) starting.set(request.id, request.kill);
+  else running.get(request.id)?.kill(request.kill);
 });
 
-async function start(asked: Launch): Promise<void> {
-  const { id } = asked;
+async function start(request: Launch): Promise<void> {
+  const { id } = request;
   starting.set(id, undefined);
-  await launch(asked).catch((error: Error) => tell({ id, failure: error.message }));
+  await launch(request).catch((error: Error) => send({ id, failure: error.message }));
   const signal = starting.get(id);
   starting.delete(id);
   if (signal) running.get(id)?.kill(signal);
@@ -40,18 +40,18 @@ process.once("disconnect", () => {
 async function launch({ id, command, args, cwd, env, niceness, isLong }: Launch): Promise<void> {
   const streams = [0, 1, 2].map(() => connect(socketPath).pause());
   try {
-    await Promise.all(streams.map((stream, number) => announced(stream, `${id} ${number}\n`)));
+    await Promise.all(streams.map((stream, number) => writeHeader(stream, `${id} ${number}\n`)));
     const child = spawn(command, args, { cwd, env, stdio: streams });
-    child.once("error", (error) => tell({ id, failure: error.message }));
+    child.once("error", (error) => send({ id, failure: error.message }));
     if (child.pid === undefined) return;
-    const stopAgeing = niceness ? age(child.pid, niceness, isLong ? 0 : YOUNG_MS) : () => undefined;
+    const stopWatching = niceness ? lowerPriorityLater(child.pid, niceness, isLong ? 0 : YOUNG_MS) : () => undefined;
     running.set(id, child);
     child.once("exit", (status, signal) => {
-      stopAgeing();
+      stopWatching();
       running.delete(id);
-      tell({ id, status, signal });
+      send({ id, status, signal });
     });
-    tell({ id, pid: child.pid });
+    send({ id, pid: child.pid });
   } finally {
     // Git has its own copies now.
     for (const stream of streams) stream.destroy();
@@ -59,43 +59,43 @@ async function launch({ id, command, args, cwd, env, niceness, isLong }: Launch)
 }
 
 /** Writes the line that names a connection's stream. Nothing is read here, because all arriving bytes are git's input. */
-function announced(stream: Socket, line: string): Promise<void> {
+function writeHeader(stream: Socket, line: string): Promise<void> {
   return new Promise((resolve, reject) => {
     stream.once("error", reject).write(line, () => resolve());
   });
 }
 
-/** The processor time that git may use before its priority is lowered: a small clone and most pages take less. */
+/** The processor time that git may use before its priority is lowered: small clones and most pages need less. */
 const YOUNG_MS = 50;
-const LOOK_MS = 20;
+const CHECK_MS = 20;
 /** A process that does nothing, for example between two requests, is checked less and less often. This is the longest interval. */
-const LOOK_MAX_MS = 320;
+const CHECK_MAX_MS = 320;
 /** The unit of times in /proc: USER_HZ is 100. */
 const TICK_MS = 10;
 
 /**
- * Starts git at normal priority, and lowers it for git and its children once they have used `youngMs` of processor time. So short work does
- * not wait for long work, whoever requested either (S137).
+ * Starts git at normal priority, and lowers the priority of git and its children once they have used `youngMs` of processor time. So short
+ * work does not wait for long work (S137).
  */
-function age(pid: number, niceness: Niceness, youngMs: number): () => void {
+function lowerPriorityLater(pid: number, niceness: Niceness, youngMs: number): () => void {
   let before = 0;
-  const look = (afterMs: number) => {
+  const check = (afterMs: number) => {
     const family = [pid, ...childrenOf(pid)];
     const used = family.reduce((sum, each) => sum + usedMs(each), 0);
     if (used >= youngMs) for (const each of family) lowerPriority(each, niceness);
-    else lookAfter(used > before ? LOOK_MS : Math.min(afterMs * 2, LOOK_MAX_MS));
+    else checkAfter(used > before ? CHECK_MS : Math.min(afterMs * 2, CHECK_MAX_MS));
     before = used;
   };
-  const lookAfter = (afterMs: number) => {
-    timer = setTimeout(look, afterMs, afterMs);
+  const checkAfter = (afterMs: number) => {
+    timer = setTimeout(check, afterMs, afterMs);
   };
   let timer: NodeJS.Timeout | undefined;
-  if (youngMs > 0) lookAfter(LOOK_MS);
-  else look(0);
+  if (youngMs > 0) checkAfter(CHECK_MS);
+  else check(0);
   return () => clearTimeout(timer);
 }
 
-/** Includes its children that have ended. @returns YOUNG_MS where the system does not tell, so that the priority is lowered at once */
+/** Includes children that have ended. @returns YOUNG_MS on systems without /proc, so that the priority is lowered at once */
 function usedMs(pid: number): number {
   const ticks = readProcess(`${pid}/stat`).split(") ").at(-1)?.split(" ").slice(11, 15);
   return ticks?.length ? ticks.reduce((sum, each) => sum + Number(each), 0) * TICK_MS : YOUNG_MS;

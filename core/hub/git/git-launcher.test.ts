@@ -90,7 +90,7 @@ test("S137 even without a priority of its own, git yields once it has used some 
   await closed(busy);
 });
 
-test("60 concurrent questions each get their own whole input, and each answer goes to its caller", async () => {
+test("60 concurrent commands each get their whole input, and each output goes to its caller", async () => {
   const contents = Array.from({ length: 60 }, (_, at) => randomBytes(at === 7 ? 9 * 1024 ** 2 : 1 + at * 997));
   const ids = await Promise.all(
     contents.map(async (input) => (await runGit(path, ["hash-object", "-w", "--stdin"], { input })).toString().trim()),
@@ -173,7 +173,7 @@ test("a connection that nobody waits for is closed", async () => {
   expect(await Promise.race([buffer(socket), delay(LAUNCH_MAX_MS / 2, "open")])).toHaveLength(0);
 });
 
-test("when the launcher is killed, what it has started fails, and git goes on starting", async () => {
+test("when the launcher is killed, the processes that it has started fail, and git can still be started", async () => {
   const child = await spawnGit(path, ["cat-file", "--batch"]);
   child.stderr.resume();
   child.stdout.resume();
@@ -186,7 +186,7 @@ test("when the launcher is killed, what it has started fails, and git goes on st
   expect((await runGit(path, ["version"])).toString()).toMatch(/^git version/);
 });
 
-test("when the launcher dies with git about to start, git starts all the same", async () => {
+test("when the launcher dies just before git starts, git is started nevertheless", async () => {
   const child = await spawnGit(path, ["cat-file", "--batch"]);
   child.stderr.resume();
   child.stdout.resume();
@@ -201,7 +201,7 @@ test("when the launcher dies with git about to start, git starts all the same", 
   await expect.poll(() => gitLauncher(), { timeout: 10_000 }).toBeDefined();
 });
 
-test("a launcher that cannot start is tried again", async () => {
+test("a launcher that cannot start is started again later", async () => {
   const folder = await mkdtemp(join(tmpdir(), "full-"));
   const launcher = gitLauncher();
   const own = process.env.TMPDIR;
@@ -216,16 +216,16 @@ test("a launcher that cannot start is tried again", async () => {
   expect(gitLauncher()).not.toBe(launcher);
 });
 
-test("as many at once as a busy process lets wait", async () => {
+test("a busy process accepts the connections of many starts later", async () => {
   const versions = Promise.all(Array.from({ length: 250 }, () => runGit(path, ["version"])));
   await delay(0);
-  // Nothing is accepted meanwhile.
+  // The process is blocked and accepts nothing.
   const until = Date.now() + 500;
   while (Date.now() < until);
   expect(await versions).toHaveLength(250);
 }, 60_000);
 
-test("when it is stopped, so is what it has started", async () => {
+test("when the launcher is stopped, so are the processes that it has started", async () => {
   const child = await spawnGit(path, ["cat-file", "--batch"]);
   stop();
   await expect.poll(() => isAlive(child.pid), { timeout: 10_000 }).toBe(false);
@@ -234,7 +234,7 @@ test("when it is stopped, so is what it has started", async () => {
   expect(gitLauncher()).toBeDefined();
 });
 
-test("leftovers of a killed process are removed when another starts, and none of a live one", async () => {
+test("leftovers of a killed process are removed when another one starts, and those of a live process stay", async () => {
   const script = `import { createServer } from "node:net"; createServer().listen(process.argv[1], () => console.log("listening"));`;
   const [killed, alive] = await Promise.all(
     ["killed", "alive"].map(async (name) => {

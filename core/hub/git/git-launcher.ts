@@ -9,7 +9,14 @@ import { join } from "node:path";
 import { childEnvironment } from "../../env.ts";
 import { log } from "../../log.ts";
 import { sourcePath } from "../../source-path.ts";
-import { type Asked, type GitCommand, type GitProcess, LAUNCH_MAX_MS, LaunchedGit, type Told } from "./launched-git.ts";
+import {
+  type GitCommand,
+  type GitProcess,
+  LAUNCH_MAX_MS,
+  LaunchedGit,
+  type LauncherReport,
+  type LauncherRequest,
+} from "./launched-git.ts";
 
 const DIRECTORY_PREFIX = "keyhook-git-";
 const SOCKET = "streams";
@@ -20,7 +27,7 @@ const BACKLOG = 4_096;
 /** How many starts the launcher is asked for at once. Each makes three connections, far fewer than may wait for this process. */
 const STARTING_MAX = 64;
 
-/** The launcher has ended: git has to be started another way. */
+/** The launcher has ended: git has to be started directly. */
 export class LauncherEnded extends Error {
   override name = "LauncherEnded";
   override message = "the launcher of git ended";
@@ -57,10 +64,10 @@ export class GitLauncher {
   }
 
   private constructor(onEnd: (error: Error) => void) {
-    // Only this user may enter it.
+    // Only this user can access it.
     this.#directory = mkdtempSync(join(tmpdir(), DIRECTORY_PREFIX));
     const socketPath = join(this.#directory, SOCKET);
-    this.#server = createServer((socket) => this.#take(socket)).listen({ path: socketPath, backlog: BACKLOG });
+    this.#server = createServer((socket) => this.#accept(socket)).listen({ path: socketPath, backlog: BACKLOG });
     this.#server.unref();
     this.#process = spawn(
       process.execPath,
@@ -72,10 +79,10 @@ export class GitLauncher {
     );
     this.#process.unref();
     this.#process.channel?.unref();
-    this.#process.on("message", (told: Told) => {
+    this.#process.on("message", (report: LauncherReport) => {
       this.#heardAt = Date.now();
-      if (this.#starting.delete(told.id)) this.#startWaiting();
-      this.#launches.get(told.id)?.hear(told);
+      if (this.#starting.delete(report.id)) this.#startWaiting();
+      this.#launches.get(report.id)?.handleReport(report);
     });
     const end = (error: Error) => {
       onEnd(error);
@@ -116,19 +123,19 @@ export class GitLauncher {
     this.#end(new LauncherEnded());
   }
 
-  #ask(asked: Asked): void {
+  #ask(request: LauncherRequest): void {
     // If it cannot be sent, the launcher is ending, and every launch learns of that.
-    if (this.#process.connected) this.#process.send(asked, () => undefined);
+    if (this.#process.connected) this.#process.send(request, () => undefined);
   }
 
   #end(error: Error): void {
     this.#server.close();
     rmSync(this.#directory, { recursive: true, force: true });
-    for (const launched of [...this.#launches.values()]) launched.lose(error);
+    for (const launched of [...this.#launches.values()]) launched.launcherEnded(error);
   }
 
   /** Reads the first line of a connection, which names the process and the stream. */
-  #take(socket: Socket): void {
+  #accept(socket: Socket): void {
     let header = Buffer.alloc(0);
     const timer = setTimeout(() => socket.destroy(), LAUNCH_MAX_MS);
     // Git may end before it has read everything; the writer learns of that from git's exit status.
@@ -144,7 +151,7 @@ export class GitLauncher {
       const [id = "", number] = header.toString("latin1", 0, Math.max(0, end)).split(" ");
       if (header.length > end + 1) socket.unshift(header.subarray(end + 1));
       const launched = this.#launches.get(id);
-      if (launched) launched.take(Number(number), socket);
+      if (launched) launched.attach(Number(number), socket);
       else socket.destroy();
     };
     socket.on("readable", read).once("close", () => clearTimeout(timer));
@@ -157,7 +164,7 @@ const keeper = globalThis as typeof globalThis & { keyhookGitLauncher?: GitLaunc
 /** From now on this process starts git through a launcher, and directly only while there is none. @returns a function that stops it */
 export async function startGitLauncher(): Promise<() => void> {
   let isStopped = false;
-  const tryAgain = (error: unknown) => {
+  const restartLater = (error: unknown) => {
     keeper.keyhookGitLauncher = undefined;
     if (isStopped) return;
     log().error({ err: error }, "this process starts git itself until its launcher runs again");
@@ -165,9 +172,9 @@ export async function startGitLauncher(): Promise<() => void> {
   };
   const start = async () => {
     try {
-      keeper.keyhookGitLauncher = await GitLauncher.start(tryAgain);
+      keeper.keyhookGitLauncher = await GitLauncher.start(restartLater);
     } catch (error) {
-      tryAgain(error);
+      restartLater(error);
     }
   };
   await start();
@@ -182,15 +189,15 @@ export async function startGitLauncher(): Promise<() => void> {
 }
 
 /** A socket that is being created refuses connections for a moment. */
-const MAKING_MS = 60_000;
+const CREATING_MS = 60_000;
 
-/** Removes what killed processes left behind: nobody listens on their sockets. */
+/** Removes the directories of killed processes: nobody listens on their sockets. */
 async function removeLeftDirectories(): Promise<void> {
   for (const name of await readdir(tmpdir())) {
     if (!name.startsWith(DIRECTORY_PREFIX)) continue;
     const directory = join(tmpdir(), name);
     const made = await stat(directory).catch(() => undefined);
-    if (!made || Date.now() - made.mtimeMs < MAKING_MS || !(await isDeserted(join(directory, SOCKET)))) continue;
+    if (!made || Date.now() - made.mtimeMs < CREATING_MS || !(await isDeserted(join(directory, SOCKET)))) continue;
     await rm(directory, { recursive: true, force: true });
   }
 }

@@ -10,7 +10,7 @@ const GB = 1_000_000_000;
 const WINDOW_SECONDS = 30 * 24 * 3_600;
 const KIB = 1024;
 
-/** The storage for an author's proposals to one owner: no push of theirs may be larger. */
+/** The storage for an author's proposals to one owner: no push by the author may be larger. */
 export const authorShare = async (owner: StorageOwner): Promise<number> =>
   shareOf((await quotaOf(owner)) ?? Number.POSITIVE_INFINITY) / 4;
 
@@ -23,8 +23,8 @@ export const proposalRefusal = ({ handle }: StorageOwner, what: string): Service
   );
 
 /**
- * Reserves storage for a contribution of an actor who may only propose. It uses the owner's storage, so a stranger could fill that up and
- * block the owner's own pushes: proposals get a small share per 30 days (decision 076), per repository, per author and per owner.
+ * Reserves storage for a contribution of an actor who may only propose changes. A proposal uses the owner's storage, so a stranger could
+ * fill it and block the owner's own pushes: proposals get a small share per 30 days (decision 076), per repository, per author and per owner.
  * @throws ServiceError `storage_full`, without the owner's numbers
  */
 export async function holdProposal(actor: Actor, { id, owner }: Repo, bytes: number, what: string): Promise<Hold> {

@@ -16,13 +16,13 @@ export type GitCommand = {
   cwd: string;
   env: NodeJS.ProcessEnv;
   niceness?: Niceness | undefined;
-  /** Whether its priority is lowered at once, and not when it has used some processor time. */
+  /** Whether its priority is lowered at once, instead of after it has used some processor time. */
   isLong?: boolean | undefined;
 };
 
-/** Messages to the launcher's process (Asked) and from it (Told). */
-export type Asked = { id: string } & (GitCommand | { kill: NodeJS.Signals });
-export type Told = { id: string } & (
+/** Messages to the launcher's process (LauncherRequest) and from it (LauncherReport). */
+export type LauncherRequest = { id: string } & (GitCommand | { kill: NodeJS.Signals });
+export type LauncherReport = { id: string } & (
   | { pid: number }
   | { status: number | null; signal: NodeJS.Signals | null }
   | { failure: string }
@@ -31,7 +31,7 @@ export type Told = { id: string } & (
 /** How long the launcher may take to start git. */
 export const LAUNCH_MAX_MS = 10_000;
 
-const notInTime = () =>
+const startTimedOut = () =>
   new ServiceError("unavailable", "Git did not start in time. Try again in a moment.", { retryAfterSeconds: 5 });
 
 /** A git process that the launcher starts, with the events and properties of Node's own child processes. */
@@ -53,11 +53,11 @@ export class LaunchedGit extends EventEmitter {
     this.#ask = ask;
     this.#timer = setTimeout(() => {
       this.emit("late");
-      this.#refuse(notInTime());
+      this.#refuse(startTimedOut());
     }, LAUNCH_MAX_MS);
     this.#signal = signal;
     signal?.addEventListener("abort", this.#abort);
-    // Those who do not listen learn of it when git ends.
+    // Callers without a listener learn of the error from git's exit.
     this.on("error", () => undefined);
   }
 
@@ -80,24 +80,24 @@ export class LaunchedGit extends EventEmitter {
     return !this.#isOver;
   }
 
-  take(number: number, stream: Socket): void {
+  attach(number: number, stream: Socket): void {
     this.stdio[number] = stream;
-    // Git never writes to stdin. Only the end of the stream comes.
+    // Git never writes to stdin: only the end of the stream arrives.
     if (number === 0) stream.resume();
     stream.once("close", () => this.#closeIfDone());
     this.#startIfReady();
   }
 
-  hear(told: Told): void {
-    if ("pid" in told) {
-      this.pid = told.pid;
+  handleReport(report: LauncherReport): void {
+    if ("pid" in report) {
+      this.pid = report.pid;
       this.#startIfReady();
-    } else if ("status" in told) this.#exit(told.status, told.signal);
-    else if (!this.#hasStarted) this.#refuse(new Error(told.failure));
+    } else if ("status" in report) this.#exit(report.status, report.signal);
+    else if (!this.#hasStarted) this.#refuse(new Error(report.failure));
   }
 
-  /** The launcher is gone, so nobody reports git's exit. Without its streams git does end. */
-  lose(error: Error): void {
+  /** The launcher is gone, so nobody reports git's exit. Git ends because its streams are closed. */
+  launcherEnded(error: Error): void {
     if (!this.#hasStarted) this.#refuse(error);
     for (const stream of this.stdio) stream?.destroy();
     this.#exit(null, "SIGKILL");
@@ -117,8 +117,8 @@ export class LaunchedGit extends EventEmitter {
 
   readonly #abort = () => {
     const reason = this.#signal?.reason;
-    // If a deadline passes meanwhile, that is not our failure: git was late.
-    if (!this.#hasStarted) return this.#refuse(reason?.name === "TimeoutError" ? notInTime() : reason);
+    // A deadline that passes before git has started is not an internal error: git was late.
+    if (!this.#hasStarted) return this.#refuse(reason?.name === "TimeoutError" ? startTimedOut() : reason);
     this.kill();
     this.emit("error", reason);
   };

@@ -20,7 +20,7 @@ export type Niceness = number | "idle";
 /**
  * Lowers the priority of a process and its threads. `idle` is the scheduling policy SCHED_IDLE: beside many processes at niceness 19, one
  * request may wait behind another, because the scheduler considers the cores of those processes busy. An `idle` process also gets only half
- * of the cores: a core without any takes over what waits on another core. Without util-linux `idle` is niceness 19.
+ * of the cores: the other cores take over the processes that wait behind it. Without util-linux `idle` is niceness 19.
  */
 export function lowerPriority(pid: number, niceness: Niceness): void {
   for (const thread of threadsOf(pid)) {
@@ -35,10 +35,10 @@ export function lowerPriority(pid: number, niceness: Niceness): void {
   run("taskset", ["--all-tasks", "--cpu-list", "--pid", halfOfCores(), `${pid}`]);
 }
 
-/** As `lowerPriority`, for a process and all that it has started. What these start later inherits it. */
+/** As `lowerPriority`, for a process and all its descendants. Processes that they start later inherit the priority. */
 export function lowerPriorityOfFamily(pid: number, niceness: Niceness): void {
   const family = [pid];
-  // It grows meanwhile.
+  // The list grows during the loop.
   for (const one of family) family.push(...childrenOf(one));
   for (const one of family) lowerPriority(one, niceness);
 }
@@ -47,7 +47,7 @@ function run(command: string, args: readonly string[]): void {
   spawn(command, args, { stdio: "ignore" }).on("error", () => undefined);
 }
 
-/** The last half of the cores that this process may use, at least one. A container may have fewer cores than it may choose from. */
+/** The last half of the cores that this process may use, at least one. A container's CPU limit may be below the number of its cores. */
 function halfOfCores(): string {
   const count = Math.max(1, Math.floor(availableParallelism() / 2));
   return coresAllowedTo(process.pid).slice(-count).join(",");

@@ -9,15 +9,15 @@ const cores = availableParallelism();
 export const REQUEST_MEMORY_BYTES = 128 * 1024;
 export const requestMemory = fairQueue({ name: "git_request_memory", slots: 256 });
 
-/** Requests of fetches that get no memory: they are on disk while they arrive and are answered. */
+/** Requests of fetches that get no memory: they are stored on disk until they have been answered. */
 export const largeRequests = fairQueue({ name: "git_large_requests", slots: 16 });
 
 /** Clones and fetches. A client may take as long as it needs to read the response. */
 export const fetches = fairQueue({ name: "git_fetches", slots: Math.max(48, cores * 12), waitMaxMs: 30_000 });
 
 /**
- * Pushes have a separate queue, so that pushes and fetches do not block each other. All pushes are signed in. They wait longer than a slow
- * push may keep its slot (PUSH_WANTED_GRACE_MS).
+ * Pushes have a separate queue, so that pushes and fetches do not block each other. All pushes are authenticated. They wait longer than a
+ * slow push may keep its slot (PUSH_WANTED_GRACE_MS).
  */
 export const pushes = fairQueue({ name: "git_pushes", slots: Math.max(24, cores * 6), waitMaxMs: 90_000 });
 

@@ -5,7 +5,7 @@ import { findRepo } from "../repos/find-repo.ts";
 import { commitTo, someRepo } from "../testing/repos.ts";
 import { openRepository, repositoryPath } from "./repository.ts";
 
-test("a repository with content whose folder is not on this machine is unavailable, and not made anew", async () => {
+test("a repository with content whose folder is not on this machine is unavailable, and not created again", async () => {
   const ada = await signedInPerson();
   const empty = await someRepo(ada);
   await commitTo(empty, ada, { "a.txt": "1" });

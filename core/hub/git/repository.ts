@@ -12,8 +12,8 @@ export function repositoryPath(repoId: string): string {
 }
 
 /**
- * The bare repository of a repo, created if it does not exist: a process killed between the row and the folder leaves nothing to
- * repair.
+ * The bare repository of a repo, created if it does not exist: if a process is killed after creating the row and before the folder, nothing
+ * needs to be repaired.
  * @throws ServiceError `conflict` for one that another platform hosts; `unavailable` if it had content, which is not on this machine's disk
  */
 export async function openRepository({

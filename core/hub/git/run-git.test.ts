@@ -15,7 +15,7 @@ test("S138 git that takes too long is ended, which is not a server error", async
   await expect(running).rejects.toMatchObject({ name: "ServiceError", code: "unavailable", retryAfterSeconds: 60 });
 });
 
-test("S138 nor is git that has used up its processor time, which what somebody has pushed decides", {
+test("S138 git that has used up its processor time is not a server error either: pushed content decides how much it needs", {
   timeout: 60_000,
 }, async () => {
   const path = await mkdtemp(join(tmpdir(), "busy-"));

@@ -10,7 +10,7 @@ import { gitLauncher, LauncherEnded } from "./git-launcher.ts";
 import type { GitCommand, GitProcess } from "./launched-git.ts";
 import { lowerPriority, lowerPriorityOfFamily, type Niceness } from "./linux-process.ts";
 
-/** A git command that failed; `stderr` has git's own words, for logs and for code, not for people. */
+/** A git command that failed; `stderr` has git's own message, for logs and code, not for users. */
 export class GitFailed extends Error {
   override name = "GitFailed";
   readonly status: number | null;
@@ -23,7 +23,7 @@ export class GitFailed extends Error {
   }
 }
 
-/** The environment in which git reads both what has arrived in a folder and what existed before. */
+/** The environment in which git reads both the objects of a quarantine and those of the repository. */
 export const quarantined = (path: string, quarantine: string) => ({
   GIT_OBJECT_DIRECTORY: quarantine,
   GIT_ALTERNATE_OBJECT_DIRECTORIES: join(path, "objects"),
@@ -88,10 +88,10 @@ const settings = [
 
 export type SpawnOptions = {
   env?: Record<string, string>;
-  /** `name=value`; overrides what is fixed here. */
+  /** `name=value`; overrides the fixed settings. */
   config?: readonly string[];
   signal?: AbortSignal;
-  /** Limits time and memory, for commands that read what somebody has sent. */
+  /** Limits time and memory, for commands that read untrusted data. */
   isLimited?: boolean;
   /** The limit of its address space, if it is limited. */
   memoryMiB?: number;
@@ -117,7 +117,7 @@ const CPU_SECONDS = 600;
 const LIMITED_GIT = sourcePath("core/hub/git/limited-git");
 
 /**
- * Starts git on a bare repository; nothing else does. Arguments never pass through a shell.
+ * Starts git on a bare repository. Nothing else starts git. Arguments never pass through a shell.
  * @throws ServiceError `unavailable` when this process has too many files open
  */
 export async function spawnGit(directory: string, args: readonly string[], options: SpawnOptions = {}): Promise<GitProcess> {
@@ -153,7 +153,7 @@ async function spawnHere(
   const stdio = ["pipe", "pipe", "pipe", ...(hasChannel ? (["pipe"] as const) : [])] as const;
   const child = spawn(command, args, { cwd, env, signal, stdio: [...stdio] }) as ChildProcessWithoutNullStreams;
   if (niceness && child.pid !== undefined) lowerPriority(child.pid, niceness);
-  // Without a listener an error would end this process. A caller that listens too late learns of it when git closes.
+  // Without a listener an error would end this process. A caller that listens too late learns of the error when git closes.
   child.on("error", () => undefined);
   const hasStreams = Boolean(child.stdout);
   try {
@@ -196,12 +196,12 @@ export async function runGit(directory: string, args: readonly string[], options
   child.stderr.on("data", (chunk: Buffer) => {
     if (stderr.length < STDERR_MAX_CHARACTERS) stderr += chunk.toString("utf8");
   });
-  // A command that ends before it has read everything is judged by its status.
+  // For a command that ends before it has read everything, only its status counts.
   child.stdin.on("error", () => undefined);
   if (input === undefined || typeof input === "string" || input instanceof Uint8Array) child.stdin.end(input);
   else input.pipe(child.stdin);
   const status = await new Promise<number | null>((resolve, reject) => {
-    // Content that somebody pushed can take git very long: that is not our failure.
+    // Pushed content can take git very long, which is not an internal error.
     child.once("error", (error) => reject(limit.signal.aborted ? new RanOutOfTime(error) : error));
     child.once("close", resolve);
   }).finally(() => clearTimeout(timer));
@@ -213,8 +213,8 @@ export async function runGit(directory: string, args: readonly string[], options
 }
 
 /**
- * The lines that a git command writes, in portions: for output that grows with what somebody has sent, which as one text would fill memory
- * and block the event loop. The command ends when its reader stops reading.
+ * The lines that a git command writes, in portions: for output that grows with the pushed data, which as one text could fill memory and block
+ * the event loop. The command ends when its reader stops reading.
  * @throws GitFailed; RanOutOfTime
  */
 export async function* gitLines(

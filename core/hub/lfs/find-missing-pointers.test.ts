@@ -5,7 +5,7 @@ import { anonymous } from "../../access/actor.ts";
 import { signedInPerson } from "../../accounts/testing/people.ts";
 import { openRepository } from "../git/repository.ts";
 import { runGit } from "../git/run-git.ts";
-import { judgeArrival } from "../git/smart-http/judge-arrival.ts";
+import { checkArrival } from "../git/smart-http/check-arrival.ts";
 import type { Repo } from "../repos/repo.ts";
 import { someRepo } from "../testing/repos.ts";
 import { findMissingPointers, MISSING_MAX } from "./find-missing-pointers.ts";
@@ -52,7 +52,7 @@ test("pointers are found among many files, up to a limit", async () => {
 });
 
 describe("S137 a push of very many objects", () => {
-  test("is looked through without holding up others", async () => {
+  test("is searched without blocking others", async () => {
     const list = ["cat-file", "--batch-all-objects", "--batch-check=%(objecttype) %(objectsize) %(objectname)"];
     const listing = (await runGit(path, list)).toString("latin1");
     const before = cpuMs();
@@ -72,9 +72,9 @@ describe("S137 a push of very many objects", () => {
   test("is refused if there are more than a million, with advice", async () => {
     const arrival = { quarantine: undefined, large: [], unpackedBytes: 0, isUnreadable: false };
     expect(
-      await judgeArrival({ path, repoId: repo.id, actor: anonymous }, { ...arrival, objects: 1_000_000 }, []),
+      await checkArrival({ path, repoId: repo.id, actor: anonymous }, { ...arrival, objects: 1_000_000 }, []),
     ).toBeUndefined();
-    expect(await judgeArrival({ path, repoId: repo.id, actor: anonymous }, { ...arrival, objects: 1_000_001 }, [])).toEqual({
+    expect(await checkArrival({ path, repoId: repo.id, actor: anonymous }, { ...arrival, objects: 1_000_001 }, [])).toEqual({
       reason: "too many objects",
       messages: [expect.stringContaining("has 1,000,001 objects, but at most 1,000,000"), expect.stringContaining("git push")],
     });

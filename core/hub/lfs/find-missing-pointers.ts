@@ -9,10 +9,10 @@ const POINTER_MIN_BYTES = 100;
 /** For one run of git, which prints some 2 MB for them. */
 const BLOBS_AT_ONCE = 2_000;
 const LIST_TIMEOUT_MS = 300_000;
-/** As for the push (receive-pack.ts); the hook has looked at each object within 20 seconds of processor time. */
+/** As for the push (receive-pack.ts). The hook has examined each object within 20 seconds of processor time. */
 const LIMITS = { isLimited: true, niceness: 10, cpuSeconds: 60 } as const;
 
-/** The search ends after this many missing ones, or more proposed ones than a pull request may have. */
+/** The search ends after this many missing pointers, or after more proposed ones than a user may have. */
 export const MISSING_MAX = 1_000;
 
 /** A pointer in git. */
@@ -50,7 +50,7 @@ export async function* findPointers(path: string, quarantine: string, limits: Li
 
 type Limits = Pick<GitOptions, "timeoutMs" | "isLimited" | "niceness" | "cpuSeconds">;
 
-/** In batches: a push may contain a million objects (judge-arrival.ts), whose names must neither fill memory nor block others (S137). */
+/** In batches: a push may contain a million objects (check-arrival.ts), whose names must neither fill memory nor block others (S137). */
 async function* listSmallBlobs(path: string, quarantine: string, limits: Limits): AsyncGenerator<string[]> {
   let blobs: string[] = [];
   const output = gitLines(

@@ -35,7 +35,7 @@ const leftovers = () => db().lfsLeftover.count();
 test("an upload that deadlocks with the deletion of its repository gets a 404", async () => {
   const [repo, other] = [await someRepo(ada), await someRepo(ada)];
   await storedIn(repo, other);
-  // As when an account is deleted: each repository changes what its owner uses, and the next one is an upload's at this moment.
+  // As when an account is deleted: the deletion of each repository locks its owner's usage, and an upload has locked the next repository.
   const deleteRepo = ({ id }: { id: string }) => `delete from repo where id = '${id}'`;
   const upload = deadlock<unknown>(deleteRepo(other), () => storedIn(repo), deleteRepo(repo));
   await expect(upload).rejects.toMatchObject({ code: "not_found" });
@@ -59,7 +59,7 @@ describe("the sweep", () => {
     expect(existsSync(fileOf(shared))).toBe(false);
   });
 
-  test("leaves what was uploaded anew meanwhile", async () => {
+  test("leaves content that was uploaded again in the meantime", async () => {
     const [gone, other] = [await someRepo(ada), await someRepo(ada)];
     const content = randomBytes(100);
     const object = { oid: createHash("sha256").update(content).digest("hex"), size: content.length };
@@ -98,7 +98,7 @@ describe("in a bucket", () => {
   });
   afterAll(() => bucket.stop());
 
-  test("the sweep removes objects and gives up parts; what the bucket refuses stays on the list", async () => {
+  test("the sweep removes objects and aborts uploads in parts; objects that the bucket does not delete stay on the list", async () => {
     const repo = await someRepo(ada);
     await storedIn(repo);
     await db().repo.delete({ where: { id: repo.id } });

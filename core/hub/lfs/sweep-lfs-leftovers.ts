@@ -25,7 +25,7 @@ export async function sweepLfsLeftovers(stopping: AbortSignal, now = new Date())
   return (abandoned ?? 0) + (await removeLeftovers(before, stopping));
 }
 
-/** A step that fails is tried again by the next sweep: the others do not wait for it. */
+/** A step that fails is tried again by the next sweep, and does not stop the other steps. */
 async function attempt<T>(what: string, step: () => Promise<T>): Promise<T | undefined> {
   return step().catch((err: unknown) => {
     log().warn({ err }, `a sweep of large files cannot remove ${what}`);
@@ -76,7 +76,7 @@ async function forgetUnnamedXorbs(now: Date): Promise<void> {
 
 const ROWS_AT_ONCE = 1_000;
 
-/** Removes what describes the files of deleted repositories, a thousand rows at a time. What their xorbs took in storage is a leftover then. */
+/** Removes the rows that describe the files of deleted repositories, a thousand at a time. The content of their xorbs becomes a leftover. */
 async function forgetDeletedRepos(stopping: AbortSignal): Promise<void> {
   for (const { repoId } of await db().xetRemoval.findMany({ orderBy: { createdAt: "asc" } })) {
     await attempt(`the files of the deleted repository ${repoId}`, () => forgetDeletedRepo(repoId, stopping));
@@ -99,7 +99,7 @@ async function forgetDeletedRepo(repoId: string, stopping: AbortSignal): Promise
 function removeLeftover(location: string, before: Date): Promise<boolean> {
   return db().$transaction(async (tx) => {
     await lockLfsLocation(tx, location);
-    // Locks the row too: a deletion that notes the same leftover again does not take the location's lock.
+    // Locks the row too: a deletion that records the same leftover again does not take the location's lock.
     const [leftover] = await tx.$queryRaw<{ uploadId: string | null; holdId: string | null }[]>`
       SELECT upload_id AS "uploadId", hold_id AS "holdId" FROM lfs_leftover
         WHERE location = ${location} AND created_at < ${before} FOR UPDATE`;

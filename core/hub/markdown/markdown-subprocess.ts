@@ -8,14 +8,14 @@ import type { MarkdownContext } from "./resolve-addresses.ts";
 import { toSafeTree } from "./to-safe-tree.ts";
 
 /** Markdown to render, or code to highlight. For both there are short texts that keep a parser busy for hours. */
-export type ToLayOut = { text: string; context: MarkdownContext } | { code: string; language: string };
+export type RenderRequest = { text: string; context: MarkdownContext } | { code: string; language: string };
 
 const lowlight = createLowlight(common);
 
-answerInSubprocess((asked: ToLayOut): string => {
-  if ("code" in asked) return toHtml(lowlight.highlight(asked.language, asked.code));
-  const tree = toSafeTree(withoutFrontMatter(asked.text), asked.context);
-  drawForPage(tree);
+answerInSubprocess((request: RenderRequest): string => {
+  if ("code" in request) return toHtml(lowlight.highlight(request.language, request.code));
+  const tree = toSafeTree(withoutFrontMatter(request.text), request.context);
+  adaptForPage(tree);
   return toHtml(tree);
 });
 
@@ -23,7 +23,7 @@ answerInSubprocess((asked: ToLayOut): string => {
 const HTML_MAX_CHARACTERS = 2 * 1024 * 1024;
 
 /**
- * Serializes a sanitized tree as the HTML standard says. React would create an object of each element for the page, and another for the
+ * Serializes a sanitized tree as the HTML standard specifies. React would create an object for each element of the page, and another for the
  * browser's scripts: half a second of the event loop for a README of 48,000 nodes.
  * @throws Error if it is too large for a page
  */
@@ -33,11 +33,11 @@ function toHtml(tree: Root): string {
   return html;
 }
 
-/** Adapts a sanitized tree to the page: the keyboard reaches whatever scrolls, and a checkbox is an image, not a control. */
-function drawForPage(parent: Root | Element): void {
+/** Adapts a sanitized tree to the page: the keyboard reaches every scrolling region, and a checkbox is an image, not a control. */
+function adaptForPage(parent: Root | Element): void {
   parent.children = (parent.children as ElementContent[]).map((child) => {
     if (child.type !== "element") return child;
-    drawForPage(child);
+    adaptForPage(child);
     if (child.tagName === "pre") child.properties.tabIndex = 0;
     if (child.tagName === "table") return scrolling(child);
     if (child.tagName === "input") return taskBox(child.properties.checked === true);

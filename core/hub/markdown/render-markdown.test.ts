@@ -10,7 +10,7 @@ const place = { base: "/datasets/ada/tides", revision: "feature/x", folder: "doc
 /** All elements that a browser creates from the rendered text, outer before inner. */
 async function elementsOf(text: string, at = place): Promise<Element[]> {
   const html = await renderMarkdown(text, at);
-  if (html === undefined) throw new Error("it was not laid out");
+  if (html === undefined) throw new Error("it was not rendered");
   const found: Element[] = [];
   const visit = (node: Nodes) => {
     if (node.type === "element") found.push(node);

@@ -1,6 +1,6 @@
 import { contentKey, Remembered } from "../../subprocesses/remembered.ts";
 import { type Outcome, SubprocessPool, type SubprocessPoolOptions } from "../../subprocesses/subprocess-pool.ts";
-import type { ToLayOut } from "./markdown-subprocess.ts";
+import type { RenderRequest } from "./markdown-subprocess.ts";
 import type { MarkdownContext } from "./resolve-addresses.ts";
 
 const MARKDOWN_MAX_CHARACTERS = 1024 * 1024;
@@ -21,7 +21,7 @@ const markdown = keeper.keyhookMarkdown;
 
 function newMarkdown() {
   const pool = (options: Pick<SubprocessPoolOptions, "name" | "subprocesses" | "cpuMaxMs" | "niceness">) =>
-    new SubprocessPool<ToLayOut, SafeHtml>({
+    new SubprocessPool<RenderRequest, SafeHtml>({
       ...options,
       module: "core/hub/markdown/markdown-subprocess.ts",
       memoryMaxMb: 256,
@@ -42,7 +42,7 @@ function newMarkdown() {
 export async function renderMarkdown(text: string, context: MarkdownContext = {}): Promise<SafeHtml | undefined> {
   if (text.length > MARKDOWN_MAX_CHARACTERS) return undefined;
   const { base = "", revision = "", folder = "", idPrefix = "" } = context;
-  return layOut(
+  return render(
     { text, context },
     { content: contentKey(text), key: contentKey(text, base, revision, folder, idPrefix), within: base },
   );
@@ -55,7 +55,7 @@ export async function renderMarkdown(text: string, context: MarkdownContext = {}
  */
 export async function renderCode(code: string, language: string): Promise<SafeHtml | undefined> {
   const key = contentKey("code", language, code);
-  return layOut({ code, language }, { content: key, key, within: "" });
+  return render({ code, language }, { content: key, key, within: "" });
 }
 
 type Keys = {
@@ -66,7 +66,7 @@ type Keys = {
   within: string;
 };
 
-async function layOut(asked: ToLayOut, { content, key, within }: Keys): Promise<SafeHtml | undefined> {
+async function render(request: RenderRequest, { content, key, within }: Keys): Promise<SafeHtml | undefined> {
   const { quick, slow, html, verdicts } = markdown;
   const known = (): Outcome<SafeHtml> | undefined => {
     const answer = html.get(key);
@@ -75,10 +75,10 @@ async function layOut(asked: ToLayOut, { content, key, within }: Keys): Promise<
     return verdicts.get(content) === "too much" ? "too much" : undefined;
   };
   const knownInQuick = () => known() ?? (verdicts.get(content) ? "too much" : undefined);
-  let outcome = known() ?? knownInQuick() ?? (await quick.ask(asked, { within, known: knownInQuick }));
+  let outcome = known() ?? knownInQuick() ?? (await quick.ask(request, { within, known: knownInQuick }));
   if (outcome === "too much" && verdicts.get(content) !== "too much") {
     verdicts.set(content, "slow", content.length);
-    outcome = await slow.ask(asked, { within, known });
+    outcome = await slow.ask(request, { within, known });
     if (outcome === "too much") verdicts.set(content, "too much", content.length);
   }
   if (outcome === "too large") verdicts.set(key, outcome, key.length);

@@ -81,10 +81,10 @@ function imageOf(image: Element, folder: string, context: MarkdownContext, isInL
     const resolved = inRepository(target, context, "resolve");
     if (resolved) return { ...image, properties: { ...image.properties, src: resolved, alt: words, loading: "lazy" } };
   }
-  const said = { type: "text" as const, value: words || "image" };
-  if (isInLink || !target || !/^https?:$/.test(target.protocol) || target.origin === HERE) return said;
+  const altText = { type: "text" as const, value: words || "image" };
+  if (isInLink || !target || !/^https?:$/.test(target.protocol) || target.origin === HERE) return altText;
   const properties = { href: target.href, rel: ["nofollow", "noopener", "ugc"] };
-  return { type: "element", tagName: "a", properties, children: [said] };
+  return { type: "element", tagName: "a", properties, children: [altText] };
 }
 
 const folderOf = ({ folder = "" }: MarkdownContext): string =>

@@ -17,7 +17,7 @@ const MB = 1_000_000;
 const GB = 1_000 * MB;
 const HOUR_MS = 3_600_000;
 
-/** More than arrives on a line of two gigabits a second: a client that describes more repeats the same chunks again and again (S145). */
+/** More than a line of two gigabits per second delivers: a client that describes more repeats the same chunks again and again (S145). */
 const BYTES_PER_HOUR = 1_000 * GB;
 /** More new content than a shard of the maximum size can describe. */
 const BYTES_PER_SHARD = 200 * GB;
@@ -42,7 +42,7 @@ export class ShardCheck {
   }
 
   /**
-   * Compares everything that a shard says about a file with the repository's data, and reads the file's content.
+   * Compares everything that a shard states about a file with the repository's data, and reads the file's content.
    * @returns undefined for a file that the repository has already
    * @throws ServiceError `invalid_request`, `payload_too_large`, `rate_limited`; as `CheckTurn.pass`
    */
@@ -128,7 +128,7 @@ export class ShardCheck {
   }
 }
 
-/** `cost`: in bytes that take as long. */
+/** `cost`: the number of bytes that take as long to check. */
 function sizeOf({ hash, terms }: ShardFile): { size: number; cost: number } {
   let [size, cost, chunks] = [0, FILE_COST_BYTES, 0];
   for (const term of sizesIn(terms)) {
@@ -152,7 +152,7 @@ function requireLargeChunks(hash: string, chunks: number, bytes: number): void {
 }
 
 const PARTIES_MAX = 10_000;
-/** The time at which each caller will have paid, at this many bytes an hour, for what was checked for it; oldest first. */
+/** The time at which each caller will have paid, at BYTES_PER_HOUR, for the bytes checked for it; oldest first. */
 const paidUntil = new Map<string, number>();
 
 function countBytes(party: string, bytes: number, now = Date.now()): void {

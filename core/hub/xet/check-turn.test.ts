@@ -33,14 +33,14 @@ test("S137 checks that take all slots give them to others in turn, and continue"
   expect(finished).toBe(4);
 });
 
-test("S145 one that takes too long ends only if others wait for its place", async () => {
+test("S145 a check that takes too long ends only if others wait for its place", async () => {
   const late = (yields: () => boolean) => CheckTurn.run(options({ yields, stayMs: -1 }), (turn) => turn.pass());
   await late(() => false);
   await expect(late(() => true)).rejects.toMatchObject({ code: "unavailable", retryAfterSeconds: 60 });
   await expect(CheckTurn.run(options({ yields: () => true }), (turn) => turn.pass())).resolves.toBeUndefined();
 });
 
-test("one whose client has left ends", async () => {
+test("a check whose client has left ends", async () => {
   const gone = AbortSignal.abort(new Error("gone"));
   await expect(CheckTurn.run(options({ signal: gone }), (turn) => turn.pass())).rejects.toThrow("gone");
 });

@@ -50,7 +50,7 @@ export class CheckTurn {
   }
 
   /**
-   * Called where nothing is open that others could need.
+   * Call it where the check holds nothing else that others could need.
    * @throws ServiceError `unavailable` when it has taken too long and others wait; the reason of the signal once it is aborted
    */
   async pass(): Promise<void> {

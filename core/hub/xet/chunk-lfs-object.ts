@@ -17,7 +17,7 @@ import { termEntry } from "./terms.ts";
 /** A row is an owner who has files without known chunks, so that an owner with many files waits for others after each file. */
 export const lfsChunkingTable: LeasedTable = { name: "lfs_chunking", isOpen: "true" };
 
-/** NOTIFY channel; nothing is announced on it: a file's chunks are needed by its next version, and by others soon enough. */
+/** NOTIFY channel; nothing is announced on it, since nothing needs a file's chunks at once. */
 export const LFS_CHUNKING_CHANNEL = "lfs_chunking";
 
 export type DueChunking = { id: string; due_at: Date };
@@ -25,7 +25,7 @@ export type DueChunking = { id: string; due_at: Date };
 type DueObject = { repoId: string; oid: string; size: number; location: string };
 
 /**
- * Finds the chunks of one file that was uploaded by Git LFS (docs/decisions/085): the one of an owner that has been due longest. Afterwards
+ * Finds the chunks of one file that was uploaded by Git LFS (docs/decisions/085): the owner's file that has been due longest. Afterwards
  * it can be read by Xet, and uploads of its next version send only new chunks. The content stays where it is and is not stored again.
  */
 export async function chunkLfsObject({ id: ownerId, due_at: dueAt }: DueChunking, claimId: string): Promise<void> {
@@ -50,7 +50,7 @@ async function chunkObject(object: DueObject): Promise<void> {
     else await record(object, await describeFile(object));
   } catch (err) {
     const isOver = isServiceError(err) && err.code === "gone";
-    log().warn({ err, repo: repoId, oid }, "the chunks of a large file are not known; clients read it by Git LFS");
+    log().warn({ err, repo: repoId, oid }, "the chunks of a large file could not be found; clients read it by Git LFS");
     const chunksDueAt = isOver ? null : new Date(Date.now() + RETRY_MS);
     await db().lfsObject.updateMany({ where: { repoId, oid }, data: { chunksDueAt } });
   }
@@ -67,7 +67,7 @@ async function planNext(ownerId: string, dueAt: Date, claimId: string): Promise<
   const next = rows[0]?.next;
   if (!next)
     await pool().query("DELETE FROM lfs_chunking WHERE id = $1 AND claim_id = $2 AND due_at = $3", [ownerId, claimId, dueAt]);
-  // Behind the others who are due now. The column rounds to milliseconds: rounded up, the owner would not be due at once.
+  // The owner queues behind the others who are due now. The column rounds to milliseconds: rounded up, the owner would not be due at once.
   await pool().query(
     `UPDATE lfs_chunking SET claim_id = NULL, claimed_until = NULL, attempts = 0, due_at = greatest(date_trunc('milliseconds', now()), $3)
       WHERE id = $1 AND claim_id = $2`,
@@ -78,19 +78,19 @@ async function planNext(ownerId: string, dueAt: Date, claimId: string): Promise<
 /** The size of xorbs that clients make. Only the chunks of one are in memory, however large the file is. */
 const XORB = { chunks: 1_024, bytes: 64 * 1024 * 1024 };
 
-/** Makes xorbs of the parts of a file, and describes the file by them. Nothing refers to them until it is recorded. */
+/** Makes xorbs of the parts of a file, and describes the file by them. Nothing refers to them until the file is recorded. */
 async function describeFile({ repoId, oid, size, location }: DueObject): Promise<DescribedFile> {
   const [tree, terms] = [new MerkleTree(), [] as Buffer[]];
   const [xorbHashes, sampled] = [new Set<string>(), new Map<string, string>()];
   let [part, startsAt] = [new PartOfFile(), 0];
   const finish = async () => {
-    const { hash, entries, asked } = part.end();
+    const { hash, entries, queried } = part.end();
     const place = { location, hasHeaders: false, startsAt };
     // A trigger sets the real size.
     await db().xetXorb.createMany({ data: [{ repoId, hash, ...place, sizeBytes: 0, chunks: entries }], skipDuplicates: true });
     terms.push(termEntry({ xorbHash: hash, bytes: part.bytes, start: 0, end: part.count }));
     xorbHashes.add(hash);
-    for (const chunk of asked) if (sampled.size < SAMPLED_MAX) sampled.set(chunk, hash);
+    for (const chunk of queried) if (sampled.size < SAMPLED_MAX) sampled.set(chunk, hash);
     [part, startsAt] = [new PartOfFile(), startsAt + part.bytes];
   };
   for await (const found of splitContent(contentOf(location, size))) {
@@ -99,7 +99,7 @@ async function describeFile({ repoId, oid, size, location }: DueObject): Promise
       const [hash, length] = [entry.subarray(0, HASH_BYTES), entry.readUInt32LE(HASH_BYTES)];
       if (part.count === XORB.chunks || part.bytes + length > XORB.bytes) await finish();
       tree.add(hash, length);
-      part.add(hash, length, { isAsked: startsAt + part.bytes === 0 || isSampled(hash) });
+      part.add(hash, length, { isQueried: startsAt + part.bytes === 0 || isSampled(hash) });
     }
   }
   if (part.count > 0) await finish();
@@ -128,7 +128,7 @@ async function* contentOf(location: string, size: number): AsyncGenerator<Uint8A
 /** A xorb whose chunks are a part of a file, and are not compressed. */
 class PartOfFile {
   bytes = 0;
-  readonly #asked: string[] = [];
+  readonly #queried: string[] = [];
   readonly #tree = new MerkleTree();
   readonly #entries: Buffer[] = [];
 
@@ -136,16 +136,20 @@ class PartOfFile {
     return this.#entries.length;
   }
 
-  /** @param options.isAsked whether clients query it */
-  add(hash: Buffer, length: number, { isAsked }: { isAsked: boolean }): void {
+  /** @param options.isQueried whether clients query it */
+  add(hash: Buffer, length: number, { isQueried }: { isQueried: boolean }): void {
     this.bytes += length;
     this.#tree.add(hash, length);
     this.#entries.push(entryOf(hash, this.bytes + (this.count + 1) * CHUNK_HEADER_BYTES, this.bytes));
-    if (isAsked) this.#asked.push(hashText(hash));
+    if (isQueried) this.#queried.push(hashText(hash));
   }
 
-  end(): { hash: string; entries: Uint8Array<ArrayBuffer>; asked: string[] } {
-    return { hash: hashText(this.#tree.xorbHash()), entries: Uint8Array.from(Buffer.concat(this.#entries)), asked: this.#asked };
+  end(): { hash: string; entries: Uint8Array<ArrayBuffer>; queried: string[] } {
+    return {
+      hash: hashText(this.#tree.xorbHash()),
+      entries: Uint8Array.from(Buffer.concat(this.#entries)),
+      queried: this.#queried,
+    };
   }
 }
 

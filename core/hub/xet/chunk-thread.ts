@@ -10,7 +10,7 @@ import { CHUNK_COST_BYTES, ChunkSplitter, unpackChunk } from "./chunk.ts";
 import { HASH_BYTES, hashChunk } from "./hashes.ts";
 import { ContentSplitter, FOUND_BYTES } from "./split-content.ts";
 
-/** What to do: check a xorb, hash the content of chunks with SHA-256, or split content into chunks. */
+/** The task of a job: check a xorb, hash the content of chunks with SHA-256, or split content into chunks. */
 export type Task = { check: string } | "hash" | "split";
 
 /** A message about a job. The first one has `begin`. One without `step` cancels the job. */

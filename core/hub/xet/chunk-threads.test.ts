@@ -21,7 +21,7 @@ test("a xorb passes unchanged, together with the data about its chunks", async (
   expect(Buffer.from(checked.chunks).subarray(0, 32)).toEqual(hashChunk(chunks[0] as Buffer));
 });
 
-test("of an invalid xorb never yields the last piece", async () => {
+test("the check of an invalid xorb never yields the last piece", async () => {
   const { bytes } = await someXorb(chunks);
   const through: Uint8Array[] = [];
   const checking = async () => {
@@ -32,7 +32,7 @@ test("of an invalid xorb never yields the last piece", async () => {
   expect(Buffer.concat(through).length).toBeLessThan(bytes.length);
 });
 
-test("S145 many jobs at once are each their own, and a wrong one ends by itself", async () => {
+test("S145 many jobs at once do not affect each other, and an invalid one ends alone", async () => {
   const packed = chunks.map((chunk) => packedChunk(chunk, "lz4"));
   const hashed = packed.map((_, at) => hashContent(inPieces(Buffer.concat(packed.slice(at)))));
   const broken = hashContent(inPieces(randomBytes(1_000_000)));

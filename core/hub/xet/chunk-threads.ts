@@ -7,7 +7,7 @@ import type { Answer, FilePart, Question, Task } from "./chunk-thread.ts";
 
 /** Leaves one core for everything else, if there are enough. */
 const THREADS = Math.max(2, Math.min(4, availableParallelism() - 1));
-/** This much of a job is with its thread at a time, and as much again may wait. A message takes as long as hashing a hundred kilobytes. */
+/** A thread processes this much of a job at a time, and as much again may wait. A message takes as long as hashing a hundred kilobytes. */
 const STEP_BYTES = 512 * 1024;
 /** Buffers that the next jobs use: a thousand small files would leave half a gigabyte to the garbage collector. */
 const SPARE_MAX = 8;
@@ -22,7 +22,7 @@ keeper.keyhookChunkThreads ??= { all: new Set(), lastId: 0 };
 const threads = keeper.keyhookChunkThreads;
 
 /**
- * Checks a xorb while it passes the bytes on, in blocks of half a megabyte: written one by one, the pieces in which they arrive take longer.
+ * Checks a xorb while it passes the bytes on, in blocks of half a megabyte: writing the smaller received pieces one by one takes longer.
  * Each block is valid until the next one is requested. The last one comes only after the whole xorb is checked, because a bucket that
  * has all bytes reports success at once.
  * @param checked gets an entry for each chunk at the end
@@ -97,7 +97,7 @@ class ChunkJob {
   }
 
   /**
-   * Sends a step to the thread whenever one is full and there is more, once the step before is done.
+   * Sends a step to the thread whenever one is full and more bytes follow, once the previous step is done.
    * @returns the bytes of each such step, which are valid until the next one is requested
    */
   async *push(piece: Uint8Array): AsyncGenerator<Uint8Array, void, undefined> {

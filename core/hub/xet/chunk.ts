@@ -81,7 +81,7 @@ export class ChunkSplitter {
   }
 
   /**
-   * @param isEnd whether no chunk begins with this byte; what follows is the rest
+   * @param isEnd whether no chunk begins with this byte; the bytes from there on are the rest
    * @returns chunks, each of which is valid until the next one is requested
    * @throws ServiceError `invalid_request`, also for a rest that is larger than a chunk
    */

@@ -19,7 +19,7 @@ const SIGN_MS = { own: 0.03, bucket: 0.5 };
 
 type Fetch = { repoId: string; hash: string; range: ByteRange; expires: number };
 
-/** A URL for certain bytes of a xorb, which needs no token. It leads directly to storage if clients can reach that and it has the bytes. */
+/** A URL for certain bytes of a xorb; it needs no token. It points directly to storage if clients can reach that and it has these bytes. */
 export async function fetchAddressOf(
   repoId: string,
   { hash, location, hasHeaders }: XorbPlace,
@@ -37,7 +37,7 @@ export async function fetchAddressOf(
 /**
  * Opens the bytes of such a URL.
  * @param header `Range`, which has to name the same bytes
- * @throws ServiceError `forbidden` for an address that we did not sign or that has expired, and for other bytes; `not_found`, `gone`, `unavailable`
+ * @throws ServiceError `forbidden` for a URL that we did not sign or that has expired, and for other bytes; `not_found`, `gone`, `unavailable`
  */
 export async function openFetch(
   { repoId, hash, bytes, expires, signature }: Record<"repoId" | "hash" | "bytes" | "expires" | "signature", string>,

@@ -11,7 +11,7 @@ const NODE_KEY = Buffer.from("017ec5c7a5472996fd946666b48a02e65ddd536f37c76dd2f8
 const RANGE_KEY = Buffer.from("7f1857d6ce56ed66127ff913e7a5c3f3a4cd26d5b5db49e64124987f28fb94c3", "hex");
 const NO_KEY = Buffer.alloc(HASH_BYTES);
 
-/** Hashes with a key. The hasher is kept: to create one, and to return a buffer of its memory, takes as long as to hash ten kilobytes. */
+/** Hashes with a key. The hasher is kept: creating one, or returning a buffer of its memory, takes as long as hashing ten kilobytes. */
 export function keyedHash(key: Buffer): (bytes: Uint8Array) => Buffer {
   const hasher = Blake3Hasher.newKeyed(key);
   return (bytes) => {
@@ -25,7 +25,7 @@ export const hashChunk = keyedHash(DATA_KEY);
 const hashNode = keyedHash(NODE_KEY);
 const hashRoot = keyedHash(NO_KEY);
 
-/** Proves that whoever uploads a file knows each of its chunks' hashes. @param hashes concatenated */
+/** Proves that the uploader of a file knows the hash of each of its chunks. @param hashes concatenated */
 export const hashRange = keyedHash(RANGE_KEY);
 
 export const hashText = (hash: Uint8Array): string => Buffer.from(hash).swap64().toString("hex");

@@ -4,14 +4,14 @@ import { ServiceError } from "../../errors.ts";
 /** The maximum decompressed size of a frame: two blocks, each of which may hold a whole chunk. */
 const UNPACKED_MAX_BYTES = 512 * 1024;
 const BLOCK_MAX_BYTES = [64 * 1024, 256 * 1024, 1024 * 1024, 4 * 1024 * 1024];
-/** LZ4 never gets more than 255 bytes out of one. */
+/** One byte of LZ4 data never becomes more than 255 bytes. */
 const RATIO_MAX = 255;
 const MAGIC = 0x184d2204;
 
 /**
  * The data of a frame (LZ4 Frame Format 1.6) that becomes a chunk of a known size.
  *
- * The decoder takes memory for two blocks of the size that the header allows: for four megabytes, which the JavaScript client writes, that
+ * The decoder allocates two blocks of the size that the header allows: with the four megabytes that the JavaScript client announces, that
  * takes longer than the chunk itself. So the header is changed to announce no more than the chunk needs. Before that, the blocks are
  * counted, because a bomb of 256 KiB would become 64 MB (S145). A block never becomes larger than the header says.
  * @param frame is changed

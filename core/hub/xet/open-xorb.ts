@@ -12,7 +12,7 @@ export type XorbPlace = { hash: string; location: string; hasHeaders: boolean; s
 
 /**
  * Opens a part of a xorb, from the beginning of a chunk to the end of one. Chunks of a file that was uploaded by Git LFS get their headers
- * here, so that they are stored once and clients get what the protocol requires.
+ * here, so that they are stored once and clients get the format that the protocol requires.
  * @throws ServiceError `gone` if the content is lost
  */
 export async function openXorb(repoId: string, xorb: XorbPlace, range: ByteRange): Promise<Readable> {
@@ -23,7 +23,7 @@ export async function openXorb(repoId: string, xorb: XorbPlace, range: ByteRange
   return Readable.from(withHeaders(content, lengths), { objectMode: false });
 }
 
-/** The part of the file that some chunks are, and their lengths. */
+/** The part of the file that consists of these chunks, and their lengths. */
 export async function dataOf(repoId: string, { hash, startsAt }: XorbPlace, range: ByteRange) {
   const row = await db().xetXorb.findUnique({ where: { repoId_hash: { repoId, hash } }, select: { chunks: true } });
   if (!row) throw lostContent();

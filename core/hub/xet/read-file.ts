@@ -18,8 +18,8 @@ export const xetHashAt = (location: string): string | undefined =>
   location.startsWith(LOCATION_PREFIX) ? location.slice(LOCATION_PREFIX.length) : undefined;
 
 /**
- * The Xet hashes, by SHA-256, of those among some objects of a repository that clients should read by Xet. Objects that Git LFS uploaded to
- * a bucket are not among them: clients get them from the bucket directly, but would get them through us by Xet.
+ * The Xet hashes, by SHA-256, of those of the given objects that clients should read by Xet. Objects that Git LFS uploaded to a bucket are
+ * left out: clients read them directly from the bucket, while Xet would send them through this service.
  */
 export async function findXetHashes(repoId: string, oids: readonly string[]): Promise<Map<string, string>> {
   if (oids.length === 0 || env().XET !== "1") return new Map();
@@ -40,7 +40,7 @@ export async function openXetFile(repoId: string, hash: string, range?: ByteRang
   return Readable.from(readContent(repoId, hash, range), { objectMode: false });
 }
 
-/** After this time, other requests get their turn: what a chunk takes depends on more than its size. */
+/** After this time, other requests get their turn: the time for a chunk depends on more than its size. */
 const TURN_MS = 1;
 
 async function* readContent(repoId: string, hash: string, range: ByteRange | undefined): AsyncGenerator<Buffer, void, undefined> {
@@ -69,7 +69,7 @@ async function* readContent(repoId: string, hash: string, range: ByteRange | und
 /**
  * The chunks of a whole file as stored, or their positions in a file. Each piece is valid until the next one is requested.
  * @param turn lets others have their turn between two terms, when nothing is open
- * @throws ServiceError `gone`; what `turn` throws, and the reason of its signal
+ * @throws ServiceError `gone`; the errors of `turn`, and the reason of its signal
  */
 export async function* readChunks(
   repoId: string,

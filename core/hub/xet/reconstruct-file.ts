@@ -22,7 +22,7 @@ export type Reconstruction = {
 const reconstructions = fairQueue({ name: "xet_reconstructions", slots: 8, waitMaxMs: 60_000 });
 /** The maximum number of pieces in one response: four gigabytes in short pieces. Clients request large files range by range. */
 const TERMS_MAX = 8_192;
-/** An address in a bucket takes some time to sign. */
+/** A URL in a bucket takes some time to sign. */
 const TERMS_PER_TURN = 16;
 
 /**

@@ -1,6 +1,6 @@
 import { type Db, db, inTransaction } from "../../db.ts";
 import { ServiceError } from "../../errors.ts";
-import { requireOpen } from "../lfs/objects/record-lfs-object.ts";
+import { requireWritableRepo } from "../lfs/objects/record-lfs-object.ts";
 import type { Repo } from "../repos/repo.ts";
 import { addFiles, type DescribedFile, inBatches, ROWS_AT_ONCE, UNKNOWN_XORB } from "./add-files.ts";
 import { ShardCheck } from "./check-file.ts";
@@ -29,8 +29,7 @@ export async function registerShard(
   await CheckTurn.run({ ...options, within: repo.id }, async (turn) => {
     const files = await checkAll(repo.id, shard, turn);
     await mayStill();
-    // Transactions of bounded size. Each file is complete by itself: if there is no room for a later one, the earlier ones are still what
-    // the client sent.
+    // Transactions of bounded size. Each file is complete by itself: if there is no storage left for a later one, the earlier ones stay.
     for (const some of inBatches(files, FILES_AT_ONCE)) await recordFiles(repo.id, some);
   });
 }
@@ -50,7 +49,7 @@ async function checkAll(repoId: string, shard: AsyncIterable<Uint8Array>, turn: 
   return [...files.values()];
 }
 
-/** The shard's statements about a xorb are compared too, so that no contradiction is uploaded. */
+/** The shard's statements about a xorb are compared too, so that no contradiction is accepted. */
 async function requireXorb(repoId: string, { hash, chunks }: ShardXorb): Promise<undefined> {
   const known = await db().xetXorb.findUnique({ where: { repoId_hash: { repoId, hash } }, select: { chunks: true } });
   if (!known) throw refuse(UNKNOWN_XORB);
@@ -73,7 +72,7 @@ async function recordFiles(repoId: string, files: readonly DescribedFile[]): Pro
   });
   const record = async (tx: Db) => {
     await tx.$executeRaw`SELECT FROM repo WHERE id = ${repoId} FOR KEY SHARE`;
-    const repo = await requireOpen(tx, repoId);
+    const repo = await requireWritableRepo(tx, repoId);
     for (const some of inBatches(objects, ROWS_AT_ONCE)) await tx.lfsObject.createMany({ data: some, skipDuplicates: true });
     await addFiles(tx, repo, files);
   };

@@ -9,7 +9,7 @@ import { ENTRY_BYTES } from "./terms.ts";
  * of entries of 48 bytes.
  */
 export const SHARD_MAX_BYTES = 64 * 1024 * 1024;
-/** Clients put all files of a commit into one. */
+/** Clients put all files of a commit into one shard. */
 const FILES_MAX = 20_000;
 /** Enough for 256 GB in xorbs of full size. */
 const XORBS_MAX = 4_096;
@@ -119,7 +119,7 @@ class EntryReader {
     await this.#pieces.return?.();
   }
 
-  /** Fewer only at the end. */
+  /** Returns fewer bytes only at the end. */
   async #read(bytes: number): Promise<Buffer> {
     const pieces = [this.#rest];
     for (let length = this.#rest.length; length < bytes; ) {

@@ -4,7 +4,7 @@ import { fairQueue } from "../../fair-queue/fair-queue.ts";
 import { newId } from "../../ids.ts";
 import { log } from "../../log.ts";
 import { holdStorage, settleUpload } from "../../storage/hold-storage.ts";
-import { lockLfsLocation, noteLfsLeftover, requireOpen } from "../lfs/objects/record-lfs-object.ts";
+import { lockLfsLocation, noteLfsLeftover, requireWritableRepo } from "../lfs/objects/record-lfs-object.ts";
 import type { ReceivedContent } from "../lfs/storage/lfs-storage.ts";
 import { lfsStorage, storageOf } from "../lfs/storage/storages.ts";
 import type { Repo } from "../repos/repo.ts";
@@ -14,7 +14,7 @@ import { checkXorb } from "./chunk-threads.ts";
 /** The size of a row besides its data: a xorb may have a single byte. */
 const ROW_BYTES = 400;
 
-/** Each upload takes a file or a connection to the bucket, and work of a thread. A slow sender loses its slot to others (S137). */
+/** Each upload needs a file or a connection to the bucket, and the time of a thread. A slow sender loses its slot to others (S137). */
 const uploads = fairQueue({ name: "xet_xorbs", slots: 24, waitMaxMs: 90_000 });
 
 /**
@@ -54,7 +54,7 @@ export async function storeXorb(
   }
 }
 
-/** @returns false when another upload of it was first, which then counts */
+/** @returns false when another upload of the xorb was recorded first */
 async function recordXorb(
   repoId: string,
   { hash, size, location, chunks }: { hash: string; size: number; location: string; chunks: Uint8Array },
@@ -65,7 +65,7 @@ async function recordXorb(
   return inTransaction(async (tx) => {
     await lockLfsLocation(tx, location);
     await tx.$executeRaw`SELECT FROM repo WHERE id = ${repoId} FOR KEY SHARE`;
-    const repo = await requireOpen(tx, repoId);
+    const repo = await requireWritableRepo(tx, repoId);
     if ((await tx.xetXorb.count({ where: { repoId, hash } })) > 0) return false;
     await settleUpload(tx, repo.owner, holdId, sizeBytes);
     const row = { repoId, hash, location, hasHeaders: true, startsAt: 0, sizeBytes, chunks: Uint8Array.from(chunks) };
@@ -78,7 +78,7 @@ async function recordXorb(
   });
 }
 
-/** Removes a refused upload, unless a transaction whose result we do not know has recorded it. The sweep removes what fails here. */
+/** Removes a refused upload, unless a transaction of unknown outcome has recorded it. If this fails, the sweep removes the upload. */
 async function forget(location: string, received: ReceivedContent | undefined): Promise<void> {
   try {
     const isRecorded = await inTransaction(async (tx) => {

@@ -7,7 +7,7 @@ import { CHUNK_ENTRY_BYTES } from "./check-xorb.ts";
 import { HASH_BYTES, hashOfText, hashText } from "./hashes.ts";
 import type { XorbPlace } from "./open-xorb.ts";
 
-/** The size of an entry of a shard, of which each term is one. */
+/** The size of an entry of a shard. Each term is one entry. */
 export const ENTRY_BYTES = 48;
 
 /** Chunks of a xorb, from `start` to before `end`, which are a part of a file. */
@@ -125,7 +125,7 @@ async function* inBatches(
   if (some.length > 0) yield some;
 }
 
-/** Without the chunks at its ends that are outside the range. */
+/** The term without the chunks at its ends that are outside the range. */
 async function cutTerm(repoId: string, term: PlacedTerm, range: ByteRange): Promise<PlacedTerm> {
   const [from, to] = [range.start - term.at, range.end + 1 - term.at];
   if (from <= 0 && to >= term.bytes) return term;
@@ -142,10 +142,10 @@ async function cutTerm(repoId: string, term: PlacedTerm, range: ByteRange): Prom
   throw lostContent();
 }
 
-/** A term, with what the repository knows of its chunks. */
+/** A term with the repository's data about its chunks. */
 export class LoadedTerm {
   readonly term: Term;
-  /** The ends of its own chunks, in order. */
+  /** The number of its chunks; fewer than it names if the xorb has fewer. */
   readonly count: number;
   readonly #entries: Buffer;
   /** 1 when the entries begin with that of the chunk before. */
@@ -178,7 +178,7 @@ export class LoadedTerm {
   }
 }
 
-/** Entries in memory at a time; a term with more chunks has all of its own. */
+/** The maximum number of entries in memory at a time, unless a single term has more. */
 const CHUNKS_PER_QUERY = 8_192;
 const TERMS_PER_QUERY = 64;
 

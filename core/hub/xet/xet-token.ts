@@ -21,7 +21,7 @@ const PREFIX = "xet_";
 
 export type XetRight = "read" | "write";
 
-/** The token that Xet's own API takes instead of the hub's tokens: the right to one repository, in the name of the caller. */
+/** The content of a token for Xet's own API, which does not accept the hub's tokens: the caller's right to one repository. */
 type Grant = {
   repoId: string;
   right: XetRight;
@@ -34,7 +34,7 @@ type Grant = {
 type XetAccess = { casUrl: string; accessToken: string; exp: number };
 
 /**
- * The URL of Xet's API for a repository. Clients remember for three weeks, by this URL, what they have uploaded. It differs for each
+ * The URL of Xet's API for a repository. Clients remember their uploads for three weeks, by this URL. It differs for each
  * repository, so that they never mistake one repository's content for another's, or a deleted one's for its successor's.
  */
 export const xetAddressOf = (repoId: string): string => `${env().ORIGIN}/xet/${repoId}`;
@@ -46,8 +46,8 @@ export const xetTokenAddressOf = (repo: Repo, right: XetRight, revision: string)
 /**
  * A token for a revision of a repository: to read, for a caller who may read its content, or to write, for one who may upload to it, or may
  * upload for a pull request (proposal-store.ts).
- * @param isPullRequest for a pull request that is about to be opened, of which no revision is known yet
- * @throws ServiceError as `findRepo`; `not_found` (RevisionNotFound); `forbidden` for a repository that takes nothing
+ * @param isPullRequest for a pull request that is about to be opened and has no revision yet
+ * @throws ServiceError as `findRepo`; `not_found` (RevisionNotFound); `forbidden` for a read-only repository
  */
 export async function createXetToken(
   actor: Actor,
@@ -76,7 +76,7 @@ export function signXetToken(
   return { casUrl: xetAddressOf(repo.id), accessToken: `${PREFIX}${payload}.${sign(PURPOSE, signedText(payload))}`, exp };
 }
 
-/** A repository that may be read or written now, and the question whether it still may. */
+/** A repository that may be read or written now, and a function that checks this again. */
 type XetPermit = { repo: Repo; mayStill: () => Promise<Repo> };
 
 /**

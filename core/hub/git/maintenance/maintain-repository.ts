@@ -15,10 +15,10 @@ import { fetchLimits } from "../smart-http/transfer-settings.ts";
 import { removeStaleFiles } from "./remove-files.ts";
 
 const LOCKS_OLDER_THAN_MS = 10 * 60 * 1000;
-/** Up to this many, reading costs nothing noticeable. */
+/** Up to these numbers, reading is not noticeably slower. */
 const LOOSE_OBJECTS_MAX = 200;
 const PACKS_MAX = 8;
-/** Unreachable objects are kept for two weeks, and looked for once a week. */
+/** Unreachable objects are kept for two weeks, and searched for once a week. */
 const PRUNE = "2.weeks.ago";
 const FULL_EVERY_MS = 7 * 24 * 60 * 60 * 1000;
 const STEP_MAX_MS = 30 * 60 * 1000;
@@ -39,7 +39,7 @@ const config = [
 ];
 
 /**
- * The work of one row (worker/loop.ts): maintains the git data of a repository that has received something.
+ * Handles one row (worker/loop.ts): maintains the git data of a repository that has received objects.
  * @param limits override the usual ones, for tests
  */
 export async function maintainRepository(
@@ -62,7 +62,7 @@ export async function maintainRepository(
     await (isHeld ? waitForBackup(id, claimId) : finish(id, claimId));
   } catch (error) {
     log().warn({ err: error, repo: id, attempts }, "the maintenance of a repository failed; trying again later");
-    await putOff(id, claimId, retryAfterSeconds(error, attempts));
+    await postpone(id, claimId, retryAfterSeconds(error, attempts));
   }
   const visitMs = performance.now() - begun;
   if (ownerId && visitMs >= (limits.longVisitMs ?? LONG_VISIT_MS)) await letOthersGoFirst(ownerId, visitMs);
@@ -79,7 +79,7 @@ async function letOthersGoFirst(ownerId: string, visitMs: number): Promise<void>
   );
 }
 
-async function putOff(id: string, claimId: string, seconds: number): Promise<void> {
+async function postpone(id: string, claimId: string, seconds: number): Promise<void> {
   await pool().query(
     `UPDATE repo_maintenance SET claim_id = NULL, claimed_until = NULL, due_at = now() + make_interval(secs => $3)
       WHERE id = $1 AND claim_id = $2`,
@@ -94,7 +94,7 @@ function retryAfterSeconds(error: unknown, attempts: number): number {
 }
 
 /**
- * For a push that was recorded while all slots for cards were taken. It is the last step: a push that puts off its card later than this
+ * Reads the card of a push that was recorded while all slots for cards were taken. This is the last step: a push that defers its card later
  * makes the row due again.
  */
 async function readCardAgain(id: string, path: string): Promise<void> {
@@ -103,7 +103,7 @@ async function readCardAgain(id: string, path: string): Promise<void> {
   if (!(await readCardAhead(path, [sha]))) throw cardsBusy();
   await db().$transaction(async (tx) => {
     const repo = await lockRepo(tx, id);
-    // A later push has read its own card, or has put it off too.
+    // A later push has read its own card, or has deferred it too.
     const read = repo?.headSha === sha ? knownCard(path, sha, repo) : undefined;
     if (!read) return;
     const { tags, card, sdk } = read;
@@ -111,7 +111,7 @@ async function readCardAgain(id: string, path: string): Promise<void> {
   });
 }
 
-/** A backup is copying the repository: only what deletes nothing was done. */
+/** A backup is copying the repository, so the steps that delete something were skipped. */
 async function waitForBackup(id: string, claimId: string): Promise<void> {
   await pool().query(
     `UPDATE repo_maintenance SET claim_id = NULL, claimed_until = NULL, attempts = attempts - 1,
@@ -161,7 +161,7 @@ export async function tidy(path: string, { stepMaxMs = STEP_MAX_MS } = {}): Prom
   return "repacked";
 }
 
-/** What takes git too much time or memory is tried again in a week; until then packs are only combined. */
+/** A collection that takes too much time or memory is tried again in a week; until then packs are only combined. */
 function ifTooLarge(error: unknown): false {
   if (!(error instanceof RanOutOfTime)) throw error;
   log().warn({ err: error }, "git cannot collect the garbage of a repository: it takes too much time or memory");
@@ -192,7 +192,7 @@ export type DueMaintenance = { id: string; attempts: number };
 /** Many pushes in a row get one visit. */
 export const MAINTENANCE_DELAY_SECONDS = 10 * 60;
 
-/** Schedules maintenance of a repository: something is about to be sent to it, whatever becomes of that. */
+/** Schedules maintenance of a repository to which something is about to be sent, whether or not that succeeds. */
 export async function scheduleMaintenance(repoId: string): Promise<void> {
   await pool().query({
     name: "schedule-maintenance",
@@ -201,7 +201,7 @@ export async function scheduleMaintenance(repoId: string): Promise<void> {
   });
 }
 
-/** For work that was deferred for other work, such as reading a card. */
+/** For deferred work, such as reading a card. */
 const SOON_SECONDS = 30;
 
 /** Schedules maintenance soon, and again if it is running now: it may have passed the requested step already. */

@@ -46,7 +46,7 @@ test("output that arrives in pieces is combined, and nothing is lost", async () 
   await fsck(repo);
 });
 
-test("a repository to which something was sent is looked after by one worker, once", async () => {
+test("a repository to which something was sent is maintained by one worker, once", async () => {
   const ada = await signedInPerson();
   const repo = await someRepo(ada);
   await commitTo(repo, ada, { "a.txt": "a" });
@@ -100,7 +100,7 @@ test("S137 a push is recorded at once while cards are busy, and its card is read
   expect(await maintain()).toBeNull();
 });
 
-test("of a deleted repository does nothing, and a failure is retried later", async () => {
+test("maintenance of a deleted repository does nothing, and a failure is retried later", async () => {
   const id = newId();
   await db().repoMaintenance.create({ data: { id, dueAt: new Date(0) } });
   const { claimId, rows } = await claimRows<DueMaintenance>(maintenanceTable, 1);

@@ -4,7 +4,7 @@ import { withDirectConnection } from "../../../db.ts";
 import { DELETIONS_HELD } from "../../../housekeeping/hold-deletions.ts";
 import { repositoryPath } from "../repository.ts";
 
-/** Lets transfers that were running when it was deleted end first. */
+/** Transfers that were running at the deletion end first. */
 const WAIT_SECONDS = 60;
 
 /**
@@ -41,7 +41,7 @@ async function removeOne(waitSeconds: number): Promise<boolean> {
 const UNFINISHED_OLDER_THAN_MS = 24 * 60 * 60 * 1000;
 const ENTRIES_MAX = 200_000;
 
-/** Removes what killed processes left: locks, which block a ref forever (git holds one for seconds), and unfinished files. */
+/** Removes leftovers of killed processes: locks, which block a ref forever (git holds one for seconds), and unfinished files. */
 export async function removeStaleFiles(path: string, { locksOlderThanMs }: { locksOlderThanMs: number }): Promise<number> {
   const now = Date.now();
   let removed = 0;

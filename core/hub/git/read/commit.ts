@@ -17,7 +17,7 @@ export type Commit = CommitSummary & {
   message: string;
 };
 
-/** What git log prints for each commit, with a NUL after each part: no part can contain one. */
+/** The output of git log for each commit, with a NUL after each part: no part can contain one. */
 export const COMMIT_FORMAT = "--format=tformat:%H%x00%P%x00%an%x00%ae%x00%at%x00%cn%x00%ce%x00%ct%x00%B";
 export const COMMIT_FIELDS = 9;
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { contentTypeOf, isText } from "./content-type.ts";
 
 describe("contentTypeOf", () => {
-  test("S137 whatever a browser would run is text, or is downloaded", () => {
+  test("S137 everything that a browser would run is served as text or as a download", () => {
     const text = "text/plain; charset=utf-8";
     for (const name of [
       "a.html",

@@ -22,9 +22,9 @@ export type FoundFile = {
   revision: Revision;
   sha: string;
   entry: Entry;
-  /** The size of what git stores: of the pointer, if the file is in Git LFS. */
+  /** The size in git: that of the pointer, if the file is in Git LFS. */
   storedSize: number;
-  /** What git stores; undefined when it is larger than the requested `maxBytes`. */
+  /** The content in git; undefined when it is larger than the requested `maxBytes`. */
   bytes?: Buffer;
   /** Its first bytes, if they were requested and the file is not larger than the limit for that. */
   start?: Buffer;
@@ -80,7 +80,7 @@ async function readAtMost(objects: GitObjects, oid: string, maxBytes: number): P
 
 /** How long a download may take in total. */
 const STREAM_MAX_MS = 6 * 60 * 60 * 1000;
-/** How long a client may read nothing at all: it first reads what is in buffers on the way. */
+/** How long a client may seem to read nothing: it first reads from buffers on the way. */
 const READ_GRACE_MS = 5 * 60_000;
 
 /**
@@ -129,17 +129,17 @@ async function startBlob(directory: string, oid: string): Promise<Socket> {
     // Fewer bytes than announced must not pass for the whole file.
     if (status !== 0) child.stdout.destroy(new Error(`git cat-file ended with ${status}`));
   });
-  // The reader gets errors, if there is one.
+  // A reader gets the errors, if there is one.
   return (child.stdout as Socket).on("error", () => undefined).once("close", () => child.kill("SIGKILL"));
 }
 
-/** `findFile` without `openFile`. Content sent from memory stays there; larger files come from git to readers with a slot (S137). */
-export const TO_OPEN = { maxBytes: SMALL_BODY_BYTES, startMaxBytes: 1024 * 1024 };
+/** The limits with which `findFile` prepares a file for `openFile`: a small file is sent from memory, a larger one is streamed by git (S137). */
+export const OPEN_FILE_LIMITS = { maxBytes: SMALL_BODY_BYTES, startMaxBytes: 1024 * 1024 };
 
 /**
  * The bytes of a file, or a range of them: the content of a file in Git LFS, unless the pointer is requested. A stream must be read
  * or destroyed.
- * @param file found with `TO_OPEN`, for somebody who may read content
+ * @param file found with `OPEN_FILE_LIMITS`, for somebody who may read content
  * @throws ServiceError `not_found` or `gone` if Git LFS does not have the content
  */
 export async function openFile(
@@ -186,7 +186,7 @@ export type ViewedFile = FoundFile & {
 
 /**
  * A file for a page.
- * @param withContent whether the actor may read content; otherwise the file is only named
+ * @param withContent whether the actor may read content; otherwise only the file's name and size are returned
  * @throws ServiceError `not_found` (RevisionNotFound, EntryNotFound)
  */
 export async function viewFile(

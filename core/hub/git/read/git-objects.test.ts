@@ -70,7 +70,7 @@ test("S137 a folder that is too large to be read is not read to learn that", asy
   });
 });
 
-test("S137 the sizes of many files are asked for some at a time", async () => {
+test("S137 the sizes of many files are requested in portions", async () => {
   let most = 0;
   const watch = (message: unknown) => {
     const { process: child } = message as { process: ChildProcessWithoutNullStreams };
@@ -130,7 +130,7 @@ describe("S137 between requests of a process that serves many", () => {
     expect(await processesFor(5, nothing)).toBe(1);
   });
 
-  test("git that has read much is not kept: it forgets nothing", async () => {
+  test("a process that has read much is not kept, because git frees no memory", async () => {
     // A tree of 1 MB: sixteen are too much for one.
     expect(await processesFor(40, (objects) => objects.tree("main"))).toBeGreaterThanOrEqual(2);
   });
@@ -154,7 +154,7 @@ describe("S137 between requests of a process that serves many", () => {
     await expect.poll(() => old.signalCode, { timeout: 10_000 }).toBe("SIGKILL");
   });
 
-  test("one with a question open is not kept", async () => {
+  test("one with an unanswered question is not kept", async () => {
     expect(await processesFor(3, leaving)).toBe(3);
     await withObjects(path, async (objects) => expect((await objects.info(blob))?.oid).toBe(blob));
   });

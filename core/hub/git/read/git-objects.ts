@@ -18,7 +18,7 @@ export const TAG_MAX_BYTES = 1024 * 1024;
 const COMMIT_MAX_BYTES = TAG_MAX_BYTES;
 /** How many tags may point to one another. */
 const NESTED_TAGS_MAX = 5;
-/** The cost of the smallest tree: two answers from git, and remembering it. */
+/** The cost of the smallest tree: two answers from git, and the memory for the result. */
 const TREE_COST_BYTES = 256;
 
 /**
@@ -133,7 +133,7 @@ export class ObjectTooLarge extends Error {
   }
 }
 
-/** More than one response can contain. */
+/** A request needs more data than one response can contain. */
 export class TooMuchToRead extends ServiceError {
   constructor(message: string) {
     super("invalid_request", message);

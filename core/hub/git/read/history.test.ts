@@ -47,7 +47,7 @@ beforeAll(async () => {
 });
 
 describe("listCommits", () => {
-  test("S137 cuts long messages; of one commit all is read", async () => {
+  test("S137 cuts long messages in lists, but reads the whole message of a single commit", async () => {
     const made = await someRepo(ada);
     const message = `Long\n\n${"x".repeat(60_000)}`;
     for (const content of ["a", "b"]) await commitTo(made, ada, { content }, { message });
@@ -57,7 +57,7 @@ describe("listCommits", () => {
     expect((await readCommit(made, "main")).commit.message).toBe(message);
   });
 
-  test("pages through the history, newest first, with its length; of a path too, a deleted one as well", async () => {
+  test("pages through the history, newest first, with its length; also through that of a path, even a deleted one", async () => {
     const made = await someRepo(ada);
     await expect(listCommits(made, { revision: "main" })).resolves.toMatchObject({ commits: [], total: 0 });
     const shas: string[] = [];
@@ -110,7 +110,7 @@ describe("listCommits", () => {
 });
 
 describe("readCommit", () => {
-  test("says what was added, changed, renamed and deleted, and its kind, whatever its name", async () => {
+  test("lists added, changed, renamed and deleted files with their kinds, whatever their names", async () => {
     const long = Array.from({ length: 40 }, (_, at) => `line ${at}`).join("\n");
     const names = { quote: `a "b"\nc`, dash: "-x", diff: "diff --git a b", arrow: "a => b", emoji: "🌊" };
     const first = await commitFiles([], {
@@ -238,7 +238,7 @@ describe("compareRevisions", () => {
     expect(stat).toBe("1\t1\ta\n1\t0\tb\n");
     const huge = await commitFiles([base], { a: { content: `${"x".repeat(100)}\n`.repeat(60_000) } });
     expect(await readPatch(path, base, huge)).toBeNull();
-    // S137: of a request, it takes a slot until it has been answered.
+    // S137: within a request, it takes a slot until the request has been answered.
     const closing: (() => void)[] = [];
     const whenClosed = (listener: () => void) => {
       closing.push(listener);

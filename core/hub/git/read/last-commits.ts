@@ -57,7 +57,7 @@ async function walkBack(
     for await (const record of recordsOf(child.stdout)) {
       if (Date.now() >= until) break;
       if (Array.isArray(record)) current = summaryOf(record);
-      else if (current) note(record.slice(0, longest + 1), current, wanted, found);
+      else if (current) assignCommit(record.slice(0, longest + 1), current, wanted, found);
       if (wanted.size === 0) break;
     }
   } finally {
@@ -70,9 +70,9 @@ async function walkBack(
 
 /**
  * A change of anything in a folder changes the folder.
- * @param changed a path, cut: whoever pushed it may have put it into thousands of folders, and each is looked up (S137)
+ * @param changed a path, cut to the longest wanted length: its pusher may have nested it in thousands of folders, each looked up (S137)
  */
-function note(changed: string, commit: CommitSummary, wanted: Set<string>, found: Map<string, CommitSummary>): void {
+function assignCommit(changed: string, commit: CommitSummary, wanted: Set<string>, found: Map<string, CommitSummary>): void {
   for (let end = changed.length; end > 0; end = changed.lastIndexOf("/", end - 1)) {
     const one = changed.slice(0, end);
     if (wanted.delete(one)) found.set(one, commit);

@@ -18,7 +18,7 @@ type CommitPage = { revision: Revision; commits: Commit[]; total: number; page: 
 
 type CommitQuery = {
   revision: string;
-  /** Lists only commits that changed what is at this path. */
+  /** Lists only commits that changed this path. */
   path?: string;
   /** From 0. */
   page?: number;
@@ -49,7 +49,7 @@ export async function listCommits(repo: Repo, { path = "", ...query }: CommitQue
 
 /**
  * How many commits a commit has in its history, itself included.
- * @param path counts only commits that changed what is there
+ * @param path counts only commits that changed this path
  * @throws ServiceError `unavailable` when no slot was free in time, or counting took too long
  */
 export async function countCommits(directory: string, sha: string, path = "", waitMaxMs?: number): Promise<number> {
@@ -75,7 +75,7 @@ const onlyAt = (path: string): string[] => (path === "" ? [] : ["--", path]);
 
 /**
  * One commit with its changes, compared with its first parent if it has several.
- * @param withLines whether the lines are read too: they are content, which not everybody who sees the names may see
+ * @param withLines whether the lines are read too: they are content, which some who may see the names may not see
  * @throws ServiceError `not_found` (RevisionNotFound)
  */
 export async function readCommit(

@@ -12,7 +12,7 @@ export type ListedRef = {
   targetCommit: string;
 };
 
-/** What is read from a ref's objects, only for the refs that a page shows. */
+/** Details from a ref's objects, read only for the refs that a page shows. */
 export type RefDescription = {
   /** The commit's time. */
   committedAt: Date | null;

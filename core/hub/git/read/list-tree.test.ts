@@ -76,7 +76,7 @@ describe("listTree", () => {
     expect(await findPaths(empty, { revision: "main", paths: ["a"] })).toEqual([]);
   });
 
-  test("folders come first, with sizes; a pointer of Git LFS says the size of its file", async () => {
+  test("folders come first; files have sizes, a pointer of Git LFS that of its file", async () => {
     const oid = "a".repeat(64);
     const pointer = `version https://git-lfs.github.com/spec/v1\noid sha256:${oid}\nsize 123456789\n`;
     await commitTo(repo, ada, {
@@ -218,7 +218,7 @@ describe("listTree", () => {
     expect(Math.max(...(await depths(sha)))).toBe(200);
   });
 
-  test("each entry has the commit that changed it last, a folder that of anything in it", async () => {
+  test("each entry has the commit that last changed it, a folder the one that last changed anything in it", async () => {
     const made = await someRepo(ada);
     const first = await commitTo(made, ada, { "a/1": "1", "a/2": "2", "b/3": "3", c: "4" }, { message: "first" });
     const second = await commitTo(made, ada, { "a/1": "one" }, { message: "second\n\nwith more" });
@@ -245,7 +245,7 @@ describe("listTree", () => {
   });
 });
 
-test("S137 large folders within each other are not all held in memory: they are too much to be listed", async () => {
+test("S137 large folders within each other are not all held in memory: together they are too large to be listed", async () => {
   const path = await openRepository(repo);
   const file = Buffer.from(await blob("one file, many names"), "hex");
   const names = Array.from({ length: 70_000 }, (_, at) => [Buffer.from(`100644 f${at + 100_000}\0`), file]).flat();
@@ -261,7 +261,7 @@ test("S137 large folders within each other are not all held in memory: they are 
   await expect(listTree(repo, { revision: "nested", isRecursive: true })).rejects.toMatchObject({ code: "invalid_request" });
 });
 
-test("S138 many paths of a large folder cost one reading of it", async () => {
+test("S138 a large folder is read once for many of its paths", async () => {
   // In a repository that no earlier test has read: output of a process that is still open would not be counted.
   repo = await someRepo(ada);
   const file = Buffer.from(await blob("one file, many names"), "hex");
@@ -278,7 +278,7 @@ test("S138 many paths of a large folder cost one reading of it", async () => {
   expect(bytes / folder.length).toBeLessThan(1.5);
 });
 
-describe("S137 names have no limit in git: a list of paths has one in bytes", () => {
+describe("S137 git does not limit the length of names: a list of paths is limited in bytes", () => {
   /** Commits a folder of this name with `count` files in it. */
   async function commitFolder(name: string, count: number, branch: string): Promise<void> {
     const file = Buffer.from(await blob("one file, many names"), "hex");
@@ -350,7 +350,7 @@ describe("S137 a path whose folders are all large", () => {
     expect(Math.min(...costs.map(({ found }) => found))).toBeLessThan(Math.min(...costs.map(({ all }) => all)));
   });
 
-  test("one request reads a limited amount of them, and is told so", async () => {
+  test("one request reads a limited amount of them, and its error says so", async () => {
     const path = `${"z/".repeat(deep)}z`;
     const refusal = { code: "invalid_request", message: expect.stringMatching(/clone the repository/) };
     const read = () => findFile(repo, { revision: "wide", path }).catch((error) => expect(error).toMatchObject(refusal));
@@ -360,7 +360,7 @@ describe("S137 a path whose folders are all large", () => {
     expect((await readSnapshot(repo, "wide", { files: "names" })).files).toBeNull();
   });
 
-  test("names that alternate between two folders read each once", async () => {
+  test("paths that alternate between two folders read each folder once", async () => {
     const paths = Array.from({ length: 40 }, (_, at) => `${at % 2 ? "a" : "b"}/f${at + 100_000}`);
     let found: unknown[] = [];
     const bytes = await bytesFromGit(async () => {

@@ -81,8 +81,8 @@ async function withLastCommits(directory: string, commit: string, folder: string
 }
 
 /**
- * The limit for all folders that one walk reads. Each entry becomes an object, which blocks the process for a microsecond (S137). It is
- * the longest list that anybody requests (read-snapshot.ts), and one folder more.
+ * The limit for all folders that one walk reads. Each entry becomes an object, which blocks the process for a microsecond (S137). It allows
+ * the longest list that anybody requests (read-snapshot.ts) and one large folder more.
  */
 const WALK_ENTRIES_MAX = 250_000;
 
@@ -93,8 +93,8 @@ export type Found = { entry: TreeEntry; path: string };
 type Walk = { prefix: string; after?: Cursor | undefined; isRecursive: boolean; max: number };
 
 /**
- * What is below a tree, depth first; folders that lie entirely before the cursor are not opened. Paths too long to be requested are left
- * out, with everything below them.
+ * Lists the entries below a tree, depth first; folders that lie entirely before the cursor are not opened. Paths too long to be requested
+ * are left out, with everything below them.
  * @throws TooMuchToRead
  */
 export async function walkTree(objects: GitObjects, treeish: string, walk: Walk): Promise<Found[]> {
@@ -175,7 +175,7 @@ const comparable = (name = "", isFolder: boolean): string => Buffer.from(isFolde
 export const PATHS_MAX = 1_000;
 
 /**
- * What is at each of some paths of a revision; paths where nothing is are left out.
+ * The entries at some paths of a revision; paths without an entry are left out.
  * @throws ServiceError `not_found` (RevisionNotFound), `payload_too_large` for paths whose folders are too large together
  */
 export async function findPaths(

@@ -13,7 +13,7 @@ type Pending = {
   info?: ObjectInfo;
 };
 
-// Git's cache is of no use to the next request. An abbreviated id is the commit's if another object's id begins the same.
+// Git's cache is of no use to the next request. An abbreviated id that fits several objects means the commit.
 const CONFIG = ["core.deltaBaseCacheLimit=16m", "core.disambiguate=committish"];
 const ARGUMENTS = ["cat-file", "--batch-command"];
 
@@ -46,7 +46,7 @@ export class ObjectReader {
   #bytes = 0;
 
   static async start(path: string): Promise<ObjectReader> {
-    // Not under limited-git, which costs half as much again: sizes are requested before contents, and the deadline covers the rest.
+    // Not under limited-git, which is 50 % slower: sizes are requested before contents, and the deadline covers the rest.
     return new ObjectReader(await spawnGit(path, ARGUMENTS, { config: CONFIG }));
   }
 
@@ -117,7 +117,7 @@ export class ObjectReader {
 
   #toNext(): void {
     this.#next += 1;
-    // Once half of it is no longer needed, the rest is moved, once for that many answers.
+    // Answered questions are removed only once they are half of the array.
     if (this.#next * 2 < this.#pending.length) return;
     this.#pending = this.#pending.slice(this.#next);
     this.#next = 0;

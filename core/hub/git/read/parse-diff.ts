@@ -13,8 +13,8 @@ const RAW = /^:(\d{6}) (\d{6}) ([0-9a-f]{40}) ([0-9a-f]{40}) ([A-Z])\d*$/;
 const NUMBERS = /^(\d+|-)\t(\d+|-)\t([\s\S]*)$/;
 
 /**
- * Parses what `git diff-tree --raw --numstat -z` prints before any patch: names unchanged, whatever bytes they have. Call `push` with
- * each text between NULs; it returns true when that part is over.
+ * Parses the output of `git diff-tree --raw --numstat -z` before any patch: names unchanged, whatever bytes they have. Call `push` with
+ * each text between NULs; it returns true when this part of the output is over.
  */
 export class RawDiff {
   readonly files: DiffFile[] = [];
@@ -119,7 +119,7 @@ export class Patches {
     return this.#lines >= this.#limits.lines;
   }
 
-  /** Marks the files from here on as not read, or not to their end. */
+  /** Marks the current file and all later ones as cut. */
   cutRest(): void {
     for (const file of this.#files.slice(Math.max(this.#at, 0))) if (!file.isBinary && hasContentChanged(file)) file.isCut = true;
   }

@@ -73,7 +73,7 @@ describe("git is started a few times for a page, however much is on it", () => {
     expect(await processesOf(() => findPaths(repo, { revision: "main", paths, isExpanded: true }))).toBe(2);
   });
 
-  test("of many who read one repository at once, fewer than there are places", async () => {
+  test("many concurrent readers of one repository start fewer processes than there are slots", async () => {
     let [alive, most] = [0, 0];
     const started = (message: unknown) => {
       most = Math.max(most, ++alive);
@@ -93,14 +93,14 @@ describe("git is started a few times for a page, however much is on it", () => {
     await expect(read()).resolves.toMatchObject({ entry: { name: "README.md" } });
   });
 
-  test("who may not read content gets a file without it", async () => {
+  test("a user who may not read content gets a file without it", async () => {
     const file = await viewFile(repo, { revision: "main", path: "README.md", withContent: false });
     expect(file).toMatchObject({ text: null, entry: { size: 3 } });
     expect(file.bytes).toBeUndefined();
   });
 });
 
-test("S137 looking for last commits leaves no stream of git's open", async () => {
+test("S137 the search for last commits leaves no stream of git open", async () => {
   const [directory, { sha }] = [await openRepository(repo), await readSnapshot(repo, "main", { files: "none" })];
   const stop = await startGitLauncher();
   const sockets = () => openFiles().filter((name) => name.startsWith("socket:")).length;
@@ -121,7 +121,7 @@ function openFiles(): string[] {
   });
 }
 
-test("S137 looking for last commits takes no longer for files in thousands of folders than for files with names as long", async () => {
+test("S137 the search for last commits takes no longer for files in thousands of folders than for files with equally long names", async () => {
   /** The time that this process computes for, in microseconds. */
   const costOf = async (folder: string) => {
     const made = await someRepo(ada);
@@ -141,9 +141,9 @@ test("S137 looking for last commits takes no longer for files in thousands of fo
   expect(await costOf("a/".repeat(2_000))).toBeLessThan(10 * (await costOf("aa".repeat(2_000))));
 });
 
-test("S137 while others walk in all the places, a folder and a file are shown without their last commits", async () => {
+test("S137 while others hold all slots for walks, a folder and a file are shown without their last commits", async () => {
   const places = [];
-  // The first gets a part of the slots, the last ones what is left.
+  // The first gets a part of the slots, the last ones the rest.
   for (let party = 0; walks.counts.waiting === 0; party++) {
     const place = walks.take({ party: { key: `account ${party}`, isAnonymous: false }, waitMaxMs: 20 });
     places.push(place.catch(() => () => undefined));
@@ -166,10 +166,10 @@ test("S137 while others walk in all the places, a folder and a file are shown wi
   await expect.poll(folder, { timeout: 20_000 }).toMatchObject({ commitCount: 6, isLate: false });
 });
 
-describe("S137 a walk that ran out of time is not begun again", () => {
+describe("S137 a walk that ran out of time is not started again", () => {
   const shaOf = async () => (await readSnapshot(repo, "main", { files: "none" })).sha as string;
 
-  test("looking for last commits: the next caller gets what was found", async () => {
+  test("the search for last commits: the next caller gets the commits that were found", async () => {
     const [directory, sha] = [await openRepository(repo), await shaOf()];
     const found = await findLastCommits(directory, sha, { folder: "a", paths: ["a/0/0.txt"], maxMs: 0 });
     expect(found.size).toBe(0);
@@ -212,7 +212,7 @@ describe("S137 a walk that ran out of time is not begun again", () => {
     const args = ["diff", "--stat", EMPTY_TREE, await treeWith(directory, large)];
     await expect(runWalk(directory, args, { memoryMiB: 32 })).rejects.toMatchObject({ code: "unavailable" });
     expect(await processesOf(() => runWalk(directory, args).catch(() => undefined))).toBe(0);
-    // It lacked memory, and walks have enough.
+    // The memory limit of walks is large enough.
     await expect(runWalkGit(directory, args)).resolves.toMatchObject({ length: expect.any(Number) });
   });
 

@@ -32,14 +32,14 @@ type DiffOptions = {
   sinceMergeBase?: boolean;
   /** Whether the lines are read too; otherwise files are only named and counted. */
   withLines?: boolean;
-  /** The time after which it ends with what has arrived. */
+  /** The time after which it ends with the part that has arrived. */
   maxMs?: number;
 };
 
 /**
  * The difference from one commit, or the empty tree, to another: all its files up to a limit, and as many of their lines as fit on
- * a page. One git process, which is ended when enough has arrived. If it runs out of time, what has arrived is returned; the next caller
- * gets the names of the files.
+ * a page. One git process, which is ended when enough has arrived. If it runs out of time, the part that has arrived is returned; the next
+ * caller gets the names of the files.
  * @throws ServiceError `not_found` (RevisionNotFound) when a commit does not exist
  */
 export async function readDiff(
@@ -86,7 +86,7 @@ async function walkDiff(
     // Two unrelated histories: all differences.
     if (/no merge base/.test(stderr)) return walkDiff(directory, from, to, { sinceMergeBase: false, withLines, maxMs });
     if (/bad object|unable to read|ambiguous argument/.test(stderr)) throw notFound("Revision");
-    // Out of time or memory: what has arrived is shown.
+    // Out of time or memory: the part that has arrived is shown.
     if (status !== null && !isOutOfMemory(stderr)) throw new GitFailed(args, status, stderr);
     isWhole = false;
     isInTime = false;

@@ -29,7 +29,7 @@ type FolderQuery = {
 };
 
 /**
- * A page of a folder with everything shown on it. Starts three git processes, and one the next time that anybody requests the same commit.
+ * A page of a folder with everything shown on it. Starts three git processes; later requests for the same commit start one.
  * @throws ServiceError `not_found` (RevisionNotFound, EntryNotFound), `invalid_request` for an invalid cursor
  */
 export async function readFolder(repo: Repo, { revision, path, cursor, withReadme }: FolderQuery): Promise<Folder> {
@@ -53,7 +53,7 @@ export async function readFolder(repo: Repo, { revision, path, cursor, withReadm
   return { ...page, entries, lastCommit, commitCount: count.value ?? null, readme, isLate: commits.isLate || count.isLate };
 }
 
-/** The README on the default branch. It is part of the card, which everybody sees who may see the repository. */
+/** The README on the default branch. It is part of the card, which everybody who may see the repository may read. */
 export async function readFrontPage(repo: Repo): Promise<Readme | undefined> {
   const { headSha } = repo;
   if (headSha === null || repo.platformId !== null) return undefined;

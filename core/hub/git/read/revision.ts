@@ -20,8 +20,8 @@ const FULL_SHA = /^[0-9a-f]{40}$/;
 const ABBREVIATED_SHA = /^[0-9a-f]{7,39}$/i;
 /** Other refs of a repository are internal (S137). */
 const VISIBLE_REF = /^refs\/(heads|tags|pr|convert)\/./;
-/** What git check-ref-format refuses, a leading dash, and thereby all of git's revision syntax: `^{}`, `@{…}`, `..`, `:path`. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+/** Names that git check-ref-format refuses or that begin with a dash. This excludes git's revision syntax: `^{}`, `@{…}`, `..`, `:path`. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern searches for them
 const NOT_A_REF = /[\x00-\x20\x7f~^:?*[\\]|\.\.|@\{|\/\/|^[-/]|(^|\/)\.|[./]$|\.lock(\/|$)|^@$/;
 
 /**
@@ -92,7 +92,7 @@ const decideOnce = walker<boolean>({ max: 10_000 });
  * can have a commit served under the owner's name by its SHA. Clients rely on reading it that way, but people who follow such a URL must
  * be told.
  *
- * A URL that names a ref shows what it is, so the answer for a ref is yes. The answer is also yes if git does not find out in time: this is
+ * A URL that names a ref shows the source, so the answer for a ref is yes. The answer is also yes if git does not find out in time: this is
  * only a notice, and reading does not depend on it.
  */
 export async function isOnBranch(

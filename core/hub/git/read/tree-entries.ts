@@ -5,8 +5,8 @@ import type { CommitSummary } from "./commit.ts";
 import type { GitObjects } from "./git-objects.ts";
 
 /**
- * What is at a path in a commit. It walks down the folders one by one, so that `..`, a leading slash or a backslash are ordinary names
- * and lead nowhere (S137). Names that are not UTF-8 are found as they are shown.
+ * Finds the entry at a path in a commit. It walks down the folders one by one, so that `..`, a leading slash or a backslash are ordinary
+ * names and lead nowhere (S137). A name that is not UTF-8 is found by the name that is shown.
  * @param path without a slash at either end; empty for the root, which is "root"
  * @throws TooMuchToRead
  */
@@ -72,7 +72,7 @@ export function* entriesIn(content: Buffer, isWanted = (_start: number, _end: nu
   }
 }
 
-/** The entry with this name. A name that is not UTF-8 is found as it is shown. */
+/** The entry with this name. A name that is not UTF-8 is found by the name that is shown. */
 function findNamed(content: Buffer, name: string): TreeEntry | undefined {
   const wanted = Buffer.from(name);
   const isExact = (start: number, end: number) => {
@@ -83,7 +83,7 @@ function findNamed(content: Buffer, name: string): TreeEntry | undefined {
   };
   const [exact] = entriesIn(content, isExact);
   if (exact || !name.includes("\ufffd")) return exact;
-  // Each replacement character has at least as many bytes as what it replaces.
+  // Each replacement character has at least as many bytes as it replaces.
   const isShownSo = (start: number, end: number) => end - start <= wanted.length && content.toString("utf8", start, end) === name;
   const [shown] = entriesIn(content, isShownSo);
   return shown;

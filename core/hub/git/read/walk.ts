@@ -6,9 +6,9 @@ import { walks } from "../queues.ts";
 import { type GitOptions, gitLines, RanOutOfTime, runGit, type SpawnOptions, spawnGit, TooMuchOutput } from "../run-git.ts";
 
 /**
- * Walks of history and trees can take as long as whoever pushed them likes: a few objects can unfold to ten billion paths (S137). So each
- * walk has a slot (queues.ts), memory limits, a low priority and a deadline. A walk that ran out of time is remembered by the ids of its
- * commits, because the next one would run out of time as well.
+ * The pusher of a repository controls how long walks of its history and trees take: a few objects can unfold to ten billion paths (S137). So
+ * each walk has a slot (queues.ts), memory limits, a low priority and a deadline. A walk that ran out of time is remembered by the ids of
+ * its commits, because the next one would run out of time as well.
  */
 
 /** The time for which people wait for a page. */
@@ -26,14 +26,14 @@ export type Walked<T> = {
   value: T;
   /** Whether it finished; a result that ran out of time is forgotten after a while. */
   isWhole: boolean;
-  /** What is remembered instead, if the value itself is too large. */
+  /** The value to remember instead, if the value itself is too large. */
   later?: T;
 };
 
 type Walk<T> = {
   /** The repository's path, within which slots are shared. */
   directory: string;
-  /** What else the walk depends on: ids of commits, paths, options. */
+  /** The other inputs of the walk: ids of commits, paths, options. */
   of: readonly string[];
   walk: () => Promise<Walked<T>>;
   /** How long to wait for a slot, if not as long as a walk may take. */
@@ -43,8 +43,8 @@ type Walk<T> = {
 type Known<T> = { outcome: { value: T } | { error: RanOutOfTime }; until: number };
 
 /**
- * Runs walks of one kind, each in its own slot, and remembers the `max` latest results: of finished walks as long as there is room,
- * since commits do not change, unless `keepsWhole` is false; of walks that ran out of time for ten minutes.
+ * Runs walks of one kind, each in its own slot, and remembers the `max` latest results. Results of finished walks do not expire, because
+ * commits do not change; with `keepsWhole` false they are not kept. Results of walks that ran out of time are kept for ten minutes.
  */
 export function walker<T>({ max, keepsWhole = true }: { max: number; keepsWhole?: boolean }): (walk: Walk<T>) => Promise<T> {
   const known = new Map<string, Known<T>>();
@@ -125,7 +125,7 @@ export type Deadline = { at: number; ms: number };
 
 export const deadlineIn = (ms: number): Deadline => ({ at: Date.now() + ms, ms });
 
-/** `runWalk` that waits and walks until the deadline, for questions that can be repeated. @throws RanOutOfTime, GitFailed, ServiceError `unavailable` */
+/** `runWalk` that waits and walks until the deadline, for walks that can be repeated. @throws RanOutOfTime, GitFailed, ServiceError `unavailable` */
 export async function runWalkUntil({ at, ms }: Deadline, directory: string, args: readonly string[]): Promise<Buffer> {
   const left = () => at - Date.now();
   if (left() <= 0) throw new RanOutOfTime();
@@ -157,7 +157,7 @@ export async function walkLinesUntil(
   await walks.run(walk, { within: directory, waitMaxMs: left() });
 }
 
-/** Runs git within a `walker`. If output without its own limit is too large, that is due to what was pushed and is not our failure. */
+/** Runs git within a `walker`. Output without its own limit that is too large is due to the pushed content, not an internal error. */
 export async function runWalkGit(directory: string, args: readonly string[], options: GitOptions = {}): Promise<Buffer> {
   try {
     return await runGit(directory, args, { timeoutMs: WALK_MAX_MS, ...limits, ...withConfig(options) });
@@ -166,7 +166,7 @@ export async function runWalkGit(directory: string, args: readonly string[], opt
   }
 }
 
-/** Starts git within a `walker`, for output that is streamed. It is killed `maxMs` after it has started: before that it waits for others. */
+/** Starts git within a `walker`, for output that is streamed. It is killed `maxMs` after it has started; the wait before that does not count. */
 export async function spawnWalkGit(
   directory: string,
   args: readonly string[],

@@ -17,11 +17,11 @@ import { repositoryPath } from "../repository.ts";
 import { updateRefs } from "./git-refs.ts";
 import { type Recorded, recordRefChanges } from "./record-ref-changes.ts";
 import type { RefChange } from "./ref-name.ts";
-import { type Ask, askAgain, requireChangeable } from "./require-changeable.ts";
+import { type PermissionCheck, recheckPermission, requireChangeable } from "./require-changeable.ts";
 
 /** After this time without renewal by its process, a change is taken over. */
 export const REF_UPDATE_LEASE_SECONDS = 30;
-/** A first push may bring many branches. */
+/** A first push may create many branches. */
 const HEADS_READ_AHEAD = 4;
 /** The time within which git must compute the effects on pull requests. The rest follows later (late-changes.ts). */
 const MEANING_MAX_MS = 2_000;
@@ -30,7 +30,7 @@ const RECORD_AGAIN_MS = 500;
 const HEARTBEAT_MS = (REF_UPDATE_LEASE_SECONDS / 3) * 1_000;
 
 /** A planned change of refs (the table `ref_update`). */
-export type Note = {
+export type RefUpdateNote = {
   id: string;
   repoId: string;
   actorId: string | null;
@@ -39,18 +39,17 @@ export type Note = {
 };
 
 /**
- * Lets git change refs, and records the outcome as one event. All changes of refs use this function, for every kind of request: a push, a
- * commit by the API, a merge.
+ * Lets git change refs, and records the outcome as one event. All changes of refs use this function: pushes, commits over the API, merges.
  *
- * Refs are files, and an event is a row: no transaction covers both. So the request is written to a note before git starts, and the note
- * is deleted in the transaction that records the outcome. A process that is killed in between leaves the note behind, and reconcile.ts
- * finds out from the refs themselves what happened (S122). It does the same when `perform` or the recording fails: nothing is lost, and
- * whatever refs did change is recorded within the lease.
+ * Refs are files, and an event is a row: no transaction covers both. So the planned changes are written to a note before git starts, and the
+ * note is deleted in the transaction that records the outcome. A process that is killed in between leaves the note behind, and reconcile.ts
+ * finds out from the refs themselves what happened (S122). It does the same when `perform` or the recording fails: every change that
+ * happened is recorded within the lease.
  *
  * @param asked the changes that `perform` may make: reconcile.ts cannot find others after a crash.
  * @param perform changes the refs, each only if it still is at `oldSha`, and returns those changed. If two callers want to change the
  * same ref at the same time, git decides between them. When it returns or throws, everything that it started has ended.
- * @param quarantine the folder with the objects that `perform` will bring, if git does not find them yet
+ * @param quarantine the folder with the objects that `perform` will add, if they are not in the repository yet
  * @returns undefined when nothing was changed.
  * @throws ServiceError `not_found` when the repository was deleted meanwhile; `conflict` when large files were deleted from it since it was
  * read, because the caller may have seen that they were there; whatever `perform` throws
@@ -70,16 +69,16 @@ export async function changeRefs(
   const heartbeat = setInterval(() => void renew(note.id), HEARTBEAT_MS);
   try {
     if (hasProposals)
-      await adoptFiles(repo, repositoryPath(repo.id), asked, quarantine).catch((error: unknown) => unchanged(note, error));
+      await adoptFiles(repo, repositoryPath(repo.id), asked, quarantine).catch((error: unknown) => dropNote(note, error));
     const changed = await perform().catch(async (error: unknown) => {
-      // Objects that it brought stay on the disk. If this fails too, reconcile.ts counts them.
+      // Objects that it added stay on the disk. If this fails too, reconcile.ts counts them.
       await recountRepository(repo.id).catch((err: unknown) =>
         log().warn({ err, repo: repo.id }, "a repository's size could not be counted"),
       );
       throw error;
     });
     const meaning = await readAhead(repo, repositoryPath(repo.id), changed, note.startedAt);
-    return await unlessLocked(() => db().$transaction((tx) => recordRefChanges(tx, note, changed, meaning)));
+    return await retryWhileLocked(() => db().$transaction((tx) => recordRefChanges(tx, note, changed, meaning)));
   } finally {
     clearInterval(heartbeat);
   }
@@ -87,7 +86,7 @@ export async function changeRefs(
 
 /**
  * Does all work whose duration the pusher can influence (parsers, git), before anything is locked and within a time limit (S137).
- * @returns what the changes mean for pull requests, as far as git answered in time; the cards are kept for `knownCard`
+ * @returns the effects on pull requests, as far as git answered in time; the cards are kept for `knownCard`
  */
 export async function readAhead(
   repo: Pick<Repo, "id" | "defaultBranch" | "headSha" | "platformId" | "sizeBytes">,
@@ -103,7 +102,7 @@ export async function readAhead(
 }
 
 /** Retries while others lock the repository or one of its discussions, because the refs have changed already. It holds no connection in between. */
-async function unlessLocked<T>(record: () => Promise<T>): Promise<T> {
+async function retryWhileLocked<T>(record: () => Promise<T>): Promise<T> {
   for (let tries = 1; ; tries++) {
     try {
       return await record();
@@ -129,10 +128,10 @@ function newHeads({ defaultBranch, headSha }: Pick<Repo, "defaultBranch" | "head
 
 /** @param lfsRemovedAt as the caller has read it. A deletion of large files locks the row, and starts only if the row has no note. */
 async function insertNote(
-  note: Omit<Note, "startedAt">,
+  note: Omit<RefUpdateNote, "startedAt">,
   asked: readonly RefChange[],
   lfsRemovedAt: Date | null,
-): Promise<{ note: Note; hasProposals: boolean }> {
+): Promise<{ note: RefUpdateNote; hasProposals: boolean }> {
   const { id, repoId, actorId } = note;
   const { rows } = await pool().query<{ startedAt: Date; hasProposals: boolean }>({
     name: "insert-ref-update",
@@ -152,8 +151,8 @@ async function insertNote(
   throw conflict("Large files were deleted from this repository in the meantime. Try again.");
 }
 
-/** Nothing was changed, and the note is not needed. */
-async function unchanged({ id }: Note, error: unknown): Promise<never> {
+/** Deletes a note of changes that were not started. */
+async function dropNote({ id }: RefUpdateNote, error: unknown): Promise<never> {
   await pool().query("DELETE FROM ref_update WHERE id = $1", [id]);
   throw error;
 }
@@ -167,12 +166,12 @@ async function renew(id: string): Promise<void> {
     .catch((error: unknown) => log().warn({ err: error }, "cannot renew the note of a change of refs"));
 }
 
-type Moving = {
+type MoveTarget = {
   repo: Repo;
   path: string;
   actorNow: ActorNow;
   /** The permission that this change requires besides the right to write. */
-  ask?: Ask;
+  ask?: PermissionCheck;
 };
 
 /**
@@ -180,8 +179,8 @@ type Moving = {
  * @throws ServiceError `conflict` when one of them is no longer at `oldSha`; `not_found` when the repository was deleted; `forbidden`
  * and the like when the actor may no longer write to it
  */
-export async function moveRefs({ repo, path, actorNow, ask }: Moving, changes: readonly RefChange[]): Promise<Recorded> {
-  const actor = await askAgain(repo, actorNow, async (now, current) => {
+export async function moveRefs({ repo, path, actorNow, ask }: MoveTarget, changes: readonly RefChange[]): Promise<Recorded> {
+  const actor = await recheckPermission(repo, actorNow, async (now, current) => {
     await requirePermission(now, "repo.write", repoResource(current), { what: "Repository" });
     requireChangeable(current);
     await ask?.(now, current);

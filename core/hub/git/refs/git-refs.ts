@@ -24,7 +24,7 @@ export const tooManyRefs = (total: number): string =>
   `A repository can have at most ${REPOSITORY_REFS_MAX} branches, tags and pull requests. This one has ${total}. Delete some of them first.`;
 
 /**
- * How many of them are kept for branches and tags: strangers may open any number of pull requests, and must not use up the owner's (S137).
+ * How many of them are reserved for branches and tags, because strangers may open any number of pull requests (S137).
  */
 export const BRANCHES_AND_TAGS_LEFT = 10_000;
 

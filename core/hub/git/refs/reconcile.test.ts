@@ -13,7 +13,7 @@ import { updateRefs } from "./git-refs.ts";
 import { reconcileRefUpdates } from "./reconcile.ts";
 import type { RefChange } from "./ref-name.ts";
 
-/** S122: the outcome of a change of refs whose process was killed is found from the refs and from what was recorded about them since. */
+/** S122: the outcome of a change of refs whose process was killed is found from the refs and the changes recorded since. */
 let ada: TestPerson;
 let repo: Repo;
 let path: string;
@@ -48,14 +48,14 @@ async function recorded(): Promise<RefChange[][]> {
 const notes = () => db().refUpdate.count({ where: { repoId: repo.id } });
 const pushed = (...changes: RefChange[]) => changeRefs(repo, ada.actor, changes, () => updateRefs(path, changes));
 
-test("what did not happen is not recorded", async () => {
+test("a change that was not made is not recorded", async () => {
   await leaveNote([side(null, shas[0])]);
   await reconcileRefUpdates();
   expect(await recorded()).toEqual([]);
   expect(await notes()).toBe(0);
 });
 
-test("a change that happened is recorded once, however many processes look", async () => {
+test("a change that happened is recorded once, however many processes reconcile it", async () => {
   await leaveNote([side(null, shas[0])]);
   await updateRefs(path, [side(null, shas[0])]);
   await Promise.all([reconcileRefUpdates(), reconcileRefUpdates(), reconcileRefUpdates()]);
@@ -83,7 +83,7 @@ test("S137 refs whose names are too long for one event are recorded in several, 
   expect(events.map((refs) => JSON.stringify(refs).length <= 260 * 1024)).toEqual([true, true]);
 });
 
-test("a deletion", async () => {
+test("a deletion that happened is recorded", async () => {
   await pushed(side(null, shas[0]));
   await leaveNote([side(shas[0], null)], { startedAt: new Date(Date.now() + 5) });
   await updateRefs(path, [side(shas[0], null)]);
@@ -116,7 +116,7 @@ test("a change that did not happen is not recorded, even if the ref got the same
   expect(await recorded()).toHaveLength(3);
 });
 
-test("two that were killed one after the other are both found out", async () => {
+test("two changes that were killed one after the other are both reconciled", async () => {
   await leaveNote([side(null, shas[0])], { startedAt: new Date(Date.now() - 2_000) });
   await leaveNote([side(shas[0], shas[1])], { startedAt: new Date(Date.now() - 1_000) });
   await updateRefs(path, [side(null, shas[0])]);
@@ -125,7 +125,7 @@ test("two that were killed one after the other are both found out", async () => 
   expect((await recorded()).flat()).toHaveLength(2);
 });
 
-test("waits while a live process is changing the same ref", async () => {
+test("reconciliation waits while a live process is changing the same ref", async () => {
   await leaveNote([side(null, shas[0])], { startedAt: new Date(Date.now() - 1_000) });
   await updateRefs(path, [side(null, shas[0])]);
   const alive = await leaveNote([side(shas[0], shas[1])], { isAlive: true });
@@ -138,7 +138,7 @@ test("waits while a live process is changing the same ref", async () => {
   expect(await recorded()).toEqual([[side(null, shas[0])]]);
 });
 
-test("one that failed halfway is reconciled, and one that was wrongly presumed dead records nothing twice", async () => {
+test("a change that failed halfway is reconciled, and one that was wrongly presumed dead records nothing twice", async () => {
   const failing = changeRefs(repo, ada.actor, [side(null, shas[0])], async () => {
     await updateRefs(path, [side(null, shas[0])]);
     throw new Error("killed, so to speak");
@@ -175,7 +175,7 @@ test("locks of a killed process do not block the ref", async () => {
   await runGit(path, ["update-ref", "refs/heads/main", shas[1]]);
 });
 
-test("of a deleted repository are dropped", async () => {
+test("notes of a deleted repository are dropped", async () => {
   await leaveNote([side(null, shas[0])]);
   await db().repo.delete({ where: { id: repo.id } });
   await reconcileRefUpdates();

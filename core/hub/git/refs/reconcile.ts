@@ -4,18 +4,18 @@ import { readRepo } from "../../repos/read-repos.ts";
 import { removeStaleFiles } from "../maintenance/remove-files.ts";
 import { openRepository } from "../repository.ts";
 import { UNDER_LOCK } from "../run-git.ts";
-import { type Note, REF_UPDATE_LEASE_SECONDS, readAhead } from "./change-refs.ts";
+import { REF_UPDATE_LEASE_SECONDS, type RefUpdateNote, readAhead } from "./change-refs.ts";
 import { findRefs, hasHappened, readRefHistory } from "./git-refs.ts";
 import { recordRefChanges } from "./record-ref-changes.ts";
 import type { RefChange } from "./ref-name.ts";
 
 const BATCH = 64;
 
-type LeftNote = Note & { asked: RefChange[] };
+type LeftoverNote = RefUpdateNote & { asked: RefChange[] };
 
 /**
- * Finds out the outcome of changes of refs whose process was killed, and records exactly that: one event for what happened, none for
- * what did not (S122). Any number of processes may run this at the same time.
+ * Finds out the outcome of changes of refs whose process was killed, and records exactly the changes that happened (S122). Any number of
+ * processes may run this at the same time.
  * @returns how many notes were examined
  */
 export async function reconcileRefUpdates(): Promise<number> {
@@ -24,15 +24,15 @@ export async function reconcileRefUpdates(): Promise<number> {
     try {
       await reconcile(note);
     } catch (error) {
-      log().warn({ err: error, repo: note.repoId }, "cannot find out what became of a change of refs; trying again");
+      log().warn({ err: error, repo: note.repoId }, "a change of refs could not be reconciled; trying again");
     }
   }
   return notes.length;
 }
 
-/** Newest first: the value that a later change found a ref at tells the outcome of an earlier one. */
-async function claim(): Promise<LeftNote[]> {
-  const { rows } = await pool().query<LeftNote>(
+/** Newest first: the old value of a ref in a later change shows the outcome of an earlier one. */
+async function claim(): Promise<LeftoverNote[]> {
+  const { rows } = await pool().query<LeftoverNote>(
     `UPDATE ref_update SET claimed_until = now() + make_interval(secs => $1)
       WHERE id IN (SELECT id FROM ref_update WHERE claimed_until <= now() ORDER BY claimed_until LIMIT ${BATCH} FOR UPDATE SKIP LOCKED)
       RETURNING id, repo_id AS "repoId", actor_id AS "actorId", started_at AS "startedAt", asked`,
@@ -41,9 +41,9 @@ async function claim(): Promise<LeftNote[]> {
   return rows.sort((a, b) => b.startedAt.getTime() - a.startedAt.getTime());
 }
 
-async function reconcile({ asked, ...note }: LeftNote): Promise<void> {
+async function reconcile({ asked, ...note }: LeftoverNote): Promise<void> {
   const repo = await readRepo(note.repoId);
-  // The owner is disabled now: nobody sees the repository, and it may come back.
+  // A repository that is not found has a disabled owner: nobody sees it now, but the owner may be enabled again.
   if (!repo || (await isChangingElsewhere(note, asked))) return;
   const path = await openRepository(repo);
   await removeStaleFiles(path, { locksOlderThanMs: REF_UPDATE_LEASE_SECONDS * 1_000 });
@@ -60,8 +60,8 @@ async function reconcile({ asked, ...note }: LeftNote): Promise<void> {
   });
 }
 
-/** Whether a live process is changing one of the same refs: what it will record affects the answer. */
-async function isChangingElsewhere({ id, repoId }: Note, asked: readonly RefChange[]): Promise<boolean> {
+/** Whether a live process is changing one of the same refs: the changes that it will record affect the result. */
+async function isChangingElsewhere({ id, repoId }: RefUpdateNote, asked: readonly RefChange[]): Promise<boolean> {
   const { rows } = await pool().query<{ asked: RefChange[] }>(
     `SELECT asked FROM ref_update WHERE repo_id = $1 AND id <> $2 AND claimed_until > now() AND started_at > (SELECT started_at FROM ref_update WHERE id = $2)`,
     [repoId, id],

@@ -28,7 +28,7 @@ export const EVENT_REFS_MAX_BYTES = 256 * 1024;
  *
  * Nothing slow happens while the row is locked (S137): a card that is not known by now stays as it was until maintenance reads it, and
  * pull requests follow later.
- * @param meaning what git said about the changes in time
+ * @param meaning the effects on pull requests, as far as git answered in time
  */
 export async function recordRefChanges(
   tx: Db,
@@ -43,7 +43,7 @@ export async function recordRefChanges(
   }
   const before = await lockRepo(tx, note.repoId);
   if (!before) return undefined;
-  // Another process believed that we were dead, and has recorded what it saw.
+  // Another process has taken the note over and recorded the changes that it found.
   const fresh = count > 0 ? changed : await withoutRecorded(tx, note, changed);
   if (fresh.length === 0) return undefined;
   const path = await openRepository(before);
@@ -108,7 +108,7 @@ async function withoutRecorded(
   return changed.filter((change) => !isRecorded(history, change));
 }
 
-/** In a repository that was empty, the branch that came first becomes the default one, whatever its name is. */
+/** In a repository that was empty, a pushed branch becomes the default one: the planned default branch, `master`, or the first other one. */
 async function chooseDefaultBranch(path: string, repo: Repo, changed: readonly RefChange[]): Promise<string> {
   const made = changed.flatMap(({ ref, oldSha }) => (oldSha === null && ref.startsWith("refs/heads/") ? [ref.slice(11)] : []));
   if (repo.headSha !== null || made.length === 0 || made.includes(repo.defaultBranch)) return repo.defaultBranch;

@@ -4,7 +4,7 @@ import { invalidRequest } from "../../../errors.ts";
 const COMPONENT_MAX_BYTES = 250;
 const NAME_MAX_BYTES = 400;
 const CONTROL = /\p{Cc}/u;
-// What git-check-ref-format refuses anywhere in a name.
+// Everything that git-check-ref-format refuses anywhere in a name.
 const FORBIDDEN = /[ ~^:?*[\\]|\.\.|@\{|\/\/|^\/|\/$|\.$/;
 
 /** The full name of a branch. @throws ServiceError `invalid_request` for an invalid name */

@@ -15,7 +15,7 @@ export function requireChangeable({ isReadOnly }: Pick<Repo, "isReadOnly">): voi
  * @returns the actor as it is now
  * @throws ServiceError `not_found` when the repository was deleted meanwhile; whatever `actorNow` and `ask` throw
  */
-export async function askAgain({ id }: Pick<Repo, "id">, actorNow: ActorNow, ask: Ask): Promise<Actor> {
+export async function recheckPermission({ id }: Pick<Repo, "id">, actorNow: ActorNow, ask: PermissionCheck): Promise<Actor> {
   const actor = await actorNow();
   const repo = await readRepo(id);
   if (!repo) throw notFound("Repository");
@@ -24,7 +24,7 @@ export async function askAgain({ id }: Pick<Repo, "id">, actorNow: ActorNow, ask
 }
 
 /** Checks whether the actor may do it in the repository. */
-export type Ask = (actor: Actor, repo: Repo) => void | Promise<void>;
+export type PermissionCheck = (actor: Actor, repo: Repo) => void | Promise<void>;
 
 /** Whether a ref may neither be deleted nor changed except by a fast-forward. */
 export function isProtectedRef(

@@ -5,7 +5,7 @@ import { openRepository } from "../repository.ts";
 import { resolveRef, updateRefs } from "./git-refs.ts";
 import { isRefName } from "./ref-name.ts";
 
-test("refs change all together or not at all, and only from what they were", async () => {
+test("refs change all together or not at all, and only from their expected values", async () => {
   const ada = await signedInPerson();
   const repo = await someRepo(ada);
   const first = await commitTo(repo, ada, { "a.txt": "a" });

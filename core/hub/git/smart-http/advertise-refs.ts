@@ -42,7 +42,7 @@ export async function advertiseRefs(repo: Repo, service: GitService, { req, res 
 
 let capabilities: Promise<Buffer> | undefined;
 
-/** The start of protocol version 2: what this git can do, and nothing about the repository. So git is asked only once. */
+/** The start of protocol version 2: git's capabilities, and nothing about the repository. So git is asked only once. */
 async function findCapabilities(path: string): Promise<Buffer> {
   capabilities ??= runGit(path, ["upload-pack", "--stateless-rpc", "--advertise-refs", "--", path], {
     config: fetchSettings(),

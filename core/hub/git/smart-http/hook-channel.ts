@@ -1,21 +1,21 @@
 import type { Duplex } from "node:stream";
 import type { GitProcess } from "../launched-git.ts";
 
-/** What the hook `pre-receive` reports about a push that has arrived, before any ref changes. */
+/** The report of the hook `pre-receive` about a push that has arrived, before any ref changes. */
 export type Arrival = {
   /** The folder in which the push's objects are quarantined. */
   quarantine: string | undefined;
-  /** Files larger than a file may be. */
+  /** Files that exceed the limit. */
   large: { oid: string; bytes: number }[];
-  /** A commit or a tag larger than one may be. */
+  /** A commit, a tag or a folder that exceeds the limit. */
   long?: { type: string; oid: string };
   unpackedBytes: number;
   objects: number;
-  /** Some of it could not be examined. */
+  /** Some objects could not be examined. */
   isUnreadable: boolean;
 };
 
-const SAID_MAX_CHARACTERS = 64 * 1024;
+const REPORT_MAX_CHARACTERS = 64 * 1024;
 
 /** The channel between a push's hook and this process (hooks/plain/pre-receive). */
 export class HookChannel {
@@ -27,11 +27,11 @@ export class HookChannel {
     this.#stream = (child.stdio as unknown as Duplex[])[3] as Duplex;
     this.#stream.on("error", () => undefined);
     this.arrival = new Promise((resolve) => {
-      let said = "";
+      let report = "";
       this.#stream.on("data", (chunk: Buffer) => {
-        if (said.length > SAID_MAX_CHARACTERS) return;
-        said += chunk.toString("utf8");
-        if (/(^|\n)ready\n$/.test(said)) resolve(parseArrival(said));
+        if (report.length > REPORT_MAX_CHARACTERS) return;
+        report += chunk.toString("utf8");
+        if (/(^|\n)ready\n$/.test(report)) resolve(parseArrival(report));
       });
       this.#stream.once("close", () => resolve(undefined));
       child.once("exit", () => resolve(undefined));
@@ -48,9 +48,9 @@ export class HookChannel {
   }
 }
 
-function parseArrival(said: string): Arrival {
+function parseArrival(report: string): Arrival {
   const arrival: Arrival = { quarantine: undefined, large: [], unpackedBytes: 0, objects: 0, isUnreadable: false };
-  for (const line of said.split("\n")) {
+  for (const line of report.split("\n")) {
     const [word, ...rest] = line.split(" ");
     if (word === "quarantine") arrival.quarantine = rest.join(" ");
     else if (word === "large") arrival.large.push({ oid: rest[0] ?? "", bytes: Number(rest[1]) });

@@ -27,7 +27,7 @@ afterEach(() => {
   for (const server of servers.splice(0)) server.closeAllConnections();
 });
 
-/** A server that spools each request and answers with its body, or with why that failed. */
+/** A server that spools each request and answers with its body, or with the reason of a failure. */
 async function spooling(maxBytes = 10_000_000, graceMs = pace.graceMs): Promise<string> {
   const server = createServer(async (req, res) => {
     try {
@@ -184,7 +184,7 @@ describe("S137 a push", () => {
     return req.on("error", () => undefined);
   }
 
-  test("that stops in the middle loses its place and is told why; its connection ends", async () => {
+  test("that stops in the middle loses its slot and is told why; its connection ends", async () => {
     const req = await pushing();
     req.write(head);
     req.write("PACK");
@@ -204,7 +204,7 @@ describe("S137 a push", () => {
     if (!req.socket?.destroyed) await once(req.socket as Socket, "close");
   });
 
-  test("that is refused must arrive at a pace too, although nothing of it is kept", async () => {
+  test("that is refused must not arrive too slowly either, although nothing of it is kept", async () => {
     const mallory = await signedInPerson("mallory");
     const server = createServer(
       (req, res) => void receivePack(async () => mallory.actor, repo, repo.fullName, { req, res }, pace),

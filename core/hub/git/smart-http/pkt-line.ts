@@ -67,13 +67,13 @@ export class PktStream {
       if (chunk) this.rest = this.rest.length > 0 ? Buffer.concat([this.rest, chunk]) : chunk;
       else if (this.#stream.errored) throw new MalformedPkt("the request cannot be read");
       else if (this.#stream.readableEnded || this.#stream.destroyed) return false;
-      else await somethingHappens(this.#stream);
+      else await nextEvent(this.#stream);
     }
     return true;
   }
 }
 
-function somethingHappens(stream: Readable): Promise<void> {
+function nextEvent(stream: Readable): Promise<void> {
   const events = ["readable", "end", "close", "error"];
   return new Promise((resolve) => {
     const done = () => {

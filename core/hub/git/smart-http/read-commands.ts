@@ -79,7 +79,7 @@ async function read(stream: PktStream, hold: (bytes: number) => void): Promise<P
 
 function parseCommand(text: string): Command {
   const [, oldId, newId, rawRef] = COMMAND.exec(text) ?? [];
-  if (oldId === undefined || newId === undefined || rawRef === undefined) throw new MalformedPkt("a command is not understood");
+  if (oldId === undefined || newId === undefined || rawRef === undefined) throw new MalformedPkt("a command is malformed");
   const sha = (id: string) => (id === ABSENT ? null : id);
   return { ref: Buffer.from(rawRef, "latin1").toString("utf8"), rawRef, oldSha: sha(oldId), newSha: sha(newId) };
 }
@@ -93,7 +93,7 @@ async function readPushOptions(stream: PktStream): Promise<string[]> {
       throw new ServiceError("payload_too_large", `A push can have at most ${PUSH_OPTIONS_MAX} options.`);
     }
     const text = line.toString("latin1").replace(/\n$/, "");
-    if (/[\0\n]/.test(text)) throw new MalformedPkt("an option is not understood");
+    if (/[\0\n]/.test(text)) throw new MalformedPkt("an option is malformed");
     options.push(text);
   }
   return options;

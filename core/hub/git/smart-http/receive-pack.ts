@@ -13,11 +13,11 @@ import type { Recorded } from "../refs/record-ref-changes.ts";
 import type { RefChange } from "../refs/ref-name.ts";
 import { isProtectedRef } from "../refs/require-changeable.ts";
 import { openRepository } from "../repository.ts";
+import { checkArrival, type Refusal } from "./check-arrival.ts";
 import { type Arrival, HookChannel } from "./hook-channel.ts";
-import { judgeArrival, type Verdict } from "./judge-arrival.ts";
-import { holdArriving, judgeRoom, judgeUnread, pushInputMax } from "./judge-room.ts";
+import { checkAbandonedPack, checkStorage, holdArriving, pushInputMax } from "./push-storage.ts";
 import { type Command, type PushHead, readCommands, requestOf } from "./read-commands.ts";
-import { judgeState, refuseByRight, refuseCommands } from "./refuse-commands.ts";
+import { checkRefs, refuseByRight, refuseCommands } from "./refuse-commands.ts";
 import { answerPush, asChange, changedBy, pushMessages, ReceivedOutput, type Report, reasonOf } from "./report.ts";
 import {
   answerHead,
@@ -41,16 +41,16 @@ const HEAD_GRACE_MS = 60_000;
 const PUSH_GRACE_MS = 120_000;
 /** The maximum time without data while others wait for the push's slot. */
 const PUSH_WANTED_GRACE_MS = 60_000;
-/** By then a client that still listens has received the response. */
-const HEARD_AFTER_MS = 2_000;
+/** Within this time a connected client receives the response. */
+const RESPONSE_READ_MS = 2_000;
 
 /** How much of git's output a client may leave unread. Git warns about every odd tree in a pack, and a pack may contain millions. */
 const UNREAD_MAX_BYTES = 256 * 1024;
 
 /**
  * Answers `POST …/git-receive-pack`: a push. Its commands are read and checked here first; git gets the rest. When the pack has arrived,
- * git's hook asks to go on, and from then on it is a change of refs like any other (change-refs.ts). Git's report is held back until that
- * is recorded, so that a client which was told that a push is done finds its event.
+ * git's hook asks whether to proceed; from then on the push is a change of refs like any other (change-refs.ts). Git's report is held back
+ * until the change is recorded, so that a client which was told that a push is done finds its event.
  *
  * @param actorNow is called again when all has arrived, which its sender can delay (S114, S135)
  * @param pushedAs the `owner/name` that the client used
@@ -96,7 +96,7 @@ export async function receivePack(
   res.end();
 }
 
-/** The head of a push has no slot, and uses memory while it arrives: so it must arrive at a pace too. */
+/** The head of a push has no slot, and uses memory while it arrives: so it must not arrive too slowly either. */
 async function readHead({ req, res }: TransferRequest, { stream }: TransferBody, pace: Partial<Watched>): Promise<PushHead> {
   let stopWatching = () => {};
   const slow = new Promise<never>((_, reject) => {
@@ -114,7 +114,7 @@ async function readHead({ req, res }: TransferRequest, { stream }: TransferBody,
   }
 }
 
-/** Reads a pack that nobody wants, so that its client reads why. It has no slot, but must arrive at a pace as well. */
+/** Reads and drops the pack of a refused push, so that the client reads the reason. It has no slot, but must not arrive too slowly either. */
 async function dropPack(req: IncomingMessage, body: TransferBody, pace: Partial<Watched>): Promise<Outcome> {
   const watched = { bytes: () => req.socket.bytesRead, isWaiting: () => !req.complete, graceMs: PUSH_GRACE_MS };
   const stopWatching = watchPace({ ...watched, ...pace, onTooSlow: () => req.destroy() });
@@ -130,7 +130,7 @@ type Push = {
   head: PushHead;
   body: TransferBody;
   commands: readonly Command[];
-  /** Sends the headers of the response, once it is known that there will be one. */
+  /** Sends the headers of the response, once no error can replace it. */
   begin: () => void;
   req: IncomingMessage;
   res: ServerResponse;
@@ -173,18 +173,19 @@ async function push({ actor, actorNow, repo, path, head, body, commands, begin, 
       const arrival = await channel.arrival;
       const full = await stopHolding();
       const room = arrival
-        ? await judge(actorNow, repo, path, arrival, { commands, isAtomic: head.capabilities.has("atomic") })
+        ? await checkPush(actorNow, repo, path, arrival, { commands, isAtomic: head.capabilities.has("atomic") })
         : {};
       const isCutShort = !arrival && (full !== undefined || (inputMax < pushMaxBytes() && body.receivedBytes() > inputMax));
       // Git has given up on it; a client that cannot send the rest does not read the response.
       if (isCutShort) await body.drop();
-      const verdict = room.verdict ?? full ?? (isCutShort ? await judgeUnread(actor, repo, body.receivedBytes()) : undefined);
-      if (verdict) outcome.messages.push(...verdict.messages);
-      if (arrival && !verdict) {
-        let hasGone = false;
+      const refusal =
+        room.refusal ?? full ?? (isCutShort ? await checkAbandonedPack(actor, repo, body.receivedBytes()) : undefined);
+      if (refusal) outcome.messages.push(...refusal.messages);
+      if (arrival && !refusal) {
+        let hasStarted = false;
         const perform = async () => {
-          hasGone = true;
-          output.goOn();
+          hasStarted = true;
+          output.refChangesBegin();
           channel.answer("go");
           await closed;
           return changedBy(output, commands);
@@ -192,29 +193,29 @@ async function push({ actor, actorNow, repo, path, head, body, commands, begin, 
         try {
           outcome.recorded = await changeRefs(repo, actor, commands.map(asChange), perform, arrival.quarantine);
         } catch (error) {
-          log().error({ err: error, repo: repo.id, hasGone }, "a push could not be recorded");
+          log().error({ err: error, repo: repo.id, hasStarted }, "a push could not be recorded");
           const reason = isServiceError(error) ? error.message : "Try again in a moment.";
-          outcome.messages.push(hasGone ? "The changes of this push will be visible soon." : reason);
+          outcome.messages.push(hasStarted ? "The changes of this push will be visible soon." : reason);
         }
-        if (!hasGone) channel.answer("stop");
+        if (!hasStarted) channel.answer("stop");
       } else channel.answer("stop");
       await closed;
       channel.close();
       await room.hold?.release();
       const report = output.report();
       if (report) outcome.report = report;
-      if (verdict)
-        outcome.report.refs = new Map(commands.map((each) => [each.rawRef, verdict.reasons?.get(each) ?? verdict.reason]));
+      if (refusal)
+        outcome.report.refs = new Map(commands.map((each) => [each.rawRef, refusal.reasons?.get(each) ?? refusal.reason]));
       if (isSlow()) outcome.messages.push(TOO_SLOW);
       if (body.isCut()) outcome.messages.push(tooLarge(pushMaxBytes()));
-      if (!arrival && report) outcome.recorded = await recordUnasked(actor, repo, changedBy(output, commands));
+      if (!arrival && report) outcome.recorded = await recordWithoutHook(actor, repo, changedBy(output, commands));
     },
   );
   return outcome;
 }
 
 /**
- * A push holds its slot while its pack arrives, because a pack is too large to be buffered elsewhere. So it must arrive at a pace
+ * A push holds its slot while its pack arrives, because a pack is too large to be buffered elsewhere. So it has to keep a minimum pace
  * (pace.ts). A slower push ends as if the client had disconnected, and its client is told why.
  * @returns whether that happened
  */
@@ -236,8 +237,8 @@ function endWhenSlow({
     onTooSlow: () => {
       isSlow = true;
       child.stdin.destroy();
-      // The rest of it would arrive as slowly.
-      res.once("finish", () => setTimeout(() => req.destroy(), HEARD_AFTER_MS).unref());
+      // The rest of the request would arrive as slowly.
+      res.once("finish", () => setTimeout(() => req.destroy(), RESPONSE_READ_MS).unref());
     },
     ...pace,
   });
@@ -245,34 +246,34 @@ function endWhenSlow({
   return () => isSlow;
 }
 
-type Asked = { commands: readonly Command[]; isAtomic: boolean };
+type CheckedPush = { commands: readonly Command[]; isAtomic: boolean };
 
-/** Whether a push that has arrived may go on; if so, storage is reserved for it. Git waits for the answer, so a failure refuses it too. */
-async function judge(
+/** Whether a push that has arrived may proceed; if so, storage is reserved for it. Git waits for the answer, so a failure refuses it too. */
+async function checkPush(
   actorNow: ActorNow,
   repo: Repo,
   path: string,
   arrival: Arrival,
-  asked: Asked,
-): Promise<{ verdict?: Verdict; hold?: Hold }> {
+  asked: CheckedPush,
+): Promise<{ refusal?: Refusal; hold?: Hold }> {
   try {
     const actor = await actorNow();
     const refused =
-      (await judgeRight(actor, repo, asked.commands)) ??
-      (await judgeArrival({ path, repoId: repo.id, actor }, arrival, asked.commands)) ??
-      (arrival.quarantine === undefined ? undefined : await judgeState(repo, path, arrival.quarantine, asked));
-    return refused ? { verdict: refused } : await judgeRoom(actor, repo, { path, quarantine: arrival.quarantine });
+      (await checkRight(actor, repo, asked.commands)) ??
+      (await checkArrival({ path, repoId: repo.id, actor }, arrival, asked.commands)) ??
+      (arrival.quarantine === undefined ? undefined : await checkRefs(repo, path, arrival.quarantine, asked));
+    return refused ? { refusal: refused } : await checkStorage(actor, repo, { path, quarantine: arrival.quarantine });
   } catch (error) {
     if (isServiceError(error) && error.code === "unauthorized")
-      return { verdict: { reason: "the token of this push is no longer valid", messages: [] } };
-    if (!isServiceError(error)) log().error({ err: error, repo: repo.id }, "a push could not be judged");
+      return { refusal: { reason: "the token of this push is no longer valid", messages: [] } };
+    if (!isServiceError(error)) log().error({ err: error, repo: repo.id }, "a push could not be checked");
     const sentence = isServiceError(error) ? error.message : "Something went wrong on our side. Try again in a moment.";
-    return { verdict: { reason: "it could not be checked", messages: [sentence] } };
+    return { refusal: { reason: "it could not be checked", messages: [sentence] } };
   }
 }
 
 /** Refuses actors who have lost the right to push, or whose repository was deleted, during the push (S135). */
-async function judgeRight(actor: Actor, { id }: Repo, commands: readonly Command[]): Promise<Verdict | undefined> {
+async function checkRight(actor: Actor, { id }: Repo, commands: readonly Command[]): Promise<Refusal | undefined> {
   const repo = await readRepo(id);
   if (!repo) return { reason: "this repository no longer exists", messages: [] };
   const [reason] = (await refuseByRight(actor, repo, commands)).values();
@@ -280,7 +281,7 @@ async function judgeRight(actor: Actor, { id }: Repo, commands: readonly Command
 }
 
 /** Records refs that changed although the hook never asked, for example because it cannot be run. */
-async function recordUnasked(actor: Actor, repo: Repo, changed: RefChange[]): Promise<Recorded | undefined> {
+async function recordWithoutHook(actor: Actor, repo: Repo, changed: RefChange[]): Promise<Recorded | undefined> {
   if (changed.length === 0) return undefined;
   log().error(
     { repo: repo.id },

@@ -9,7 +9,7 @@ import { findRefs, REPOSITORY_REFS_MAX, tooManyRefs } from "../refs/git-refs.ts"
 import { isRefName } from "../refs/ref-name.ts";
 import { isProtectedRef } from "../refs/require-changeable.ts";
 import { GitFailed, quarantined } from "../run-git.ts";
-import type { Verdict } from "./judge-arrival.ts";
+import type { Refusal } from "./check-arrival.ts";
 import type { Command } from "./read-commands.ts";
 
 /** How many pull requests one push may change. */
@@ -42,7 +42,7 @@ export async function refuseByRight(actor: Actor, repo: Repo, commands: readonly
   for (const command of commands) {
     const num = numOfPullRequestRef(command.ref);
     const reason =
-      refusal(repo, command, isWriter) ??
+      commandRefusal(repo, command, isWriter) ??
       (isTooMany ? "too many pull requests in one push" : undefined) ??
       (num === undefined ? undefined : await pullRequestPushRefusal(actor, repo, num));
     if (reason) refused.set(command, reason);
@@ -51,16 +51,16 @@ export async function refuseByRight(actor: Actor, repo: Repo, commands: readonly
 }
 
 /**
- * Refuses a push that git is certain to refuse once it has arrived, so that no ref can change. Git would keep its objects nevertheless:
- * they leave their quarantine before git checks the refs. So such a push is stopped before that. Git still refuses what changes in the
- * meantime. A push that would leave too many refs is refused too: each push, fetch and page reads all of them (S137).
+ * Refuses an arrived push of which git would refuse every ref. Git checks refs only after the objects have left their quarantine, and would
+ * keep those objects, so such a push is stopped before that. Git still refuses refs that change in the meantime. A push that would create
+ * too many refs is refused too: each push, fetch and page reads all of them (S137).
  */
-export async function judgeState(
+export async function checkRefs(
   repo: Repo,
   path: string,
   quarantine: string,
   { commands, isAtomic }: { commands: readonly Command[]; isAtomic: boolean },
-): Promise<Verdict | undefined> {
+): Promise<Refusal | undefined> {
   const { refs, total } = await findRefs(path, namesIn(commands));
   const reasons = new Map<Command, string>();
   for (const command of commands) {
@@ -84,13 +84,13 @@ async function isForced(path: string, quarantine: string, oldSha: string, newSha
     await runWalk(path, ["merge-base", "--is-ancestor", oldSha, newSha], { env: quarantined(path, quarantine) });
     return false;
   } catch (error) {
-    // Only a clear refusal counts here; git's own hook decides about everything else (hooks/forward/update).
+    // Only status 1 is a refusal; for other failures git's own hook decides (hooks/forward/update).
     if (error instanceof GitFailed) return error.status === 1;
     throw error;
   }
 }
 
-function refusal(repo: Repo, { ref, rawRef, newSha }: Command, isWriter: boolean): string | undefined {
+function commandRefusal(repo: Repo, { ref, rawRef, newSha }: Command, isWriter: boolean): string | undefined {
   if (repo.isReadOnly) return "this repository is read-only";
   if (Buffer.from(ref).toString("latin1") !== rawRef) return "the name is not UTF-8";
   if (numOfPullRequestRef(ref) !== undefined) return newSha === null ? "close the pull request on its page" : undefined;

@@ -13,9 +13,9 @@ test.each([
   ["while refs change", WARNING, true],
 ])("S137 git's warning that a branch was gone already counts only from git itself: %s", (_, text, isGone) => {
   const output = new ReceivedOutput(() => undefined);
-  if (isGone) output.goOn();
+  if (isGone) output.refChangesBegin();
   output.push(bandPackets(2, Buffer.from(text)));
-  if (!isGone) output.goOn();
+  if (!isGone) output.refChangesBegin();
   output.push(report);
   expect(changedBy(output, [gone])).toHaveLength(isGone ? 0 : 1);
 });

@@ -19,20 +19,20 @@ export type Report = {
 
 const REPORT_MAX_BYTES = 16 * 1024 * 1024;
 
-/** A line for a deletion that git reports as done nevertheless. A packet may have several. */
-const GONE_ALREADY = /^.?warning: Deleting a non-existent ref$/gm;
+/** Git's warning about the deletion of a missing ref, which it nevertheless reports as done. A packet may have several. */
+const ALREADY_DELETED = /^.?warning: Deleting a non-existent ref$/gm;
 
-/** Reads git's output for a push over the side band: its report, which is held back, and its messages meanwhile. */
+/** Reads git's output for a push over the side band: its report, which is held back, and its messages, which are forwarded at once. */
 export class ReceivedOutput {
   readonly #packets = new PktReader();
   readonly #report: Buffer[] = [];
   #reportBytes = 0;
-  readonly #tell: (packet: Buffer) => void;
-  #goneAlready = 0;
+  readonly #forward: (packet: Buffer) => void;
+  #alreadyDeleted = 0;
 
-  /** @param tell immediately gets what the client should see: progress, and the empty packets that keep a connection alive. */
-  constructor(tell: (packet: Buffer) => void) {
-    this.#tell = tell;
+  /** @param forward immediately gets the packets that the client should see: progress, and empty ones that keep a connection alive. */
+  constructor(forward: (packet: Buffer) => void) {
+    this.#forward = forward;
   }
 
   push(chunk: Buffer): void {
@@ -40,20 +40,20 @@ export class ReceivedOutput {
       if (!packet || packet.length === 0) continue;
       if (packet[0] === 1 && packet.length > 1) this.#keep(packet.subarray(1));
       else {
-        this.#goneAlready += packet.toString("latin1").match(GONE_ALREADY)?.length ?? 0;
-        this.#tell(pktLine(packet));
+        this.#alreadyDeleted += packet.toString("latin1").match(ALREADY_DELETED)?.length ?? 0;
+        this.#forward(pktLine(packet));
       }
     }
   }
 
-  /** From now on git changes refs. What it said before may quote what was pushed: `badTagName: invalid 'tag' name: warning: …` (S137). */
-  goOn(): void {
-    this.#goneAlready = 0;
+  /** Drops earlier warnings, which may quote pushed content: `badTagName: invalid 'tag' name: warning: …` (S137). */
+  refChangesBegin(): void {
+    this.#alreadyDeleted = 0;
   }
 
   /** How many refs, according to git, were deleted by somebody else before. */
-  get goneAlready(): number {
-    return this.#goneAlready;
+  get alreadyDeleted(): number {
+    return this.#alreadyDeleted;
   }
 
   #keep(bytes: Buffer): void {
@@ -82,11 +82,11 @@ export class ReceivedOutput {
 export function answerPush(capabilities: ReadonlySet<string>, report: Report, messages: readonly string[]): Buffer {
   const hasBands = capabilities.has("side-band-64k");
   const isReported = capabilities.has("report-status") || capabilities.has("report-status-v2");
-  const said =
+  const printed =
     hasBands && messages.length > 0
       ? bandPackets(2, Buffer.from(messages.map((line) => `${line}\n`).join("")))
       : FLUSH.subarray(0, 0);
-  if (!isReported) return Buffer.concat([said, ...(hasBands ? [FLUSH] : [])]);
+  if (!isReported) return Buffer.concat([printed, ...(hasBands ? [FLUSH] : [])]);
   const lines = [
     pktLine(`unpack ${report.unpack}\n`),
     ...[...report.refs].map(([ref, reason]) =>
@@ -95,7 +95,7 @@ export function answerPush(capabilities: ReadonlySet<string>, report: Report, me
     FLUSH,
   ];
   const body = Buffer.concat(lines);
-  return hasBands ? Buffer.concat([said, bandPackets(1, body), FLUSH]) : body;
+  return hasBands ? Buffer.concat([printed, bandPackets(1, body), FLUSH]) : body;
 }
 
 /** One line, as bytes in `latin1`. */
@@ -130,14 +130,14 @@ export async function pushMessages({ repo, changed }: Recorded, pushedAs: string
   return lines.length > 0 ? ["", ...lines, ""] : [];
 }
 
-/** The changes that git reports. @throws Error when git ended without a report, so that reconciling has to find out */
+/** The changes that git reports. @throws Error when git ended without a report, so that reconcile.ts finds out the outcome */
 export function changedBy(output: ReceivedOutput, commands: readonly Command[]): RefChange[] {
   const report = output.report();
   if (!report) throw new Error("git ended without a report");
   const done = commands.filter(({ rawRef, oldSha, newSha }) => report.refs.get(rawRef) === null && oldSha !== newSha);
   const deletions = done.filter(({ newSha }) => newSha === null);
-  const isGoneAlready = deletions.length > 0 && output.goneAlready >= deletions.length;
-  return done.filter(({ newSha }) => newSha !== null || !isGoneAlready).map(asChange);
+  const isAlreadyDeleted = deletions.length > 0 && output.alreadyDeleted >= deletions.length;
+  return done.filter(({ newSha }) => newSha !== null || !isAlreadyDeleted).map(asChange);
 }
 
 export const asChange = ({ ref, oldSha, newSha }: Command): RefChange => ({ ref, oldSha, newSha });

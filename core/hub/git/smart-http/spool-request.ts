@@ -27,16 +27,16 @@ type Spooled = {
 type SpoolOptions = {
   maxBytes: number;
   within: string;
-  /** The slots for what is in a file. */
+  /** The slots for requests that are stored in a file. */
   files?: FairQueue;
   pace?: Partial<Watched>;
 };
 
 /**
- * Reads a request to its end before any work is done for it. A fetch sends all that it wants before git can answer: so clients that open
- * connections and send nothing hold no slot, and cannot block clones (S137). A request that is not small gets a slot in memory while one
- * is free for its caller. Otherwise it is in a file without a name, which disappears with the process (queues.ts).
- * @throws ServiceError `payload_too_large`; `unavailable` if it comes too slowly or there is no room; `invalid_request` when it ends early
+ * Reads a request to its end before any work is done for it, since a fetch sends its whole request before git can answer. So clients that
+ * open connections and send nothing hold no slot, and cannot block clones (S137). A request that is not small gets a slot in memory while
+ * one is free for its caller. Otherwise it is stored in an unlinked file, which disappears with the process (queues.ts).
+ * @throws ServiceError `payload_too_large`; `unavailable` if it arrives too slowly or there is no room; `invalid_request` when it ends early
  */
 export async function spoolRequest(
   { req, res }: { req: IncomingMessage; res: ServerResponse },

@@ -9,7 +9,7 @@ import { isServiceError, ServiceError } from "../../../errors.ts";
 import { findRepo, type RepoName } from "../../repos/find-repo.ts";
 import { type Repo, repoResource } from "../../repos/repo.ts";
 
-/** A request of git's own, with Node's streams: their content is not held in memory. */
+/** A request by a git client, with Node's streams: their content is not held in memory. */
 export type TransferRequest = { req: IncomingMessage; res: ServerResponse };
 
 const gitServices = ["upload-pack", "receive-pack"] as const;
@@ -106,7 +106,7 @@ export function transferBody({ headers }: IncomingMessage, source: Readable, max
 
 function inflated(source: Readable): Gunzip {
   const gunzip = createGunzip();
-  // Whatever is wrong with it, its reader sees an end.
+  // On any error the reader sees only the end of the stream.
   gunzip.on("error", () => undefined);
   source.once("close", () => {
     if (!source.readableEnded) gunzip.destroy();

@@ -24,8 +24,8 @@ const visibleRefs = [
   "transfer.hideRefs=!refs/pr",
 ];
 
-/** One process must not take all the memory, nor a second core: others need the other ones. */
-const thrift = ["pack.windowMemory=64m", "pack.threads=1", "core.packedGitLimit=512m", "core.packedGitWindowSize=32m"];
+/** One process must not use all the memory, or more than one core, because other requests need them. */
+const memoryConfig = ["pack.windowMemory=64m", "pack.threads=1", "core.packedGitLimit=512m", "core.packedGitWindowSize=32m"];
 
 /**
  * The filters that visit each object once. `sparse:oid`, and filters that combine others, walk every path instead: a few objects can unfold
@@ -41,20 +41,20 @@ const filters = [
 /** The memory of the machine, or of this process's container. */
 const machineBytes = Math.min(totalmem(), process.constrainedMemory() || Number.POSITIVE_INFINITY);
 
-/** Far above what clones of large repositories take, and never more than a part of the machine. */
+/** Far more than clones of large repositories need, and never more than a part of the machine. */
 export const fetchLimits = {
   ...{ isLimited: true, niceness: 19, cpuSeconds: 1_800 },
   memoryMiB: Math.round(Math.min(3_072, Math.max(1_024, machineBytes / 2 / MIB))),
 } as const;
 
-/** How much of it all fetches together may hold, besides the packs that they map (upload-pack.ts). */
+/** The memory that all fetches together may hold, besides the packs that they map (upload-pack.ts). */
 export const FETCH_MEMORY_BYTES = machineBytes / 4;
 
 export const fetchSettings = (): string[] => [
   ...visibleRefs,
-  ...thrift,
+  ...memoryConfig,
   ...filters,
-  // Partial clones request single objects later. Protocol version 2 answers that whatever is set here, so older versions are answered too.
+  // Partial clones request single objects later. Protocol version 2 always allows that, so older versions allow it too.
   // A commit of a pull request is reachable by its ref anyway: pages and the API say so where they show one.
   "uploadpack.allowAnySHA1InWant=true",
 ];
@@ -62,14 +62,14 @@ export const fetchSettings = (): string[] => [
 /** @param maxBytes the limit of the pack; git stops reading beyond it */
 export const pushSettings = (hooks: "plain" | "forward", maxBytes = pushMaxBytes()): string[] => [
   ...visibleRefs,
-  ...thrift,
+  ...memoryConfig,
   `core.hooksPath=${join(import.meta.dirname, "hooks", hooks)}`,
   "receive.advertisePushOptions=true",
   "receive.autogc=false",
   "receive.denyDeleteCurrent=ignore",
   "receive.fsckObjects=true",
   `receive.maxInputSize=${maxBytes}`,
-  // Larger files are read piece by piece, so that memory does not depend on what somebody sends.
+  // Larger files are read piece by piece, so that memory does not depend on the size of pushed files.
   `core.bigFileThreshold=${Math.min(env().GIT_MAX_FILE_MB, 16)}m`,
   // An event that reports a push survives a power failure, so the pushed data must as well.
   "core.fsync=objects,derived-metadata,reference",

@@ -66,7 +66,7 @@ async function hold(party: Party, memory: FetchMemory): Promise<Held> {
   return held;
 }
 
-test("wherever its pieces are cut, it is known whether a stream takes a packet of the side band", () => {
+test("however a stream is split into pieces, it is known whether a side-band packet may follow", () => {
   const lines = [pktLine("acknowledgments\n"), pktLine("NAK\n"), Buffer.from("0001"), pktLine("packfile\n")];
   const stream = Buffer.concat([...lines, bandPackets(2, Buffer.from("Counting")), bandPackets(1, randomBytes(70_000))]);
   const after = (bytes: Buffer, ...cuts: number[]) => {

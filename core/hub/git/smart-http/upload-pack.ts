@@ -25,10 +25,10 @@ const TOO_MUCH_MEMORY =
 /** Git serves a clone of a repository of this size in about the time for which it has normal priority (git-launcher-process.ts). */
 const SMALL_BYTES = 4 * 1024 * 1024;
 /** How long a client may take to read TOO_MUCH_MEMORY. */
-const LAST_WORD_MS = 10_000;
+const ERROR_READ_MAX_MS = 10_000;
 
 /**
- * Answers `POST …/git-upload-pack`: a step of a clone or a fetch. It gets its slot when all of its request has arrived.
+ * Answers `POST …/git-upload-pack`: a step of a clone or a fetch. It gets its slot when its whole request has arrived.
  * @param options.memory another limit, for tests
  */
 export async function uploadPack(repo: Repo, { req, res }: TransferRequest, { memory = fetchMemory } = {}): Promise<void> {
@@ -47,7 +47,7 @@ export async function uploadPack(repo: Repo, { req, res }: TransferRequest, { me
         niceness: isAnonymous ? "idle" : 19,
         // Many large clones that begin together would otherwise delay everybody else's small ones.
         isLong: isAnonymous && repo.sizeBytes > SMALL_BYTES,
-        // Deltas that pushes and maintenance made are sent to everybody; only for accounts git looks for more, anew for each clone.
+        // Existing deltas are sent to everybody. Only for accounts git searches for more of them, in each clone again.
         config: [...fetchSettings(), `pack.window=${isAnonymous ? 0 : 10}`],
         env: protocolEnvironment(req.headers["git-protocol"]?.toString()),
       },
@@ -63,7 +63,7 @@ export async function uploadPack(repo: Repo, { req, res }: TransferRequest, { me
           output.write(bandPackets(3, Buffer.from(TOO_MUCH_MEMORY)));
           // The response ends when git does.
           child.kill("SIGKILL");
-          const timer = setTimeout(() => res.destroy(), LAST_WORD_MS);
+          const timer = setTimeout(() => res.destroy(), ERROR_READ_MAX_MS);
           res.once("close", () => clearTimeout(timer));
         });
         // After its exit another process may get its pid.
@@ -80,9 +80,9 @@ export async function uploadPack(repo: Repo, { req, res }: TransferRequest, { me
   }
 }
 
-const LOOK_EVERY_MS = 250;
+const CHECK_EVERY_MS = 250;
 /** Two cores fill a gigabyte in a second. */
-const LOOK_CLOSELY_MS = 50;
+const CHECK_OFTEN_MS = 50;
 
 type Fetch = { pid: number; party: Party; bytes: number; end: (bytes: number) => void };
 
@@ -111,30 +111,30 @@ export class FetchMemory {
   watch(pid: number, end: (bytes: number) => void): () => void {
     const fetch = { pid, party: currentParty(), bytes: 0, end: AsyncResource.bind(end) };
     this.#fetches.add(fetch);
-    this.#timer ??= this.#lookIn(LOOK_EVERY_MS);
+    this.#timer ??= this.#checkIn(CHECK_EVERY_MS);
     return () => this.#forget(fetch);
   }
 
-  #lookIn(ms: number): NodeJS.Timeout {
+  #checkIn(ms: number): NodeJS.Timeout {
     // Outside of any request's context, because it checks the fetches of all requests.
-    return requestContext.exit(() => setTimeout(() => this.#look(), ms).unref());
+    return requestContext.exit(() => setTimeout(() => this.#check(), ms).unref());
   }
 
-  #look(): void {
+  #check(): void {
     this.#timer = undefined;
     for (const fetch of this.#fetches) fetch.bytes = memoryOf(fetch.pid);
     while (total(this.#fetches) > this.#maxBytes) {
-      const fetch = this.#toEnd();
+      const fetch = this.#chooseToEnd();
       this.#forget(fetch);
       // SIGKILL: on SIGTERM git takes a while at its low priority, and holds its memory meanwhile. It has nothing to clean up.
       for (const pid of childrenOf(fetch.pid)) kill(pid);
       fetch.end(fetch.bytes);
     }
     if (this.#fetches.size === 0) return;
-    this.#timer = this.#lookIn(total(this.#fetches) > this.#maxBytes / 2 ? LOOK_CLOSELY_MS : LOOK_EVERY_MS);
+    this.#timer = this.#checkIn(total(this.#fetches) > this.#maxBytes / 2 ? CHECK_OFTEN_MS : CHECK_EVERY_MS);
   }
 
-  #toEnd(): Fetch {
+  #chooseToEnd(): Fetch {
     const anonymous = [...this.#fetches].filter(({ party }) => party.isAnonymous);
     const known = [...this.#fetches].filter(({ party }) => !party.isAnonymous);
     const side = total(anonymous) > this.#maxBytes / 2 ? anonymous : known;

@@ -19,7 +19,7 @@ import { pktLine } from "./pkt-line.ts";
 import { pushSettings } from "./transfer-settings.ts";
 import { withTransfer } from "./with-transfer.ts";
 
-test("S137 a transfer that cannot be started holds no place", async () => {
+test("S137 a transfer that cannot be started holds no slot", async () => {
   const impossible = { env: { NAME: "a\0b" } };
   await expect(withTransfer(fetches, tmpdir(), ["version"], impossible, async () => undefined)).rejects.toThrow();
   expect(fetches.counts.taken).toBe(0);
@@ -48,7 +48,7 @@ test("S137 a failure to start git, because too many files are open, is an error 
   expect(status).toBe(0);
 });
 
-test("S137 a push that fails while its hook waits for an answer gives its place back and leaves nothing behind", async () => {
+test("S137 a push that fails while its hook waits for an answer releases its slot and leaves nothing behind", async () => {
   const path = await mkdtemp(join(tmpdir(), "push-"));
   await runGit(path, ["init", "--quiet", "--bare"]);
   const tree = (await runGit(path, ["mktree"], { input: "" })).toString().trim();
@@ -102,7 +102,7 @@ test("S137 processes that git leaves running keep no slot once git has ended", a
   expect(pushes.counts.taken).toBe(0);
 });
 
-test("S137 git that computes for long and sends nothing yields its place when another party waits", async () => {
+test("S137 git that computes for long and sends nothing yields its slot when another party waits", async () => {
   const path = await openRepository(await unfoldingRepo(await signedInPerson()));
   const blob = (await runGit(path, ["hash-object", "-w", "--stdin"], { input: "/9\n" })).toString().trim();
   const server = createServer((_, res) => {

@@ -21,9 +21,9 @@ export type Transfer = {
 const STDERR_MAX_CHARACTERS = 4_000;
 const TERMINATE_AFTER_MS = 2_000;
 const KILL_AFTER_MS = 10_000;
-/** How long a client may read nothing at all: it first reads what is in buffers on the way. */
+/** How long a client may seem to read nothing: it first reads from buffers on the way. */
 const READ_GRACE_MS = 5 * 60_000;
-/** How long git may compute while others wait for its slot: large clones begin with a minute of it. */
+/** How long git may compute while others wait for its slot: it computes for a minute before it sends a large clone. */
 const COMPUTE_GRACE_MS = 120_000;
 /** How long the streams of a git process that has ended may stay open without a byte. */
 const LEFT_OPEN_MS = 10_000;
@@ -80,10 +80,10 @@ export async function withTransfer(
       yields: release.yields,
       onTooSlow: () => res.destroy(),
     });
-    // While others wait, neither must a git process that computes and sends next to nothing.
+    // Neither must a git process that computes and sends almost nothing, while others wait.
     const stopWatchingGit = watchPace({
       bytes: () => (child.stdout as Socket).bytesRead,
-      // Otherwise its output waits, for the client or for its turn.
+      // Paused output waits for the client or for its turn.
       isWaiting: () => !child.stdout.isPaused(),
       graceMs: Number.POSITIVE_INFINITY,
       wantedGraceMs: computeGraceMs,
@@ -107,14 +107,14 @@ export async function withTransfer(
   }
 }
 
-/** Lets git clean up what it has begun, within a time limit. */
+/** Lets git clean up, within a time limit. */
 function end(child: GitProcess): void {
   closeInputs(child);
   // Its output is no longer read, and unread output keeps it from closing.
   child.stdout.resume();
   if (child.exitCode !== null || child.signalCode !== null) return;
   const timers = [setTimeout(() => child.kill("SIGKILL"), KILL_AFTER_MS).unref()];
-  // A push ends by itself when its pack or its hook does, and deletes what has arrived; a signal would leave that behind.
+  // A push ends by itself when its pack or its hook does, and deletes the received objects; a signal would leave them behind.
   if (channelOf(child)) timers.push(setTimeout(() => child.kill("SIGTERM"), TERMINATE_AFTER_MS).unref());
   else child.kill("SIGTERM");
   child.once("exit", () => timers.forEach(clearTimeout));

@@ -112,7 +112,7 @@ test("tags are plain, or annotated with their author", async () => {
   await fsck(repo);
 });
 
-test("a name as `git describe` gives it is a name, not the commit at its end", async () => {
+test("a name that looks like output of `git describe` is a name, not the commit at its end", async () => {
   const ada = await signedInPerson();
   const repo = await someRepo(ada);
   const sha = await commitTo(repo, ada, { "a.txt": "a" });
@@ -138,7 +138,7 @@ test("a super-squash leaves the files and one commit", async () => {
   await fsck(repo);
 });
 
-test("a super-squash cannot exceed the owner's quota, and still frees what a history takes", async () => {
+test("a super-squash cannot exceed the owner's quota, but can still free the storage of a history", async () => {
   const ada = await signedInPerson();
   const repo = await someRepo(ada);
   await commitTo(repo, ada, { "a.txt": "a" });

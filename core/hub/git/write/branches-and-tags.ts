@@ -78,7 +78,7 @@ async function firstCommit(actor: Actor, path: string): Promise<string> {
 }
 
 /**
- * Deletes a branch. Its commits stay as far as another ref reaches them.
+ * Deletes a branch. Commits that another ref reaches stay.
  * @param actorNow resolves the actor again just before the refs change (S114)
  * @throws ServiceError `conflict` (the default branch), `not_found` (RevisionNotFound), `forbidden`, `insufficient_scope`, `unauthorized`
  */
@@ -185,7 +185,7 @@ export async function superSquash(
     const tree = (await runGit(path, ["rev-parse", "--verify", "--end-of-options", `${oldSha}^{tree}`], { isLimited: true }))
       .toString("latin1")
       .trim();
-    // Whoever has no storage left can free some this way, but not add words, nor one commit after another.
+    // A squash can free storage, so it is allowed when none is left, but only with the usual message, and only if there is a history.
     if (message?.trim() || !(await hasHistory(path, oldSha)))
       await requireRoom(repo.owner, Buffer.byteLength(text), "this commit's message");
     const sha = await writeRootCommit(path, { tree, message: text, signature: await signatureOf(actor) });

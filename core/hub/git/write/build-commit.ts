@@ -44,7 +44,7 @@ const QUESTIONS_AT_ONCE = 1_000;
  */
 export async function buildCommit(git: Import, plan: CommitPlan, name: string): Promise<BuiltCommit> {
   const { parent, changes, message, signature } = plan;
-  git.tell(
+  git.send(
     [
       `commit refs/heads/${name}`,
       `mark :${Number.MAX_SAFE_INTEGER}`,
@@ -72,9 +72,9 @@ async function perform(
 ): Promise<void> {
   const found = await Promise.all(changes.map((change) => sourceOf(git, change, parent)));
   let checks: Promise<void>[] = [];
-  const check = (path: string, judge: (entry: Entry | undefined) => void) => {
-    const checked = git.ask(`ls ${quote(path)}`).then((line) => judge(parseEntry(line)));
-    // A later step may fail before this one is looked at.
+  const check = (path: string, verify: (entry: Entry | undefined) => void) => {
+    const checked = git.ask(`ls ${quote(path)}`).then((line) => verify(parseEntry(line)));
+    // A later step may fail before this check is awaited.
     checked.catch(() => undefined);
     checks.push(checked);
   };
@@ -82,13 +82,13 @@ async function perform(
     const { path } = change;
     if (change.kind === "delete") {
       check(path, (entry) => requireDeletable(change, entry));
-      git.tell(`D ${quote(path)}`);
+      git.send(`D ${quote(path)}`);
     } else {
       for (const folder of folders.add(path)) check(folder, (entry) => requireFolder(folder, path, entry));
       check(path, (entry) => requireNoFolder(path, entry));
       folders.replace(path);
       const { mode, oid } = found[index] as Entry;
-      git.tell(`M ${mode} ${oid} ${quote(path)}`);
+      git.send(`M ${mode} ${oid} ${quote(path)}`);
     }
     if (checks.length < QUESTIONS_AT_ONCE && index < changes.length - 1) continue;
     // Reports the first failure in the order of the steps.
@@ -98,7 +98,7 @@ async function perform(
   }
 }
 
-/** What a step puts at its path. An executable file stays executable when its content is replaced. */
+/** The entry that a step puts at its path. An executable file stays executable when its content is replaced. */
 async function sourceOf(git: Import, change: Change, parent: string | null): Promise<Entry | undefined> {
   if (change.kind === "delete") return undefined;
   if (change.kind === "put") {
@@ -170,16 +170,16 @@ function text(field: string, value: string, maxCharacters: number): string {
 
 /** An annotated tag's message; empty for none. @throws ServiceError `invalid_request` */
 export function tagMessage(message: string): string {
-  const said = text("message", message, DESCRIPTION_MAX_CHARACTERS);
-  return said === "" ? "" : `${said}\n`;
+  const trimmed = text("message", message, DESCRIPTION_MAX_CHARACTERS);
+  return trimmed === "" ? "" : `${trimmed}\n`;
 }
 
 /** Who created a commit and when, as git writes it: `Name <address> seconds zone`. */
 export type Signature = string;
 
 /**
- * The signature of the actor. Its address receives no mail: a person's own address is private, and everybody who may ever read the
- * repository sees the commit. It begins with the account's id, so that it identifies the person even after a rename.
+ * The signature of the actor. Its email address receives no messages: a person's own address is private, and everybody who may ever read
+ * the repository sees the commit. It begins with the account's id, so that it identifies the person even after a rename.
  */
 export async function signatureOf(actor: Actor): Promise<Signature> {
   if (actor.kind === "publisher") return signatureOfJob(actor);

@@ -35,12 +35,12 @@ export type FileChanges = {
   isPullRequest?: boolean;
 };
 
-/** What somebody else did to a file meanwhile. */
+/** A change of a file that somebody else made in the meantime. */
 export type NewerVersion = {
   path: string;
   /** The branch's current commit: where to begin next time. */
   head: string;
-  /** The commit that did it; if that was not found in time, the head. */
+  /** The commit that changed the file; if that was not found in time, the head. */
   commit: string;
   /** Undefined if the commit was not found in time. */
   authorName?: string;
@@ -103,7 +103,7 @@ async function oidAt(objects: Parameters<typeof findEntry>[0], commit: string | 
   return entry && entry !== "root" ? entry.oid : undefined;
 }
 
-/** Who changed a path last. In a long history git may not find that in time: then the reader is told only what has changed (S137). */
+/** Who changed a path last. In a long history git may not find that in time: then the user only learns which file has changed (S137). */
 async function latestChange(directory: string, head: string, path: string) {
   const args = ["log", "-1", "--format=%H%x00%an%x00%s", "--encoding=UTF-8", "--end-of-options", head, "--", path];
   try {
@@ -126,7 +126,7 @@ async function requireAbsent(directory: string, head: string, files: readonly Fi
   });
 }
 
-/** Each file is stored where its .gitattributes and its size say, as from git or a client. */
+/** Stores each file in git or in Git LFS, by .gitattributes and its size, as clients do. */
 async function operationsFor(actor: Actor, repo: Repo, name: RepoName, input: FileChanges): Promise<Operation[]> {
   const { branch, isPullRequest = false } = input;
   const written = input.files.filter((file): file is { path: string; content: Uint8Array } => file.content !== null);

@@ -30,7 +30,7 @@ const ATTRIBUTES_MAX_BYTES = 1024 * 1024;
 const ATTRIBUTES_LINE_MAX_BYTES = 2_048;
 
 /**
- * Reads the operations of a commit and writes the contents as they arrive: no more than one of them is held at a time.
+ * Reads the operations of a commit and writes the contents as they arrive: only one of them is held at a time.
  * @param options.storeId for the commits of a pull request, its author's store of proposals
  * @param options.resolveCommit resolves the revision of a copy
  * @throws ServiceError `invalid_request` that names the path; `payload_too_large`
@@ -169,5 +169,5 @@ export const OPERATIONS_MAX = 25_000;
 const PATHS_MAX_BYTES = 8 * 1024 * 1024;
 const FILE_MAX_MB = 10;
 
-/** A larger file belongs in Git LFS. In bytes; an operator may set a lower limit for pushes. */
+/** The maximum size of a file in git, in bytes: a larger one belongs in Git LFS. An operator may set a lower limit for pushes. */
 export const fileMaxBytes = (): number => Math.min(FILE_MAX_MB, env().GIT_MAX_FILE_MB) * 1024 * 1024;

@@ -149,7 +149,7 @@ test("a quarantine left by a killed process is deleted with the next commit of a
   expect(await leftInQuarantine(repo)).toEqual(["new"]);
 });
 
-test("a repository that is deleted while its commit comes in is not found", async () => {
+test("a repository that is deleted while a commit arrives is not found", async () => {
   const ada = await signedInPerson();
   const repo = await someRepo(ada);
   async function* slowly(): AsyncGenerator<Operation> {
@@ -329,7 +329,7 @@ describe("a refusal names the path, and changes nothing", () => {
   });
 });
 
-describe("S135 who may", () => {
+describe("S135 who may commit", () => {
   test("writers of the owner, not those who only read, and nobody where it is read-only", async () => {
     const [ada, bea, cy] = [await signedInPerson(), await signedInPerson("bea"), await signedInPerson("cy")];
     const organization = await organizationOf(ada, [

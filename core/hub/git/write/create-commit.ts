@@ -112,7 +112,7 @@ async function writeCommit(
     const draft: Draft = { ...target, parentCommit: input.parentCommit, storeId, collected, quarantine, imports };
     return isPullRequest
       ? await propose(draft, input)
-      : await oneAtATime(`${repo.id} ${ref}`, () => put(draft, revision, isPullRequest));
+      : await oneAtATime(`${repo.id} ${ref}`, () => addToBranch(draft, revision, isPullRequest));
   } finally {
     imports.kill();
     await quarantine.discard();
@@ -127,7 +127,7 @@ type Draft = {
   ref: string;
   message: string;
   parentCommit: string | null | undefined;
-  /** Where the author's large files for pull requests are. */
+  /** The store with the author's large files for pull requests. */
   storeId: string | undefined;
   collected: Collected;
   quarantine: Quarantine;
@@ -135,7 +135,7 @@ type Draft = {
 };
 
 /** Adds a commit to its branch. If another commit was faster, this one is rebuilt on top of it, unless a certain parent was required. */
-async function put(draft: Draft, revision: string, isPullRequest: boolean): Promise<Committed> {
+async function addToBranch(draft: Draft, revision: string, isPullRequest: boolean): Promise<Committed> {
   const { actorNow, repo, path, ref, quarantine, parentCommit, storeId, collected } = draft;
   const num = numOfPullRequestRef(ref);
   for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt++) {
@@ -143,7 +143,7 @@ async function put(draft: Draft, revision: string, isPullRequest: boolean): Prom
     requireParent(parent, parentCommit);
     const built = await build(draft, parent);
     if (!built.isDifferent) return { repo, sha: parent as string, ref, isNew: false };
-    // The upload may have taken a while, in which rights, the token and the repository changed.
+    // During the upload, the actor's rights, the token and the repository may have changed.
     const [actor, current] = [await actorNow(), await readRepo(repo.id)];
     if (!current) throw notFound("Repository");
     await resolveCommitTarget(actor, current, path, { revision, isPullRequest });
@@ -204,8 +204,8 @@ async function propose(draft: Draft, { summary, description, parentCommit }: New
 }
 
 /**
- * Reserves storage for what a commit has written. Who may write can always delete files, which may free storage, and refer to what is in
- * Git LFS already. For others the folders count too: a copy or a deletion adds nothing else, but a large folder for a small request.
+ * Reserves storage for the objects that a commit has written. Actors who may write can always delete files, which may free storage, and refer
+ * to files that are in Git LFS already. For others, folders count too: a small request for a copy or a deletion may write a large folder.
  */
 async function holdRoom({ actor, repo, collected, quarantine }: Draft): Promise<Hold | undefined> {
   const { bytes } = await countObjects(quarantine.path);

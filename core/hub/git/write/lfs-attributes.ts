@@ -149,7 +149,7 @@ function lfsAttributeLine(path: string): string {
 
 const assignedToLfs = (pattern: string): string => `${pattern} filter=lfs diff=lfs merge=lfs -text\n`;
 
-/** A pattern that matches only this path; quoted as in C if the path contains what would end or begin a pattern. */
+/** A pattern that matches only this path; quoted as in C if the path contains characters that would end or begin a pattern. */
 function exactPattern(path: string): string {
   const pattern = `/${path.replace(/[*?[\\]/g, "\\$&")}`;
   return /[\s"]/.test(pattern) ? `"${pattern.replace(/["\\]/g, "\\$&")}"` : pattern;

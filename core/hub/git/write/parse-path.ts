@@ -40,7 +40,7 @@ export function shownPath(path: unknown): string {
 /** The short names that NTFS gives `.git` and the files that git reads from a repository. */
 const SHORT_NAMES = { "": /^git~1$/, modules: /^gitmod~\d$/, attributes: /^gitatt~\d$/ };
 
-/** Whether some file system takes `name` for `.git<rest>`: in any case, as NTFS truncates or shortens it, without what HFS+ ignores. */
+/** Whether some file system takes `name` for `.git<rest>`: ignoring case, as NTFS truncates or shortens it, or as HFS+ ignores characters. */
 export function isDotGit(name: string, rest: keyof typeof SHORT_NAMES = ""): boolean {
   // NTFS reads `name:stream` as a stream of `name`, and drops dots and spaces at the end.
   const plain = (name.replace(IGNORED_BY_HFS, "").toLowerCase().split(":")[0] ?? "").replace(/(?<![. ])[. ]+$/, "");
@@ -53,14 +53,14 @@ function problemWith(path: string): string | undefined {
   if (path.includes("\\")) return "has a backslash, which is a separator on some machines; use a slash";
   const names = path.split("/");
   if (names.length > PATH_MAX_NAMES) return `has more than ${PATH_MAX_NAMES} parts`;
-  // Most paths need no look at each of their names.
+  // Most paths need no check of each name.
   if (!/git/i.test(path.replace(IGNORED_BY_HFS, ""))) return undefined;
   if (names.some((name) => isDotGit(name))) return "has a part that is reserved for git";
   if (names.some((name) => isDotGit(name, "modules"))) return "is reserved for git submodules; add those with git";
   return undefined;
 }
 
-/** What git itself cannot store in a tree. */
+/** Why git itself cannot store a path in a tree. */
 function unusable(path: unknown): string | undefined {
   if (typeof path !== "string" || path === "") return "is empty";
   if (!path.isWellFormed() || path.includes("\u{fffd}")) return "is not valid text";

@@ -23,7 +23,7 @@ const plan = (question: Partial<UploadQuestion> = {}, of = repo) => {
   return planUpload(ada.actor, { type: of.type, owner, name }, { revision: "main", files, ...question });
 };
 
-/** Whether git is at work on patterns. */
+/** Whether git is matching patterns. */
 const matches = ({ spawnargs }: ChildProcess) => spawnargs.includes("check-ignore") || spawnargs.includes("check-attr");
 
 /** Counts the processes that match paths with patterns, and how many of them there are at once. */
@@ -130,7 +130,7 @@ describe("S137 patterns can keep git busy for as long as their author likes", ()
     stop();
   });
 
-  test("of many at once, as many are at work as have places, all of them limited", async () => {
+  test("of many at once, as many run as there are slots, all of them with limits", async () => {
     const seen = watchMatching();
     await Promise.all(Array.from({ length: 12 }, () => plan()));
     seen.stop();

@@ -87,7 +87,7 @@ type Matched = { filters: ReadonlyMap<string, Filter>; ignored: ReadonlySet<stri
 
 const matching = walker<Matched>({ max: 1_000, keepsWhole: false });
 
-/** Runs in a slot for walks, and is refused at once if it ran out of time lately (S137). */
+/** Runs in a slot for walks, and is refused at once if it ran out of time recently (S137). */
 async function matchOnce(directory: string, patterns: Patterns): Promise<Matched> {
   const walk = async () => ({ value: await match(directory, patterns), isWhole: true });
   try {
@@ -141,7 +141,7 @@ async function readGitIgnore(directory: string, commit: string | null): Promise<
 }
 
 function modeOf({ path, sizeBytes, sample }: FileToUpload, filter: Filter): UploadPlan["mode"] {
-  // A pointer without an object counts as no content.
+  // Git LFS stores an empty file in git, without a pointer.
   if (sizeBytes === 0) return "regular";
   if (sizeBytes > fileMaxBytes() || filter === "lfs") return "lfs";
   if (filter === "none") return "regular";

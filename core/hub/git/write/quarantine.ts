@@ -3,7 +3,6 @@ import { join, resolve } from "node:path";
 import { newId } from "../../../ids.ts";
 
 const STALE_MS = 24 * 60 * 60 * 1000;
-// Large files are neither held in memory as a whole nor compared with each other.
 // The event of a commit survives a power failure, so the commit must too.
 const CONFIG = `[core]
 \trepositoryformatversion = 0
@@ -14,7 +13,7 @@ const CONFIG = `[core]
 `;
 
 export type Quarantine = {
-  /** A separate bare repository that sees the objects of the real one. What git writes there stays there. */
+  /** A separate bare repository that sees the objects of the real one. Objects that git writes there stay there. */
   path: string;
   /** Moves the written objects into the real repository. */
   release: () => Promise<void>;
@@ -22,7 +21,7 @@ export type Quarantine = {
   discard: () => Promise<void>;
 };
 
-/** Stores the objects of a change that may still fail, in which case none stays. Git's receive-pack does the same for pushes. */
+/** Stores the objects of a change that may still fail, in which case none are kept. Git's receive-pack does the same for pushes. */
 export async function openQuarantine(repositoryPath: string): Promise<Quarantine> {
   const all = join(repositoryPath, "quarantine");
   const path = join(all, newId());
@@ -41,7 +40,7 @@ export async function openQuarantine(repositoryPath: string): Promise<Quarantine
   };
 }
 
-/** Quarantines of killed processes. */
+/** Removes quarantines of killed processes. */
 async function removeStale(all: string): Promise<void> {
   for (const name of await readdir(all)) {
     const made = await stat(join(all, name)).catch(() => undefined);

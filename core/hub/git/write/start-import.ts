@@ -8,7 +8,7 @@ export type Import = {
   writeBlob: (content: Content) => Promise<string>;
   /** Sends a command that git answers with a line. Several commands may be sent before the answers are awaited. */
   ask: (command: string) => Promise<string>;
-  tell: (command: string) => void;
+  send: (command: string) => void;
   /** Waits until git has written everything. */
   end: () => Promise<void>;
   kill: () => void;
@@ -16,7 +16,7 @@ export type Import = {
 
 const ARGS = ["fast-import", "--quiet", "--done"] as const;
 const STDERR_MAX_CHARACTERS = 16_000;
-/** Git keeps the folders of a commit in memory, and reads those of the repository again for each question; they can be as large as pushed (S137). */
+/** Git keeps the folders of a commit in memory, and reads those of the repository again for each question; pushed folders can be large (S137). */
 const LIMITS = { isLimited: true, memoryMiB: 1_536, cpuSeconds: 120, niceness: 10 } as const;
 const SIGXCPU = "SIGXCPU";
 
@@ -69,14 +69,14 @@ export async function startImport(path: string): Promise<Import> {
     }
   });
 
-  const tell = (command: string): void => {
+  const send = (command: string): void => {
     child.stdin.write(`${command}\n`);
   };
   const ask = (command: string): Promise<string> => {
     if (failure) return Promise.reject(failure);
     const answer = new Promise<string>((resolve, reject) => waiting.push({ resolve, reject }));
     answer.catch(() => undefined);
-    tell(command);
+    send(command);
     return answer;
   };
   const write = async (chunk: Uint8Array): Promise<void> => {
@@ -86,15 +86,15 @@ export async function startImport(path: string): Promise<Import> {
   };
 
   return {
-    tell,
+    send,
     ask,
     writeBlob: async (content) => {
       const mark = `:${++marks}`;
       if (content instanceof Uint8Array) {
-        tell(`blob\nmark ${mark}\ndata ${content.byteLength}`);
+        send(`blob\nmark ${mark}\ndata ${content.byteLength}`);
         await write(content);
       } else {
-        tell(`blob\nmark ${mark}\ndata ${content.sizeBytes}`);
+        send(`blob\nmark ${mark}\ndata ${content.sizeBytes}`);
         let written = 0;
         for await (const chunk of content.chunks) {
           written += chunk.byteLength;

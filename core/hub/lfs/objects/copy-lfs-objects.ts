@@ -2,7 +2,7 @@ import { db, inTransaction } from "../../../db.ts";
 import { Prisma } from "../../../generated/prisma/client.ts";
 import { requireRoom } from "../../../storage/hold-storage.ts";
 import type { Repo } from "../../repos/repo.ts";
-import { requireOpen } from "./record-lfs-object.ts";
+import { requireWritableRepo } from "./record-lfs-object.ts";
 import { xorbsOf } from "./xorbs-of-files.ts";
 
 /**
@@ -25,8 +25,8 @@ export async function copyLfsObjects(
   await inTransaction(
     async (tx) => {
       await tx.$executeRaw`SELECT FROM repo WHERE id = ${to} FOR KEY SHARE`;
-      const { owner } = await requireOpen(tx, to);
-      // Takes the owner's lock first, as an upload does: in another order the two could wait for each other.
+      const { owner } = await requireWritableRepo(tx, to);
+      // Takes the owner's lock first, as an upload does: in another order the two could deadlock.
       if (!isHeld) await requireRoom(owner, 0, "these files", { tx });
       await tx.$executeRaw`
         INSERT INTO xet_xorb (repo_id, hash, location, has_headers, starts_at, size_bytes, chunks, is_named)
@@ -44,7 +44,7 @@ export async function copyLfsObjects(
         INSERT INTO lfs_object (repo_id, oid, size_bytes, location)
         SELECT ${to}, oid, size_bytes, location FROM lfs_object WHERE ${from} AND oid = ANY (${[...oids]})
         ON CONFLICT DO NOTHING`;
-      // Triggers have counted them.
+      // Triggers have counted the files by now.
       if (!isHeld) await requireRoom(owner, 0, "these files", { tx });
     },
     { timeout: 60_000 },

@@ -57,7 +57,7 @@ export async function listLfsFiles(actor: Actor, name: RepoName, after = ""): Pr
 }
 
 /**
- * Deletes large files for good: all of them, or none if the history of a branch, a tag or a pull request still refers to one. So nothing
+ * Deletes large files permanently: all of them, or none if the history of a branch, a tag or a pull request still refers to one. So nothing
  * that can be checked out breaks. Copies of the files in other repositories stay. Storage is freed after two days, as for a deleted
  * repository; chunks that came by Xet, to which clients may refer in their next upload, after a month.
  * @param actorNow resolves the actor again just before the deletion (S114)
@@ -85,7 +85,7 @@ export async function deleteLfsFiles(
     if (!current) throw notFound("Repository");
     await requirePermission(now, "repo.write", repoResource(current), { what: "Repository", tx });
     requireChangeable(current);
-    // While the row is locked no change of refs starts, and one that was judged before is refused (change-refs.ts).
+    // While the row is locked no change of refs starts, and one that was checked before is refused (change-refs.ts).
     const isChanging = (await tx.refUpdate.count({ where: { repoId: repo.id } })) > 0;
     const after = await listRefs(path, "refs/", UNDER_LOCK);
     const isSame = after.size === before.size && [...after].every(([ref, sha]) => before.get(ref) === sha);
@@ -117,7 +117,7 @@ function pointersTo(path: string, oids: ReadonlySet<string>): Promise<Map<string
   return walks.run(
     async () => {
       const blobs = new Map<string, string>();
-      // As long as any other walk: whoever may write could otherwise hold the slot for long (S137).
+      // The same time as for any other walk: a writer could otherwise hold the slot for long (S137).
       const limits = { timeoutMs: WALK_MAX_MS, isLimited: true, niceness: 19 } as const;
       for await (const pointers of findPointers(path, `${path}/objects`, limits)) {
         for (const { blob, oid } of pointers) if (oids.has(oid)) blobs.set(blob, oid);

@@ -7,17 +7,17 @@ import type { Repo } from "../../repos/repo.ts";
 import type { LfsObjectId } from "../lfs-object.ts";
 import { lfsStorage } from "../storage/storages.ts";
 
-/** Notes that storage will contain something that no repository has yet. If no repository gets it, the sweep deletes it. */
+/** Records that storage will have content at a location to which no repository refers yet. If none ever does, the sweep deletes it. */
 export async function noteLfsLeftover(location: string): Promise<void> {
   await db().lfsLeftover.upsert({ where: { location }, create: { location }, update: { createdAt: new Date() } });
 }
 
 /**
- * Called before the parts of an upload are joined: no client gets URLs for that location again, with which it could replace the content
- * during verification. Its reservation of storage continues under a new name.
+ * Called before the parts of an upload are joined: from then on no client gets URLs for that location, with which it could replace the
+ * content during verification. The reservation of storage continues under a new name.
  * @returns the reservation's id
  */
-export async function noteJoining(location: string, holdId: string): Promise<string> {
+export async function markJoining(location: string, holdId: string): Promise<string> {
   const own = `${holdId} at ${location}`;
   await inTransaction(async (tx) => {
     const { count } = await tx.lfsLeftover.updateMany({ where: { location, holdId }, data: { holdId: own } });
@@ -28,7 +28,7 @@ export async function noteJoining(location: string, holdId: string): Promise<str
 
 /**
  * Adds an object, whose hash was verified, to a repository. Code that adds or removes the last reason to keep the content of a location
- * holds its lock, so that the sweep never deletes what was just added.
+ * holds its lock, so that the sweep never deletes content that was just added.
  * @param keep moves the content to its location
  * @param options.holdId the reservation of storage, which ends now
  * @throws ServiceError `not_found` for a repository that was deleted meanwhile, `forbidden` for a read-only one, `storage_full`
@@ -42,13 +42,13 @@ export async function recordLfsObject(
   await inTransaction(async (tx) => {
     await lockLfsLocation(tx, location);
     await tx.$executeRaw`SELECT FROM repo WHERE id = ${repoId} FOR KEY SHARE`;
-    const repo = await requireOpen(tx, repoId);
+    const repo = await requireWritableRepo(tx, repoId);
     const isThere = (await tx.lfsObject.count({ where: { repoId, oid } })) > 0;
     if (!isThere) await settleUpload(tx, repo.owner, holdId, size);
     await tx.lfsObject.createMany({ data: [{ repoId, oid, sizeBytes: size, location }], skipDuplicates: true });
     // Last, after all statements that may wait for others' locks, since it is not repeated (inTransaction).
     await keep?.();
-    // If the same object was uploaded twice at once, ours may be the leftover.
+    // If the same object was uploaded twice at once, the content of this upload may be the leftover.
     await tx.$executeRaw(
       Prisma.sql`DELETE FROM lfs_leftover WHERE location = ${location} AND EXISTS (SELECT FROM lfs_object WHERE location = ${location})`,
     );
@@ -56,7 +56,7 @@ export async function recordLfsObject(
 }
 
 /** @throws ServiceError `not_found`, `forbidden`; `storage_full` for too many files for pull requests */
-export async function requireOpen(tx: Db, repoId: string): Promise<Repo> {
+export async function requireWritableRepo(tx: Db, repoId: string): Promise<Repo> {
   const repo = await readRepo(repoId, tx);
   if (!repo) throw notFound("Repository");
   if (repo.isReadOnly) throw new ServiceError("forbidden", "This repository is read-only.");
@@ -76,7 +76,7 @@ async function requireFewFiles(tx: Db, storeId: string): Promise<void> {
 }
 
 /** An upload directly to the storage. */
-type PastUs = LfsObjectId & {
+type DirectUpload = LfsObjectId & {
   repoId: string;
   kind: "basic" | "multipart";
   /** The uploader. Each has its own location, so that nobody can replace or end another's upload (S137). */
@@ -84,7 +84,7 @@ type PastUs = LfsObjectId & {
 };
 
 /** The name of its reservation of storage. */
-export function uploadHoldId({ repoId, oid, size, kind, party }: PastUs): string {
+export function uploadHoldId({ repoId, oid, size, kind, party }: DirectUpload): string {
   return `lfs ${repoId} ${oid} ${size} ${kind} ${party}`;
 }
 

@@ -13,7 +13,7 @@ export type Removal = { oids: readonly string[]; hashes: string[]; xorbs: string
 /** The copies whose existence the result may reveal: those that an actor can read, and the one in `keeper`. */
 type KnownCopies = { actor: Actor; keeper?: string | undefined };
 
-/** Found before anything is locked, since it may take a while. @throws ServiceError `unavailable` */
+/** Finds the xorbs before anything is locked, since it may take a while. @throws ServiceError `unavailable` */
 export async function prepareRemoval(repoId: string, oids: readonly string[]): Promise<Removal> {
   const files = await db().xetFile.findMany({ where: { repoId, oid: { in: [...oids] } }, select: { hash: true } });
   const hashes = files.map(({ hash }) => hash);
@@ -21,7 +21,7 @@ export async function prepareRemoval(repoId: string, oids: readonly string[]): P
   return { oids, hashes, xorbs: [...(await xorbsOnlyOf(repoId, hashes))], filesBefore };
 }
 
-/** Files that came by Xet meanwhile may consist of the same xorbs. Asked while the repository's row is locked. */
+/** False if files arrived by Xet in the meantime, which may consist of the same xorbs. Call it while the repository's row is locked. */
 export const isAsPrepared = async (tx: Db, repoId: string, { filesBefore }: Removal): Promise<boolean> =>
   (await tx.xetFile.count({ where: { repoId } })) === filesBefore;
 

@@ -25,7 +25,7 @@ export function xorbsOnlyOf(repoId: string, hashes: readonly string[]): Promise<
   const find = async () => {
     const endsAt = Date.now() + WALK_MAX_MS;
     const xorbs = await readXorbs(repoId, hashes, endsAt);
-    const going = new Set(hashes);
+    const removed = new Set(hashes);
     for (let after: string | undefined = ""; after !== undefined && xorbs.size > 0; ) {
       const files: { hash: string }[] = await db().xetFile.findMany({
         where: { repoId, hash: { gt: after } },
@@ -33,8 +33,8 @@ export function xorbsOnlyOf(repoId: string, hashes: readonly string[]): Promise<
         take: FILES_PER_PAGE,
         select: { hash: true },
       });
-      const staying = files.map(({ hash }) => hash).filter((hash) => !going.has(hash));
-      for await (const { xorbHash } of placeTerms(entriesOf(repoId, staying, endsAt))) xorbs.delete(xorbHash);
+      const kept = files.map(({ hash }) => hash).filter((hash) => !removed.has(hash));
+      for await (const { xorbHash } of placeTerms(entriesOf(repoId, kept, endsAt))) xorbs.delete(xorbHash);
       after = files.length < FILES_PER_PAGE ? undefined : files.at(-1)?.hash;
     }
     return xorbs;

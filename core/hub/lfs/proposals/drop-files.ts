@@ -7,14 +7,14 @@ import { isAsPrepared, prepareRemoval, removeFiles } from "../objects/remove-fil
 /**
  * Deletes, from the given files of a store, those that no pull request contains. If the store is being changed, the next sweep deletes
  * them.
- * @param keeper the repository that has them now, if one does: their author learns of no other copies
+ * @param keeper the repository that has them now, if one does: the author must not learn of other copies
  */
 export async function dropFiles(storeId: string, oids: readonly string[], keeper?: string): Promise<void> {
   const removal = await prepareRemoval(storeId, oids);
   await inTransaction(async (tx) => {
     const store = await lockRepo(tx, storeId);
     if (!store || !(await isAsPrepared(tx, storeId, removal))) return;
-    // Deleting what a commit claims at this moment waits for its lock, and then finds the claim.
+    // If a commit is claiming one of these files, this waits for its lock, and then finds the claim.
     await tx.$executeRaw`SELECT FROM lfs_object WHERE repo_id = ${storeId} AND oid = ANY (${[...oids]}) ORDER BY oid FOR UPDATE`;
     const isClaimed = (await tx.proposedFile.count({ where: { storeId, oid: { in: [...oids] } } })) > 0;
     if (!isClaimed) await removeFiles(tx, store, removal, { actor: anonymous, keeper });
@@ -55,7 +55,7 @@ async function sweepStore(id: string, before: Date): Promise<void> {
       id,
       unused.map(({ oid }) => oid),
     );
-  // One statement, which waits for uploads at this moment and then sees what they added; its xorbs go a month later.
+  // One statement, which waits for concurrent uploads and then sees the files that they added. Unused xorbs keep the store for a month.
   await db().$executeRaw`
     DELETE FROM repo r WHERE id = ${id} AND proposed_to_id IS NOT NULL AND updated_at < ${before}
       AND NOT EXISTS (SELECT FROM lfs_object WHERE repo_id = r.id) AND NOT EXISTS (SELECT FROM xet_xorb WHERE repo_id = r.id)

@@ -8,16 +8,16 @@ import { readRepo } from "../../repos/read-repos.ts";
 import { type Repo, repoResource } from "../../repos/repo.ts";
 
 /**
- * What one user uploads for pull requests to one repository, if they may not write there: a row of `repo` that no name leads to, and that
- * belongs to them (decision 038). So it counts for their quota, is deleted with their account, and nobody learns from it what anybody else
- * has uploaded.
+ * A store has the files that one user uploads for pull requests to one repository to which they may not write. It is a row of `repo` that
+ * belongs to the user and has no URL (decision 038). So it counts for their quota, is deleted with their account, and nobody learns from it
+ * what anybody else has uploaded.
  */
 const STORE_TYPE = "proposals";
 
 /**
  * Where an actor's uploads for a repository go: to the repository itself, or to the actor's own store of proposals for it, which is created
  * if need be. A store is returned with the name of its repository, under which clients reach it.
- * @param ref the ref that the upload is for, if the client has said so: for a branch or a tag, only those who may write may upload
+ * @param ref the ref that the upload is for, if the client has named it: for a branch or a tag, only those who may write may upload
  * @throws ServiceError `forbidden`, `insufficient_scope`, `unauthorized`; `conflict` if the repository takes no pull requests
  */
 export async function uploadTargetOf(actor: Actor, repo: Repo, ref?: string): Promise<Repo> {
@@ -54,9 +54,9 @@ export async function findStore(actor: Actor, repoId: string, tx: Db = db()): Pr
 }
 
 /**
- * Checks again, at each use of what was handed out for an upload, that the actor may upload there (S135).
+ * Checks again, at each use of an upload URL or token, that the actor may upload there (S135).
  * @param id of a repository or a store
- * @returns the same; `owner` is the one whose quota it uses
+ * @returns the repository or store; the upload counts for the quota of its `owner`
  * @throws ServiceError as `uploadTargetOf`; `not_found`
  */
 export async function requireUpload(actor: Actor, id: string): Promise<Repo> {

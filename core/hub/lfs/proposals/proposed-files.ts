@@ -23,8 +23,8 @@ const tooMany = () =>
   );
 
 /**
- * Notes that the commits of a pull request contain files of a store, before its ref leads to them. From then on the files are read through
- * the repository, and are not swept.
+ * Records that the commits of a pull request contain files of a store, before its ref points to them. From then on the files are read
+ * through the repository, and are not swept.
  * @throws ServiceError `invalid_request` if the store no longer has one of them, or the author has too many
  */
 export async function claimFiles(
@@ -40,7 +40,7 @@ export async function claimFiles(
     SELECT oid FROM lfs_object WHERE repo_id = ${storeId ?? ""} AND oid = ANY (${oids}) ORDER BY oid FOR KEY SHARE`;
   if (storeId === undefined || there.length < oids.length)
     throw invalidRequest("Large files of this commit are no longer stored. Upload them again.");
-  // The row may be there without a store, if the commits of this pull request were deleted in between.
+  // The row may exist without a store, if the commits of this pull request were deleted in between.
   await tx.$executeRaw`
     INSERT INTO proposed_file (repo_id, num, blob, oid, store_id)
     SELECT DISTINCT ${repoId}::text, ${num}::int, blob, oid, ${storeId}::text
@@ -57,7 +57,7 @@ export async function findReadableLfsObject(repoId: string, oid: string): Promis
   return (await findReadableLfsObjects(repoId, [oid])).get(oid);
 }
 
-/** The same, among these hashes. */
+/** The same for several hashes. */
 export async function findReadableLfsObjects(repoId: string, oids: readonly string[]): Promise<Map<string, StoredLfsObject>> {
   const own = await findLfsObjects(repoId, oids);
   const others = oids.filter((oid) => !own.has(oid));
@@ -74,8 +74,8 @@ async function findProposed(repoId: string, oids: readonly string[]): Promise<Ma
 }
 
 /**
- * Before branches or tags get commits of a pull request, by whatever way: gives the repository the large files in them, which from then on
- * count for its owner and not for the author of the pull request.
+ * Called before branches or tags get commits of a pull request, in any way. Gives the repository the large files of these commits, which from
+ * then on count for its owner and not for the author of the pull request.
  * @param quarantine a folder with objects that git does not find yet
  * @throws ServiceError `storage_full`, `conflict` if a file is no longer stored, `unavailable`
  */
@@ -163,7 +163,7 @@ function requireStored(oids: readonly string[], stored: ReadonlyMap<string, unkn
   const lost = oids.find((oid) => !stored.has(oid));
   if (lost === undefined) return;
   throw conflict(
-    `The pull request's large file ${lost} is no longer stored here, because what its author uploaded was deleted. ` +
+    `The pull request's large file ${lost} is no longer stored here, because its author's uploads were deleted. ` +
       "Somebody who has the file can upload it with: git lfs push --all <remote>",
   );
 }
@@ -176,7 +176,7 @@ async function forgetMerged(repoId: string, oids: readonly string[]): Promise<vo
   for (const storeId of new Set(rows.map((row) => row.storeId))) {
     if (storeId === null) continue;
     const dropped = new Set(rows.filter((row) => row.storeId === storeId).map(({ oid }) => oid));
-    // The next sweep deletes what cannot be deleted now: the merge does not depend on it.
+    // The next sweep deletes files that cannot be deleted now: the merge does not depend on it.
     await dropFiles(storeId, [...dropped], repoId).catch((err: unknown) =>
       log().warn({ err, store: storeId }, "merged uploads for pull requests are not deleted yet"),
     );
@@ -188,7 +188,7 @@ export const RELEASED_MAX = 10_000;
 
 /**
  * Called once the commits of a pull request are deleted: the next sweep deletes its large files. The rows stay, because other commits may
- * be based on these and contain the same pointers, unless there are so many rows that somebody fills the database (S137).
+ * be based on these and contain the same pointers, unless there are so many rows that they could fill the database (S137).
  */
 export async function releaseFiles(tx: Db, repoId: string, nums: readonly number[]): Promise<void> {
   if (nums.length === 0) return;

@@ -31,7 +31,7 @@ export type LfsStorage = {
    * leaves nothing to the garbage collector. A storage without it uses `open`.
    */
   scan?(location: string, range: ByteRange): AsyncGenerator<Uint8Array, void, undefined>;
-  /** For a storage of files: where one is, for a thread that reads it. */
+  /** For a storage of files: the path of one, for a thread that reads it. */
   pathOf?(location: string): string;
   /** Deletes the content and an incomplete upload in parts, if there are any. */
   remove(location: string, uploadId?: string | null): Promise<void>;
@@ -64,7 +64,7 @@ export type DirectTransfers = {
    * @param options.newSpare absent if nobody can write there now. Otherwise, if the storage itself does not check the hash, we read the
    * content and then copy it to the location that this returns, to which the client cannot write.
    * @returns its location now; undefined if nothing was uploaded
-   * @throws ServiceError `invalid_request` when it is something else
+   * @throws ServiceError `invalid_request` when the content does not match
    */
   verify(
     location: string,

@@ -15,7 +15,7 @@ const SINGLE_PUT_MAX_BYTES = 5 * 1024 ** 3;
 const ADDRESS_SECONDS = 60 * 60;
 
 /**
- * In a bucket. Each upload has a key of its own under its repository's, so that a client can only spoil its own upload.
+ * Stores objects in a bucket. Each upload has its own key below its repository's, so that a client can damage only its own upload.
  */
 export function s3Storage(): LfsStorage {
   const storage: LfsStorage = {
@@ -31,7 +31,7 @@ export function s3Storage(): LfsStorage {
 /** Uploads content as it arrives, and deletes it if it does not match. */
 async function receive(location: string, object: AnnouncedContent, content: AsyncIterable<Uint8Array>): Promise<ReceivedContent> {
   try {
-    const checked = kept(checkContent(content, object));
+    const checked = copied(checkContent(content, object));
     if (object.size <= SINGLE_PUT_MAX_BYTES) await putWhole(location, object, checked);
     else await putInParts(location, object, checked);
   } catch (error) {
@@ -42,7 +42,7 @@ async function receive(location: string, object: AnnouncedContent, content: Asyn
 }
 
 /** Copies the pieces: each is sent after the next one was requested, when it is no longer valid. */
-async function* kept(content: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void, undefined> {
+async function* copied(content: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void, undefined> {
   for await (const piece of content) yield Uint8Array.from(piece);
 }
 

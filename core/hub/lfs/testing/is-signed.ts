@@ -7,8 +7,8 @@ const encode = (text: string): string =>
   encodeURIComponent(text).replace(/[!'()*]/g, (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`);
 
 /**
- * Whether a request to S3 carries a signature (version 4) of this secret, in its address or in a header, over everything that it claims to
- * sign. A test's bucket must check this as strictly as a real one.
+ * Whether a request to S3 has a valid signature (version 4) made with this secret, in its URL or in a header, over everything that it claims
+ * to sign. A test's bucket must check this as strictly as a real one.
  */
 export function isSigned(req: IncomingMessage, secret: string, now = Date.now()): boolean {
   const url = new URL(req.url ?? "", "http://bucket.test");

@@ -1,4 +1,4 @@
-/** As much of s3rver as the tests use; it has no types of its own. */
+/** The part of s3rver that the tests use; it has no types of its own. */
 declare module "s3rver" {
   import type { IncomingMessage, ServerResponse } from "node:http";
 

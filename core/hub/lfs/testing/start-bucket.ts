@@ -9,15 +9,15 @@ import { provideSettings } from "../../../env.ts";
 import { isSigned } from "./is-signed.ts";
 
 /**
- * An S3 service with one bucket, and the settings that make it the storage of large files. It is one of the plain kind, which knows
- * nothing of SHA-256 checksums and conditions; signatures, which s3rver does not look at, are checked before it.
+ * An S3 service with one bucket, and the settings that make it the storage of large files. Like simple S3 services, it supports neither
+ * SHA-256 checksums nor conditional requests. s3rver does not check signatures, so they are checked before it gets a request.
  */
 export type TestBucket = {
   origin: string;
   settings: Record<string, string>;
-  /** What was asked for, as `PUT /bucket/key`. */
+  /** The requests, as `PUT /bucket/key`. */
   asked: string[];
-  /** Looks at each request, and answers it itself when it returns true. */
+  /** Sets a function that gets each request first, and returns true if it has answered it. */
   intercept(look: ((req: IncomingMessage, res: ServerResponse) => boolean) | undefined): void;
   stop(): Promise<void>;
 };

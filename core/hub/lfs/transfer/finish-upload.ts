@@ -6,10 +6,10 @@ import type { LfsObjectId } from "../lfs-object.ts";
 import { findLfsObject } from "../objects/find-lfs-object.ts";
 import {
   lockLfsLocation,
-  noteJoining,
+  markJoining,
   noteLfsLeftover,
   recordLfsObject,
-  requireOpen,
+  requireWritableRepo,
   storeLfsObject,
   uploadHoldId,
 } from "../objects/record-lfs-object.ts";
@@ -27,7 +27,7 @@ type UploadedPart = { partNumber: number; etag: string };
 export async function verifyUpload(transfer: Transfer, { oid, size }: LfsObjectId): Promise<void> {
   if (oid !== transfer.oid || size !== transfer.size) throw invalidRequest("This is not the requested object.");
   const { location } = transfer;
-  await once(transfer, async () => {
+  await finishOnce(transfer, async () => {
     if (!location) throw new ServiceError("not_found", "Nothing was uploaded.");
     const holdId = uploadHoldId({ ...transfer, party: transfer.party, kind: "basic" });
     await recordVerified(transfer, location, { isFinal: false, holdId });
@@ -43,40 +43,40 @@ export async function completeUpload(transfer: Transfer, parts: readonly Uploade
   const finish = async () => {
     if (size === 0) return storeLfsObject(repoId, { oid, size }, emptyContent());
     if (!location || !uploadId) throw invalidRequest("This upload has no parts.");
-    const holdId = await noteJoining(location, uploadHoldId({ repoId, oid, size, kind: "multipart", party }));
+    const holdId = await markJoining(location, uploadHoldId({ repoId, oid, size, kind: "multipart", party }));
     await directOf(location).joinParts(location, uploadId, parts);
     await recordVerified(transfer, location, { isFinal: true, holdId });
   };
-  // Another upload of it came first: this one is over too, and its URLs no longer work.
+  // Another upload of the object was finished first: this one ends too, and its URLs stop working.
   const forget = async () => location && uploadId && removeUnlessNeeded(location, { party, isFinal: true });
-  await once(transfer, finish, forget);
+  await finishOnce(transfer, finish, forget);
 }
 
-const underWay = new Map<string, Promise<void>>();
+const running = new Map<string, Promise<void>>();
 
 /**
  * Finishes an upload unless the repository has the object. Concurrent requests for it share one result: each would have
  * the whole object read from the bucket, up to 50 GB (S137).
- * @param whenThere runs instead if it has
+ * @param ifPresent runs instead if it has
  */
-async function once(
+async function finishOnce(
   { repoId, oid, location }: Transfer,
   finish: () => Promise<void>,
-  whenThere?: () => Promise<unknown>,
+  ifPresent?: () => Promise<unknown>,
 ): Promise<void> {
   const key = location ?? `${repoId} ${oid}`;
-  const first = underWay.get(key);
+  const first = running.get(key);
   if (first) return first;
-  const work = beyondRequest(async () => {
-    if (await findLfsObject(repoId, oid)) await whenThere?.();
+  const work = outsideRequest(async () => {
+    if (await findLfsObject(repoId, oid)) await ifPresent?.();
     else await finish();
-  }).finally(() => underWay.delete(key));
-  underWay.set(key, work);
+  }).finally(() => running.delete(key));
+  running.set(key, work);
   return work;
 }
 
 /** Runs `work` independently of the request: others can wait for it too, and it continues if the first client disconnects. */
-function beyondRequest<T>(work: () => Promise<T>): Promise<T> {
+function outsideRequest<T>(work: () => Promise<T>): Promise<T> {
   const request = requestContext.getStore();
   if (!request) return work();
   const { whenClosed, yields, ...rest } = request;
@@ -92,7 +92,7 @@ async function recordVerified(
   { isFinal, holdId }: { isFinal: boolean; holdId: string },
 ): Promise<void> {
   // Anybody with the URL can send this request any number of times, so it alone neither stores nor deletes anything (S137).
-  await requireOpen(db(), repoId);
+  await requireWritableRepo(db(), repoId);
   const newSpare = async () => {
     const spare = lfsStorage().newLocation(repoId, oid);
     await noteLfsLeftover(spare);
@@ -103,7 +103,7 @@ async function recordVerified(
     verified = await directOf(location).verify(location, { oid, size }, { newSpare: isFinal ? undefined : newSpare, party });
     if (verified !== undefined) await recordLfsObject(repoId, { oid, size }, verified, { holdId });
   } catch (error) {
-    // Not left to the sweep, which comes two days later: until then it would use storage, and a new upload would have to start over.
+    // Not left to the sweep two days later: until then the content would use storage, and a new upload would have to start over.
     if (isServiceError(error) && REFUSALS.includes(error.code)) {
       for (const each of new Set([verified ?? location, location])) await removeUnlessNeeded(each, { party, isFinal });
     }
@@ -116,8 +116,8 @@ async function recordVerified(
 const removals = fairQueue({ name: "lfs_removals", slots: 2, waitMaxMs: 60_000, waitingMax: 1_000 });
 
 /**
- * Removes an upload under the lock, because another request may be finishing the same upload and record it. The sweep deletes what cannot
- * be deleted now.
+ * Removes an upload under the lock, because another request may be finishing the same upload and record it. The sweep deletes uploads that
+ * cannot be deleted now.
  * @param options.isFinal whether the URLs have expired: then the reservation of storage ends; otherwise it continues
  */
 async function removeUnlessNeeded(

@@ -22,7 +22,7 @@ export type TransferKind = "basic" | "multipart";
  * end.
  */
 export function uploadKind(transfers: readonly string[]): TransferKind | "xet" {
-  // Clients that offer it have it installed, and transfer nothing twice.
+  // Clients that offer Xet have it installed, and do not send chunks that are already stored.
   if (transfers.includes("xet") && isXetEnabled()) return "xet";
   return lfsStorage().direct && transfers.includes("multipart") ? "multipart" : "basic";
 }

@@ -3,7 +3,7 @@ import { chunkLfsObject, type DueChunking, lfsChunkingTable } from "../chunk-lfs
 import { ContentSplitter } from "../split-content.ts";
 
 /** Runs the worker's step until nothing is due. @returns the owners whose files it took, in order */
-export async function chunkWhatIsDue(): Promise<string[]> {
+export async function chunkDueFiles(): Promise<string[]> {
   const owners: string[] = [];
   for (;;) {
     const { claimId, rows } = await claimRows<DueChunking>(lfsChunkingTable, 1);

@@ -4,7 +4,7 @@ import { CHUNK_ENTRY_BYTES } from "../check-xorb.ts";
 import { CHUNK_HEADER_BYTES } from "../chunk.ts";
 import { HASH_BYTES, hashChunk, hashOfText, hashRange, hashText, MerkleTree } from "../hashes.ts";
 
-/** Xorbs and shards as a client makes them, and wrong ones. */
+/** Xorbs and shards as a client makes them, and invalid ones. */
 export type TestXorb = { hash: string; bytes: Buffer; chunks: Buffer[] };
 
 type Scheme = "none" | "lz4" | "bg4";

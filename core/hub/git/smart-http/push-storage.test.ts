@@ -4,12 +4,12 @@ import { from, signedInPerson } from "../../../accounts/testing/people.ts";
 import { db } from "../../../db.ts";
 import { setStorageQuota } from "../../../storage/manage-quotas.ts";
 import { someRepo } from "../../testing/repos.ts";
-import { holdArriving, pushInputMax } from "./judge-room.ts";
+import { holdArriving, pushInputMax } from "./push-storage.ts";
 
 const KB = 1_000;
-const steps = { stepBytes: 100 * KB, lookEveryMs: 5 };
+const steps = { stepBytes: 100 * KB, checkEveryMs: 5 };
 
-test("S137 packs that arrive at the same time get no more room together than there is", async () => {
+test("S137 packs that arrive at the same time cannot reserve more storage than is free", async () => {
   const ada = await signedInPerson();
   const repo = await someRepo(ada);
   await setStorageQuota(operatorCommand, ada.username, "1 MB", from);
@@ -31,10 +31,10 @@ test("S137 packs that arrive at the same time get no more room together than the
   expect(full).toEqual([]);
   received = 501 * KB;
   await expect.poll(() => full.length).toBeGreaterThan(1);
-  const verdicts = await Promise.all(stop.map((each) => each()));
-  expect(verdicts.filter((verdict) => verdict)).toHaveLength(full.length);
-  expect(verdicts.find((verdict) => verdict)).toMatchObject({ reason: "no storage left" });
-  expect(verdicts.flatMap((verdict) => verdict?.messages ?? []).join(" ")).toContain("no room for this push, which needs 501 kB");
+  const refusals = await Promise.all(stop.map((each) => each()));
+  expect(refusals.filter((refusal) => refusal)).toHaveLength(full.length);
+  expect(refusals.find((refusal) => refusal)).toMatchObject({ reason: "no storage left" });
+  expect(refusals.flatMap((refusal) => refusal?.messages ?? []).join(" ")).toContain("no room for this push, which needs 501 kB");
   expect(await holds()).toBe(0);
 });
 
@@ -42,13 +42,13 @@ test("S137 a pack of a user who may only propose changes takes no storage from t
   const [ada, bea] = [await signedInPerson(), await signedInPerson()];
   const repo = await someRepo(ada);
   await setStorageQuota(operatorCommand, ada.username, "80 MB", from);
-  let looks = 0;
+  let checks = 0;
   const received = () => {
-    looks++;
+    checks++;
     return 10_000 * KB;
   };
   const stop = holdArriving(bea.actor, repo, received, () => undefined, steps);
-  await expect.poll(() => looks).toBeGreaterThan(3);
+  await expect.poll(() => checks).toBeGreaterThan(3);
   expect(await db().storageHold.count({ where: { ownerId: ada.id } })).toBe(0);
   expect(await stop()).toBeUndefined();
   expect(await pushInputMax(bea.actor, repo)).toBe(1_000 * KB + 64 * 1024);

@@ -11,23 +11,23 @@ import { fileMaxBytes, unpackedMaxBytes } from "./transfer-settings.ts";
 
 const MIB = 1024 * 1024;
 const NAMES_MAX_BYTES = 64 * MIB;
-/** Several git commands examine each object, and the push keeps its slot meanwhile. */
+/** Several git commands examine each object, and the push keeps its slot during that time. */
 const OBJECTS_MAX = 1_000_000;
 
 /** Why a push is refused; `reasons` for refs with a reason of their own. */
-export type Verdict = { reason: string; messages: string[]; reasons?: ReadonlyMap<Command, string> };
+export type Refusal = { reason: string; messages: string[]; reasons?: ReadonlyMap<Command, string> };
 
-type Judged = { path: string; repoId: string; actor: Actor };
+type PushTarget = { path: string; repoId: string; actor: Actor };
 
 /**
- * Whether a push that has arrived unpacks to more than it may (S137), opens a pull request from what is not a commit, or lacks large
- * files that should have been uploaded first; undefined when it may go on.
+ * Checks a push that has arrived: its unpacked objects must not exceed the limits (S137), its pull requests must point to commits, and its
+ * large files must have been uploaded. @returns undefined if it may proceed
  */
-export async function judgeArrival(
-  { path, repoId, actor }: Judged,
+export async function checkArrival(
+  { path, repoId, actor }: PushTarget,
   arrival: Arrival,
   commands: readonly Command[],
-): Promise<Verdict | undefined> {
+): Promise<Refusal | undefined> {
   if (arrival.isUnreadable) return { reason: "the objects could not be read", messages: [] };
   if (arrival.objects > OBJECTS_MAX) {
     const [most, sent] = [OBJECTS_MAX, arrival.objects].map((count) => count.toLocaleString("en"));
@@ -51,7 +51,7 @@ export async function judgeArrival(
   }
   if (!(await areCommits(path, arrival, commands)))
     return { reason: "a pull request's ref must point to a commit", messages: [] };
-  if (arrival.large.length === 0) return judgePointers({ path, repoId, actor }, arrival, commands);
+  if (arrival.large.length === 0) return checkPointers({ path, repoId, actor }, arrival, commands);
   const names = await namesOf(path, arrival, arrival.large, commands);
   const most = `${Math.floor(fileMaxBytes() / MIB)} MiB`;
   return {
@@ -65,8 +65,8 @@ export async function judgeArrival(
 }
 
 /**
- * Git itself requires that branches are commits; `refs/pr` is ours. If a tag were merged as it is, it would become a parent, and the
- * branch could no longer be cloned.
+ * Git itself requires only branches to point to commits. If a pull request's ref pointed to a tag and was merged, the tag would become a
+ * parent, and the branch could no longer be cloned.
  */
 async function areCommits(path: string, { quarantine }: Arrival, commands: readonly Command[]): Promise<boolean> {
   const heads = commands.flatMap(({ ref, newSha }) => (newSha && numOfPullRequestRef(ref) !== undefined ? [newSha] : []));
@@ -81,12 +81,12 @@ async function areCommits(path: string, { quarantine }: Arrival, commands: reado
 
 const NAMED_MAX = 10;
 
-/** A pointer without its content is a file that nobody can check out. What its author uploaded for a pull request belongs to that from now on. */
-async function judgePointers(
-  { path, repoId, actor }: Judged,
+/** Refuses pointers without content, which nobody could check out. Files that the author uploaded for a pull request belong to it from now on. */
+async function checkPointers(
+  { path, repoId, actor }: PushTarget,
   arrival: Arrival,
   commands: readonly Command[],
-): Promise<Verdict | undefined> {
+): Promise<Refusal | undefined> {
   if (!arrival.quarantine) return undefined;
   const nums = commands.flatMap(({ ref, newSha }) => (newSha ? [numOfPullRequestRef(ref)] : []));
   const isProposal = nums.every((num) => num !== undefined);
