@@ -67,7 +67,7 @@ describe("e-mail addresses", () => {
     expect(parseEmailAddress("a+x@example.com").canonical).not.toBe(parseEmailAddress("a@example.com").canonical);
   });
 
-  test("letters whose lower case is another's are refused before the @ (a reset link must not reach a look-alike)", () => {
+  test("messages whose lower case is another's are refused before the @ (a reset link must not reach a look-alike)", () => {
     expect("\u212a".toLowerCase()).toBe("k");
     expect(readEmailAddress("mi\u212ae@example.com")).toBeUndefined();
   });

@@ -1,4 +1,4 @@
-import { saltUnder } from "../accounts/second-step/recovery-codes.ts";
+import { deriveSalt } from "../accounts/second-step/recovery-codes.ts";
 import { recordAuditEvent } from "../audit/record-audit-event.ts";
 import { derivedKeys, keyIds, open, type SealPurpose, seal } from "../crypto/seal.ts";
 import { db, pool } from "../db.ts";
@@ -141,7 +141,7 @@ async function storeSalts(): Promise<void> {
     const where = { sealedSalt: null };
     const users = await db().recoveryCode.findMany({ where, select: { userId: true }, distinct: ["userId"], take: BATCH });
     for (const { userId } of users) {
-      const sealedSalt = seal("recovery codes", saltUnder(previous, userId).toString("base64"));
+      const sealedSalt = seal("recovery codes", deriveSalt(previous, userId).toString("base64"));
       await db().recoveryCode.updateMany({ where: { userId, sealedSalt: null }, data: { sealedSalt } });
     }
     if (users.length < BATCH) return;

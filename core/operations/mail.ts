@@ -10,7 +10,7 @@ import { isId } from "../ids.ts";
 import { MAIL_CHANNEL } from "../mail/mail-table.ts";
 import { queueMail } from "../mail/queue-mail.ts";
 
-export type TroubledLetter = {
+export type TroubledEmail = {
   id: string;
   recipient: string;
   subject: string;
@@ -27,10 +27,10 @@ export type MailState = {
   from: string;
   waiting: number;
   /** Failed emails that wait, and those given up within 30 days; newest first. */
-  troubled: TroubledLetter[];
+  troubled: TroubledEmail[];
 };
 
-export type LetterState = { state: "waiting" | "sent" | "failed"; recipient: string; lastError: string | null };
+export type EmailState = { state: "waiting" | "sent" | "failed"; recipient: string; lastError: string | null };
 
 const TROUBLED_MAX = 50;
 
@@ -65,11 +65,11 @@ function describeWay(): Pick<MailState, "way" | "from"> {
 }
 
 /** The state of one email; undefined if it is unknown, or so old that it was deleted. */
-export async function readLetterState(actor: Actor, letterId: string): Promise<LetterState | undefined> {
+export async function readEmailState(actor: Actor, emailId: string): Promise<EmailState | undefined> {
   await requirePermission(actor, "installation.operate", null, { what: "The installation" });
-  const letter = isId(letterId) ? await db().mail.findUnique({ where: { id: letterId } }) : null;
-  if (!letter) return undefined;
-  const { recipient, lastError, sentAt, failedAt } = letter;
+  const message = isId(emailId) ? await db().mail.findUnique({ where: { id: emailId } }) : null;
+  if (!message) return undefined;
+  const { recipient, lastError, sentAt, failedAt } = message;
   return { state: sentAt ? "sent" : failedAt ? "failed" : "waiting", recipient, lastError };
 }
 
@@ -94,7 +94,7 @@ export async function retryMail(actor: Actor): Promise<number> {
  * Queues an email that takes the same way as all others. An operator gets it at their own address; the command names one.
  * @throws ServiceError `forbidden`, `invalid_request`
  */
-export async function sendTestLetter(
+export async function sendTestEmail(
   actor: Actor,
   to: string | undefined,
   from: RequestOrigin,
@@ -104,9 +104,9 @@ export async function sendTestLetter(
   const { BRAND_NAME, ORIGIN } = env();
   const text = `This is a test. It shows that e-mail from ${BRAND_NAME} at ${ORIGIN} arrives.\n\nYou do not need to do anything.\n`;
   const id = await db().$transaction(async (tx) => {
-    const letter = await queueMail(tx, { to: recipient, subject: `Test e-mail from ${BRAND_NAME}`, text });
+    const message = await queueMail(tx, { to: recipient, subject: `Test e-mail from ${BRAND_NAME}`, text });
     await recordAuditEvent(tx, { type: "mail.test", actor, data: { to: recipient }, from });
-    return letter;
+    return message;
   });
   return { id, to: recipient };
 }

@@ -1,6 +1,6 @@
 import { MailCheck, MailX } from "lucide-react";
 import type { Metadata } from "next";
-import { type LetterState, type MailState, readLetterState, readMailState, type TroubledLetter } from "#core/operations/mail.ts";
+import { type EmailState, type MailState, readEmailState, readMailState, type TroubledEmail } from "#core/operations/mail.ts";
 import { ActionButton } from "../../_components/action-form.client.tsx";
 import { ButtonLink } from "../../_components/button.tsx";
 import { Chip } from "../../_components/chip.tsx";
@@ -18,7 +18,7 @@ export default async function AdminMailPage({ searchParams }: Readonly<{ searchP
   const query = await searchParams;
   const operator = await requireOperator("/admin/mail");
   const testId = textOf(query.test);
-  const [state, test] = await Promise.all([readMailState(operator), testId ? readLetterState(operator, testId) : undefined]);
+  const [state, test] = await Promise.all([readMailState(operator), testId ? readEmailState(operator, testId) : undefined]);
   const waiting = state.troubled.filter(({ dueAt }) => dueAt !== null).length;
   return (
     <PageColumn
@@ -55,8 +55,8 @@ export default async function AdminMailPage({ searchParams }: Readonly<{ searchP
           </EmptyState>
         ) : (
           <List label="Unsent messages">
-            {state.troubled.map((letter) => (
-              <Troubled key={letter.id} letter={letter} />
+            {state.troubled.map((message) => (
+              <Troubled key={message.id} message={message} />
             ))}
           </List>
         )}
@@ -97,7 +97,7 @@ function Way({ state: { way, from, waiting } }: Readonly<{ state: MailState }>) 
   );
 }
 
-function TestState({ test, testId }: Readonly<{ test: LetterState; testId: string }>) {
+function TestState({ test, testId }: Readonly<{ test: EmailState; testId: string }>) {
   const { state, recipient, lastError } = test;
   if (state === "sent") return <FormMessage tone="good">The message to {recipient} was sent.</FormMessage>;
   if (state === "failed") return <FormMessage tone="bad">The message could not be sent: {lastError}</FormMessage>;
@@ -111,8 +111,8 @@ function TestState({ test, testId }: Readonly<{ test: LetterState; testId: strin
   );
 }
 
-function Troubled({ letter }: Readonly<{ letter: TroubledLetter }>) {
-  const { recipient, subject, createdAt, attempts, lastError, dueAt } = letter;
+function Troubled({ message }: Readonly<{ message: TroubledEmail }>) {
+  const { recipient, subject, createdAt, attempts, lastError, dueAt } = message;
   return (
     <ListRow
       leading={<MailX className="size-5 text-muted" aria-hidden="true" />}

@@ -2,15 +2,15 @@ import { exportJWK, generateKeyPair, SignJWT, UnsecuredJWT } from "jose";
 import { afterAll, beforeEach, describe, expect, test } from "vitest";
 import { operatorCommand } from "#core/access/actor.ts";
 import { db } from "#core/db.ts";
-import { auditTrail, from, lettersTo } from "../testing/people.ts";
+import { auditTrail, emailsTo, from } from "../testing/people.ts";
 import { listLinkedIdentities } from "./linked-identities.ts";
 import { disableIdentityProvider, enableIdentityProvider } from "./manage-identity-providers.ts";
 import { type Callback, receiveCallback } from "./receive-callback.ts";
 import { startProviderSignIn } from "./start-provider-sign-in.ts";
 import { startHandMadeIssuer } from "./testing/hand-made-issuer.ts";
-import { startElsewhere } from "./testing/provider-sign-in.ts";
+import { startTestProvider } from "./testing/provider-sign-in.ts";
 
-const { issuer, provider, goThrough, as, linked } = await startElsewhere();
+const { issuer, provider, signInVia, as, linked } = await startTestProvider();
 const other = await startHandMadeIssuer();
 afterAll(() => Promise.all([issuer.stop(), other.stop()]));
 beforeEach(() => issuer.behave({}));
@@ -19,15 +19,15 @@ describe("who is known", () => {
   test("signs in by provider and subject, whatever the current e-mail address; the identity is found, not created again", async () => {
     const one = await provider();
     const person = await linked(one, "ada-1");
-    expect((await lettersTo(person.email))[0]?.subject).toContain("Upstream is linked");
+    expect((await emailsTo(person.email))[0]?.subject).toContain("Upstream is linked");
     as("ada-1", { email: "renamed@upstream.test" });
-    const outcome = await goThrough(one, { next: "/interaction/uid" });
+    const outcome = await signInVia(one, { next: "/interaction/uid" });
     expect(outcome).toMatchObject({ step: "enter", next: "/interaction/uid", outcome: { step: "done", userId: person.id } });
     expect(await listLinkedIdentities(person.id)).toMatchObject([{ displayName: "renamed@upstream.test" }]);
     expect(await auditTrail({ subjectId: person.id })).toEqual(expect.arrayContaining(["linked_identity.link", "user.sign_in"]));
     // An address alone identifies nobody: this is another person's account there.
     as("mallory", { email: person.email });
-    expect((await goThrough(one)).step).toBe("pending");
+    expect((await signInVia(one)).step).toBe("pending");
   });
 
   test("a second step that is set up here is required, whatever the provider says about its own", async () => {
@@ -35,17 +35,17 @@ describe("who is known", () => {
     const person = await linked(one, "two-steps");
     await db().totp.create({ data: { userId: person.id, sealedSecret: new Uint8Array([1]), confirmedAt: new Date() } });
     as("two-steps", { amr: ["mfa", "otp", "hwk"], acr: "phr" });
-    expect(await goThrough(one)).toMatchObject({ step: "enter", outcome: { step: "second-step", userId: person.id } });
+    expect(await signInVia(one)).toMatchObject({ step: "enter", outcome: { step: "second-step", userId: person.id } });
   });
 
   test("S112 a disabled account stays out; so does everybody while the provider is disabled", async () => {
     const one = await provider();
     const person = await linked(one, "gone");
     await disableIdentityProvider(operatorCommand, one.slug, from);
-    await expect(goThrough(one)).rejects.toMatchObject({ code: "not_found" });
+    await expect(signInVia(one)).rejects.toMatchObject({ code: "not_found" });
     await enableIdentityProvider(operatorCommand, one.slug, from);
     await db().user.update({ where: { id: person.id }, data: { disabledAt: new Date() } });
-    expect(await goThrough(one)).toMatchObject({ step: "failed", reason: "disabled" });
+    expect(await signInVia(one)).toMatchObject({ step: "failed", reason: "disabled" });
   });
 });
 
@@ -140,10 +140,10 @@ describe("an answer that proves nothing", () => {
     const one = await provider();
     for (const [name, forgery] of forgeries) {
       issuer.behave(forgery);
-      expect([name, await goThrough(one)]).toEqual([name, expect.objectContaining({ step: "failed", reason: "unacceptable" })]);
+      expect([name, await signInVia(one)]).toEqual([name, expect.objectContaining({ step: "failed", reason: "unacceptable" })]);
     }
     issuer.behave({});
-    expect((await goThrough(one)).step).toBe("pending");
+    expect((await signInVia(one)).step).toBe("pending");
   });
 
   test("S137 an issuer's key that takes too long to verify with is not used", async () => {
@@ -162,23 +162,25 @@ describe("an answer that proves nothing", () => {
 
   test("RFC 9207 an answer of another issuer, or at another provider's address, is a mix-up", async () => {
     const [one, two] = [await provider(), await provider({ issuer: other.origin })];
-    expect(await goThrough(one, {}, { answer: { iss: other.origin } })).toMatchObject({ reason: "unacceptable" });
-    expect(await goThrough(one, {}, { answer: { iss: undefined } })).toMatchObject({ reason: "unacceptable" });
-    expect(await goThrough(one, {}, { slug: two.slug })).toMatchObject({ reason: "expired" });
+    expect(await signInVia(one, {}, { answer: { iss: other.origin } })).toMatchObject({ reason: "unacceptable" });
+    expect(await signInVia(one, {}, { answer: { iss: undefined } })).toMatchObject({ reason: "unacceptable" });
+    expect(await signInVia(one, {}, { slug: two.slug })).toMatchObject({ reason: "expired" });
   });
 
   test("a provider's failures and refusals are reported, in our own words", async () => {
     const one = await provider();
     const refused = { code: undefined, error: "access_denied", error_description: "<script>" };
-    expect(await goThrough(one, { next: "/x" }, { answer: refused })).toEqual({
+    expect(await signInVia(one, { next: "/x" }, { answer: refused })).toEqual({
       step: "failed",
       reason: "cancelled",
       slug: one.slug,
       next: "/x",
       isSignIn: true,
     });
-    expect(await goThrough(one, {}, { answer: { ...refused, error: "server_error" } })).toMatchObject({ reason: "failed" });
+    expect(await signInVia(one, {}, { answer: { ...refused, error: "server_error" } })).toMatchObject({
+      reason: "failed",
+    });
     issuer.behave({ delayMs: 6_000 });
-    expect(await goThrough(one)).toMatchObject({ reason: "unreachable" });
+    expect(await signInVia(one)).toMatchObject({ reason: "unreachable" });
   });
 });

@@ -5,13 +5,13 @@ import { unseal } from "#core/crypto/seal.ts";
 import { type Db, db } from "#core/db.ts";
 import { isServiceError, ServiceError } from "#core/errors.ts";
 import { queueMail } from "#core/mail/queue-mail.ts";
-import { recoveryCodeUsedLetter, secondStepFailedLetter } from "../mails/sign-in-letters.ts";
+import { recoveryCodeUsedEmail, secondStepFailedEmail } from "../emails/sign-in-emails.ts";
 import { useOneTimeToken } from "../one-time-token.ts";
 import { lockForSignIn, type SignInOutcome, startSignedIn } from "../sessions/complete-sign-in.ts";
 import type { AuthenticationMethod } from "../sessions/start-site-session.ts";
 import { renewAuthentication } from "./complete-reauthentication.ts";
 import { countSecondStepAttempt } from "./count-second-step-attempt.ts";
-import { type FoundSecondStep, findPendingSecondStep, signInRanOut } from "./pending-second-step.ts";
+import { type FoundSecondStep, findPendingSecondStep, signInExpired } from "./pending-second-step.ts";
 import { recoveryCodeHashes } from "./recovery-codes.ts";
 import { matchingStep, TOTP_SEAL } from "./totp-code.ts";
 import { verifyPasskey } from "./verify-passkey.ts";
@@ -32,8 +32,8 @@ export type FinishSecondStepInput = {
 };
 
 /**
- * Completes what `completeSignIn` or `completeReauthentication` began: a new session, or the same session under a new token and
- * recent again. A wrong answer leaves the pending step open for another attempt; a correct one uses it up.
+ * Completes what `completeSignIn` or `completeReauthentication` began: starts a session, or renews the current one under a new
+ * token. A wrong response leaves the step pending for another attempt; a correct one uses it up.
  * @throws ServiceError `gone` (begin again), `unauthorized` with the field, `rate_limited`, `forbidden` (disabled)
  */
 export async function finishSecondStep(
@@ -41,16 +41,16 @@ export async function finishSecondStep(
   from: RequestOrigin,
 ): Promise<SignInOutcome & { step: "done" }> {
   const pending = await findPendingSecondStep(token);
-  if (!token || !pending) throw signInRanOut();
+  if (!token || !pending) throw signInExpired();
   const { userId } = pending;
   const attempt = await countSecondStepAttempt(userId, proof.kind, from);
   try {
-    // Before the transaction: an answer uses its challenge up, even if the rest fails.
+    // Before the transaction: a response uses up its challenge, even if the rest fails.
     if (proof.kind === "passkey") await answerAsSecondStep(proof.response, pending);
     const outcome = await db().$transaction(async (tx) => {
       await lockForSignIn(tx, userId);
       await useOneTimeToken(tx, token, "second-step").catch((error: unknown) => {
-        throw isServiceError(error) ? signInRanOut() : error;
+        throw isServiceError(error) ? signInExpired() : error;
       });
       const methods = withSecond(pending.methods, await takeProof(tx, userId, proof, from));
       const { sessionId } = pending;
@@ -60,7 +60,7 @@ export async function finishSecondStep(
     await attempt.succeeded();
     return outcome;
   } catch (error) {
-    if (isServiceError(error) && error.code === "unauthorized") await noteFailure(userId, proof, attempt.isLast, from);
+    if (isServiceError(error) && error.code === "unauthorized") await recordFailure(userId, proof, attempt.isLast, from);
     throw error;
   }
 }
@@ -77,7 +77,7 @@ async function takeProof(tx: Db, userId: string, proof: SecondStepProof, from: R
   }
   const left = await takeRecoveryCode(tx, userId, proof.code, from);
   const { username, email } = await tx.user.findUniqueOrThrow({ where: { id: userId }, select: { username: true, email: true } });
-  await queueMail(tx, { to: email, ...recoveryCodeUsedLetter({ username, left }) });
+  await queueMail(tx, { to: email, ...recoveryCodeUsedEmail({ username, left }) });
   return "otp";
 }
 
@@ -90,21 +90,21 @@ function provedBy({ methods }: FoundSecondStep): "password" | "provider" {
   return methods.includes("pwd") ? "password" : "provider";
 }
 
-/** The caller has the password. The account's owner gets an email when the attempts run out, in case somebody else made them. */
-async function noteFailure(userId: string, { kind }: SecondStepProof, isLast: boolean, from: RequestOrigin): Promise<void> {
+/** The caller knows the password. The account's owner gets an email when the attempts run out, in case it is somebody else. */
+async function recordFailure(userId: string, { kind }: SecondStepProof, isLast: boolean, from: RequestOrigin): Promise<void> {
   await db().$transaction(async (tx) => {
     // Codes are limited for the account. Passkeys are not, so beyond a limit they are in the service's log only (S144).
     const record = kind === "passkey" ? recordAboutSomebody : recordAuditEvent;
     await record(tx, { type: "second_step.failed", subjectId: userId, clientId: null, data: { kind }, from });
     if (!isLast) return;
     const user = await tx.user.findUniqueOrThrow({ where: { id: userId }, select: { username: true, email: true } });
-    await queueMail(tx, { to: user.email, ...secondStepFailedLetter(user) });
+    await queueMail(tx, { to: user.email, ...secondStepFailedEmail(user) });
   });
 }
 
 /**
- * Accepts a code of the authenticator app, once: one conditional statement makes its time step the last used one, so that only
- * one of parallel uses of a code succeeds (RFC 6238 §5.2).
+ * Accepts a code of the authenticator app, once: one conditional statement stores its time step as the last one used, so that
+ * only one of several parallel uses succeeds (RFC 6238 §5.2).
  * @throws ServiceError `unauthorized` on `code`
  */
 async function takeTotpCode(tx: Db, userId: string, code: string): Promise<void> {

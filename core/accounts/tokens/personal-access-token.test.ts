@@ -4,7 +4,7 @@ import { operatorCommand } from "../../access/actor.ts";
 import { db } from "../../db.ts";
 import { provideSettings } from "../../env.ts";
 import { newId } from "../../ids.ts";
-import { auditTrail, from, longAgo, organizationOf, outcomes, signedInPerson, type TestPerson } from "../testing/people.ts";
+import { auditTrail, from, organizationOf, outcomes, signedInPerson, staleActor, type TestPerson } from "../testing/people.ts";
 import { findPersonalAccessToken } from "./find-personal-access-token.ts";
 import { createPersonalAccessToken, listPersonalAccessTokens, revokePersonalAccessToken } from "./personal-access-tokens.ts";
 
@@ -79,7 +79,7 @@ describe("personal access tokens", () => {
 
   test("S113 making one needs recent authentication; the operator's command may", async () => {
     const person = await signedInPerson();
-    await expect(createPersonalAccessToken(longAgo(person.actor), person.id, input, from)).rejects.toMatchObject({
+    await expect(createPersonalAccessToken(staleActor(person.actor), person.id, input, from)).rejects.toMatchObject({
       code: "reauthentication_required",
     });
     const all = { ...input, scopes };

@@ -7,16 +7,16 @@ import { findSiteSession } from "../sessions/find-site-session.ts";
 import {
   anotherSession,
   auditTrail,
+  emailsTo,
+  fillAuditHour,
   freshName,
   from,
   fromElsewhere,
-  lettersTo,
   linkedToken,
-  longAgo,
   outcomes,
   PASSWORD,
   signedInPerson,
-  useUpHour,
+  staleActor,
 } from "../testing/people.ts";
 import { changeEmail } from "./change-email.ts";
 import { changePassword, forgotPassword, resetPassword } from "./change-password.ts";
@@ -39,7 +39,7 @@ describe("forgotPassword and resetPassword", () => {
       code: "unauthorized",
     });
     await expect(signIn({ login: username, password: NEW_PASSWORD }, fromElsewhere())).resolves.toBeDefined();
-    expect((await lettersTo(email))[0]?.subject).toBe("Your Keyhook password was changed");
+    expect((await emailsTo(email))[0]?.subject).toBe("Your Keyhook password was changed");
     // A refused password is recorded asynchronously, before or after what follows it.
     await vi.waitFor(async () => expect(await auditTrail({ subjectId: id })).toContain("user.sign_in_failed"));
     expect((await auditTrail({ subjectId: id })).filter((type) => type !== "user.sign_in_failed")).toEqual([
@@ -53,9 +53,9 @@ describe("forgotPassword and resetPassword", () => {
   test("S144 an attacker with a stolen session cannot prevent its owner from ending it", async () => {
     const { id, username, email, actor, token } = await signedInPerson();
     const thief = await anotherSession(id);
-    await updateProfile(longAgo(thief.actor), id, { fullName: "x" }, fromElsewhere());
-    await useUpHour(id);
-    const edit = (fullName: string) => updateProfile(longAgo(thief.actor), id, { fullName }, fromElsewhere());
+    await updateProfile(staleActor(thief.actor), id, { fullName: "x" }, fromElsewhere());
+    await fillAuditHour(id);
+    const edit = (fullName: string) => updateProfile(staleActor(thief.actor), id, { fullName }, fromElsewhere());
     await expect(edit("y")).rejects.toMatchObject({ code: "rate_limited" });
     await edit("x");
 
@@ -108,12 +108,12 @@ describe("forgotPassword and resetPassword", () => {
     }
   });
 
-  test("S115 an address without an account answers the same, in the same time, and gets no letter", async () => {
+  test("S115 an address without an account answers the same, in the same time, and gets no message", async () => {
     const email = freshAddress();
     const start = performance.now();
     await expect(forgotPassword({ email }, fromElsewhere())).resolves.toBeUndefined();
     expect(performance.now() - start).toBeGreaterThan(295);
-    expect(await lettersTo(email)).toEqual([]);
+    expect(await emailsTo(email)).toEqual([]);
   });
 
   test("S115 the fourth request for one address within the hour is refused, known or not", async () => {
@@ -139,9 +139,9 @@ describe("forgotPassword and resetPassword", () => {
     const token = await linkedToken(email, "reset-password");
     await disableUser(operatorCommand, id, from);
     await expect(resetPassword(token, { password: NEW_PASSWORD }, fromElsewhere())).rejects.toMatchObject({ code: "gone" });
-    const before = (await lettersTo(email)).length;
+    const before = (await emailsTo(email)).length;
     await forgotPassword({ email }, fromElsewhere());
-    expect(await lettersTo(email)).toHaveLength(before);
+    expect(await emailsTo(email)).toHaveLength(before);
   });
 });
 
@@ -160,7 +160,7 @@ describe("changePassword", () => {
       code: "gone",
     });
     await expect(signIn({ login: username, password: NEW_PASSWORD }, fromElsewhere())).resolves.toBeDefined();
-    expect((await lettersTo(email))[0]?.subject).toBe("Your Keyhook password was changed");
+    expect((await emailsTo(email))[0]?.subject).toBe("Your Keyhook password was changed");
   });
 
   test("S112 one that began with the old password does not undo a reset that ends meanwhile", async () => {
@@ -204,14 +204,14 @@ describe("changeEmail", () => {
     const address = freshAddress();
     await changeEmail(actor, { email: address }, fromElsewhere());
     expect((await db().user.findUniqueOrThrow({ where: { id } })).email).toBe(email);
-    expect((await lettersTo(email))[0]?.text).toContain(address);
+    expect((await emailsTo(email))[0]?.text).toContain(address);
 
     expect(await verifyEmail(await linkedToken(address, "verify-email"), fromElsewhere(), { actor })).toEqual({
       purpose: "change-email",
       userId: id,
     });
     expect(await db().user.findUniqueOrThrow({ where: { id } })).toMatchObject({ email: address, emailCanonical: address });
-    expect((await lettersTo(email))[0]?.subject).toBe("Your Keyhook e-mail address was changed");
+    expect((await emailsTo(email))[0]?.subject).toBe("Your Keyhook e-mail address was changed");
     expect((await auditTrail({ subjectId: id })).slice(-2)).toEqual(["user.request_email_change", "user.change_email"]);
   });
 
@@ -226,7 +226,7 @@ describe("changeEmail", () => {
 
   test("S113 needs recent authentication", async () => {
     const { actor } = await signedInPerson();
-    await expect(changeEmail(longAgo(actor), { email: freshAddress() }, fromElsewhere())).rejects.toMatchObject({
+    await expect(changeEmail(staleActor(actor), { email: freshAddress() }, fromElsewhere())).rejects.toMatchObject({
       code: "reauthentication_required",
     });
   });
@@ -235,8 +235,8 @@ describe("changeEmail", () => {
     const { actor } = await signedInPerson();
     const other = await signedInPerson();
     await expect(changeEmail(actor, { email: other.email }, fromElsewhere())).resolves.toEqual({ email: other.email });
-    const [letter] = await lettersTo(other.email);
-    expect(letter?.text).not.toContain("verify-email");
+    const [message] = await emailsTo(other.email);
+    expect(message?.text).not.toContain("verify-email");
   });
 
   test("S115 many accounts together cannot fill one mailbox, whether or not it has an account", async () => {
@@ -245,7 +245,7 @@ describe("changeEmail", () => {
         await changeEmail((await signedInPerson()).actor, { email: address }, fromElsewhere());
       const { actor } = await signedInPerson();
       await expect(changeEmail(actor, { email: address }, fromElsewhere())).rejects.toMatchObject({ code: "rate_limited" });
-      expect(await lettersTo(address)).toHaveLength(5);
+      expect(await emailsTo(address)).toHaveLength(5);
     }
   });
 

@@ -3,9 +3,9 @@ import { db } from "../../db.ts";
 import { findOneTimeToken } from "../one-time-token.ts";
 import {
   auditTrail,
+  emailsTo,
   freshName,
   fromElsewhere,
-  lettersTo,
   linkedToken,
   outcomes,
   PASSWORD,
@@ -52,9 +52,9 @@ describe("signUp", () => {
       });
       await expect(signUp({ ...someone(), username: input.username }, fromElsewhere())).resolves.toBeDefined();
     }
-    const [letter] = await lettersTo(owner.email);
-    expect(letter?.subject).toBe("You already have a Keyhook account");
-    expect(letter?.text).not.toContain("verify-email");
+    const [message] = await emailsTo(owner.email);
+    expect(message?.subject).toBe("You already have a Keyhook account");
+    expect(message?.text).not.toContain("verify-email");
   });
 
   test("S115 takes as long for an unknown address as for a known one", async () => {
@@ -163,6 +163,6 @@ describe("resendSignUpMail", () => {
   test("S115 answers the same for an address that never signed up, and sends nothing", async () => {
     const { email } = someone();
     await expect(resendSignUpMail({ email }, fromElsewhere())).resolves.toBeUndefined();
-    expect(await lettersTo(email)).toEqual([]);
+    expect(await emailsTo(email)).toEqual([]);
   });
 });

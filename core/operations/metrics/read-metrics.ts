@@ -43,7 +43,7 @@ async function reportedByOthers(ownId: string): Promise<ReportedMetrics[]> {
 /** Many scrapers cost the database as little as one. */
 const KEPT_MS = 2_000;
 
-type Measured = { work: Work; alive: Record<string, number>; letters: number };
+type Measured = { work: Work; alive: Record<string, number>; messages: number };
 let latest: { at: number; measured: Promise<Measured | null> } | undefined;
 
 async function measure(): Promise<Measured | null> {
@@ -51,8 +51,8 @@ async function measure(): Promise<Measured | null> {
     const mail = pool().query<{ waiting: number }>(
       "SELECT count(*)::int AS waiting FROM mail WHERE sent_at IS NULL AND failed_at IS NULL",
     );
-    const [work, alive, letters] = await Promise.all([readWork(), countAlive(), mail]);
-    return { work, alive, letters: letters.rows[0]?.waiting ?? 0 };
+    const [work, alive, messages] = await Promise.all([readWork(), countAlive(), mail]);
+    return { work, alive, messages: messages.rows[0]?.waiting ?? 0 };
   } catch (error) {
     // A metric reports that it is unavailable, and this process's own metrics are returned anyway.
     log().debug({ err: error }, "the work cannot be measured");
@@ -69,7 +69,7 @@ async function workMetrics(): Promise<Registry> {
     new Gauge({ name, help, registers: [registry], ...(label && { labelNames: [label] }) });
   gauge("keyhook_database_up", "Whether the database responded").set(measured ? 1 : 0);
   if (!measured) return registry;
-  const { work, alive, letters } = measured;
+  const { work, alive, messages } = measured;
   const age = (at: Date | null) => (at === null ? 0 : Math.max(0, (Date.now() - at.getTime()) / 1000));
   gauge("keyhook_events_waiting", "Events whose deliveries have not been created yet").set(work.events.waiting);
   gauge("keyhook_events_oldest_seconds", "How long the oldest of these events has waited").set(age(work.events.oldestAt));
@@ -89,7 +89,7 @@ async function workMetrics(): Promise<Registry> {
   gauge("keyhook_replays_open", "Replays of many deliveries that are in progress").set(work.replays);
   gauge("keyhook_relays_listening", "Relays with a listener").set(work.relays.listening);
   gauge("keyhook_relay_requests_waiting", "Requests in relays that no listener has answered yet").set(work.relays.waiting);
-  gauge("keyhook_mail_waiting", "E-mails waiting to be sent").set(letters);
+  gauge("keyhook_mail_waiting", "E-mails waiting to be sent").set(messages);
   const processes = gauge("keyhook_processes", "Processes seen in the last minute", "kind");
   for (const [kind, count] of Object.entries(alive)) processes.set({ kind }, count);
   return registry;
