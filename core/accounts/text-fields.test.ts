@@ -62,7 +62,7 @@ describe("e-mail addresses", () => {
     expect(parseEmailAddress(typed)).toEqual({ address, canonical });
   });
 
-  test("S91 dots and tags are the provider's affair: other spellings are other addresses", () => {
+  test("S91 dots and tags are not folded: other spellings are other addresses", () => {
     expect(parseEmailAddress("a.b@example.com").canonical).not.toBe(parseEmailAddress("ab@example.com").canonical);
     expect(parseEmailAddress("a+x@example.com").canonical).not.toBe(parseEmailAddress("a@example.com").canonical);
   });

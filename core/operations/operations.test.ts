@@ -234,8 +234,8 @@ test("mail: a test goes to the operator's own address, failures show their reaso
     },
   });
   const state = await readMailState(operator.actor);
-  expect(state.way).toEqual({ server: "mail.example:465", user: "keyhook", isSecure: true });
-  expect(state.troubled).toMatchObject([
+  expect(state.transport).toEqual({ server: "mail.example:465", user: "keyhook", isSecure: true });
+  expect(state.failing).toMatchObject([
     { lastError: "550 nobody", dueAt: null },
     { lastError: "421 busy", dueAt: later },
   ]);
@@ -244,7 +244,7 @@ test("mail: a test goes to the operator's own address, failures show their reaso
   expect((await db().mail.findUniqueOrThrow({ where: { id } })).dueAt.getTime()).toBeLessThanOrEqual(Date.now() + 1_000);
   expect(await retryMail(operator.actor)).toBe(0);
   provideSettings({ SMTP_URL: "" });
-  expect((await readMailState(operator.actor)).way).toBeNull();
+  expect((await readMailState(operator.actor)).transport).toBeNull();
 });
 
 test("an outbound address is checked like a request, with the deciding range, and nothing is sent", async () => {

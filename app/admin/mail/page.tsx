@@ -1,6 +1,6 @@
 import { MailCheck, MailX } from "lucide-react";
 import type { Metadata } from "next";
-import { type EmailState, type MailState, readEmailState, readMailState, type TroubledEmail } from "#core/operations/mail.ts";
+import { type EmailState, type FailingEmail, type MailState, readEmailState, readMailState } from "#core/operations/mail.ts";
 import { ActionButton } from "../../_components/action-form.client.tsx";
 import { ButtonLink } from "../../_components/button.tsx";
 import { Chip } from "../../_components/chip.tsx";
@@ -19,7 +19,7 @@ export default async function AdminMailPage({ searchParams }: Readonly<{ searchP
   const operator = await requireOperator("/admin/mail");
   const testId = textOf(query.test);
   const [state, test] = await Promise.all([readMailState(operator), testId ? readEmailState(operator, testId) : undefined]);
-  const waiting = state.troubled.filter(({ dueAt }) => dueAt !== null).length;
+  const waiting = state.failing.filter(({ dueAt }) => dueAt !== null).length;
   return (
     <PageColumn
       title="Mail"
@@ -49,14 +49,14 @@ export default async function AdminMailPage({ searchParams }: Readonly<{ searchP
           )
         }
       >
-        {state.troubled.length === 0 ? (
+        {state.failing.length === 0 ? (
           <EmptyState Icon={MailCheck} title="No failed messages">
             Messages that the mail server rejects appear here, with the reason.
           </EmptyState>
         ) : (
           <List label="Unsent messages">
-            {state.troubled.map((message) => (
-              <Troubled key={message.id} message={message} />
+            {state.failing.map((message) => (
+              <FailingEmailRow key={message.id} message={message} />
             ))}
           </List>
         )}
@@ -65,13 +65,13 @@ export default async function AdminMailPage({ searchParams }: Readonly<{ searchP
   );
 }
 
-function Way({ state: { way, from, waiting } }: Readonly<{ state: MailState }>) {
+function Way({ state: { transport, from, waiting } }: Readonly<{ state: MailState }>) {
   const facts: [string, string][] = [
-    ...(way
+    ...(transport
       ? ([
-          ["Server", way.server],
-          ["Signs in as", way.user ?? "nobody"],
-          ["Connection", way.isSecure ? "TLS" : "STARTTLS if the server offers it"],
+          ["Server", transport.server],
+          ["Signs in as", transport.user ?? "nobody"],
+          ["Connection", transport.isSecure ? "TLS" : "STARTTLS if the server offers it"],
         ] as [string, string][])
       : []),
     ["From", from],
@@ -79,7 +79,7 @@ function Way({ state: { way, from, waiting } }: Readonly<{ state: MailState }>) 
   ];
   return (
     <div className="grid grid-cols-1 gap-4">
-      {!way && (
+      {!transport && (
         <FormMessage tone="warn">
           E-mail is not configured: messages are kept for a week, not sent. Read them with “npm run admin -- mail list”. Set
           SMTP_URL to send them.
@@ -111,7 +111,7 @@ function TestState({ test, testId }: Readonly<{ test: EmailState; testId: string
   );
 }
 
-function Troubled({ message }: Readonly<{ message: TroubledEmail }>) {
+function FailingEmailRow({ message }: Readonly<{ message: FailingEmail }>) {
   const { recipient, subject, createdAt, attempts, lastError, dueAt } = message;
   return (
     <ListRow

@@ -7,7 +7,7 @@ export function signUpEmail({ username, token }: { username: string; token: stri
   return composeEmail(`Confirm your e-mail address for ${BRAND_NAME}`, username, [
     `Open this link to create your ${BRAND_NAME} account "${username}". You need the password that you chose. The link works for 24 hours:`,
     link(`/verify-email/${token}`),
-    "If you did not sign up, do nothing: no account is created unless somebody opens the link.",
+    "If you did not sign up, do nothing: without this link no account is created.",
   ]);
 }
 
@@ -46,7 +46,7 @@ type Change = { username: string; newEmail: string };
 /** To the current address when a change is requested, while it can still be stopped. */
 export function emailChangeRequestedEmail({ username, newEmail }: Change): EmailContent {
   return composeEmail(`Your ${env().BRAND_NAME} e-mail address is about to change`, username, [
-    `Somebody who is signed in to your account has asked to change its e-mail address to ${newEmail}. The address changes when the link sent there is opened.`,
+    `Somebody who is signed in to your account has asked to change its e-mail address to ${newEmail}. The address changes when the link sent there is confirmed.`,
     `If it was not you, choose a new password now, which cancels the change:\n${link("/forgot-password")}`,
   ]);
 }

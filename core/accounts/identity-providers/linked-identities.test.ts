@@ -16,7 +16,7 @@ const { issuer, provider, signInVia, pendingToken, as, linked } = await startTes
 afterAll(() => issuer.stop());
 beforeEach(() => issuer.behave({}));
 
-describe("who is not known yet", () => {
+describe("an identity that is not linked yet", () => {
   test("gets an account where the operator allows it, with the verified address and no password", async () => {
     const one = await provider({ isSignUpAllowed: true });
     const sub = freshName("new");
@@ -73,7 +73,7 @@ describe("who is not known yet", () => {
   });
 });
 
-describe("linking, unlinking and proving anew", () => {
+describe("linking, unlinking and reauthenticating", () => {
   test("one identity belongs to one account: linking another account's identity is refused", async () => {
     const one = await provider();
     const owner = await linked(one, "taken");
@@ -146,7 +146,7 @@ describe("linking, unlinking and proving anew", () => {
     await forgotPassword({ email: person.email }, from);
   });
 
-  test("S113 reauthentication takes the same identity and an auth_time after the request, and is for users with nothing better", async () => {
+  test("S113 reauthentication requires the same identity and an auth_time after the request, and is only for users without a password or passkey", async () => {
     const one = await provider({ isSignUpAllowed: true });
     const withPassword = await linked(one, freshName("pw"));
     await expect(
@@ -178,7 +178,7 @@ describe("linking, unlinking and proving anew", () => {
     expect(Date.now() - row.authenticatedAt.getTime()).toBeLessThan(10_000);
   });
 
-  test("S113 signing in by a provider does not bypass that: it counts from the authentication there, and never makes a session older", async () => {
+  test("S113 signing in with a provider does not bypass that: the provider's authentication time counts, and never replaces a newer one", async () => {
     const one = await provider();
     const sub = freshName("unlocked");
     const person = await linked(one, sub);

@@ -15,7 +15,7 @@ const other = await startHandMadeIssuer();
 afterAll(() => Promise.all([issuer.stop(), other.stop()]));
 beforeEach(() => issuer.behave({}));
 
-describe("who is known", () => {
+describe("a linked identity", () => {
   test("signs in by provider and subject, whatever the current e-mail address; the identity is found, not created again", async () => {
     const one = await provider();
     const person = await linked(one, "ada-1");
@@ -50,7 +50,7 @@ describe("who is known", () => {
 });
 
 describe("login CSRF and replay", () => {
-  test("S34 an answer counts in the browser that asked, once, and a stranger's try does not use it up", async () => {
+  test("S34 a response is accepted once, in the browser that started the sign-in, and another browser's attempt does not use it up", async () => {
     const one = await provider();
     await linked(one, "csrf");
     const { url, browser } = await startProviderSignIn({ slug: one.slug, intent: "sign-in", next: "/" }, undefined, from);
@@ -74,7 +74,7 @@ describe("login CSRF and replay", () => {
     expect(await receive({})).toMatchObject(expired);
   });
 
-  test("after ten minutes nothing waits any more", async () => {
+  test("a pending sign-in expires after ten minutes", async () => {
     const one = await provider();
     const { url, browser } = await startProviderSignIn({ slug: one.slug, intent: "sign-in", next: "/" }, undefined, from);
     const waiting = await db().oneTimeToken.findFirstOrThrow({
@@ -89,7 +89,7 @@ describe("login CSRF and replay", () => {
     ).toMatchObject({ reason: "expired" });
   });
 
-  test("the stored row of a pending sign-in completes none: state, nonce and verifier are derived from the browser's secret", async () => {
+  test("the stored row of a pending sign-in is not enough to complete it: state, nonce and verifier are derived from the browser's secret", async () => {
     const one = await provider();
     const { url, browser } = await startProviderSignIn({ slug: one.slug, intent: "sign-in", next: "/" }, undefined, from);
     const parameters = new URL(url).searchParams;
@@ -100,7 +100,7 @@ describe("login CSRF and replay", () => {
   });
 });
 
-describe("an answer that proves nothing", () => {
+describe("an invalid response", () => {
   const b64 = (value: unknown) => Buffer.from(JSON.stringify(value)).toString("base64url");
   const forgeries: [string, Parameters<typeof issuer.behave>[0]][] = [
     ["the nonce of another sign-in", { claims: (honest) => ({ ...honest, nonce: "another" }) }],
@@ -160,7 +160,7 @@ describe("an answer that proves nothing", () => {
     await costly.stop();
   });
 
-  test("RFC 9207 an answer of another issuer, or at another provider's address, is a mix-up", async () => {
+  test("RFC 9207 a response of another issuer, or at another provider's address, is a mix-up", async () => {
     const [one, two] = [await provider(), await provider({ issuer: other.origin })];
     expect(await signInVia(one, {}, { answer: { iss: other.origin } })).toMatchObject({ reason: "unacceptable" });
     expect(await signInVia(one, {}, { answer: { iss: undefined } })).toMatchObject({ reason: "unacceptable" });

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { operatorCommand } from "../../access/actor.ts";
 import { db } from "../../db.ts";
 import { newId } from "../../ids.ts";
-import { inTurn } from "../../testing/as-owner.ts";
+import { queueForLock } from "../../testing/as-owner.ts";
 import {
   auditTrail,
   emailsTo,
@@ -26,7 +26,7 @@ import { HELD_SECRET_EMAILS } from "./withdraw-organization.ts";
 const adminsOf = (orgId: string) => db().membership.count({ where: { orgId, role: "admin" } });
 
 describe("members", () => {
-  test("S144 who has changed too much in an hour can still lower and remove them", async () => {
+  test("S144 an administrator who has made too many changes in an hour can still lower roles and remove members", async () => {
     const [admin, member] = [await signedInPerson(), await signedInPerson()];
     const { id } = await organizationOf(admin, [[member, "write"]]);
     await fillAuditHour(admin.id);
@@ -83,7 +83,7 @@ describe("members", () => {
     await expect(findMember(stranger.actor, id, admin.username)).rejects.toMatchObject({ code: "forbidden" });
   });
 
-  test("S138 whatever page a URL asks for, the answer is bounded", async () => {
+  test("S138 whatever page a URL requests, the response is bounded", async () => {
     const admin = await signedInPerson();
     const { id } = await organizationOf(admin);
     for (const bad of [Number.NaN, -1, 0, Number.POSITIVE_INFINITY, 1e308]) {
@@ -201,7 +201,7 @@ describe("members", () => {
     const [admin, former] = [await signedInPerson(), await signedInPerson()];
     const { id } = await organizationOf(admin, [[former, "admin"]]);
     const invited = await createInvitation(admin.actor, id, { email: `${freshName("eve")}@example.test`, role: "read" }, from);
-    const [demoted, ...others] = await inTurn(`SELECT FROM organization WHERE id = '${id}' FOR UPDATE`, [
+    const [demoted, ...others] = await queueForLock(`SELECT FROM organization WHERE id = '${id}' FOR UPDATE`, [
       () => changeRole(admin.actor, id, former.id, "read", from),
       () => updateOrganization(former.actor, id, { website: "https://mine.example" }, from),
       () => updateOrganizationSecurity(former.actor, id, { requiresSecondStep: false }, from),

@@ -134,7 +134,7 @@ export async function changeRole(actor: Actor, orgId: string, userId: string, va
       type: "organization.change_role",
       subjectId: userId,
       data: { from: before.role, to: role },
-      isTakingAway: !isRoleAtLeast(role, before.role as OrganizationRole),
+      isRemoval: !isRoleAtLeast(role, before.role as OrganizationRole),
     });
   });
 }

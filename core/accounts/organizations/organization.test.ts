@@ -99,7 +99,7 @@ describe("updateOrganization", () => {
     await expect(updateOrganization(person.actor, id, bad, from)).rejects.toMatchObject({ code: "invalid_request", field });
   });
 
-  test("is for administrators, whatever the id", async () => {
+  test("is only for administrators", async () => {
     const [person, writer, stranger] = [await signedInPerson(), await signedInPerson(), await signedInPerson()];
     const { id } = await organizationOf(person, [[writer, "write"]]);
     for (const { actor } of [writer, stranger]) {
@@ -156,7 +156,7 @@ describe("setPlan", () => {
 });
 
 describe("readOverview", () => {
-  test("counts members by role, and for administrators what waits for them", async () => {
+  test("counts members by role, and shows administrators what needs their attention", async () => {
     const [person, bea] = [await signedInPerson(), await signedInPerson("bea")];
     const { id } = await organizationOf(person, [[bea, "write"]]);
     await createInvitation(person.actor, id, { email: `${freshName("x")}@example.test`, role: "read" }, from);

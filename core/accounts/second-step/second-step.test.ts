@@ -84,7 +84,7 @@ describe("codes of an authenticator app (RFC 6238)", () => {
     await expect(withCode(await firstStep(person), code)).rejects.toMatchObject({ code: "unauthorized", field: "code" });
   });
 
-  test("moving to another telephone: the old app goes on until the new one has shown a code", async () => {
+  test("moving to another phone: the old app works until the new one's first code was entered", async () => {
     const person = await signedInPerson();
     const old = await setUpAuthenticator(person.actor);
     await startTotpEnrolment(person.actor);
@@ -133,7 +133,7 @@ describe("signing in takes two steps", () => {
     expect((await outcomes(other.map((one) => finish(token, one)))).filter((one) => one === "ok")).toHaveLength(1);
   });
 
-  test("another provider's word is a first step like the password", async () => {
+  test("a provider's authentication is a first step like the password", async () => {
     const person = await signedInPerson();
     const authenticator = await setUpAuthenticator(person.actor);
     const first = { methods: [], provedBy: "provider", providerId: newId() } as const;
@@ -312,7 +312,7 @@ describe("passkeys", () => {
     expect(await fail({ kind: "code", code: "nothing" })).toBe(ENTRIES_ABOUT + 1);
   });
 
-  test("a counter that does not move on is a clone, and refused; of parallel answers with one counter one counts", async () => {
+  test("a counter that does not increase indicates a clone and is refused; of parallel responses with one counter only one is accepted", async () => {
     const person = await signedInPerson();
     const passkey = await setUpPasskey(person.actor);
     const answerNow = async () => {
@@ -456,7 +456,7 @@ describe("S113 recent authentication", () => {
   });
 });
 
-describe("what an organization asks for", () => {
+describe("an organization that requires a second step", () => {
   test("the last second step is removed only after a warning; administrators see it in their log", async () => {
     const [person, admin] = [await signedInPerson(), await signedInPerson("admin")];
     const organization = await organizationOf(admin, [[person, "write"]]);

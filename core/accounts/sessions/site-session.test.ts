@@ -37,7 +37,7 @@ describe("S111 the session's token and cookie", () => {
     });
   });
 
-  test("with http, on this machine, it is the same but for what needs https, and has the port in its name", () => {
+  test("with http, on this machine, it is the same except for attributes that need https, and has the port in its name", () => {
     provideSettings({ ORIGIN: "http://localhost:4123" });
     expect(siteSessionCookie()).toMatchObject({
       name: "session-4123",
@@ -56,7 +56,7 @@ describe("S112 time limits", () => {
     expect(await findSiteSession(token)).toBeUndefined();
   });
 
-  test("use moves the end on, never past 90 days after sign-in", async () => {
+  test("use extends a session, never past 90 days after sign-in", async () => {
     const { token, actor } = await signedInPerson();
     const seen = async (createdDaysAgo: number) => {
       const data = { createdAt: ago(createdDaysAgo * DAY), lastSeenAt: ago(DAY), expiresAt: ago(-DAY) };

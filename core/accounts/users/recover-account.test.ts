@@ -1,7 +1,7 @@
 import { describe, expect, test, vi } from "vitest";
 import { operatorCommand, type Person } from "../../access/actor.ts";
 import { db } from "../../db.ts";
-import { inTurn } from "../../testing/as-owner.ts";
+import { queueForLock } from "../../testing/as-owner.ts";
 import { endSiteSession, signOut, signOutElsewhere } from "../sessions/end-site-session.ts";
 import { findSiteSession } from "../sessions/find-site-session.ts";
 import {
@@ -108,7 +108,7 @@ describe("forgotPassword and resetPassword", () => {
     }
   });
 
-  test("S115 an address without an account answers the same, in the same time, and gets no message", async () => {
+  test("S115 an address without an account gets the same response in the same time, and no email", async () => {
     const email = freshAddress();
     const start = performance.now();
     await expect(forgotPassword({ email }, fromElsewhere())).resolves.toBeUndefined();
@@ -124,7 +124,7 @@ describe("forgotPassword and resetPassword", () => {
     }
   });
 
-  test("too many wrong passwords do not lock an owner out who reads their mail", async () => {
+  test("too many wrong passwords do not lock out an owner who can read their mail", async () => {
     const { email, username } = await signedInPerson();
     for (let i = 0; i < 11; i++)
       await signIn({ login: username, password: "some other words" }, fromElsewhere()).catch(() => undefined);
@@ -133,7 +133,7 @@ describe("forgotPassword and resetPassword", () => {
     await expect(signIn({ login: username, password: NEW_PASSWORD }, fromElsewhere())).resolves.toBeDefined();
   });
 
-  test("S112 a disabled user gets no link, and one sent before is dead", async () => {
+  test("S112 a disabled user gets no link, and one sent before no longer works", async () => {
     const { id, email } = await signedInPerson();
     await forgotPassword({ email }, fromElsewhere());
     const token = await linkedToken(email, "reset-password");
@@ -146,7 +146,7 @@ describe("forgotPassword and resetPassword", () => {
 });
 
 describe("changePassword", () => {
-  test("S112 takes the present password, ends the other sessions and stops links in the mailbox", async () => {
+  test("S112 requires the current password, ends the other sessions and stops links in the mailbox", async () => {
     const { id, username, email, token, actor } = await signedInPerson();
     const { token: other } = await anotherSession(id);
     await forgotPassword({ email }, fromElsewhere());
@@ -168,7 +168,7 @@ describe("changePassword", () => {
     await forgotPassword({ email }, fromElsewhere());
     const token = await linkedToken(email, "reset-password");
     const change = { currentPassword: PASSWORD, newPassword: "what a thief would choose" };
-    const [reset, changed] = await inTurn<unknown>(`SELECT FROM "user" WHERE id = '${id}' FOR UPDATE`, [
+    const [reset, changed] = await queueForLock<unknown>(`SELECT FROM "user" WHERE id = '${id}' FOR UPDATE`, [
       () => resetPassword(token, { password: NEW_PASSWORD }, fromElsewhere()),
       () => changePassword(actor, change, fromElsewhere()),
     ]);
@@ -177,7 +177,7 @@ describe("changePassword", () => {
     await expect(signIn({ login: username, password: NEW_PASSWORD }, fromElsewhere())).resolves.toBeDefined();
   });
 
-  test("S113 a wrong present password is refused beside its field and counted", async () => {
+  test("S113 a wrong current password is refused beside its field and counted", async () => {
     const { actor } = await signedInPerson();
     const change = (currentPassword: string) =>
       changePassword(actor, { currentPassword, newPassword: NEW_PASSWORD }, fromElsewhere());
@@ -187,7 +187,7 @@ describe("changePassword", () => {
     await expect(change(PASSWORD)).rejects.toMatchObject({ code: "rate_limited" });
   });
 
-  test("the new one has to be another, and a good one", async () => {
+  test("the new password must differ from the current one and be hard to guess", async () => {
     const { actor, username } = await signedInPerson();
     for (const newPassword of [PASSWORD, "12345678", username, "x".repeat(257)]) {
       await expect(changePassword(actor, { currentPassword: PASSWORD, newPassword }, fromElsewhere())).rejects.toMatchObject({
@@ -215,7 +215,7 @@ describe("changeEmail", () => {
     expect((await auditTrail({ subjectId: id })).slice(-2)).toEqual(["user.request_email_change", "user.change_email"]);
   });
 
-  test("S142 another's mailbox confirms it only for who is signed in to the account", async () => {
+  test("S142 another's mailbox confirms it only for a user who is signed in to the account", async () => {
     const [attacker, victim] = [await signedInPerson(), await signedInPerson()];
     const address = freshAddress();
     await changeEmail(attacker.actor, { email: address }, fromElsewhere());
@@ -231,7 +231,7 @@ describe("changeEmail", () => {
     });
   });
 
-  test("S115 an address with an account answers the same, and only its owner learns of it", async () => {
+  test("S115 an address with an account gets the same response, and only its owner learns of it", async () => {
     const { actor } = await signedInPerson();
     const other = await signedInPerson();
     await expect(changeEmail(actor, { email: other.email }, fromElsewhere())).resolves.toEqual({ email: other.email });
@@ -249,7 +249,7 @@ describe("changeEmail", () => {
     }
   });
 
-  test("a reset link in the former mailbox dies with the change", async () => {
+  test("a reset link in the former mailbox stops working after the change", async () => {
     const { email, actor } = await signedInPerson();
     await forgotPassword({ email }, fromElsewhere());
     const old = await linkedToken(email, "reset-password");
@@ -259,7 +259,7 @@ describe("changeEmail", () => {
     await expect(resetPassword(old, { password: NEW_PASSWORD }, fromElsewhere())).rejects.toMatchObject({ code: "gone" });
   });
 
-  test("choosing a new password stops a change that somebody else asked for", async () => {
+  test("choosing a new password stops a change that somebody else requested", async () => {
     const { email, actor } = await signedInPerson();
     const address = freshAddress();
     await changeEmail(actor, { email: address }, fromElsewhere());

@@ -23,7 +23,7 @@ function someone() {
   return { username, email: `${username}@example.test`, password: PASSWORD };
 }
 
-test("sign-up is open until an operator, who has just signed in, closes it", async () => {
+test("sign-up is open until an operator who has just signed in closes it", async () => {
   expect(await readSignUpPolicy()).toMatchObject({ isOpen: true });
   const [ada, opal] = [await signedInPerson(), await signedInPerson("opal", { isOperator: true })];
   await expect(setSignUpPolicy(ada.actor, { isOpen: false }, from)).rejects.toMatchObject({ code: "forbidden" });

@@ -130,7 +130,7 @@ describe("signUp", () => {
     ).toMatchObject({ returnTo: null });
   });
 
-  test("S56 an address gets five mails an hour, then the answer says how long to wait", async () => {
+  test("S56 an address gets five emails an hour, then the response says how long to wait", async () => {
     const { email } = someone();
     const ask = () => signUp({ ...someone(), email }, fromElsewhere());
     for (let i = 0; i < 5; i++) await ask();
@@ -160,7 +160,7 @@ describe("resendSignUpMail", () => {
     expect(await verifyEmail(fresh, fromElsewhere(), { password: PASSWORD })).toMatchObject({ purpose: "sign-up" });
   });
 
-  test("S115 answers the same for an address that never signed up, and sends nothing", async () => {
+  test("S115 responds the same for an address that never signed up, and sends nothing", async () => {
     const { email } = someone();
     await expect(resendSignUpMail({ email }, fromElsewhere())).resolves.toBeUndefined();
     expect(await emailsTo(email)).toEqual([]);

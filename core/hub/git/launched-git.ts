@@ -20,9 +20,9 @@ export type GitCommand = {
   isLong?: boolean | undefined;
 };
 
-/** Messages to the launcher's process (Asked) and from it (Told). */
+/** Messages to the launcher's process (Asked) and from it (SharedService). */
 export type Asked = { id: string } & (GitCommand | { kill: NodeJS.Signals });
-export type Told = { id: string } & (
+export type SharedService = { id: string } & (
   | { pid: number }
   | { status: number | null; signal: NodeJS.Signals | null }
   | { failure: string }
@@ -88,7 +88,7 @@ export class LaunchedGit extends EventEmitter {
     this.#startIfReady();
   }
 
-  hear(told: Told): void {
+  hear(told: SharedService): void {
     if ("pid" in told) {
       this.pid = told.pid;
       this.#startIfReady();

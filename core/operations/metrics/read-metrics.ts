@@ -9,9 +9,9 @@ import { ownProcess, type ReportedMetrics } from "./process-metrics.ts";
 import { readWork, type Work } from "./read-work.ts";
 
 /**
- * What Prometheus reads: the work, this process now, and every other process as of its latest heartbeat.
- * @param authorization of the request. The client's address gives no access: a proxy on this machine is loopback too
- * @throws ServiceError `not_found` while METRICS_TOKEN is not set; `unauthorized` for another one
+ * The metrics for Prometheus: queued work, this process now, and every other process as of its latest heartbeat.
+ * @param authorization of the request. A loopback address gives no access, since a proxy on this machine has one too
+ * @throws ServiceError `not_found` while METRICS_TOKEN is not set; `unauthorized` for another token
  */
 export async function readMetrics(authorization: string | undefined): Promise<{ contentType: string; text: string }> {
   const { METRICS_TOKEN } = env();
@@ -40,7 +40,7 @@ async function reportedByOthers(ownId: string): Promise<ReportedMetrics[]> {
   }
 }
 
-/** Many scrapers cost the database as little as one. */
+/** Results are cached this long, so that many scrapers cost the database as little as one. */
 const KEPT_MS = 2_000;
 
 type Measured = { work: Work; alive: Record<string, number>; messages: number };
@@ -60,7 +60,7 @@ async function measure(): Promise<Measured | null> {
   }
 }
 
-/** What all processes share: the queues, as in the database. */
+/** Metrics of the queues in the database, which all processes share. */
 async function workMetrics(): Promise<Registry> {
   if (!latest || performance.now() - latest.at > KEPT_MS) latest = { at: performance.now(), measured: measure() };
   const measured = await latest.measured;
