@@ -44,13 +44,13 @@ async function connect(): Promise<void> {
   for (const channel of state.channels.keys()) await client.query(`LISTEN ${client.escapeIdentifier(channel)}`);
   if (state.closed) return client.end();
   state.client = client;
-  void keepAsking(client).catch(() => undefined);
+  void sendHeartbeats(client).catch(() => undefined);
   // Notifications were missed while the connection was down: tell every handler that anything may have changed.
   for (const { handlers } of state.channels.values()) for (const handler of handlers) handler("");
 }
 
 /** Sends heartbeats: without them, a frozen server looks like one that has no notifications. */
-async function keepAsking(client: pg.Client): Promise<void> {
+async function sendHeartbeats(client: pg.Client): Promise<void> {
   while (state.client === client) {
     await delay(HEARTBEAT_MS, undefined, { ref: false });
     await client.query("select 1");

@@ -4,7 +4,7 @@ import { requestContext } from "./log.ts";
 
 /**
  * The events behind metrics and traces. Code publishes them here without knowing the listeners; without a listener it only checks a flag.
- * The channels belong to the process, whichever bundle publishes (ARCHITECTURE.md, Processes).
+ * All bundles of a process share the channels (ARCHITECTURE.md, Processes).
  */
 
 /** A request that was answered, or aborted. */

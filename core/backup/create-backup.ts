@@ -15,7 +15,7 @@ import { readAllRefs } from "./refs.ts";
 import { forget, listSnapshots, openRepository, type Saved, saveDirectories, saveStream } from "./restic.ts";
 
 type Options = {
-  /** A directory, `s3://bucket/prefix`, or a place that restic knows. */
+  /** A directory, `s3://bucket/prefix`, or another place that restic supports. */
   to: string;
   /** How many backups to keep there; all unless given. */
   keep?: number | undefined;

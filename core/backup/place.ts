@@ -2,7 +2,7 @@ import { isAbsolute, relative, resolve } from "node:path";
 import { childEnvironment, env } from "../env.ts";
 import { BackupError } from "./backup-error.ts";
 
-/** Where backups are kept, as the program restic knows it. */
+/** A place for backups, as the program restic addresses it. */
 export type BackupPlace = {
   /** For messages: without a password. */
   name: string;

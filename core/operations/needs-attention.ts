@@ -6,7 +6,7 @@ import type { Overview, Queue } from "./read-overview.ts";
 /** Something that needs an operator's attention. */
 type Concern = {
   tone: "bad" | "warn";
-  /** What is wrong and what to do, in full sentences. */
+  /** The problem and what to do, in full sentences. */
   text: string;
   /** The page with details; null if the operator has to check the machine itself. */
   href: string | null;

@@ -6,7 +6,7 @@ import { env } from "../env.ts";
 import { readRunnerReport } from "../jobs/runners/runner-report.ts";
 import { readLastBackup } from "./last-backup.ts";
 
-/** What an operator sets up before others use the service, in this order. */
+/** The steps of an operator before others use the service, in this order. */
 export const setUpSteps = ["origin", "mail", "sandbox", "backups"] as const;
 export type SetUpStep = (typeof setUpSteps)[number];
 

@@ -22,7 +22,7 @@ const keyOf = (isNear: boolean): string => `untrusted_proxy_${isNear ? "near" : 
 const quietUntil = { near: 0, far: 0 };
 
 /** For the outermost door, before it removes the forwarding headers. It costs nothing if no such header was sent. */
-export function noteUntrustedProxy(req: IncomingMessage, now = Date.now()): void {
+export function recordUntrustedProxy(req: IncomingMessage, now = Date.now()): void {
   const { headers, socket } = req;
   if ((headers["x-forwarded-for"] === undefined && headers.forwarded === undefined) || askedOnBehalfOf(req) !== undefined) return;
   const address = plainAddress(socket.remoteAddress);

@@ -24,7 +24,7 @@ const plansWithExport: readonly string[] = ["team", "enterprise", "plus", "acade
 /**
  * A part of the log as a file, the newest entry first, at most 100,000. The export itself is logged (S116); entries recorded
  * after it began are not in the file. A slow reader may take hours: the permission is checked again before each batch (S114).
- * @param actorNow looks up the caller anew each time
+ * @param actorNow looks up the caller again each time
  * @param q as in `parseAuditQuery`
  * @returns the text, piece by piece; it throws once the permission is gone, so that nobody takes a partial file for the complete one
  * @throws ServiceError `invalid_request`, `forbidden` (also if the plan does not allow it), `not_found`: all before the first

@@ -16,7 +16,7 @@ const IDENTITIES_MAX = 30;
 
 /**
  * Links a pending identity to the signed-in user, who has confirmed it and authenticated recently (S113): it is a new way to
- * sign in to their account, so they are told by mail.
+ * sign in to their account, so they get an email.
  * @param token from `pendingIdentityCookie`
  * @returns the path to continue to, and the provider's name
  * @throws ServiceError `reauthentication_required`, `gone`, `not_found` (an organization's issuer, and not a member),

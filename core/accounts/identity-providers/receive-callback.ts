@@ -121,7 +121,7 @@ type AdmittedIdentity =
   | { step: "enter"; outcome: SignInOutcome; next: string }
   /** Linked to the signed-in user; its use was recorded. */
   | { step: "proved"; next: string }
-  /** Not linked yet: the token for `pendingIdentityCookie`, and the page that asks what to do. */
+  /** Not linked yet: the token for `pendingIdentityCookie`, and the page on which the user decides. */
   | { step: "pending"; token: string };
 
 type Proved = {

@@ -29,7 +29,7 @@ const threads = keeper.keyhookPasswordThreads;
 async function inThread<T>(task: PasswordTask): Promise<T> {
   try {
     // The thread may have ended while it was idle. The other one may have ended for the same reason, so the second try may fail too.
-    return await askThread<T>(task).catch(() => askThread<T>(task));
+    return await runOnThread<T>(task).catch(() => runOnThread<T>(task));
   } catch (error) {
     log().error({ err: error }, "a password could not be hashed or compared");
     throw new ServiceError("unavailable", "The service is overloaded. Try again in a moment.", {
@@ -38,7 +38,7 @@ async function inThread<T>(task: PasswordTask): Promise<T> {
   }
 }
 
-async function askThread<T>(task: PasswordTask): Promise<T> {
+async function runOnThread<T>(task: PasswordTask): Promise<T> {
   const waiting = new AbortController();
   const thread = takeThread();
   try {

@@ -46,13 +46,13 @@ export async function finishSecondStep(
   const attempt = await countSecondStepAttempt(userId, proof.kind, from);
   try {
     // Before the transaction: a response uses up its challenge, even if the rest fails.
-    if (proof.kind === "passkey") await answerAsSecondStep(proof.response, pending);
+    if (proof.kind === "passkey") await verifyPasskeyProof(proof.response, pending);
     const outcome = await db().$transaction(async (tx) => {
       await lockForSignIn(tx, userId);
       await useOneTimeToken(tx, token, "second-step").catch((error: unknown) => {
         throw isServiceError(error) ? signInExpired() : error;
       });
-      const methods = withSecond(pending.methods, await takeProof(tx, userId, proof, from));
+      const methods = withSecond(pending.methods, await acceptProof(tx, userId, proof, from));
       const { sessionId } = pending;
       if (sessionId) return renewAuthentication(tx, { userId, sessionId, session: session ?? "" }, methods, from);
       return startSignedIn(tx, userId, { methods, provedBy: provedBy(pending), replaces: session }, from);
@@ -65,17 +65,17 @@ export async function finishSecondStep(
   }
 }
 
-async function answerAsSecondStep(response: unknown, { id, userId }: FoundSecondStep): Promise<void> {
+async function verifyPasskeyProof(response: unknown, { id, userId }: FoundSecondStep): Promise<void> {
   await verifyPasskey(response, { for: "second-step", userId, boundTo: id }, { isVerificationRequired: false });
 }
 
-async function takeProof(tx: Db, userId: string, proof: SecondStepProof, from: RequestOrigin): Promise<AuthenticationMethod> {
+async function acceptProof(tx: Db, userId: string, proof: SecondStepProof, from: RequestOrigin): Promise<AuthenticationMethod> {
   if (proof.kind === "passkey") return "pop";
   if (proof.kind === "code") {
-    await takeTotpCode(tx, userId, proof.code);
+    await acceptTotpCode(tx, userId, proof.code);
     return "otp";
   }
-  const left = await takeRecoveryCode(tx, userId, proof.code, from);
+  const left = await acceptRecoveryCode(tx, userId, proof.code, from);
   const { username, email } = await tx.user.findUniqueOrThrow({ where: { id: userId }, select: { username: true, email: true } });
   await queueMail(tx, { to: email, ...recoveryCodeUsedEmail({ username, left }) });
   return "otp";
@@ -107,7 +107,7 @@ async function recordFailure(userId: string, { kind }: SecondStepProof, isLast: 
  * only one of several parallel uses succeeds (RFC 6238 §5.2).
  * @throws ServiceError `unauthorized` on `code`
  */
-async function takeTotpCode(tx: Db, userId: string, code: string): Promise<void> {
+async function acceptTotpCode(tx: Db, userId: string, code: string): Promise<void> {
   const totp = await tx.totp.findUnique({ where: { userId, confirmedAt: { not: null } } });
   const step = totp && matchingStep(unseal(TOTP_SEAL, totp.sealedSecret), code);
   if (step) {
@@ -122,7 +122,7 @@ async function takeTotpCode(tx: Db, userId: string, code: string): Promise<void>
  * @returns how many are left
  * @throws ServiceError `unauthorized` on `recoveryCode`
  */
-async function takeRecoveryCode(tx: Db, userId: string, code: string, from: RequestOrigin): Promise<number> {
+async function acceptRecoveryCode(tx: Db, userId: string, code: string, from: RequestOrigin): Promise<number> {
   const codeHash = { in: await recoveryCodeHashes(tx, userId, code) };
   const { count } = await tx.recoveryCode.updateMany({ where: { userId, codeHash, usedAt: null }, data: { usedAt: new Date() } });
   if (count !== 1) throw wrongCode("recoveryCode", "This recovery code is incorrect or was already used.");

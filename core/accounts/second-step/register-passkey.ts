@@ -13,7 +13,7 @@ import { newId } from "#core/ids.ts";
 import { describeDevice } from "../sessions/describe-device.ts";
 import { changeSecondStep } from "./change-second-step.ts";
 import { countChallenge } from "./count-second-step-attempt.ts";
-import { arePasskeysAvailable, issueChallenge, parseRegistration, relyingParty, takeChallenge } from "./verify-passkey.ts";
+import { arePasskeysAvailable, consumeChallenge, issueChallenge, parseRegistration, relyingParty } from "./verify-passkey.ts";
 
 /** More devices than anybody has. */
 const PASSKEYS_MAX = 20;
@@ -96,7 +96,7 @@ async function verifyRegistration({ userId, sessionId }: Person, answer: unknown
   try {
     const response = parseRegistration(answer);
     const terms = { for: "register" as const, userId, boundTo: sessionId };
-    const expectedChallenge = await takeChallenge(response.response.clientDataJSON, terms);
+    const expectedChallenge = await consumeChallenge(response.response.clientDataJSON, terms);
     const { id: expectedRPID, origin: expectedOrigin } = relyingParty();
     const { verified: isVerified, registrationInfo } = await verifyRegistrationResponse({
       response,

@@ -28,7 +28,7 @@ export async function verifyPasskey(
   { isVerificationRequired }: { isVerificationRequired: boolean },
 ): Promise<VerifiedPasskey> {
   const response = parseAuthentication(answer);
-  const expectedChallenge = await takeChallenge(response.response.clientDataJSON, terms);
+  const expectedChallenge = await consumeChallenge(response.response.clientDataJSON, terms);
   const passkey = await db().passkey.findUnique({ where: { credentialId: response.id } });
   if (!passkey || (terms.userId !== null && passkey.userId !== terms.userId)) throw passkeyRefused();
   requireOwnHandle(response.response.userHandle, passkey, terms);
@@ -91,7 +91,7 @@ const clientData = z.object({ challenge: z.string().max(200) });
  * @returns the challenge, in base64url
  * @throws ServiceError `unauthorized`
  */
-export async function takeChallenge(clientDataJSON: string, terms: ChallengeTerms): Promise<string> {
+export async function consumeChallenge(clientDataJSON: string, terms: ChallengeTerms): Promise<string> {
   const challenge = readChallenge(clientDataJSON);
   const taken = await db()
     .$transaction((tx) => useOneTimeToken(tx, challenge, "passkey-challenge"))

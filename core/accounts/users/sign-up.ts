@@ -19,7 +19,7 @@ const ADDRESS_LIMIT = { limit: 30, windowSeconds: 60 * 60 };
 const MAIL_LIMIT = { limit: 5, windowSeconds: 60 * 60 };
 
 /**
- * Requests an account. Nothing is created yet: the input is stored with the mailed link, and using the link creates the account
+ * Requests an account. Nothing is created yet: the input is stored with the emailed link, and using the link creates the account
  * (`verifyEmail`). So neither the response, nor a later sign-in, nor a taken username reveals that an address already has an
  * account (S115), and nobody can occupy an address that is not theirs. The owner of a known address gets an email saying that
  * they have an account.
