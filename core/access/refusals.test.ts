@@ -390,8 +390,8 @@ describe("S136 how little a refusal says", () => {
   });
 
   test("S113 a user whose authentication is too old is asked for a new one, by their own method", async () => {
-    const staleActor = { ...roles.admin, authenticatedAt: new Date(0) };
-    expect(await refusalOf(staleActor, "organization.manage_security", { orgId })).toEqual({
+    const longAgo = { ...roles.admin, authenticatedAt: new Date(0) };
+    expect(await refusalOf(longAgo, "organization.manage_security", { orgId })).toEqual({
       code: "reauthentication_required",
       message: "Confirm your identity to continue.",
     });
@@ -401,9 +401,7 @@ describe("S136 how little a refusal says", () => {
       message: expect.stringContaining("Sign in again from the command line"),
     });
     // An actor without the right is not asked to authenticate again.
-    expect(
-      await refusalOf({ ...staleActor, userId: roles.read.userId }, "organization.manage_security", { orgId }),
-    ).toMatchObject({
+    expect(await refusalOf({ ...longAgo, userId: roles.read.userId }, "organization.manage_security", { orgId })).toMatchObject({
       code: "forbidden",
     });
   });

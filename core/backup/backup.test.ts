@@ -97,8 +97,8 @@ async function writeOnce(written: Written, repos: Repo[], webhookId: string): Pr
 /** As a worker, with everything due: git removes what it has packed. */
 async function maintainAll(repos: readonly Repo[]): Promise<void> {
   for (const { id } of repos) {
-    const staleActor = new Date(Date.now() - 30 * 24 * 3600_000);
-    await utimes(join(repositoryPath(id), "config"), staleActor, staleActor);
+    const longAgo = new Date(Date.now() - 30 * 24 * 3600_000);
+    await utimes(join(repositoryPath(id), "config"), longAgo, longAgo);
     await rm(join(repositoryPath(id), "keyhook-collected"), { force: true });
   }
   await db().repoMaintenance.updateMany({ data: { dueAt: new Date(0) } });

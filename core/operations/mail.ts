@@ -74,8 +74,8 @@ export async function readEmailState(actor: Actor, emailId: string): Promise<Ema
 }
 
 /**
- * Retries every failed email now, for example after an outage of the mail server. Emails that were given up are not retried: their text was deleted, since
- * it may have contained a working link (S55).
+ * Retries every failed email now, for example after an outage of the mail server. Emails that were given up are not retried: their text
+ * was deleted, since it may have contained a working link (S55).
  * @returns how many are retried @throws ServiceError `forbidden`
  */
 export async function retryMail(actor: Actor): Promise<number> {

@@ -79,9 +79,9 @@ describe("what is counted", () => {
     const path = await openRepository(repo);
     await runGit(path, ["update-ref", "-d", "refs/heads/main"]);
     expect((await bytesOf(ada)).git).toBeGreaterThan(2 * MB);
-    const staleActor = new Date(Date.now() - 30 * 24 * 3_600_000);
-    for (const file of globSync(join(path, "objects/**/*"))) await utimes(file, staleActor, staleActor);
-    await utimes(join(path, "config"), staleActor, staleActor);
+    const longAgo = new Date(Date.now() - 30 * 24 * 3_600_000);
+    for (const file of globSync(join(path, "objects/**/*"))) await utimes(file, longAgo, longAgo);
+    await utimes(join(path, "config"), longAgo, longAgo);
     await commitTo(repo, ada, { "b.txt": "b" });
     await tidy(path);
     await commitTo(repo, ada, { "b.txt": "c" });

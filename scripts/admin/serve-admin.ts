@@ -1,5 +1,5 @@
 import { provideSettings } from "#core/env.ts";
-import type { Ask, SharedService } from "./admin-process.ts";
+import type { Ask, Told } from "./admin-process.ts";
 import { loadCommands } from "./commands.ts";
 import { parseArguments } from "./parse-arguments.ts";
 import { describeFailure } from "./report.ts";
@@ -10,12 +10,12 @@ const environment = { ...process.env };
 let last: Promise<void> = Promise.resolve();
 process.on("message", ({ id, args }: Ask) => {
   last = last.then(async () => {
-    process.send?.({ id, ...(await answer(args)) } satisfies SharedService);
+    process.send?.({ id, ...(await answer(args)) } satisfies Told);
   });
 });
 process.on("disconnect", () => process.exit());
 
-async function answer(args: string[]): Promise<Omit<SharedService, "id">> {
+async function answer(args: string[]): Promise<Omit<Told, "id">> {
   // State of the previous command, such as the database's URL, may be out of date.
   for (const name of Object.keys(process.env)) delete process.env[name];
   provideSettings(environment);

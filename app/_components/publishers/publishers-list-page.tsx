@@ -72,7 +72,7 @@ type WorkflowCardProps = Readonly<{
 /** The code for the pipeline, filled in with the addresses of this service. */
 function WorkflowCard({ subject, first = "github" }: WorkflowCardProps) {
   const { ORIGIN } = env();
-  const queueForLock = [first, ...presetNames.filter((name) => name !== first)];
+  const inTurn = [first, ...presetNames.filter((name) => name !== first)];
   return (
     <SectionCard
       title="In the pipeline"
@@ -85,7 +85,7 @@ function WorkflowCard({ subject, first = "github" }: WorkflowCardProps) {
     >
       <Tabs
         label="Example for"
-        tabs={queueForLock.map((name) => ({
+        tabs={inTurn.map((name) => ({
           label: presets[name].label,
           content: (
             <div className="grid gap-2">

@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { connect, type Socket } from "node:net";
-import type { Asked, SharedService } from "./launched-git.ts";
+import type { Asked, Told } from "./launched-git.ts";
 import { childrenOf, lowerPriority, type Niceness, readProcess } from "./linux-process.ts";
 
 /** The program that `GitLauncher` runs (git-launcher.ts explains the reasons). It starts git, passes on signals, and reports git's exit. */
@@ -9,7 +9,7 @@ type Launch = Extract<Asked, { command: string }>;
 
 const socketPath = process.argv[2] as string;
 const running = new Map<string, { kill(signal?: NodeJS.Signals): void }>();
-const tell = (what: SharedService) => process.connected && process.send?.(what);
+const tell = (what: Told) => process.connected && process.send?.(what);
 
 /** The commands being started, each with the last signal requested meanwhile. */
 const starting = new Map<string, NodeJS.Signals | undefined>();

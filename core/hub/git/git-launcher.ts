@@ -9,7 +9,7 @@ import { join } from "node:path";
 import { childEnvironment } from "../../env.ts";
 import { log } from "../../log.ts";
 import { sourcePath } from "../../source-path.ts";
-import { type Asked, type GitCommand, type GitProcess, LAUNCH_MAX_MS, LaunchedGit, type SharedService } from "./launched-git.ts";
+import { type Asked, type GitCommand, type GitProcess, LAUNCH_MAX_MS, LaunchedGit, type Told } from "./launched-git.ts";
 
 const DIRECTORY_PREFIX = "keyhook-git-";
 const SOCKET = "streams";
@@ -72,7 +72,7 @@ export class GitLauncher {
     );
     this.#process.unref();
     this.#process.channel?.unref();
-    this.#process.on("message", (told: SharedService) => {
+    this.#process.on("message", (told: Told) => {
       this.#heardAt = Date.now();
       if (this.#starting.delete(told.id)) this.#startWaiting();
       this.#launches.get(told.id)?.hear(told);

@@ -20,9 +20,9 @@ export type GitCommand = {
   isLong?: boolean | undefined;
 };
 
-/** Messages to the launcher's process (Asked) and from it (SharedService). */
+/** Messages to the launcher's process (Asked) and from it (Told). */
 export type Asked = { id: string } & (GitCommand | { kill: NodeJS.Signals });
-export type SharedService = { id: string } & (
+export type Told = { id: string } & (
   | { pid: number }
   | { status: number | null; signal: NodeJS.Signals | null }
   | { failure: string }
@@ -88,7 +88,7 @@ export class LaunchedGit extends EventEmitter {
     this.#startIfReady();
   }
 
-  hear(told: SharedService): void {
+  hear(told: Told): void {
     if ("pid" in told) {
       this.pid = told.pid;
       this.#startIfReady();

@@ -48,11 +48,11 @@ export async function requestInference(actor: Actor, { endpoint, body, signal }:
   const account = await requireInferenceAccount(actor);
   // Before the body is read: parsing it is most of the cost of an invalid request.
   await countRequest(account, await readRates());
-  const asked = await queueForLock(body, () => parseBody(body));
+  const asked = await inTurn(body, () => parseBody(body));
   const model = await findModel(account, asked.model);
-  const prepared = await queueForLock(body, () => prepareBody(endpoint, asked, model));
+  const prepared = await inTurn(body, () => prepareBody(endpoint, asked, model));
   const { isUsageWanted } = prepared;
-  const promptEstimate = await queueForLock(body, () => estimatePrompt(asked));
+  const promptEstimate = await inTurn(body, () => estimatePrompt(asked));
   const completionEstimate = endpoint === "embeddings" ? 0 : estimateCompletion(asked);
   const finish = await begin(account, model, promptEstimate + completionEstimate);
   try {
@@ -147,7 +147,7 @@ async function readAnswer(model: UsableModel, answered: Answered, counter: Answe
       `The response is larger than ${most}. Request less at once, or stream the response.`,
     );
   }
-  return queueForLock(text, () => {
+  return inTurn(text, () => {
     const data = jsonObject(text);
     if (!data) {
       log().warn({ provider: model.provider.name, model: model.name }, "an inference provider's response is not JSON");
@@ -158,7 +158,7 @@ async function readAnswer(model: UsableModel, answered: Answered, counter: Answe
   });
 }
 
-const queueForLock = async <T>(json: string, work: () => T): Promise<T> =>
+const inTurn = async <T>(json: string, work: () => T): Promise<T> =>
   json.length > LARGE_JSON_BYTES ? largeJson.run(work) : work();
 
 function written(data: Record<string, unknown>, { provider, name }: UsableModel): string {

@@ -20,7 +20,7 @@ import {
 } from "./maintain-repository.ts";
 import { removeDeletedRepositories } from "./remove-files.ts";
 
-const staleActor = new Date(Date.now() - 30 * 24 * 60 * 60 * 1000);
+const longAgo = new Date(Date.now() - 30 * 24 * 60 * 60 * 1000);
 const isThere = (path: string) =>
   access(path).then(
     () => true,
@@ -33,7 +33,7 @@ test("output that arrives in pieces is combined, and nothing is lost", async () 
   const path = await openRepository(repo);
   for (let each = 0; each < 4; each++) await commitTo(repo, ada, { [`f${each}.txt`]: `${each}` });
   const refs = await listRefs(path);
-  await utimes(join(path, "config"), staleActor, staleActor);
+  await utimes(join(path, "config"), longAgo, longAgo);
   expect(await tidy(path)).toBe("collected");
   expect(await countObjects(path)).toMatchObject({ loose: 0, packs: 1 });
   for (let each = 0; each < 9; each++) await commitTo(repo, ada, { [`g${each}.txt`]: "x".repeat(each * 100) });
@@ -122,7 +122,7 @@ test("S137 a repository that git takes too long to repack is counted, and retrie
   const ada = await signedInPerson();
   const repo = await someRepo(ada);
   for (const text of ["a", "b", "c"]) await commitTo(repo, ada, { "a.txt": text });
-  await utimes(join(repositoryPath(repo.id), "config"), staleActor, staleActor);
+  await utimes(join(repositoryPath(repo.id), "config"), longAgo, longAgo);
   await db().repoMaintenance.update({ where: { id: repo.id }, data: { dueAt: new Date(0) } });
   await db().repo.update({ where: { id: repo.id }, data: { sizeBytes: 0 } });
   const { claimId, rows } = await claimRows<DueMaintenance>(maintenanceTable, 1);
@@ -142,7 +142,7 @@ test("leftovers of killed processes are removed only when they are old", async (
     const file = join(path, name);
     if (name.includes("objdir")) await mkdir(file);
     else await writeFile(file, "");
-    if (index < left.length) await utimes(file, staleActor, staleActor);
+    if (index < left.length) await utimes(file, longAgo, longAgo);
   }
   await tidy(path);
   for (const name of left) expect(await isThere(join(path, name)), name).toBe(false);

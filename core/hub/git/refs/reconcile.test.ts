@@ -164,8 +164,8 @@ test("one that failed halfway is reconciled, and one that was wrongly presumed d
 test("locks of a killed process do not block the ref", async () => {
   const lock = join(path, "refs/heads/main.lock");
   await writeFile(lock, "");
-  const staleActor = new Date(Date.now() - 120_000);
-  await utimes(lock, staleActor, staleActor);
+  const longAgo = new Date(Date.now() - 120_000);
+  await utimes(lock, longAgo, longAgo);
   const fresh = join(path, "refs/heads/other.lock");
   await writeFile(fresh, "");
   await leaveNote([side(shas[2], shas[0], "refs/heads/main")]);
