@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { findSiteSession, type SiteSession } from "#core/accounts/sessions/find-site-session.ts";
-import { auditTrail, longAgo, organizationOf, signedInPerson } from "#core/accounts/testing/people.ts";
+import { auditTrail, organizationOf, signedInPerson, staleActor } from "#core/accounts/testing/people.ts";
 import { pool } from "#core/db.ts";
 import { CLI_CLIENT_ID, OWNER_MAX_APPS } from "#core/oauth/apps/create-app.ts";
 import { allowDevice } from "#core/oauth/testing/device.ts";
@@ -139,7 +139,7 @@ test("S113 a session that was left open does not let the command line in", async
   const ada = await signedInPerson();
   const started = await (await world.post("/oauth/device", { client_id: CLI_CLIENT_ID })).json();
   const session = (await findSiteSession(ada.token)) as SiteSession;
-  const { authenticatedAt } = longAgo(ada.actor);
+  const { authenticatedAt } = staleActor(ada.actor);
   await expect(allowDevice({ ...session, authenticatedAt }, started.user_code)).rejects.toMatchObject({
     code: "reauthentication_required",
   });

@@ -3,10 +3,10 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import {
   auditTrail,
   from,
-  longAgo,
   organizationOf,
   outcomes,
   signedInPerson,
+  staleActor,
   type TestPerson,
 } from "#core/accounts/testing/people.ts";
 import { db } from "#core/db.ts";
@@ -218,7 +218,7 @@ describe("whom a repository trusts", () => {
     const kept = await someRepo(ada, { owner: team.name, isPrivate: true });
     const subject = { repo: nameOf(kept) };
     const add = (person: TestPerson["actor"]) => addPublisher(person, subject, input(), from);
-    expect(await outcomes([add(longAgo(writer.actor))])).toEqual(["reauthentication_required"]);
+    expect(await outcomes([add(staleActor(writer.actor))])).toEqual(["reauthentication_required"]);
     expect(await outcomes([add(reader.actor)])).toEqual(["forbidden"]);
     expect(await outcomes([add(stranger.actor)])).toEqual(["not_found"]);
     const { id } = await add(writer.actor);

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { operatorCommand } from "#core/access/actor.ts";
-import { from, lettersTo, organizationOf, outcomes, signedInPerson, type TestPerson } from "#core/accounts/testing/people.ts";
+import { emailsTo, from, organizationOf, outcomes, signedInPerson, type TestPerson } from "#core/accounts/testing/people.ts";
 import { createPersonalAccessToken } from "#core/accounts/tokens/personal-access-tokens.ts";
 import { auditEventTypes } from "#core/audit/event-types.ts";
 import { ENTRIES_ABOUT } from "#core/audit/record-about-somebody.ts";
@@ -90,14 +90,14 @@ describe("POST /api/credentials/revoke (docs/specification/organizations-and-tok
     );
     expect(secret.status).toBe(200);
 
-    const letters = await lettersTo(at.person.email);
-    expect(letters).toHaveLength(1);
-    expect(letters[0]?.text).toContain('your access token "laptop": it is revoked');
-    expect(letters[0]?.text).toContain('the app "Paper Lantern" got from you');
-    expect(letters[0]?.text).toContain("Rotate it now");
+    const messages = await emailsTo(at.person.email);
+    expect(messages).toHaveLength(1);
+    expect(messages[0]?.text).toContain('your access token "laptop": it is revoked');
+    expect(messages[0]?.text).toContain('the app "Paper Lantern" got from you');
+    expect(messages[0]?.text).toContain("Rotate it now");
     for (const value of [token, at.tokens.access_token, at.app.secret ?? ""])
-      expect(letters[0]?.text).not.toContain(value.slice(5));
-    expect(await lettersTo(again.person.email)).toHaveLength(1);
+      expect(messages[0]?.text).not.toContain(value.slice(5));
+    expect(await emailsTo(again.person.email)).toHaveLength(1);
 
     const recorded = await leaks({
       subjectId: at.person.id,
@@ -115,7 +115,7 @@ describe("POST /api/credentials/revoke (docs/specification/organizations-and-tok
 
     // A second report changes nothing.
     await report(token, at.tokens.access_token);
-    expect(await lettersTo(at.person.email)).toHaveLength(1);
+    expect(await emailsTo(at.person.email)).toHaveLength(1);
   });
 
   test("S47 a used refresh token whose row was deleted ends its sign-in", async () => {
@@ -126,7 +126,7 @@ describe("POST /api/credentials/revoke (docs/specification/organizations-and-tok
     expect(await isLive(body.access_token)).toBe(true);
     await report(at.tokens.refresh_token);
     expect(await isLive(body.access_token)).toBe(false);
-    expect(await lettersTo(at.person.email)).toHaveLength(1);
+    expect(await emailsTo(at.person.email)).toHaveLength(1);
   });
 
   test("S136 sends the same response after the same time for known and unknown tokens, and limits the body", async () => {
@@ -160,14 +160,14 @@ describe("POST /api/credentials/revoke (docs/specification/organizations-and-tok
 
     for (let each = 0; each < 3; each++) await report(app.secret, body.access_token, job);
 
-    const [letter, ...others] = await lettersTo(admin.email);
-    expect(letter?.text).toContain("exchanged for a member of the organization: it is revoked");
-    expect(letter?.text).toContain("Rotate it now");
+    const [message, ...others] = await emailsTo(admin.email);
+    expect(message?.text).toContain("exchanged for a member of the organization: it is revoked");
+    expect(message?.text).toContain("Rotate it now");
     expect(others).toEqual([]);
-    expect((await lettersTo(stranger.email)).map(({ text }) => text.includes("Rotate it now"))).toEqual([true]);
+    expect((await emailsTo(stranger.email)).map(({ text }) => text.includes("Rotate it now"))).toEqual([true]);
     expect(await leaks({ orgId, type: "oauth_app.secret_leaked" })).toHaveLength(1);
     const owner = await db().user.findUniqueOrThrow({ where: { id: repo.owner.id } });
-    expect((await lettersTo(owner.email))[0]?.text).toContain('the job "run 7"');
+    expect((await emailsTo(owner.email))[0]?.text).toContain('the job "run 7"');
   });
 
   test("S144 any number of unlimited tokens can be revoked, without filling a log or sending emails", async () => {
@@ -182,7 +182,7 @@ describe("POST /api/credentials/revoke (docs/specification/organizations-and-tok
     expect(await isLive(at.tokens.access_token)).toBe(false);
     expect((await db().ciToken.findUniqueOrThrow({ where: { tokenHash: hashToken(job) } })).revokedAt).not.toBeNull();
     expect(await leaks({ type, OR: [{ subjectId: at.person.id }, { orgId }] })).toHaveLength(2 * ENTRIES_ABOUT);
-    expect(await lettersTo(at.person.email)).toEqual([]);
+    expect(await emailsTo(at.person.email)).toEqual([]);
   });
 
   test("S115 is not for searching: 60 requests in ten minutes", async () => {
@@ -240,8 +240,8 @@ describe("POST /api/organizations/{name}/settings/tokens/revoke (docs/specificat
     // The user's own things, and their other tokens, are unchanged.
     expect(await create(leaked.token, undefined, "mine")).toBe(200);
     expect(await restrictionsOf(other.token)).toEqual([]);
-    const [letter] = await lettersTo(member.email);
-    expect(letter?.text).toContain(`has blocked your access token "laptop", which can no longer access the organization.`);
+    const [message] = await emailsTo(member.email);
+    expect(message?.text).toContain(`has blocked your access token "laptop", which can no longer access the organization.`);
     const [event] = await leaks({ orgId: org.id, type: "organization.revoke_token" });
     expect(event).toMatchObject({ actorId: admin.id, subjectId: member.id, data: { kind: "personal", tokenId: leaked.id } });
     // Revokes by the id in the log, twice.
@@ -290,7 +290,7 @@ describe("POST /api/organizations/{name}/settings/tokens/revoke (docs/specificat
     expect((await revoke(other.token)).status).toBe(200);
     expect(await restrictionsOf(other.token)).toEqual(["token-revoked"]);
     expect(await leaks({ type, orgId: org.id, subjectId: bea.id })).toHaveLength(1);
-    expect(await lettersTo(bea.email)).toHaveLength(1);
+    expect(await emailsTo(bea.email)).toHaveLength(1);
   });
 
   test("S136 is for administrators, and for tokens of members: all else is not found", async () => {

@@ -1,6 +1,6 @@
 /**
- * The API describes itself (api/openapi), and the reference page shows it: two doors that do not know each other. The API registers its
- * document here, built at the first request. On `globalThis`, since Next bundles its own instance of this module.
+ * The API creates its OpenAPI document (api/openapi), and the reference page shows it. Doors do not import each other, so the API
+ * registers the document here; it is built at the first request. On `globalThis`, since Next bundles its own instance of this module.
  */
 
 /** The parts of a JSON Schema that are read here. */

@@ -16,7 +16,7 @@ const DOWN = new Set<unknown>([
   "ECONNRESET",
   "EPIPE",
   "ETIMEDOUT",
-  // The lookup of the host name can fail too, for example if it is a container's.
+  // The lookup of the host name can fail too, for example that of a stopped container.
   "ENOTFOUND",
   "EAI_AGAIN",
   "EHOSTUNREACH",
@@ -27,7 +27,7 @@ const DOWN = new Set<unknown>([
   "08006",
   "08001",
   "08003",
-  // PgBouncer's code for everything, such as a server that it cannot reach.
+  // PgBouncer's code for all its errors, such as a server that it cannot reach.
   "08P01",
   // All connections that the server allows are in use.
   "53300",

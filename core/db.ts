@@ -18,16 +18,16 @@ const keeper = globalThis as typeof globalThis & { keyhookConnections?: { open?:
 keeper.keyhookConnections ??= {};
 const kept = keeper.keyhookConnections;
 
-/** One caller alone uses half of them (shared-pool.ts). */
+/** A single caller gets at most half of them (shared-pool.ts). */
 const POOL_SIZE = 16;
 /**
- * For transactions that take turns: more connections would only divide the disk's time. A turn may come later than the other pool's timeout
- * allows.
+ * For transactions that take turns: more connections would only divide the disk's time. Waiting for a turn may take longer than the other
+ * pool's timeout.
  */
 const PIPELINES = { max: 4, connectionTimeoutMillis: 10_000, pipeline: true };
-/** For work that may take long, of which only a worker does more than one at a time. */
+/** For work that may take long. Only a worker runs several of these at a time. */
 const DIRECT = { max: 3, connectionTimeoutMillis: 10_000, statement_timeout: 10 * 60_000, isDirect: true };
-// Prisma's own limits (2 s to begin, 5 s to end) fail sign-ups on a machine that is merely busy.
+// With Prisma's own limits (2 s to begin, 5 s to end), sign-ups fail on a busy machine.
 const TRANSACTION = { maxWait: 5_000, timeout: STATEMENT_TIMEOUT_MS };
 
 function connections(): Connections {
@@ -74,7 +74,7 @@ export function pool(): pg.Pool {
 export const isPoolExhausted = (): boolean => kept.open?.pool.isAwaited ?? false;
 
 /**
- * Runs `work` on one connection, for one transaction: a pooler may change the server's connection between two. If `work` throws, the
+ * Runs `work` on one connection, for one transaction: between two, a pooler may change the server's connection. If `work` throws, the
  * connection is closed, which ends the transaction.
  */
 export async function withConnection<T>(work: (client: pg.PoolClient) => Promise<T>, from = pool()): Promise<T> {
@@ -119,8 +119,9 @@ export type Sql = {
 };
 
 /**
- * A transaction for hot paths. Its statements go to Postgres directly, which plans each once per connection: Prisma would take longer than
- * Postgres. Statements that do not wait for each other's results share a round trip. Their texts must not vary with the values.
+ * A transaction for hot paths. Its statements go to Postgres directly, which plans each once per connection. Through Prisma, they would
+ * take more than twice as long. Statements that do not wait for each other's results share a round trip. Their texts must not vary with
+ * the values.
  * @param work returns a function that sends the last statements at once. The commit follows without waiting for their results: if one of them
  * fails, Postgres undoes the transaction instead.
  */
@@ -143,8 +144,8 @@ export async function inPreparedTransaction<T>(work: (tx: Sql) => Promise<() => 
 }
 
 /**
- * Postgres would plan a statement for each list of values anew, which takes it longer than running it. The one plan must suit tables that
- * were small when it was made, so it reads by index and by row.
+ * Otherwise Postgres would plan a statement again for each list of values, which takes longer than running it. The plan is kept while
+ * small tables grow, so it must read by index and row by row.
  */
 const BEGIN = `BEGIN; ${[
   "plan_cache_mode = force_generic_plan",
@@ -155,7 +156,7 @@ const BEGIN = `BEGIN; ${[
   .map((setting) => `SET LOCAL ${setting}`)
   .join("; ")}`;
 
-/** Writes the statements that are sent in this turn to the socket together. pg would write each of them on its own. */
+/** Writes the statements that are sent in this turn to the socket together. By itself, pg would write each one separately. */
 function writeTogether(client: pg.PoolClient): void {
   const { stream } = (client as unknown as { connection: { stream: Duplex } }).connection;
   stream.cork();
@@ -192,7 +193,7 @@ export async function closeConnections(): Promise<void> {
 /** PostgreSQL's code for a deadlock: the statement and its transaction were undone. */
 const DEADLOCK = "40P01";
 const MOST_TRIES = 3;
-/** Two that retried at once could deadlock again. */
+/** Without a pause, two retries could deadlock again. */
 const PAUSE_MS = 20;
 
 /** Runs a statement or transaction again after a deadlock, which undid all of it. `run` must do nothing outside the database. */

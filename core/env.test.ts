@@ -60,7 +60,7 @@ describe("settings", () => {
     expect(() => parseEnv({ PORT: "x", VENDOR: "X" })).toThrow(/PORT: [\s\S]*VENDOR: /);
   });
 
-  it("want a bucket and its key with LFS_STORAGE=s3", () => {
+  it("require a bucket and its key with LFS_STORAGE=s3", () => {
     expect(() => parseEnv({ LFS_STORAGE: "s3" })).toThrow(
       /LFS_S3_BUCKET: is required[\s\S]*LFS_S3_ACCESS_KEY_ID: is [\s\S]*LFS_S3_SECRET_ACCESS_KEY: is /,
     );
@@ -68,7 +68,7 @@ describe("settings", () => {
     expect(parseEnv({ LFS_STORAGE: "s3", ...given }).LFS_STORAGE).toBe("s3");
   });
 
-  it("never show a secret in what they say", () => {
+  it("never contain a secret in their error messages", () => {
     expect(() => parseEnv({ SECRET_KEY: "hunter2", DATABASE_URL: "hunter2", SMTP_URL: "hunter2" })).toThrow(
       /^((?!hunter2)[\s\S])*$/,
     );

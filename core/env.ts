@@ -5,8 +5,8 @@ import * as kind from "./setting-kinds.ts";
 
 /**
  * The only reader of `process.env`. One schema, parsed on first use; an invalid value stops the start, with the setting's name and the
- * reason. Values that the supervisor finds out at run time (the embedded database, the stored secret key) reach the other processes as
- * ordinary environment variables, so they are parsed here too.
+ * reason. Values that the supervisor only knows at run time (the embedded database, the stored secret key) reach the other processes as
+ * environment variables, so they are parsed here too.
  */
 
 const fields = z.object({
@@ -19,14 +19,14 @@ const fields = z.object({
     .transform((path) => resolve(path)),
   DATABASE_URL: kind.postgresUrl.optional(),
   /**
-   * The same database and role without a pooler, if DATABASE_URL leads to one. For what outlives a transaction on its connection: locks of
-   * a session, LISTEN.
+   * The same database and role without a pooler, if DATABASE_URL leads to one. For uses that need the same connection beyond one
+   * transaction: session locks and LISTEN.
    */
   DATABASE_DIRECT_URL: kind.postgresUrl.optional(),
   /** The role that runs migrations, if the role of DATABASE_URL must not own the tables. */
   DATABASE_OWNER_URL: kind.postgresUrl.optional(),
   SECRET_KEY: kind.secret.optional(),
-  /** During a rotation, the key that was SECRET_KEY before, or will be next: it decrypts, and encrypts nothing (docs/operations.md, Keys). */
+  /** During a rotation, the key that was SECRET_KEY before, or will be next: it only decrypts (docs/operations.md, Keys). */
   SECRET_KEY_PREVIOUS: kind.secret.optional(),
   SMTP_URL: kind.url(["smtp:", "smtps:"], "must be an smtp:// or smtps:// URL").optional(),
   MAIL_FROM: kind
@@ -77,7 +77,7 @@ const fields = z.object({
   JOBS_CGROUP: z.enum(["auto", "off"], { error: "must be auto or off" }).default("auto"),
   JOBS_UIDS: kind.uidRange,
   JOBS_IMAGES: kind.nameList("debian,ubuntu,python,node"),
-  /** Registries, or parts of them, from which jobs may use images: those with curated content, since an image can fill a disk. */
+  /** Registries, or parts of them, from which jobs may use images. The defaults have curated content, since an image can fill a disk. */
   JOBS_REGISTRIES: kind
     .nameList("docker.io/library,public.ecr.aws/docker/library,gcr.io/distroless,mcr.microsoft.com")
     .refine(
@@ -133,7 +133,7 @@ const consistent = fields.superRefine((value, context) => {
 
 const schema = consistent.transform((value) => ({ ...value, ORIGIN: value.ORIGIN ?? `http://localhost:${value.PORT}` }));
 
-/** The variables that are read. */
+/** The names of all settings. */
 export const settingNames = Object.keys(fields.shape);
 
 export type Env = z.infer<typeof schema>;
@@ -149,7 +149,7 @@ export function parseEnv(source: Record<string, string | undefined>): Env {
   const parsed = schema.safeParse(present);
   if (parsed.success) return parsed.data;
   const lines = parsed.error.issues.map((issue) => `  ${issue.path.join(".")}: ${issue.message}`);
-  throw new SettingsError(`These settings cannot be used:\n${lines.join("\n")}\nSee .env.example for what each one means.`);
+  throw new SettingsError(`These settings are invalid:\n${lines.join("\n")}\nSee .env.example for the meaning of each setting.`);
 }
 
 /** Reads `.env` from the working directory, if it exists; variables that are already set have priority. */
@@ -201,7 +201,7 @@ export function env(): Env {
   return cached;
 }
 
-/** Adds settings found out at run time (embedded database URL, stored secret key), for this process and its children. */
+/** Adds settings that are only known at run time (embedded database URL, stored secret key), for this process and its children. */
 export function provideSettings(found: Partial<Record<keyof Env, string>>): Env {
   Object.assign(process.env, found);
   cached = undefined;

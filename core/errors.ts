@@ -1,8 +1,8 @@
 import type { OrganizationRole, SecurityRestriction } from "@keyhook/sdk";
 
 /**
- * Expected failures outside the OAuth endpoints. One class, one table; each door translates it once: the REST API into the body of
- * docs/specification/errors-and-limits.md#error-body, pages into text beside the field, the CLI into a line on stderr.
+ * Expected failures outside the OAuth endpoints. There is one class and one table; each door translates them in one place: the REST API
+ * into the body of docs/specification/errors-and-limits.md#error-body, pages into text beside the field, the CLI into a line on stderr.
  */
 export const statusOf = {
   invalid_request: 400,
@@ -19,12 +19,13 @@ export const statusOf = {
   payload_too_large: 413,
   rate_limited: 429,
   server_error: 500,
-  /** A service to which a request was passed failed, or did not respond in time. */
+  /** A service to which we passed a request failed; `upstream_timeout`: it did not respond in time. */
   upstream_error: 502,
   upstream_timeout: 504,
   unavailable: 503,
   /**
-   * The owner's repositories have reached their storage limit (core/storage). RFC 4918; Git LFS knows the status, and no client retries.
+   * The owner's repositories have reached their storage limit (core/storage). RFC 4918; Git LFS defines this status, and no client
+   * retries it.
    */
   storage_full: 507,
 } as const;
@@ -39,15 +40,13 @@ type Details = {
   retryAfterSeconds?: number;
   /** The missing scope, for `insufficient_scope`. */
   scope?: string;
-  /** What is missing other than a scope, for `forbidden`. */
+  /** The missing requirement other than a scope, for `forbidden`. */
   requires?: Requirement;
   /** The code by which existing clients distinguish failures (docs/specification/errors-and-limits.md#headers). */
   wireCode?: WireCode | undefined;
 };
 
-/**
- * What an error names, for programs: a role, what an organization requires of its members, or the organization that the app has to request.
- */
+/** The requirement that is not met, for programs: a role, an organization's sign-in rules, or an organization that the app must request. */
 type Requirement = {
   role?: OrganizationRole;
   securityRestrictions?: readonly SecurityRestriction[];
@@ -64,7 +63,7 @@ export class ServiceError extends Error {
   readonly scope: string | undefined;
   readonly requires: Requirement | undefined;
   readonly wireCode: WireCode | undefined;
-  /** What else is wrong with the same input, for doors that show all of it (`checkAll`). */
+  /** Other errors in the same input, for doors that show all of them (`checkAll`). */
   readonly others: readonly ServiceError[] = [];
 
   /** @param description a sentence for the user or program that made the request; it says what to do. */
@@ -97,7 +96,7 @@ export function conflict(description: string, field?: string): ServiceError {
   return new ServiceError("conflict", description, field === undefined ? {} : { field });
 }
 
-/** The error for what does not exist and for what the caller may not see: the same, so that the two cannot be distinguished (S136). */
+/** The error for objects that do not exist and for those that the caller may not see, so that the two cannot be distinguished (S136). */
 export function notFound(what: string): ServiceError {
   const wireCode = wireCodes[what];
   return new ServiceError("not_found", `${what} not found`, wireCode && { wireCode });
@@ -110,8 +109,8 @@ const wireCodes: Record<string, WireCode | undefined> = {
 };
 
 /**
- * Runs all checks of one input, so that a form names everything that is wrong with it at once.
- * @returns what each check returned
+ * Runs all checks of one input, so that a form can show all errors at once.
+ * @returns the result of each check
  * @throws ServiceError of the first check that failed, with the `others`
  */
 export async function checkAll<Checks extends Record<string, () => unknown>>(

@@ -5,7 +5,7 @@ import { secondConnectionsSeen } from "./telemetry.ts";
 
 /**
  * A holder of a pool connection must not request another. Ten requests that do so at once wait for each other, and with them every request
- * of the process, until they time out. Neither Postgres nor the pool sees that deadlock: each of them waits in Node.
+ * of the process, until they time out. Neither Postgres nor the pool detects that deadlock, because the requests wait in Node.
  */
 class SecondConnectionError extends Error {
   override name = "SecondConnectionError";
@@ -42,7 +42,7 @@ const logged = new Set<string>();
 
 function refuseSecond(): void {
   const error = new SecondConnectionError(
-    "This holds a connection and asks the pool for another one. Pass on the transaction's (`tx`).",
+    "This code holds a connection and requests another one from the pool. Pass on the transaction's client (`tx`).",
   );
   secondConnectionsSeen.publish(error);
   if (env().NODE_ENV !== "production") throw error;
@@ -50,5 +50,5 @@ function refuseSecond(): void {
   const place = error.stack ?? "";
   if (logged.has(place) || logged.size >= MOST_LOGGED) return;
   logged.add(place);
-  log().error({ err: error }, "a transaction asked for a second connection");
+  log().error({ err: error }, "a transaction requested a second connection");
 }

@@ -1,7 +1,7 @@
 import { randomFillSync } from "node:crypto";
 
 const RANDOM_BYTES = 8;
-// The system's random bytes cost the same for eight as for four thousand, and every request has an id.
+// Requesting eight random bytes from the system takes as long as requesting four thousand, and every request has an id.
 const drawn = Buffer.alloc(512 * RANDOM_BYTES);
 let used = drawn.length;
 
@@ -40,7 +40,7 @@ export function orderedIdOf(step: number, rest = newId().slice(-12)): string {
   return step.toString(16).padStart(12, "0") + rest;
 }
 
-/** The first id, of either kind, that can have been made at a time: converts a range of time into a range of ids. */
+/** The lowest id of either kind for a time: converts a range of time into a range of ids. */
 export function firstIdAt(at: Date): string {
   return newOrderedId(at.getTime()).slice(0, 12).padEnd(24, "0");
 }
@@ -51,7 +51,7 @@ export function isId(text: unknown): text is string {
   return typeof text === "string" && ID.test(text);
 }
 
-/** When an ordered id was made, to 1/65,536 of a second. */
+/** The creation time of an ordered id, to 1/65,536 of a second. */
 export function timeOfOrderedId(id: string): Date {
   const seconds = Number.parseInt(id.slice(0, 8), 16);
   return new Date(seconds * 1000 + (Number.parseInt(id.slice(8, 12), 16) * 1000) / 0x10000);

@@ -14,21 +14,21 @@ export type RequestContext = {
   ip?: string | null;
   /** The caller that the request's expensive work counts against (core/fair-queue/party.ts). */
   party?: { key: string; isAnonymous: boolean };
-  /** What it costs besides its response's size, in milliseconds (core/fair-queue/party.ts). */
+  /** The request's cost in addition to its response's size, in milliseconds (core/fair-queue/party.ts). */
   workMs?: number;
   /** Calls `listener` once the response is over or the client has disconnected. @returns a function that stops listening */
   whenClosed?: (listener: () => void) => () => void;
-  /** How long a piece of a long response waits if its caller is anonymous, in milliseconds (core/fair-queue/send-in-turn.ts). */
+  /** How long a piece of a long response must wait if its caller is anonymous, in milliseconds (core/fair-queue/send-in-turn.ts). */
   sendAfter?: (bytes: number) => number;
   /** Whether others wait for the slot that the response holds. Then a slow reader is disconnected (server/limit-time.ts). */
   yields?: () => boolean;
   /** The trace that the request belongs to (W3C Trace Context), if traces are recorded. */
   traceparent?: string;
-  /** The status that a page wants, since Next allows it only 200, 404 and redirects (app/_server/page-status.ts). */
+  /** The status that a page sets, since Next itself allows only 200, 404 and redirects (app/_server/page-status.ts). */
   pageStatus?: number;
-  /** After how many seconds a retry may get another status. */
+  /** The page's `Retry-After`, in seconds. */
   pageRetryAfter?: number;
-  /** Why a page failed, if its error says so (instrumentation.ts); otherwise the fault is ours. */
+  /** The reason for a page's failure, from its error (instrumentation.ts); absent for a fault of the service. */
   failure?: Failure;
 };
 
@@ -100,9 +100,9 @@ const secretNames = new Set([
 const DEPTH = 4;
 
 /**
- * The same value, with `[redacted]` for each field named after a credential: accidental logging must not reveal one. The value itself is
- * not changed, and copied only if something is redacted, since nearly every line has nothing to redact. (pino's own `redact` with wildcards
- * takes ten times as long as the line.)
+ * The same value, with `[redacted]` for each field named after a credential: credentials must not be logged by accident. The value itself
+ * is not changed, and copied only if something is redacted, since nearly every line has nothing to redact. (pino's own `redact` with
+ * wildcards takes ten times as long as the line.)
  *
  * An error's `code`, such as ECONNREFUSED, is not a credential and stays.
  */

@@ -18,7 +18,7 @@ keeper.keyhookNotifications ??= { channels: new Map(), closed: false };
 const state = keeper.keyhookNotifications;
 const RECONNECT_MS = 1_000;
 const HEARTBEAT_MS = 5_000;
-/** Without an answer to a heartbeat for this long, notifications do not arrive either. */
+/** If a heartbeat gets no response for this long, notifications do not arrive either. */
 const SILENT_MS = 10_000;
 
 export const isListening = (): boolean => state.client !== undefined;
@@ -44,13 +44,13 @@ async function connect(): Promise<void> {
   for (const channel of state.channels.keys()) await client.query(`LISTEN ${client.escapeIdentifier(channel)}`);
   if (state.closed) return client.end();
   state.client = client;
-  void keepAsking(client).catch(() => undefined);
+  void sendHeartbeats(client).catch(() => undefined);
   // Notifications were missed while the connection was down: tell every handler that anything may have changed.
   for (const { handlers } of state.channels.values()) for (const handler of handlers) handler("");
 }
 
-/** A server that freezes says nothing, like one that has nothing to say. */
-async function keepAsking(client: pg.Client): Promise<void> {
+/** Sends heartbeats: without them, a frozen server looks like one that has no notifications. */
+async function sendHeartbeats(client: pg.Client): Promise<void> {
   while (state.client === client) {
     await delay(HEARTBEAT_MS, undefined, { ref: false });
     await client.query("select 1");
@@ -79,7 +79,7 @@ function ensureConnected(): Promise<void> {
 export async function listen(name: string, handler: Handler): Promise<void> {
   state.closed = false;
   const known = state.channels.get(name);
-  // A LISTEN that fails has lost its connection, and the next connection listens to all channels.
+  // A LISTEN fails only if the connection is lost, and the next connection listens to all channels.
   const begun = known?.begun ?? state.client?.query(`LISTEN ${state.client.escapeIdentifier(name)}`).catch(() => undefined);
   const channel = known ?? { handlers: new Set(), begun };
   state.channels.set(name, channel);
@@ -99,10 +99,11 @@ outboxKeeper.keyhookOutbox ??= { messages: new Map(), dueAt: Number.POSITIVE_INF
 const outbox = outboxKeeper.keyhookOutbox;
 
 /**
- * Sends a notification. Call it after the commit of what it reports (`afterCommit`). Notifications of one moment are sent together, and
- * equal ones once. NOTIFY locks the whole database until its transaction has been written to disk: in the transactions of requests it would
- * make them commit one by one. If the process ends before it sends one, receivers find the change when they next check by themselves.
- * @param withinMs how long it may wait for others
+ * Sends a notification. Call it after the commit of the change that it reports (`afterCommit`). Notifications of the same moment are sent
+ * together, and equal ones only once. NOTIFY locks the whole database until its transaction has been written to disk: in the transactions
+ * of requests, it would make them commit one by one. If the process ends before it sends one, receivers find the change at their next
+ * poll.
+ * @param withinMs how long it may wait, to be sent together with others
  */
 export function notify(channel: string, payload = "", withinMs = 0): void {
   outbox.messages.set(`${channel} ${payload}`, [channel, payload]);
@@ -124,7 +125,7 @@ async function send(): Promise<void> {
     try {
       await pool().query({
         name: "notify",
-        // Its commit need not wait for the disk.
+        // Its commit does not need to wait for the disk.
         text: `select set_config('synchronous_commit', 'off', true), count(pg_notify(channel, payload))
           from unnest($1::text[], $2::text[]) as n(channel, payload)`,
         values: [messages.map(([channel]) => channel), messages.map(([, payload]) => payload)],

@@ -5,10 +5,10 @@ import { READ_ONLY } from "./database-errors.ts";
 import { databaseUrl, directDatabaseUrl, env } from "./env.ts";
 import { log } from "./log.ts";
 
-// With a stopped database requests must get a 503 soon, not hang until the client gives up.
+// If the database is stopped, requests must soon get a 503, not hang until the client gives up.
 const CONNECT_TIMEOUT_MS = 3_000;
 export const STATEMENT_TIMEOUT_MS = 15_000;
-/** A server that is alive has ended a statement by then. */
+/** After its timeout, a server that is alive ends a statement within this time. */
 const PATIENCE_MS = 5_000;
 
 type PoolOptions = pg.PoolConfig & {
@@ -23,7 +23,7 @@ type PoolOptions = pg.PoolConfig & {
 
 export function openPool(options: PoolOptions): pg.Pool;
 export function openPool<Pool extends pg.Pool>(options: PoolOptions, Kind: new (options: pg.PoolConfig) => Pool): Pool;
-/** A pool of connections to the database. All of them end when the server does not answer, or is a standby. */
+/** A pool of connections to the database. A connection ends if its server does not respond, or is a standby. */
 export function openPool(given: PoolOptions, Kind: new (options: pg.PoolConfig) => pg.Pool = pg.Pool): pg.Pool {
   const { isDirect = false, statement_timeout = STATEMENT_TIMEOUT_MS, ...options } = given;
   const isPooled = !isDirect && env().DATABASE_DIRECT_URL !== undefined;
@@ -41,7 +41,7 @@ export function openPool(given: PoolOptions, Kind: new (options: pg.PoolConfig) 
   pool.on("error", (error) => log().warn({ err: error }, "database connection lost"));
   const readOnly = new WeakSet<pg.ClientBase>();
   pool.on("connect", (client) => {
-    // A checked-out connection between two statements needs a listener too: the pool listens only to idle ones. Its next statement fails.
+    // A checked-out connection needs a listener too: the pool listens only to idle ones. If it breaks, its next statement fails.
     client.on("error", () => undefined);
     client.connection.on("errorMessage", ({ code }: { code?: string }) => void (code === READ_ONLY && readOnly.add(client)));
   });
@@ -51,8 +51,8 @@ export function openPool(given: PoolOptions, Kind: new (options: pg.PoolConfig) 
 }
 
 /**
- * The socket of a connection to a server that may freeze. The kernel of its machine still acknowledges what it receives, and a frozen
- * server enforces no time limit of its own.
+ * The socket of a connection to a server that may freeze. The kernel of a frozen server's machine still acknowledges received data, and
+ * the server enforces no time limit itself.
  */
 export function socketEndingWhenSilent(ms: number): Socket {
   const socket = new Socket();
@@ -60,14 +60,14 @@ export function socketEndingWhenSilent(ms: number): Socket {
   return socket.setTimeout(ms, () => socket.destroy(problem));
 }
 
-/** @throws for a standby, which would answer with old data: an address may lead to it during a switchover */
+/** @throws for a standby, which would return old data: during a switchover, an address may lead to it */
 async function prepare(client: pg.Client): Promise<void> {
   const { rows } = await client.query<{ isStandby: boolean }>('select pg_is_in_recovery() as "isStandby"');
   if (rows[0]?.isStandby) throw Object.assign(new Error("the database is a standby"), { code: READ_ONLY });
   if (client instanceof PooledClient) client.isNaming = await canName(client);
 }
 
-/** Drops the names of prepared statements, unless the pooler can deal with them. */
+/** Drops the names of prepared statements, unless the pooler supports them. */
 class PooledClient extends pg.Client {
   isNaming = false;
 

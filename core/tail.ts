@@ -5,7 +5,7 @@ export type Tail<Entry, State, Cursor extends number | string> = {
   /** Distinguishes it from other kinds of tails. */
   name: string;
   channel: string;
-  /** What comes after a cursor, or from the beginning; undefined if the thing no longer exists. */
+  /** Reads the entries after a cursor, or from the beginning; undefined if the object no longer exists. */
   read(id: string, after: Cursor | undefined): Promise<Page<Entry, State, Cursor> | undefined>;
   cursorOf(entry: Entry): Cursor;
   bytesOf(entry: Entry): number;
@@ -15,23 +15,23 @@ export type Page<Entry, State, Cursor> = {
   entries: readonly Entry[];
   /** The last entry's cursor. Without entries, the requested one, but never beyond the end. */
   end: Cursor;
-  /** Whether there is more than fits into this page. */
+  /** Whether there are more entries than fit into this page. */
   isCut: boolean;
-  /** What else followers receive, whenever it changes. */
+  /** Other data that followers receive whenever it changes. */
   state: State;
 };
 
 // A notification may be missed, and none arrives while the connection is down.
 const POLL_MS = 5_000;
 /** The end is read at most this often, however many notifications arrive. */
-const LOOK_MS = 200;
+const POLL_LEAST_MS = 200;
 /** How much of the end is cached, for followers that are a little behind. */
 const KEPT_BYTES = 64 * 1024;
 
 /**
- * The pages from a cursor on, as they appear, until `signal` aborts or the thing no longer exists. All followers of the same thing in this
- * process share one reader: when each follower read for itself, a few hundred followers of one talkative job overloaded the database. The
- * caller has checked that it may be read.
+ * Yields the pages after a cursor as they appear, until `signal` aborts or the object no longer exists. All followers of one object in
+ * this process share a reader: with a reader each, a few hundred followers of one busy job overloaded the database. The caller has
+ * checked the permission.
  */
 export async function* followTail<Entry, State, Cursor extends number | string>(
   tail: Tail<Entry, State, Cursor>,
@@ -44,12 +44,12 @@ export async function* followTail<Entry, State, Cursor extends number | string>(
   readers.set(id, reader);
   const leave = reader.join(() => readers.get(id) === reader && readers.delete(id));
   try {
-    let told: Page<Entry, State, Cursor> | undefined;
+    let last: Page<Entry, State, Cursor> | undefined;
     for (let at = after; !signal.aborted; ) {
-      const page = told && at !== undefined ? await reader.next(at, told, signal) : await reader.read(at);
+      const page = last && at !== undefined ? await reader.next(at, last, signal) : await reader.read(at);
       if (!page || signal.aborted) return;
-      at = told && at !== undefined && at > page.end ? at : page.end;
-      told = page;
+      at = last && at !== undefined && at > page.end ? at : page.end;
+      last = page;
       yield page;
     }
   } finally {
@@ -74,7 +74,7 @@ const handlers = new Map<string, (id: string) => void>();
 function listening(tail: { name: string; channel: string }): Promise<void> {
   const announce = (id: string) => {
     const readers = readersOf(tail);
-    for (const reader of id === "" ? readers.values() : [readers.get(id)]) reader?.hear();
+    for (const reader of id === "" ? readers.values() : [readers.get(id)]) reader?.notify();
   };
   const handler = handlers.get(tail.name) ?? announce;
   handlers.set(tail.name, handler);
@@ -83,26 +83,26 @@ function listening(tail: { name: string; channel: string }): Promise<void> {
 
 type Waiting<Page, Cursor> = {
   after: Cursor;
-  told: Page;
-  hear: (page: Page | undefined) => void;
-  fail: (error: unknown) => void;
+  last: Page;
+  resolve: (page: Page | undefined) => void;
+  reject: (error: unknown) => void;
 };
 
-/** Reads one thing for all its followers, with one statement at a time. */
+/** Reads one object for all its followers, with one statement at a time. */
 class Reader<Entry, State, Cursor extends number | string> {
   readonly #tail: Tail<Entry, State, Cursor>;
   readonly #id: string;
   #followers = 0;
-  /** The end as of the last read: what comes after `from`. */
+  /** The end as of the last read: the entries after `from`. */
   #kept: (Page<Entry, State, Cursor> & { from: Cursor }) | undefined;
   /** Followers who have received everything that was read. */
   readonly #waiting = new Set<Waiting<Page<Entry, State, Cursor>, Cursor>>();
   /** Running reads by cursor, and the latest of them, for which the next one waits. */
   readonly #reads = new Map<Cursor | undefined, Promise<Page<Entry, State, Cursor> | undefined>>();
   #latest: Promise<unknown> = Promise.resolve();
-  #isNews = false;
-  #isLooking = false;
-  #lookedAt = 0;
+  #isChanged = false;
+  #isPolling = false;
+  #polledAt = 0;
   #timer: NodeJS.Timeout | undefined;
 
   constructor(tail: Tail<Entry, State, Cursor>, id: string) {
@@ -121,18 +121,18 @@ class Reader<Entry, State, Cursor extends number | string> {
     };
   }
 
-  hear(): void {
-    this.#isNews = true;
+  notify(): void {
+    this.#isChanged = true;
     this.#schedule();
   }
 
   /** The next page for a follower who has received one: from the cache, from a read, or after a notification. */
-  async next(after: Cursor, told: Page<Entry, State, Cursor>, signal: AbortSignal) {
+  async next(after: Cursor, last: Page<Entry, State, Cursor>, signal: AbortSignal) {
     const kept = this.#kept;
     if (!kept || after < kept.from) return this.read(after);
-    if (isNewTo({ after, told }, kept)) return this.#since(after, kept);
+    if (isNewTo({ after, last }, kept)) return this.#since(after, kept);
     const { promise, resolve, reject } = Promise.withResolvers<Page<Entry, State, Cursor> | undefined>();
-    const one = { after, told, hear: resolve, fail: reject };
+    const one = { after, last, resolve, reject };
     const leave = () => resolve(undefined);
     signal.addEventListener("abort", leave);
     this.#waiting.add(one);
@@ -145,19 +145,19 @@ class Reader<Entry, State, Cursor extends number | string> {
     }
   }
 
-  /** Reads a page, once for all who request the same one at the same time. */
+  /** Reads a page, once for all followers that request it at the same time. */
   read(after: Cursor | undefined): Promise<Page<Entry, State, Cursor> | undefined> {
-    const underWay = this.#reads.get(after);
-    if (underWay) return underWay;
+    const running = this.#reads.get(after);
+    if (running) return running;
     const reading = this.#latest
       .then(() => {
         // This reads the end: only a later notification requires another read.
-        if (after !== undefined && after === this.#kept?.end) this.#isNews = false;
+        if (after !== undefined && after === this.#kept?.end) this.#isChanged = false;
         return this.#tail.read(this.#id, after);
       })
       .then((page) => {
         if (page) this.#keep(after, page);
-        else for (const { hear } of this.#waiting) hear(undefined);
+        else for (const { resolve } of this.#waiting) resolve(undefined);
         return page;
       })
       .finally(() => this.#reads.delete(after));
@@ -172,7 +172,7 @@ class Reader<Entry, State, Cursor extends number | string> {
       // This follower is still catching up: its page is not the end.
       if (page.isCut) return;
       this.#kept = { ...page, entries: [], from: page.end };
-      this.#lookedAt = performance.now();
+      this.#polledAt = performance.now();
     } else if (after === kept.end) {
       const entries = [...kept.entries, ...page.entries];
       let bytes = entries.reduce((sum, entry) => sum + this.#tail.bytesOf(entry), 0);
@@ -183,35 +183,35 @@ class Reader<Entry, State, Cursor extends number | string> {
         from = this.#tail.cursorOf(oldest);
       }
       this.#kept = { ...page, entries, from };
-      this.#tell(page);
+      this.#deliver(page);
     } else if (page.state !== kept.state) {
-      // Reads come one after another, so this state is newer. The cache may lack what was written before the change.
+      // Reads are sequential, so this state is newer. The cache may lack entries written before the change.
       this.#kept = { ...kept, state: page.state, isCut: true };
-      this.#tell(this.#kept);
-      this.hear();
+      this.#deliver(this.#kept);
+      this.notify();
     }
   }
 
-  #tell(page: Page<Entry, State, Cursor>): void {
-    for (const one of this.#waiting) if (isNewTo(one, page)) one.hear(this.#since(one.after, page));
+  #deliver(page: Page<Entry, State, Cursor>): void {
+    for (const one of this.#waiting) if (isNewTo(one, page)) one.resolve(this.#since(one.after, page));
   }
 
   #schedule(): void {
-    if (this.#waiting.size === 0 || this.#isLooking) return;
+    if (this.#waiting.size === 0 || this.#isPolling) return;
     clearTimeout(this.#timer);
-    const due = this.#lookedAt + (this.#isNews || this.#kept?.isCut ? LOOK_MS : POLL_MS);
-    this.#timer = setTimeout(() => void this.#look(), Math.max(0, due - performance.now()));
+    const due = this.#polledAt + (this.#isChanged || this.#kept?.isCut ? POLL_LEAST_MS : POLL_MS);
+    this.#timer = setTimeout(() => void this.#poll(), Math.max(0, due - performance.now()));
   }
 
-  async #look(): Promise<void> {
-    this.#isLooking = true;
-    this.#lookedAt = performance.now();
+  async #poll(): Promise<void> {
+    this.#isPolling = true;
+    this.#polledAt = performance.now();
     try {
       await this.read(this.#kept?.end);
     } catch (error) {
-      for (const { fail } of this.#waiting) fail(error);
+      for (const { reject } of this.#waiting) reject(error);
     } finally {
-      this.#isLooking = false;
+      this.#isPolling = false;
       this.#schedule();
     }
   }
@@ -223,8 +223,8 @@ class Reader<Entry, State, Cursor extends number | string> {
 
 /** A follower may be ahead of the page: then only the state can be new. */
 function isNewTo<State, Cursor>(
-  { after, told }: { after: Cursor; told: { state: State; isCut: boolean } },
+  { after, last }: { after: Cursor; last: { state: State; isCut: boolean } },
   page: { end: Cursor; state: State; isCut: boolean },
 ): boolean {
-  return page.end > after || page.state !== told.state || page.isCut !== told.isCut;
+  return page.end > after || page.state !== last.state || page.isCut !== last.isCut;
 }

@@ -3,8 +3,8 @@ import type { PartyKind } from "./fair-queue/request-pace.ts";
 import { requestContext } from "./log.ts";
 
 /**
- * The events behind metrics and traces. Code publishes them here without knowing who listens; without a listener it costs a check of a
- * flag. The channels belong to the process, whichever bundle publishes (ARCHITECTURE.md, Processes).
+ * The events behind metrics and traces. Code publishes them here without knowing the listeners; without a listener it only checks a flag.
+ * All bundles of a process share the channels (ARCHITECTURE.md, Processes).
  */
 
 /** A request that was answered, or aborted. */
@@ -34,7 +34,7 @@ export type AttemptSeen = {
   startedAt: Date;
   milliseconds: number;
   timings: { dnsMs: number | null; connectMs: number | null; tlsMs: number | null; firstByteMs: number } | null;
-  /** Of the change that caused it. */
+  /** The trace of the change that caused it. */
   traceparent: string | null;
 };
 

@@ -16,7 +16,7 @@ const FOLDERS = ["core/crypto", "core/outbound", "core/access", "core/webhooks/m
  * Not mutated: tests and their helpers, pages and emails (their words are no rules), and the access table, which only prints
  * rules.ts.
  */
-const LEFT_OUT = ["**/*.test.ts", "**/testing/**", "core/oauth/pages/**", "**/mails/**", "core/access/access-table.ts"];
+const LEFT_OUT = ["**/*.test.ts", "**/testing/**", "core/oauth/pages/**", "**/emails/**", "core/access/access-table.ts"];
 
 const { positionals, values } = parseArgs({
   allowPositionals: true,

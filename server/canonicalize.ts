@@ -1,7 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import { env } from "#core/env.ts";
 import { CLIENT_ADDRESS_HEADER, clientAddress, isFromTrustedProxy } from "#core/http/client-address.ts";
-import { noteUntrustedProxy } from "#core/operations/untrusted-proxy.ts";
+import { recordUntrustedProxy } from "#core/operations/untrusted-proxy.ts";
 import type { Target } from "./read-request.ts";
 
 /** Headers set by proxies and trusted by libraries: removed, then set again where they are needed. */
@@ -15,7 +15,7 @@ const SPOOFABLE = /^(host|forwarded|x-forwarded-.*|x-real-ip|x-client-ip|x-origi
  * @returns the client's address.
  */
 export function canonicalize(req: IncomingMessage, requestId: string): string | null {
-  noteUntrustedProxy(req);
+  recordUntrustedProxy(req);
   const address = clientAddress(req);
   const canonical: Record<string, string> = { ...originHeaders(env().ORIGIN), "x-request-id": requestId };
   if (address) {

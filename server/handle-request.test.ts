@@ -18,7 +18,7 @@ import { CLIENT_ADDRESS_HEADER } from "#core/http/client-address.ts";
 import { requestContext } from "#core/log.ts";
 import { stopListening } from "#core/notifications.ts";
 import { startProcessMetrics } from "#core/operations/metrics/process-metrics.ts";
-import { findUntrustedProxies, noteUntrustedProxy } from "#core/operations/untrusted-proxy.ts";
+import { findUntrustedProxies, recordUntrustedProxy } from "#core/operations/untrusted-proxy.ts";
 import { asOwner } from "#core/testing/as-owner.ts";
 import { somebodyWithToken } from "../api/testing/lfs.ts";
 import type { Door } from "./dispatch.ts";
@@ -217,13 +217,13 @@ describe("S110 what a request says of its address", () => {
     await ask("/login");
     expect(await findUntrustedProxies()).toEqual([]);
     const later = Date.now() + 60 * 60_000;
-    noteUntrustedProxy(
+    recordUntrustedProxy(
       { headers: { "x-forwarded-for": "198.51.100.7" }, socket: { remoteAddress: "::ffff:127.0.0.1" } } as never,
       later,
     );
     const seen = [{ address: "127.0.0.1", isNear: true, seenAt: expect.any(Date) }];
     await expect.poll(findUntrustedProxies).toEqual(seen);
-    noteUntrustedProxy({ headers: { forwarded: "for=198.51.100.7" }, socket: { remoteAddress: "9.9.9.9" } } as never, later);
+    recordUntrustedProxy({ headers: { forwarded: "for=198.51.100.7" }, socket: { remoteAddress: "9.9.9.9" } } as never, later);
     await expect.poll(findUntrustedProxies).toEqual([...seen, { address: "9.9.9.9", isNear: false, seenAt: expect.any(Date) }]);
     provideSettings({ TRUST_PROXY: "127.0.0.0/8,9.9.9.0/24" });
     expect(await findUntrustedProxies()).toEqual([]);

@@ -19,7 +19,7 @@ import { setDocumentPolicy } from "#core/oauth/documents/hosts/document-policy.t
 import { previewHostBlock, removeHostRule, setHostRule } from "#core/oauth/documents/hosts/host-rules.ts";
 import { setRegistrationPolicy } from "#core/oauth/registration/registration-policy.ts";
 import { rotateKeys } from "#core/oauth/signing-keys.ts";
-import { retryMail, sendTestLetter } from "#core/operations/mail.ts";
+import { retryMail, sendTestEmail } from "#core/operations/mail.ts";
 import { confirmBackups, dismissSetUpSteps } from "#core/operations/set-up-steps.ts";
 import { setStorageQuota } from "#core/storage/manage-quotas.ts";
 import { formAction, requireTyped, type Scope, text } from "../_server/form-action.ts";
@@ -113,7 +113,7 @@ export const rotateAction = formAction(operatorAt(KEYS_PATH), {}, async ({ opera
 const MAIL_PATH = "/admin/mail";
 
 export const sendTestAction = formAction(operatorAt(MAIL_PATH), {}, async ({ operator, from }) => {
-  const { id } = await sendTestLetter(operator, undefined, from);
+  const { id } = await sendTestEmail(operator, undefined, from);
   redirect(`${MAIL_PATH}?test=${id}`);
 });
 

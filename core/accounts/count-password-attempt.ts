@@ -5,7 +5,7 @@ import { addressCounters, clearThrottle, consumeThrottles, type ThrottleLimit, t
 
 const QUARTER_HOUR = 15 * 60;
 
-/** Ten wrong passwords for one account, from one browser that signed in before or from one address; or by a signed-in user. */
+/** Ten wrong passwords for one account, from one known browser or one address, or by its signed-in user. */
 const ACCOUNT_LIMIT: ThrottleLimit = { limit: 10, windowSeconds: QUARTER_HOUR };
 
 /**

@@ -2,7 +2,7 @@ import { recordAuditEvent } from "../audit/record-audit-event.ts";
 import type { RequestOrigin } from "../audit/request-origin.ts";
 import type { Db } from "../db.ts";
 
-/** Deletes the OAuth apps of a deleted owner, and ends what other people granted them. @returns how many there were */
+/** Deletes the OAuth apps of a deleted owner, and revokes the access that other people granted them. @returns how many there were */
 export async function deleteOwnedApps(
   tx: Db,
   owner: { ownerUserId: string } | { ownerOrgId: string },

@@ -5,9 +5,9 @@ import { isId } from "../ids.ts";
 import { siteSessionCookie } from "./sessions/site-session-cookie.ts";
 
 /*
- * A browser in which somebody has signed in keeps a cookie that proves it, after sign-out too ("device cookies", OWASP). The cookie
- * alone gives no access. It counts this browser's wrong passwords apart from everybody else's, so that a stranger who guesses cannot
- * lock the account's owner out.
+ * A browser in which somebody has signed in keeps a cookie that proves it, even after sign-out ("device cookies", OWASP). The
+ * cookie alone gives no access. Wrong passwords from this browser are counted separately from everybody else's, so that a
+ * stranger who guesses cannot lock the account's owner out.
  */
 
 /** How many users may share a browser; the most recent ones are remembered. */

@@ -5,18 +5,18 @@ import type { AuthenticationMethod } from "./sessions/start-site-session.ts";
 
 /** The data of each link. A one-time token is found by its hash, works once and only until it expires. */
 export type OneTimeTokenData = {
-  /** A sign-up whose email address is not confirmed yet; nothing else exists of it. */
+  /** A sign-up whose email address is not confirmed yet; nothing else of it is stored. */
   "sign-up": {
     username: string;
     fullName: string;
     email: string;
     passwordHash: string;
-    /** A path of ours to continue to, such as the authorization that brought the user here. */
+    /** A path on this service to continue to, such as the authorization request that brought the user here. */
     returnTo: string | null;
   };
   "change-email": { email: string };
   "reset-password": Record<string, never>;
-  /** Sealed, the token itself: every process that starts prints it. */
+  /** The token itself, sealed, because every process prints it when it starts. */
   "operator-setup": { sealed?: string };
   /** A user between the first and second step of a sign-in or reauthentication; a cookie in the browser holds it. */
   "second-step": {
@@ -39,7 +39,7 @@ export type OneTimeTokenData = {
     intent: ProviderSignInIntent;
     /** The hash of the secret in a cookie of the browser that began it. */
     browserHash: string;
-    /** A path of ours to continue to. */
+    /** A path on this service to continue to. */
     next: string;
     /** When it began, in milliseconds: reauthentication must be later than this (S113). */
     startedAt: number;
@@ -65,8 +65,9 @@ export type PasskeyUse = "register" | "sign-in" | "second-step" | "reauthenticat
 type OneTimePurpose = keyof OneTimeTokenData;
 
 /**
- * What a new password ends: links that wait in a mailbox, and whatever an intruder may have begun. That includes the secret of a new
- * authenticator app: the intruder has seen it, and the owner would otherwise be shown it as their own.
+ * The tokens that a new password invalidates: links in the user's mailbox, and flows that an intruder may have begun. That
+ * includes the secret of a new authenticator app: the intruder has seen it, and the owner would otherwise be shown it as their
+ * own.
  */
 export const endedByNewPassword = [
   "reset-password",

@@ -15,8 +15,7 @@ export function plainText(field: string, value: unknown, maxCharacters = 10_000)
 }
 
 // Control characters, invisible fillers and characters that reverse the reading direction: a name must look like what it is
-// (S28). U+200C and U+200D are allowed, since Persian, Indic scripts and emoji use them, but a text must not consist of them
-// alone.
+// (S28). U+200C and U+200D are allowed, since Persian, Indic scripts and emoji use them, but a text must not consist only of them.
 const DECEPTIVE =
   /[\p{Cc}\u{ad}\u{61c}\u{115f}\u{1160}\u{180e}\u{200b}\u{200e}\u{200f}\u{202a}-\u{202e}\u{2060}-\u{206f}\u{2800}\u{3164}\u{feff}\u{ffa0}\u{e0000}-\u{e007f}]/gu;
 const VISIBLE = /[\p{L}\p{N}\p{P}\p{S}]/u;

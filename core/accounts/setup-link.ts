@@ -9,26 +9,26 @@ import { hashPassword } from "./passwords/password-hash.ts";
 import { type StartedSiteSession, startSiteSession } from "./sessions/start-site-session.ts";
 import { insertUser, type NewUserInput, parseNewUser } from "./users/create-user.ts";
 
-/** With less time left than this, a link is replaced. */
-const LEFT_MS = 24 * 60 * 60_000;
+/** A link with less time left is replaced. */
+const LEAST_LEFT_MS = 24 * 60 * 60_000;
 
 /**
- * The link that creates the first operator, while there is none. Each web process that starts prints the same one, on whatever machine, so
- * that a start never ends the link that another has printed.
+ * The link that creates the first operator, while there is none. Every web process prints the same link when it starts, so that
+ * no start invalidates a link that another has printed.
  * @returns the URL to print, or undefined if there is an operator
  */
 export async function ensureSetupLink(): Promise<string | undefined> {
   return db().$transaction(async (tx) => {
     await tx.$executeRaw`SELECT pg_advisory_xact_lock(hashtextextended('operator-setup', 0))`;
     if (await hasOperator(tx)) return undefined;
-    const token = (await findPrinted(tx)) ?? (await issueToken(tx));
+    const token = (await findPrintedToken(tx)) ?? (await issueToken(tx));
     return `${env().ORIGIN}/setup/${token}`;
   });
 }
 
-async function findPrinted(tx: Db): Promise<string | undefined> {
+async function findPrintedToken(tx: Db): Promise<string | undefined> {
   const found = await tx.oneTimeToken.findFirst({
-    where: { purpose: "operator-setup", usedAt: null, expiresAt: { gt: new Date(Date.now() + LEFT_MS) } },
+    where: { purpose: "operator-setup", usedAt: null, expiresAt: { gt: new Date(Date.now() + LEAST_LEFT_MS) } },
   });
   const { sealed } = (found?.data ?? {}) as Partial<OneTimeTokenData["operator-setup"]>;
   if (sealed === undefined) return undefined;
@@ -52,7 +52,7 @@ export async function isSetupLink(token: string): Promise<boolean> {
 }
 
 /**
- * Creates the operator and signs them in. Their email address counts as verified: whoever reads the machine's terminal is
+ * Creates the operator and signs them in. Their email address counts as verified: anyone who can read the machine's terminal is
  * trusted, and mail may not be set up yet.
  * @throws ServiceError `gone`, `invalid_request`, `conflict`; after the last two the link still works
  */

@@ -62,12 +62,12 @@ describe("e-mail addresses", () => {
     expect(parseEmailAddress(typed)).toEqual({ address, canonical });
   });
 
-  test("S91 dots and tags are the provider's affair: other spellings are other addresses", () => {
+  test("S91 dots and tags are not folded: other spellings are other addresses", () => {
     expect(parseEmailAddress("a.b@example.com").canonical).not.toBe(parseEmailAddress("ab@example.com").canonical);
     expect(parseEmailAddress("a+x@example.com").canonical).not.toBe(parseEmailAddress("a@example.com").canonical);
   });
 
-  test("letters whose lower case is another's are refused before the @ (a reset link must not reach a look-alike)", () => {
+  test("messages whose lower case is another's are refused before the @ (a reset link must not reach a look-alike)", () => {
     expect("\u212a".toLowerCase()).toBe("k");
     expect(readEmailAddress("mi\u212ae@example.com")).toBeUndefined();
   });

@@ -31,7 +31,9 @@ export async function consumeThrottle(key: string, { limit, windowSeconds }: Thr
 function tooMany(key: string, seconds: number): ServiceError {
   log().info({ throttle: key.slice(0, key.indexOf(":")) }, "too many attempts");
   const retryAfterSeconds = Math.max(1, Math.ceil(seconds));
-  return new ServiceError("rate_limited", `Too many attempts. Try again in ${spoken(retryAfterSeconds)}.`, { retryAfterSeconds });
+  return new ServiceError("rate_limited", `Too many attempts. Try again in ${inWords(retryAfterSeconds)}.`, {
+    retryAfterSeconds,
+  });
 }
 
 /** How many blocks a limit has. */
@@ -41,9 +43,9 @@ type Block = { left: number; isLast: boolean; endsAt: number };
 const blocks = new Map<string, Promise<Block>>();
 
 /**
- * As `consumeThrottle`, for limits of very many requests: a process counts a hundredth of the limit ahead, so that few requests cause a
- * write. Never more than the limit pass; a part that a process counted ahead and did not use is lost.
- * @param key of one of few subjects: the latest block of each is kept
+ * As `consumeThrottle`, for limits of very many requests: a process counts a hundredth of the limit in advance, so that few
+ * requests cause a write. The limit is never exceeded; attempts that a process counted in advance and did not use are lost.
+ * @param key the number of keys must be small, because each one's latest block is kept in memory
  */
 export async function consumeInBlocks(key: string, limit: ThrottleLimit): Promise<void> {
   for (;;) {
@@ -90,10 +92,10 @@ const countAttempts = batched<Attempts, Row>(async (all) => {
       byKey.map(([, [first]]) => first?.windowSeconds ?? 0),
     ],
   };
-  // Deletions of several rows lock them in an order of their own.
+  // A deletion of several rows may lock them in another order.
   const { rows } = await retryDeadlocks(() => pool().query<Row>(statement));
   const left = new Map(rows.map((row) => [row.key, row]));
-  // The last one has the whole count, the first the lowest.
+  // The last attempt gets the whole count, the first the lowest.
   return all
     .toReversed()
     .map(({ key, attempts }) => {
@@ -121,7 +123,7 @@ export async function consumeThrottles(counters: [key: string, limit: ThrottleLi
 
 /**
  * Counts something that happens only if the transaction commits, such as an email.
- * @returns whether it is within the limit. Beyond it, the caller omits it without an error
+ * @returns whether it is within the limit. If not, the caller omits the action without an error
  */
 export async function isWithinThrottle(tx: Db, key: string, { limit, windowSeconds }: ThrottleLimit): Promise<boolean> {
   const [counted] = await tx.$queryRaw<{ count: number }[]>`
@@ -132,7 +134,7 @@ export async function isWithinThrottle(tx: Db, key: string, { limit, windowSecon
   return (counted?.count ?? 0) <= limit;
 }
 
-/** How many entries of one kind are recorded an hour, per /48 of an address or per host, and in total. The caller sets the limit per subject. */
+/** The hourly limits of entries of one kind, for a /48 network or a host, and in total. The caller sets the limit per subject. */
 const HOUR = 60 * 60;
 export const ENTRIES_OF_SOURCE: ThrottleLimit = { limit: 300, windowSeconds: HOUR };
 export const ENTRIES_IN_ALL: ThrottleLimit = { limit: 3_000, windowSeconds: HOUR };
@@ -142,7 +144,7 @@ export const ENTRIES_IN_ALL: ThrottleLimit = { limit: 3_000, windowSeconds: HOUR
  * metadata document. Nobody can delete entries (S144), so their number is limited.
  * @param kind each has its own limits
  * @param subject what the entry is about; `limit` is the number of entries about it in an hour
- * @param ip or `host`: where it comes from. Without both, only the subject's own limit counts: for subjects that cannot be invented
+ * @param ip or `host`: the origin. Without either, only the subject's limit counts, for subjects that nobody can make up
  */
 export async function mayRecord(
   kind: string,
@@ -205,7 +207,7 @@ export function throttleKey(kind: string, subject: string): string {
   return `${kind}:${hashToken(subject)}`;
 }
 
-function spoken(seconds: number): string {
+function inWords(seconds: number): string {
   if (seconds <= 90) return `${seconds} ${seconds === 1 ? "second" : "seconds"}`;
   const minutes = Math.ceil(seconds / 60);
   return minutes <= 90 ? `${minutes} minutes` : `${Math.ceil(minutes / 60)} hours`;

@@ -1,25 +1,25 @@
 import { hash } from "node:crypto";
 
-/** The maximum size of an entry's data, whatever was changed: nobody can delete from the log what somebody wrote into it. */
+/** The maximum size of an entry's data, because nobody can delete data from the log. */
 export const DATA_MAX_BYTES = 4_096;
 
 /** How many characters of a text or field name are kept when it is cut, and how many items of a list or object. */
 type Measure = { characters: number; items: number };
 /**
- * Tried in order. An item left out of a list is hidden, such as one redirect URI among fifty others. So texts are shortened first, down to
- * their hash. Then all the redirect URIs that an app may have, old and new, fit.
+ * Tried in order. Leaving out list items could hide an important one, such as a new redirect URI among fifty. So texts are shortened
+ * first, down to their hash: then all the old and new redirect URIs of an app fit.
  */
 const measures: readonly Measure[] = [
   ...[300, 100, 50, 20, 10, 0].map((characters) => ({ characters, items: Number.POSITIVE_INFINITY })),
   ...[50, 10, 0].map((items) => ({ characters: 0, items })),
 ];
-/** For texts at the top level: IDs and names, which say what was changed. */
+/** For texts at the top level: IDs and names, which identify the changed object. */
 const TOP_CHARACTERS = 150;
 
 /**
  * An entry's data as JSON that Postgres can store: without NUL and lone surrogates, which outside names and descriptions may contain. Data
- * that is too large is cut: texts end in a part of their SHA-256, which identifies the text to anyone who has it; lists say how long they
- * were; `cutFromBytes` gives the original total size.
+ * that is too large is cut: texts end in a part of their SHA-256, which identifies the text to anyone who has it; lists end in their
+ * original length; `cutFromBytes` is the original total size.
  */
 export function boundedJson(data: object): string {
   const whole = storableJson(data);

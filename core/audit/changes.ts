@@ -2,8 +2,8 @@ import { isDeepStrictEqual } from "node:util";
 import type { Prisma } from "../generated/prisma/client.ts";
 
 /**
- * What an entry says about a change. For a list: the items added and removed, so that a new redirect URI stands out among many old ones.
- * For all other fields: the old and the new value. Unchanged fields are left out.
+ * The description of a change in an entry. For a list: the items added and removed, so that a new redirect URI stands out among many old
+ * ones. For all other fields: the old and the new value. Unchanged fields are left out.
  */
 export function changesOf<Field extends string>(
   before: Readonly<Partial<Record<Field, unknown>>>,

@@ -10,7 +10,7 @@ type AuditFacts = {
 const FIELD = /\{(\w+)\}/g;
 const VALUE_MAX_CHARACTERS = 200;
 
-/** What an entry says, as the rest of a sentence that begins with its actor. */
+/** An entry in words, as the rest of a sentence that begins with its actor. */
 export function describeAuditEvent(type: string, facts: AuditFacts): string {
   // An entry of an older or newer version.
   if (!isAuditEventType(type)) return type;

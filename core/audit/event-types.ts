@@ -1,18 +1,18 @@
 /**
- * What keeps entries of a kind from filling the log (decision 083). An action that gives or removes access must never be refused because of
- * other entries by the same account. Otherwise whoever holds a stolen session could lock its owner out by changing other things all the
- * time.
+ * How entries of a kind are kept from filling the log (decision 083). An action that gives or removes access must never be refused because
+ * of other entries by the same account. Otherwise somebody with a stolen session could lock its owner out by repeating other changes.
  *
- * - `hour`: counts with its actor's other changes, and is refused beyond their allowance.
- * - `ends`: never refused. It uses up something created under an allowance (a session, a token, a link), and is recorded only then.
- * - `apart`: gives or removes access, and can be repeated. Counts only with its own kind, from one network.
- * - `elsewhere`: never refused. The operation has a throttle, or the service records it about a user.
+ * - `hour`: counts towards its actor's hourly allowance of changes, and is refused beyond it.
+ * - `ends`: never refused. It ends something that was created under an allowance (a session, a token, a link), so its number is limited
+ * too.
+ * - `apart`: gives or removes access, and can be repeated. Has a limit of its own, for each kind and network.
+ * - `elsewhere`: never refused. The operation has its own throttle, or `recordAboutSomebody` limits the entries.
  */
 type Bound = "hour" | "ends" | "apart" | "elsewhere";
 
 type Described = {
   /**
-   * What was done, as the rest of a sentence that begins with the actor. `{subject}` is the user it was done to, `{app}` the OAuth client,
+   * What was done, as the rest of a sentence that begins with the actor. `{subject}` is the affected user, `{app}` the OAuth client,
    * any other word a field of `data`. Text in square brackets is left out if one of its fields is absent.
    */
   did: string;

@@ -13,22 +13,19 @@ export const ENTRIES_WITH_TOKENS_PER_HOUR = 3 * ENTRIES_PER_HOUR;
 export const APART_PER_HOUR = 200;
 /** The hourly limit for a kind that counts apart, from all networks together. */
 export const APART_ANYWHERE_PER_HOUR = 10 * APART_PER_HOUR;
-/**
- * These actions require the password. They have no limit over all networks, because a thief elsewhere could use it to lock the owner out.
- */
-const takePassword: readonly AuditEventType[] = ["user.sign_in", "user.reauthenticate", "user.change_password"];
+/** These actions require the password. A limit over all networks would let a thief elsewhere lock the owner out. */
+const passwordActions: readonly AuditEventType[] = ["user.sign_in", "user.reauthenticate", "user.change_password"];
 
 const hourly = typesBound("hour");
-/** With a token, no action has a separate limit: it locks nobody out, and an account may have 100 tokens. */
+/** For tokens, no kind has a separate limit: reaching the limit locks nobody out, and an account may have 100 tokens. */
 const hourlyWithTokens = [...hourly, ...typesBound("apart")];
 
 /**
  * Refuses a change whose entry would exceed the hourly limit (decision 083): of the account's changes on the pages, or of its changes with
  * the same app or personal token, so that no app can use up its user's allowance.
  *
- * Entries are counted where they are stored, so changes that were rolled back do not count, and nothing is locked: concurrent changes can
- * each be the last one allowed. Entries of one transaction count as one: all of it was allowed when it began, or none. `created_at` is its
- * beginning, in milliseconds.
+ * Entries are counted where they are stored, so changes that were rolled back do not count. Nothing is locked: concurrent changes may
+ * together exceed the limit. Entries of the current transaction do not count: `created_at` is its beginning, in milliseconds.
  * @throws ServiceError `rate_limited`
  */
 export async function requireAllowance(db: Db, actorId: string, type: AuditEventType, from?: RequestOrigin): Promise<void> {
@@ -46,7 +43,7 @@ export async function requireAllowance(db: Db, actorId: string, type: AuditEvent
 
 /** For each limit that is reached: the time of the entry that must be an hour old before there is room again. SQL NULL for other limits. */
 function limitsOf(actorId: string, type: AuditEventType, { ip, token }: Partial<RequestOrigin> = {}): Prisma.Sql[] {
-  // All conditions are in the WHERE: entries that do not count must not push out those that do.
+  // All conditions are in the WHERE, so that OFFSET skips only entries that count.
   const nth = (limit: number, types: readonly AuditEventType[], isCounted: Prisma.Sql): Prisma.Sql => Prisma.sql`(
     SELECT created_at FROM audit_event
     WHERE actor_id = ${actorId} AND created_at > now() - interval '1 hour' AND created_at < date_trunc('milliseconds', now())
@@ -65,12 +62,12 @@ function limitsOf(actorId: string, type: AuditEventType, { ip, token }: Partial<
   const onPages = Prisma.sql`token IS NULL`;
   if (auditEventTypes[type].bound === "hour") return [nth(ENTRIES_PER_HOUR, hourly, onPages)];
   const inNetwork = nth(APART_PER_HOUR, [type], Prisma.sql`${onPages} AND ${isOfNetwork(ip)}`);
-  return takePassword.includes(type) ? [inNetwork] : [inNetwork, nth(APART_ANYWHERE_PER_HOUR, [type], onPages)];
+  return passwordActions.includes(type) ? [inNetwork] : [inNetwork, nth(APART_ANYWHERE_PER_HOUR, [type], onPages)];
 }
 
 /** From the same IPv4 address, or the same IPv6 /48, which one customer may have, so that nobody elsewhere can use up this limit. */
 function isOfNetwork(ip: string | null | undefined): Prisma.Sql {
-  // A link-local address has its interface after a percent sign.
+  // A link-local address ends in a percent sign and its interface.
   const [address = ""] = ip?.split("%") ?? [];
   const family = isIP(address);
   if (family === 0) return Prisma.sql`ip IS NULL`;

@@ -4,17 +4,17 @@ import { log } from "../log.ts";
 import { type NewAuditEvent, recordAuditEvent } from "./record-audit-event.ts";
 
 /**
- * Entries of one kind per hour for one user or organization: for one app, and for all apps. So one app cannot use up the limit of the
- * others.
+ * Entries of one kind per hour about one user or organization, with one app and with all apps, so that one app cannot use up the limit of
+ * the others.
  */
 export const ENTRIES_ABOUT_IN_APP = 20;
 export const ENTRIES_ABOUT = 200;
 
 /**
- * Records something that the service does to a user, or to an organization if it concerns no user: revoking, refusing. It happens even if
- * it is not recorded. Users can cause it again and again with an app of their own, and no allowance limits them (S144), so beyond these
- * limits it is only in the service's log. If another user did it, it counts for that user. If it counted for the affected user, they could
- * fill their own limit in one organization and so stay out of another one's log.
+ * Records an action of the service that affects a user, or else an organization, such as a revocation or a refusal. The action happens
+ * even if it is not recorded. Users can cause it again and again with an app of their own, and no allowance limits them (S144), so beyond
+ * these limits it is only in the service's log. If another user caused it, it counts for that user. Otherwise the affected users could
+ * use up their own limit in one organization, and so stay out of another one's log.
  * @returns whether the audit log has it
  */
 export async function recordAboutSomebody(

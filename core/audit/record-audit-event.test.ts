@@ -113,7 +113,7 @@ describe("S116 the audit log", () => {
       );
       const busy = await someoneWith();
       for (const each of free) await record(busy, each);
-      await recordAuditEvent(db(), { type: "repo.update_settings", actorId: busy, isTakingAway: true });
+      await recordAuditEvent(db(), { type: "repo.update_settings", actorId: busy, isRemoval: true });
       await expect(record(busy, "repo.update_settings")).rejects.toMatchObject(limited);
       const restless = newId();
       for (const each of free) await someoneWith({ of: each, count: 30, actorId: restless });

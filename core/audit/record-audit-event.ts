@@ -13,22 +13,22 @@ export type NewAuditEvent = {
   actor?: { kind: string; userId?: string; clientId?: string | null };
   /** The user who did it, where there is no `actor`; absent for the system and the operator's command. */
   actorId?: string | null;
-  /** The organization whose administrators may read it. */
+  /** The organization whose administrators may read the entry. */
   orgId?: string | null;
   /** Instead of `orgId`: the owner of the affected object, which may be an organization. */
   owner?: { kind: string; id: string } | undefined;
-  /** The app that it was about; otherwise the one through which the actor acted. */
+  /** The affected app; otherwise the one through which the actor acted. */
   clientId?: string | null;
-  /** The user to whom it was done. */
+  /** The affected user. */
   subjectId?: string | null;
   /** What changed; never a secret. Large data is cut (bounded-json.ts). */
   data?: Prisma.InputJsonObject;
   from?: RequestOrigin;
   /**
-   * For a kind that goes both ways: this change removes something, such as a role or public visibility. It is never refused because of
-   * other entries (event-types.ts, `Bound`): it requires a change in the other direction first, which counts.
+   * For a kind that can both give and remove something, such as a role or public visibility: this change removes it. It is never refused
+   * because of other entries (event-types.ts, `Bound`), since only a counted change could give it again.
    */
-  isTakingAway?: boolean;
+  isRemoval?: boolean;
 };
 
 const USER_AGENT_MAX_CHARACTERS = 512;
@@ -40,11 +40,11 @@ const USER_AGENT_MAX_CHARACTERS = 512;
  * @throws ServiceError `rate_limited` when the kind's hourly limit is reached: then the change does not happen
  */
 export async function recordAuditEvent(db: Db, event: NewAuditEvent): Promise<void> {
-  const { type, actor, owner, subjectId = null, data = {}, from, isTakingAway } = event;
+  const { type, actor, owner, subjectId = null, data = {}, from, isRemoval } = event;
   const orgId = event.orgId ?? (owner?.kind === "organization" ? owner.id : null);
   const userId = event.actorId ?? actor?.userId ?? null;
   const clientId = event.clientId ?? actor?.clientId ?? null;
-  if (userId && !isTakingAway) await requireAllowance(db, userId, type, from);
+  if (userId && !isRemoval) await requireAllowance(db, userId, type, from);
   const token = from?.token ? storableJson(from.token) : null;
   // Raw SQL: the ORM costs about three times as much.
   await db.$executeRaw`

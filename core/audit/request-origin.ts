@@ -1,4 +1,4 @@
-/** The token that a request came with, as its holder and their administrators can recognize it; never the token itself. */
+/** The token of a request, described so that its holder and their administrators recognize it; never the token itself. */
 export type AuditToken = {
   /** A personal access token, an app's token, an exchanged token, or a CI job's. */
   type: "personal" | "oauth" | "exchanged" | "ci";
@@ -8,12 +8,12 @@ export type AuditToken = {
   clientId?: string;
   /** The name that its owner gave it; for a CI job's token, the run. */
   name?: string;
-  /** The most that it may do. */
+  /** The highest role that it may use. */
   role?: "read" | "write";
   last4?: string;
 };
 
-/** Where a request came from, as seen by the outermost door; both null for the operator's command and for timers. */
+/** Where a request came from, as seen by the outermost door; address and user agent are null for the operator's command and for timers. */
 export type RequestOrigin = {
   ip: string | null;
   userAgent: string | null;

@@ -1,7 +1,7 @@
 import { db, pool } from "../db.ts";
 import { newOrderedId } from "../ids.ts";
 
-/** For how many days the log's contents are kept by default: a year, plus some time for reviewing that year. */
+/** The default retention of the log's contents, in days: a year, plus some time for reviewing that year. */
 const DEFAULT_KEEP_DAYS = 400;
 /** The minimum for every installation. The database enforces it too (`expire_audit_events`). */
 export const LEAST_KEEP_DAYS = 90;
@@ -14,7 +14,7 @@ export type AuditRetention = {
   keepDays: number | null;
 };
 
-/** Reads for how long the log is kept, as an operator set it. */
+/** Reads the retention that an operator set, or the default. */
 export async function readAuditRetention(): Promise<AuditRetention> {
   const row = await db().setting.findUnique({ where: { key: RETENTION_KEY } });
   const keepDays = (row?.value as { keepDays?: unknown } | undefined)?.keepDays;

@@ -1,7 +1,7 @@
-/** A backup or a restore cannot go on; the message is for the operator's terminal, and says what to do. */
+/** A backup or a restore cannot continue; the message is for the operator's terminal, and says what to do. */
 export class BackupError extends Error {
   override name = "BackupError";
 }
 
 /** There is no backup at a place yet. */
-export class NothingThere extends BackupError {}
+export class NoBackupYet extends BackupError {}

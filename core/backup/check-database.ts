@@ -22,14 +22,14 @@ export function requireSecretKey({ secretKeys }: Manifest): void {
 
 export type DatabaseCheck = {
   rows: number;
-  /** Stored secrets, and how many of them no key of this process decrypts. */
+  /** The number of stored secrets, and of those that no key of this process decrypts. */
   secrets: number;
   unreadable: number;
   /** Locations of large files in local storage. */
   largeFiles: Set<string>;
 };
 
-/** Reads a whole dump: counts rows, decrypts what is sealed, and collects the large files that rows refer to. */
+/** Reads a whole dump: counts rows, decrypts sealed values, and collects the large files that rows refer to. */
 export async function checkDatabase(
   parts: AsyncIterable<DumpPart>,
   expected: Readonly<Record<string, number>>,

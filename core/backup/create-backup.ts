@@ -15,18 +15,18 @@ import { readAllRefs } from "./refs.ts";
 import { forget, listSnapshots, openRepository, type Saved, saveDirectories, saveStream } from "./restic.ts";
 
 type Options = {
-  /** A directory, `s3://bucket/prefix`, or a place that restic knows. */
+  /** A directory, `s3://bucket/prefix`, or another place that restic supports. */
   to: string;
   /** How many backups to keep there; all unless given. */
   keep?: number | undefined;
   signal?: AbortSignal;
-  /** What it does now, for a terminal. */
+  /** Is given each step, for a terminal. */
   report?: (step: string) => void;
 };
 
 export type CreatedBackup = { id: string; manifest: Manifest; bytes: number; addedBytes: number; removed: number };
 
-/** What is copied of DATA_DIR, if it exists. */
+/** The directories of DATA_DIR that are copied, if they exist. */
 const DIRECTORIES = ["repositories", "lfs/objects"];
 /**
  * Refs are stored separately, before the objects. Indexes over packs might not match the packs that are copied, and git creates them again.
@@ -45,9 +45,10 @@ const EXCLUDED = [
 const COPIES_MAX = 4;
 
 /**
- * Backs up the installation while the service runs, and only what the place does not have yet. It takes a snapshot of the database first,
- * then refs, then the objects that they lead to, so it contains everything that was confirmed before it started. Git's and our own garbage
- * collection wait. The manifest is stored last: without it, a backup does not count. The next run continues with what it has stored.
+ * Backs up the installation while the service runs; data that the place already has is not copied again. It takes a snapshot of the
+ * database first, then refs, then the objects that they lead to, so it contains everything that was confirmed before it started. Git's
+ * and our own garbage collection wait. The manifest is stored last: without it, a backup does not count. After an interruption, the next
+ * run reuses the data that was stored.
  * @throws {BackupError}; ServiceError `conflict` while another one runs
  */
 export async function createBackup({ to, keep, signal, report = () => undefined }: Options): Promise<CreatedBackup> {
@@ -121,7 +122,7 @@ async function saveParts(place: BackupPlace, signal: AbortSignal, report: (step:
     });
     report("database");
     const database = await saveStream(place, { name: "database.sql", kind: "database", signal, content: dump.content(rows) });
-    // Vacuum waits for the end of this transaction, and copying files takes long.
+    // An open transaction holds up vacuum, and copying files takes long.
     await dump.close();
     report("repositories and large files");
     const files = await saveFiles(place, signal);
@@ -153,7 +154,7 @@ async function readStored(dump: DatabaseDump): Promise<Pick<Manifest, "auditHead
   return { auditHead: head ?? null, largeFiles: count ?? { local: 0, bucket: 0 } };
 }
 
-/** A file may vanish after its name is read and before its content is. Then all directories are read again. */
+/** A file may disappear between the listing and the reading of its content. Then all directories are read again. */
 async function saveFiles(place: BackupPlace, signal: AbortSignal): Promise<Saved> {
   const { DATA_DIR } = env();
   const names: string[] = [];

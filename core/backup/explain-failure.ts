@@ -1,10 +1,10 @@
-import { BackupError, NothingThere } from "./backup-error.ts";
+import { BackupError, NoBackupYet } from "./backup-error.ts";
 import type { BackupPlace } from "./place.ts";
 
 type Ended = { stderr: string; problem?: NodeJS.ErrnoException | undefined };
 type Explanation = [pattern: RegExp, sentence: (name: string) => string, Kind?: typeof BackupError];
 
-/** What restic says when it fails, and what the operator can do. The first that matches counts. */
+/** Patterns in restic's error output, and what the operator can do. The first one that matches applies. */
 const explanations: readonly Explanation[] = [
   [
     /Access Denied|AccessDenied|InvalidAccessKeyId|SignatureDoesNotMatch|403 Forbidden/,
@@ -20,7 +20,7 @@ const explanations: readonly Explanation[] = [
   [
     /Is there a repository at the following location|unable to open config file/,
     (name) => `There is no backup at ${name}.`,
-    NothingThere,
+    NoBackupYet,
   ],
   [
     /wrong password or no key found/,
@@ -47,9 +47,9 @@ export function explainFailure({ name }: BackupPlace, { stderr, problem }: Ended
   }
   if (problem?.name === "AbortError") return new BackupError("The backup was stopped. Run the command again to continue it.");
   const cause = { cause: problem ?? new Error(stderr.trim()) };
-  const said = stderr.trim().split("\n").slice(-3).join("\n");
+  const output = stderr.trim().split("\n").slice(-3).join("\n");
   const known = explanations.find(([pattern]) => pattern.test(stderr));
-  if (!known) return new BackupError(`restic failed at ${name}: ${said || (problem?.message ?? "it was stopped")}`, cause);
+  if (!known) return new BackupError(`restic failed at ${name}: ${output || (problem?.message ?? "it was stopped")}`, cause);
   const [, sentence, Kind = BackupError] = known;
-  return new Kind(Kind === NothingThere ? sentence(name) : `${sentence(name)}\n${said}`, cause);
+  return new Kind(Kind === NoBackupYet ? sentence(name) : `${sentence(name)}\n${output}`, cause);
 }

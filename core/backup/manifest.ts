@@ -7,21 +7,21 @@ import { listSnapshots, readFile, type Snapshot } from "./restic.ts";
 /** Describes a backup. It is stored last: without a manifest, there is no backup. */
 export type Manifest = {
   format: 1;
-  /** Of the service. */
+  /** The service's version. */
   version: string;
   origin: string;
   startedAt: string;
   finishedAt: string;
-  /** The IDs of the parts, which are hashes of all that is in them. */
+  /** The IDs of the parts, which are hashes of their contents. */
   parts: { database: string; refs: string; files: string };
   migrations: AppliedMigration[];
   /** How many rows each table has. */
   rows: Record<string, number>;
   auditHead: { seq: string; hash: string } | null;
   repositories: number;
-  /** Large files, by where they are stored. Those in a bucket are not in the backup. */
+  /** The number of large files in each kind of storage. Those in a bucket are not in the backup. */
   largeFiles: { local: number; bucket: number };
-  /** IDs of the keys that the service had, the one that encrypts first. They reveal nothing of the keys. */
+  /** IDs of the service's keys, the encrypting one first. They reveal nothing of the keys. */
   secretKeys: string[];
 };
 

@@ -2,18 +2,21 @@ import { isAbsolute, relative, resolve } from "node:path";
 import { childEnvironment, env } from "../env.ts";
 import { BackupError } from "./backup-error.ts";
 
-/** Where backups are kept, as the program restic knows it. */
+/** A place for backups, as the program restic addresses it. */
 export type BackupPlace = {
   /** For messages: without a password. */
   name: string;
   environment: NodeJS.ProcessEnv;
 };
 
-/** Places that restic knows by itself, such as `sftp:backup@host:/keyhook`. Their credentials are in restic's own environment variables. */
-const RESTIC_S_OWN = /^(sftp|rest|rclone|b2|azure|gs|swift):/;
+/**
+ * Places that are passed to restic unchanged, such as `sftp:backup@host:/keyhook`. Their credentials are in restic's environment
+ * variables.
+ */
+const RESTIC_SCHEME = /^(sftp|rest|rclone|b2|azure|gs|swift):/;
 
 /**
- * @param text a directory, `s3://bucket/prefix`, or a repository in restic's own words
+ * @param text a directory, `s3://bucket/prefix`, or a repository in restic's own notation
  * @throws {BackupError} without a password, or for a directory that would be lost with the service's data
  */
 export function openPlace(text: string): BackupPlace {
@@ -31,7 +34,7 @@ export function openPlace(text: string): BackupPlace {
       RESTIC_REPOSITORY: repository,
       RESTIC_PASSWORD: BACKUP_PASSWORD,
       RESTIC_CACHE_DIR: resolve(DATA_DIR, "backup-cache"),
-      // Once a minute: each report is a line to read.
+      // Once a minute, since each report is a line of output.
       RESTIC_PROGRESS_FPS: "0.0167",
       ...(isS3 && {
         AWS_ACCESS_KEY_ID: BACKUP_S3_ACCESS_KEY_ID,
@@ -43,7 +46,7 @@ export function openPlace(text: string): BackupPlace {
 }
 
 function repositoryOf(text: string): { repository: string; isS3: boolean } {
-  if (RESTIC_S_OWN.test(text)) return { repository: text, isS3: false };
+  if (RESTIC_SCHEME.test(text)) return { repository: text, isS3: false };
   const [, bucket, prefix = ""] = /^s3:\/\/([^/]+)(\/.*)?$/.exec(text) ?? [];
   if (bucket) {
     const { BACKUP_S3_ENDPOINT, BACKUP_S3_REGION, BACKUP_S3_ACCESS_KEY_ID, BACKUP_S3_SECRET_ACCESS_KEY } = env();

@@ -9,7 +9,7 @@ const AT_ONCE = 4;
 
 /**
  * The refs of repositories, as lines. Git reads them, since a copy of the files could miss one that is moved into `packed-refs` meanwhile.
- * They have to be read before objects are copied, so that the copy has every object that they lead to.
+ * Refs must be read before objects are copied, so that the copy has every object that they reach.
  * @param read counts the repositories
  */
 export async function* readAllRefs(repoIds: readonly string[], read: () => void): AsyncGenerator<Buffer, void, undefined> {
@@ -24,7 +24,7 @@ export async function* readAllRefs(repoIds: readonly string[], read: () => void)
   }
 }
 
-/** Nothing for a repository without a directory, which nobody has pushed to. */
+/** Undefined for a repository without a directory: nobody has pushed to it. */
 async function refLines(id: string): Promise<string | undefined> {
   const path = repositoryPath(id);
   const isThere = await access(join(path, "HEAD")).then(
@@ -38,7 +38,7 @@ async function refLines(id: string): Promise<string | undefined> {
 
 export type RepositoryRefs = { id: string; refs: { name: string; sha: string }[] };
 
-/** Reads those lines again. */
+/** Parses the lines of `readAllRefs`. */
 export async function* parseAllRefs(source: AsyncIterable<Uint8Array>): AsyncGenerator<RepositoryRefs, void, undefined> {
   let current: RepositoryRefs | undefined;
   for await (const line of createInterface({ input: Readable.from(source) })) {

@@ -4,32 +4,32 @@ import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
 import { text } from "node:stream/consumers";
 import { pipeline } from "node:stream/promises";
-import { BackupError, NothingThere } from "./backup-error.ts";
+import { BackupError, NoBackupYet } from "./backup-error.ts";
 import { explainFailure } from "./explain-failure.ts";
 import type { BackupPlace } from "./place.ts";
 
-/** One part of a backup. Its ID is a hash that covers all that is in it. */
+/** One part of a backup. Its ID is a hash of its content. */
 export type Snapshot = { id: string; time: string };
 
 export type Saved = { snapshotId: string; bytes: number; addedBytes: number; files: number };
 
 /** The tag of our snapshots: a place may also contain others. */
 const TAG = "keyhook";
-/** Some files could not be read, and are not in the snapshot. */
+/** Restic's exit status if some files could not be read and are not in the snapshot. */
 const INCOMPLETE = 3;
 const STDERR_MAX_CHARACTERS = 8_000;
 
-/** Creates the place unless it exists; otherwise checks the password, and removes locks that killed runs have left. */
+/** Checks the password and removes the locks of killed runs; creates the repository if there is none. */
 export async function openRepository(place: BackupPlace, { mayCreate }: { mayCreate: boolean }): Promise<void> {
   try {
     await run(place, ["unlock", "--quiet"]);
   } catch (error) {
-    if (!mayCreate || !(error instanceof NothingThere)) throw error;
+    if (!mayCreate || !(error instanceof NoBackupYet)) throw error;
     await run(place, ["init", "--quiet"]);
   }
 }
 
-/** Stores a stream as one file. If it breaks off, nothing of it is stored. */
+/** Stores a stream as one file; nothing if the stream fails. */
 export async function saveStream(
   place: BackupPlace,
   {
@@ -45,7 +45,7 @@ export async function saveStream(
   try {
     await pipeline(content, child.stdin as NodeJS.WritableStream);
   } catch (error) {
-    // The end of its input would look to restic like the end of the file.
+    // Otherwise restic would take the end of its input for the end of the file.
     child.kill("SIGKILL");
     // Restic ended first, and its own message says why.
     if (["EPIPE", "ERR_STREAM_PREMATURE_CLOSE"].includes((error as NodeJS.ErrnoException).code ?? "")) await ended;
@@ -86,7 +86,7 @@ export async function listSnapshots(place: BackupPlace, kind?: string): Promise<
   return ((JSON.parse(output) ?? []) as Snapshot[]).sort((a, b) => a.time.localeCompare(b.time));
 }
 
-/** Reads a file of a snapshot. Reading fails if it is not what was stored. */
+/** Reads a file of a snapshot, and fails if the content has changed. */
 export async function* readFile(place: BackupPlace, snapshotId: string, path: string): AsyncGenerator<Buffer, void, undefined> {
   const child = start(place, ["dump", snapshotId, path]);
   child.stdin?.end();
@@ -119,12 +119,12 @@ export async function restoreDirectories(place: BackupPlace, snapshotId: string,
   await run(place, ["restore", snapshotId, "--target", target]);
 }
 
-/** Deletes snapshots, and what no other one needs. */
+/** Deletes snapshots, and the data that no other snapshot uses. */
 export async function forget(place: BackupPlace, snapshotIds: readonly string[]): Promise<void> {
   if (snapshotIds.length > 0) await run(place, ["forget", "--quiet", "--prune", ...snapshotIds]);
 }
 
-/** @param isComplete reads all data; otherwise only whether everything is there */
+/** @param isComplete reads all data; otherwise it only checks that nothing is missing */
 export async function check(place: BackupPlace, { isComplete }: { isComplete: boolean }): Promise<void> {
   await run(place, ["check", ...(isComplete ? ["--read-data"] : [])]);
 }

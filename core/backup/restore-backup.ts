@@ -31,8 +31,8 @@ export type RestoredBackup = { id: string; manifest: Manifest; leftOut: string[]
 const CONTENTS = ["repositories", "lfs", "outbox"];
 
 /**
- * Restores a backup into an installation without data. The database is committed last: if the restore is interrupted, the service does not
- * find half of it, and the command can run again.
+ * Restores a backup into an installation without data. The database is committed last: if the restore is interrupted, the service does
+ * not find a partial database, and the command can run again.
  * @throws {BackupError}, {SettingsError} or {DatabaseCopyError}, with a message for the operator's terminal
  */
 export async function restoreBackup({ from, id, report = () => undefined }: Options): Promise<RestoredBackup> {

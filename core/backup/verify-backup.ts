@@ -19,9 +19,9 @@ export type BackupCheck = {
   id: string;
   manifest: Manifest;
   database: Omit<DatabaseCheck, "largeFiles">;
-  /** Large files to which the database refers, and which are not in the backup. */
+  /** Large files to which the database refers, but which are not in the backup. */
   missingFiles: string[];
-  /** Repositories with refs, and without objects. */
+  /** Repositories that have refs but no objects. */
   missingRepositories: string[];
 };
 

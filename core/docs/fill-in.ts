@@ -1,4 +1,4 @@
-/** The values that replace a guide's placeholders: the file is readable as it is, and filled in where it is shown or run. */
+/** The values that replace a guide's placeholders when it is shown or run; the file itself is readable as it is. */
 export type Filling = Readonly<{
   /** The service's own origin, without a trailing slash. */
   origin: string;
@@ -54,7 +54,7 @@ export function fillInProse(text: string, { origin, brand }: Filling): string {
   return text.replace(ORIGIN, () => origin).replace(BRAND, () => brand);
 }
 
-/** Whether one of the reader's apps would change anything. */
-export function namesAnApp(markdown: string): boolean {
+/** Whether a guide has placeholders for one of the reader's apps. */
+export function mentionsApp(markdown: string): boolean {
   return markdown.includes(PLACEHOLDER_CLIENT_ID);
 }

@@ -6,9 +6,9 @@ export type Guide = Readonly<{
   path: string;
   /** Its name in the navigation; the page's title is the file's own first heading. */
   label: string;
-  /** What its reader has, in the words of the index: "a site or an app". */
+  /** The reader's starting point, as in the index: "A site or an app". */
   has: string;
-  /** What to use, in one line. */
+  /** The recommended mechanism, in one line. */
   use: string;
 }>;
 

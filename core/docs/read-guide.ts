@@ -4,7 +4,7 @@ import type { Filling } from "./fill-in.ts";
 import { type Guide, type GuideSection, guideSections, guides } from "./guides.ts";
 import { type RenderedGuide, renderGuide } from "./render-guide.ts";
 
-/** Pages without one of the reader's apps are the same for everybody. */
+/** Only pages that are the same for everybody are cached: those without one of the reader's apps. */
 const KEPT_MAX = 100;
 const kept = new Map<string, RenderedGuide>();
 
@@ -21,7 +21,7 @@ export async function readGuide(slug: string): Promise<(Guide & { markdown: stri
 }
 
 /** Renders a guide. Pages filled in for one reader's app are not cached. */
-export function layOutGuide({ path, markdown }: { path: string; markdown: string }, filling: Filling): RenderedGuide {
+export function renderCachedGuide({ path, markdown }: { path: string; markdown: string }, filling: Filling): RenderedGuide {
   if (filling.app) return renderGuide(markdown, path, filling);
   const key = JSON.stringify([path, markdown.length, markdown, filling]);
   const known = kept.get(key);

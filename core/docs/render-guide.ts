@@ -21,7 +21,7 @@ export type RenderedGuide = Readonly<{
 
 /**
  * Renders one of the project's own guides as a tree of elements, filled in for one reader. Its text is ours and needs no sanitizer (others'
- * texts go through core/hub/markdown); raw HTML, which is comments for the snippet runner, is left out.
+ * texts go through core/hub/markdown); raw HTML is left out, since it consists of comments for the snippet runner.
  */
 export function renderGuide(markdown: string, path: string, filling: Filling): RenderedGuide {
   const guide = parseGuide(markdown, path, filling);
@@ -38,7 +38,7 @@ export function parseGuide(markdown: string, path: string, filling: Filling): Re
     .use(remarkGfm)
     .use(remarkRehype, { clobberPrefix: "" })
     .use(() => (tree: Root) => fill(tree, filling))
-    .use(() => (tree: Root) => leadLinks(tree, path))
+    .use(() => (tree: Root) => rewriteLinks(tree, path))
     .use(rehypeSlug);
   const tree = processor.runSync(processor.parse(markdown)) as Root;
   const top = tree.children.find((node): node is Element => node.type === "element" && node.tagName === "h1");
@@ -63,19 +63,19 @@ function fill(parent: Root | Element, filling: Filling, isCode = false): void {
   }
 }
 
-function leadLinks(tree: Root, path: string): void {
+function rewriteLinks(tree: Root, path: string): void {
   for (const element of elementsOf(tree)) {
     const { href } = element.properties;
     if (element.tagName !== "a" || typeof href !== "string") continue;
     const address = guideAddress(href, path);
-    if (address.kind === "source") nameSource(element, address.path);
+    if (address.kind === "source") showSourcePath(element, address.path);
     else element.properties.href = address.href;
     if (address.kind === "elsewhere") element.properties.rel = ["noopener"];
   }
 }
 
-/** Files that only readers with the source code have: named, not linked. */
-function nameSource(element: Element, path: string): void {
+/** Shows the path of a file, instead of a link, if only the source code contains it. */
+function showSourcePath(element: Element, path: string): void {
   const isNamed = textOf(element).includes(path);
   const where: Text = { type: "text", value: `${path} in the source` };
   element.tagName = "span";

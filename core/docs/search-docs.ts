@@ -27,7 +27,7 @@ let kept: Promise<DocsSection[]> | undefined;
 
 /**
  * Searches the text of the guides and of the API reference, without regard to letter case and inflection.
- * @param others pages that are neither
+ * @param others sections of other pages
  * @returns the sections that have all words, the best first
  */
 export async function searchDocs(search: string, filling: Filling, others: readonly DocsSection[]): Promise<DocsResult[]> {
@@ -47,14 +47,14 @@ export async function searchDocs(search: string, filling: Filling, others: reado
     .map(({ section: { text, ...section } }) => ({ ...section, excerpt: excerptOf(text, patterns) }));
 }
 
-/** `verify` also finds "verifies" and "verification", `tokens` also "token": a word from its beginning, without its ending. */
+/** Matches the beginning of a word, without its ending: `verify` also finds "verifies" and "verification", `tokens` also "token". */
 function patternOf(word: string): string {
   const stem = word.replace(/(?<=..)(?:y|ies|ied|ying|ication)$/, "");
   const rest = stem === word ? word.replace(/(?<=...)(?:e|es|ed|ing|s)$/, "") : `${stem}(?:y|ie[sd]|ication)`;
   return `(?<![\\p{L}\\p{N}])${rest}`;
 }
 
-/** Zero unless all words are there. A word in a heading counts more than one in the text. */
+/** Zero unless all words occur. A word in a heading counts more than one in the text. */
 function scoreOf({ page, heading = "", text }: DocsSection, patterns: readonly string[]): number {
   const scores = patterns.map((pattern) => {
     const count = (of: string) => of.match(new RegExp(pattern, "giu"))?.length ?? 0;

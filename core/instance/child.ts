@@ -12,7 +12,7 @@ export type Child = {
   exited: Promise<Exit>;
   /** Settles with the child's first message, when it is ready; rejects when it ends before. */
   ready: Promise<unknown>;
-  /** The time of its last message, in milliseconds of the epoch: the first one, then one every few seconds (`reportAlive`). */
+  /** The time of its last message, in milliseconds since 1970. After the first, there is one every few seconds (`reportAlive`). */
   heardAt(): number;
   /** Asks it to end, kills it after 7 seconds, and returns once it is gone. */
   stop(): Promise<void>;
@@ -33,9 +33,9 @@ const ROOT = join(import.meta.dirname, "../..");
 const STOP_MS = 7_000;
 
 /**
- * Credentials of the role that owns the database and could change the audit log (S116), and those of backups. Processes that answer
- * requests get none of them: they are set to empty, so that no .env file restores them. POSTGRES_PASSWORD is the owner's in compose.yaml,
- * and in a .env beside it.
+ * Credentials of the role that owns the database and could change the audit log (S116), and of backups. Processes that answer requests
+ * must not have them: they are set to empty, so that no .env file restores them. In compose.yaml and its .env, POSTGRES_PASSWORD is the
+ * owner's.
  */
 const OPERATORS_SECRETS = {
   DATABASE_OWNER_URL: "",
@@ -71,7 +71,7 @@ export function startChild(file: string, args: readonly string[] = [], environme
     });
     void exited.then((exit) => reject(new ChildFailed(file, exit)));
   });
-  ready.catch(() => undefined); // whoever awaits it gets the error
+  ready.catch(() => undefined); // callers that await it get the error
   return {
     exited,
     ready,

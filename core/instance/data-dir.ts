@@ -9,7 +9,8 @@ import type { EmbeddedUrls } from "../postgres/embedded.ts";
 /** DATA_DIR, created if it does not exist. */
 export function dataDir(): string {
   const { DATA_DIR } = env();
-  // If we are root, the database runs as another user, who must be able to traverse it; its contents have restrictive modes of their own.
+  // If this process is root, the database runs as another user, who must be able to traverse the directory; its contents have restrictive
+  // modes.
   const mode = process.getuid?.() === 0 ? 0o711 : 0o700;
   try {
     mkdirSync(DATA_DIR, { recursive: true, mode });
@@ -19,7 +20,7 @@ export function dataDir(): string {
   return DATA_DIR;
 }
 
-/** Settings that an installation with an embedded database finds out at run time: its URL, and the key that it generated. */
+/** Settings that an installation with an embedded database only knows at run time: its URLs, and the generated key. */
 export function embeddedSettings(dataDir: string, { url, ownerUrl }: EmbeddedUrls): Partial<Record<keyof Env, string>> {
   const previous = previousKeyFile(dataDir);
   return {
@@ -42,11 +43,11 @@ export function provideGeneratedKey(): void {
   });
 }
 
-/** The file with the key that an installation with an embedded database generated, and during a rotation that with its predecessor. */
+/** The file with the key that an installation with an embedded database generated, and the file with the previous key during a rotation. */
 const keyFile = (dataDir: string): string => join(dataDir, "secret-key");
 export const previousKeyFile = (dataDir: string): string => `${keyFile(dataDir)}.previous`;
 
-/** Whether SECRET_KEY is the one that the service generated, and not a setting of the operator's. */
+/** Whether the service generated SECRET_KEY; otherwise the operator set it. */
 export function isKeyGenerated(dataDir: string): boolean {
   return existsSync(keyFile(dataDir)) && keptSecret(keyFile(dataDir)) === env().SECRET_KEY;
 }
@@ -62,7 +63,7 @@ export function replaceKeyFile(dataDir: string): void {
 const movedFile = (dataDir: string) => join(dataDir, "database-moved");
 
 /** Records that the data of this directory's embedded database has moved. */
-export function noteMoved(dataDir: string, to: string): void {
+export function recordMove(dataDir: string, to: string): void {
   const { host, pathname } = new URL(to);
   writeFileSync(movedFile(dataDir), `${new Date().toISOString()} to ${host}${pathname}\n`, { mode: 0o600 });
 }
@@ -87,11 +88,11 @@ type DataDirLock = { release(): void };
 const COMMAND_SECONDS = 60;
 
 /**
- * Locks a data directory for one process. Node has no file locks; SQLite's are the kernel's, which releases them however the process ends,
- * so there are no stale locks to detect.
+ * Locks a data directory for one process. Node has no file locks, but SQLite has. The kernel releases them however the process ends, so
+ * there are no stale locks.
  *
- * @returns undefined if a service holds it and a command asks; the command may then use the service's database.
- * @throws {SettingsError} if a service holds it and a second one asks.
+ * @returns undefined for a command if a service holds the lock; the command may then use the service's database.
+ * @throws {SettingsError} for a second service, or if another command holds the lock for too long
  */
 export async function lockDataDir(dataDir: string, holder: Holder): Promise<DataDirLock | undefined> {
   for (const deadline = Date.now() + COMMAND_SECONDS * 1_000; ; await delay(100)) {

@@ -5,20 +5,20 @@ import { log } from "../log.ts";
 export type Running<Exit> = { exited: Promise<Exit>; stop(): Promise<void> };
 
 export type Kept = {
-  /** Ends it, and starts it again at once, for changed code or settings. */
+  /** Stops it and starts it again at once, for changed code or settings. */
   restart(): Promise<void>;
-  /** Ends it for good. */
+  /** Stops it for good. */
   stop(): Promise<void>;
 };
 
 const FIRST_DELAY_MS = 200;
 const LONGEST_DELAY_MS = 10_000;
-/** A run this long did not crash because of its start. */
+/** A crash after a run this long is not a failure to start. */
 const STEADY_MS = 30_000;
 
 /**
  * Starts something, and restarts it whenever it ends by itself: soon after a steady run, with growing delays if it keeps crashing. A
- * failure of the first start is the caller's to handle.
+ * failure of the first start is thrown to the caller.
  *
  * @param start is given the previous run.
  * @param crashed is called for each unrequested end.

@@ -6,7 +6,7 @@ import { checkTarget, connect, DatabaseCopyError } from "../postgres/copy/check-
 import { copyDatabase, isInUse } from "../postgres/copy/copy-database.ts";
 import { type EmbeddedServer, startEmbedded } from "../postgres/embedded.ts";
 import { databaseUrls, prepareSchema } from "../postgres/prepare-schema.ts";
-import { dataDir, embeddedSettings, lockDataDir, noteMoved, requireNotMoved } from "./data-dir.ts";
+import { dataDir, embeddedSettings, lockDataDir, recordMove, requireNotMoved } from "./data-dir.ts";
 
 export type DatabaseMove = {
   tables: number;
@@ -17,7 +17,7 @@ export type DatabaseMove = {
 };
 
 type Options = {
-  /** The new DATABASE_URL, and DATABASE_OWNER_URL if another role owns it. */
+  /** The new DATABASE_URL; `toOwner` is the new DATABASE_OWNER_URL if another role owns the database. */
   to: string;
   toOwner?: string | undefined;
   /** Whether the embedded database must no longer be started. */
@@ -45,7 +45,7 @@ export async function moveDatabase({ to, toOwner, isMove, copied }: Options): Pr
     await closeConnections();
     if (flaw)
       throw new DatabaseCopyError(`The audit log was not copied completely (${flaw.kind}). Drop the new database and try again.`);
-    if (isMove && source.dataDir !== undefined) noteMoved(source.dataDir, to);
+    if (isMove && source.dataDir !== undefined) recordMove(source.dataDir, to);
     return { tables, rows, auditHead, secretKeyFile: source.secretKeyFile };
   } finally {
     await closeConnections();
@@ -65,14 +65,14 @@ async function requireTarget(ownerUrl: string, url: string): Promise<void> {
 }
 
 type Source = {
-  /** As the owner. */
+  /** The URL of the owner's role. */
   url: string;
   dataDir?: string;
   secretKeyFile: string | undefined;
   close(): Promise<void>;
 };
 
-/** Locks the source so that nobody starts to use it: with the data directory's lock, or else by checking for other sessions. */
+/** Opens the source while the service is stopped: locks the data directory, or checks that the database has no other sessions. */
 async function openSource(): Promise<Source> {
   const { DATABASE_URL, DATABASE_OWNER_URL, SECRET_KEY } = env();
   if (DATABASE_URL) {

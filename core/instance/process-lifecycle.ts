@@ -6,7 +6,7 @@ import { rejectionsSeen } from "../telemetry.ts";
 const STOP_MAX_MS = 6_500;
 
 /**
- * Ends this process on a signal, or when its supervisor ends: a child must not continue alone, holding the port and its claims.
+ * Ends this process on a signal, or when its supervisor ends: a child must not continue alone and keep the port and its claims.
  *
  * @param stop finishes work in progress; after 6.5 seconds the process ends without it.
  */
@@ -30,9 +30,9 @@ export function stopOnSignal(stop: () => Promise<void>): void {
 }
 
 /**
- * A worker handles everybody's mail, deliveries, jobs and Spaces in one process. An unhandled rejection ends one piece of work, and must
- * not affect others: it is logged and counted, and the process continues. An uncaught exception still ends the process, because it may have
- * left something half done (docs/decisions/074-what-holds-a-sandbox.md).
+ * A worker handles everybody's mail, deliveries, jobs and Spaces in one process. An unhandled rejection is logged and counted, and the
+ * process continues: it ends one piece of work and must not affect others. An uncaught exception still ends the process, because it may
+ * have left something half done (docs/decisions/074-what-holds-a-sandbox.md).
  */
 export function surviveRejections(): void {
   process.on("unhandledRejection", (error) => {
@@ -48,7 +48,7 @@ export function surviveRejections(): void {
 const STARTED_MS = 5_000;
 
 /**
- * Frees the memory that only the start needed, for example 80 MB of the web process. V8 frees it only when it needs room, so an idle
+ * Frees the memory that only the start needed, for example 80 MB of the web process. V8 frees memory only when it needs more, so an idle
  * process would keep it.
  */
 export function releaseStartMemory(): void {
@@ -59,7 +59,7 @@ export function releaseStartMemory(): void {
 
 const ALIVE_EVERY_MS = 5_000;
 
-/** Tells the supervisor that this process is ready, and then regularly that its event loop turns (`answerHealth`). */
+/** Tells the supervisor that this process is ready, and then regularly that its event loop is running (`serveHealth`). */
 export function reportAlive(): void {
   process.send?.("ready");
   setInterval(() => process.connected && process.send?.("alive"), ALIVE_EVERY_MS).unref();

@@ -1,4 +1,4 @@
-import { saltUnder } from "../accounts/second-step/recovery-codes.ts";
+import { deriveSalt } from "../accounts/second-step/recovery-codes.ts";
 import { recordAuditEvent } from "../audit/record-audit-event.ts";
 import { derivedKeys, keyIds, open, type SealPurpose, seal } from "../crypto/seal.ts";
 import { db, pool } from "../db.ts";
@@ -18,10 +18,11 @@ export const sealedColumns: Readonly<Record<SealPurpose, readonly SealedColumn[]
   // In `mail.text`, for a week.
   "kept mail": [],
   "recovery codes": [column("recovery_code", "sealed_salt")],
-  // Part of the token itself, which its client keeps. A used token from before the rotation is refused as unknown, and not as stolen.
+  // Part of the token itself, which its client keeps. If a token from before the rotation is reused, it is refused as unknown, not as
+  // stolen.
   "refresh token": [],
   "relay token": [column("relay", "token")],
-  // In `one_time_token.data`, while there is no operator. A start replaces a link that it cannot decrypt.
+  // In `one_time_token.data`, while there is no operator. At a start, a link that cannot be decrypted is replaced.
   "setup link": [],
   "signing keys": [column("signing_key", "private_jwk", "kid")],
   "space variable": [column("space_variable", "value", "repo_id || ' ' || name")],
@@ -40,9 +41,10 @@ type Rotation = {
 };
 
 /**
- * Encrypts everything again that SECRET_KEY_PREVIOUS encrypted, while the service runs. It can be stopped at any time and run again: what
- * is done is skipped, and a value that changes meanwhile keeps its change. Afterwards nothing in the database needs the previous key.
- * @throws ServiceError `conflict` without a previous key that differs, and while a process runs that does not encrypt with the new one
+ * Re-encrypts all values that SECRET_KEY_PREVIOUS encrypted, while the service runs. It can be stopped at any time and run again:
+ * finished values are skipped, and a value that changes meanwhile keeps its change. Afterwards nothing in the database needs the previous
+ * key.
+ * @throws ServiceError `conflict` if there is no different previous key, or while a process does not encrypt with the new key
  */
 export async function rotateSecretKey(): Promise<Rotation> {
   if (!env().SECRET_KEY_PREVIOUS) {
@@ -91,7 +93,7 @@ async function isAnythingUnderPreviousKey(): Promise<boolean> {
 
 type Sealed = { key: string; sealed: Buffer; plain: string };
 
-/** Goes through a column. Yields what the previous key decrypts, and how many values no key does. */
+/** Reads a column in batches: the values that the previous key decrypts, and the number of those that no key decrypts. */
 async function* batches(purpose: SealPurpose, { table, column, key }: SealedColumn) {
   for (let last = ""; ; ) {
     const { rows } = await pool().query<{ key: string; sealed: Buffer }>(
@@ -126,8 +128,8 @@ async function reseal(purpose: SealPurpose, { table, column, key }: SealedColumn
 }
 
 /**
- * Recovery codes from before their salts were stored depend on the key that was in use then. While the processes learn the new key,
- * SECRET_KEY_PREVIOUS is that key and not the old one: salts derived from it would make the codes useless for good.
+ * Recovery codes from before their salts were stored depend on the key that was in use then. In the first step of a rotation,
+ * SECRET_KEY_PREVIOUS is the new key, not the old one: salts derived from it would make the codes useless for good.
  * @throws ServiceError `conflict` if SECRET_KEY_PREVIOUS has encrypted nothing
  */
 async function storeSalts(): Promise<void> {
@@ -141,7 +143,7 @@ async function storeSalts(): Promise<void> {
     const where = { sealedSalt: null };
     const users = await db().recoveryCode.findMany({ where, select: { userId: true }, distinct: ["userId"], take: BATCH });
     for (const { userId } of users) {
-      const sealedSalt = seal("recovery codes", saltUnder(previous, userId).toString("base64"));
+      const sealedSalt = seal("recovery codes", deriveSalt(previous, userId).toString("base64"));
       await db().recoveryCode.updateMany({ where: { userId, sealedSalt: null }, data: { sealedSalt } });
     }
     if (users.length < BATCH) return;
@@ -149,8 +151,8 @@ async function storeSalts(): Promise<void> {
 }
 
 /**
- * Requires that each process encrypts with the new key. A process that only decrypts with it would leave values behind that the old key
- * encrypted.
+ * Requires that each process encrypts with the new key. A process that only decrypts with it would still store values encrypted with the
+ * old key.
  */
 async function requireEveryProcessUsesKey(): Promise<void> {
   const { rows } = await pool().query<{ kind: string; host: string; pid: number }>(

@@ -20,12 +20,12 @@ import { prepareTerminal, reportStep } from "./terminal.ts";
 
 export type ServiceOptions = {
   isDevelopment: boolean;
-  /** Only one of the two processes, on a machine or in a container of its own; both if absent. */
+  /** Runs only this process, for a machine or container of its own; both if absent. */
   only?: ServiceProcess | undefined;
 };
 type ServiceProcess = "web" | "worker";
 
-/** The service ends within ten seconds. The database gets this much of them, after the processes that answer requests. */
+/** The service ends within ten seconds. The database stops last, and gets this many of them. */
 const DATABASE_GRACE_SECONDS = 1;
 const DATABASE_WAIT_SECONDS = 60;
 const ONLY_WITH_DATABASE =
@@ -68,7 +68,7 @@ export async function runService({ isDevelopment, only, stopping }: ServiceOptio
     let setupLink: string | undefined;
     let hasAnnounced = false;
     const startWeb = async () => {
-      // Only the first start prints the setup link. A later one may come while the database is away.
+      // Only the first start prints the setup link: at a later one the database may be unavailable.
       const child = startChild("server.ts", hasAnnounced ? [] : ["--setup-link"], {
         NEXT_SERVER_ACTIONS_ENCRYPTION_KEY: derivedKey("server actions").toString("base64"),
       });
@@ -90,9 +90,9 @@ export async function runService({ isDevelopment, only, stopping }: ServiceOptio
       only ? `The ${only === "web" ? "web process" : "worker"} has started` : "The web process and the worker have started",
     );
 
-    if (isDevelopment && !only) followChanges({ web: children[0] as Kept, worker: children[1] as Kept }, stopping);
+    if (isDevelopment && !only) restartOnChanges({ web: children[0] as Kept, worker: children[1] as Kept }, stopping);
     const { WORKER_HEALTH_PORT } = env();
-    if (only === "worker" && WORKER_HEALTH_PORT) health = await answerHealth(WORKER_HEALTH_PORT, () => worker?.heardAt());
+    if (only === "worker" && WORKER_HEALTH_PORT) health = await serveHealth(WORKER_HEALTH_PORT, () => worker?.heardAt());
     announce(only, setupLink);
     hasAnnounced = true;
     releaseStartMemory();
@@ -105,7 +105,7 @@ export async function runService({ isDevelopment, only, stopping }: ServiceOptio
   }
 }
 
-/** The embedded database. Its URL goes into the settings, from which the children get it when they start. */
+/** Keeps the embedded database running. Children get its URL from the settings when they start. */
 function keepDatabase(directory: string, moved: () => void): Promise<Kept> {
   return keepRunning("database", async (previous?: EmbeddedServer) => {
     const server = await startEmbedded(directory, { preferredPort: previous?.port });
@@ -131,7 +131,7 @@ async function migrateWhenUp(stopping: AbortSignal): Promise<void> {
   }
 }
 
-/** For the operator at the terminal; everything else printed is the log. */
+/** Prints a message for the operator at the terminal; all other output is the log. */
 function announce(only: ServiceProcess | undefined, setupLink: string | undefined): void {
   const { BRAND_NAME, ORIGIN } = env();
   const lines = [`${only === "worker" ? `A worker of ${BRAND_NAME}` : BRAND_NAME} is ready: ${ORIGIN}`];
@@ -148,13 +148,13 @@ async function untilAborted(signal: AbortSignal): Promise<void> {
 const SILENT_MS = 30_000;
 
 /**
- * Health endpoints for a worker that runs alone, since it listens on no port itself: `GET /healthz` while it runs and its event loop turns,
- * `GET /readyz` while its database answers too. The web process answers these itself (server/health.ts).
+ * Health endpoints for a worker that runs alone, since it listens on no port itself:
+ * `GET /healthz` while its event loop is running, `GET /readyz` while its database responds too. The web process has its own (server/health.ts).
  *
  * @param heardAt when the worker last sent a heartbeat
  * @throws {SettingsError} when it cannot listen there
  */
-async function answerHealth(port: number, heardAt: () => number | undefined): Promise<{ stop(): Promise<void> }> {
+async function serveHealth(port: number, heardAt: () => number | undefined): Promise<{ stop(): Promise<void> }> {
   const connections = new pg.Pool({ connectionString: databaseUrl(), max: 1, connectionTimeoutMillis: 2_000 });
   const isAlive = () => Date.now() - (heardAt() ?? 0) < SILENT_MS;
   const server = createServer(async ({ method, url }, res) => {
@@ -186,14 +186,14 @@ function send(res: ServerResponse, status: number, body: Record<string, string>)
 const ROOT = join(import.meta.dirname, "../..");
 const SETTLE_MS = 200;
 
-/** The code that each process runs outside of Next, which watches its own files. */
+/** Each process's code outside of Next, which watches its own files. */
 const sources = {
   web: ["core", "api", "server", "packages"],
   worker: ["core", "worker", "packages"],
 } as const;
 
 /** For `npm run dev`: restarts a process when its code has changed. */
-function followChanges(kept: Record<keyof typeof sources, Kept>, stopping: AbortSignal): void {
+function restartOnChanges(kept: Record<keyof typeof sources, Kept>, stopping: AbortSignal): void {
   for (const [name, folders] of Object.entries(sources) as [keyof typeof sources, readonly string[]][]) {
     let timer: NodeJS.Timeout | undefined;
     for (const folder of folders) {
@@ -201,7 +201,7 @@ function followChanges(kept: Record<keyof typeof sources, Kept>, stopping: Abort
         if (!file || !/\.(ts|json)$/.test(file) || /\.test\.ts$|node_modules/.test(file)) return;
         clearTimeout(timer);
         timer = setTimeout(() => {
-          log().info(`${folder}/${file} changed; starting the ${name} process again`);
+          log().info(`${folder}/${file} changed; restarting the ${name} process`);
           void kept[name].restart();
         }, SETTLE_MS);
       });

@@ -11,10 +11,10 @@ import { queueMail } from "./queue-mail.ts";
 import { closeMailTransport } from "./send-mail.ts";
 
 /** A minimal mail server (RFC 5321): it answers RCPT as told and keeps what it accepts. */
-async function mailServer(answerToRecipient: () => string): Promise<{ url: string; letters: string[] }> {
-  const letters: string[] = [];
+async function mailServer(answerToRecipient: () => string): Promise<{ url: string; messages: string[] }> {
+  const messages: string[] = [];
   const server = createServer((socket) => {
-    let letter: string | undefined;
+    let message: string | undefined;
     let begun = "";
     socket.write("220 test ESMTP\r\n");
     socket.on("error", () => undefined);
@@ -22,16 +22,16 @@ async function mailServer(answerToRecipient: () => string): Promise<{ url: strin
       const lines = (begun + chunk).split("\r\n");
       begun = lines.pop() ?? "";
       for (const line of lines) {
-        if (letter !== undefined) {
-          if (line !== ".") letter += `${line}\n`;
+        if (message !== undefined) {
+          if (line !== ".") message += `${line}\n`;
           else {
-            letters.push(letter);
-            letter = undefined;
+            messages.push(message);
+            message = undefined;
             socket.write("250 kept\r\n");
           }
         } else if (line.startsWith("RCPT")) socket.write(`${answerToRecipient()}\r\n`);
         else if (line === "DATA") {
-          letter = "";
+          message = "";
           socket.write("354 go on\r\n");
         } else if (line === "QUIT") socket.end("221 bye\r\n");
         else socket.write("250 test\r\n");
@@ -43,7 +43,7 @@ async function mailServer(answerToRecipient: () => string): Promise<{ url: strin
   onTestFinished(() => void server.close());
   const url = `smtp://127.0.0.1:${(server.address() as AddressInfo).port}`;
   provideSettings({ SMTP_URL: url });
-  return { url, letters };
+  return { url, messages };
 }
 
 async function deliverDue(): Promise<void> {
@@ -51,7 +51,7 @@ async function deliverDue(): Promise<void> {
   for (const row of rows) await deliverMail(row, claimId);
 }
 
-const letter = { to: "ada@example.com", subject: "Confirm your address", text: "Open http://localhost/verify-email/a-token\n" };
+const message = { to: "ada@example.com", subject: "Confirm your address", text: "Open http://localhost/verify-email/a-token\n" };
 const stored = () => db().mail.findFirstOrThrow();
 // The column stores milliseconds: a rounded now() can be later than the next claim.
 const becomeDue = (later = "-1 second") => pool().query("update mail set due_at = now() + $1::interval", [later]);
@@ -64,11 +64,11 @@ afterEach(async () => {
 
 describe("mail", () => {
   it("is kept when there is no mail server, for the operator's command on any machine", async () => {
-    await queueMail(db(), { ...letter, subject: "Grüße" });
-    await queueMail(db(), { ...letter, to: "mara@example.com" });
+    await queueMail(db(), { ...message, subject: "Grüße" });
+    await queueMail(db(), { ...message, to: "mara@example.com" });
     await deliverDue();
-    expect(await listKeptMail(letter.to)).toMatchObject([{ recipient: letter.to, subject: "Grüße", text: letter.text }]);
-    expect((await listKeptMail()).map(({ recipient }) => recipient)).toEqual(["mara@example.com", letter.to]);
+    expect(await listKeptMail(message.to)).toMatchObject([{ recipient: message.to, subject: "Grüße", text: message.text }]);
+    expect((await listKeptMail()).map(({ recipient }) => recipient)).toEqual(["mara@example.com", message.to]);
     const { text, sentAt, claimId } = await stored();
     expect({ sentAt, claimId }).toEqual({ sentAt: expect.any(Date), claimId: null });
     expect(text, "S55 sealed").not.toContain("a-token");
@@ -76,42 +76,47 @@ describe("mail", () => {
     expect(await db().mail.count({ where: { attempts: 1 } })).toBe(2);
   });
 
-  it("S55 a kept letter whose SECRET_KEY is gone cannot be read", async () => {
-    await queueMail(db(), letter);
+  it("S55 a kept message whose SECRET_KEY is gone cannot be read", async () => {
+    await queueMail(db(), message);
     await deliverDue();
     provideSettings({ SECRET_KEY: "another secret key ".repeat(3) });
     expect(await listKeptMail()).toMatchObject([
-      { subject: letter.subject, text: expect.stringContaining("earlier SECRET_KEY") },
+      { subject: message.subject, text: expect.stringContaining("earlier SECRET_KEY") },
     ]);
   });
 
   it("names its sender and its subject in any language", async () => {
-    const { letters } = await mailServer(() => "250 ok");
-    await queueMail(db(), { ...letter, subject: "Grüße" });
+    const { messages } = await mailServer(() => "250 ok");
+    await queueMail(db(), { ...message, subject: "Grüße" });
     await deliverDue();
-    expect(letters[0]).toContain("To: ada@example.com\n");
-    expect(letters[0]).toContain("From: Keyhook <no-reply@localhost>\n");
-    expect(letters[0]).toContain("Subject: =?UTF-8?Q?Gr=C3=BC=C3=9Fe?=\n");
+    expect(messages[0]).toContain("To: ada@example.com\n");
+    expect(messages[0]).toContain("From: Keyhook <no-reply@localhost>\n");
+    expect(messages[0]).toContain("Subject: =?UTF-8?Q?Gr=C3=BC=C3=9Fe?=\n");
     expect(await listKeptMail()).toEqual([]);
   });
 
-  it("S55 keeps no text of a sent letter, because it may contain a working link", async () => {
-    const { letters } = await mailServer(() => "250 ok");
-    await queueMail(db(), letter);
+  it("S55 keeps no text of a sent message, because it may contain a working link", async () => {
+    const { messages } = await mailServer(() => "250 ok");
+    await queueMail(db(), message);
     await deliverDue();
-    expect(letters).toHaveLength(1);
-    expect(letters[0]).toContain(letter.text.trim());
+    expect(messages).toHaveLength(1);
+    expect(messages[0]).toContain(message.text.trim());
     expect(await stored()).toMatchObject({ text: "", attempts: 1, sentAt: expect.any(Date), failedAt: null, claimId: null });
   });
 
   it("is tried again later when the server is busy, under the same Message-ID", async () => {
     let answer = "451 try later";
-    const { letters } = await mailServer(() => answer);
-    await queueMail(db(), letter);
+    const { messages } = await mailServer(() => answer);
+    await queueMail(db(), message);
     const { createdAt } = await stored();
     await deliverDue();
     const waiting = await stored();
-    expect(waiting).toMatchObject({ sentAt: null, failedAt: null, text: letter.text, lastError: expect.stringContaining("451") });
+    expect(waiting).toMatchObject({
+      sentAt: null,
+      failedAt: null,
+      text: message.text,
+      lastError: expect.stringContaining("451"),
+    });
     expect(waiting.dueAt.getTime() - createdAt.getTime()).toBeGreaterThanOrEqual(15_000);
     // This machine may be so slow that the email is already due.
     await becomeDue("1 hour");
@@ -121,26 +126,26 @@ describe("mail", () => {
     await becomeDue();
     await deliverDue();
     expect(await stored()).toMatchObject({ sentAt: expect.any(Date), attempts: 2 });
-    expect(letters[0]).toContain(`Message-ID: <${waiting.id}@localhost>`);
+    expect(messages[0]).toContain(`Message-ID: <${waiting.id}@localhost>`);
   });
 
   it("is tried again when no server answers", async () => {
     provideSettings({ SMTP_URL: "smtp://127.0.0.1:1" });
-    await queueMail(db(), letter);
+    await queueMail(db(), message);
     await deliverDue();
     expect(await stored()).toMatchObject({ sentAt: null, failedAt: null, lastError: expect.stringContaining("ECONNREFUSED") });
   });
 
   it("is abandoned at once when the server permanently refuses the recipient", async () => {
     await mailServer(() => "550 no such person");
-    await queueMail(db(), letter);
+    await queueMail(db(), message);
     await deliverDue();
     expect(await stored()).toMatchObject({ failedAt: expect.any(Date), text: "", lastError: expect.stringContaining("550") });
   });
 
   it("is given up after its last attempt", async () => {
     await mailServer(() => "451 try later");
-    await queueMail(db(), letter);
+    await queueMail(db(), message);
     await pool().query("update mail set attempts = 8");
     await deliverDue();
     expect(await stored()).toMatchObject({ attempts: 9, failedAt: expect.any(Date) });
@@ -149,9 +154,9 @@ describe("mail", () => {
   });
 
   it("is sent to one address only, whatever that contains", async () => {
-    const { letters } = await mailServer(() => "250 ok");
-    await queueMail(db(), { ...letter, to: "a@example.com\r\nBcc: b@example.com", subject: "x\r\nBcc: c@example.com" });
+    const { messages } = await mailServer(() => "250 ok");
+    await queueMail(db(), { ...message, to: "a@example.com\r\nBcc: b@example.com", subject: "x\r\nBcc: c@example.com" });
     await deliverDue();
-    expect(letters.join("").match(/^bcc:/im)).toBeNull();
+    expect(messages.join("").match(/^bcc:/im)).toBeNull();
   });
 });

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { db } from "../db.ts";
 import { queueMail } from "./queue-mail.ts";
 
-test("a letter is due at once, and is rolled back with its transaction", async () => {
+test("a message is due at once, and is rolled back with its transaction", async () => {
   await queueMail(db(), { to: "ada@example.test", subject: "Hello", text: "One\nTwo\n" });
   expect(await db().mail.findFirstOrThrow()).toMatchObject({
     recipient: "ada@example.test",

@@ -14,7 +14,7 @@ import { confirmBackups, dismissSetUpSteps, readSetUpSteps } from "./set-up-step
 
 const done = (steps: { step: string; isDone: boolean }[] | null) => steps?.filter(({ isDone }) => isDone).map(({ step }) => step);
 
-test("a person's first steps are done by what exists, and their list ends with the last", async () => {
+test("a person's first steps are derived from what exists, and their list ends with the last", async () => {
   const [ada, grace] = [await signedInPerson(), await signedInPerson("grace")];
   const organization = await organizationOf(ada, [[grace, "read"]]);
   expect(done(await readFirstSteps(ada.actor))).toEqual([]);

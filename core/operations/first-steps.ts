@@ -1,12 +1,12 @@
 import type { Person } from "../access/actor.ts";
 import { db } from "../db.ts";
 
-/** What a new user does first, in this order. */
+/** A new user's first steps, in this order. */
 export const firstSteps = ["repository", "token", "webhook", "secondStep"] as const;
 export type FirstStep = (typeof firstSteps)[number];
 
 /**
- * Which first steps a person has done, by what exists: nothing is ticked by hand. What they or their organizations own counts.
+ * Which first steps a person has done, derived from the objects that they or their organizations own: nobody ticks them by hand.
  * @returns null once all are done, or the person has dismissed the list
  */
 export async function readFirstSteps({ userId }: Person): Promise<{ step: FirstStep; isDone: boolean }[] | null> {
@@ -25,7 +25,7 @@ export async function readFirstSteps({ userId }: Person): Promise<{ step: FirstS
   return firstSteps.map((step) => ({ step, isDone: row[step] }));
 }
 
-/** A person's own choice about their own page: nothing to permit, nothing for the audit log. */
+/** It requires no permission and no audit entry: it only affects the person's own page. */
 export async function dismissFirstSteps({ userId }: Person): Promise<void> {
   await db().user.updateMany({ where: { id: userId, firstStepsDismissedAt: null }, data: { firstStepsDismissedAt: new Date() } });
 }

@@ -14,12 +14,12 @@ export const SILENT_AFTER_SECONDS = 60;
 export type Heartbeat = {
   /** The id of its row. */
   readonly id: string;
-  /** Deletes the process's row: one that stops in good order is not reported as silent. */
+  /** Deletes the process's row, so that a process that stopped in good order is not reported as silent. */
   stop(): Promise<void>;
 };
 
 /**
- * Records that this process is alive, now and every 15 seconds, for the operators' overview. Its failures stop nothing else.
+ * Records that this process is alive, now and every 15 seconds, for the operators' overview. If it fails, everything else continues.
  * @param report the process's own measurements, for metrics
  */
 export function startHeartbeat(kind: ProcessKind, report?: () => Promise<unknown>): Heartbeat {

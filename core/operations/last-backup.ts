@@ -18,6 +18,6 @@ export async function readLastBackup(): Promise<LastBackup | undefined> {
   return { ...rest, finishedAt: new Date(finishedAt) };
 }
 
-/** A schedule has missed several nights. */
+/** Whether a nightly schedule has missed several nights. */
 export const isBackupLate = ({ finishedAt }: LastBackup, now = new Date()): boolean =>
   now.getTime() - finishedAt.getTime() > LATE_MS;

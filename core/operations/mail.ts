@@ -10,29 +10,29 @@ import { isId } from "../ids.ts";
 import { MAIL_CHANNEL } from "../mail/mail-table.ts";
 import { queueMail } from "../mail/queue-mail.ts";
 
-export type TroubledLetter = {
+export type FailingEmail = {
   id: string;
   recipient: string;
   subject: string;
   createdAt: Date;
   attempts: number;
   lastError: string | null;
-  /** When it is retried; null once it was given up. */
+  /** When it is retried; null after the last attempt. */
   dueAt: Date | null;
 };
 
 export type MailState = {
   /** How emails are sent, without the password; null if they are kept (core/mail/kept-mail.ts). */
-  way: { server: string; user: string | null; isSecure: boolean } | null;
+  transport: { server: string; user: string | null; isSecure: boolean } | null;
   from: string;
   waiting: number;
-  /** Failed emails that wait, and those given up within 30 days; newest first. */
-  troubled: TroubledLetter[];
+  /** Emails that failed and will be retried, and those given up within 30 days; newest first. */
+  failing: FailingEmail[];
 };
 
-export type LetterState = { state: "waiting" | "sent" | "failed"; recipient: string; lastError: string | null };
+export type EmailState = { state: "waiting" | "sent" | "failed"; recipient: string; lastError: string | null };
 
-const TROUBLED_MAX = 50;
+const FAILING_MAX = 50;
 
 /** How mail is sent, and which emails fail. @throws ServiceError `forbidden` */
 export async function readMailState(actor: Actor): Promise<MailState> {
@@ -42,41 +42,41 @@ export async function readMailState(actor: Actor): Promise<MailState> {
     db().mail.findMany({
       where: { sentAt: null, failedAt: null, lastError: { not: null } },
       orderBy: { createdAt: "desc" },
-      take: TROUBLED_MAX,
+      take: FAILING_MAX,
     }),
-    db().mail.findMany({ where: { failedAt: { not: null } }, orderBy: { failedAt: "desc" }, take: TROUBLED_MAX }),
+    db().mail.findMany({ where: { failedAt: { not: null } }, orderBy: { failedAt: "desc" }, take: FAILING_MAX }),
   ]);
-  const troubled = [...open, ...failed]
+  const failing = [...open, ...failed]
     .sort((a, b) => b.createdAt.getTime() - a.createdAt.getTime())
-    .slice(0, TROUBLED_MAX)
+    .slice(0, FAILING_MAX)
     .map(({ id, recipient, subject, createdAt, attempts, lastError, failedAt, dueAt }) => ({
       ...{ id, recipient, subject, createdAt, attempts, lastError },
       dueAt: failedAt ? null : dueAt,
     }));
-  return { ...describeWay(), waiting, troubled };
+  return { ...describeTransport(), waiting, failing };
 }
 
-function describeWay(): Pick<MailState, "way" | "from"> {
+function describeTransport(): Pick<MailState, "transport" | "from"> {
   const { SMTP_URL, MAIL_FROM, BRAND_NAME, ORIGIN } = env();
   const from = MAIL_FROM ?? `${BRAND_NAME} <no-reply@${new URL(ORIGIN).hostname}>`;
-  if (!SMTP_URL) return { way: null, from };
+  if (!SMTP_URL) return { transport: null, from };
   const { host, username, protocol } = new URL(SMTP_URL);
-  return { way: { server: host, user: decodeURIComponent(username) || null, isSecure: protocol === "smtps:" }, from };
+  return { transport: { server: host, user: decodeURIComponent(username) || null, isSecure: protocol === "smtps:" }, from };
 }
 
 /** The state of one email; undefined if it is unknown, or so old that it was deleted. */
-export async function readLetterState(actor: Actor, letterId: string): Promise<LetterState | undefined> {
+export async function readEmailState(actor: Actor, emailId: string): Promise<EmailState | undefined> {
   await requirePermission(actor, "installation.operate", null, { what: "The installation" });
-  const letter = isId(letterId) ? await db().mail.findUnique({ where: { id: letterId } }) : null;
-  if (!letter) return undefined;
-  const { recipient, lastError, sentAt, failedAt } = letter;
+  const message = isId(emailId) ? await db().mail.findUnique({ where: { id: emailId } }) : null;
+  if (!message) return undefined;
+  const { recipient, lastError, sentAt, failedAt } = message;
   return { state: sentAt ? "sent" : failedAt ? "failed" : "waiting", recipient, lastError };
 }
 
 /**
- * Retries every failed email now, after the mail server's outage. Emails that were given up are not retried: their text was deleted, since
- * it may have contained a working link (S55).
- * @returns how many @throws ServiceError `forbidden`
+ * Retries every failed email now, for example after an outage of the mail server. Emails that were given up are not retried: their text
+ * was deleted, since it may have contained a working link (S55).
+ * @returns how many are retried @throws ServiceError `forbidden`
  */
 export async function retryMail(actor: Actor): Promise<number> {
   await requirePermission(actor, "installation.operate", null, { what: "The installation" });
@@ -91,10 +91,10 @@ export async function retryMail(actor: Actor): Promise<number> {
 }
 
 /**
- * Queues an email that takes the same way as all others. An operator gets it at their own address; the command names one.
+ * Queues a test email, which is sent like all others: to the operator's own address, or to the one given to the command.
  * @throws ServiceError `forbidden`, `invalid_request`
  */
-export async function sendTestLetter(
+export async function sendTestEmail(
   actor: Actor,
   to: string | undefined,
   from: RequestOrigin,
@@ -104,9 +104,9 @@ export async function sendTestLetter(
   const { BRAND_NAME, ORIGIN } = env();
   const text = `This is a test. It shows that e-mail from ${BRAND_NAME} at ${ORIGIN} arrives.\n\nYou do not need to do anything.\n`;
   const id = await db().$transaction(async (tx) => {
-    const letter = await queueMail(tx, { to: recipient, subject: `Test e-mail from ${BRAND_NAME}`, text });
+    const message = await queueMail(tx, { to: recipient, subject: `Test e-mail from ${BRAND_NAME}`, text });
     await recordAuditEvent(tx, { type: "mail.test", actor, data: { to: recipient }, from });
-    return letter;
+    return message;
   });
   return { id, to: recipient };
 }

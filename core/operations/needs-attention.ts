@@ -3,10 +3,10 @@ import { env } from "../env.ts";
 import { isBackupLate } from "./last-backup.ts";
 import type { Overview, Queue } from "./read-overview.ts";
 
-/** Something that needs an operator's attention, and where. */
+/** Something that needs an operator's attention. */
 type Concern = {
   tone: "bad" | "warn";
-  /** What is wrong and what to do, in full sentences. */
+  /** The problem and what to do, in full sentences. */
   text: string;
   /** The page with details; null if the operator has to check the machine itself. */
   href: string | null;
@@ -42,7 +42,7 @@ export function needsAttention(overview: Overview, now = new Date()): Concern[] 
   }
   for (const { address } of overview.untrustedProxies.filter(({ isNear }) => isNear)) {
     const text =
-      `Requests come through a proxy at ${address}, which TRUST_PROXY does not name: all users count as one client, and one user's ` +
+      `Requests come through a proxy at ${address}, which is not in TRUST_PROXY: all users count as one client, and one user's ` +
       "wrong passwords block sign-in for all. Add the address to TRUST_PROXY.";
     bad.push({ tone: "bad", text, href: null });
   }
@@ -79,7 +79,7 @@ export function needsAttention(overview: Overview, now = new Date()): Concern[] 
   if (runner.kind === "runs" && runner.runner === "unsandboxed") {
     const text =
       "Jobs run as this service's own user, and Spaces not at all (JOBS_RUNNER=unsandboxed). Install bubblewrap and unset JOBS_RUNNER, " +
-      "unless everybody who can run jobs may do whatever the service can.";
+      "unless everybody who can run jobs may do everything that the service can.";
     warn.push({ tone: "warn", text, href: null });
   }
   if (disk && disk.freeBytes < Math.min(disk.totalBytes * DISK_LOW_SHARE, DISK_LOW_BYTES)) {

@@ -2,7 +2,7 @@ import { beforeEach, expect, test } from "vitest";
 import { checkWorker } from "../../scripts/admin/doctor/network.ts";
 import { operatorCommand } from "../access/actor.ts";
 import { findSiteSession } from "../accounts/sessions/find-site-session.ts";
-import { anotherSession, freshName, from, longAgo, organizationOf, signedInPerson } from "../accounts/testing/people.ts";
+import { anotherSession, freshName, from, organizationOf, signedInPerson, staleActor } from "../accounts/testing/people.ts";
 import { createPersonalAccessToken } from "../accounts/tokens/personal-access-tokens.ts";
 import { endUserSessions } from "../accounts/users/disable-user.ts";
 import { listUsers } from "../accounts/users/list-users.ts";
@@ -15,7 +15,7 @@ import { examineAddress } from "../outbound/parse-target.ts";
 import { examineOutbound } from "./examine-outbound.ts";
 import { countAlive, startHeartbeat } from "./heartbeat.ts";
 import { inspectUser } from "./inspect-user.ts";
-import { readLetterState, readMailState, retryMail, sendTestLetter } from "./mail.ts";
+import { readEmailState, readMailState, retryMail, sendTestEmail } from "./mail.ts";
 import { needsAttention } from "./needs-attention.ts";
 import { readOverview } from "./read-overview.ts";
 
@@ -28,9 +28,9 @@ test("S136 operators' pages do not exist for others, and their changes need rece
     () => readOverview(ada.actor),
     () => listUsers(ada.actor),
     () => readMailState(ada.actor),
-    () => readLetterState(ada.actor, newId()),
+    () => readEmailState(ada.actor, newId()),
     () => retryMail(ada.actor),
-    () => sendTestLetter(ada.actor, undefined, from),
+    () => sendTestEmail(ada.actor, undefined, from),
     () => examineOutbound(ada.actor, "https://example.com"),
     () => listSigningKeys(ada.actor),
     () => rotateKeys(ada.actor, false, from),
@@ -39,8 +39,8 @@ test("S136 operators' pages do not exist for others, and their changes need rece
   await expect(inspectUser(ada.actor, operator.id)).rejects.toMatchObject({ code: "not_found" });
   await expect(endUserSessions(ada.actor, operator.id, from)).rejects.toMatchObject({ code: "not_found" });
   const stale = { code: "reauthentication_required" };
-  await expect(rotateKeys(longAgo(operator.actor), true, from)).rejects.toMatchObject(stale);
-  await expect(endUserSessions(longAgo(operator.actor), ada.id, from)).rejects.toMatchObject(stale);
+  await expect(rotateKeys(staleActor(operator.actor), true, from)).rejects.toMatchObject(stale);
+  await expect(endUserSessions(staleActor(operator.actor), ada.id, from)).rejects.toMatchObject(stale);
   for (const bad of ["\0", "x", newId()]) {
     await expect(inspectUser(operator.actor, bad)).rejects.toMatchObject({ code: "not_found" });
   }
@@ -217,9 +217,9 @@ test("an account page shows everything with access in its name, without secrets,
 
 test("mail: a test goes to the operator's own address, failures show their reason, waiting mail is retried, the password is never shown", async () => {
   provideSettings({ SMTP_URL: "smtps://keyhook:p%40ss@mail.example:465" });
-  const { id, to } = await sendTestLetter(operator.actor, "elsewhere@example.test", from);
+  const { id, to } = await sendTestEmail(operator.actor, "elsewhere@example.test", from);
   expect(to).toBe(operator.email);
-  expect(await readLetterState(operator.actor, id)).toEqual({ state: "waiting", recipient: operator.email, lastError: null });
+  expect(await readEmailState(operator.actor, id)).toEqual({ state: "waiting", recipient: operator.email, lastError: null });
   const later = new Date(Date.now() + 3600_000);
   await db().mail.update({ where: { id }, data: { attempts: 2, lastError: "421 busy", dueAt: later } });
   await db().mail.create({
@@ -234,8 +234,8 @@ test("mail: a test goes to the operator's own address, failures show their reaso
     },
   });
   const state = await readMailState(operator.actor);
-  expect(state.way).toEqual({ server: "mail.example:465", user: "keyhook", isSecure: true });
-  expect(state.troubled).toMatchObject([
+  expect(state.transport).toEqual({ server: "mail.example:465", user: "keyhook", isSecure: true });
+  expect(state.failing).toMatchObject([
     { lastError: "550 nobody", dueAt: null },
     { lastError: "421 busy", dueAt: later },
   ]);
@@ -244,7 +244,7 @@ test("mail: a test goes to the operator's own address, failures show their reaso
   expect((await db().mail.findUniqueOrThrow({ where: { id } })).dueAt.getTime()).toBeLessThanOrEqual(Date.now() + 1_000);
   expect(await retryMail(operator.actor)).toBe(0);
   provideSettings({ SMTP_URL: "" });
-  expect((await readMailState(operator.actor)).way).toBeNull();
+  expect((await readMailState(operator.actor)).transport).toBeNull();
 });
 
 test("an outbound address is checked like a request, with the deciding range, and nothing is sent", async () => {

@@ -27,10 +27,10 @@ export type Overview = {
   version: string;
   processes: RunningProcess[];
   queues: { mail: Queue; logoutNotices: Queue; maintenance: Queue };
-  /** Of webhooks and jobs. */
+  /** The work of webhooks, jobs and relays. */
   work: Work;
   attempts: RecentAttempts;
-  /** Recorded within the last day. */
+  /** The number recorded within the last day. */
   events: number;
   database: { sizeBytes: number; connections: number; maxConnections: number };
   /** Of the volume of DATA_DIR; null if the system does not report it. */
@@ -39,16 +39,16 @@ export type Overview = {
   untrustedProxies: UntrustedProxy[];
   /** How jobs and Spaces run. */
   runner: RunnerReport;
-  /** By the operator's command; undefined if it has made none. */
+  /** The last backup by the operator's command; undefined if there is none. */
   lastBackup: LastBackup | undefined;
-  /** Of the newest signing key; null before the first start. */
+  /** When the newest signing key became active; null before the first start. */
   signingKeySince: Date | null;
   people: { users: number; disabled: number; operators: number };
 };
 
 const PROCESSES_MAX = 50;
 
-/** The service at a glance, for its operators: real figures, each from an index or from Postgres's own statistics. */
+/** The operators' overview of the service. Each figure is read from an index or from Postgres's statistics. */
 export async function readOverview(actor: Actor): Promise<Overview> {
   await requirePermission(actor, "installation.operate", null, { what: "The installation" });
   const [processes, counts, work, attempts, disk, untrustedProxies, runner, lastBackup] = await Promise.all([
@@ -111,7 +111,7 @@ async function readCounts(): Promise<
            (SELECT count(*)::int AS waiting, min(created_at) AS oldest FROM oauth_logout_notice
              WHERE sent_at IS NULL AND failed_at IS NULL) n,
            (SELECT count(*)::int AS waiting, min(due_at) AS oldest FROM repo_maintenance WHERE due_at <= now()) r`;
-  if (!row) throw new Error("the counts came without a row");
+  if (!row) throw new Error("the query for the counts returned no row");
   const { size, connections, maxConnections, users, disabled, operators } = row;
   return {
     queues: {

@@ -6,7 +6,7 @@ import { env } from "../env.ts";
 import { readRunnerReport } from "../jobs/runners/runner-report.ts";
 import { readLastBackup } from "./last-backup.ts";
 
-/** What an operator sets up before others use the service, in this order. */
+/** The steps of an operator before others use the service, in this order. */
 export const setUpSteps = ["origin", "mail", "sandbox", "backups"] as const;
 export type SetUpStep = (typeof setUpSteps)[number];
 
@@ -14,8 +14,8 @@ const KEY = "set_up";
 type Stored = { backupsConfirmedAt?: string; dismissedAt?: string };
 
 /**
- * Which of them are done, by the settings and by what the processes report. The service sees the backups of its own command, and that
- * Postgres archives its log; an operator confirms others.
+ * Which of them are done, according to the settings and the processes' reports. The service knows of backups by its own command and of
+ * Postgres's log archiving; an operator confirms others.
  * @returns null once all are done, or an operator has dismissed the list
  * @throws ServiceError `forbidden`
  */
@@ -31,7 +31,7 @@ export async function readSetUpSteps(actor: Actor): Promise<{ step: SetUpStep; i
   return setUpSteps.every((step) => done[step]) ? null : setUpSteps.map((step) => ({ step, isDone: done[step] }));
 }
 
-/** The URL that users and apps know: everything that we sign or redirect to contains it. */
+/** The kind of ORIGIN, which is part of everything that we sign or redirect to. */
 export function originKind(): "https" | "http" | "this_machine" {
   const { protocol, hostname } = new URL(env().ORIGIN);
   if (isThisMachine(hostname)) return "this_machine";

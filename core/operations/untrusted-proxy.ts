@@ -5,12 +5,12 @@ import { askedOnBehalfOf, isTrustedAddress, plainAddress } from "../http/client-
 import { log } from "../log.ts";
 
 /**
- * A proxy that TRUST_PROXY does not include makes everybody one client: one user's wrong passwords then throttle all. Nobody notices before
- * it happens, so forwarded requests are noted, and the log, the operator's overview and `admin doctor` report it.
+ * Behind a proxy that is not in TRUST_PROXY, all users count as one client: one user's wrong passwords throttle all. So that operators
+ * notice in time, forwarded requests are recorded, and the log, the operators' overview and `admin doctor` report them.
  */
 export type UntrustedProxy = {
   address: string;
-  /** On this machine or in a private network, where proxies are. From elsewhere it may be a client that lies. */
+  /** On this machine or in a private network, where proxies are. Elsewhere it may be a client that sends a false header. */
   isNear: boolean;
   seenAt: Date;
 };
@@ -22,7 +22,7 @@ const keyOf = (isNear: boolean): string => `untrusted_proxy_${isNear ? "near" : 
 const quietUntil = { near: 0, far: 0 };
 
 /** For the outermost door, before it removes the forwarding headers. It costs nothing if no such header was sent. */
-export function noteUntrustedProxy(req: IncomingMessage, now = Date.now()): void {
+export function recordUntrustedProxy(req: IncomingMessage, now = Date.now()): void {
   const { headers, socket } = req;
   if ((headers["x-forwarded-for"] === undefined && headers.forwarded === undefined) || askedOnBehalfOf(req) !== undefined) return;
   const address = plainAddress(socket.remoteAddress);
@@ -31,10 +31,7 @@ export function noteUntrustedProxy(req: IncomingMessage, now = Date.now()): void
   const kind = isNear ? "near" : "far";
   if (now < quietUntil[kind]) return;
   quietUntil[kind] = now + NOTED_EVERY_MS;
-  log().warn(
-    { proxy: address },
-    "X-Forwarded-For came from an address that TRUST_PROXY does not name: all its clients count as one",
-  );
+  log().warn({ proxy: address }, "X-Forwarded-For came from an address that is not in TRUST_PROXY: all its clients count as one");
   const change = { value: { address }, updatedAt: new Date(now) };
   db()
     .setting.upsert({ where: { key: keyOf(isNear) }, create: { key: keyOf(isNear), ...change }, update: change })

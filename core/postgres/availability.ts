@@ -1,7 +1,7 @@
 import type pg from "pg";
 import { requestContext } from "../log.ts";
 
-// How old a result may be. A page asks before it renders, so this limits both the cost and the time of wrong results.
+// How old a result may be. Every page checks before it renders: this limits the cost, and how long a result may be wrong.
 const FRESH_MS = 500;
 const PROBE_TIMEOUT_MS = 2_000;
 
@@ -22,7 +22,7 @@ function stateOf(connections: pg.Pool): State {
   return state;
 }
 
-/** Whether the database answers, as of at most half a second ago. Never throws. */
+/** Whether the database responds, as of at most half a second ago. Never throws. */
 export async function isDatabaseUp(connections: pg.Pool): Promise<boolean> {
   const state = stateOf(connections);
   if (Date.now() - state.at < FRESH_MS) return state.isUp;
@@ -39,7 +39,7 @@ async function probe(connections: pg.Pool): Promise<boolean> {
   try {
     // A timeout on the client: a server that hangs does not enforce its own.
     const query = { text: "select 1", query_timeout: PROBE_TIMEOUT_MS };
-    // For all who ask: it waits in no caller's line (shared-pool.ts).
+    // On behalf of all callers: it does not wait in one caller's queue (shared-pool.ts).
     await requestContext.exit(() => connections.query(query));
     return true;
   } catch {

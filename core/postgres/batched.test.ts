@@ -4,7 +4,7 @@ import { batched } from "./batched.ts";
 
 const lengths = (words: string[]): Promise<number[]> => Promise.resolve(words.map((word) => word.length));
 
-describe("what is looked up in the same turn", () => {
+describe("lookups in the same turn", () => {
   test("is requested once, and every caller gets its own", async () => {
     const findAll = vi.fn(lengths);
     const lengthOf = batched(findAll, 10);

@@ -8,8 +8,8 @@ type Waiting<Key, Found> = { key: Key; resolve(found: Found): void; reject(error
 /**
  * Combines all lookups of the same turn of the event loop into one. An idle process queries at once for each, since nobody else is waiting;
  * the busier it is, the more requests it reads in one turn, and the more of them share a round trip, its two system calls and its
- * statement. A caller's result was read after it asked.
- * @param atOnce how many lookups may be in progress; what arrives meanwhile is combined into the next one
+ * statement. A caller's result is read after its call.
+ * @param atOnce how many combined lookups may be in progress; keys that arrive meanwhile are combined into the next one
  */
 export function batched<Key, Found>(
   findAll: FindAll<Key, Found>,
@@ -19,25 +19,25 @@ export function batched<Key, Found>(
   const waiting: Waiting<Key, Found>[] = [];
   let inProgress = 0;
 
-  function ask(): void {
-    while (waiting.length > 0 && inProgress < atOnce) void answer(waiting.splice(0, maxKeys));
+  function startBatches(): void {
+    while (waiting.length > 0 && inProgress < atOnce) void runBatch(waiting.splice(0, maxKeys));
   }
 
-  async function answer(asked: Waiting<Key, Found>[]): Promise<void> {
+  async function runBatch(batch: Waiting<Key, Found>[]): Promise<void> {
     inProgress++;
     try {
-      // Outside of any request: it is for several callers, and must not wait because the first of them has asked for too much (S137).
-      const found = await requestContext.exit(() => findAll(asked.map(({ key }) => key)));
-      for (const [at, { resolve }] of asked.entries()) resolve(found[at] as Found);
+      // Outside of any request: a lookup for several callers must not wait because the first of them has sent too many requests (S137).
+      const found = await requestContext.exit(() => findAll(batch.map(({ key }) => key)));
+      for (const [at, { resolve }] of batch.entries()) resolve(found[at] as Found);
     } catch (error) {
-      for (const { reject } of asked) reject(error);
+      for (const { reject } of batch) reject(error);
     }
     inProgress--;
-    ask();
+    startBatches();
   }
 
   return (key) =>
     new Promise((resolve, reject) => {
-      if (waiting.push({ key, resolve, reject }) === 1) setImmediate(ask);
+      if (waiting.push({ key, resolve, reject }) === 1) setImmediate(startBatches);
     });
 }

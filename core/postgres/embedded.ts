@@ -18,9 +18,9 @@ export type EmbeddedServer = {
   superuserUrl: string;
   port: number;
   pid: number;
-  /** Settles when the process is gone, whether requested or not. */
+  /** Settles when the process has ended, whether requested or not. */
   exited: Promise<void>;
-  /** @param graceSeconds how long it may write its state before it is stopped hard and has to recover at the next start. */
+  /** @param graceSeconds how long it may take to write its state before it is killed and has to recover at the next start. */
   stop(graceSeconds?: number): Promise<void>;
 };
 
@@ -33,7 +33,7 @@ type Options = {
 
 const LOG_BYTES = 5 * 1024 * 1024;
 const START_TRIES = 5;
-// Recovery of a large database takes long; a server that ends sooner is noticed at once.
+// Recovery of a large database takes long; a server that ends during this time is noticed at once.
 const READY_SECONDS = 120;
 
 /**
@@ -79,10 +79,10 @@ export async function startEmbedded(dataDir: string, { isDurable = true, preferr
       };
     }
     if (child.pid !== undefined) await stopPostmaster(child.pid);
-    // Two causes pass by themselves: another process just took the port, or processes of a killed server are still ending.
+    // A retry helps in two cases: another process just took the port, or processes of a killed server are still ending.
     if (tried === START_TRIES) {
       const lines = readFileSync(logFile, "utf8").slice(output.position).trim();
-      throw new Error(`the database does not start; the last lines of its log (${logFile}):\n${lines}`);
+      throw new Error(`the database did not start; the last lines of its log (${logFile}):\n${lines}`);
     }
     await delay(500 * tried);
   }
@@ -127,7 +127,7 @@ function settings(port: number, isDurable: boolean): string[] {
   return Object.entries(values).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
 }
 
-/** One file and its predecessor: the server logs little, and this limits it. */
+/** Keeps one log file and its predecessor, which limits their size. */
 function openLog(path: string): { fd: number; position: number } {
   if (existsSync(path) && statSync(path).size > LOG_BYTES) renameSync(path, join(dirname(path), "postgres.log.1"));
   const fd = openSync(path, "a", 0o600);

@@ -105,7 +105,7 @@ describe("S116 the role of the service", () => {
   });
 });
 
-describe("S116 whoever owns the tables", () => {
+describe("S116 the owner of the tables", () => {
   it.each(APPEND_ONLY_TABLES)("is refused by triggers too: %s", async (table) => {
     const owner = await connect(ownerUrl);
     const column = table === "audit_event" ? "type" : "event_id";

@@ -6,10 +6,10 @@ export const APPEND_ONLY_TABLES = ["audit_event", "audit_seal"] as const;
 /** Used only by the owner. */
 const MIGRATIONS_TABLE = "_prisma_migrations";
 
-// Any number not used for another lock of ours.
+// Any number that is not used for another lock of ours.
 const GRANT_LOCK = 5_407_229;
 
-/** Deletes old contents of the audit log, with the owner's rights and within its own bounds. */
+/** Deletes old contents of the audit log, with the owner's rights and within fixed limits. */
 const EXPIRE_FUNCTION = "expire_audit_events(integer, integer, text)";
 
 /** Create and drop days of deliveries (core/webhooks/partitions), since the service owns no table. */

@@ -7,8 +7,8 @@ import { batched } from "./batched.ts";
  * `claimed_until`.
  *
  * A worker *claims* rows that are due: for the length of a *lease* nobody else claims them. While it works it *renews* the lease. If it
- * dies, the lease expires and another worker claims the row again. A worker *records* the outcome of a row under its claim, so that one that
- * was interrupted for too long changes nothing in what another has taken over.
+ * dies, the lease expires and another worker claims the row again. A worker *records* the outcome of a row under its claim, so that a
+ * worker that was interrupted for too long changes nothing in a row that another has taken over.
  */
 export type LeasedTable = {
   name: string;
@@ -16,7 +16,7 @@ export type LeasedTable = {
   key?: string;
   /** SQL condition: the work of the row is not done. */
   isOpen: string;
-  /** For work that holds a slot for long. Without it, rows are claimed first come, first served. */
+  /** For work that holds a slot for long. Without it, rows are claimed in the order in which they are due. */
   share?: Share;
 };
 
@@ -26,7 +26,7 @@ export const LEASE_SECONDS = 30;
 type Claim<Row> = { claimId: string; rows: Row[] };
 
 /**
- * Claims up to `limit` due rows, the longest due first or in turn by party, and counts an attempt of each.
+ * Claims up to `limit` due rows, the longest due first or in turn by party, and counts an attempt for each.
  * @param free slots of this worker, if it has more than it claims now
  */
 export async function claimRows<Row>(table: LeasedTable, limit: number, free = limit): Promise<Claim<Row>> {
@@ -54,7 +54,7 @@ export async function claimRows<Row>(table: LeasedTable, limit: number, free = l
 
 const waiting = (isOpen: string): string => `${isOpen} and due_at <= now() and (claimed_until is null or claimed_until <= now())`;
 
-/** Whether there is anything to claim. Questions about several tables share a statement, which costs less than a claim of one. */
+/** Whether there is anything to claim. Checks of several tables share a statement, which costs less than one claim. */
 export const hasDue = batched<LeasedTable, boolean>(async (tables) => {
   const text = `select ${tables.map(({ name, isOpen }) => `exists (select from "${name}" where ${waiting(isOpen)})`).join(", ")}`;
   const { rows } = await pool().query<boolean[]>({ name: hash("sha1", text), text, rowMode: "array" });
@@ -71,16 +71,16 @@ export async function renewClaims({ name, isOpen }: LeasedTable, claimIds: strin
 
 /** How slots are shared among parties (decision 072), as SQL about a row. The table has a column `served_at`. */
 type Share = {
-  /** The party whose work it is. There is an index of it with `due_at` for open rows, and one with `served_at`. */
+  /** The party to which the row belongs. Open rows have an index by it and `due_at`, and one by it and `served_at`. */
   party: string;
   /**
-   * It ends soon. One slot is only for such work, and the long work of a party gets at most half of the other slots, because nothing is
-   * interrupted for parties that come later. If a table has both, each has an index by party and `due_at`.
+   * Work that ends soon. One slot is only for such work, and the long work of a party gets at most half of the other slots, because
+   * running work is not interrupted for parties that come later. If a table has both kinds, each has an index by party and `due_at`.
    */
   isShort: string;
-  /** Its worker was lost, and only its end has to be recorded: it comes first, and holds a slot only for a moment. */
+  /** Work whose worker was lost, and whose end must still be recorded: it comes first, and needs a slot only for a moment. */
   isLeftOver: string;
-  /** What part of the slots the long work of one party gets, if not half. */
+  /** The share of the slots for the long work of one party; half unless given. */
   part?: number;
   /** Limits the claimed rows of all parties together: at most `max` with the same value in the column `of`. */
   crowd?: { of: string; max: number };
@@ -93,9 +93,9 @@ type Wanted = { claimId: string; limit: number; free: number; seconds: number };
 const NEWCOMERS_MAX = 64;
 
 /**
- * Claims rows in turn: first those of the parties that hold the fewest slots, among them of the party that was served longest ago, then the
- * longest due. The total counts held slots and those free here. Claims are serialized, so that two workers do not give the same party its
- * last slot twice.
+ * Claims rows in turn: first those of the parties that hold the fewest slots, among them the party that was served longest ago, then the
+ * longest due. The number of slots is those held everywhere plus those free here. Claims are serialized, so that two workers do not give
+ * the same party its last slot twice.
  *
  * Parties are found by scanning the rows in the order in which they are due, skipping those of known parties. Listing all parties would take
  * time for each party, and read a hundred thousand rows of as many accounts.
@@ -103,7 +103,7 @@ const NEWCOMERS_MAX = 64;
 async function claimShared<Row>(table: Table, { claimId, limit, free, seconds }: Wanted): Promise<Row[]> {
   return withConnection(async (client) => {
     await client.query("begin");
-    // Otherwise a worker that is cut off here would stop all claims until TCP gives up.
+    // Otherwise a worker that loses its connection here would block all claims until TCP gives up.
     await client.query("set local idle_in_transaction_session_timeout = '5s'");
     await client.query("select pg_advisory_xact_lock(hashtextextended($1, 0))", [`claims of ${table.name}`]);
     const { rows } = await client.query({ text: statementOf(table), values: [limit, claimId, seconds, free] });

@@ -14,8 +14,8 @@ export class MigrationError extends Error {
 const PRISMA_LOCK = 72707369;
 
 /**
- * A statement that waits for a lock blocks all later statements on that table. So it gives up soon to let the running service continue, and
- * the migration begins again.
+ * A statement that waits for a lock blocks all later statements on that table. So it soon gives up, which lets the running service
+ * continue, and the migration starts again.
  */
 const LOCK_TIMEOUT_MS = 2_000;
 const LOCK_ATTEMPTS = 30;
@@ -36,8 +36,9 @@ type Recorded = { name: string; checksum: string; isFinished: boolean };
 
 /**
  * Brings a database to this version's schema and returns the names of the applied migrations. Several processes may call it at once: one
- * works, the others wait. A migration is applied and recorded in one transaction, so an interruption leaves nothing half done. One that
- * builds an index `concurrently` cannot be in a transaction: it consists of that statement alone, and begins again after an interruption.
+ * migrates, the others wait. A migration is applied and recorded in one transaction, so an interruption leaves nothing half done. One
+ * that builds an index `concurrently` cannot be in a transaction: it consists of that statement alone, and begins again after an
+ * interruption.
  *
  * @throws {MigrationError} if an applied migration was changed since, has failed, or is unknown to this version.
  */
@@ -47,7 +48,7 @@ export async function migrate(databaseUrl: string, migrations: Migration[] = rea
   try {
     if (await isPooled(client)) throw new SettingsError(THROUGH_POOLER);
     await waitForOthers(client);
-    // Checked first: a role that may not create tables finds out here that it need not.
+    // Checked first, because the role may not be allowed to create tables, and does not need to if the table exists.
     const { rows } = await client.query<{ isThere: boolean }>(
       `select to_regclass('"_prisma_migrations"') is not null as "isThere"`,
     );
@@ -64,7 +65,7 @@ const THROUGH_POOLER =
   "Migrations cannot run through a pooler, since they hold a lock of their session. Set DATABASE_DIRECT_URL, and DATABASE_OWNER_URL if " +
   "you use it, to the database server itself (docs/operations.md).";
 
-/** Whether a connection leads to a pooler, which tells its clients process IDs of its own. */
+/** Whether a connection leads to a pooler: poolers give their clients other process IDs than the server's. */
 export async function isPooled(client: pg.Client): Promise<boolean> {
   const { rows } = await client.query<{ pid: number }>("select pg_backend_pid() as pid");
   return rows[0]?.pid !== (client as unknown as { processID: number }).processID;
@@ -141,7 +142,7 @@ const isLockTimeout = (error: unknown): boolean =>
 async function run(client: pg.Client, { name, checksum, sql }: Migration): Promise<void> {
   try {
     await client.query(sql);
-    // Each with a different time, although several share a transaction: they are read in the order of these times.
+    // `clock_timestamp` differs even for migrations in one transaction; they are read in the order of these times.
     await client.query(
       `insert into "_prisma_migrations" (id, checksum, migration_name, started_at, finished_at, applied_steps_count)
        values ($1, $2, $3, clock_timestamp(), clock_timestamp(), 1)`,

@@ -38,7 +38,7 @@ export async function stopPostmaster(pid: number, graceSeconds = GRACE_SECONDS):
       if (!isAlive(pid)) return;
     }
   }
-  throw new Error(`the database process ${pid} does not stop`);
+  throw new Error(`the database process ${pid} did not stop`);
 }
 
 function isAlive(pid: number): boolean {
@@ -51,7 +51,7 @@ function isAlive(pid: number): boolean {
   return !/^State:\s+Z/m.test(readProc(pid, "status") ?? "");
 }
 
-/** After a reboot another process may have the file's PID: it counts only while it is PostgreSQL (where that can be checked). */
+/** After a reboot another process may have the file's PID, so this checks, where possible, that it is PostgreSQL. */
 function isPostgres(pid: number): boolean {
   if (!isAlive(pid)) return false;
   const command = readProc(pid, "cmdline");

@@ -12,7 +12,7 @@ type DatabaseUrls = {
   poolerUrl?: string | undefined;
 };
 
-/** As the settings name the database. */
+/** The URLs of the settings. */
 export function databaseUrls(): DatabaseUrls {
   const { DATABASE_URL, DATABASE_DIRECT_URL, DATABASE_OWNER_URL } = env();
   return { url: directDatabaseUrl(), ownerUrl: DATABASE_OWNER_URL, poolerUrl: DATABASE_DIRECT_URL && DATABASE_URL };

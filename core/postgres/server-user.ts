@@ -5,26 +5,26 @@ import { SettingsError } from "../env.ts";
 
 type Identity = { uid: number; gid: number };
 
-/** The user that the server runs as, and how its programs are started as that user. */
+/** The user as whom the server runs, and a function that starts its programs as that user. */
 export type ServerUser = {
   /** Undefined: the current user. */
   owner: Identity | undefined;
   spawn(command: string, args: string[], options: SpawnOptions): ChildProcess;
 };
 
-/** The server's environment contains nothing of ours: no settings and no secrets. */
+/** The server's environment contains none of our settings and secrets. */
 const environment: Partial<NodeJS.ProcessEnv> = { PATH: "/usr/bin:/bin", LC_ALL: "C", TZ: "UTC" };
 const clean: SpawnOptions = { cwd: "/", env: environment as NodeJS.ProcessEnv };
 
 /**
  * PostgreSQL refuses to run as root. Then it runs as the cluster's current owner, or else as `postgres` or `nobody`.
  *
- * A checkout below a directory that only root may enter (a `mktemp -d`, /root) is unreachable for that user. There the server gets one
- * capability, CAP_DAC_OVERRIDE, through `setpriv`, and no other: neither programs nor data are copied, and no directory of the operator's
- * is opened to others.
+ * A checkout below a directory that only root may enter (a `mktemp -d`, /root) is unreachable for that user. There `setpriv` gives the
+ * server a single capability, CAP_DAC_OVERRIDE: neither programs nor data need to be copied, and no directory of the operator's is opened
+ * to others.
  *
- * @param programs what that user must be able to read.
- * @param dataDir what it must be able to pass through.
+ * @param programs the files that this user must be able to read.
+ * @param dataDir the directory that this user must be able to traverse.
  * @param cluster the cluster's directory, if it exists.
  */
 export function findServerUser(programs: string[], dataDir: string, cluster?: string): ServerUser {

@@ -2,7 +2,7 @@ import pg from "pg";
 import { expect } from "vitest";
 import { databaseUrl, env } from "../env.ts";
 
-/** Runs SQL as the role that owns the tables, for what the service itself may not do: tables, constraints, statistics. */
+/** Runs SQL as the role that owns the tables, which may change tables, constraints and statistics, unlike the service. */
 export async function asOwner(sql: string): Promise<void> {
   const client = await connectAsOwner();
   try {
@@ -18,7 +18,7 @@ async function connectAsOwner(): Promise<pg.Client> {
   return client;
 }
 
-/** How many sessions wait for a lock in this database. A transaction sees one snapshot of that unless it refreshes it. */
+/** How many sessions wait for a lock in this database. Within a transaction this view is a snapshot, so it is refreshed first. */
 async function countWaiting(client: pg.Client): Promise<number | null> {
   await client.query("select pg_stat_clear_snapshot()");
   const waiting = "select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";
@@ -26,11 +26,11 @@ async function countWaiting(client: pg.Client): Promise<number | null> {
 }
 
 /**
- * Lets operations queue for a lock one after another, and then releases it.
- * @param lock acquires it
- * @returns what they return
+ * Makes operations queue for a lock in this order, and then releases it.
+ * @param lock the statement that acquires it
+ * @returns the operations' promises
  */
-export async function inTurn<T>(lock: string, operations: readonly (() => Promise<T>)[]): Promise<Promise<T>[]> {
+export async function queueForLock<T>(lock: string, operations: readonly (() => Promise<T>)[]): Promise<Promise<T>[]> {
   const client = await connectAsOwner();
   try {
     await client.query("begin");
@@ -49,8 +49,8 @@ export async function inTurn<T>(lock: string, operations: readonly (() => Promis
 }
 
 /**
- * Makes `other` wait for a lock of ours, and us for one of its, so that Postgres ends its transaction because of the deadlock,
- * and not ours.
+ * Creates a deadlock: `other` waits for a lock of this function, which then waits for a lock of `other`. Postgres ends the transaction of
+ * `other`.
  * @param first acquires the lock that `other` will wait for
  * @param last waits for a lock that `other` holds by then
  * @returns what `other` returns

@@ -9,7 +9,7 @@ import { createTemplate } from "./template.ts";
 
 declare module "vitest" {
   interface ProvidedContext {
-    /** A superuser's URL of the server on which every test worker has its own database. */
+    /** The superuser's URL of the server on which every test worker has its own database. */
     serverUrl: string;
     /** The template of the workers' databases. */
     template: string;

@@ -31,9 +31,7 @@ const NAMES = [
   { type: 7, ip: "::1" },
 ] as const;
 
-/**
- * One for the process and all of its test files, since trusted certificates are read once. It must exist before the first outgoing request.
- */
+/** One certificate for the process and all its test files: trusted certificates are read once, before the first outgoing request. */
 const keeper = globalThis as typeof globalThis & { testCertificate?: Promise<{ key: string; cert: string }> };
 
 async function trustedCertificate(): Promise<{ key: string; cert: string }> {

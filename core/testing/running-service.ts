@@ -20,13 +20,13 @@ export type RunningService = {
   exited: Promise<{ code: number | null; signal: string | null }>;
   /** Its output so far. */
   output(): string;
-  /** The PID of its process that runs this file, or of its database. */
+  /** The PID of the process that runs this file, or of the service's database. */
   pidOf(what: "server.ts" | "worker/index.ts" | "database"): number;
 };
 
 type Settings = Record<string, string>;
 
-/** A test process's environment must not reach the service: only what is named here does. */
+/** The service gets only these variables of the test process's environment. */
 function environment(settings: Settings): NodeJS.ProcessEnv {
   const { PATH, HOME, TMPDIR, NEXT_DIST_DIR } = process.env;
   const given: Record<string, string | undefined> = { PATH, HOME, TMPDIR, NEXT_DIST_DIR, ...settings };
@@ -61,7 +61,7 @@ export async function spawnService(settings: Settings = {}, args: string[] = [])
     output: () => printed,
     pidOf(what) {
       const pid = what === "database" ? findPostmaster(join(dataDir, "postgres"))?.pid : childRunning(child.pid as number, what);
-      if (!pid) throw new Error(`${what} does not run:\n${printed}`);
+      if (!pid) throw new Error(`${what} is not running:\n${printed}`);
       return pid;
     },
   };

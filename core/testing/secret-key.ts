@@ -1,2 +1,2 @@
-/** What all tests encrypt under, and the template of their databases has its signing keys encrypted under. */
+/** The key of all tests, and of the signing keys in the template of their databases. */
 export const SECRET_KEY = "a secret key for tests, of no use anywhere else";

@@ -9,14 +9,14 @@ import { closeDeliveryPool } from "../webhooks/delivery/delivery-pool.ts";
 import { asService, dropDatabase, recreateDatabase } from "./database.ts";
 import { secondConnections } from "./second-connections.ts";
 
-// Runs before each test file that may use a database: creates its own one.
+// Runs before each test file that may use a database, and creates one for it.
 const database = `keyhook_test_${process.pid}_${Date.now()}`;
 const databaseUrl = await recreateDatabase(inject("serverUrl"), database, inject("template"));
 
 provideSettings({ DATABASE_URL: asService(databaseUrl), DATABASE_OWNER_URL: databaseUrl });
 
-// As in the web process, git starts from a small process: from this one, which grows to 600 MB, each start takes 26 ms of processor time
-// (docs/decisions/080). The files of a worker share the launcher. A test that watches the processes of its own process does not use it.
+// As in the web process, a small process starts git: from this one, which grows to 600 MB, each start would take 26 ms of processor time
+// (docs/decisions/080). The files of a worker share the launcher. Tests that observe their process's own children do not use it.
 const worker = globalThis as { gitLauncherOfWorker?: GitLauncher | undefined; keyhookGitLauncher?: GitLauncher };
 if (!readFileSync(expect.getState().testPath as string, "utf8").includes('subscribe("child_process"')) {
   if (!worker.gitLauncherOfWorker) {
@@ -29,11 +29,11 @@ if (!readFileSync(expect.getState().testPath as string, "utf8").includes('subscr
   worker.keyhookGitLauncher = worker.gitLauncherOfWorker;
 }
 
-// Also if the error was caught before it got here.
+// Fails the test even if it caught the error.
 afterEach(() => expect(secondConnections(), "asked the pool for a second connection in a transaction").toEqual([]));
 
 afterAll(async () => {
-  // Otherwise it would be written some seconds later into the next file's database, and be counted there.
+  // Otherwise the usage would be written some seconds later, into the next file's database.
   await flushUsage();
   await stopListening();
   await closeDeliveryPool();

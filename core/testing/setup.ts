@@ -18,13 +18,13 @@ provideSettings({
   ANONYMOUS_ADDRESS_PERCENT: "100",
 });
 
-// Vitest's default of a second is too short on a busy machine. A result that comes sooner is noticed sooner.
+// Vitest's default of a second is too short on a busy machine. It does not delay results that come sooner.
 const { waitFor } = vi;
 vi.waitFor = (callback, options) => waitFor(callback, options ?? { timeout: 10_000 });
 
 const environment = { ...process.env };
 
-// If files share a thread, the next one gets fresh modules of the project, and no setting of this one.
+// If files share a thread, the next one must get fresh modules and none of this file's settings.
 afterAll(() => {
   rmSync(dataDir, { recursive: true, force: true });
   vi.useRealTimers();

@@ -1,7 +1,7 @@
 import { afterAll, inject } from "vitest";
 import { closeConnections } from "../db.ts";
 import { provideSettings } from "../env.ts";
-import type { Told } from "./start-service.ts";
+import type { SharedService } from "./start-service.ts";
 
 /**
  * The service shared by all test files that import this: as `npm start` runs it, pages, API and worker. The files run one after another,
@@ -9,17 +9,17 @@ import type { Told } from "./start-service.ts";
  */
 export const service = {
   origin: "",
-  /** Its output so far, for whichever file. */
-  output: async (): Promise<string> => (await ask()).output,
+  /** Its output so far, from all test files. */
+  output: async (): Promise<string> => (await fetchService()).output,
 };
 
-async function ask(): Promise<Told> {
+async function fetchService(): Promise<SharedService> {
   const answer = await fetch(inject("serviceAddress"));
   if (!answer.ok) throw new Error(await answer.text());
-  return answer.json() as Promise<Told>;
+  return answer.json() as Promise<SharedService>;
 }
 
-const { origin, settings } = await ask();
+const { origin, settings } = await fetchService();
 service.origin = origin;
 provideSettings({ ...settings, LOG_LEVEL: "silent" });
 afterAll(closeConnections);

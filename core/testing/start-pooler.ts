@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { freePort } from "../postgres/free-port.ts";
 
-/** Where Debian installs it; the directory is not in every user's PATH. */
+/** Debian's path of the program, whose directory is not in every user's PATH. */
 const PROGRAM = ["/usr/sbin/pgbouncer", "/usr/bin/pgbouncer"].find(existsSync) ?? "pgbouncer";
 
 /**

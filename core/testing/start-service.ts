@@ -13,8 +13,8 @@ declare module "vitest" {
   }
 }
 
-/** What the test files receive about it. */
-export type Told = { origin: string; settings: Record<string, string>; output: string };
+/** The data about the service that test files receive. */
+export type SharedService = { origin: string; settings: Record<string, string>; output: string };
 
 /** With the most verbose log, and without the limits of one address, since all requests of tests come from one. */
 const SETTINGS = {
@@ -25,7 +25,7 @@ const SETTINGS = {
   ANONYMOUS_ADDRESS_PERCENT: "100",
 };
 
-/** One service for all test files that need a running one, on the run's server. It starts when the first of them requests it. */
+/** One service for all test files that need a running one, on this run's database server. It starts when the first of them requests it. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const { serverUrl, template } = project.getProvidedContext();
   const name = `keyhook_test_service_${process.pid}`;
@@ -43,7 +43,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
     starting ??= start();
     starting.then(
       ({ service: { origin, output }, settings }) =>
-        res.end(JSON.stringify({ origin, settings, output: output() } satisfies Told)),
+        res.end(JSON.stringify({ origin, settings, output: output() } satisfies SharedService)),
       (error: unknown) => res.writeHead(500).end(String(error)),
     );
   });

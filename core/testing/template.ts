@@ -16,7 +16,7 @@ export async function createTemplate(serverUrl: string, name: string): Promise<v
   await addSigningKeys(template);
 }
 
-/** The first request to an OAuth endpoint creates them, which takes a quarter of a CPU second: too long for each of a hundred files. */
+/** Otherwise the first OAuth request of each of a hundred files would create them, in a quarter of a CPU second. */
 async function addSigningKeys(databaseUrl: string): Promise<void> {
   const { DATABASE_URL = "", SECRET_KEY: given = "" } = process.env;
   provideSettings({ DATABASE_URL: databaseUrl, SECRET_KEY });

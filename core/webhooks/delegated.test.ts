@@ -4,7 +4,7 @@ import type { TokenHolder } from "../access/actor.ts";
 import { createdByJson, findDelegate } from "../access/delegation.ts";
 import { may } from "../access/may.ts";
 import { readableOwners } from "../access/readable-owners.ts";
-import { from, lettersTo, organizationOf, signedInPerson, type TestPerson } from "../accounts/testing/people.ts";
+import { emailsTo, from, organizationOf, signedInPerson, type TestPerson } from "../accounts/testing/people.ts";
 import { ownToken, appToken as tokenOfApp } from "../accounts/testing/tokens.ts";
 import { db } from "../db.ts";
 import { someRepo } from "../hub/testing/repos.ts";
@@ -281,7 +281,7 @@ it("an organization's webhook that a member's token made is disabled, and its ad
   await db().user.update({ where: { id: oper.id }, data: { emailVerifiedAt: new Date() } });
   await settle();
   expect((await findWebhook(oper.actor, webhook.id)).disabledReason).toBe("grant_ended");
-  expect((await lettersTo(oper.email))[0]?.text).toContain(
+  expect((await emailsTo(oper.email))[0]?.text).toContain(
     "app or token that created or last changed the webhook no longer has access",
   );
 });

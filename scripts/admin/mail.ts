@@ -1,7 +1,7 @@
 import { operatorCommand } from "#core/access/actor.ts";
 import { noOrigin } from "#core/audit/request-origin.ts";
 import { listKeptMail } from "#core/mail/kept-mail.ts";
-import { sendTestLetter } from "#core/operations/mail.ts";
+import { sendTestEmail } from "#core/operations/mail.ts";
 import { command } from "./command.ts";
 
 export const mailList = command({
@@ -24,7 +24,7 @@ export const mailTest = command({
   notes: ["The operators' mail page and the log show whether it was sent."],
   options: { to: { value: "ADDRESS", help: "the recipient", isRequired: true } },
   async run(values) {
-    const { id, to } = await sendTestLetter(operatorCommand, values.to, noOrigin);
+    const { id, to } = await sendTestEmail(operatorCommand, values.to, noOrigin);
     return { json: { id, to }, text: `An e-mail to ${to} is queued.` };
   },
 });

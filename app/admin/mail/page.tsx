@@ -1,6 +1,6 @@
 import { MailCheck, MailX } from "lucide-react";
 import type { Metadata } from "next";
-import { type LetterState, type MailState, readLetterState, readMailState, type TroubledLetter } from "#core/operations/mail.ts";
+import { type EmailState, type FailingEmail, type MailState, readEmailState, readMailState } from "#core/operations/mail.ts";
 import { ActionButton } from "../../_components/action-form.client.tsx";
 import { ButtonLink } from "../../_components/button.tsx";
 import { Chip } from "../../_components/chip.tsx";
@@ -18,8 +18,8 @@ export default async function AdminMailPage({ searchParams }: Readonly<{ searchP
   const query = await searchParams;
   const operator = await requireOperator("/admin/mail");
   const testId = textOf(query.test);
-  const [state, test] = await Promise.all([readMailState(operator), testId ? readLetterState(operator, testId) : undefined]);
-  const waiting = state.troubled.filter(({ dueAt }) => dueAt !== null).length;
+  const [state, test] = await Promise.all([readMailState(operator), testId ? readEmailState(operator, testId) : undefined]);
+  const waiting = state.failing.filter(({ dueAt }) => dueAt !== null).length;
   return (
     <PageColumn
       title="Mail"
@@ -49,14 +49,14 @@ export default async function AdminMailPage({ searchParams }: Readonly<{ searchP
           )
         }
       >
-        {state.troubled.length === 0 ? (
+        {state.failing.length === 0 ? (
           <EmptyState Icon={MailCheck} title="No failed messages">
             Messages that the mail server rejects appear here, with the reason.
           </EmptyState>
         ) : (
           <List label="Unsent messages">
-            {state.troubled.map((letter) => (
-              <Troubled key={letter.id} letter={letter} />
+            {state.failing.map((message) => (
+              <FailingEmailRow key={message.id} message={message} />
             ))}
           </List>
         )}
@@ -65,13 +65,13 @@ export default async function AdminMailPage({ searchParams }: Readonly<{ searchP
   );
 }
 
-function Way({ state: { way, from, waiting } }: Readonly<{ state: MailState }>) {
+function Way({ state: { transport, from, waiting } }: Readonly<{ state: MailState }>) {
   const facts: [string, string][] = [
-    ...(way
+    ...(transport
       ? ([
-          ["Server", way.server],
-          ["Signs in as", way.user ?? "nobody"],
-          ["Connection", way.isSecure ? "TLS" : "STARTTLS if the server offers it"],
+          ["Server", transport.server],
+          ["Signs in as", transport.user ?? "nobody"],
+          ["Connection", transport.isSecure ? "TLS" : "STARTTLS if the server offers it"],
         ] as [string, string][])
       : []),
     ["From", from],
@@ -79,7 +79,7 @@ function Way({ state: { way, from, waiting } }: Readonly<{ state: MailState }>) 
   ];
   return (
     <div className="grid grid-cols-1 gap-4">
-      {!way && (
+      {!transport && (
         <FormMessage tone="warn">
           E-mail is not configured: messages are kept for a week, not sent. Read them with “npm run admin -- mail list”. Set
           SMTP_URL to send them.
@@ -97,7 +97,7 @@ function Way({ state: { way, from, waiting } }: Readonly<{ state: MailState }>) 
   );
 }
 
-function TestState({ test, testId }: Readonly<{ test: LetterState; testId: string }>) {
+function TestState({ test, testId }: Readonly<{ test: EmailState; testId: string }>) {
   const { state, recipient, lastError } = test;
   if (state === "sent") return <FormMessage tone="good">The message to {recipient} was sent.</FormMessage>;
   if (state === "failed") return <FormMessage tone="bad">The message could not be sent: {lastError}</FormMessage>;
@@ -111,8 +111,8 @@ function TestState({ test, testId }: Readonly<{ test: LetterState; testId: strin
   );
 }
 
-function Troubled({ letter }: Readonly<{ letter: TroubledLetter }>) {
-  const { recipient, subject, createdAt, attempts, lastError, dueAt } = letter;
+function FailingEmailRow({ message }: Readonly<{ message: FailingEmail }>) {
+  const { recipient, subject, createdAt, attempts, lastError, dueAt } = message;
   return (
     <ListRow
       leading={<MailX className="size-5 text-muted" aria-hidden="true" />}

@@ -2,9 +2,9 @@ import { ArrowLeft, ArrowRight } from "lucide-react";
 import type { Metadata } from "next";
 import Link from "next/link";
 import { notFound } from "next/navigation";
-import { fillInProse, namesAnApp } from "#core/docs/fill-in.ts";
+import { fillInProse, mentionsApp } from "#core/docs/fill-in.ts";
 import type { Guide } from "#core/docs/guides.ts";
-import { layOutGuide, listGuides, readGuide } from "#core/docs/read-guide.ts";
+import { listGuides, readGuide, renderCachedGuide } from "#core/docs/read-guide.ts";
 import { buttonClass } from "../../_components/button.tsx";
 import { Select } from "../../_components/fields.client.tsx";
 import { PageHeader } from "../../_components/page-layout.tsx";
@@ -25,9 +25,9 @@ export async function generateMetadata({ params }: GuidePageProps): Promise<Meta
 export default async function GuidePage({ params, searchParams }: GuidePageProps) {
   const guide = await readGuide((await params).slug);
   if (!guide) notFound();
-  const isAboutApps = namesAnApp(guide.markdown);
+  const isAboutApps = mentionsApp(guide.markdown);
   const reader = isAboutApps ? await findReader(textOf((await searchParams).app)) : undefined;
-  const { title, tree, headings } = layOutGuide(guide, reader?.filling ?? instanceFilling());
+  const { title, tree, headings } = renderCachedGuide(guide, reader?.filling ?? instanceFilling());
   return (
     <DocsFrame>
       <PageHeader title={title} trail={[{ href: "/docs", label: "Docs" }]} />

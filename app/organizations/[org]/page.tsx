@@ -193,7 +193,7 @@ function asked(repos: Awaited<ReturnType<typeof listAwaitedRepos>>): Attention[]
 /** Everything else that waits for the administrators, most urgent first. */
 function attentionTo(
   org: string,
-  { openInvitations, expiredInvitations, appRequests, heldBackMembers }: AttentionProps["waiting"],
+  { openInvitations, expiredInvitations, appRequests, restrictedMembers }: AttentionProps["waiting"],
   admins: number,
 ): Attention[] {
   const items: (Attention | false)[] = [
@@ -203,8 +203,8 @@ function attentionTo(
       href: organizationPath(org, "settings/app-policy"),
       label: "Decide",
     },
-    heldBackMembers > 0 && {
-      title: counted(heldBackMembers, "member does not meet the sign-in rules", "members do not meet the sign-in rules"),
+    restrictedMembers > 0 && {
+      title: counted(restrictedMembers, "member does not meet the sign-in rules", "members do not meet the sign-in rules"),
       meta: "Until they do, they cannot access the organization.",
       href: organizationPath(org, "settings/security"),
       label: "Sign-in rules",

@@ -3,9 +3,9 @@ import Link from "next/link";
 import { isRecentlyAuthenticated } from "#core/access/may.ts";
 import {
   findSecondStep,
-  listOrganizationDemands,
-  type OrganizationDemand,
-  organizationsAskingForSecondStep,
+  listSignInRequirements,
+  organizationsRequiringSecondStep,
+  type SignInRequirement,
 } from "#core/accounts/second-step/find-second-step.ts";
 import { arePasskeysAvailable } from "#core/accounts/second-step/verify-passkey.ts";
 import { ActionForm, SubmitButton } from "../../_components/action-form.client.tsx";
@@ -31,8 +31,8 @@ export default async function SecurityPage({ searchParams }: Readonly<{ searchPa
   const { user } = session;
   const [secondStep, demands, asking] = await Promise.all([
     findSecondStep(user.id),
-    listOrganizationDemands(user.id),
-    organizationsAskingForSecondStep(user.id),
+    listSignInRequirements(user.id),
+    organizationsRequiringSecondStep(user.id),
   ]);
   const { passkeys, authenticatorSince, recoveryCodesLeft, hasPassword } = secondStep;
   const isOn = passkeys.length > 0 || authenticatorSince !== null;
@@ -107,7 +107,7 @@ function PasswordSection({ username, hasPassword }: PasswordSectionProps) {
 }
 
 /** What organizations require of their members' sign-in, and whether it is met. */
-function DemandsSection({ demands }: Readonly<{ demands: readonly OrganizationDemand[] }>) {
+function DemandsSection({ demands }: Readonly<{ demands: readonly SignInRequirement[] }>) {
   return (
     <SectionCard
       title="Requirements of your organizations"
@@ -138,13 +138,13 @@ function DemandsSection({ demands }: Readonly<{ demands: readonly OrganizationDe
   );
 }
 
-function sentences({ asksForSecondStep, asksForProvider, unmet }: OrganizationDemand): string {
+function sentences({ requiresSecondStep, requiresProvider, unmet }: SignInRequirement): string {
   const parts = [
-    asksForSecondStep &&
+    requiresSecondStep &&
       (unmet.includes("mfa")
         ? "Requires a second step. Add a passkey or an authenticator app above."
         : "Requires a second step, which you have."),
-    asksForProvider &&
+    requiresProvider &&
       (unmet.includes("sso")
         ? "Requires you to sign in with its own provider, on the organization's page."
         : "Requires you to sign in with its own provider, which you have done."),

@@ -1,5 +1,5 @@
 import { Fingerprint } from "lucide-react";
-import type { AskingOrganization, ListedPasskey } from "#core/accounts/second-step/find-second-step.ts";
+import type { ListedPasskey, RequiringOrganization } from "#core/accounts/second-step/find-second-step.ts";
 import { ActionButton, ActionForm, SubmitButton } from "../../_components/action-form.client.tsx";
 import { Chip } from "../../_components/chip.tsx";
 import { ConfirmDestructive } from "../../_components/details-form.client.tsx";
@@ -21,7 +21,7 @@ import {
 type AuthenticatorSectionProps = Readonly<{
   since: Date | null;
   isRecent: boolean;
-  closing: readonly AskingOrganization[];
+  closing: readonly RequiringOrganization[];
 }>;
 
 export function AuthenticatorSection({ since, isRecent, closing }: AuthenticatorSectionProps) {
@@ -67,7 +67,7 @@ type PasskeysSectionProps = Readonly<{
   passkeys: readonly ListedPasskey[];
   isRecent: boolean;
   isAvailable: boolean;
-  closing: readonly AskingOrganization[];
+  closing: readonly RequiringOrganization[];
 }>;
 
 export function PasskeysSection({ passkeys, isRecent, isAvailable, closing }: PasskeysSectionProps) {
@@ -104,7 +104,7 @@ export function PasskeysSection({ passkeys, isRecent, isAvailable, closing }: Pa
   );
 }
 
-type PasskeyRowProps = Readonly<{ passkey: ListedPasskey; isRecent: boolean; closing: readonly AskingOrganization[] }>;
+type PasskeyRowProps = Readonly<{ passkey: ListedPasskey; isRecent: boolean; closing: readonly RequiringOrganization[] }>;
 
 function PasskeyRow({ passkey, isRecent, closing }: PasskeyRowProps) {
   const { id, name, isBackedUp, createdAt, lastUsedAt } = passkey;
@@ -158,7 +158,7 @@ function PasskeyRow({ passkey, isRecent, closing }: PasskeyRowProps) {
 }
 
 /** Names the organizations that the person loses access to by the removal, and tells core which ones were shown. */
-function ClosingWarning({ closing }: Readonly<{ closing: readonly AskingOrganization[] }>) {
+function ClosingWarning({ closing }: Readonly<{ closing: readonly RequiringOrganization[] }>) {
   if (closing.length === 0) return null;
   const names = closing.map(({ fullName, name }) => fullName || name).join(", ");
   return (

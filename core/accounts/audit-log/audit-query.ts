@@ -2,12 +2,12 @@ import type { Actor } from "#core/access/actor.ts";
 import { requirePermission } from "#core/access/may.ts";
 import { invalidRequest } from "#core/errors.ts";
 
-/** What a reader of the log searches for; empty if nothing restricts it. */
+/** The conditions of a search in the log; empty if there are none. */
 export type AuditFilter = {
   /** A handle, an id, or `system`. */
   author?: string;
   ip?: string;
-  /** Types, `oauth_app.create`, or all types of a scope, `oauth_app.*`. */
+  /** Types, such as `oauth_app.create`, or all types of a scope, such as `oauth_app.*`. */
   types: string[];
   /** From this time on. */
   since?: Date;
@@ -69,9 +69,9 @@ const invalid = (sentence: string) => invalidRequest(sentence, "q");
 
 /** A part of the log. */
 export type AuditScope =
-  /** What an organization's administrators can read. */
+  /** The entries that an organization's administrators can read. */
   | { kind: "organization"; orgId: string }
-  /** What a person did, and what was done to them. */
+  /** The entries whose actor or subject is the person. */
   | { kind: "person"; userId: string }
   | { kind: "installation" };
 

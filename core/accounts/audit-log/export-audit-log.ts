@@ -18,13 +18,13 @@ const BATCH = 1_000;
 /** A slot is occupied for one batch at a time, and not while a slow reader receives it. */
 const exports = fairQueue({ name: "audit_exports", slots: 4, waitMaxMs: 60_000 });
 
-/** Plans whose organizations may export their log (docs/specification/organizations-and-tokens.md#audit-log); all can read it here. */
+/** Plans that allow exporting the log (docs/specification/organizations-and-tokens.md#audit-log). Reading it requires no plan. */
 const plansWithExport: readonly string[] = ["team", "enterprise", "plus", "academia"];
 
 /**
  * A part of the log as a file, the newest entry first, at most 100,000. The export itself is logged (S116); entries recorded
  * after it began are not in the file. A slow reader may take hours: the permission is checked again before each batch (S114).
- * @param actorNow looks up the caller anew each time
+ * @param actorNow looks up the caller again each time
  * @param q as in `parseAuditQuery`
  * @returns the text, piece by piece; it throws once the permission is gone, so that nobody takes a partial file for the complete one
  * @throws ServiceError `invalid_request`, `forbidden` (also if the plan does not allow it), `not_found`: all before the first
@@ -102,10 +102,10 @@ export const mediaTypeOf: Record<AuditExportFormat, string> = {
   csv: "text/csv; charset=utf-8; header=present",
 };
 
-type Place = { isFirst: boolean; isLast: boolean };
+type BatchPosition = { isFirst: boolean; isLast: boolean };
 
 /** One batch of entries as part of a file: together, the parts are one JSON array, JSON lines, or one table. */
-function formatBatch(format: AuditExportFormat, events: WireAuditEvent[], { isFirst, isLast }: Place): string {
+function formatBatch(format: AuditExportFormat, events: WireAuditEvent[], { isFirst, isLast }: BatchPosition): string {
   if (format === "csv") return toCsv(events, isFirst);
   const texts = events.map((event) => JSON.stringify(event));
   if (format === "jsonl") return texts.map((text) => `${text}\n`).join("");

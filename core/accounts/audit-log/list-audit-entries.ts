@@ -55,7 +55,7 @@ export async function findAuditEntry(actor: Actor, scope: AuditScope, id: string
   const at = await positionOf(id);
   if (!at) throw notFound("Entry");
   const moment = { since: at.createdAt, until: new Date(at.createdAt.getTime() + 1) };
-  // Exactly this entry: the one before a position just after it.
+  // The position just after this entry: the first entry before that position is the entry itself.
   const { rows } = await readAuditEntries(scope, {
     filter: { types: [], words: [], ...moment },
     limit: 1,

@@ -57,7 +57,7 @@ export const isSearch = ({ author, ip, types, words }: AuditFilter): boolean =>
   author !== undefined || ip !== undefined || types.length > 0 || words.length > 0;
 
 /**
- * Entries of a part of the log, newest first; with `after`, those next to it. Each part has an index in this order, so that
+ * Entries of a part of the log, newest first; with `after`, the closest newer ones. Each part has an index in this order, so that
  * every page costs the same, however long the log is.
  * @throws ServiceError `unavailable` if a search took too long
  */
@@ -108,7 +108,7 @@ async function readRows(tx: Db, scope: AuditScope, read: AuditRead, matching: Pr
       LEFT JOIN personal_access_token own ON own.id = e.token ->> 'id'
      ${orderOf(read)} LIMIT ${read.limit}`;
   if (isForward(read)) rows.reverse();
-  return scope.kind === "person" ? rows.map((row) => withoutOthers(row, scope.userId)) : rows;
+  return scope.kind === "person" ? rows.map((row) => hideOtherActors(row, scope.userId)) : rows;
 }
 
 const isForward = ({ before, after }: AuditRead): boolean => after !== undefined && !before;
@@ -147,7 +147,7 @@ function branchesOf(scope: AuditScope): Prisma.Sql[] {
 }
 
 async function conditionsOf(scope: AuditScope, { author, ip, types, words }: AuditFilter): Promise<Prisma.Sql[]> {
-  // What `withoutOthers` hides cannot be searched either.
+  // Fields that `hideOtherActors` hides cannot be searched either.
   const isShown = scope.kind === "person" ? Prisma.sql`e.actor_id = ${scope.userId}` : Prisma.sql`true`;
   return [
     ...(author === undefined ? [] : [await authorCondition(author)]),
@@ -182,7 +182,7 @@ function typeCondition(types: string[]): Prisma.Sql {
   return Prisma.sql`(${Prisma.join(parts, " OR ")})`;
 }
 
-/** For a person's own log: hides where others were when they did something to that person. */
-function withoutOthers(row: AuditRow, userId: string): AuditRow {
+/** In a person's own log, hides the address, browser and token of other actors. */
+function hideOtherActors(row: AuditRow, userId: string): AuditRow {
   return row.actorId === userId ? row : { ...row, ip: null, userAgent: null, token: null, isTokenGone: null };
 }

@@ -12,7 +12,7 @@ export type Owner = {
   createdAt: Date;
 };
 
-/** Finds the owner of a handle, in any spelling; undefined for unknown and deleted ones and disabled users. */
+/** Finds the owner of a handle, in any spelling; undefined if there is none, or it is a disabled user. */
 export async function findOwner(handle: string, tx: Db = db()): Promise<Owner | undefined> {
   if (handle.length > 100 || handle.includes("\0")) return undefined;
   const row = await tx.handle.findUnique({ where: { handle: handle.toLowerCase() } });
@@ -37,8 +37,8 @@ function toOwner(kind: Owner["kind"], handle: string, row: Omit<Owner, "kind" | 
 }
 
 /**
- * Locks an owner while something is created under their name: a deletion of the owner waits for it, and then finds it. A foreign key cannot
- * do that, since an owner is a user or an organization.
+ * Locks an owner while something is created under their name: a deletion of the owner waits, and then also deletes the new
+ * object. A foreign key cannot do that, since an owner is a user or an organization.
  * @returns false if the owner was deleted or disabled meanwhile
  */
 export async function lockOwner(tx: Db, { kind, id }: { kind: string; id: string | null }): Promise<boolean> {
@@ -55,7 +55,7 @@ const HANDLE_MAX_CHARACTERS = 100;
 
 /**
  * Users and organizations whose handle begins with a text, in the order of their handles: public data only. Disabled users are
- * left out. The index answers the range under any collation; `starts_with` is the exact condition.
+ * left out. The range condition uses the index under any collation; `starts_with` is the exact condition.
  */
 export async function searchHandles(
   prefix: string,

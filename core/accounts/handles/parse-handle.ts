@@ -44,7 +44,7 @@ function isReserved(canonical: string): boolean {
 }
 
 /**
- * Names that no user or organization can have (S139), in lower case. First all our URLs, current and planned, since owners live
+ * Names that no user or organization can have (S139), in lower case. First all our URLs, current and planned, since profiles are
  * at `/<handle>`; then words with which somebody could impersonate the service; then names that break programs.
  */
 const routes = `

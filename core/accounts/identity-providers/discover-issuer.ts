@@ -2,23 +2,24 @@ import * as oauth from "oauth4webapi";
 import { invalidRequest, type ServiceError } from "../../errors.ts";
 import { fetchFrom, isLocalInstallation, ProviderUnreachable } from "./fetch-from-provider.ts";
 
-/** Signatures that a third party can verify: with `none` nobody signed, with HS256 the client secret would be the key (S41). */
+/** Signature algorithms with a public key. `none` is unsigned, and with HS256 the client secret would be the key (S41). */
 const ALGORITHMS = ["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA", "Ed25519"];
 
 /** An issuer's metadata changes rarely; its keys are fetched again whenever one is missing. */
 const FRESH_MILLISECONDS = 10 * 60 * 1000;
 const CACHE_MAX_ISSUERS = 200;
 
-type Known = { metadata: oauth.AuthorizationServer; keys: oauth.JWKSCacheInput; until: number };
-const known = new Map<string, Known>();
+type CachedIssuer = { metadata: oauth.AuthorizationServer; keys: oauth.JWKSCacheInput; until: number };
+const cache = new Map<string, CachedIssuer>();
 
 /** An issuer's metadata from discovery, and the cache of its keys. */
-type DiscoveredIssuer = Pick<Known, "metadata" | "keys">;
+type DiscoveredIssuer = Pick<CachedIssuer, "metadata" | "keys">;
 
 /**
- * Reads an issuer's `/.well-known/openid-configuration` (OpenID Connect Discovery 1.0 §4) and requires what a sign-in needs.
- * @param isFresh ignores the cache: when a provider is saved
- * @throws ServiceError `invalid_request` with the field `issuer` and what is wrong there
+ * Reads an issuer's `/.well-known/openid-configuration` (OpenID Connect Discovery 1.0 §4) and checks that it has everything that
+ * a sign-in needs.
+ * @param isFresh ignores the cache, as required when a provider is saved
+ * @throws ServiceError `invalid_request` with the field `issuer` and the reason
  * @throws ProviderUnreachable
  */
 export async function discoverIssuer(
@@ -26,14 +27,14 @@ export async function discoverIssuer(
   { isFresh = false } = {},
 ): Promise<DiscoveredIssuer> {
   const key = `${orgId ?? ""} ${issuer}`;
-  const cached = known.get(key);
+  const cached = cache.get(key);
   if (cached && cached.until > Date.now() && !isFresh) return cached;
   const metadata = await readMetadata(issuer, orgId);
-  known.delete(key);
-  const [oldest] = known.keys();
-  if (oldest !== undefined && known.size >= CACHE_MAX_ISSUERS) known.delete(oldest);
+  cache.delete(key);
+  const [oldest] = cache.keys();
+  if (oldest !== undefined && cache.size >= CACHE_MAX_ISSUERS) cache.delete(oldest);
   const found = { metadata, keys: {}, until: Date.now() + FRESH_MILLISECONDS };
-  known.set(key, found);
+  cache.set(key, found);
   return found;
 }
 
@@ -53,9 +54,9 @@ async function readMetadata(issuer: string, orgId: string | null): Promise<oauth
   for (const name of ["authorization_endpoint", "token_endpoint", "jwks_uri"] as const) requireAddress(published, name);
   if (published.userinfo_endpoint !== undefined) requireAddress(published, "userinfo_endpoint");
   const offered = published.id_token_signing_alg_values_supported;
-  // A missing list says nothing; every issuer must support RS256 (OpenID Connect Discovery 1.0 §3).
+  // If the list is missing, RS256 applies, which every issuer must support (OpenID Connect Discovery 1.0 §3).
   const accepted = (Array.isArray(offered) ? offered : ["RS256"]).filter((algorithm) => ALGORITHMS.includes(algorithm));
-  if (accepted.length === 0) throw refuse("its published keys cannot verify its ID tokens");
+  if (accepted.length === 0) throw refuse("it signs ID tokens with none of the supported algorithms");
   const challenges = published.code_challenge_methods_supported;
   if (Array.isArray(challenges) && !challenges.includes("S256")) throw refuse("it does not support PKCE with S256");
   return { ...published, id_token_signing_alg_values_supported: accepted };

@@ -5,7 +5,7 @@ import { sendRequest } from "../../outbound/send-request.ts";
 
 /** Discovery documents and key sets are a few KiB, and so is a user's list of addresses at GitHub. */
 const MAX_BODY_BYTES = 256 * 1024;
-/** A user waits meanwhile, for up to four such requests. */
+/** A user waits for up to four such requests. */
 const DEADLINE_MS = 4_000;
 
 /** A provider could not be reached. The reason is a clause for the person who configured its address. */

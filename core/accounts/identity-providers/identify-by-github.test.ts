@@ -42,7 +42,7 @@ async function pending(who: GithubAccount): Promise<string> {
   return outcome.token;
 }
 
-test("GitHub names a person by the number of their account: a new login is the same person, an old one taken again is another", async () => {
+test("GitHub users are identified by their account's number: a renamed login is the same user, a reused one is another user", async () => {
   const one = account();
   const token = await pending(one);
   expect(await findPendingIdentity(token, undefined)).toMatchObject({
@@ -77,7 +77,7 @@ test("only the primary address counts, and only if it is verified", async () => 
   }
 });
 
-test("an error instead of an account, a wrong secret and a foreign code prove nothing", async () => {
+test("an error instead of an account, a wrong secret and another client's code are refused", async () => {
   for (const id of ["1", 0, -1, 1.5, 2 ** 60, null, undefined]) {
     expect(await go(account({ id }))).toMatchObject({ step: "failed", reason: "unacceptable" });
   }

@@ -3,13 +3,13 @@ import * as oauth from "oauth4webapi";
 import { fetchFrom, isLocalInstallation } from "./fetch-from-provider.ts";
 import { clientSecretOf, type IdentityProvider, redirectUriOf } from "./identity-provider.ts";
 import { codeVerifierOf, type Flow } from "./sign-in-flow.ts";
-import { shownText, UnacceptableAnswer, type UpstreamIdentity } from "./upstream-identity.ts";
+import { shownText, UnacceptableResponse, type UpstreamIdentity } from "./upstream-identity.ts";
 
 /**
  * Turns GitHub's authorization response into an identity. GitHub is plain OAuth 2 without an ID token, so the code ties the
  * response to the request: only our client with its secret and this browser's verifier can redeem it. The user is identified by
  * the number of their account, since a login can be given up and taken by somebody else.
- * @throws whatever was wrong: errors of oauth4webapi, UnacceptableAnswer, ProviderUnreachable
+ * @throws errors of oauth4webapi, UnacceptableResponse, ProviderUnreachable
  */
 export async function identifyByGithub(
   provider: IdentityProvider,
@@ -33,7 +33,8 @@ export async function identifyByGithub(
 
   const [account, addresses] = await Promise.all([read(user), read(emails)]);
   const { id, login, name } = account as { id?: unknown; login?: unknown; name?: unknown };
-  if (typeof id !== "number" || !Number.isSafeInteger(id) || id <= 0) throw new UnacceptableAnswer("GitHub returned no account");
+  if (typeof id !== "number" || !Number.isSafeInteger(id) || id <= 0)
+    throw new UnacceptableResponse("GitHub returned no account");
   const shownLogin = shownText(login);
   return {
     subject: String(id),
@@ -52,9 +53,9 @@ export async function identifyByGithub(
         "x-github-api-version": "2022-11-28",
       },
     });
-    if (answer.status !== 200) throw new UnacceptableAnswer(`GitHub's API responded with status ${answer.status}`);
+    if (answer.status !== 200) throw new UnacceptableResponse(`GitHub's API responded with status ${answer.status}`);
     return answer.json().catch(() => {
-      throw new UnacceptableAnswer("GitHub's API did not respond with JSON");
+      throw new UnacceptableResponse("GitHub's API did not respond with JSON");
     });
   }
 }

@@ -4,14 +4,14 @@ import { discoverIssuer } from "./discover-issuer.ts";
 import { fetchFrom, isLocalInstallation } from "./fetch-from-provider.ts";
 import { clientSecretOf, type IdentityProvider, redirectUriOf } from "./identity-provider.ts";
 import { codeVerifierOf, type Flow, nonceOf } from "./sign-in-flow.ts";
-import { isStorableSubject, shownText, UnacceptableAnswer, type UpstreamIdentity } from "./upstream-identity.ts";
+import { isStorableSubject, shownText, UnacceptableResponse, type UpstreamIdentity } from "./upstream-identity.ts";
 
 const CLOCK_TOLERANCE_SECONDS = 30;
 
 /**
  * Turns an OpenID provider's authorization response into an identity. Checks `iss` (RFC 9207) and `state`, the code with its
  * PKCE verifier, then the ID token by OpenID Connect Core §3.1.3.7, including its signature.
- * @throws whatever was wrong: errors of oauth4webapi, UnacceptableAnswer, ProviderUnreachable
+ * @throws errors of oauth4webapi, UnacceptableResponse, ProviderUnreachable
  */
 export async function identifyByOidc(
   provider: IdentityProvider,
@@ -45,7 +45,7 @@ export async function identifyByOidc(
     [oauth.jwksCache]: keys,
   });
   const claims = oauth.getValidatedIdTokenClaims(tokens) as oauth.IDToken;
-  if (!isStorableSubject(claims.sub)) throw new UnacceptableAnswer("the ID token has no valid sub");
+  if (!isStorableSubject(claims.sub)) throw new UnacceptableResponse("the ID token has no valid sub");
   return identityOf(claims.email === undefined ? { ...(await userinfo()), ...claims } : claims);
 
   /** Many issuers do not put the email address into the ID token (OpenID Connect Core §5.4). */

@@ -55,24 +55,24 @@ type KindDefaults = {
   issuer?: string;
   scopes: readonly string[];
   /**
-   * Whether it can reauthenticate a user on request and says when it did (`max_age`, `auth_time`; OpenID Connect Core
-   * §3.1.2.1). The two that cannot only let users choose the account again.
+   * Whether it can reauthenticate a user on request and reports the time (`max_age`, `auth_time`; OpenID Connect Core
+   * §3.1.2.1). Google and GitHub cannot: they only let users choose an account again.
    */
-  provesAnew: boolean;
+  canReauthenticate: boolean;
 };
 
 export const kindDefaults: Record<ProviderKind, KindDefaults> = {
-  oidc: { name: "", scopes: ["openid", "email", "profile"], provesAnew: true },
+  oidc: { name: "", scopes: ["openid", "email", "profile"], canReauthenticate: true },
   google: {
     name: "Google",
     issuer: "https://accounts.google.com",
     scopes: ["openid", "email", "profile"],
-    provesAnew: false,
+    canReauthenticate: false,
   },
-  github: { name: "GitHub", issuer: "https://github.com", scopes: ["read:user", "user:email"], provesAnew: false },
+  github: { name: "GitHub", issuer: "https://github.com", scopes: ["read:user", "user:email"], canReauthenticate: false },
 };
 
-/** Part of a URL, hence the few kinds of letters; an organization's are `org-` and its id. */
+/** Lower-case letters and digits, since a slug is part of a URL; an organization's is `org-` and its id. */
 export const SLUG = /^[a-z0-9]+(-[a-z0-9]+)*$/;
 export const SLUG_MAX_CHARACTERS = 40;
 

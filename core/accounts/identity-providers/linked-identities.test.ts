@@ -4,19 +4,19 @@ import { isRecentlyAuthenticated } from "../../access/may.ts";
 import { db } from "../../db.ts";
 import { beginPasskeyRegistration } from "../second-step/register-passkey.ts";
 import { findSiteSession } from "../sessions/find-site-session.ts";
-import { anotherSession, freshName, from, longAgo, signedInPerson } from "../testing/people.ts";
+import { anotherSession, freshName, from, signedInPerson, staleActor } from "../testing/people.ts";
 import { forgotPassword, setPassword } from "../users/change-password.ts";
 import { signIn } from "../users/sign-in.ts";
 import { linkIdentity, listLinkedIdentities, unlinkIdentity } from "./linked-identities.ts";
 import { findPendingIdentity, signUpWithIdentity } from "./pending-identity.ts";
 import { startProviderSignIn } from "./start-provider-sign-in.ts";
-import { startElsewhere } from "./testing/provider-sign-in.ts";
+import { startTestProvider } from "./testing/provider-sign-in.ts";
 
-const { issuer, provider, goThrough, pendingToken, as, linked } = await startElsewhere();
+const { issuer, provider, signInVia, pendingToken, as, linked } = await startTestProvider();
 afterAll(() => issuer.stop());
 beforeEach(() => issuer.behave({}));
 
-describe("who is not known yet", () => {
+describe("an identity that is not linked yet", () => {
   test("gets an account where the operator allows it, with the verified address and no password", async () => {
     const one = await provider({ isSignUpAllowed: true });
     const sub = freshName("new");
@@ -35,7 +35,7 @@ describe("who is not known yet", () => {
     await expect(signUpWithIdentity(token, { username: freshName("again") }, from)).rejects.toMatchObject({ code: "gone" });
     await expect(signIn({ login: sub, password: "" }, from)).rejects.toMatchObject({ code: "invalid_request" });
     await expect(signIn({ login: sub, password: "guess guess" }, from)).rejects.toMatchObject({ code: "unauthorized" });
-    expect(await goThrough(one)).toMatchObject({ step: "enter", outcome: { userId: user.id } });
+    expect(await signInVia(one)).toMatchObject({ step: "enter", outcome: { userId: user.id } });
   });
 
   test("is never linked to the account that has the same address: they sign in to it first", async () => {
@@ -48,7 +48,9 @@ describe("who is not known yet", () => {
     expect(await listLinkedIdentities(victim.id)).toEqual([]);
     // The signed-in user may link it, and is asked.
     expect(await findPendingIdentity(token, victim.actor)).toMatchObject({ choice: "link" });
-    await expect(linkIdentity(longAgo(victim.actor), token, from)).rejects.toMatchObject({ code: "reauthentication_required" });
+    await expect(linkIdentity(staleActor(victim.actor), token, from)).rejects.toMatchObject({
+      code: "reauthentication_required",
+    });
     await linkIdentity(victim.actor, token, from);
     expect(await listLinkedIdentities(victim.id)).toHaveLength(1);
   });
@@ -71,12 +73,15 @@ describe("who is not known yet", () => {
   });
 });
 
-describe("linking, unlinking and proving anew", () => {
+describe("linking, unlinking and reauthenticating", () => {
   test("one identity belongs to one account: linking another account's identity is refused", async () => {
     const one = await provider();
     const owner = await linked(one, "taken");
     const thief = await signedInPerson("thief");
-    expect(await goThrough(one, { person: thief, intent: "link" })).toMatchObject({ step: "failed", reason: "of-another" });
+    expect(await signInVia(one, { person: thief, intent: "link" })).toMatchObject({
+      step: "failed",
+      reason: "of-another",
+    });
     // Two at the same time: one succeeds.
     as(freshName("race"));
     const tokens = [
@@ -95,13 +100,13 @@ describe("linking, unlinking and proving anew", () => {
     const [person, someone] = [await signedInPerson(), await signedInPerson()];
     as(freshName("switch"));
     for (const actor of [someone.actor, undefined]) {
-      expect(await goThrough(one, { person, intent: "link" }, { actor })).toMatchObject({ reason: "not-you" });
+      expect(await signInVia(one, { person, intent: "link" }, { actor })).toMatchObject({ reason: "not-you" });
     }
     await expect(startProviderSignIn({ slug: one.slug, intent: "link", next: "/" }, undefined, from)).rejects.toMatchObject({
       code: "unauthorized",
     });
     await expect(
-      startProviderSignIn({ slug: one.slug, intent: "link", next: "/" }, longAgo(person.actor), from),
+      startProviderSignIn({ slug: one.slug, intent: "link", next: "/" }, staleActor(person.actor), from),
     ).rejects.toMatchObject({ code: "reauthentication_required" });
   });
 
@@ -125,7 +130,7 @@ describe("linking, unlinking and proving anew", () => {
     const settled = await Promise.allSettled(both.map(unlink));
     expect(settled.map(({ status }) => status).sort()).toEqual(["fulfilled", "rejected"]);
     const [left] = await listLinkedIdentities(person.id);
-    await expect(setPassword(longAgo(person.actor), { newPassword: "a lantern on the sea" }, from)).rejects.toMatchObject({
+    await expect(setPassword(staleActor(person.actor), { newPassword: "a lantern on the sea" }, from)).rejects.toMatchObject({
       code: "reauthentication_required",
     });
     await setPassword(person.actor, { newPassword: "a lantern on the sea" }, from);
@@ -141,7 +146,7 @@ describe("linking, unlinking and proving anew", () => {
     await forgotPassword({ email: person.email }, from);
   });
 
-  test("S113 reauthentication takes the same identity and an auth_time after the request, and is for users with nothing better", async () => {
+  test("S113 reauthentication requires the same identity and an auth_time after the request, and is only for users without a password or passkey", async () => {
     const one = await provider({ isSignUpAllowed: true });
     const withPassword = await linked(one, freshName("pw"));
     await expect(
@@ -151,8 +156,14 @@ describe("linking, unlinking and proving anew", () => {
     as(sub);
     const { outcome } = await signUpWithIdentity(await pendingToken(one), { username: sub }, from);
     const session = await anotherSession(outcome.userId);
-    const person = { id: outcome.userId, email: "", username: sub, token: session.token, actor: longAgo(session.actor) };
-    const go = () => goThrough(one, { person, intent: "reauthenticate" });
+    const person = {
+      id: outcome.userId,
+      email: "",
+      username: sub,
+      token: session.token,
+      actor: staleActor(session.actor),
+    };
+    const go = () => signInVia(one, { person, intent: "reauthenticate" });
     const { url } = await startProviderSignIn({ slug: one.slug, intent: "reauthenticate", next: "/" }, person.actor, from);
     expect(Object.fromEntries(new URL(url).searchParams)).toMatchObject({ prompt: "login", max_age: "0" });
     as(sub, { auth_time: Math.floor(Date.now() / 1000) - 3600 });
@@ -167,13 +178,13 @@ describe("linking, unlinking and proving anew", () => {
     expect(Date.now() - row.authenticatedAt.getTime()).toBeLessThan(10_000);
   });
 
-  test("S113 signing in by a provider does not bypass that: it counts from the authentication there, and never makes a session older", async () => {
+  test("S113 signing in with a provider does not bypass that: the provider's authentication time counts, and never replaces a newer one", async () => {
     const one = await provider();
     const sub = freshName("unlocked");
     const person = await linked(one, sub);
     const provedFor = async (auth_time: unknown, token: string | undefined = undefined) => {
       as(sub, { auth_time });
-      const entered = await goThrough(one, { person: { ...person, token: token ?? "" } });
+      const entered = await signInVia(one, { person: { ...person, token: token ?? "" } });
       if (entered.step !== "enter" || entered.outcome.step !== "done") throw new Error(JSON.stringify(entered));
       const session = await findSiteSession(entered.outcome.token);
       if (!session) throw new Error("no session");

@@ -6,7 +6,7 @@ import { type Db, db } from "../../db.ts";
 import { conflict, notFound, ServiceError } from "../../errors.ts";
 import { isId, newId } from "../../ids.ts";
 import { queueMail } from "../../mail/queue-mail.ts";
-import { identityLinkedLetter, identityUnlinkedLetter } from "../mails/sign-in-letters.ts";
+import { identityLinkedEmail, identityUnlinkedEmail } from "../emails/sign-in-emails.ts";
 import { linkIsGone, useOneTimeToken } from "../one-time-token.ts";
 import { lockLiveUser } from "../users/find-user.ts";
 import type { ProviderKind } from "./identity-provider.ts";
@@ -16,9 +16,9 @@ const IDENTITIES_MAX = 30;
 
 /**
  * Links a pending identity to the signed-in user, who has confirmed it and authenticated recently (S113): it is a new way to
- * sign in to their account, so they are told by mail.
+ * sign in to their account, so they get an email.
  * @param token from `pendingIdentityCookie`
- * @returns where they were going
+ * @returns the path to continue to, and the provider's name
  * @throws ServiceError `reauthentication_required`, `gone`, `not_found` (an organization's issuer, and not a member),
  * `conflict`
  */
@@ -39,7 +39,7 @@ export async function linkIdentity(actor: Person, token: string, from: RequestOr
     const { displayName } = data;
     await queueMail(tx, {
       to: user.email,
-      ...identityLinkedLetter({ ...user, provider: name, displayName, isWayIn: orgId === null }),
+      ...identityLinkedEmail({ ...user, provider: name, displayName, isSignInMethod: orgId === null }),
     });
     await recordAuditEvent(tx, {
       type: "linked_identity.link",
@@ -74,14 +74,15 @@ export async function insertIdentity(tx: Db, userId: string, { providerId, subje
 
 /**
  * Unlinks an identity, unless it is the last way to sign in.
- * @throws ServiceError `reauthentication_required` (S113), `not_found` (also another user's), `conflict` for the last way in
+ * @throws ServiceError `reauthentication_required` (S113), `not_found` (also another user's), `conflict` for the last sign-in
+ * method
  */
 export async function unlinkIdentity(actor: Person, identityId: string, from: RequestOrigin): Promise<{ name: string }> {
   const { userId } = actor;
   await requirePermission(actor, "linked_identity.unlink", { userId }, { what: "User" });
   if (!isId(identityId)) throw notFound("Linked account");
   return db().$transaction(async (tx) => {
-    // Two at once would each find the other still linked.
+    // Two concurrent removals would each find the other identity still linked.
     await lockLiveUser(tx, userId);
     const identity = await tx.linkedIdentity.findUnique({
       where: { id: identityId, userId },
@@ -89,12 +90,12 @@ export async function unlinkIdentity(actor: Person, identityId: string, from: Re
     });
     if (!identity) throw notFound("Linked account");
     const { name, slug, orgId, disabledAt } = identity.provider;
-    const isWayIn = orgId === null && !disabledAt;
+    const isSignInMethod = orgId === null && !disabledAt;
     await tx.linkedIdentity.delete({ where: { id: identityId } });
-    if (isWayIn) await requireSignInMethod(userId, tx);
+    if (isSignInMethod) await requireSignInMethod(userId, tx);
     const user = await tx.user.findUniqueOrThrow({ where: { id: userId }, select: { username: true, email: true } });
     const displayName = identity.displayName ?? "";
-    await queueMail(tx, { to: user.email, ...identityUnlinkedLetter({ ...user, provider: name, displayName, isWayIn }) });
+    await queueMail(tx, { to: user.email, ...identityUnlinkedEmail({ ...user, provider: name, displayName, isSignInMethod }) });
     await recordAuditEvent(tx, {
       type: "linked_identity.unlink",
       actorId: userId,
@@ -167,7 +168,7 @@ export async function signInMethods(userId: string, tx: Db = db()): Promise<Sign
 }
 
 /**
- * Called after a way to sign in was removed: the last one must stay. The caller has locked the user.
+ * Called after a sign-in method was removed: the last one must stay. The caller has locked the user.
  * @throws ServiceError `conflict`
  */
 export async function requireSignInMethod(userId: string, tx: Db): Promise<void> {
@@ -177,7 +178,7 @@ export async function requireSignInMethod(userId: string, tx: Db): Promise<void>
 }
 
 /**
- * Reauthentication with a provider (S113) is only for users with neither password nor passkey. It proves less than these: a person at an
+ * Reauthentication with a provider (S113) is only for users with neither password nor passkey. It proves less: a person at an
  * unlocked machine may find its owner already signed in at the provider.
  * @throws ServiceError `forbidden`
  */

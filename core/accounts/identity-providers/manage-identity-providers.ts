@@ -17,7 +17,7 @@ import {
 } from "./identity-provider.ts";
 import * as parse from "./parse-identity-provider.ts";
 
-/** More buttons than this help nobody to sign in. */
+/** More buttons would not help anybody to sign in. */
 const PROVIDERS_MAX = 20;
 
 export type NewIdentityProvider = {
@@ -163,7 +163,7 @@ async function setDisabled(actor: Actor, slug: string, disabledAt: Date | null, 
 }
 
 /**
- * Deletes a provider with its linked identities. Users with no other way to sign in choose a password by mail.
+ * Deletes a provider with its linked identities. Users without another sign-in method can set a password through an email.
  * @returns how many identities were linked to it
  * @throws ServiceError `not_found`, `forbidden`, `reauthentication_required`; `conflict` while the organization requires it
  */
@@ -186,8 +186,8 @@ export async function removeIdentityProvider(actor: Actor, slug: string, from: R
 /**
  * Requests an issuer's discovery document before the provider is saved, so that a mistake is found now and not by the first
  * user who signs in.
- * @returns the issuer exactly as it calls itself, which is what its tokens contain
- * @throws ServiceError `invalid_request` on `issuer`: unreachable, a forbidden address, another issuer, nothing usable
+ * @returns the issuer exactly as it names itself: its tokens contain this value
+ * @throws ServiceError `invalid_request` on `issuer`: unreachable, a forbidden address, another issuer, an unusable document
  */
 async function checkProvider(kind: ProviderKind, issuer: string, orgId: string | null): Promise<string> {
   if (kind === "github") return issuer;
@@ -201,7 +201,7 @@ async function checkProvider(kind: ProviderKind, issuer: string, orgId: string |
 }
 
 /**
- * Requires the right to configure identity providers: for the service, operators have it; for an organization, its administrators
+ * Requires the right to configure identity providers. For the service, operators have it; for an organization, its administrators
  * and operators. It is checked before an issuer's document is requested, and again when the row is written: an issuer may
  * take seconds to answer, and the right may be gone by then (S135).
  * @throws ServiceError `not_found`, `forbidden`, `reauthentication_required`

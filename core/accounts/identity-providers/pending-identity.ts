@@ -13,19 +13,19 @@ import { insertUser, parseFullName } from "../users/create-user.ts";
 import type { ProviderKind } from "./identity-provider.ts";
 import { insertIdentity, requireLiveProvider } from "./linked-identities.ts";
 
-/** An identity that is linked to no user yet, and what can be done about it. */
+/** An identity that is not linked to a user yet, and how the visitor can continue. */
 export type PendingIdentity = {
   provider: { slug: string; name: string; kind: ProviderKind; orgId: string | null };
   displayName: string;
   next: string;
 } & (
   | { choice: "link" }
-  /** An account has the same address. If it is theirs, they can sign in to it; it is never linked because of the address alone. */
+  /** The visitor must sign in first: an account with the same address is never linked because of the address alone. */
   | { choice: "sign-in-first"; hasAccount: boolean; email: string | null }
   | { choice: "sign-up"; email: string; username: string; fullName: string }
 );
 
-/** What the page for a pending identity shows; undefined if it was used, has expired or its provider is gone. */
+/** The data of the page for a pending identity; undefined if it was used, has expired or its provider is gone. */
 export async function findPendingIdentity(token: string, actor: Person | undefined): Promise<PendingIdentity | undefined> {
   const pending = await findOneTimeToken(token, "pending-identity");
   if (!pending) return undefined;
@@ -46,7 +46,7 @@ export async function findPendingIdentity(token: string, actor: Person | undefin
   return { ...shown, choice: "sign-up", email: email.address, username: suggestedUsername(username), fullName: fullName ?? "" };
 }
 
-/** Their name there, if it is a valid name here; they learn whether it is free when they take it. */
+/** Their name at the provider, if it is a valid username here. It may be taken. */
 function suggestedUsername(username: string | null): string {
   try {
     return parseHandle((username ?? "").replaceAll(/[^A-Za-z0-9._-]/g, ""), "username").spelled;

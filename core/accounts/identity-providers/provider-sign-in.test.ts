@@ -2,32 +2,32 @@ import { exportJWK, generateKeyPair, SignJWT, UnsecuredJWT } from "jose";
 import { afterAll, beforeEach, describe, expect, test } from "vitest";
 import { operatorCommand } from "#core/access/actor.ts";
 import { db } from "#core/db.ts";
-import { auditTrail, from, lettersTo } from "../testing/people.ts";
+import { auditTrail, emailsTo, from } from "../testing/people.ts";
 import { listLinkedIdentities } from "./linked-identities.ts";
 import { disableIdentityProvider, enableIdentityProvider } from "./manage-identity-providers.ts";
 import { type Callback, receiveCallback } from "./receive-callback.ts";
 import { startProviderSignIn } from "./start-provider-sign-in.ts";
 import { startHandMadeIssuer } from "./testing/hand-made-issuer.ts";
-import { startElsewhere } from "./testing/provider-sign-in.ts";
+import { startTestProvider } from "./testing/provider-sign-in.ts";
 
-const { issuer, provider, goThrough, as, linked } = await startElsewhere();
+const { issuer, provider, signInVia, as, linked } = await startTestProvider();
 const other = await startHandMadeIssuer();
 afterAll(() => Promise.all([issuer.stop(), other.stop()]));
 beforeEach(() => issuer.behave({}));
 
-describe("who is known", () => {
+describe("a linked identity", () => {
   test("signs in by provider and subject, whatever the current e-mail address; the identity is found, not created again", async () => {
     const one = await provider();
     const person = await linked(one, "ada-1");
-    expect((await lettersTo(person.email))[0]?.subject).toContain("Upstream is linked");
+    expect((await emailsTo(person.email))[0]?.subject).toContain("Upstream is linked");
     as("ada-1", { email: "renamed@upstream.test" });
-    const outcome = await goThrough(one, { next: "/interaction/uid" });
+    const outcome = await signInVia(one, { next: "/interaction/uid" });
     expect(outcome).toMatchObject({ step: "enter", next: "/interaction/uid", outcome: { step: "done", userId: person.id } });
     expect(await listLinkedIdentities(person.id)).toMatchObject([{ displayName: "renamed@upstream.test" }]);
     expect(await auditTrail({ subjectId: person.id })).toEqual(expect.arrayContaining(["linked_identity.link", "user.sign_in"]));
     // An address alone identifies nobody: this is another person's account there.
     as("mallory", { email: person.email });
-    expect((await goThrough(one)).step).toBe("pending");
+    expect((await signInVia(one)).step).toBe("pending");
   });
 
   test("a second step that is set up here is required, whatever the provider says about its own", async () => {
@@ -35,22 +35,22 @@ describe("who is known", () => {
     const person = await linked(one, "two-steps");
     await db().totp.create({ data: { userId: person.id, sealedSecret: new Uint8Array([1]), confirmedAt: new Date() } });
     as("two-steps", { amr: ["mfa", "otp", "hwk"], acr: "phr" });
-    expect(await goThrough(one)).toMatchObject({ step: "enter", outcome: { step: "second-step", userId: person.id } });
+    expect(await signInVia(one)).toMatchObject({ step: "enter", outcome: { step: "second-step", userId: person.id } });
   });
 
   test("S112 a disabled account stays out; so does everybody while the provider is disabled", async () => {
     const one = await provider();
     const person = await linked(one, "gone");
     await disableIdentityProvider(operatorCommand, one.slug, from);
-    await expect(goThrough(one)).rejects.toMatchObject({ code: "not_found" });
+    await expect(signInVia(one)).rejects.toMatchObject({ code: "not_found" });
     await enableIdentityProvider(operatorCommand, one.slug, from);
     await db().user.update({ where: { id: person.id }, data: { disabledAt: new Date() } });
-    expect(await goThrough(one)).toMatchObject({ step: "failed", reason: "disabled" });
+    expect(await signInVia(one)).toMatchObject({ step: "failed", reason: "disabled" });
   });
 });
 
 describe("login CSRF and replay", () => {
-  test("S34 an answer counts in the browser that asked, once, and a stranger's try does not use it up", async () => {
+  test("S34 a response is accepted once, in the browser that started the sign-in, and another browser's attempt does not use it up", async () => {
     const one = await provider();
     await linked(one, "csrf");
     const { url, browser } = await startProviderSignIn({ slug: one.slug, intent: "sign-in", next: "/" }, undefined, from);
@@ -74,7 +74,7 @@ describe("login CSRF and replay", () => {
     expect(await receive({})).toMatchObject(expired);
   });
 
-  test("after ten minutes nothing waits any more", async () => {
+  test("a pending sign-in expires after ten minutes", async () => {
     const one = await provider();
     const { url, browser } = await startProviderSignIn({ slug: one.slug, intent: "sign-in", next: "/" }, undefined, from);
     const waiting = await db().oneTimeToken.findFirstOrThrow({
@@ -89,7 +89,7 @@ describe("login CSRF and replay", () => {
     ).toMatchObject({ reason: "expired" });
   });
 
-  test("the stored row of a pending sign-in completes none: state, nonce and verifier are derived from the browser's secret", async () => {
+  test("the stored row of a pending sign-in is not enough to complete it: state, nonce and verifier are derived from the browser's secret", async () => {
     const one = await provider();
     const { url, browser } = await startProviderSignIn({ slug: one.slug, intent: "sign-in", next: "/" }, undefined, from);
     const parameters = new URL(url).searchParams;
@@ -100,7 +100,7 @@ describe("login CSRF and replay", () => {
   });
 });
 
-describe("an answer that proves nothing", () => {
+describe("an invalid response", () => {
   const b64 = (value: unknown) => Buffer.from(JSON.stringify(value)).toString("base64url");
   const forgeries: [string, Parameters<typeof issuer.behave>[0]][] = [
     ["the nonce of another sign-in", { claims: (honest) => ({ ...honest, nonce: "another" }) }],
@@ -140,10 +140,10 @@ describe("an answer that proves nothing", () => {
     const one = await provider();
     for (const [name, forgery] of forgeries) {
       issuer.behave(forgery);
-      expect([name, await goThrough(one)]).toEqual([name, expect.objectContaining({ step: "failed", reason: "unacceptable" })]);
+      expect([name, await signInVia(one)]).toEqual([name, expect.objectContaining({ step: "failed", reason: "unacceptable" })]);
     }
     issuer.behave({});
-    expect((await goThrough(one)).step).toBe("pending");
+    expect((await signInVia(one)).step).toBe("pending");
   });
 
   test("S137 an issuer's key that takes too long to verify with is not used", async () => {
@@ -160,25 +160,27 @@ describe("an answer that proves nothing", () => {
     await costly.stop();
   });
 
-  test("RFC 9207 an answer of another issuer, or at another provider's address, is a mix-up", async () => {
+  test("RFC 9207 a response of another issuer, or at another provider's address, is a mix-up", async () => {
     const [one, two] = [await provider(), await provider({ issuer: other.origin })];
-    expect(await goThrough(one, {}, { answer: { iss: other.origin } })).toMatchObject({ reason: "unacceptable" });
-    expect(await goThrough(one, {}, { answer: { iss: undefined } })).toMatchObject({ reason: "unacceptable" });
-    expect(await goThrough(one, {}, { slug: two.slug })).toMatchObject({ reason: "expired" });
+    expect(await signInVia(one, {}, { answer: { iss: other.origin } })).toMatchObject({ reason: "unacceptable" });
+    expect(await signInVia(one, {}, { answer: { iss: undefined } })).toMatchObject({ reason: "unacceptable" });
+    expect(await signInVia(one, {}, { slug: two.slug })).toMatchObject({ reason: "expired" });
   });
 
   test("a provider's failures and refusals are reported, in our own words", async () => {
     const one = await provider();
     const refused = { code: undefined, error: "access_denied", error_description: "<script>" };
-    expect(await goThrough(one, { next: "/x" }, { answer: refused })).toEqual({
+    expect(await signInVia(one, { next: "/x" }, { answer: refused })).toEqual({
       step: "failed",
       reason: "cancelled",
       slug: one.slug,
       next: "/x",
       isSignIn: true,
     });
-    expect(await goThrough(one, {}, { answer: { ...refused, error: "server_error" } })).toMatchObject({ reason: "failed" });
+    expect(await signInVia(one, {}, { answer: { ...refused, error: "server_error" } })).toMatchObject({
+      reason: "failed",
+    });
     issuer.behave({ delayMs: 6_000 });
-    expect(await goThrough(one)).toMatchObject({ reason: "unreachable" });
+    expect(await signInVia(one)).toMatchObject({ reason: "unreachable" });
   });
 });

@@ -32,11 +32,11 @@ export type Callback = {
 export type CallbackFailure =
   /** Not begun in this browser, already answered, or expired: a forged response can only lead to this. */
   | "expired"
-  /** The user, or somebody else there, refused. */
+  /** The user, or an administrator of the provider, refused. */
   | "cancelled"
   /** The provider failed. */
   | "failed"
-  /** The response proves nothing. */
+  /** The response is not a valid proof. */
   | "unacceptable"
   | "unreachable"
   /** The identity is linked to another account here. */
@@ -51,15 +51,18 @@ type CallbackOutcome =
   | AdmittedIdentity
   | { step: "failed"; reason: CallbackFailure; slug: string; next: string; isSignIn: boolean };
 
-/** Accepts a provider's response (RFC 6749 §4.1.2): once, in the browser that asked, within ten minutes, at its own URL. */
+/**
+ * Accepts a provider's response (RFC 6749 §4.1.2): once, in the browser that started the sign-in, within ten minutes, at the
+ * provider's own URL.
+ */
 export async function receiveCallback(callback: Callback, from: RequestOrigin): Promise<CallbackOutcome> {
   const { slug, parameters, browser, actor } = callback;
   const states = parameters.getAll("state");
   const state = states.length === 1 ? (states[0] ?? "") : "";
-  const asked = browser ? await takeQuestion(state, browser, slug) : undefined;
+  const asked = browser ? await redeemSignInRequest(state, browser, slug) : undefined;
   if (!asked || !browser) return { step: "failed", reason: "expired", slug, next: "/", isSignIn: !actor };
-  const { provider, question } = asked;
-  const { intent, next } = question.data;
+  const { provider, request } = asked;
+  const { intent, next } = request.data;
   const fail = (reason: CallbackFailure): CallbackOutcome => ({
     step: "failed",
     reason,
@@ -78,22 +81,22 @@ export async function receiveCallback(callback: Callback, from: RequestOrigin): 
     return fail(failureOf(error));
   }
   // Linking and reauthentication began while a user was signed in, who must still be signed in.
-  if (intent !== "sign-in" && (!actor || actor.userId !== question.userId)) return fail("not-you");
-  const admitted = await admitIdentity({ ...callback, provider, identity, question }, from);
+  if (intent !== "sign-in" && (!actor || actor.userId !== request.userId)) return fail("not-you");
+  const admitted = await admitIdentity({ ...callback, provider, identity, request }, from);
   return typeof admitted === "string" ? fail(admitted) : admitted;
 }
 
-/** Uses up the request of a response, unless another browser sent it: seeing a `state` is not enough to spoil a sign-in. */
-async function takeQuestion(
+/** Uses up the request to which a response belongs, unless another browser sent it: knowing a `state` is not enough to end a sign-in. */
+async function redeemSignInRequest(
   state: string,
   browser: string,
   slug: string,
-): Promise<{ provider: IdentityProvider; question: OneTimeToken<"sign-in-elsewhere"> } | undefined> {
-  const question = await findOneTimeToken(state, "sign-in-elsewhere");
-  if (!question || !isEqualInConstantTime(question.data.browserHash, hashToken(browser))) return undefined;
+): Promise<{ provider: IdentityProvider; request: OneTimeToken<"sign-in-elsewhere"> } | undefined> {
+  const request = await findOneTimeToken(state, "sign-in-elsewhere");
+  if (!request || !isEqualInConstantTime(request.data.browserHash, hashToken(browser))) return undefined;
   const provider = await findIdentityProvider(slug);
   // A response at another provider's URL is a mix-up (RFC 9700 §4.4).
-  if (!provider || provider.disabledAt || provider.id !== question.data.providerId) return undefined;
+  if (!provider || provider.disabledAt || provider.id !== request.data.providerId) return undefined;
   const isFirst = await db()
     .$transaction(async (tx) => useOneTimeToken(tx, state, "sign-in-elsewhere"))
     .then(
@@ -103,7 +106,7 @@ async function takeQuestion(
         throw error;
       },
     );
-  return isFirst ? { provider, question } : undefined;
+  return isFirst ? { provider, request } : undefined;
 }
 
 function failureOf(error: unknown): CallbackFailure {
@@ -118,13 +121,13 @@ type AdmittedIdentity =
   | { step: "enter"; outcome: SignInOutcome; next: string }
   /** Linked to the signed-in user; its use was recorded. */
   | { step: "proved"; next: string }
-  /** Not linked yet: the token for `pendingIdentityCookie`, and the page that asks what to do. */
+  /** Not linked yet: the token for `pendingIdentityCookie`, and the page on which the user decides. */
   | { step: "pending"; token: string };
 
 type Proved = {
   provider: IdentityProvider;
   identity: UpstreamIdentity;
-  question: OneTimeToken<"sign-in-elsewhere">;
+  request: OneTimeToken<"sign-in-elsewhere">;
   actor: Person | undefined;
   sessionToken: string | undefined;
 };
@@ -134,16 +137,16 @@ const CLOCK_SKEW_MILLISECONDS = 60 * 1000;
 
 /** Finds the account by provider and subject, never by email address, which may belong to somebody else by now. */
 async function admitIdentity(proved: Proved, from: RequestOrigin): Promise<AdmittedIdentity | CallbackFailure> {
-  const { provider, identity, question } = proved;
-  const { intent, next, startedAt } = question.data;
+  const { provider, identity, request } = proved;
+  const { intent, next, startedAt } = request.data;
   if (intent === "reauthenticate" && !isProvedSince(startedAt, provider, identity)) return "not-anew";
   try {
     return await db().$transaction(async (tx) => {
-      const userId = await noteUse(tx, provider.id, identity);
+      const userId = await recordUse(tx, provider.id, identity);
       if (intent === "sign-in") {
         if (userId === undefined) return pending(tx, proved);
         const { sessionToken } = proved;
-        const provedAt = await provedWhen(tx, userId, provider, identity);
+        const provedAt = await authenticationTime(tx, userId, provider, identity);
         const first = { methods: [], provedBy: "provider", providerId: provider.id, provedAt, replaces: sessionToken } as const;
         return { step: "enter", outcome: await completeSignIn(tx, userId, first, from), next } as const;
       }
@@ -158,14 +161,14 @@ async function admitIdentity(proved: Proved, from: RequestOrigin): Promise<Admit
     });
   } catch (error) {
     if (!isServiceError(error)) throw error;
-    // Something changed meanwhile: the account was disabled, its session ended, or it now has a better proof.
+    // Something changed meanwhile: the account was disabled, its session ended, or it now has a password or a passkey.
     if (error.code === "forbidden" || error.code === "unauthorized") return intent === "sign-in" ? "disabled" : "expired";
     throw error;
   }
 }
 
 /** Finds the identity's user, and records its use, which an organization that requires its issuer checks. */
-async function noteUse(tx: Db, providerId: string, { subject, displayName }: UpstreamIdentity): Promise<string | undefined> {
+async function recordUse(tx: Db, providerId: string, { subject, displayName }: UpstreamIdentity): Promise<string | undefined> {
   const [linked] = await tx.linkedIdentity.updateManyAndReturn({
     where: { providerId, subject },
     data: { lastUsedAt: new Date(), displayName },
@@ -174,7 +177,7 @@ async function noteUse(tx: Db, providerId: string, { subject, displayName }: Ups
   return linked?.userId;
 }
 
-async function pending(tx: Db, { provider, identity, question }: Proved): Promise<AdmittedIdentity> {
+async function pending(tx: Db, { provider, identity, request }: Proved): Promise<AdmittedIdentity> {
   const { subject, displayName, email, username, fullName } = identity;
   const token = await issueOneTimeToken(tx, {
     purpose: "pending-identity",
@@ -187,27 +190,27 @@ async function pending(tx: Db, { provider, identity, question }: Proved): Promis
       email: provider.orgId === null ? email : null,
       username,
       fullName,
-      next: question.data.next,
+      next: request.data.next,
     },
   });
   return { step: "pending", token };
 }
 
 function isProvedSince(startedAt: number, { kind }: IdentityProvider, { authenticatedAt }: UpstreamIdentity): boolean {
-  if (!kindDefaults[kind].provesAnew) return true;
+  if (!kindDefaults[kind].canReauthenticate) return true;
   return authenticatedAt !== null && authenticatedAt.getTime() >= startedAt - CLOCK_SKEW_MILLISECONDS;
 }
 
 /**
- * When a user who signs in with a provider authenticated, as far as sensitive changes and the `max_age` of apps are concerned
- * (S113). A browser that is signed in there comes back without a prompt, even on an unlocked machine: if that counted as proof,
- * it would bypass what `requireProvidersOnly` and `isProvedSince` require.
+ * The authentication time of a sign-in with a provider, for sensitive changes and the `max_age` of apps (S113). A browser that is
+ * signed in there comes back without a prompt, even on an unlocked machine: if that counted as recent, it would bypass
+ * `requireProvidersOnly` and `isProvedSince`.
  */
-async function provedWhen(tx: Db, userId: string, { kind }: IdentityProvider, identity: UpstreamIdentity): Promise<Date> {
+async function authenticationTime(tx: Db, userId: string, { kind }: IdentityProvider, identity: UpstreamIdentity): Promise<Date> {
   const now = Date.now();
-  const { provesAnew } = kindDefaults[kind];
-  if (provesAnew && identity.authenticatedAt) return new Date(Math.min(now, identity.authenticatedAt.getTime()));
+  const { canReauthenticate } = kindDefaults[kind];
+  if (canReauthenticate && identity.authenticatedAt) return new Date(Math.min(now, identity.authenticatedAt.getTime()));
   const { hasPassword, passkeys } = await signInMethods(userId, tx);
-  const isBestProof = !provesAnew && !hasPassword && passkeys === 0;
+  const isBestProof = !canReauthenticate && !hasPassword && passkeys === 0;
   return new Date(isBestProof ? now : now - RECENT_AUTHENTICATION_SECONDS * 1000);
 }

@@ -29,15 +29,15 @@ const BROWSER_SECRET = /^[A-Za-z0-9_-]{43}$/;
 export type SignInElsewhere = {
   slug: string;
   intent: ProviderSignInIntent;
-  /** The path of ours to continue to. */
+  /** The path on this service to continue to. */
   next: string;
-  /** What the browser already has from an earlier sign-in at a provider: several may be pending. */
+  /** The browser's secret from an earlier sign-in, if it has one: several may be pending. */
   browser?: string | undefined;
 };
 
 /**
- * Begins a sign-in at a provider: returns where to send the browser, and the secret that it keeps. Nothing is decided yet: a
- * user lured here first sees the provider's prompt, and then ours.
+ * Begins a sign-in at a provider: returns the URL for the browser, and the secret that it keeps. Nothing is decided yet: a user
+ * lured here first sees the provider's prompt, and then ours.
  * @throws ServiceError `not_found` (also for an organization's issuer to non-members), `unauthorized` (not signed in, where
  * that is required), `reauthentication_required`, `rate_limited`, `unavailable`
  */
@@ -103,7 +103,7 @@ function authorizationUrl(endpoint: string, provider: IdentityProvider, intent: 
   if (provider.kind !== "github") parameters.nonce = nonceOf(flow);
   if (intent === "reauthenticate") {
     // OpenID Connect Core §3.1.2.1; the response's `auth_time` is checked.
-    if (kindDefaults[provider.kind].provesAnew) Object.assign(parameters, { prompt: "login", max_age: "0" });
+    if (kindDefaults[provider.kind].canReauthenticate) Object.assign(parameters, { prompt: "login", max_age: "0" });
     else parameters.prompt = "select_account";
   }
   for (const [name, value] of Object.entries(parameters)) url.searchParams.set(name, value);

@@ -36,7 +36,7 @@ export function shownText(value: unknown): string | null {
   }
 }
 
-/** A provider's response proves nothing. For the log; the user is told only that it failed. */
-export class UnacceptableAnswer extends Error {
-  override name = "UnacceptableAnswer";
+/** A provider's response is not a valid proof. The message is for the log; the user is only told that the sign-in failed. */
+export class UnacceptableResponse extends Error {
+  override name = "UnacceptableResponse";
 }

@@ -46,7 +46,7 @@ export async function findOrganizationByName(name: string): Promise<Organization
 
 export type OrganizationOfUser = Organization & { role: OrganizationRole };
 
-/** The organizations of a user with the user's roles, by name. The list is complete: a user can be in a bounded number only. */
+/** The organizations of a user with the user's roles, by name. The list is complete, since the number for each user is limited. */
 export async function listOrganizations(userId: string, tx: Db = db()): Promise<OrganizationOfUser[]> {
   const memberships = await tx.membership.findMany({
     where: { userId },
@@ -59,7 +59,7 @@ export async function listOrganizations(userId: string, tx: Db = db()): Promise<
 
 const MAX = 20;
 
-/** The organizations that would have no administrator without this user; the first of them, by name. */
+/** The organizations that would have no administrator without this user, by name, at most 20. */
 export async function listSoleAdministrations(userId: string): Promise<{ name: string; fullName: string }[]> {
   return db().$queryRaw`
     SELECT o.name, o.full_name AS "fullName" FROM membership m JOIN organization o ON o.id = m.org_id

@@ -10,8 +10,8 @@ import { conflict, notFound, ServiceError } from "../../errors.ts";
 import { isId, newId } from "../../ids.ts";
 import { isMailSent, queueMail } from "../../mail/queue-mail.ts";
 import { parseEmailAddress } from "../email-address.ts";
-import { link } from "../mails/letter.ts";
-import { invitationLetter } from "../mails/organization-letters.ts";
+import { link } from "../emails/compose-email.ts";
+import { invitationEmail } from "../emails/organization-emails.ts";
 import { type Page, type PageRequest, pageBounds } from "../page.ts";
 import { consumeThrottle, throttleKey } from "../throttle.ts";
 import { changeOrganization } from "./change-organization.ts";
@@ -22,7 +22,7 @@ const INVITATION_SECONDS = 7 * 24 * 60 * 60;
 
 /** Each invitation sends an email to an address that the sender chose. This is the limit for one user, over all organizations. */
 const INVITE_LIMIT = { limit: 100, windowSeconds: 24 * 60 * 60 };
-/** The part of these that may go to one address, so that nobody can fill a mailbox with invitations to new organizations. */
+/** How many of these may go to one address, so that nobody can fill a mailbox with invitations to new organizations. */
 const INVITE_LIMIT_OF_ADDRESS = { limit: 5, windowSeconds: 24 * 60 * 60 };
 
 async function countInvitation(actor: Actor, orgId: string, emailCanonical: string): Promise<void> {
@@ -31,7 +31,7 @@ async function countInvitation(actor: Actor, orgId: string, emailCanonical: stri
   await consumeThrottle(throttleKey("invite", sender), INVITE_LIMIT);
 }
 
-/** The link of an invitation, where no mail is sent: the administrator passes it on. They may give anybody this role anyway. */
+/** The link of an invitation, if no emails are sent: the administrator passes it on. They may give anybody this role anyway. */
 type UnsentLink = { link?: string };
 
 /**
@@ -124,7 +124,7 @@ async function mailInvitation(tx: Db, invitationId: string, token: string): Prom
   const invitedBy = inviter?.username ?? `The operator of ${env().BRAND_NAME}`;
   await queueMail(tx, {
     to: email,
-    ...invitationLetter({ organization: org.name, invitedBy, role: role as OrganizationRole, token }),
+    ...invitationEmail({ organization: org.name, invitedBy, role: role as OrganizationRole, token }),
   });
 }
 
@@ -181,7 +181,7 @@ export type Invitation = {
 
 /**
  * The invitation of a link, for the page that asks before accepting; undefined for a link that was never sent, or was replaced by a newer
- * one. Whoever has the link received the email, so they may learn the invitation's state.
+ * one. Only a recipient of the email has the link, and may learn the invitation's state.
  */
 export async function findInvitation(token: string): Promise<Invitation | undefined> {
   const row = await db().invitation.findUnique({

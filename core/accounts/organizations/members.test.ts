@@ -2,17 +2,17 @@ import { describe, expect, test } from "vitest";
 import { operatorCommand } from "../../access/actor.ts";
 import { db } from "../../db.ts";
 import { newId } from "../../ids.ts";
-import { inTurn } from "../../testing/as-owner.ts";
+import { queueForLock } from "../../testing/as-owner.ts";
 import {
   auditTrail,
+  emailsTo,
+  fillAuditHour,
   freshName,
   from,
-  lettersTo,
   linkedToken,
   organizationOf,
   outcomes,
   signedInPerson,
-  useUpHour,
 } from "../testing/people.ts";
 import { deleteUser } from "../users/delete-user.ts";
 import { disableUser } from "../users/disable-user.ts";
@@ -21,15 +21,15 @@ import { createInvitation, findInvitation, revokeInvitation } from "./invitation
 import { addMember, changeRole, findMember, listMembers, removeMember } from "./members.ts";
 import { updateOrganizationSecurity } from "./security/organization-security.ts";
 import { updateOrganization } from "./update-organization.ts";
-import { HELD_SECRET_LETTERS } from "./withdraw-organization.ts";
+import { HELD_SECRET_EMAILS } from "./withdraw-organization.ts";
 
 const adminsOf = (orgId: string) => db().membership.count({ where: { orgId, role: "admin" } });
 
 describe("members", () => {
-  test("S144 who has changed too much in an hour can still lower and remove them", async () => {
+  test("S144 an administrator who has made too many changes in an hour can still lower roles and remove members", async () => {
     const [admin, member] = [await signedInPerson(), await signedInPerson()];
     const { id } = await organizationOf(admin, [[member, "write"]]);
-    await useUpHour(admin.id);
+    await fillAuditHour(admin.id);
     await changeRole(admin.actor, id, member.id, "read", from);
     await expect(changeRole(admin.actor, id, member.id, "write", from)).rejects.toMatchObject({ code: "rate_limited" });
     await removeMember(admin.actor, id, member.id, from);
@@ -83,7 +83,7 @@ describe("members", () => {
     await expect(findMember(stranger.actor, id, admin.username)).rejects.toMatchObject({ code: "forbidden" });
   });
 
-  test("S138 whatever page a URL asks for, the answer is bounded", async () => {
+  test("S138 whatever page a URL requests, the response is bounded", async () => {
     const admin = await signedInPerson();
     const { id } = await organizationOf(admin);
     for (const bad of [Number.NaN, -1, 0, Number.POSITIVE_INFINITY, 1e308]) {
@@ -164,12 +164,12 @@ describe("members", () => {
     const { id: appId } = await db().oAuthApp.create({ data: { id: newId(), clientId: newId(), ...app, secrets } });
     await changeRole(admin.actor, id, maker.id, "read", from);
     await removeMember(maker.actor, id, maker.id, from);
-    const letters = await lettersTo(admin.email);
-    expect(letters.map(({ subject }) => subject)).toEqual(
+    const messages = await emailsTo(admin.email);
+    expect(messages.map(({ subject }) => subject)).toEqual(
       Array(2).fill(`${maker.username} may still know the secret of Night train`),
     );
-    expect(letters[0]?.text).toContain(`/settings/applications/${appId}`);
-    expect((await lettersTo(maker.email)).filter(({ subject }) => subject.includes("secret"))).toEqual([]);
+    expect(messages[0]?.text).toContain(`/settings/applications/${appId}`);
+    expect((await emailsTo(maker.email)).filter(({ subject }) => subject.includes("secret"))).toEqual([]);
   });
 
   test("S56 if a role goes up and down, administrators get few emails, not one per change or app", async () => {
@@ -182,9 +182,9 @@ describe("members", () => {
     }
     for (let round = 0; round < 5; round++)
       for (const role of ["read", "admin"]) await changeRole(admin.actor, id, maker.id, role, from);
-    const letters = (await lettersTo(admin.email)).filter(({ subject }) => subject.includes("secret"));
-    expect(letters).toHaveLength(HELD_SECRET_LETTERS.limit);
-    for (const name of ["Night train", "Day train"]) expect(letters[0]?.text).toContain(name);
+    const messages = (await emailsTo(admin.email)).filter(({ subject }) => subject.includes("secret"));
+    expect(messages).toHaveLength(HELD_SECRET_EMAILS.limit);
+    for (const name of ["Night train", "Day train"]) expect(messages[0]?.text).toContain(name);
   });
 
   test("of two administrators who remove or demote each other at once, one stays", async () => {
@@ -201,7 +201,7 @@ describe("members", () => {
     const [admin, former] = [await signedInPerson(), await signedInPerson()];
     const { id } = await organizationOf(admin, [[former, "admin"]]);
     const invited = await createInvitation(admin.actor, id, { email: `${freshName("eve")}@example.test`, role: "read" }, from);
-    const [demoted, ...others] = await inTurn(`SELECT FROM organization WHERE id = '${id}' FOR UPDATE`, [
+    const [demoted, ...others] = await queueForLock(`SELECT FROM organization WHERE id = '${id}' FOR UPDATE`, [
       () => changeRole(admin.actor, id, former.id, "read", from),
       () => updateOrganization(former.actor, id, { website: "https://mine.example" }, from),
       () => updateOrganizationSecurity(former.actor, id, { requiresSecondStep: false }, from),

@@ -134,14 +134,14 @@ export async function changeRole(actor: Actor, orgId: string, userId: string, va
       type: "organization.change_role",
       subjectId: userId,
       data: { from: before.role, to: role },
-      isTakingAway: !isRoleAtLeast(role, before.role as OrganizationRole),
+      isRemoval: !isRoleAtLeast(role, before.role as OrganizationRole),
     });
   });
 }
 
 /**
- * Removes a member from an organization; members can remove themselves. The last administrator cannot be removed. What the user
- * granted to apps for this organization ends too, and does not return if they rejoin (S49).
+ * Removes a member from an organization; members can remove themselves. The last administrator cannot be removed. Access to this
+ * organization that the user granted to apps ends too, and does not return if they rejoin (S49).
  * @throws ServiceError `forbidden`, `not_found`, `conflict`
  */
 export async function removeMember(actor: Actor, orgId: string, userId: string, from: RequestOrigin): Promise<void> {

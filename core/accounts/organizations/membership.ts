@@ -7,7 +7,7 @@ import { lockOwner } from "../handles/find-owner.ts";
 export const MEMBERSHIPS_MAX_PER_USER = 500;
 
 /**
- * Inserts a membership; of two at the same time one succeeds.
+ * Inserts a membership; if two requests insert the same one, only one succeeds.
  * @throws ServiceError `not_found` if the organization is gone; `conflict` if the user is already a member or in too many
  * organizations
  */
@@ -15,7 +15,7 @@ export async function insertMembership(tx: Db, orgId: string, userId: string, ro
   if ((await tx.membership.count({ where: { userId } })) >= MEMBERSHIPS_MAX_PER_USER) {
     throw conflict(`A user can be a member of at most ${MEMBERSHIPS_MAX_PER_USER} organizations.`);
   }
-  // Locked, so that a concurrent deletion is waited for and then reported, instead of a failed foreign key.
+  // Locked, to wait for a concurrent deletion and report it, instead of a failed foreign key.
   if (!(await lockOwner(tx, { kind: "organization", id: orgId }))) throw notFound("Organization");
   const { count } = await tx.membership.createMany({ data: [{ orgId, userId, role }], skipDuplicates: true });
   if (count === 0) throw conflict("This user is already a member.");

@@ -5,7 +5,7 @@ import { db } from "../../db.ts";
 import { newId } from "../../ids.ts";
 import { findAvatar } from "../avatar.ts";
 import { findOwner } from "../handles/find-owner.ts";
-import { auditTrail, freshName, from, longAgo, organizationOf, outcomes, signedInPerson } from "../testing/people.ts";
+import { auditTrail, freshName, from, organizationOf, outcomes, signedInPerson, staleActor } from "../testing/people.ts";
 import { createOrganization } from "./create-organization.ts";
 import { findOrganization, findOrganizationByName, listAllOrganizations, listOrganizations } from "./find-organization.ts";
 import { createInvitation } from "./invitations.ts";
@@ -99,7 +99,7 @@ describe("updateOrganization", () => {
     await expect(updateOrganization(person.actor, id, bad, from)).rejects.toMatchObject({ code: "invalid_request", field });
   });
 
-  test("is for administrators, whatever the id", async () => {
+  test("is only for administrators", async () => {
     const [person, writer, stranger] = [await signedInPerson(), await signedInPerson(), await signedInPerson()];
     const { id } = await organizationOf(person, [[writer, "write"]]);
     for (const { actor } of [writer, stranger]) {
@@ -125,7 +125,9 @@ describe("setPlan", () => {
     // Setting the same value again changes nothing and records no entry.
     await setPlan(operator.actor, id, null, from);
     expect(await auditTrail({ orgId: id })).toEqual(["organization.create", "organization.set_plan", "organization.set_plan"]);
-    await expect(setPlan(longAgo(operator.actor), id, "team", from)).rejects.toMatchObject({ code: "reauthentication_required" });
+    await expect(setPlan(staleActor(operator.actor), id, "team", from)).rejects.toMatchObject({
+      code: "reauthentication_required",
+    });
   });
 
   test("only operators see every organization with its plan and contact addresses", async () => {
@@ -154,7 +156,7 @@ describe("setPlan", () => {
 });
 
 describe("readOverview", () => {
-  test("counts members by role, and for administrators what waits for them", async () => {
+  test("counts members by role, and shows administrators what needs their attention", async () => {
     const [person, bea] = [await signedInPerson(), await signedInPerson("bea")];
     const { id } = await organizationOf(person, [[bea, "write"]]);
     await createInvitation(person.actor, id, { email: `${freshName("x")}@example.test`, role: "read" }, from);
@@ -162,14 +164,14 @@ describe("readOverview", () => {
     const { id: late } = await db().invitation.findFirstOrThrow({ where: { orgId: id } });
     await db().invitation.update({ where: { id: late }, data: { expiresAt: new Date(0) } });
     await db().organizationAppRequest.create({ data: { orgId: id, clientId: "lantern", userId: bea.id } });
-    const waiting = { openInvitations: 1, expiredInvitations: 1, appRequests: 1, heldBackMembers: 0 };
+    const waiting = { openInvitations: 1, expiredInvitations: 1, appRequests: 1, restrictedMembers: 0 };
     const members = { memberCount: 2, members: { admin: 1, write: 1, contributor: 0, read: 0 } };
     expect(await readOverview(person.actor, id)).toEqual({ ...members, waiting });
     expect(await readOverview(bea.actor, id)).toEqual({ ...members, waiting: null });
     // The rules apply to administrators too.
     await db().organization.update({ where: { id }, data: { requiresSecondStep: true } });
     expect(await readOverview(person.actor, id)).toEqual({ ...members, waiting: null });
-    expect(await readOverview(operatorCommand, id)).toMatchObject({ waiting: { heldBackMembers: 2 } });
+    expect(await readOverview(operatorCommand, id)).toMatchObject({ waiting: { restrictedMembers: 2 } });
     await expect(readOverview((await signedInPerson()).actor, id)).rejects.toMatchObject({ code: "forbidden" });
   });
 });

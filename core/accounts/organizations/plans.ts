@@ -1,4 +1,4 @@
-/** What an organization may pay for (docs/specification/organizations-and-tokens.md#organizations); null for none. */
+/** The plans of organizations (docs/specification/organizations-and-tokens.md#organizations); null for none. */
 export const organizationPlans = ["team", "enterprise", "plus", "academia"] as const;
 export type OrganizationPlan = (typeof organizationPlans)[number];
 

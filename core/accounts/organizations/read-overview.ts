@@ -6,12 +6,12 @@ import { db } from "../../db.ts";
 export type OrganizationOverview = {
   members: Record<OrganizationRole, number>;
   memberCount: number;
-  /** What waits for administrators; null for all others. */
-  waiting: { openInvitations: number; expiredInvitations: number; appRequests: number; heldBackMembers: number } | null;
+  /** Items that need an administrator's attention; null for other members. */
+  waiting: { openInvitations: number; expiredInvitations: number; appRequests: number; restrictedMembers: number } | null;
 };
 
 /** Counting stops here. */
-const HELD_BACK_MAX = 1000;
+const RESTRICTED_MAX = 1000;
 
 /**
  * A summary of an organization.
@@ -41,7 +41,7 @@ async function readWaiting(orgId: string): Promise<NonNullable<OrganizationOverv
       (SELECT count(DISTINCT client_id)::int FROM organization_app_request WHERE org_id = ${orgId}) AS "appRequests",
       (SELECT count(*)::int FROM (SELECT FROM member_standing s, organization o
         WHERE o.id = ${orgId} AND s.org_id = o.id AND (o.requires_second_step OR o.required_provider_id IS NOT NULL)
-          AND cardinality(s.restrictions) > 0 LIMIT ${HELD_BACK_MAX}) held) AS "heldBackMembers"`;
-  if (!row) throw new Error("a query without a table gave no row");
+          AND cardinality(s.restrictions) > 0 LIMIT ${RESTRICTED_MAX}) held) AS "restrictedMembers"`;
+  if (!row) throw new Error("a query without a table returned no row");
   return row;
 }

@@ -7,10 +7,10 @@ import { notFound } from "../../errors.ts";
 import { isId } from "../../ids.ts";
 import { queueMail } from "../../mail/queue-mail.ts";
 import { deleteOwnedApps } from "../delete-owned-apps.ts";
-import { organizationDeletedLetter } from "../mails/organization-letters.ts";
+import { organizationDeletedEmail } from "../emails/organization-emails.ts";
 
 /** If there are more administrators, those who joined first are notified. */
-const LETTERS_MAX = 20;
+const RECIPIENTS_MAX = 20;
 
 /**
  * Deletes an organization for good, with memberships, invitations, its OAuth apps with their tokens, and tokens exchanged for it, and
@@ -18,8 +18,8 @@ const LETTERS_MAX = 20;
  * (decision 043).
  *
  * Doors call the hub's `deleteOrganization`, which passes `alongside`.
- * @param alongside deletes what else the organization owns, in the same transaction and while nobody can add more; returns how much it
- * deleted, for the audit log
+ * @param alongside deletes everything else that the organization owns, in the same transaction and while nobody can add more;
+ * returns how much it deleted, for the audit log
  * @throws ServiceError `not_found`, `forbidden`, `reauthentication_required` (S113)
  */
 export async function removeOrganization(
@@ -32,8 +32,8 @@ export async function removeOrganization(
   if (!isId(orgId)) throw notFound("Organization");
   await inTransaction(
     async (tx) => {
-      // Joining, or creating something under its name, takes a weaker lock of this row. This statement waits for those who
-      // have that lock; later ones find no organization.
+      // Joining, or creating something under its name, takes a weaker lock of this row. This statement waits for transactions
+      // that hold it; later ones find no organization.
       const locked = await tx.$queryRaw<unknown[]>`SELECT 1 FROM organization WHERE id = ${orgId} FOR UPDATE`;
       if (locked.length === 0) throw notFound("Organization");
       await requirePermission(actor, "organization.delete", { orgId }, { what: "Organization", tx });
@@ -41,7 +41,7 @@ export async function removeOrganization(
         where: { id: orgId },
         select: { name: true, avatarId: true },
       });
-      await tellAdministrators(tx, { orgId, name, by: actorId(actor) });
+      await notifyAdministrators(tx, { orgId, name, by: actorId(actor) });
       const members = await tx.membership.count({ where: { orgId } });
       const apps = await endApps(tx, orgId, { actorId: actorId(actor), from });
       const owned = await alongside(tx);
@@ -54,7 +54,7 @@ export async function removeOrganization(
   );
 }
 
-/** Deleting many repositories takes a while; none of it is visible until all is done. */
+/** Deleting many repositories takes a while; nothing changes for others until the transaction commits. */
 const DELETION_MS = 5 * 60 * 1000;
 
 /** Deletes its own apps, unbinds others' apps that act for it, and removes it from all consents and Grants. */
@@ -62,7 +62,7 @@ async function endApps(tx: Db, orgId: string, by: { actorId: string | null; from
   const apps = await deleteOwnedApps(tx, { ownerOrgId: orgId }, by);
   const bound = await tx.oAuthApp.updateManyAndReturn({
     where: { boundOrgId: orgId },
-    // As unbinding does: the privilege and a duration of 30 days were given for this organization.
+    // As when an app is unbound: the privilege and a duration of 30 days were given for this organization.
     data: { boundOrgId: null, privileges: [], privilegeRequestedAt: null, accessTokenSeconds: null },
     select: { clientId: true },
   });
@@ -79,19 +79,19 @@ async function endApps(tx: Db, orgId: string, by: { actorId: string | null; from
   return apps;
 }
 
-async function tellAdministrators(
+async function notifyAdministrators(
   tx: Db,
   { orgId, name, by }: { orgId: string; name: string; by: string | null },
 ): Promise<void> {
   const admins = await tx.membership.findMany({
     where: { orgId, role: "admin", user: { disabledAt: null, emailVerifiedAt: { not: null } } },
     orderBy: { createdAt: "asc" },
-    take: LETTERS_MAX,
+    take: RECIPIENTS_MAX,
     select: { user: { select: { username: true, email: true } } },
   });
   const deleter = by ? await tx.user.findUnique({ where: { id: by }, select: { username: true } }) : null;
   for (const { user } of admins) {
-    const letter = organizationDeletedLetter({ greeted: user.username, organization: name, by: deleter?.username });
-    await queueMail(tx, { to: user.email, ...letter });
+    const message = organizationDeletedEmail({ recipientName: user.username, organization: name, by: deleter?.username });
+    await queueMail(tx, { to: user.email, ...message });
   }
 }

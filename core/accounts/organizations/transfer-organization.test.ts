@@ -3,13 +3,13 @@ import { db } from "../../db.ts";
 import { newId } from "../../ids.ts";
 import {
   auditTrail,
+  emailsTo,
   from,
-  lettersTo,
   linkedToken,
-  longAgo,
   organizationOf,
   outcomes,
   signedInPerson,
+  staleActor,
 } from "../testing/people.ts";
 import { listSoleAdministrations } from "./find-organization.ts";
 import { createInvitation, findInvitation } from "./invitations.ts";
@@ -33,7 +33,7 @@ describe("transferOrganization", () => {
     expect(await rolesIn(id)).toEqual({ [bea.id]: "admin", ...(left && { [ada.id]: left }) });
     // The former administrator must not return through an invitation of their own.
     expect(await findInvitation(await linkedToken(email, "invitations"))).toMatchObject({ state: "revoked" });
-    expect((await lettersTo(bea.email))[0]?.subject).toContain(`You are now an administrator of ${name}`);
+    expect((await emailsTo(bea.email))[0]?.subject).toContain(`You are now an administrator of ${name}`);
     expect(await auditTrail({ orgId: id })).toContain("organization.transfer");
   });
 
@@ -41,7 +41,7 @@ describe("transferOrganization", () => {
     const [ada, bea, stranger] = [await signedInPerson(), await signedInPerson("bea"), await signedInPerson("cy")];
     const { id } = await organizationOf(ada, [[bea, "write"]]);
     const to = { username: bea.username, afterwards: "read" };
-    await expect(transferOrganization(longAgo(ada.actor), id, to, from)).rejects.toMatchObject({
+    await expect(transferOrganization(staleActor(ada.actor), id, to, from)).rejects.toMatchObject({
       code: "reauthentication_required",
     });
     for (const { actor } of [bea, stranger]) {

@@ -3,7 +3,7 @@ import { type Actor, actorId } from "../../access/actor.ts";
 import type { RequestOrigin } from "../../audit/request-origin.ts";
 import { invalidRequest, ServiceError } from "../../errors.ts";
 import { queueMail } from "../../mail/queue-mail.ts";
-import { handedOverLetter } from "../mails/organization-letters.ts";
+import { handedOverEmail } from "../emails/organization-emails.ts";
 import { findUserByUsername } from "../users/find-user.ts";
 import { changeOrganization } from "./change-organization.ts";
 import { revokeInvitationsBy } from "./invitations.ts";
@@ -18,7 +18,7 @@ type Transfer = {
 };
 
 /**
- * Hands an organization over: another member becomes its administrator, and the caller steps down or leaves, in one
+ * Transfers an organization: another member becomes its administrator, and the caller steps down or leaves, in one
  * transaction, so that it never lacks an administrator.
  * @throws ServiceError `forbidden`, `reauthentication_required` (S113), `not_found`, `invalid_request`
  */
@@ -51,7 +51,10 @@ export async function transferOrganization(
     await record({ type: "organization.transfer", subjectId: heir.id, data });
     const { name } = await tx.organization.findUniqueOrThrow({ where: { id: orgId }, select: { name: true } });
     const by = await tx.user.findUniqueOrThrow({ where: { id: ownId }, select: { username: true } });
-    await queueMail(tx, { to: heir.email, ...handedOverLetter({ greeted: heir.username, by: by.username, organization: name }) });
+    await queueMail(tx, {
+      to: heir.email,
+      ...handedOverEmail({ recipientName: heir.username, by: by.username, organization: name }),
+    });
   });
 }
 

@@ -15,10 +15,10 @@ export async function checkOwnPassword(userId: string, value: unknown, from: Req
   const attempt = await countPasswordAttempt({ signedInUserId: userId }, from);
   const user = await db().user.findUnique({ where: { id: userId }, select: { passwordHash: true } });
   if (!(await attempt.verify(() => verifyPassword(user?.passwordHash, password, userId)))) {
-    throw notYours(field);
+    throw wrongPassword(field);
   }
   await attempt.succeeded();
 }
 
-export const notYours = (field: string): ServiceError =>
+export const wrongPassword = (field: string): ServiceError =>
   new ServiceError("unauthorized", "This is not your password.", { field });

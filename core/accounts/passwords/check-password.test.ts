@@ -44,7 +44,7 @@ describe("checkPassword", () => {
     expect(() => checkPassword(password, names)).toThrow(expect.objectContaining({ code: "invalid_request", field: "password" }));
   });
 
-  test("a presented one is only read", () => {
+  test("a password to compare is accepted whatever its strength", () => {
     expect(presentedPassword("abc")).toBe("abc");
     expect(() => presentedPassword("")).toThrow("Enter the password.");
     expect(() => presentedPassword(undefined, "currentPassword")).toThrow(expect.objectContaining({ field: "currentPassword" }));
@@ -66,7 +66,7 @@ describe("password hashes", () => {
     expect(await verifyPassword(composed, "Grüße aus Koln", "ada")).toBe(false);
   });
 
-  test("without a hash nothing is right", async () => {
+  test("without a hash no password is correct", async () => {
     for (const none of [null, undefined, ""]) expect(await verifyPassword(none, "a lantern over the quay", "ada")).toBe(false);
   });
 });
@@ -82,7 +82,7 @@ const STARVED = `
   console.log(JSON.stringify([refused, later]));
 `;
 
-test("S137 a moment in which too much is open stops no later sign-in", () => {
+test("S137 too many open files at one moment do not prevent later sign-ins", () => {
   const module = new URL("./password-hash.ts", import.meta.url).href;
   const command = 'ulimit -n 128; exec "$0" --input-type=module -e "$1" "$2"';
   const { stdout } = spawnSync("sh", ["-c", command, process.execPath, STARVED, module], { encoding: "utf8" });

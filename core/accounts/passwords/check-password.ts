@@ -53,7 +53,7 @@ function isRun(password: string): boolean {
 function isMadeFromNames(password: string, names: readonly string[]): boolean {
   const core = bare(password);
   const parts = names.flatMap((name) => [name, name.split("@")[0] ?? "", ...name.split(/[\s@._-]+/)]);
-  // Compared unchanged as well: in a name that is mostly digits, hardly a letter is left to compare.
+  // Compared unchanged as well: in a name that is mostly digits, hardly any letters are left to compare.
   if (parts.some((name) => name.toLowerCase() === password.toLowerCase())) return true;
   return parts.map(bare).some((name) => name.length >= NAME_MIN_CHARACTERS && core === name);
 }

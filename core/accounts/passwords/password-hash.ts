@@ -7,7 +7,7 @@ import { fairQueue } from "../../fair-queue/fair-queue.ts";
 import { log } from "../../log.ts";
 import { sourcePath } from "../../source-path.ts";
 import { ARGON2 } from "./argon2.ts";
-import type { PasswordQuestion } from "./password-thread.ts";
+import type { PasswordTask } from "./password-thread.ts";
 
 const THREADS = 2;
 
@@ -23,13 +23,13 @@ keeper.keyhookPasswordThreads ??= { all: new Set(), idle: [] };
 const threads = keeper.keyhookPasswordThreads;
 
 /**
- * Asks a thread of lower priority, since 30 ms of hashing would delay every page (S137). libuv's own threads also read files and look up
+ * Runs in a thread of lower priority, since 30 ms of hashing would delay every page (S137). libuv's own threads also read files and look up
  * names.
  */
-async function inThread<T>(question: PasswordQuestion): Promise<T> {
+async function inThread<T>(task: PasswordTask): Promise<T> {
   try {
     // The thread may have ended while it was idle. The other one may have ended for the same reason, so the second try may fail too.
-    return await askThread<T>(question).catch(() => askThread<T>(question));
+    return await runOnThread<T>(task).catch(() => runOnThread<T>(task));
   } catch (error) {
     log().error({ err: error }, "a password could not be hashed or compared");
     throw new ServiceError("unavailable", "The service is overloaded. Try again in a moment.", {
@@ -38,14 +38,14 @@ async function inThread<T>(question: PasswordQuestion): Promise<T> {
   }
 }
 
-async function askThread<T>(question: PasswordQuestion): Promise<T> {
+async function runOnThread<T>(task: PasswordTask): Promise<T> {
   const waiting = new AbortController();
   const thread = takeThread();
   try {
     const gone = once(thread, "exit", waiting).then(() => Promise.reject(new Error("the thread for passwords ended")));
     gone.catch(() => undefined);
     const answered = once(thread, "message", waiting);
-    thread.postMessage(question);
+    thread.postMessage(task);
     const [answer] = await Promise.race([answered, gone]);
     threads.idle.push(thread);
     return answer;
@@ -87,8 +87,8 @@ let decoy: Promise<string> | undefined;
 /**
  * Whether a password matches the hash. Without a hash (no such account, or one without a password) the same work is done with a
  * decoy, so that the time does not reveal it (S115).
- * @param within what the attempt is for, as typed. Attempts from one address take turns by it, so that nobody waits behind a
- * stranger's attempts from the same network. It must not depend on whether such an account exists.
+ * @param within the account, as typed. Attempts from one address take turns by account, so that nobody waits behind a stranger's
+ * attempts from the same network. It must not depend on whether the account exists.
  * @throws ServiceError `unavailable` if many others wait
  */
 export async function verifyPassword(

@@ -10,7 +10,7 @@ export function differingClaim(wanted: Claims, token: Readonly<Record<string, un
 }
 
 /** Whether a token has all configured and pinned claims. A publisher without any trusts nobody, not all jobs of its issuer. */
-export function isMetBy(
+export function hasRequiredClaims(
   { claims, pinned }: { claims: Claims; pinned: Claims },
   token: Readonly<Record<string, unknown>>,
 ): boolean {

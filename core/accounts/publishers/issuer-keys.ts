@@ -6,25 +6,25 @@ import { loggableAddress } from "#core/outbound/parse-target.ts";
 import { sendRequest } from "#core/outbound/send-request.ts";
 
 /**
- * Caches issuers' key sets in this process. Only issuers trusted by somebody here are ever contacted, however many tokens
- * arrive, and each at a limited rate: anybody can send a token that names one (S98).
+ * Caches issuers' key sets in this process. Only issuers that somebody here trusts are contacted, each at a limited rate, however
+ * many tokens arrive: anybody can send a token that names an issuer (S98).
  */
 const FRESH_MIN_SECONDS = 60;
 /** A key that its issuer has removed is rejected here after at most this long. */
 const FRESH_MAX_SECONDS = 60 * 60;
-const FRESH_UNLESS_TOLD_SECONDS = 10 * 60;
+const FRESH_DEFAULT_SECONDS = 10 * 60;
 /** After a failure, or a search for a missing key, an issuer is not contacted for this long. */
-const REST_MS = 5_000;
+const RETRY_AFTER_MS = 5_000;
 const ISSUERS_MAX = 500;
 
 type Entry = {
   keySet?: JSONWebKeySet;
   freshUntil: number;
   /** The time of the last request to the issuer, successful or not. */
-  askedAt: number;
+  requestedAt: number;
   failure?: IssuerUnusable;
-  /** All callers meanwhile wait for the same response. */
-  asking?: Promise<JSONWebKeySet>;
+  /** The request in progress, whose response all callers wait for. */
+  request?: Promise<JSONWebKeySet>;
 };
 
 const issuers = new Map<string, Entry>();
@@ -35,20 +35,20 @@ const issuers = new Map<string, Entry>();
  */
 export async function issuerKeys(issuer: string, { isKeyUnknown = false } = {}): Promise<JSONWebKeySet> {
   const entry = entryOf(issuer);
-  if (entry.asking) return entry.asking;
-  const isResting = Date.now() - entry.askedAt < REST_MS;
+  if (entry.request) return entry.request;
+  const isTooSoon = Date.now() - entry.requestedAt < RETRY_AFTER_MS;
   const fresh = freshKeys(entry);
-  if (fresh && (!isKeyUnknown || isResting)) return fresh;
-  if (entry.failure && isResting) throw entry.failure;
-  entry.asking = ask(issuer, entry).finally(() => {
-    delete entry.asking;
+  if (fresh && (!isKeyUnknown || isTooSoon)) return fresh;
+  if (entry.failure && isTooSoon) throw entry.failure;
+  entry.request = requestKeys(issuer, entry).finally(() => {
+    delete entry.request;
   });
-  return entry.asking;
+  return entry.request;
 }
 
-async function ask(issuer: string, entry: Entry): Promise<JSONWebKeySet> {
+async function requestKeys(issuer: string, entry: Entry): Promise<JSONWebKeySet> {
   try {
-    const { keySet, maxAgeSeconds = FRESH_UNLESS_TOLD_SECONDS } = await discoverKeys(issuer);
+    const { keySet, maxAgeSeconds = FRESH_DEFAULT_SECONDS } = await discoverKeys(issuer);
     const seconds = Math.min(Math.max(maxAgeSeconds, FRESH_MIN_SECONDS), FRESH_MAX_SECONDS);
     Object.assign(entry, { keySet, freshUntil: Date.now() + seconds * 1000 });
     delete entry.failure;
@@ -61,7 +61,7 @@ async function ask(issuer: string, entry: Entry): Promise<JSONWebKeySet> {
     entry.failure = error;
     throw error;
   } finally {
-    entry.askedAt = Date.now();
+    entry.requestedAt = Date.now();
   }
 }
 
@@ -71,7 +71,7 @@ function entryOf(issuer: string): Entry {
   const known = issuers.get(issuer);
   // The most recently used one is evicted last.
   issuers.delete(issuer);
-  const entry = known ?? { freshUntil: 0, askedAt: 0 };
+  const entry = known ?? { freshUntil: 0, requestedAt: 0 };
   issuers.set(issuer, entry);
   if (issuers.size > ISSUERS_MAX) issuers.delete(issuers.keys().next().value as string);
   return entry;
@@ -83,8 +83,8 @@ const KEYS_MAX = 100;
 
 /**
  * The signing keys of an issuer, from its discovery document (OpenID Connect Discovery §4). The document must name exactly the requested
- * issuer (§4.3); otherwise it belongs to another one. Keys that take too long to verify with are left out: anybody can be an issuer, and
- * every token would cost as much (S137). @throws IssuerUnusable
+ * issuer (§4.3); otherwise it belongs to another one. Keys with which verification takes too long are left out: anybody can be an
+ * issuer, and every token would take that long (S137). @throws IssuerUnusable
  */
 export async function discoverKeys(issuer: string): Promise<DiscoveredKeys> {
   const address = `${issuer.replace(/\/$/, "")}/.well-known/openid-configuration`;

@@ -1,7 +1,7 @@
 import { invalidRequest } from "#core/errors.ts";
 import type { Claims, Preset } from "./preset.ts";
 
-/** Any other issuer: its user names the claims. */
+/** Any other issuer: the user enters the claims. */
 export const oidc: Preset = {
   label: "Another issuer",
   fields: [
@@ -35,7 +35,7 @@ export const oidc: Preset = {
   run: ["sub"],
 };
 
-/** Claims that the protocol itself checks: as a condition they would either always be met or never. */
+/** Claims that the protocol itself checks: as a condition they would either always or never match. */
 const PROTOCOL_CLAIMS = new Set(["iss", "aud", "exp", "nbf", "iat", "jti", "azp", "nonce"]);
 const CLAIMS_MAX = 20;
 const CLAIM_MAX_CHARACTERS = 500;

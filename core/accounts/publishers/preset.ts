@@ -8,7 +8,7 @@ export type PresetField = Readonly<{
   hint: string;
   placeholder: string;
   isRequired?: true;
-  /** What the provider itself accepts; otherwise the sentence is shown beside the field. */
+  /** The values that the provider accepts; for others, `problem` is shown beside the field. */
   shape: RegExp;
   problem: string;
 }>;

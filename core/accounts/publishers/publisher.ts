@@ -11,7 +11,7 @@ export type TrustedPublisher = {
   claims: Claims;
   /** IDs of the CI repository that were recorded on first use (S100). */
   pinned: Claims;
-  /** Who set it up; null when the account is deleted. */
+  /** The user who set it up; null if the account was deleted. */
   createdById: string | null;
   createdAt: Date;
   lastUsedAt: Date | null;

@@ -5,15 +5,15 @@ import type { RequestOrigin } from "../../audit/request-origin.ts";
 import { type Db, db } from "../../db.ts";
 import { ServiceError } from "../../errors.ts";
 import { queueMail } from "../../mail/queue-mail.ts";
-import { secondStepChangedLetter } from "../mails/sign-in-letters.ts";
+import { secondStepChangedEmail } from "../emails/sign-in-emails.ts";
 import { consumeThrottle, throttleKey } from "../throttle.ts";
 import { lockLiveUser } from "../users/find-user.ts";
-import { hasSecondStep, organizationsAskingForSecondStep, requireKnownClosing } from "./find-second-step.ts";
+import { hasSecondStep, organizationsRequiringSecondStep, requireLossConfirmed } from "./find-second-step.ts";
 
 type SecondStepChange = {
   /** The email to the account's owner, as sentences; null if it is not a security matter, such as a name. */
-  letter: string | null;
-  /** The ids of the organizations to which the user loses access by this, as the page has told them. */
+  message: string | null;
+  /** The ids of the organizations to which the user loses access, as listed on the page. */
   closes?: readonly string[];
   from: RequestOrigin;
 };
@@ -25,56 +25,62 @@ type RecordEvent = (event: Pick<NewAuditEvent, "type" | "data">) => Promise<void
 const CHANGE_LIMIT = { limit: 60, windowSeconds: 60 * 60 };
 
 /** How often a user may turn the second step on or off in an hour: each time writes into the log of every organization that requires it. */
-export const TURNS_PER_HOUR = 10;
+export const TOGGLES_PER_HOUR = 10;
 
 /**
- * Common to every change of how a user signs in: recent authentication (S113), one change at a time for each user, an audit
- * entry if the second step is turned on or off (S116), an email to the owner, and a warning before removing what an
+ * The common part of every change of how a user signs in: recent authentication (S113), one change at a time for each user, an
+ * audit entry if the second step is turned on or off (S116), an email to the owner, and a warning before removing what an
  * organization requires.
  * @throws ServiceError `reauthentication_required`; `rate_limited`; `conflict` if an organization would be closed and the user
  * was not told
  */
 export async function changeSecondStep<T>(
   actor: Person,
-  { letter, closes = [], from }: SecondStepChange,
+  { message, closes = [], from }: SecondStepChange,
   change: (tx: Db, record: RecordEvent) => Promise<T>,
 ): Promise<T> {
   const { userId } = actor;
   await requirePermission(actor, "second_step.manage", { userId }, { what: "User" });
   await consumeThrottle(throttleKey("second-step-change", userId), CHANGE_LIMIT);
   return db().$transaction(async (tx) => {
-    // Two removals at once would each see the other's as still present.
+    // Two concurrent removals would each find the other method still present.
     await lockLiveUser(tx, userId);
     const wasOn = await hasSecondStep(userId, tx);
     const done = await change(tx, (event) => recordAuditEvent(tx, { ...event, actorId: userId, subjectId: userId, from }));
     const isOn = await hasSecondStep(userId, tx);
-    if (wasOn !== isOn) await noteTurn(tx, userId, isOn, closes, from);
-    if (letter) {
+    if (wasOn !== isOn) await recordToggle(tx, userId, isOn, closes, from);
+    if (message) {
       const user = await tx.user.findUniqueOrThrow({ where: { id: userId }, select: { username: true, email: true } });
-      await queueMail(tx, { to: user.email, ...secondStepChangedLetter({ username: user.username, what: letter }) });
+      await queueMail(tx, { to: user.email, ...secondStepChangedEmail({ username: user.username, change: message }) });
     }
     return done;
   });
 }
 
-async function noteTurn(tx: Db, userId: string, isOn: boolean, closes: readonly string[], from: RequestOrigin): Promise<void> {
-  const asking = await organizationsAskingForSecondStep(userId, tx);
+async function recordToggle(
+  tx: Db,
+  userId: string,
+  isOn: boolean,
+  closes: readonly string[],
+  from: RequestOrigin,
+): Promise<void> {
+  const requiring = await organizationsRequiringSecondStep(userId, tx);
   if (!isOn) {
-    requireKnownClosing(asking, closes);
+    requireLossConfirmed(requiring, closes);
     // Recovery codes replace the second step, and there is no longer one.
     await tx.recoveryCode.deleteMany({ where: { userId } });
   }
-  await requireFewTurns(tx, userId);
+  await limitToggles(tx, userId);
   const type = isOn ? "second_step.on" : "second_step.off";
   const event = { type, actorId: userId, subjectId: userId, from } as const;
   await recordAuditEvent(tx, event);
   // Their administrators require it, so they see this too.
-  for (const { id } of asking) await recordAuditEvent(tx, { ...event, orgId: id });
+  for (const { id } of requiring) await recordAuditEvent(tx, { ...event, orgId: id });
 }
 
-/** Refused rather than left out of the log: organizations must see each change (S144). */
-async function requireFewTurns(tx: Db, userId: string): Promise<void> {
-  const turns = await tx.auditEvent.count({
+/** Beyond the limit a change is refused, not left out of the log: organizations must see each change (S144). */
+async function limitToggles(tx: Db, userId: string): Promise<void> {
+  const toggles = await tx.auditEvent.count({
     where: {
       actorId: userId,
       orgId: null,
@@ -82,7 +88,7 @@ async function requireFewTurns(tx: Db, userId: string): Promise<void> {
       createdAt: { gt: new Date(Date.now() - 60 * 60 * 1000) },
     },
   });
-  if (turns < TURNS_PER_HOUR) return;
+  if (toggles < TOGGLES_PER_HOUR) return;
   const text = "You have turned the second step on and off too often. Try again in an hour.";
   throw new ServiceError("rate_limited", text, { retryAfterSeconds: 60 * 60 });
 }

@@ -42,27 +42,27 @@ export async function findSecondStep(userId: string): Promise<SecondStep> {
 }
 
 /** One organization's rules for how its members sign in. */
-export type OrganizationDemand = {
+export type SignInRequirement = {
   orgId: string;
   name: string;
   fullName: string;
-  asksForSecondStep: boolean;
-  asksForProvider: boolean;
+  requiresSecondStep: boolean;
+  requiresProvider: boolean;
   /** The rules that the user does not meet yet: until then the organization is closed to them. */
   unmet: SecurityRestriction[];
 };
 
-const DEMANDS_MAX_ROWS = 100;
+const REQUIREMENTS_MAX_ROWS = 100;
 
 /** The organizations of a user that have sign-in rules, closed ones first. */
-export async function listOrganizationDemands(userId: string): Promise<OrganizationDemand[]> {
-  const { rows } = await pool().query<OrganizationDemand>({
-    name: "list-organization-demands",
-    text: `SELECT o.id AS "orgId", o.name, o.full_name AS "fullName", o.requires_second_step AS "asksForSecondStep",
-                  o.required_provider_id IS NOT NULL AS "asksForProvider", s.restrictions AS unmet
+export async function listSignInRequirements(userId: string): Promise<SignInRequirement[]> {
+  const { rows } = await pool().query<SignInRequirement>({
+    name: "list-sign-in-requirements",
+    text: `SELECT o.id AS "orgId", o.name, o.full_name AS "fullName", o.requires_second_step AS "requiresSecondStep",
+                  o.required_provider_id IS NOT NULL AS "requiresProvider", s.restrictions AS unmet
              FROM member_standing s JOIN organization o ON o.id = s.org_id
             WHERE s.user_id = $1 AND (o.requires_second_step OR o.required_provider_id IS NOT NULL)
-            ORDER BY cardinality(s.restrictions) DESC, o.name LIMIT ${DEMANDS_MAX_ROWS}`,
+            ORDER BY cardinality(s.restrictions) DESC, o.name LIMIT ${REQUIREMENTS_MAX_ROWS}`,
     values: [userId],
   });
   return rows;
@@ -79,10 +79,10 @@ export async function hasSecondStep(userId: string, tx: Db = db()): Promise<bool
   return row?.has ?? false;
 }
 
-export type AskingOrganization = { id: string; name: string; fullName: string };
+export type RequiringOrganization = { id: string; name: string; fullName: string };
 
 /** The organizations of a user that require a second step: without one they are closed to the user. */
-export async function organizationsAskingForSecondStep(userId: string, tx: Db = db()): Promise<AskingOrganization[]> {
+export async function organizationsRequiringSecondStep(userId: string, tx: Db = db()): Promise<RequiringOrganization[]> {
   return tx.organization.findMany({
     where: { requiresSecondStep: true, memberships: { some: { userId } } },
     orderBy: { name: "asc" },
@@ -91,14 +91,14 @@ export async function organizationsAskingForSecondStep(userId: string, tx: Db = 
 }
 
 /**
- * Refuses to remove the last second step of a user who was not told which organizations that closes to them: one may have
- * introduced the rule since they looked.
+ * Refuses to remove the last second step unless the user has confirmed which organizations that closes to them: one may have
+ * introduced the rule since they opened the page.
  * @throws ServiceError `conflict`
  */
-export function requireKnownClosing(asking: readonly AskingOrganization[], told: readonly string[]): void {
-  const untold = asking.filter(({ id }) => !told.includes(id)).map(({ name }) => name);
-  if (untold.length === 0) return;
+export function requireLossConfirmed(requiring: readonly RequiringOrganization[], confirmed: readonly string[]): void {
+  const unconfirmed = requiring.filter(({ id }) => !confirmed.includes(id)).map(({ name }) => name);
+  if (unconfirmed.length === 0) return;
   throw conflict(
-    `Without a second step you lose access to ${untold.join(", ")}, which ${untold.length === 1 ? "requires" : "require"} one. Reload this page and confirm again.`,
+    `Without a second step you lose access to ${unconfirmed.join(", ")}, which ${unconfirmed.length === 1 ? "requires" : "require"} one. Reload this page and confirm again.`,
   );
 }

@@ -5,13 +5,13 @@ import { unseal } from "#core/crypto/seal.ts";
 import { type Db, db } from "#core/db.ts";
 import { isServiceError, ServiceError } from "#core/errors.ts";
 import { queueMail } from "#core/mail/queue-mail.ts";
-import { recoveryCodeUsedLetter, secondStepFailedLetter } from "../mails/sign-in-letters.ts";
+import { recoveryCodeUsedEmail, secondStepFailedEmail } from "../emails/sign-in-emails.ts";
 import { useOneTimeToken } from "../one-time-token.ts";
 import { lockForSignIn, type SignInOutcome, startSignedIn } from "../sessions/complete-sign-in.ts";
 import type { AuthenticationMethod } from "../sessions/start-site-session.ts";
 import { renewAuthentication } from "./complete-reauthentication.ts";
 import { countSecondStepAttempt } from "./count-second-step-attempt.ts";
-import { type FoundSecondStep, findPendingSecondStep, signInRanOut } from "./pending-second-step.ts";
+import { type FoundSecondStep, findPendingSecondStep, signInExpired } from "./pending-second-step.ts";
 import { recoveryCodeHashes } from "./recovery-codes.ts";
 import { matchingStep, TOTP_SEAL } from "./totp-code.ts";
 import { verifyPasskey } from "./verify-passkey.ts";
@@ -32,8 +32,8 @@ export type FinishSecondStepInput = {
 };
 
 /**
- * Completes what `completeSignIn` or `completeReauthentication` began: a new session, or the same session under a new token and
- * recent again. A wrong answer leaves the pending step open for another attempt; a correct one uses it up.
+ * Completes what `completeSignIn` or `completeReauthentication` began: starts a session, or renews the current one under a new
+ * token. A wrong response leaves the step pending for another attempt; a correct one uses it up.
  * @throws ServiceError `gone` (begin again), `unauthorized` with the field, `rate_limited`, `forbidden` (disabled)
  */
 export async function finishSecondStep(
@@ -41,18 +41,18 @@ export async function finishSecondStep(
   from: RequestOrigin,
 ): Promise<SignInOutcome & { step: "done" }> {
   const pending = await findPendingSecondStep(token);
-  if (!token || !pending) throw signInRanOut();
+  if (!token || !pending) throw signInExpired();
   const { userId } = pending;
   const attempt = await countSecondStepAttempt(userId, proof.kind, from);
   try {
-    // Before the transaction: an answer uses its challenge up, even if the rest fails.
-    if (proof.kind === "passkey") await answerAsSecondStep(proof.response, pending);
+    // Before the transaction: a response uses up its challenge, even if the rest fails.
+    if (proof.kind === "passkey") await verifyPasskeyProof(proof.response, pending);
     const outcome = await db().$transaction(async (tx) => {
       await lockForSignIn(tx, userId);
       await useOneTimeToken(tx, token, "second-step").catch((error: unknown) => {
-        throw isServiceError(error) ? signInRanOut() : error;
+        throw isServiceError(error) ? signInExpired() : error;
       });
-      const methods = withSecond(pending.methods, await takeProof(tx, userId, proof, from));
+      const methods = withSecond(pending.methods, await acceptProof(tx, userId, proof, from));
       const { sessionId } = pending;
       if (sessionId) return renewAuthentication(tx, { userId, sessionId, session: session ?? "" }, methods, from);
       return startSignedIn(tx, userId, { methods, provedBy: provedBy(pending), replaces: session }, from);
@@ -60,24 +60,24 @@ export async function finishSecondStep(
     await attempt.succeeded();
     return outcome;
   } catch (error) {
-    if (isServiceError(error) && error.code === "unauthorized") await noteFailure(userId, proof, attempt.isLast, from);
+    if (isServiceError(error) && error.code === "unauthorized") await recordFailure(userId, proof, attempt.isLast, from);
     throw error;
   }
 }
 
-async function answerAsSecondStep(response: unknown, { id, userId }: FoundSecondStep): Promise<void> {
+async function verifyPasskeyProof(response: unknown, { id, userId }: FoundSecondStep): Promise<void> {
   await verifyPasskey(response, { for: "second-step", userId, boundTo: id }, { isVerificationRequired: false });
 }
 
-async function takeProof(tx: Db, userId: string, proof: SecondStepProof, from: RequestOrigin): Promise<AuthenticationMethod> {
+async function acceptProof(tx: Db, userId: string, proof: SecondStepProof, from: RequestOrigin): Promise<AuthenticationMethod> {
   if (proof.kind === "passkey") return "pop";
   if (proof.kind === "code") {
-    await takeTotpCode(tx, userId, proof.code);
+    await acceptTotpCode(tx, userId, proof.code);
     return "otp";
   }
-  const left = await takeRecoveryCode(tx, userId, proof.code, from);
+  const left = await acceptRecoveryCode(tx, userId, proof.code, from);
   const { username, email } = await tx.user.findUniqueOrThrow({ where: { id: userId }, select: { username: true, email: true } });
-  await queueMail(tx, { to: email, ...recoveryCodeUsedLetter({ username, left }) });
+  await queueMail(tx, { to: email, ...recoveryCodeUsedEmail({ username, left }) });
   return "otp";
 }
 
@@ -90,24 +90,24 @@ function provedBy({ methods }: FoundSecondStep): "password" | "provider" {
   return methods.includes("pwd") ? "password" : "provider";
 }
 
-/** The caller has the password. The account's owner gets an email when the attempts run out, in case somebody else made them. */
-async function noteFailure(userId: string, { kind }: SecondStepProof, isLast: boolean, from: RequestOrigin): Promise<void> {
+/** The caller knows the password. The account's owner gets an email when the attempts run out, in case it is somebody else. */
+async function recordFailure(userId: string, { kind }: SecondStepProof, isLast: boolean, from: RequestOrigin): Promise<void> {
   await db().$transaction(async (tx) => {
     // Codes are limited for the account. Passkeys are not, so beyond a limit they are in the service's log only (S144).
     const record = kind === "passkey" ? recordAboutSomebody : recordAuditEvent;
     await record(tx, { type: "second_step.failed", subjectId: userId, clientId: null, data: { kind }, from });
     if (!isLast) return;
     const user = await tx.user.findUniqueOrThrow({ where: { id: userId }, select: { username: true, email: true } });
-    await queueMail(tx, { to: user.email, ...secondStepFailedLetter(user) });
+    await queueMail(tx, { to: user.email, ...secondStepFailedEmail(user) });
   });
 }
 
 /**
- * Accepts a code of the authenticator app, once: one conditional statement makes its time step the last used one, so that only
- * one of parallel uses of a code succeeds (RFC 6238 §5.2).
+ * Accepts a code of the authenticator app, once: one conditional statement stores its time step as the last one used, so that
+ * only one of several parallel uses succeeds (RFC 6238 §5.2).
  * @throws ServiceError `unauthorized` on `code`
  */
-async function takeTotpCode(tx: Db, userId: string, code: string): Promise<void> {
+async function acceptTotpCode(tx: Db, userId: string, code: string): Promise<void> {
   const totp = await tx.totp.findUnique({ where: { userId, confirmedAt: { not: null } } });
   const step = totp && matchingStep(unseal(TOTP_SEAL, totp.sealedSecret), code);
   if (step) {
@@ -122,7 +122,7 @@ async function takeTotpCode(tx: Db, userId: string, code: string): Promise<void>
  * @returns how many are left
  * @throws ServiceError `unauthorized` on `recoveryCode`
  */
-async function takeRecoveryCode(tx: Db, userId: string, code: string, from: RequestOrigin): Promise<number> {
+async function acceptRecoveryCode(tx: Db, userId: string, code: string, from: RequestOrigin): Promise<number> {
   const codeHash = { in: await recoveryCodeHashes(tx, userId, code) };
   const { count } = await tx.recoveryCode.updateMany({ where: { userId, codeHash, usedAt: null }, data: { usedAt: new Date() } });
   if (count !== 1) throw wrongCode("recoveryCode", "This recovery code is incorrect or was already used.");

@@ -6,11 +6,11 @@ import { db } from "#core/db.ts";
 import { notFound } from "#core/errors.ts";
 import { isId } from "#core/ids.ts";
 import { queueMail } from "#core/mail/queue-mail.ts";
+import { secondStepResetEmail } from "../emails/sign-in-emails.ts";
 import { requireSignInMethod } from "../identity-providers/linked-identities.ts";
-import { secondStepResetLetter } from "../mails/sign-in-letters.ts";
 import { displayText } from "../plain-text.ts";
 import { changeSecondStep } from "./change-second-step.ts";
-import { hasSecondStep, organizationsAskingForSecondStep } from "./find-second-step.ts";
+import { hasSecondStep, organizationsRequiringSecondStep } from "./find-second-step.ts";
 
 /**
  * Renames a passkey.
@@ -20,7 +20,7 @@ export async function renamePasskey(actor: Person, id: string, input: { name: st
   const { userId } = actor;
   if (!isId(id)) throw notFound("Passkey");
   const name = displayText("name", input.name, { maxCharacters: 60 });
-  await changeSecondStep(actor, { letter: null, from }, async (tx, record) => {
+  await changeSecondStep(actor, { message: null, from }, async (tx, record) => {
     const { count } = await tx.passkey.updateMany({ where: { id, userId }, data: { name } });
     if (count === 0) throw notFound("Passkey");
     await record({ type: "passkey.rename", data: { name } });
@@ -30,7 +30,7 @@ export async function renamePasskey(actor: Person, id: string, input: { name: st
 /**
  * Deletes one of the user's passkeys: it no longer signs anybody in.
  * @param closes the organizations to which, as the page has told the user, they lose access if it is the last second step
- * @throws ServiceError `not_found`, `conflict` (the last way in; see `changeSecondStep`), `reauthentication_required`
+ * @throws ServiceError `not_found`, `conflict` (the last sign-in method; see `changeSecondStep`), `reauthentication_required`
  */
 export async function removePasskey(actor: Person, id: string, closes: readonly string[], from: RequestOrigin): Promise<void> {
   const { userId } = actor;
@@ -38,8 +38,8 @@ export async function removePasskey(actor: Person, id: string, closes: readonly 
   const passkey = await db().passkey.findFirst({ where: { id, userId }, select: { name: true } });
   if (!passkey) throw notFound("Passkey");
   const { name } = passkey;
-  const letter = `The passkey "${name}" was removed. It no longer signs you in.`;
-  await changeSecondStep(actor, { letter, closes, from }, async (tx, record) => {
+  const message = `The passkey "${name}" was removed. It no longer signs you in.`;
+  await changeSecondStep(actor, { message, closes, from }, async (tx, record) => {
     const { count } = await tx.passkey.deleteMany({ where: { id, userId } });
     if (count === 0) throw notFound("Passkey");
     await requireSignInMethod(userId, tx);
@@ -54,8 +54,8 @@ export async function removePasskey(actor: Person, id: string, closes: readonly 
  */
 export async function removeTotp(actor: Person, closes: readonly string[], from: RequestOrigin): Promise<void> {
   const { userId } = actor;
-  const letter = "Your authenticator app was removed. Its codes no longer work.";
-  await changeSecondStep(actor, { letter, closes, from }, async (tx, record) => {
+  const message = "Your authenticator app was removed. Its codes no longer work.";
+  await changeSecondStep(actor, { message, closes, from }, async (tx, record) => {
     const { count } = await tx.totp.deleteMany({ where: { userId } });
     if (count === 0) throw notFound("Authenticator app");
     await record({ type: "totp.remove" });
@@ -65,7 +65,7 @@ export async function removeTotp(actor: Person, closes: readonly string[], from:
 /**
  * For a user who is locked out: deletes all passkeys, the authenticator app and the recovery codes, so that the password alone
  * signs in again. Sessions, tokens and memberships stay, but organizations that require a second step are closed until there is
- * one again. The operator must be sure who is asking (docs/decisions/041).
+ * one again. The operator must be sure of the user's identity (docs/decisions/041).
  * @throws ServiceError `not_found`, `reauthentication_required` (S113)
  */
 export async function resetSecondStep(actor: Actor, userId: string, from: RequestOrigin): Promise<void> {
@@ -85,7 +85,7 @@ export async function resetSecondStep(actor: Actor, userId: string, from: Reques
     const event = { type: "second_step.reset", actorId: actorId(actor), subjectId: userId, from } as const;
     await recordAuditEvent(tx, event);
     if (!wasOn) return;
-    for (const { id } of await organizationsAskingForSecondStep(userId, tx)) await recordAuditEvent(tx, { ...event, orgId: id });
-    await queueMail(tx, { to: user.email, ...secondStepResetLetter(user) });
+    for (const { id } of await organizationsRequiringSecondStep(userId, tx)) await recordAuditEvent(tx, { ...event, orgId: id });
+    await queueMail(tx, { to: user.email, ...secondStepResetEmail(user) });
   });
 }

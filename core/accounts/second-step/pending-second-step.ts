@@ -43,7 +43,7 @@ export async function findPendingSecondStep(token: string | undefined): Promise<
   return { id: row.subject, userId: row.userId, ...(row.data as OneTimeTokenData["second-step"]) };
 }
 
-export function signInRanOut(): ServiceError {
+export function signInExpired(): ServiceError {
   return new ServiceError("gone", "This sign-in has expired or was already completed. Sign in again.");
 }
 

@@ -11,7 +11,7 @@ import { consumeThrottle, throttleKey } from "../throttle.ts";
 import { changeSecondStep } from "./change-second-step.ts";
 import { hasSecondStep } from "./find-second-step.ts";
 
-/** Ten slow hashes each time. */
+/** Each time computes ten slow hashes. */
 const MAKE_LIMIT = { limit: 10, windowSeconds: 60 * 60 };
 
 /**
@@ -26,8 +26,8 @@ export async function makeRecoveryCodes(actor: Person, from: RequestOrigin): Pro
   const salt = randomBytes(SALT_BYTES);
   const sealedSalt = seal("recovery codes", salt.toString("base64"));
   const hashes = await Promise.all(codes.map((code) => hashRecoveryCode(code, salt)));
-  const letter = "New recovery codes were created. Your previous ones no longer work.";
-  await changeSecondStep(actor, { letter, from }, async (tx, record) => {
+  const message = "New recovery codes were created. Your previous ones no longer work.";
+  await changeSecondStep(actor, { message, from }, async (tx, record) => {
     if (!(await hasSecondStep(userId, tx))) throw conflict("Set up a passkey or an authenticator app first.");
     await tx.recoveryCode.deleteMany({ where: { userId } });
     await tx.recoveryCode.createMany({ data: hashes.map((codeHash) => ({ id: newId(), userId, codeHash, sealedSalt })) });
@@ -38,7 +38,7 @@ export async function makeRecoveryCodes(actor: Person, from: RequestOrigin): Pro
 
 const RECOVERY_CODES = 10;
 
-// Digits and letters that are not confused with each other: 32 signs, 5 bits each.
+// Digits and letters that are not confused with each other: 32 characters, 5 bits each.
 const ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz";
 const CODE_CHARACTERS = 10;
 
@@ -51,28 +51,28 @@ function newRecoveryCode(): string {
 const SALT_BYTES = 16;
 
 /**
- * The stored forms that a code of this user may have. 50 bits could be searched, so it is hashed like a password (ASVS 6.5.2), with one
- * salt for a user's ten codes that is encrypted (S130): one hash finds the code among ten, and a copy of the database alone reveals none.
+ * The possible hashes of a user's code. 50 bits could be searched, so it is hashed like a password (ASVS 6.5.2). A user's ten
+ * codes share one encrypted salt (S130): one hash finds the code among ten, and a copy of the database alone reveals none.
  */
 export async function recoveryCodeHashes(tx: Db, userId: string, code: string): Promise<string[]> {
   const row = await tx.recoveryCode.findFirst({ where: { userId }, select: { sealedSalt: true } });
   const salts = row?.sealedSalt
     ? [Buffer.from(unseal("recovery codes", row.sealedSalt), "base64")]
-    : derivedKeys("recovery-codes").map((key) => saltUnder(key, userId));
+    : derivedKeys("recovery-codes").map((key) => deriveSalt(key, userId));
   return Promise.all(salts.map((salt) => hashRecoveryCode(code, salt)));
 }
 
 /** The salt of codes from before salts were stored; a rotation of SECRET_KEY stores it. */
-export function saltUnder(key: Buffer, userId: string): Buffer {
+export function deriveSalt(key: Buffer, userId: string): Buffer {
   return createHmac("sha256", key).update(userId).digest().subarray(0, SALT_BYTES);
 }
 
 async function hashRecoveryCode(code: string, salt: Buffer): Promise<string> {
-  const hash = await hashRaw(asWritten(code), { memoryCost: 19_456, timeCost: 2, parallelism: 1, salt });
+  const hash = await hashRaw(normalizedCode(code), { memoryCost: 19_456, timeCost: 2, parallelism: 1, salt });
   return hash.toString("base64url");
 }
 
 /** Normalizes a code as typed: ignores case, hyphens and spaces, and reads letters as the digits that they look like. */
-function asWritten(code: string): string {
+function normalizedCode(code: string): string {
   return code.slice(0, 100).toLowerCase().replace(/[\s-]/g, "").replaceAll("o", "0").replace(/[il]/g, "1").replaceAll("u", "v");
 }

@@ -13,7 +13,7 @@ import { newId } from "#core/ids.ts";
 import { describeDevice } from "../sessions/describe-device.ts";
 import { changeSecondStep } from "./change-second-step.ts";
 import { countChallenge } from "./count-second-step-attempt.ts";
-import { arePasskeysAvailable, issueChallenge, parseRegistration, relyingParty, takeChallenge } from "./verify-passkey.ts";
+import { arePasskeysAvailable, consumeChallenge, issueChallenge, parseRegistration, relyingParty } from "./verify-passkey.ts";
 
 /** More devices than anybody has. */
 const PASSKEYS_MAX = 20;
@@ -69,7 +69,7 @@ export async function registerPasskey(
   from: RequestOrigin,
 ): Promise<{ id: string; name: string }> {
   const { userId } = actor;
-  const { response, credential, isBackedUp } = await verified(actor, answer);
+  const { response, credential, isBackedUp } = await verifyRegistration(actor, answer);
   const name = guessName(response, from);
   const passkey = {
     id: newId(),
@@ -81,8 +81,8 @@ export async function registerPasskey(
     name,
     isBackedUp,
   };
-  const letter = `The passkey "${name}" was added. You can now sign in with it.`;
-  await changeSecondStep(actor, { letter, from }, async (tx, record) => {
+  const message = `The passkey "${name}" was added. You can now sign in with it.`;
+  await changeSecondStep(actor, { message, from }, async (tx, record) => {
     requireRoomForPasskey(await tx.passkey.count({ where: { userId } }));
     // §7.1 step 26: a credential belongs to only one account.
     const { count } = await tx.passkey.createMany({ data: [passkey], skipDuplicates: true });
@@ -92,11 +92,11 @@ export async function registerPasskey(
   return { id: passkey.id, name };
 }
 
-async function verified({ userId, sessionId }: Person, answer: unknown) {
+async function verifyRegistration({ userId, sessionId }: Person, answer: unknown) {
   try {
     const response = parseRegistration(answer);
     const terms = { for: "register" as const, userId, boundTo: sessionId };
-    const expectedChallenge = await takeChallenge(response.response.clientDataJSON, terms);
+    const expectedChallenge = await consumeChallenge(response.response.clientDataJSON, terms);
     const { id: expectedRPID, origin: expectedOrigin } = relyingParty();
     const { verified: isVerified, registrationInfo } = await verifyRegistrationResponse({
       response,
@@ -112,7 +112,7 @@ async function verified({ userId, sessionId }: Person, answer: unknown) {
   }
 }
 
-/** A name for the place where the key is stored, as far as the browser reports it. It helps owners of several keys, who can change it. */
+/** A name for where the key is stored, as far as the browser reports it, to tell several keys apart. Users can change it. */
 function guessName({ authenticatorAttachment, response }: RegistrationResponseJSON, from: RequestOrigin): string {
   const transports = new Set<string>(response.transports);
   if (authenticatorAttachment === "platform" || transports.has("internal")) return describeDevice(from.userAgent);

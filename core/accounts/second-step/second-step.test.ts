@@ -8,23 +8,23 @@ import { findSiteSession } from "../sessions/find-site-session.ts";
 import {
   anotherSession,
   auditTrail,
+  emailsTo,
   from,
   fromElsewhere,
-  lettersTo,
   linkedToken,
-  longAgo,
   organizationOf,
   outcomes,
   PASSWORD,
   signedInPerson,
+  staleActor,
 } from "../testing/people.ts";
 import { forgotPassword, resetPassword } from "../users/change-password.ts";
 import { disableUser } from "../users/disable-user.ts";
 import { signIn } from "../users/sign-in.ts";
-import { TURNS_PER_HOUR } from "./change-second-step.ts";
+import { TOGGLES_PER_HOUR } from "./change-second-step.ts";
 import { reauthenticate, reauthenticateWithoutPassword } from "./complete-reauthentication.ts";
 import { CODE_LIMIT } from "./count-second-step-attempt.ts";
-import { findSecondStep, hasSecondStep, listOrganizationDemands } from "./find-second-step.ts";
+import { findSecondStep, hasSecondStep, listSignInRequirements } from "./find-second-step.ts";
 import { type FinishSecondStepInput, finishSecondStep, type SecondStepProof } from "./finish-second-step.ts";
 import { removePasskey, removeTotp, renamePasskey, resetSecondStep } from "./manage-second-step.ts";
 import { makeRecoveryCodes } from "./recovery-codes.ts";
@@ -79,12 +79,12 @@ describe("codes of an authenticator app (RFC 6238)", () => {
     ]);
     expect(rows).not.toContain(secret);
     expect(await auditTrail({ subjectId: id })).toEqual(expect.arrayContaining(["totp.add", "second_step.on"]));
-    expect((await lettersTo(person.email))[0]?.text).toContain("An authenticator app was set up");
+    expect((await emailsTo(person.email))[0]?.text).toContain("An authenticator app was set up");
     // That used up the first code.
     await expect(withCode(await firstStep(person), code)).rejects.toMatchObject({ code: "unauthorized", field: "code" });
   });
 
-  test("moving to another telephone: the old app goes on until the new one has shown a code", async () => {
+  test("moving to another phone: the old app works until the new one's first code was entered", async () => {
     const person = await signedInPerson();
     const old = await setUpAuthenticator(person.actor);
     await startTotpEnrolment(person.actor);
@@ -133,7 +133,7 @@ describe("signing in takes two steps", () => {
     expect((await outcomes(other.map((one) => finish(token, one)))).filter((one) => one === "ok")).toHaveLength(1);
   });
 
-  test("another provider's word is a first step like the password", async () => {
+  test("a provider's authentication is a first step like the password", async () => {
     const person = await signedInPerson();
     const authenticator = await setUpAuthenticator(person.actor);
     const first = { methods: [], provedBy: "provider", providerId: newId() } as const;
@@ -152,8 +152,8 @@ describe("signing in takes two steps", () => {
       await expect(withCode(token, "000000")).rejects.toMatchObject({ code: "unauthorized", field: "code" });
     }
     await expect(withCode(await firstStep(person), authenticator.code())).rejects.toMatchObject({ code: "rate_limited" });
-    const letters = await lettersTo(person.email);
-    expect(letters.filter(({ subject }) => subject.startsWith("Somebody could not finish"))).toHaveLength(1);
+    const messages = await emailsTo(person.email);
+    expect(messages.filter(({ subject }) => subject.startsWith("Somebody could not finish"))).toHaveLength(1);
     expect((await auditTrail({ subjectId: person.id })).filter((type) => type === "second_step.failed")).toHaveLength(5);
     await finish(token, { kind: "recovery-code", code: recovery });
   });
@@ -215,7 +215,7 @@ describe("recovery codes", () => {
     expect((await findSiteSession(done.token))?.methods).toEqual(["pwd", "otp", "mfa"]);
     await expect(using(codes[0] ?? "")).rejects.toMatchObject({ code: "unauthorized" });
     expect((await findSecondStep(person.id)).recoveryCodesLeft).toBe(9);
-    expect((await lettersTo(person.email))[0]?.text).toContain("9 are left");
+    expect((await emailsTo(person.email))[0]?.text).toContain("9 are left");
     // One user's codes do not work for another.
     const other = await signedInPerson();
     await setUpAuthenticator(other.actor);
@@ -312,7 +312,7 @@ describe("passkeys", () => {
     expect(await fail({ kind: "code", code: "nothing" })).toBe(ENTRIES_ABOUT + 1);
   });
 
-  test("a counter that does not move on is a clone, and refused; of parallel answers with one counter one counts", async () => {
+  test("a counter that does not increase indicates a clone and is refused; of parallel responses with one counter only one is accepted", async () => {
     const person = await signedInPerson();
     const passkey = await setUpPasskey(person.actor);
     const answerNow = async () => {
@@ -394,7 +394,7 @@ describe("S113 recent authentication", () => {
     const person = await signedInPerson();
     await setUpPasskey(person.actor);
     await startTotpEnrolment(person.actor);
-    const stale = longAgo(person.actor);
+    const stale = staleActor(person.actor);
     const [{ id } = { id: "" }] = (await findSecondStep(person.id)).passkeys;
     const options = await beginPasskeyRegistration(person.actor, fromElsewhere());
     const { secret = "" } = (await findTotpEnrolment(person.actor)) ?? {};
@@ -456,15 +456,15 @@ describe("S113 recent authentication", () => {
   });
 });
 
-describe("what an organization asks for", () => {
+describe("an organization that requires a second step", () => {
   test("the last second step is removed only after a warning; administrators see it in their log", async () => {
     const [person, admin] = [await signedInPerson(), await signedInPerson("admin")];
     const organization = await organizationOf(admin, [[person, "write"]]);
     await db().organization.update({ where: { id: organization.id }, data: { requiresSecondStep: true } });
-    expect(await listOrganizationDemands(person.id)).toMatchObject([{ name: organization.name, unmet: ["mfa"] }]);
+    expect(await listSignInRequirements(person.id)).toMatchObject([{ name: organization.name, unmet: ["mfa"] }]);
     await setUpAuthenticator(person.actor);
     await setUpPasskey(person.actor);
-    expect(await listOrganizationDemands(person.id)).toMatchObject([{ name: organization.name, unmet: [] }]);
+    expect(await listSignInRequirements(person.id)).toMatchObject([{ name: organization.name, unmet: [] }]);
     const [{ id } = { id: "" }] = (await findSecondStep(person.id)).passkeys;
     await makeRecoveryCodes(person.actor, from);
     // Both at once: each would see the other's as still present.
@@ -480,7 +480,7 @@ describe("what an organization asks for", () => {
     expect((await findSecondStep(person.id)).recoveryCodesLeft).toBe(10);
     await removeTotp(person.actor, [organization.id], from);
     expect((await findSecondStep(person.id)).recoveryCodesLeft).toBe(0);
-    expect(await listOrganizationDemands(person.id)).toMatchObject([{ unmet: ["mfa"] }]);
+    expect(await listSignInRequirements(person.id)).toMatchObject([{ unmet: ["mfa"] }]);
     expect(await auditTrail({ orgId: organization.id })).toEqual(expect.arrayContaining(["second_step.on", "second_step.off"]));
   });
 
@@ -488,13 +488,13 @@ describe("what an organization asks for", () => {
     const person = await signedInPerson();
     const turns = () =>
       db().auditEvent.count({ where: { actorId: person.id, type: { in: ["second_step.on", "second_step.off"] } } });
-    for (let done = 0; done < TURNS_PER_HOUR; done += 2) {
+    for (let done = 0; done < TOGGLES_PER_HOUR; done += 2) {
       await setUpAuthenticator(person.actor);
       await removeTotp(person.actor, [], from);
     }
     await expect(setUpAuthenticator(person.actor)).rejects.toMatchObject({ code: "rate_limited" });
     expect(await hasSecondStep(person.id)).toBe(false);
-    expect(await turns()).toBe(TURNS_PER_HOUR);
+    expect(await turns()).toBe(TOGGLES_PER_HOUR);
   });
 
   test("the operator's reset removes all of it and ends nothing else", async () => {
@@ -515,7 +515,7 @@ describe("what an organization asks for", () => {
     const session = await findSiteSession(person.token);
     expect(session && personActor(session).userId).toBe(person.id);
     expect(await signIn({ login: person.username, password: PASSWORD }, fromElsewhere())).toMatchObject({ step: "done" });
-    expect((await lettersTo(person.email))[0]?.subject).toContain("was removed");
+    expect((await emailsTo(person.email))[0]?.subject).toContain("was removed");
     expect(await auditTrail({ subjectId: person.id })).toContain("second_step.reset");
     await expect(resetSecondStep(operatorCommand, newId(), from)).rejects.toMatchObject({ code: "not_found" });
   });

@@ -6,7 +6,7 @@ import { db } from "#core/db.ts";
 import { lockForSignIn, type SignInOutcome, startSignedIn } from "../sessions/complete-sign-in.ts";
 import { renewAuthentication } from "./complete-reauthentication.ts";
 import { countChallenge } from "./count-second-step-attempt.ts";
-import { findPendingSecondStep, signInRanOut } from "./pending-second-step.ts";
+import { findPendingSecondStep, signInExpired } from "./pending-second-step.ts";
 import {
   type ChallengeTerms,
   issueChallenge,
@@ -19,7 +19,7 @@ import {
 
 const TIMEOUT_MILLISECONDS = 5 * 60 * 1000;
 
-/** For signing in with a passkey alone: no user is named, so the device offers what it has, and verifies its user. */
+/** For signing in with a passkey alone: no user is named, so the device offers all its passkeys for this site, and verifies its user. */
 export async function askForPasskeyToSignIn(from: RequestOrigin): Promise<PublicKeyCredentialRequestOptionsJSON> {
   await countChallenge(from);
   return ask({ for: "sign-in", userId: null, boundTo: null }, "required");
@@ -36,7 +36,7 @@ export async function askForPasskeyAsSecondStep(
 ): Promise<PublicKeyCredentialRequestOptionsJSON> {
   await countChallenge(from);
   const pending = await findPendingSecondStep(token);
-  if (!pending) throw signInRanOut();
+  if (!pending) throw signInExpired();
   return ask({ for: "second-step", userId: pending.userId, boundTo: pending.id }, "preferred");
 }
 

@@ -22,7 +22,7 @@ export function totpUri(secret: string, username: string): string {
   return new TOTP({ ...SETTINGS, issuer: env().BRAND_NAME, label: username, secret: Secret.fromBase32(secret) }).toString();
 }
 
-/** The time step for which a code is right; undefined if wrong. The caller must accept each step only once (RFC 6238 §5.2). */
+/** The time step for which a code is correct; undefined if it is incorrect. The caller must accept each step only once (RFC 6238 §5.2). */
 export function matchingStep(secret: string, code: string, at = Date.now()): number | undefined {
   const token = code.replace(/\s/g, "");
   if (!/^\d{6}$/.test(token)) return undefined;

@@ -25,8 +25,8 @@ export async function startTotpEnrolment(actor: Person): Promise<void> {
 type TotpEnrolment = { secret: string; uri: string };
 
 /**
- * The secret that waits for its first code, to be shown; undefined if there is none or it has expired.
- * @throws ServiceError `reauthentication_required`: whoever sees it has the second step
+ * The secret whose first code is still missing, to be shown; undefined if there is none or it has expired.
+ * @throws ServiceError `reauthentication_required`: anyone who sees it can use it as the second step
  */
 export async function findTotpEnrolment(actor: Person): Promise<TotpEnrolment | undefined> {
   const { userId } = actor;
@@ -71,8 +71,8 @@ export async function confirmTotp(actor: Person, input: { code: string }, from: 
       },
     );
   }
-  const letter = "An authenticator app was set up. Signing in now requires a code from it, or another second step.";
-  await changeSecondStep(actor, { letter, from }, async (tx, record) => {
+  const message = "An authenticator app was set up. Signing in now requires a code from it, or another second step.";
+  await changeSecondStep(actor, { message, from }, async (tx, record) => {
     const { count } = await tx.oneTimeToken.updateMany({
       where: { tokenHash: enrolment.tokenHash, usedAt: null },
       data: { usedAt: new Date() },

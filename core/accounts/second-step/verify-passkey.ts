@@ -18,7 +18,7 @@ type VerifiedPasskey = { userId: string; passkeyId: string };
 
 /**
  * Checks a passkey's response to a challenge (WebAuthn Level 3 §7.2) and records its use.
- * @param terms what the challenge was created for; with `userId` null the passkey itself says who the user is
+ * @param terms of the challenge; if `userId` is null, the passkey itself identifies the user
  * @param isVerificationRequired whether the device must have verified its user (PIN, finger, face): then it is two steps in one
  * @throws ServiceError `unauthorized`, the same for every reason
  */
@@ -28,7 +28,7 @@ export async function verifyPasskey(
   { isVerificationRequired }: { isVerificationRequired: boolean },
 ): Promise<VerifiedPasskey> {
   const response = parseAuthentication(answer);
-  const expectedChallenge = await takeChallenge(response.response.clientDataJSON, terms);
+  const expectedChallenge = await consumeChallenge(response.response.clientDataJSON, terms);
   const passkey = await db().passkey.findUnique({ where: { credentialId: response.id } });
   if (!passkey || (terms.userId !== null && passkey.userId !== terms.userId)) throw passkeyRefused();
   requireOwnHandle(response.response.userHandle, passkey, terms);
@@ -50,7 +50,7 @@ export async function verifyPasskey(
     throw passkeyRefused(error);
   });
   if (!verified.verified) throw passkeyRefused();
-  await noteUse(passkey, verified.authenticationInfo);
+  await recordUse(passkey, verified.authenticationInfo);
   return { userId: passkey.userId, passkeyId: passkey.id };
 }
 
@@ -63,8 +63,8 @@ function requireOwnHandle(userHandle: string | undefined | null, { userId }: Pas
 
 type Use = { newCounter: number; credentialBackedUp: boolean };
 
-/** Conditional on the counter that was read: of two responses with one counter, from an authenticator and its clone, one counts. */
-async function noteUse({ id, counter }: Passkey, { newCounter, credentialBackedUp }: Use): Promise<void> {
+/** Conditional on the counter that was read: if an authenticator and its clone respond with the same counter, only one succeeds. */
+async function recordUse({ id, counter }: Passkey, { newCounter, credentialBackedUp }: Use): Promise<void> {
   const { count } = await db().passkey.updateMany({
     where: { id, counter },
     data: { counter: BigInt(newCounter), isBackedUp: credentialBackedUp, lastUsedAt: new Date() },
@@ -72,12 +72,12 @@ async function noteUse({ id, counter }: Passkey, { newCounter, credentialBackedU
   if (count !== 1) throw passkeyRefused();
 }
 
-/** The terms of a challenge: one use, by one user if they are known, in the session or sign-in that requested it. */
+/** A challenge's purpose, its user if known, and the session or pending sign-in that requested it. */
 export type ChallengeTerms = { for: PasskeyUse; userId: string | null; boundTo: string | null };
 
 /** Creates a challenge of 256 random bits (WebAuthn Level 3 §13.4.3). It is stored hashed, and works once, for five minutes. */
 export async function issueChallenge({ for: use, userId, boundTo }: ChallengeTerms): Promise<Uint8Array<ArrayBuffer>> {
-  // A unique subject: a second tab does not end what was begun in the first.
+  // A unique subject: a second tab does not invalidate the first one's challenge.
   const options = { purpose: "passkey-challenge" as const, subject: newId(), data: { for: use, boundTo } };
   const challenge = await issueOneTimeToken(db(), userId === null ? options : { ...options, userId });
   return Uint8Array.from(Buffer.from(challenge, "base64url"));
@@ -91,15 +91,15 @@ const clientData = z.object({ challenge: z.string().max(200) });
  * @returns the challenge, in base64url
  * @throws ServiceError `unauthorized`
  */
-export async function takeChallenge(clientDataJSON: string, terms: ChallengeTerms): Promise<string> {
+export async function consumeChallenge(clientDataJSON: string, terms: ChallengeTerms): Promise<string> {
   const challenge = readChallenge(clientDataJSON);
   const taken = await db()
     .$transaction((tx) => useOneTimeToken(tx, challenge, "passkey-challenge"))
     .catch((error: unknown) => {
       throw isServiceError(error) ? passkeyRefused() : error;
     });
-  const isMeant = taken.data.for === terms.for && taken.data.boundTo === terms.boundTo && taken.userId === terms.userId;
-  if (!isMeant) throw passkeyRefused();
+  const matchesTerms = taken.data.for === terms.for && taken.data.boundTo === terms.boundTo && taken.userId === terms.userId;
+  if (!matchesTerms) throw passkeyRefused();
   return challenge;
 }
 

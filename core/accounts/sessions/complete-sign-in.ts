@@ -8,13 +8,13 @@ import { endSiteSessionByToken } from "./end-site-session.ts";
 import { type AuthenticationMethod, renewSiteSession, type StartedSiteSession, startSiteSession } from "./start-site-session.ts";
 
 type FirstStep = {
-  /** What the user has shown: `["pwd"]` for a password, nothing of our own if another provider vouches for them. */
+  /** The methods that were checked here: `["pwd"]` for a password, none if an identity provider authenticated the user. */
   methods: readonly AuthenticationMethod[];
   /** The kind of first step, for the audit log. */
   provedBy: "password" | "passkey" | "provider";
   /** The provider's id, with `provedBy: "provider"`. */
   providerId?: string;
-  /** When it was shown; now, unless a provider's authentication is older or proves less (S113). */
+  /** When the user authenticated; now, unless a provider's authentication is older or proves less (S113). */
   provedAt?: Date;
   /** The session token that the browser sent; it becomes invalid (S34). */
   replaces?: string | undefined;
@@ -26,14 +26,14 @@ export type SignInOutcome = ({ step: "done"; userId: string } & StartedSiteSessi
 /**
  * Continues after a correct first step, with a password here or at another provider. A user with a second step gets no session yet
  * but a pending second step: a token that the door keeps in a separate cookie and that `finishSecondStep` accepts. All others get
- * the session. A provider's authentication is a first step like the password: it says who the user is there, not that they hold
- * what was set up here.
+ * the session. A provider's authentication is a first step like the password: it identifies the user, but does not replace the
+ * second step that was set up here.
  *
  * Locks the user's row first, so that a concurrent password reset or disabling is not missed. Doors pass the outcome to `enter`
  * (app/_server/enter.ts), which sets the cookies and continues.
  *
  *     const outcome = await db().$transaction(async (tx) => {
- *       … // the first step, with whatever it writes
+ *       … // the first step, with its writes
  *       return completeSignIn(tx, userId, { methods: [], provedBy: "provider", providerId, replaces: await sessionToken() }, from);
  *     });
  *     return enter(outcome, next);
@@ -59,7 +59,7 @@ export async function startSignedIn(
   { methods, provedBy, providerId, provedAt, replaces }: FirstStep,
   from: RequestOrigin,
 ): Promise<SignInOutcome & { step: "done" }> {
-  const data = { with: spoken(provedBy, methods), methods: [...methods], ...(providerId && { providerId }) };
+  const data = { with: describeMethods(provedBy, methods), methods: [...methods], ...(providerId && { providerId }) };
   await recordAuditEvent(tx, { type: "user.sign_in", actorId: userId, subjectId: userId, data, from });
   const renewed = replaces && (await renewSiteSession(userId, replaces, from, tx, methods, provedAt));
   if (renewed) return { step: "done", userId, ...renewed };
@@ -67,7 +67,7 @@ export async function startSignedIn(
   return { step: "done", userId, ...(await startSiteSession(userId, from, tx, methods, provedAt)) };
 }
 
-function spoken(provedBy: FirstStep["provedBy"], methods: readonly AuthenticationMethod[]): string {
+function describeMethods(provedBy: FirstStep["provedBy"], methods: readonly AuthenticationMethod[]): string {
   const first = { password: "a password", passkey: "a passkey", provider: "a provider" }[provedBy];
   if (provedBy === "passkey") return first;
   if (methods.includes("otp")) return `${first} and a code`;

@@ -61,7 +61,7 @@ export async function endAllSiteSessions(userId: string, tx: Db = db()): Promise
   await tx.siteSession.updateMany({ where: { userId, endedAt: null }, data: { endedAt: new Date() } });
 }
 
-/** Marks expired sessions as ended, so that what follows the end of a session happens for them too. They already grant nothing. */
+/** Marks expired sessions as ended, so that apps are notified of their end too. They already grant nothing. */
 export async function endExpiredSiteSessions(): Promise<void> {
   await pool().query("UPDATE site_session SET ended_at = expires_at WHERE expires_at <= now() AND ended_at IS NULL");
 }

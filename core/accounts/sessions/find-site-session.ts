@@ -12,7 +12,7 @@ export type SiteSession = {
   userId: string;
   /** When the user last authenticated (S113). */
   authenticatedAt: Date;
-  /** And how (RFC 8176). */
+  /** How the user then authenticated (RFC 8176). */
   methods: AuthenticationMethod[];
   expiresAt: Date;
   user: {
@@ -52,7 +52,7 @@ export async function findSiteSession(token: string): Promise<SiteSession | unde
     userId: user.id,
     authenticatedAt,
     methods,
-    expiresAt: isSeenLongAgo ? await noteSeen(sessionId, expiresAt) : expiresAt,
+    expiresAt: isSeenLongAgo ? await recordVisit(sessionId, expiresAt) : expiresAt,
     user: {
       id: user.id,
       username: user.username,
@@ -66,7 +66,7 @@ export async function findSiteSession(token: string): Promise<SiteSession | unde
 }
 
 /** Records the visit and extends the session, never past the absolute limit. */
-async function noteSeen(sessionId: string, expiresAt: Date): Promise<Date> {
+async function recordVisit(sessionId: string, expiresAt: Date): Promise<Date> {
   const { rows } = await pool().query<{ expiresAt: Date }>({
     name: "note-site-session-seen",
     text: `UPDATE site_session
@@ -79,7 +79,7 @@ async function noteSeen(sessionId: string, expiresAt: Date): Promise<Date> {
   return rows[0]?.expiresAt ?? expiresAt;
 }
 
-/** The user of a session if it is still valid, for what was created in it and is used elsewhere, such as a URL. */
+/** The user of a session that is still valid, for something created in it and used outside it, such as a URL. */
 export async function findSessionPerson(
   sessionId: string,
   userId: string,

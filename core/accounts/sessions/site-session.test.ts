@@ -5,7 +5,7 @@ import { db } from "../../db.ts";
 import { provideSettings } from "../../env.ts";
 import { newId } from "../../ids.ts";
 import { reauthenticate } from "../second-step/complete-reauthentication.ts";
-import { anotherSession, from, fromElsewhere, longAgo, PASSWORD, signedInPerson } from "../testing/people.ts";
+import { anotherSession, from, fromElsewhere, PASSWORD, signedInPerson, staleActor } from "../testing/people.ts";
 import { changeEmail } from "../users/change-email.ts";
 import { disableUser, enableUser } from "../users/disable-user.ts";
 import { endAllSiteSessions, endOtherSiteSessions, endSiteSession, endSiteSessionByToken } from "./end-site-session.ts";
@@ -37,7 +37,7 @@ describe("S111 the session's token and cookie", () => {
     });
   });
 
-  test("with http, on this machine, it is the same but for what needs https, and has the port in its name", () => {
+  test("with http, on this machine, it is the same except for attributes that need https, and has the port in its name", () => {
     provideSettings({ ORIGIN: "http://localhost:4123" });
     expect(siteSessionCookie()).toMatchObject({
       name: "session-4123",
@@ -56,7 +56,7 @@ describe("S112 time limits", () => {
     expect(await findSiteSession(token)).toBeUndefined();
   });
 
-  test("use moves the end on, never past 90 days after sign-in", async () => {
+  test("use extends a session, never past 90 days after sign-in", async () => {
     const { token, actor } = await signedInPerson();
     const seen = async (createdDaysAgo: number) => {
       const data = { createdAt: ago(createdDaysAgo * DAY), lastSeenAt: ago(DAY), expiresAt: ago(-DAY) };
@@ -149,7 +149,7 @@ describe("S113 recent authentication", () => {
     const { id, token, actor } = await signedInPerson();
     await db().siteSession.update({ where: { id: actor.sessionId }, data: { authenticatedAt: ago(3600) } });
     const change = (by: typeof actor) => changeEmail(by, { email: `new-${id}@example.test` }, fromElsewhere());
-    await expect(change(longAgo(actor))).rejects.toMatchObject({ code: "reauthentication_required", status: 403 });
+    await expect(change(staleActor(actor))).rejects.toMatchObject({ code: "reauthentication_required", status: 403 });
 
     const renewed = await reauthenticate(actor, PASSWORD, fromElsewhere());
     expect(renewed.token).not.toBe(token);

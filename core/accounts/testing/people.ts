@@ -65,12 +65,12 @@ export async function userWithPassword(
 export async function anotherSession(userId: string): Promise<{ token: string; actor: Person }> {
   const { token } = await startSiteSession(userId, from);
   const session = await findSiteSession(token);
-  if (!session) throw new Error("the session that was just started is not there");
+  if (!session) throw new Error("the session that was just started was not found");
   return { token, actor: personActor(session) };
 }
 
 /** Records as many entries for a user as the audit log accepts in an hour (S144). */
-export async function useUpHour(userId: string): Promise<void> {
+export async function fillAuditHour(userId: string): Promise<void> {
   await pool().query(
     `INSERT INTO audit_event (id, type, actor_id, created_at)
      SELECT gen_random_uuid(), 'user.update_profile', $1, now() - interval '10 minutes' FROM generate_series(1, $2)`,
@@ -79,7 +79,7 @@ export async function useUpHour(userId: string): Promise<void> {
 }
 
 /** The same user, last authenticated an hour ago. */
-export function longAgo(actor: Person): Person {
+export function staleActor(actor: Person): Person {
   return { ...actor, authenticatedAt: new Date(Date.now() - 60 * 60 * 1000) };
 }
 
@@ -94,7 +94,7 @@ export async function organizationOf(
 }
 
 /** The emails queued for an address, newest first. */
-export async function lettersTo(address: string): Promise<{ subject: string; text: string }[]> {
+export async function emailsTo(address: string): Promise<{ subject: string; text: string }[]> {
   return db().mail.findMany({
     where: { recipient: address },
     orderBy: [{ createdAt: "desc" }, { id: "desc" }],
@@ -104,11 +104,11 @@ export async function lettersTo(address: string): Promise<{ subject: string; tex
 
 /** The token in the latest email to an address that has a link of this kind. */
 export async function linkedToken(address: string, path: "verify-email" | "reset-password" | "invitations"): Promise<string> {
-  for (const { text } of await lettersTo(address)) {
+  for (const { text } of await emailsTo(address)) {
     const token = new RegExp(`/${path}/([A-Za-z0-9_-]+)`).exec(text)?.[1];
     if (token) return token;
   }
-  throw new Error(`no letter to ${address} has a link to /${path}/`);
+  throw new Error(`no email to ${address} has a link to /${path}/`);
 }
 
 /** The results of parallel operations: the code of the error, or "ok". */

@@ -15,7 +15,7 @@ export type CiToken = {
   expiresAt: Date;
 } & ({ repo: { id: string; type: string; fullName: string }; user: null } | { repo: null; user: TokenAccount });
 
-// A token ends with its publisher, its repository, and the account as which it reads or that owns the repository.
+// A token ends with its publisher, its repository, and the account that it reads as or that owns the repository.
 const FIND = `
   SELECT t.id, t.publisher_id AS "publisherId", coalesce(p.created_by_id, r.owner_id, t.user_id) AS "trustedById",
          p.preset, t.description, t.created_at AS "createdAt", t.expires_at AS "expiresAt",
@@ -36,7 +36,7 @@ export async function findCiToken(token: string): Promise<CiToken | undefined> {
   return rows[0];
 }
 
-/** What follows TOKEN_PREFIX in a token for a repository, and in one for reading as a user (docs/specification/oauth.md#token-formats). */
+/** The part after TOKEN_PREFIX of a token for a repository, and of one for reading as a user (docs/specification/oauth.md#token-formats). */
 export const ciTokenKinds = { repo: "jwt", user: "oauth" } as const;
 
 const FOR_REPO = new RegExp(`^[A-Za-z][A-Za-z0-9]{0,9}_${ciTokenKinds.repo}_`);

@@ -36,11 +36,11 @@ export async function findPersonalAccessToken(token: string): Promise<PersonalAc
   const [row] = rows;
   if (!row) return undefined;
   const { isUsedLongAgo, ...found } = row;
-  if (isUsedLongAgo) await noteUsed(found.id);
+  if (isUsedLongAgo) await recordUse(found.id);
   return found;
 }
 
-async function noteUsed(id: string): Promise<void> {
+async function recordUse(id: string): Promise<void> {
   await pool().query({
     name: "note-personal-access-token-used",
     text: "UPDATE personal_access_token SET last_used_at = now() WHERE id = $1",

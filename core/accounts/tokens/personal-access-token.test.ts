@@ -4,7 +4,7 @@ import { operatorCommand } from "../../access/actor.ts";
 import { db } from "../../db.ts";
 import { provideSettings } from "../../env.ts";
 import { newId } from "../../ids.ts";
-import { auditTrail, from, longAgo, organizationOf, outcomes, signedInPerson, type TestPerson } from "../testing/people.ts";
+import { auditTrail, from, organizationOf, outcomes, signedInPerson, staleActor, type TestPerson } from "../testing/people.ts";
 import { findPersonalAccessToken } from "./find-personal-access-token.ts";
 import { createPersonalAccessToken, listPersonalAccessTokens, revokePersonalAccessToken } from "./personal-access-tokens.ts";
 
@@ -40,7 +40,7 @@ describe("personal access tokens", () => {
     expect(listed?.lastUsedAt).not.toBeNull();
   });
 
-  test("S112 are dead once revoked, expired or the user disabled", async () => {
+  test("S112 do not work once they are revoked or expired, or their user is disabled", async () => {
     const person = await signedInPerson();
     const [revoked, expired, live] = [await create(person), await create(person), await create(person, { expiresInDays: null })];
     await revokePersonalAccessToken(person.actor, revoked.id, from);
@@ -79,7 +79,7 @@ describe("personal access tokens", () => {
 
   test("S113 making one needs recent authentication; the operator's command may", async () => {
     const person = await signedInPerson();
-    await expect(createPersonalAccessToken(longAgo(person.actor), person.id, input, from)).rejects.toMatchObject({
+    await expect(createPersonalAccessToken(staleActor(person.actor), person.id, input, from)).rejects.toMatchObject({
       code: "reauthentication_required",
     });
     const all = { ...input, scopes };
@@ -112,7 +112,7 @@ describe("personal access tokens", () => {
     await expect(createPersonalAccessToken(operatorCommand, person.id, input, from)).rejects.toMatchObject({ code: "not_found" });
   });
 
-  test("nonsense for a token finds nothing", async () => {
+  test("an invalid token finds nothing", async () => {
     for (const token of ["", "kh_", "\0", "\ud800", "x".repeat(100_000)])
       expect(await findPersonalAccessToken(token)).toBeUndefined();
   });

@@ -6,14 +6,14 @@ import { db } from "../../db.ts";
 import { invalidRequest } from "../../errors.ts";
 import { queueMail } from "../../mail/queue-mail.ts";
 import { parseEmailAddress } from "../email-address.ts";
-import { addressInUseLetter, changeEmailLetter, emailChangeRequestedLetter } from "../mails/account-letters.ts";
+import { addressInUseEmail, confirmAddressEmail, emailChangeRequestedEmail } from "../emails/account-emails.ts";
 import { issueOneTimeToken } from "../one-time-token.ts";
 import { takeAtLeast } from "../take-at-least.ts";
 import { consumeThrottle, throttleKey } from "../throttle.ts";
-import { ANSWER_MILLISECONDS } from "./sign-up.ts";
+import { RESPONSE_MILLISECONDS } from "./sign-up.ts";
 
 const CHANGE_LIMIT = { limit: 5, windowSeconds: 60 * 60 };
-/** Many accounts must not fill one mailbox. */
+/** Many accounts together must not fill one mailbox. */
 const MAILBOX_LIMIT = { limit: 5, windowSeconds: 60 * 60 };
 
 /**
@@ -28,18 +28,18 @@ export async function changeEmail(actor: Person, input: { email: string }, from:
   if (user.email === email.address) throw invalidRequest("This is already your e-mail address.", "email");
   await consumeThrottle(throttleKey("change-email", user.id), CHANGE_LIMIT);
   await consumeThrottle(throttleKey("change-email-mail", email.canonical), MAILBOX_LIMIT);
-  await takeAtLeast(ANSWER_MILLISECONDS, () =>
+  await takeAtLeast(RESPONSE_MILLISECONDS, () =>
     db().$transaction(async (tx) => {
       const other = await tx.user.findUnique({ where: { emailCanonical: email.canonical } });
       if (other && other.id !== user.id) {
-        await queueMail(tx, { to: other.email, ...addressInUseLetter(other) });
+        await queueMail(tx, { to: other.email, ...addressInUseEmail(other) });
       } else {
         const token = await issueOneTimeToken(tx, { purpose: "change-email", data: { email: email.address }, userId: user.id });
-        await queueMail(tx, { to: email.address, ...changeEmailLetter({ username: user.username, token }) });
+        await queueMail(tx, { to: email.address, ...confirmAddressEmail({ username: user.username, token }) });
       }
       await queueMail(tx, {
         to: user.email,
-        ...emailChangeRequestedLetter({ username: user.username, newEmail: email.address }),
+        ...emailChangeRequestedEmail({ username: user.username, newEmail: email.address }),
       });
       await recordAuditEvent(tx, {
         type: "user.request_email_change",

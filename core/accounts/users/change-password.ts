@@ -7,19 +7,19 @@ import { conflict, invalidRequest } from "#core/errors.ts";
 import { queueMail } from "#core/mail/queue-mail.ts";
 import { loginAtAddressThrottle, loginThrottle, ownPasswordThrottle } from "../count-password-attempt.ts";
 import { parseEmailAddress } from "../email-address.ts";
-import { passwordChangedLetter, passwordSetLetter, resetPasswordLetter } from "../mails/account-letters.ts";
+import { passwordChangedEmail, passwordSetEmail, resetPasswordEmail } from "../emails/account-emails.ts";
 import { endedByNewPassword, findOneTimeToken, issueOneTimeToken, linkIsGone, useOneTimeToken } from "../one-time-token.ts";
-import { checkOwnPassword, notYours } from "../passwords/check-own-password.ts";
+import { checkOwnPassword, wrongPassword } from "../passwords/check-own-password.ts";
 import { checkPassword } from "../passwords/check-password.ts";
 import { hashPassword } from "../passwords/password-hash.ts";
 import { endAllSiteSessions, endOtherSiteSessions } from "../sessions/end-site-session.ts";
 import { takeAtLeast } from "../take-at-least.ts";
 import { clearThrottle, consumeAddressThrottle, consumeThrottle, throttleKey } from "../throttle.ts";
-import { ANSWER_MILLISECONDS } from "./sign-up.ts";
+import { RESPONSE_MILLISECONDS } from "./sign-up.ts";
 
 /**
- * Changes the user's password, with the current one as proof (S113). The other sessions end (S112), and links that wait in a mailbox, for a
- * reset or another address, stop working.
+ * Changes the user's password, with the current one as proof (S113). The other sessions end (S112), and links for a reset or an
+ * address change stop working.
  * @returns how many other sessions were ended
  * @throws ServiceError `unauthorized` on `currentPassword`, `invalid_request` on `newPassword`, `rate_limited`
  */
@@ -36,17 +36,18 @@ export async function changePassword(
   }
   const passwordHash = await hashPassword(password);
   return db().$transaction(async (tx) => {
-    // The given password must still be the current one: a reset that ended meanwhile is not undone by a person who knew the old one.
+    // The given password must still be the current one: a person who knew the old one must not undo a reset that happened
+    // meanwhile.
     const { count } = await tx.user.updateMany({
       where: { id: user.id, passwordHash: user.passwordHash, disabledAt: null },
       data: { passwordHash },
     });
-    if (count === 0) throw notYours("currentPassword");
+    if (count === 0) throw wrongPassword("currentPassword");
     await tx.oneTimeToken.deleteMany({
       where: { userId: user.id, purpose: { in: [...endedByNewPassword] }, usedAt: null },
     });
     const endedSessions = await endOtherSiteSessions(user.id, actor.sessionId, tx);
-    await queueMail(tx, { to: user.email, ...passwordChangedLetter(user) });
+    await queueMail(tx, { to: user.email, ...passwordChangedEmail(user) });
     await recordAuditEvent(tx, { type: "user.change_password", actorId: user.id, subjectId: user.id, from });
     return { endedSessions };
   });
@@ -65,7 +66,7 @@ export async function setPassword(actor: Person, input: { newPassword: string },
   await db().$transaction(async (tx) => {
     const { count } = await tx.user.updateMany({ where: { id: userId, passwordHash: null }, data: { passwordHash } });
     if (count === 0) throw conflict("You already have a password. Change it with your current one.");
-    await queueMail(tx, { to: user.email, ...passwordSetLetter(user) });
+    await queueMail(tx, { to: user.email, ...passwordSetEmail(user) });
     await recordAuditEvent(tx, { type: "user.set_password", actorId: userId, subjectId: userId, from });
   });
 }
@@ -82,12 +83,12 @@ export async function forgotPassword(input: { email: string }, from: RequestOrig
   const { canonical } = parseEmailAddress(input.email);
   await consumeAddressThrottle("forgot-password", from.ip, ADDRESS_LIMIT);
   await consumeThrottle(throttleKey("forgot-password-mail", canonical), MAIL_LIMIT);
-  await takeAtLeast(ANSWER_MILLISECONDS, () =>
+  await takeAtLeast(RESPONSE_MILLISECONDS, () =>
     db().$transaction(async (tx) => {
       const user = await tx.user.findUnique({ where: { emailCanonical: canonical, disabledAt: null } });
       if (!user) return;
       const token = await issueOneTimeToken(tx, { purpose: "reset-password", data: {}, userId: user.id });
-      await queueMail(tx, { to: user.email, ...resetPasswordLetter({ username: user.username, token }) });
+      await queueMail(tx, { to: user.email, ...resetPasswordEmail({ username: user.username, token }) });
       await recordAuditEvent(tx, { type: "user.forgot_password", subjectId: user.id, from });
     }),
   );
@@ -95,8 +96,8 @@ export async function forgotPassword(input: { email: string }, from: RequestOrig
 
 /**
  * Uses the link of `forgotPassword`. All sessions end (S112), a pending change of email address is cancelled, and sign-in is
- * possible again if too many wrong passwords had blocked it. A second step stays, and is required at the next sign-in: whoever
- * reads a user's mail has one of their steps, not both.
+ * possible again if too many wrong passwords had blocked it. A second step stays, and is required at the next sign-in: a person
+ * who reads the user's mail has one of the two steps.
  * @throws ServiceError `gone`; `invalid_request` on `password`, after which the link still works
  */
 export async function resetPassword(token: string, input: { password: string }, from: RequestOrigin): Promise<void> {
@@ -112,7 +113,7 @@ export async function resetPassword(token: string, input: { password: string }, 
       where: { userId: user.id, purpose: { in: [...endedByNewPassword] }, usedAt: null },
     });
     await endAllSiteSessions(user.id, tx);
-    await queueMail(tx, { to: user.email, ...passwordChangedLetter(user) });
+    await queueMail(tx, { to: user.email, ...passwordChangedEmail(user) });
     await recordAuditEvent(tx, { type: "user.reset_password", actorId: user.id, subjectId: user.id, from });
   });
   const logins = [user.username.toLowerCase(), user.emailCanonical];

@@ -33,7 +33,7 @@ export async function createUser(
 type NewUser = {
   handle: HandleName;
   fullName: string;
-  /** Confirmed by its owner or vouched for by the operator: every user's address is one or the other. */
+  /** Confirmed by its owner, or entered by the operator. */
   email: EmailAddress;
   /** Null for users who sign in with a provider. */
   passwordHash: string | null;
@@ -41,7 +41,7 @@ type NewUser = {
 };
 
 /**
- * Inserts a user with validated values. All ways to create one (sign-up, the operator's command, the setup link) end here.
+ * Inserts a user with validated values. Every way to create one (sign-up, the operator's command, the setup link) calls it.
  * @param createdBy the user who did it, for the audit log; undefined if it was the new user; null for the operator's command
  * @throws ServiceError `conflict` on `username` or `email`
  */

@@ -10,10 +10,10 @@ import { requireOtherOperator, revokeEverything } from "./disable-user.ts";
 
 /**
  * Deletes a user for good, with sessions, tokens, grants, memberships and the OAuth apps they own. Two things stay: the audit
- * log, and the handle, which nobody can take again: people who trusted the name must not meet a stranger behind it.
+ * log, and the handle, which nobody can use again: it must not lead people who trusted it to a stranger.
  *
- * `alongside` deletes what else they own, in the same transaction and while nobody can add more: doors call `deleteAccount` of
- * the hub, which passes it.
+ * `alongside` deletes everything else that they own, in the same transaction and while nobody can add more. Doors call
+ * `deleteAccount` of the hub, which passes it.
  * @throws ServiceError `not_found`; `reauthentication_required` (S113); `conflict` for the last operator and for the last
  * administrator of an organization
  */

@@ -9,7 +9,7 @@ import { endAllSiteSessions } from "../sessions/end-site-session.ts";
 
 /**
  * Disables a user: all sessions and tokens end, including those of apps (S112). Name, memberships and OAuth apps are kept in
- * case they are enabled again; what was revoked does not come back. Disabling twice is not an error.
+ * case they are enabled again; revoked access does not come back. Disabling twice is not an error.
  * @throws ServiceError `not_found`, `conflict` (the last operator)
  */
 export async function disableUser(actor: Actor, userId: string, from: RequestOrigin): Promise<void> {
@@ -40,7 +40,7 @@ export async function enableUser(actor: Actor, userId: string, from: RequestOrig
 }
 
 /**
- * Makes a user an operator of the service, or revokes that (S116: a privilege change is in the audit log).
+ * Makes a user an operator of the service, or an ordinary user again (S116: a privilege change is in the audit log).
  * @throws ServiceError `not_found`, `reauthentication_required` (S113), `conflict` (the last operator)
  */
 export async function setOperator(actor: Actor, userId: string, isOperator: boolean, from: RequestOrigin): Promise<void> {
@@ -76,7 +76,7 @@ export async function endUserSessions(actor: Actor, userId: string, from: Reques
  * Ends all access of a user and of programs in their name (S112): sessions, and with them provider sessions, which grant
  * nothing without one and stay only until the worker has notified their apps; personal access tokens; publishers whose jobs
  * read as them; consents to apps, which are marked, so that every token of them is invalid, even one being issued at this
- * moment (S43); links that wait in their mailbox; invitations that they sent.
+ * moment (S43); links in their mailbox; invitations that they sent.
  */
 export async function revokeEverything(tx: Db, userId: string): Promise<void> {
   const revokedAt = new Date();
@@ -91,8 +91,8 @@ export async function revokeEverything(tx: Db, userId: string): Promise<void> {
 }
 
 /**
- * Ensures that the service keeps an operator who can sign in. The operators' rows are locked in one order, so that two who
- * disable each other at the same time do not both succeed.
+ * Ensures that the service keeps an operator who can sign in. The operators' rows are locked in one order, so that of two who
+ * disable each other at the same time only one succeeds.
  * @throws ServiceError `conflict` if `userId` is the last one
  */
 export async function requireOtherOperator(tx: Db, userId: string): Promise<void> {

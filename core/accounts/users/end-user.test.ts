@@ -11,11 +11,11 @@ import {
   from,
   fromElsewhere,
   linkedToken,
-  longAgo,
   organizationOf,
   outcomes,
   PASSWORD,
   signedInPerson,
+  staleActor,
   type TestPerson,
 } from "../testing/people.ts";
 import { findPersonalAccessToken } from "../tokens/find-personal-access-token.ts";
@@ -101,7 +101,7 @@ describe("the last operator", () => {
   test("S116 making and unmaking one is in the audit log, and needs recent authentication", async () => {
     const operator = await signedInPerson("op", { isOperator: true });
     const person = await signedInPerson();
-    await expect(setOperator(longAgo(operator.actor), person.id, true, from)).rejects.toMatchObject({
+    await expect(setOperator(staleActor(operator.actor), person.id, true, from)).rejects.toMatchObject({
       code: "reauthentication_required",
     });
     await expect(setOperator(person.actor, person.id, true, from)).rejects.toMatchObject({ code: "not_found" });
@@ -142,7 +142,9 @@ describe("S112 deleteUser", () => {
   test("S113 needs recent authentication, and works only for the user themselves", async () => {
     const person = await signedInPerson();
     const other = await signedInPerson();
-    await expect(deleteUser(longAgo(person.actor), person.id, from)).rejects.toMatchObject({ code: "reauthentication_required" });
+    await expect(deleteUser(staleActor(person.actor), person.id, from)).rejects.toMatchObject({
+      code: "reauthentication_required",
+    });
     await expect(deleteUser(other.actor, person.id, from)).rejects.toMatchObject({ code: "not_found" });
   });
 

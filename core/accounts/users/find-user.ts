@@ -43,8 +43,8 @@ export async function findUserByUsername(username: string): Promise<UserProfile 
 }
 
 /**
- * Call it before giving a user something that disabling them takes away: the two then wait for each other, so that neither
- * misses the other.
+ * Call it before giving a user something that disabling them takes away: a concurrent disabling then waits, or has already
+ * committed.
  * @throws ServiceError `not_found` for an unknown or disabled user
  */
 export async function lockLiveUser(tx: Db, userId: string): Promise<void> {

@@ -35,16 +35,16 @@ const stateWhere: Record<UserState, Prisma.Sql> = {
 };
 
 /**
- * All accounts, newest first, for operators. Ids begin with their time, so the order is that of the primary key; a search
- * is by prefix, which an index answers however many accounts there are.
+ * All accounts, newest first, for operators. Ids begin with their time, so the order is that of the primary key. A search is by
+ * prefix, so that an index serves it however many accounts there are.
  * @throws ServiceError `forbidden`
  */
 export async function listUsers(actor: Actor, { text = "", state, ...request }: UserSearch = {}): Promise<Page<ListedUser>> {
   await requirePermission(actor, "installation.operate", null, { what: "Users" });
   const { page, pageSize, skip, take } = pageBounds({ pageSize: PAGE_SIZE, ...request });
   const where = Prisma.sql`${textWhere(text)} AND ${state ? stateWhere[state] : Prisma.sql`TRUE`}`;
-  // For a search by name, Postgres would otherwise scan all ids from the newest, hoping to find enough matches soon: with
-  // another collation the order is the same, but the index cannot provide it.
+  // For a search by name, Postgres would otherwise scan the index of ids from the newest, expecting matches soon. With another
+  // collation the order is the same, but that index cannot provide it.
   const order = text.trim() === "" ? Prisma.sql`u.id` : Prisma.sql`u.id COLLATE "C"`;
   const [[count], items] = await Promise.all([
     db().$queryRaw<{ total: number }[]>`SELECT count(*)::int AS total FROM "user" u WHERE ${where}`,

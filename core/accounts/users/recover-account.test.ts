@@ -1,22 +1,22 @@
 import { describe, expect, test, vi } from "vitest";
 import { operatorCommand, type Person } from "../../access/actor.ts";
 import { db } from "../../db.ts";
-import { inTurn } from "../../testing/as-owner.ts";
+import { queueForLock } from "../../testing/as-owner.ts";
 import { endSiteSession, signOut, signOutElsewhere } from "../sessions/end-site-session.ts";
 import { findSiteSession } from "../sessions/find-site-session.ts";
 import {
   anotherSession,
   auditTrail,
+  emailsTo,
+  fillAuditHour,
   freshName,
   from,
   fromElsewhere,
-  lettersTo,
   linkedToken,
-  longAgo,
   outcomes,
   PASSWORD,
   signedInPerson,
-  useUpHour,
+  staleActor,
 } from "../testing/people.ts";
 import { changeEmail } from "./change-email.ts";
 import { changePassword, forgotPassword, resetPassword } from "./change-password.ts";
@@ -39,7 +39,7 @@ describe("forgotPassword and resetPassword", () => {
       code: "unauthorized",
     });
     await expect(signIn({ login: username, password: NEW_PASSWORD }, fromElsewhere())).resolves.toBeDefined();
-    expect((await lettersTo(email))[0]?.subject).toBe("Your Keyhook password was changed");
+    expect((await emailsTo(email))[0]?.subject).toBe("Your Keyhook password was changed");
     // A refused password is recorded asynchronously, before or after what follows it.
     await vi.waitFor(async () => expect(await auditTrail({ subjectId: id })).toContain("user.sign_in_failed"));
     expect((await auditTrail({ subjectId: id })).filter((type) => type !== "user.sign_in_failed")).toEqual([
@@ -53,9 +53,9 @@ describe("forgotPassword and resetPassword", () => {
   test("S144 an attacker with a stolen session cannot prevent its owner from ending it", async () => {
     const { id, username, email, actor, token } = await signedInPerson();
     const thief = await anotherSession(id);
-    await updateProfile(longAgo(thief.actor), id, { fullName: "x" }, fromElsewhere());
-    await useUpHour(id);
-    const edit = (fullName: string) => updateProfile(longAgo(thief.actor), id, { fullName }, fromElsewhere());
+    await updateProfile(staleActor(thief.actor), id, { fullName: "x" }, fromElsewhere());
+    await fillAuditHour(id);
+    const edit = (fullName: string) => updateProfile(staleActor(thief.actor), id, { fullName }, fromElsewhere());
     await expect(edit("y")).rejects.toMatchObject({ code: "rate_limited" });
     await edit("x");
 
@@ -108,12 +108,12 @@ describe("forgotPassword and resetPassword", () => {
     }
   });
 
-  test("S115 an address without an account answers the same, in the same time, and gets no letter", async () => {
+  test("S115 an address without an account gets the same response in the same time, and no email", async () => {
     const email = freshAddress();
     const start = performance.now();
     await expect(forgotPassword({ email }, fromElsewhere())).resolves.toBeUndefined();
     expect(performance.now() - start).toBeGreaterThan(295);
-    expect(await lettersTo(email)).toEqual([]);
+    expect(await emailsTo(email)).toEqual([]);
   });
 
   test("S115 the fourth request for one address within the hour is refused, known or not", async () => {
@@ -124,7 +124,7 @@ describe("forgotPassword and resetPassword", () => {
     }
   });
 
-  test("too many wrong passwords do not lock an owner out who reads their mail", async () => {
+  test("too many wrong passwords do not lock out an owner who can read their mail", async () => {
     const { email, username } = await signedInPerson();
     for (let i = 0; i < 11; i++)
       await signIn({ login: username, password: "some other words" }, fromElsewhere()).catch(() => undefined);
@@ -133,20 +133,20 @@ describe("forgotPassword and resetPassword", () => {
     await expect(signIn({ login: username, password: NEW_PASSWORD }, fromElsewhere())).resolves.toBeDefined();
   });
 
-  test("S112 a disabled user gets no link, and one sent before is dead", async () => {
+  test("S112 a disabled user gets no link, and one sent before no longer works", async () => {
     const { id, email } = await signedInPerson();
     await forgotPassword({ email }, fromElsewhere());
     const token = await linkedToken(email, "reset-password");
     await disableUser(operatorCommand, id, from);
     await expect(resetPassword(token, { password: NEW_PASSWORD }, fromElsewhere())).rejects.toMatchObject({ code: "gone" });
-    const before = (await lettersTo(email)).length;
+    const before = (await emailsTo(email)).length;
     await forgotPassword({ email }, fromElsewhere());
-    expect(await lettersTo(email)).toHaveLength(before);
+    expect(await emailsTo(email)).toHaveLength(before);
   });
 });
 
 describe("changePassword", () => {
-  test("S112 takes the present password, ends the other sessions and stops links in the mailbox", async () => {
+  test("S112 requires the current password, ends the other sessions and stops links in the mailbox", async () => {
     const { id, username, email, token, actor } = await signedInPerson();
     const { token: other } = await anotherSession(id);
     await forgotPassword({ email }, fromElsewhere());
@@ -160,7 +160,7 @@ describe("changePassword", () => {
       code: "gone",
     });
     await expect(signIn({ login: username, password: NEW_PASSWORD }, fromElsewhere())).resolves.toBeDefined();
-    expect((await lettersTo(email))[0]?.subject).toBe("Your Keyhook password was changed");
+    expect((await emailsTo(email))[0]?.subject).toBe("Your Keyhook password was changed");
   });
 
   test("S112 one that began with the old password does not undo a reset that ends meanwhile", async () => {
@@ -168,7 +168,7 @@ describe("changePassword", () => {
     await forgotPassword({ email }, fromElsewhere());
     const token = await linkedToken(email, "reset-password");
     const change = { currentPassword: PASSWORD, newPassword: "what a thief would choose" };
-    const [reset, changed] = await inTurn<unknown>(`SELECT FROM "user" WHERE id = '${id}' FOR UPDATE`, [
+    const [reset, changed] = await queueForLock<unknown>(`SELECT FROM "user" WHERE id = '${id}' FOR UPDATE`, [
       () => resetPassword(token, { password: NEW_PASSWORD }, fromElsewhere()),
       () => changePassword(actor, change, fromElsewhere()),
     ]);
@@ -177,7 +177,7 @@ describe("changePassword", () => {
     await expect(signIn({ login: username, password: NEW_PASSWORD }, fromElsewhere())).resolves.toBeDefined();
   });
 
-  test("S113 a wrong present password is refused beside its field and counted", async () => {
+  test("S113 a wrong current password is refused beside its field and counted", async () => {
     const { actor } = await signedInPerson();
     const change = (currentPassword: string) =>
       changePassword(actor, { currentPassword, newPassword: NEW_PASSWORD }, fromElsewhere());
@@ -187,7 +187,7 @@ describe("changePassword", () => {
     await expect(change(PASSWORD)).rejects.toMatchObject({ code: "rate_limited" });
   });
 
-  test("the new one has to be another, and a good one", async () => {
+  test("the new password must differ from the current one and be hard to guess", async () => {
     const { actor, username } = await signedInPerson();
     for (const newPassword of [PASSWORD, "12345678", username, "x".repeat(257)]) {
       await expect(changePassword(actor, { currentPassword: PASSWORD, newPassword }, fromElsewhere())).rejects.toMatchObject({
@@ -204,18 +204,18 @@ describe("changeEmail", () => {
     const address = freshAddress();
     await changeEmail(actor, { email: address }, fromElsewhere());
     expect((await db().user.findUniqueOrThrow({ where: { id } })).email).toBe(email);
-    expect((await lettersTo(email))[0]?.text).toContain(address);
+    expect((await emailsTo(email))[0]?.text).toContain(address);
 
     expect(await verifyEmail(await linkedToken(address, "verify-email"), fromElsewhere(), { actor })).toEqual({
       purpose: "change-email",
       userId: id,
     });
     expect(await db().user.findUniqueOrThrow({ where: { id } })).toMatchObject({ email: address, emailCanonical: address });
-    expect((await lettersTo(email))[0]?.subject).toBe("Your Keyhook e-mail address was changed");
+    expect((await emailsTo(email))[0]?.subject).toBe("Your Keyhook e-mail address was changed");
     expect((await auditTrail({ subjectId: id })).slice(-2)).toEqual(["user.request_email_change", "user.change_email"]);
   });
 
-  test("S142 another's mailbox confirms it only for who is signed in to the account", async () => {
+  test("S142 another's mailbox confirms it only for a user who is signed in to the account", async () => {
     const [attacker, victim] = [await signedInPerson(), await signedInPerson()];
     const address = freshAddress();
     await changeEmail(attacker.actor, { email: address }, fromElsewhere());
@@ -226,17 +226,17 @@ describe("changeEmail", () => {
 
   test("S113 needs recent authentication", async () => {
     const { actor } = await signedInPerson();
-    await expect(changeEmail(longAgo(actor), { email: freshAddress() }, fromElsewhere())).rejects.toMatchObject({
+    await expect(changeEmail(staleActor(actor), { email: freshAddress() }, fromElsewhere())).rejects.toMatchObject({
       code: "reauthentication_required",
     });
   });
 
-  test("S115 an address with an account answers the same, and only its owner learns of it", async () => {
+  test("S115 an address with an account gets the same response, and only its owner learns of it", async () => {
     const { actor } = await signedInPerson();
     const other = await signedInPerson();
     await expect(changeEmail(actor, { email: other.email }, fromElsewhere())).resolves.toEqual({ email: other.email });
-    const [letter] = await lettersTo(other.email);
-    expect(letter?.text).not.toContain("verify-email");
+    const [message] = await emailsTo(other.email);
+    expect(message?.text).not.toContain("verify-email");
   });
 
   test("S115 many accounts together cannot fill one mailbox, whether or not it has an account", async () => {
@@ -245,11 +245,11 @@ describe("changeEmail", () => {
         await changeEmail((await signedInPerson()).actor, { email: address }, fromElsewhere());
       const { actor } = await signedInPerson();
       await expect(changeEmail(actor, { email: address }, fromElsewhere())).rejects.toMatchObject({ code: "rate_limited" });
-      expect(await lettersTo(address)).toHaveLength(5);
+      expect(await emailsTo(address)).toHaveLength(5);
     }
   });
 
-  test("a reset link in the former mailbox dies with the change", async () => {
+  test("a reset link in the former mailbox stops working after the change", async () => {
     const { email, actor } = await signedInPerson();
     await forgotPassword({ email }, fromElsewhere());
     const old = await linkedToken(email, "reset-password");
@@ -259,7 +259,7 @@ describe("changeEmail", () => {
     await expect(resetPassword(old, { password: NEW_PASSWORD }, fromElsewhere())).rejects.toMatchObject({ code: "gone" });
   });
 
-  test("choosing a new password stops a change that somebody else asked for", async () => {
+  test("choosing a new password stops a change that somebody else requested", async () => {
     const { email, actor } = await signedInPerson();
     const address = freshAddress();
     await changeEmail(actor, { email: address }, fromElsewhere());

@@ -62,7 +62,7 @@ describe("signIn", () => {
     expect(await findSiteSession(planted)).toBeUndefined();
   });
 
-  test("S115 an unknown account, a wrong password and an account without a password answer the same", async () => {
+  test("S115 an unknown account, a wrong password and an account without a password get the same response", async () => {
     const known = await signedInPerson();
     const without = await signedInPerson();
     await db().user.update({ where: { id: without.id }, data: { passwordHash: null } });
@@ -118,7 +118,7 @@ describe("signIn", () => {
     await expect(signIn({ login: username, password: PASSWORD }, fromElsewhere())).resolves.toMatchObject({ userId: id });
   });
 
-  test("S115 of guesses from everywhere a hundred are judged, known account or not", async () => {
+  test("S115 a hundred guesses from all addresses together are checked, whether or not the account exists", async () => {
     const { username } = await signedInPerson();
     for (const login of [username, freshName("nobody")]) {
       // As if ninety-five had been made: each costs a hash.
@@ -154,7 +154,7 @@ describe("signIn", () => {
       await expect(trial(await rememberDevice(id, undefined))).resolves.toMatchObject({ userId: id });
     });
 
-    test("S144 fills the log with no more than so many of its wrong passwords", async () => {
+    test("S144 fills the log with only a limited number of its wrong passwords", async () => {
       const { id, trial } = await underAttack();
       const recorded = () => db().auditEvent.count({ where: { type: "user.sign_in_failed", subjectId: id } });
       const entry = { type: "user.sign_in_failed", subjectId: id };
@@ -199,7 +199,7 @@ describe("signIn", () => {
     });
   });
 
-  test("S115 success forgets the failures of the account, and does not wash an address clean", async () => {
+  test("S115 success resets the failures of the account, but not those of the address", async () => {
     const { username } = await signedInPerson();
     const attacker = fromElsewhere();
     const fail = (login: string) => signIn({ login, password: "some other words" }, attacker);
@@ -222,7 +222,7 @@ describe("signIn", () => {
     });
   });
 
-  test("the window passes: after it the account is open again", async () => {
+  test("after the window, sign-in is possible again", async () => {
     const { username } = await signedInPerson();
     const from = fromElsewhere();
     for (let i = 0; i < 10; i++) await signIn({ login: username, password: "some other words" }, from).catch(() => undefined);
@@ -231,14 +231,14 @@ describe("signIn", () => {
     await expect(signIn({ login: username, password: PASSWORD }, from)).resolves.toBeDefined();
   });
 
-  test("S112 a disabled user learns so only with the right password", async () => {
+  test("S112 a user learns that they are disabled only with the right password", async () => {
     const { id, username } = await signedInPerson();
     await disableUser(operatorCommand, id, fromElsewhere());
     await expect(signIn({ login: username, password: PASSWORD }, fromElsewhere())).rejects.toMatchObject({ code: "forbidden" });
     await expect(signIn({ login: username, password: "some other words" }, fromElsewhere())).rejects.toMatchObject(WRONG);
   });
 
-  test("S112 a password that is changed while it is being verified lets nobody in any more", async () => {
+  test("S112 a password that is changed while it is being verified no longer signs anybody in", async () => {
     const { id, username } = await signedInPerson();
     let started: Promise<unknown> | undefined;
     await db().$transaction(async (tx) => {
@@ -252,7 +252,7 @@ describe("signIn", () => {
     expect(await db().siteSession.count({ where: { userId: id } })).toBe(1);
   });
 
-  test("a password that was hashed with other parameters is hashed anew, once", async () => {
+  test("a password that was hashed with other parameters is hashed again, once", async () => {
     const { id, username } = await signedInPerson();
     const old = await hash(PASSWORD, { memoryCost: 8_192, timeCost: 1, parallelism: 1 });
     await db().user.update({ where: { id }, data: { passwordHash: old } });

@@ -50,7 +50,7 @@ export async function signIn(input: SignInInput, from: RequestOrigin): Promise<S
   });
 }
 
-/** With many known browsers of one account, wrong passwords for it are not limited; their entries are (S144). */
+/** Many known browsers of one account can enter any number of wrong passwords; only their log entries are limited (S144). */
 async function recordFailure(subjectId: string, from: RequestOrigin): Promise<void> {
   const event = { type: "user.sign_in_failed", subjectId, clientId: null, from } as const;
   await recordAboutSomebody(db(), event).catch((error: unknown) =>
@@ -78,7 +78,7 @@ async function findByLogin(login: string): Promise<Candidate | undefined> {
   return rows[0];
 }
 
-/** A concurrent change of the password or disabling ends all sessions and must not miss this one: the lock makes one wait. */
+/** A concurrent change of the password, or disabling, ends all sessions and must not miss this one: the lock makes one wait. */
 async function requireUnchanged(tx: Db, { id, passwordHash }: Candidate): Promise<void> {
   const same = await tx.$queryRaw<unknown[]>`
     SELECT 1 FROM "user" WHERE id = ${id} AND password_hash = ${passwordHash} AND disabled_at IS NULL FOR NO KEY UPDATE`;

@@ -9,7 +9,7 @@ import { findInvitation } from "../organizations/invitations.ts";
 
 /**
  * Who may create an account: anybody, unless an operator changes that; then only people with an open invitation to an organization.
- * Identity providers have a switch of their own.
+ * Identity providers have their own setting.
  */
 type SignUpPolicy = {
   isOpen: boolean;
@@ -41,7 +41,7 @@ export async function setSignUpPolicy(
   });
 }
 
-/** The open invitation whose page somebody returns to after signing up. */
+/** The open invitation to whose page the user returns after signing up. */
 export async function invitationAt(returnTo: string | null | undefined): Promise<{ email: string } | undefined> {
   const token = /^\/invitations\/([\w-]+)$/.exec(returnTo ?? "")?.[1];
   const invitation = token ? await findInvitation(token) : undefined;
@@ -49,7 +49,7 @@ export async function invitationAt(returnTo: string | null | undefined): Promise
 }
 
 /**
- * Refuses an account that nobody may create. It is asked when somebody signs up, and again when the account comes into being.
+ * Refuses an account that the policy does not allow. It is checked at sign-up, and again when the account is created.
  * @throws ServiceError `forbidden`
  */
 export async function requireSignUp(email: { canonical: string }, returnTo: string | null | undefined): Promise<void> {

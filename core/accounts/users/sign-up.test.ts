@@ -3,9 +3,9 @@ import { db } from "../../db.ts";
 import { findOneTimeToken } from "../one-time-token.ts";
 import {
   auditTrail,
+  emailsTo,
   freshName,
   fromElsewhere,
-  lettersTo,
   linkedToken,
   outcomes,
   PASSWORD,
@@ -52,9 +52,9 @@ describe("signUp", () => {
       });
       await expect(signUp({ ...someone(), username: input.username }, fromElsewhere())).resolves.toBeDefined();
     }
-    const [letter] = await lettersTo(owner.email);
-    expect(letter?.subject).toBe("You already have a Keyhook account");
-    expect(letter?.text).not.toContain("verify-email");
+    const [message] = await emailsTo(owner.email);
+    expect(message?.subject).toBe("You already have a Keyhook account");
+    expect(message?.text).not.toContain("verify-email");
   });
 
   test("S115 takes as long for an unknown address as for a known one", async () => {
@@ -130,7 +130,7 @@ describe("signUp", () => {
     ).toMatchObject({ returnTo: null });
   });
 
-  test("S56 an address gets five mails an hour, then the answer says how long to wait", async () => {
+  test("S56 an address gets five emails an hour, then the response says how long to wait", async () => {
     const { email } = someone();
     const ask = () => signUp({ ...someone(), email }, fromElsewhere());
     for (let i = 0; i < 5; i++) await ask();
@@ -160,9 +160,9 @@ describe("resendSignUpMail", () => {
     expect(await verifyEmail(fresh, fromElsewhere(), { password: PASSWORD })).toMatchObject({ purpose: "sign-up" });
   });
 
-  test("S115 answers the same for an address that never signed up, and sends nothing", async () => {
+  test("S115 responds the same for an address that never signed up, and sends nothing", async () => {
     const { email } = someone();
     await expect(resendSignUpMail({ email }, fromElsewhere())).resolves.toBeUndefined();
-    expect(await lettersTo(email)).toEqual([]);
+    expect(await emailsTo(email)).toEqual([]);
   });
 });

@@ -3,8 +3,8 @@ import { type Db, db } from "#core/db.ts";
 import { conflict } from "#core/errors.ts";
 import { queueMail } from "#core/mail/queue-mail.ts";
 import { type EmailAddress, parseEmailAddress } from "../email-address.ts";
+import { accountExistsEmail, signUpEmail } from "../emails/account-emails.ts";
 import { localPath } from "../local-path.ts";
-import { accountExistsLetter, signUpLetter } from "../mails/account-letters.ts";
 import { issueOneTimeToken, type OneTimeTokenData } from "../one-time-token.ts";
 import { hashPassword } from "../passwords/password-hash.ts";
 import { takeAtLeast } from "../take-at-least.ts";
@@ -13,17 +13,17 @@ import { type NewUserInput, parseNewUser } from "./create-user.ts";
 import { requireSignUp } from "./sign-up-policy.ts";
 
 /** The minimum time of a response, whether or not the address has an account. */
-export const ANSWER_MILLISECONDS = 300;
+export const RESPONSE_MILLISECONDS = 300;
 
 const ADDRESS_LIMIT = { limit: 30, windowSeconds: 60 * 60 };
 const MAIL_LIMIT = { limit: 5, windowSeconds: 60 * 60 };
 
 /**
- * Requests an account. Nothing is created yet: the input is stored with the mailed link, and using the link creates the account
+ * Requests an account. Nothing is created yet: the input is stored with the emailed link, and using the link creates the account
  * (`verifyEmail`). So neither the response, nor a later sign-in, nor a taken username reveals that an address already has an
- * account (S115), and nobody can occupy an address that is not theirs. The owner of a known address gets a mail saying that
+ * account (S115), and nobody can occupy an address that is not theirs. The owner of a known address gets an email saying that
  * they have an account.
- * @param returnTo the path of ours where the user was going
+ * @param returnTo the path on this service to continue to
  * @throws ServiceError `invalid_request`, `conflict` (username taken; usernames are public), `forbidden` (sign-up is closed),
  * `rate_limited`
  */
@@ -35,10 +35,10 @@ export async function signUp(input: NewUserInput & { returnTo?: string }, from: 
     throw conflict(`The name ${handle.spelled} is taken. Choose another.`, "username");
   }
   await consumeThrottle(throttleKey("sign-up-mail", email.canonical), MAIL_LIMIT);
-  await takeAtLeast(ANSWER_MILLISECONDS, async () => {
+  await takeAtLeast(RESPONSE_MILLISECONDS, async () => {
     const passwordHash = await hashPassword(password);
     await db().$transaction(async (tx) => {
-      if (await tellOwner(tx, email)) return;
+      if (await notifyOwner(tx, email)) return;
       const pending = {
         username: handle.spelled,
         fullName,
@@ -47,17 +47,17 @@ export async function signUp(input: NewUserInput & { returnTo?: string }, from: 
         returnTo: localPath(input.returnTo),
       };
       const token = await issueOneTimeToken(tx, { purpose: "sign-up", data: pending, subject: email.canonical });
-      await queueMail(tx, { to: email.address, ...signUpLetter({ username: handle.spelled, token }) });
+      await queueMail(tx, { to: email.address, ...signUpEmail({ username: handle.spelled, token }) });
     });
   });
   return { email: email.address };
 }
 
 /** @returns whether the address has an account, whose owner was notified */
-async function tellOwner(tx: Db, { canonical }: EmailAddress): Promise<boolean> {
+async function notifyOwner(tx: Db, { canonical }: EmailAddress): Promise<boolean> {
   const owner = await tx.user.findUnique({ where: { emailCanonical: canonical }, select: { username: true, email: true } });
   if (!owner) return false;
-  await queueMail(tx, { to: owner.email, ...accountExistsLetter(owner) });
+  await queueMail(tx, { to: owner.email, ...accountExistsEmail(owner) });
   return true;
 }
 
@@ -73,7 +73,7 @@ export async function resendSignUpMail(input: { email: string }, from: RequestOr
   const email = parseEmailAddress(input.email);
   await consumeAddressThrottle("resend-sign-up", from.ip, RESENDS_OF_ADDRESS);
   await consumeThrottle(throttleKey("resend-sign-up-mail", email.canonical), RESENDS_OF_MAILBOX);
-  await takeAtLeast(ANSWER_MILLISECONDS, () =>
+  await takeAtLeast(RESPONSE_MILLISECONDS, () =>
     db().$transaction(async (tx) => {
       const waiting = await tx.oneTimeToken.findFirst({
         where: { purpose: "sign-up", subject: email.canonical, usedAt: null, expiresAt: { gt: new Date() } },
@@ -83,7 +83,7 @@ export async function resendSignUpMail(input: { email: string }, from: RequestOr
       if (!waiting) return;
       const data = waiting.data as OneTimeTokenData["sign-up"];
       const token = await issueOneTimeToken(tx, { purpose: "sign-up", data, subject: email.canonical });
-      await queueMail(tx, { to: data.email, ...signUpLetter({ username: data.username, token }) });
+      await queueMail(tx, { to: data.email, ...signUpEmail({ username: data.username, token }) });
     }),
   );
 }

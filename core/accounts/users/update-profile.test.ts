@@ -54,7 +54,7 @@ describe("updateProfile", () => {
     expect(await findUser(id)).toEqual(before);
   });
 
-  test("S136 another's profile answers like an unknown one", async () => {
+  test("S136 another's profile gets the same response as an unknown one", async () => {
     const { id } = await signedInPerson();
     const other = await signedInPerson();
     for (const target of [id, "0".repeat(24), "\0"]) {

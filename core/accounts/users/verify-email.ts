@@ -6,8 +6,8 @@ import { conflict, ServiceError } from "../../errors.ts";
 import { Prisma } from "../../generated/prisma/client.ts";
 import { queueMail } from "../../mail/queue-mail.ts";
 import { parseEmailAddress } from "../email-address.ts";
+import { emailChangedEmail } from "../emails/account-emails.ts";
 import { parseHandle } from "../handles/parse-handle.ts";
-import { emailChangedLetter } from "../mails/account-letters.ts";
 import { findOneTimeToken, linkIsGone, type OneTimeToken, useOneTimeToken } from "../one-time-token.ts";
 import { presentedPassword } from "../passwords/check-password.ts";
 import { verifyPassword } from "../passwords/password-hash.ts";
@@ -32,12 +32,12 @@ type VerifiedEmail =
       purpose: "sign-up";
       userId: string;
       outcome: SignInOutcome;
-      /** The path on this site to which the user wanted to go when they signed up. */
+      /** The path on this service to continue to. */
       returnTo: string | null;
     }
   | { purpose: "change-email"; userId: string };
 
-/** Wrong passwords for one sign-up: whoever reads the mailbox must not guess what somebody else chose. */
+/** Wrong passwords for one sign-up: a person who reads the mailbox must not guess the password that somebody else chose. */
 const PASSWORD_LIMIT = { limit: 10, windowSeconds: 15 * 60 };
 
 /**
@@ -108,7 +108,7 @@ async function finishEmailChange(tx: Db, link: OneTimeToken<"change-email">, fro
   }
   // A reset link in the former mailbox must no longer work.
   await tx.oneTimeToken.deleteMany({ where: { userId: before.id, purpose: "reset-password" } });
-  await queueMail(tx, { to: before.email, ...emailChangedLetter({ username: before.username, newEmail: address }) });
+  await queueMail(tx, { to: before.email, ...emailChangedEmail({ username: before.username, newEmail: address }) });
   await recordAuditEvent(tx, {
     type: "user.change_email",
     actorId: before.id,

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 
-/** An entry of the log as the chain hashes it: everything stored of it. */
+/** An entry of the log with all its stored fields, which the chain hashes. */
 export type AuditEntry = {
   id: string;
   type: string;

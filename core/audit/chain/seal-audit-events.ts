@@ -4,14 +4,14 @@ import { type AuditEntry, ENTRY_COLUMNS, FIRST_PREVIOUS_HASH, hashEntry, hashSea
 
 /** Entries sealed per transaction. */
 const BATCH = 1_000;
-// Any number that none of our other code uses.
+// Any number that is not used for another lock of ours.
 const SEAL_LOCK = 5_407_227;
 
 type Head = { seq: string; hash: Buffer };
 
 /**
- * Gives unsealed entries their place in the chain, in the order of their IDs. Only one process does it at a time: another caller does
- * nothing meanwhile, or waits for its turn.
+ * Gives unsealed entries their place in the chain, in the order of their IDs. Only one process does it at a time. Meanwhile another
+ * caller does nothing, or waits for its turn if `isWaiting`.
  *
  * An entry waits in `audit_unsealed`, where its own transaction put it. It becomes visible when that commits, even if that took minutes and
  * later entries were sealed first. So no entry is skipped, and no request waits for the chain.

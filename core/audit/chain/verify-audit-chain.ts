@@ -7,7 +7,7 @@ export type AuditHead = { seq: bigint; hash: string };
 /** The first flaw found in the log. */
 export type AuditFlaw = {
   kind: "seal_missing" | "seal_altered" | "link_broken" | "entry_missing" | "entry_altered" | "entry_unchained" | "head_differs";
-  /** Its place in the chain; absent for an entry without one. */
+  /** The entry's place in the chain; absent if it has none. */
   seq?: bigint;
   eventId?: string;
 };
@@ -31,7 +31,7 @@ type LinkRow = Omit<Link, "entry"> & AuditEntry;
 
 /**
  * Checks the chain from its beginning and stops at the first flaw: an entry or a seal that was altered, deleted or inserted by hand. It
- * reads one snapshot of the log, in batches, whatever is added meanwhile.
+ * reads one snapshot of the log, in batches; entries added meanwhile are not checked.
  * @param kept an earlier head, stored where nobody with access to the database can change it: it must still be in the chain
  */
 export async function verifyAuditChain(kept?: AuditHead): Promise<AuditVerification> {
@@ -76,7 +76,7 @@ function flawOf(link: Link, before: Before): AuditFlaw | undefined {
   if (!link.previousHash.equals(before.hash)) return { kind: "link_broken", seq, eventId };
   if (!hashSeal({ ...link, seq }).equals(link.hash)) return { kind: "seal_altered", seq, eventId };
   if (!entry) {
-    // The log itself says what was deleted: only entries created before a certain time.
+    // The log itself records up to which creation time contents were deleted.
     const isExpired = before.removedBefore !== null && link.eventCreatedAt <= before.removedBefore;
     return isExpired ? undefined : { kind: "entry_missing", seq, eventId };
   }
@@ -101,7 +101,7 @@ async function* readLinks(client: pg.PoolClient): AsyncGenerator<Link> {
   }
 }
 
-/** Up to which time retention has deleted contents, according to its own entries in the log; null if it never has. */
+/** The time up to which retention has deleted contents, according to the log; null if it never has. */
 async function readRemovedBefore(client: pg.PoolClient): Promise<Date | null> {
   const { rows } = await client.query<{ at: Date | null }>(
     `SELECT max(created_at - make_interval(days => (data ->> 'keepDays')::int)) AS at FROM audit_event
@@ -110,7 +110,7 @@ async function readRemovedBefore(client: pg.PoolClient): Promise<Date | null> {
   return rows[0]?.at ?? null;
 }
 
-/** What is not in the chain: entries that wait to be sealed, and one that is neither sealed nor waiting. */
+/** Entries outside the chain: the number that wait to be sealed, and one that is neither sealed nor waiting. */
 async function readOutside(client: pg.PoolClient): Promise<{ unsealed: number; unchained: string | undefined }> {
   const { rows: waiting } = await client.query<{ unsealed: number }>("SELECT count(*)::int AS unsealed FROM audit_unsealed");
   const { rows } = await client.query<{ id: string }>(

@@ -4,7 +4,7 @@ export const badgePath = (size: BadgeSize, theme: BadgeTheme): string => `/badge
 
 type BadgeHtml = Readonly<{ origin: string; brand: string; size: BadgeSize }>;
 
-/** HTML to paste, a link with the badge: the picture follows the reader's theme, and its text is available to screen readers. */
+/** A link with the badge, as HTML to copy: the picture follows the reader's theme, and its text is available to screen readers. */
 export function badgeHtml({ origin, brand, size }: BadgeHtml, href = "/sign-in"): string {
   const { label, widthPx, heightPx } = drawBadge(brand, size, "light");
   return `<a href="${href}">

@@ -19,14 +19,14 @@ function luminance(colour: string): number {
   return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
 }
 
-test.each(badgeThemes)("the words of a %s badge can be read on their ground", (theme) => {
+test.each(badgeThemes)("the text of a %s badge has enough contrast with its background", (theme) => {
   const { ground, ink, edge, mark } = badgeColours[theme];
   expect(contrast(ink, ground)).toBeGreaterThan(4.5);
   for (const line of [edge, mark]) expect(contrast(line, ground)).toBeGreaterThan(3);
 });
 
 describe("nothing is cut", () => {
-  test.each(all)("$size $theme: there is ground between the words and the edge", async ({ size, theme }) => {
+  test.each(all)("$size $theme: there is background between the text and the edge", async ({ size, theme }) => {
     for (const brand of ["Keyhook", "Wðæling & Ångström's «WWWWWWWWWWW» 100 %"]) {
       const { svg, widthPx, heightPx } = drawBadge(brand, size, theme);
       const { data, info } = await sharp(Buffer.from(svg)).removeAlpha().raw().toBuffer({ resolveWithObject: true });

@@ -63,7 +63,7 @@ export function eventsSection(document: ApiDocument): ReferenceSection {
     slug: EVENTS_SLUG,
     name: "Webhook events",
     description:
-      "What a receiver gets for each kind of event, as a POST with a JSON body. Respond with 2xx within 15 seconds; otherwise the service retries.",
+      "The payload of each kind of event, which a receiver gets as a POST with a JSON body. Respond with 2xx within 15 seconds; otherwise the service retries.",
     operations: eventOperations(document),
   };
 }
@@ -91,7 +91,7 @@ export function resolveResponse(document: ApiDocument, response: ApiResponse): A
   return name === undefined ? response : (document.components.responses[name] ?? {});
 }
 
-/** Separates statuses whose body is the operation's own from those that many share, which are described once. */
+/** Separates responses that are specific to the operation from shared ones, which are described once. */
 export function splitResponses({ responses }: ApiOperation) {
   const all = Object.entries(responses);
   return { own: all.filter(([, { $ref }]) => !$ref), shared: all.flatMap(([status, { $ref }]) => ($ref ? [status] : [])) };

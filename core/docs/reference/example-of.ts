@@ -1,7 +1,7 @@
 import type { ApiContent, ApiDocument, ApiSchema } from "../../api-document.ts";
 import { type ReferenceOperation, resolveSchema } from "./api-reference.ts";
 
-/** Nothing is shown below this depth: a schema that refers to itself would have no end. */
+/** Deeper levels are left out, since a schema may refer to itself. */
 const DEPTH_MAX = 6;
 const ID = "5f9c1e2ab7d04c3e8f6a1b20";
 
@@ -51,7 +51,7 @@ export function exampleOf(document: ApiDocument, schema: ApiSchema, { isRequest 
   }
 }
 
-/** Not required, because one of several is, but present in nearly every request. */
+/** Fields in nearly every request that the schema does not require, for example because one of several is enough. */
 const usual = new Set(["url", "dockerImage", "command", "organization", "secret"]);
 
 const singular = (name: string): string => name.replace(/s$/, "");
@@ -142,5 +142,5 @@ function bodyLines(document: ApiDocument, content: ApiContent): string[] {
   return [`-H "Content-Type: ${mediaType}"`, `-d ${quoted(body)}`];
 }
 
-/** In single quotes only the quote itself is special to a shell. */
+/** Within single quotes, only the quote itself has a special meaning in a shell. */
 const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;

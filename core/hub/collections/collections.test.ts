@@ -4,7 +4,7 @@ import { auditTrail, from, organizationOf, outcomes, signedInPerson, type TestPe
 import { disableUser } from "../../accounts/users/disable-user.ts";
 import { db } from "../../db.ts";
 import { newId } from "../../ids.ts";
-import { inTurn } from "../../testing/as-owner.ts";
+import { queueForLock } from "../../testing/as-owner.ts";
 import type { Repo } from "../repos/repo.ts";
 import { eventsOf, someRepo } from "../testing/repos.ts";
 import { createCollection, deleteCollection, type NewCollection, updateCollection } from "./change-collections.ts";
@@ -47,7 +47,7 @@ describe("createCollection", () => {
     const [ada, bea] = [await signedInPerson(), await signedInPerson("bea")];
     const { id, name } = await organizationOf(ada, [[bea, "write"]]);
     const lock = `select from organization where id = '${id}' for update; delete from membership where user_id = '${bea.id}'`;
-    const [made] = await inTurn(lock, [() => createCollection(bea.actor, { owner: name, title: "Tides" }, from)]);
+    const [made] = await queueForLock(lock, [() => createCollection(bea.actor, { owner: name, title: "Tides" }, from)]);
     await expect(made).rejects.toMatchObject({ code: "forbidden" });
     expect(await db().collection.count({ where: { ownerId: id } })).toBe(0);
   });

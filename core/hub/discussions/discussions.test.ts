@@ -4,7 +4,7 @@ import { anonymous } from "../../access/actor.ts";
 import { auditTrail, from, organizationOf, outcomes, signedInPerson, type TestPerson } from "../../accounts/testing/people.ts";
 import { db } from "../../db.ts";
 import { newOrderedId } from "../../ids.ts";
-import { inTurn } from "../../testing/as-owner.ts";
+import { queueForLock } from "../../testing/as-owner.ts";
 import { createRepo } from "../repos/create-repo.ts";
 import type { Repo } from "../repos/repo.ts";
 import { updateRepoSettings } from "../repos/update-repo-settings.ts";
@@ -33,7 +33,7 @@ test("none is opened by a user who can no longer see the repository", async () =
   const [ada, bea] = [await signedInPerson(), await signedInPerson("bea")];
   const repo = await someRepo(ada);
   const { type, owner, name } = repo;
-  const [hidden, ...openings] = await inTurn<unknown>(`SELECT FROM repo WHERE id = '${repo.id}' FOR UPDATE`, [
+  const [hidden, ...openings] = await queueForLock<unknown>(`SELECT FROM repo WHERE id = '${repo.id}' FOR UPDATE`, [
     () => updateRepoSettings(ada.actor, { type, owner: owner.handle, name }, { isPrivate: true }, from),
     () => openDiscussion(bea.actor, repo, { title: "What is in here now?" }),
     () => openPullRequest(bea.actor, repo, { title: "A draft" }),

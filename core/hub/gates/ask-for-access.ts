@@ -2,7 +2,7 @@ import { repoPath } from "@keyhook/sdk";
 import { type Actor, actorId } from "../../access/actor.ts";
 import { may, requirePermission } from "../../access/may.ts";
 import { membersWhoMay } from "../../access/members-who-may.ts";
-import { type Letter, letter, link } from "../../accounts/mails/letter.ts";
+import { composeEmail, type EmailContent, link } from "../../accounts/emails/compose-email.ts";
 import { plainText } from "../../accounts/plain-text.ts";
 import { consumeThrottle, throttleKey } from "../../accounts/throttle.ts";
 import type { RequestOrigin } from "../../audit/request-origin.ts";
@@ -18,7 +18,7 @@ import { changeGate, recordAccessAudit } from "./decide-access-request.ts";
 
 const ASK_LIMIT = { limit: 30, windowSeconds: 60 * 60 };
 /** Mails to one owner, who may not know the sender: nobody must fill their mailbox by asking, withdrawing and asking again. */
-const LETTERS_TO_OWNER = { limit: 20, windowSeconds: 24 * 60 * 60 };
+const EMAILS_TO_OWNER = { limit: 20, windowSeconds: 24 * 60 * 60 };
 
 /**
  * Requests access to a gated repository. Those who decide see the username and the email address. The gate `auto` accepts at once; with
@@ -44,7 +44,7 @@ export async function askForAccess(
   const counted = [await consumeThrottle(throttleKey("ask-for-access", userId), ASK_LIMIT)];
   const where = { repoId_userId: { repoId: found.id, userId } };
   if (found.gated === "manual" && !(await db().accessRequest.findUnique({ where, select: { id: true } }))) {
-    counted.push(await consumeThrottle(throttleKey("ask-owner", `${userId} ${found.owner.id}`), LETTERS_TO_OWNER));
+    counted.push(await consumeThrottle(throttleKey("ask-owner", `${userId} ${found.owner.id}`), EMAILS_TO_OWNER));
   }
   let isNew = false;
   const asked = changeGate(actor, found, "repo.request_access", async (tx, repo) => {
@@ -92,7 +92,7 @@ export async function withdrawAccessRequest(actor: Actor, repoId: string, from: 
 }
 
 /** The number of administrators who get an email; if there are more, those who joined first get it. */
-const LETTERS_MAX = 20;
+const RECIPIENTS_MAX = 20;
 
 /** Mails those who decide about a new request: the owner; in an organization the administrators and the repository's creator. */
 async function mailManagers(
@@ -102,7 +102,7 @@ async function mailManagers(
 ): Promise<void> {
   const asker = await tx.user.findUniqueOrThrow({ where: { id: askerId }, select: { username: true, email: true } });
   for (const { username, email } of await managersOf(tx, repo)) {
-    await queueMail(tx, { to: email, ...askedForAccessLetter({ greeted: username, asker, repo, message }) });
+    await queueMail(tx, { to: email, ...askedForAccessEmail({ recipientName: username, asker, repo, message }) });
   }
 }
 
@@ -115,19 +115,19 @@ async function managersOf(tx: Db, { owner, createdById }: Repo): Promise<{ usern
       JOIN membership j ON j.org_id = m.org_id AND j.user_id = m.user_id JOIN "user" u ON u.id = m.user_id
     WHERE m.org_id = ${owner.id} AND (m.role = 'admin' OR m.user_id = ${createdById}) AND ${membersWhoMay("repo.manage", createdById)}
       AND u.disabled_at IS NULL AND u.email_verified_at IS NOT NULL
-    ORDER BY j.created_at LIMIT ${LETTERS_MAX}`;
+    ORDER BY j.created_at LIMIT ${RECIPIENTS_MAX}`;
 }
 
 type Asked = {
-  greeted: string;
+  recipientName: string;
   asker: { username: string; email: string };
   repo: Pick<Repo, "type" | "fullName">;
   message: string | null;
 };
 
 /** To those who decide about access to a repository. */
-function askedForAccessLetter({ greeted, asker, repo, message }: Asked): Letter {
-  return letter(`${asker.username} requests access to ${repo.fullName}`, greeted, [
+function askedForAccessEmail({ recipientName, asker, repo, message }: Asked): EmailContent {
+  return composeEmail(`${asker.username} requests access to ${repo.fullName}`, recipientName, [
     `${asker.username} (${asker.email}) requests access to the ${repo.type} ${repo.fullName}. Accept or reject the request here:`,
     link(`${repoPath(repo.type, repo.fullName)}/settings/access`),
     ...(message ? [`Their message:\n\n${quoted(message)}`] : []),

@@ -1,8 +1,8 @@
 import { repoPath } from "@keyhook/sdk";
 import { type Actor, actorId } from "../../access/actor.ts";
 import { requirePermission } from "../../access/may.ts";
+import { composeEmail, type EmailContent, link } from "../../accounts/emails/compose-email.ts";
 import { findOwner } from "../../accounts/handles/find-owner.ts";
-import { type Letter, letter, link } from "../../accounts/mails/letter.ts";
 import { displayText } from "../../accounts/plain-text.ts";
 import { consumeThrottle, type ThrottleLimit, throttleKey } from "../../accounts/throttle.ts";
 import { recordAuditEvent } from "../../audit/record-audit-event.ts";
@@ -92,7 +92,7 @@ async function findAsker({ user, userId }: Asker): Promise<{ id: string; usernam
 }
 
 /** Mails about one person's decisions on another: nobody must fill others' mailboxes by means of their own repository. */
-const LETTERS: ThrottleLimit = { limit: 20, windowSeconds: 60 * 60 };
+const EMAILS: ThrottleLimit = { limit: 20, windowSeconds: 60 * 60 };
 
 /**
  * Limits the mails about access that one account grants: recipients have not requested them, and they quote names that the sender chose.
@@ -111,12 +111,12 @@ async function countAnswer<T>(
 ): Promise<T> {
   const by = actorId(actor);
   if (!by) return decide();
-  const letters = [await consumeThrottle(throttleKey("access-letter", `${by} ${user.id}`), LETTERS)];
+  const messages = [await consumeThrottle(throttleKey("access-message", `${by} ${user.id}`), EMAILS)];
   try {
-    if (isUnasked) letters.push(await consumeThrottle(throttleKey("access-grant", by), GRANTS));
+    if (isUnasked) messages.push(await consumeThrottle(throttleKey("access-grant", by), GRANTS));
     return await decide();
   } catch (error) {
-    for (const letter of letters) await letter.giveBack();
+    for (const message of messages) await message.giveBack();
     throw error;
   }
 }
@@ -125,31 +125,31 @@ async function countAnswer<T>(
 async function mailAnswer(
   tx: Db,
   user: { username: string; email: string },
-  answered: Omit<Parameters<typeof accessAnswerLetter>[0], "greeted">,
+  answered: Omit<Parameters<typeof accessAnswerEmail>[0], "recipientName">,
 ): Promise<void> {
-  await queueMail(tx, { to: user.email, ...accessAnswerLetter({ greeted: user.username, ...answered }) });
+  await queueMail(tx, { to: user.email, ...accessAnswerEmail({ recipientName: user.username, ...answered }) });
 }
 
 type Answered = {
-  greeted: string;
+  recipientName: string;
   repo: Pick<Repo, "type" | "fullName">;
   answer: "accepted" | "rejected" | "granted";
   reason?: string | null;
 };
 
 /** To a user who asked for access to a gated repository, or was given it without asking. */
-function accessAnswerLetter({ greeted, repo, answer, reason }: Answered): Letter {
+function accessAnswerEmail({ recipientName, repo, answer, reason }: Answered): EmailContent {
   const { fullName, type } = repo;
   const address = link(repoPath(type, fullName));
   if (answer === "rejected") {
-    return letter(`Your request for access to ${fullName} was rejected`, greeted, [
+    return composeEmail(`Your request for access to ${fullName} was rejected`, recipientName, [
       `The maintainers of the ${type} ${fullName} have rejected your request for access.`,
       ...(reason ? [`Message: ${reason}`] : []),
       address,
     ]);
   }
   const opening = answer === "granted" ? "You were given access to" : "Your request was accepted: you can now read";
-  return letter(`You have access to ${fullName}`, greeted, [`${opening} the ${type} ${fullName}.`, address]);
+  return composeEmail(`You have access to ${fullName}`, recipientName, [`${opening} the ${type} ${fullName}.`, address]);
 }
 
 /**

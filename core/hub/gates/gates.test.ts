@@ -3,8 +3,8 @@ import { actorId, anonymous, type TokenHolder } from "../../access/actor.ts";
 import { may } from "../../access/may.ts";
 import {
   auditTrail,
+  emailsTo,
   from,
-  lettersTo,
   organizationOf,
   outcomes,
   signedInPerson,
@@ -69,15 +69,15 @@ describe("a manual gate", () => {
   it("notifies those who decide, and the requester, by email", async () => {
     const repo = await gatedRepo();
     await ask(grace, repo, "Hello.\r\n-- \nYour service");
-    const [asked] = await lettersTo(ada.email);
+    const [asked] = await emailsTo(ada.email);
     expect(asked?.subject).toBe(`${grace.username} requests access to ${repo.fullName}`);
     expect(asked?.text).toContain(`http://localhost:3000/${repo.fullName}/settings/access`);
     expect(asked?.text).toContain("> Hello.\n> -- \n> Your service");
     await decide(repo, "rejected", { reason: "Not\nnow" });
-    const [rejected] = await lettersTo(grace.email);
+    const [rejected] = await emailsTo(grace.email);
     expect(rejected?.text).toContain("Message: Not now");
     await decide(repo, "accepted");
-    expect((await lettersTo(grace.email))[0]?.subject).toBe(`You have access to ${repo.fullName}`);
+    expect((await emailsTo(grace.email))[0]?.subject).toBe(`You have access to ${repo.fullName}`);
   });
 
   it("notifies the organization's administrators and the webhook's creator, each once", async () => {
@@ -94,9 +94,9 @@ describe("a manual gate", () => {
     await expect(listAwaitedRepos(maker.actor, organization.id)).rejects.toMatchObject({ code: "forbidden" });
     const subject = `${grace.username} requests access to ${repo.fullName}`;
     for (const { email } of [ada, maker]) {
-      expect((await lettersTo(email)).filter((letter) => letter.subject === subject)).toHaveLength(1);
+      expect((await emailsTo(email)).filter((message) => message.subject === subject)).toHaveLength(1);
     }
-    expect(await lettersTo(reader.email)).toEqual([]);
+    expect(await emailsTo(reader.email)).toEqual([]);
     // Members may read it as members; there is nothing to ask for.
     await expect(ask(reader, repo)).rejects.toMatchObject({ code: "conflict" });
   });
@@ -106,8 +106,8 @@ describe("a manual gate", () => {
     const answers = await Promise.all(Array.from({ length: 8 }, () => ask(grace, repo)));
     expect(answers).toEqual(Array(8).fill("pending"));
     expect(await countAccessRequests(repo)).toEqual({ pending: 1, accepted: 0, rejected: 0 });
-    const letters = (await lettersTo(ada.email)).filter(({ subject }) => subject.endsWith(repo.fullName));
-    expect(letters).toHaveLength(1);
+    const messages = (await emailsTo(ada.email)).filter(({ subject }) => subject.endsWith(repo.fullName));
+    expect(messages).toHaveLength(1);
   });
 
   it("is decided once: the second of two equal decisions gets an error", async () => {
@@ -132,11 +132,11 @@ describe("a manual gate", () => {
 describe("an automatic gate", () => {
   it("gives access to every user who requests it, at once and without an email", async () => {
     const repo = await gatedRepo("auto");
-    const before = (await lettersTo(ada.email)).length;
+    const before = (await emailsTo(ada.email)).length;
     expect(await reads(grace, repo)).toBe(false);
     expect(await ask(grace, repo)).toBe("accepted");
     expect(await reads(grace, repo)).toBe(true);
-    expect(await lettersTo(ada.email)).toHaveLength(before);
+    expect(await emailsTo(ada.email)).toHaveLength(before);
     await decide(repo, "rejected");
     expect(await reads(grace, repo)).toBe(false);
     await expect(ask(grace, repo)).rejects.toMatchObject({ code: "forbidden" });
@@ -271,12 +271,12 @@ it("S137 does not count requests without an email, and takes one connection for 
 it("S56 changing a decision back and forth cannot fill a mailbox", async () => {
   const [repo, victim] = [await gatedRepo(), await signedInPerson("victim")];
   await grantAccess(ada.actor, nameOf(repo), { user: victim.username }, from);
-  const before = (await lettersTo(victim.email)).length;
+  const before = (await emailsTo(victim.email)).length;
   const codes: string[] = [];
   for (let at = 0; at < 30; at++) {
     await decide(repo, at % 2 === 0 ? "rejected" : "accepted", { about: victim }).catch(({ code }) => codes.push(code));
   }
-  expect((await lettersTo(victim.email)).length).toBe(20);
+  expect((await emailsTo(victim.email)).length).toBe(20);
   expect(before).toBe(1);
   expect(new Set(codes)).toContain("rate_limited");
   // The limit counts for these two alone.
@@ -300,13 +300,13 @@ it("S56 one account gives access, which nobody asked for, to a limited number of
 
 it("S56 fills no owner's mailbox by asking, withdrawing and asking again", async () => {
   const [repo, eager] = [await gatedRepo(), await signedInPerson("eager")];
-  const before = (await lettersTo(ada.email)).length;
+  const before = (await emailsTo(ada.email)).length;
   for (let at = 0; at < 20; at++) {
     await ask(eager, repo);
     await withdrawAccessRequest(eager.actor, repo.id, from);
   }
   await expect(ask(eager, await gatedRepo())).rejects.toMatchObject({ code: "rate_limited" });
-  expect((await lettersTo(ada.email)).length - before).toBe(20);
+  expect((await emailsTo(ada.email)).length - before).toBe(20);
   // The limit counts for these two alone.
   await ask(eager, await updateRepoSettings(grace.actor, nameOf(await someRepo(grace)), { gated: "manual" }, from));
 });

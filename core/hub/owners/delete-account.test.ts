@@ -1,6 +1,14 @@
 import { describe, expect, test } from "vitest";
 import { operatorCommand } from "../../access/actor.ts";
-import { auditTrail, freshName, from, longAgo, organizationOf, outcomes, signedInPerson } from "../../accounts/testing/people.ts";
+import {
+  auditTrail,
+  freshName,
+  from,
+  organizationOf,
+  outcomes,
+  signedInPerson,
+  staleActor,
+} from "../../accounts/testing/people.ts";
 import { disableUser } from "../../accounts/users/disable-user.ts";
 import { db, pool } from "../../db.ts";
 import { newId } from "../../ids.ts";
@@ -65,7 +73,9 @@ describe("S112 deleteAccount", () => {
     await expect(deleteAccount(ada.actor, ada.id, from)).rejects.toMatchObject({ code: "conflict" });
     const bea = await signedInPerson("bea");
     await someRepo(bea);
-    await expect(deleteAccount(longAgo(bea.actor), bea.id, from)).rejects.toMatchObject({ code: "reauthentication_required" });
+    await expect(deleteAccount(staleActor(bea.actor), bea.id, from)).rejects.toMatchObject({
+      code: "reauthentication_required",
+    });
     await expect(deleteAccount(ada.actor, bea.id, from)).rejects.toMatchObject({ code: "not_found" });
     expect([await rows(ada.id), await rows(bea.id)]).toEqual([1, 1]);
   });

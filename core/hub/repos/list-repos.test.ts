@@ -3,7 +3,7 @@ import { anonymous, operatorCommand } from "../../access/actor.ts";
 import { freshName, from, organizationOf, signedInPerson } from "../../accounts/testing/people.ts";
 import { disableUser, enableUser } from "../../accounts/users/disable-user.ts";
 import { db } from "../../db.ts";
-import { inTurn } from "../../testing/as-owner.ts";
+import { queueForLock } from "../../testing/as-owner.ts";
 import { someRepo } from "../testing/repos.ts";
 import { listRepos, type RepoList, type RepoQuery } from "./list-repos.ts";
 
@@ -85,7 +85,7 @@ describe("listRepos", () => {
     const query: RepoQuery = { search: word, sort: "created", isOldestFirst: true, limit: 2 };
     // The rows of a page are read with the names of their owners, after the page's IDs are known.
     const gone = `LOCK TABLE organization IN ACCESS EXCLUSIVE MODE; DELETE FROM repo WHERE name IN ('${word}-0', '${word}-1')`;
-    const [page] = await inTurn(gone, [() => listRepos(anonymous, query)]);
+    const [page] = await queueForLock(gone, [() => listRepos(anonymous, query)]);
     const { repos, nextCursor } = (await page) as RepoList;
     expect(repos).toEqual([]);
     expect(await names(anonymous, { ...query, cursor: nextCursor ?? "" })).toEqual([`${word}-2`, `${word}-3`]);

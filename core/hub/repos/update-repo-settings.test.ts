@@ -1,6 +1,6 @@
 import { eventPayloadSchema } from "@keyhook/sdk";
 import { describe, expect, test } from "vitest";
-import { auditTrail, from, organizationOf, outcomes, signedInPerson, useUpHour } from "../../accounts/testing/people.ts";
+import { auditTrail, fillAuditHour, from, organizationOf, outcomes, signedInPerson } from "../../accounts/testing/people.ts";
 import { db } from "../../db.ts";
 import { openRepository } from "../git/repository.ts";
 import { runGit } from "../git/run-git.ts";
@@ -17,7 +17,7 @@ describe("updateRepoSettings", () => {
   test("S144 a user over the hourly limit can still make a repository private", async () => {
     const ada = await signedInPerson();
     const repo = await someRepo(ada);
-    await useUpHour(ada.id);
+    await fillAuditHour(ada.id);
     const set = (isPrivate: boolean) => updateRepoSettings(ada.actor, nameOf(repo), { isPrivate }, from);
     expect(await set(true)).toMatchObject({ isPrivate: true });
     await expect(set(false)).rejects.toMatchObject({ code: "rate_limited" });
@@ -26,7 +26,7 @@ describe("updateRepoSettings", () => {
   test("S144 and close a gate, but not with the change that opens something else", async () => {
     const ada = await signedInPerson();
     const repo = await someRepo(ada);
-    await useUpHour(ada.id);
+    await fillAuditHour(ada.id);
     const set = (settings: object) => updateRepoSettings(ada.actor, nameOf(repo), settings, from);
     for (const gated of ["auto", "manual"]) expect(await set({ gated })).toMatchObject({ gated });
     for (const settings of [{ gated: "auto" }, { gated: false, isPrivate: true }])

@@ -69,7 +69,7 @@ async function record(
     owner: repo.owner,
     data: { repo: repo.fullName, type: repo.type, ...updatedConfig },
     from,
-    isTakingAway: isTakingAway(before, repo),
+    isRemoval: isRemoval(before, repo),
   });
   await recordEvent(tx, {
     payload: { event: { scope: "repo.config", action: "update" }, repo: repoPayload(repo), updatedConfig },
@@ -78,7 +78,7 @@ async function record(
 }
 
 /** Whether the change makes the repository private or its gate stricter, and relaxes neither. */
-function isTakingAway(before: Repo, now: Repo): boolean {
+function isRemoval(before: Repo, now: Repo): boolean {
   const steps = [Number(now.isPrivate) - Number(before.isPrivate), gates.indexOf(now.gated) - gates.indexOf(before.gated)];
   return steps.some((step) => step > 0) && steps.every((step) => step >= 0);
 }

@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, test } from "vitest";
 import { personActor } from "#core/access/actor.ts";
 import { may } from "#core/access/may.ts";
-import { lettersTo, longAgo, useUpHour } from "#core/accounts/testing/people.ts";
+import { emailsTo, fillAuditHour, staleActor } from "#core/accounts/testing/people.ts";
 import { noOrigin } from "#core/audit/request-origin.ts";
 import { db } from "#core/db.ts";
 import { newId } from "#core/ids.ts";
@@ -153,7 +153,7 @@ describe("the policy", () => {
         decideApp(organization.admin, organization.id, { clientId: unknown, decision: "approved" }, noOrigin),
       ).rejects.toMatchObject({ code: "not_found", field: "clientId" });
     }
-    expect(await readAppPolicy(longAgo(organization.admin), organization.id)).toBe("all");
+    expect(await readAppPolicy(staleActor(organization.admin), organization.id)).toBe("all");
   });
 });
 
@@ -223,7 +223,7 @@ describe("the permissions modal", () => {
 });
 
 describe("asking for an app", () => {
-  test("a member asks once; the administrators get a letter, and their answer ends the request and is sent to the member", async () => {
+  test("a member asks once; the administrators get a message, and their answer ends the request and is sent to the member", async () => {
     const at = await prepare(world, { name: 'Paper "Lantern"' });
     const second = await prepare(world);
     const organization = await organizationWith(at.person.id, second.person.id);
@@ -232,8 +232,8 @@ describe("asking for an app", () => {
     const member = personActor(at.session);
     await Promise.all([1, 2, 3].map(() => askForApp(member, organization.id, clientId, noOrigin)));
     await askForApp(personActor(second.session), organization.id, clientId, noOrigin);
-    expect(await lettersTo(organization.adminEmail)).toHaveLength(1);
-    expect((await lettersTo(organization.adminEmail))[0]?.text).toContain(
+    expect(await emailsTo(organization.adminEmail)).toHaveLength(1);
+    expect((await emailsTo(organization.adminEmail))[0]?.text).toContain(
       `/organizations/${organization.name}/settings/app-policy`,
     );
     expect(await listOrganizationApps(organization.admin, organization.id, { state: "waiting" })).toMatchObject({
@@ -244,7 +244,7 @@ describe("asking for an app", () => {
 
     await decideApp(organization.admin, organization.id, { clientId, decision: "approved" }, noOrigin);
     expect(await db().organizationAppRequest.count({ where: { orgId: organization.id } })).toBe(0);
-    for (const { email } of [at.person, second.person]) expect((await lettersTo(email))[0]?.subject).toContain("was approved in");
+    for (const { email } of [at.person, second.person]) expect((await emailsTo(email))[0]?.subject).toContain("was approved in");
     await expect(askForApp(member, organization.id, clientId, noOrigin)).rejects.toMatchObject({ code: "conflict" });
     expect(await db().auditEvent.count({ where: { orgId: organization.id, type: "organization.request_app" } })).toBe(2);
   });
@@ -315,7 +315,7 @@ test("the list has each app once, with the number of members who allow it, by na
 
 test("S144 a user who has changed too much in an hour can still allow fewer apps", async () => {
   const { id, admin } = await organizationWith();
-  await useUpHour(admin.userId);
+  await fillAuditHour(admin.userId);
   await setAppPolicy(admin, id, "none", noOrigin);
   await expect(setAppPolicy(admin, id, "all", noOrigin)).rejects.toMatchObject({ code: "rate_limited" });
 });

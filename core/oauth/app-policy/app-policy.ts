@@ -32,8 +32,8 @@ export async function setAppPolicy(actor: Actor, orgId: string, value: string, f
     // If every app is allowed, there is nothing left to request.
     if (policy === "all") await tx.organizationAppRequest.deleteMany({ where: { orgId } });
     // The list starts with the most permissive one.
-    const isTakingAway = appPolicies.indexOf(policy) > appPolicies.indexOf(before as AppPolicy);
-    await record({ type: "organization.set_app_policy", data: { from: before, policy }, isTakingAway });
+    const isRemoval = appPolicies.indexOf(policy) > appPolicies.indexOf(before as AppPolicy);
+    await record({ type: "organization.set_app_policy", data: { from: before, policy }, isRemoval });
   });
 }
 

@@ -1,7 +1,7 @@
 import type { Person } from "#core/access/actor.ts";
 import { requirePermission } from "#core/access/may.ts";
+import { composeEmail, type EmailContent, link } from "#core/accounts/emails/compose-email.ts";
 import { lockOwner } from "#core/accounts/handles/find-owner.ts";
-import { type Letter, letter, link } from "#core/accounts/mails/letter.ts";
 import { consumeThrottle, throttleKey } from "#core/accounts/throttle.ts";
 import { recordAuditEvent } from "#core/audit/record-audit-event.ts";
 import type { RequestOrigin } from "#core/audit/request-origin.ts";
@@ -14,7 +14,7 @@ import { findRefusals } from "./app-policy.ts";
 // Limited, because each request sends a mail to people who have other work.
 const ASK_LIMIT = { limit: 20, windowSeconds: 24 * 60 * 60 };
 /** If an organization has many administrators, the longest-serving ones get the mail. */
-const LETTERS_MAX = 20;
+const RECIPIENTS_MAX = 20;
 
 /**
  * Requests, for a member, that an organization's administrators allow an app. The request stays open until they decide; repeating it
@@ -63,10 +63,10 @@ async function mailAdministrators(
     SELECT u.username, u.email FROM member_standing s JOIN membership m USING (org_id, user_id) JOIN "user" u ON u.id = s.user_id
     WHERE s.org_id = ${orgId} AND s.role = 'admin' AND cardinality(s.restrictions) = 0
       AND u.disabled_at IS NULL AND u.email_verified_at IS NOT NULL
-    ORDER BY m.created_at LIMIT ${LETTERS_MAX}`;
+    ORDER BY m.created_at LIMIT ${RECIPIENTS_MAX}`;
   for (const { username, email } of admins) {
-    const letter = appRequestLetter({ greeted: username, asker: asker.username, organization: organization.name, app });
-    await queueMail(tx, { to: email, ...letter });
+    const message = appRequestEmail({ recipientName: username, asker: asker.username, organization: organization.name, app });
+    await queueMail(tx, { to: email, ...message });
   }
 }
 
@@ -76,11 +76,11 @@ export async function hasAskedForApp({ userId }: Person, orgId: string, clientId
   return (await db().organizationAppRequest.findUnique({ where: key, select: { orgId: true } })) !== null;
 }
 
-type Asked = { greeted: string; asker: string; organization: string; app: string };
+type Asked = { recipientName: string; asker: string; organization: string; app: string };
 
 /** The email to the administrators of an organization. The owner chooses the app's name, so it is put in quotation marks. */
-function appRequestLetter({ greeted, asker, organization, app }: Asked): Letter {
-  return letter(`${asker} requests an app for ${organization}`, greeted, [
+function appRequestEmail({ recipientName, asker, organization, app }: Asked): EmailContent {
+  return composeEmail(`${asker} requests an app for ${organization}`, recipientName, [
     `${asker} asks the organization ${organization} to allow the app "${app}". Approve or block it here:`,
     link(`/organizations/${organization}/settings/app-policy`),
   ]);

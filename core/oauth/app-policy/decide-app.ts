@@ -1,6 +1,6 @@
 import { type Actor, actorId } from "#core/access/actor.ts";
 import { requirePermission } from "#core/access/may.ts";
-import { type Letter, letter } from "#core/accounts/mails/letter.ts";
+import { composeEmail, type EmailContent } from "#core/accounts/emails/compose-email.ts";
 import { changeOrganization } from "#core/accounts/organizations/change-organization.ts";
 import type { RequestOrigin } from "#core/audit/request-origin.ts";
 import type { Db } from "#core/db.ts";
@@ -10,7 +10,7 @@ import { findClientRecord } from "../clients/client-records.ts";
 import type { AppDecision } from "./app-policy.ts";
 
 /** The maximum number of members who requested an app and get a mail. */
-const LETTERS_MAX = 100;
+const RECIPIENTS_MAX = 100;
 
 const events = { approved: "organization.approve_app", blocked: "organization.block_app" } as const;
 
@@ -61,7 +61,7 @@ async function answerRequests(tx: Db, { orgId, clientId, app, decision }: Answer
   const asked = await tx.organizationAppRequest.findMany({
     where: { orgId, clientId, user: { disabledAt: null, emailVerifiedAt: { not: null }, memberships: { some: { orgId } } } },
     orderBy: { createdAt: "asc" },
-    take: LETTERS_MAX,
+    take: RECIPIENTS_MAX,
     select: { user: { select: { username: true, email: true } } },
   });
   await tx.organizationAppRequest.deleteMany({ where: { orgId, clientId } });
@@ -70,21 +70,21 @@ async function answerRequests(tx: Db, { orgId, clientId, app, decision }: Answer
   for (const { user } of asked) {
     await queueMail(tx, {
       to: user.email,
-      ...requestAnsweredLetter({ greeted: user.username, organization: name, app, decision }),
+      ...requestAnsweredEmail({ recipientName: user.username, organization: name, app, decision }),
     });
   }
 }
 
-type Answered = { greeted: string; organization: string; app: string; decision: AppDecision };
+type Answered = { recipientName: string; organization: string; app: string; decision: AppDecision };
 
 /** The email to a member who requested an app. */
-function requestAnsweredLetter({ greeted, organization, app, decision }: Answered): Letter {
+function requestAnsweredEmail({ recipientName, organization, app, decision }: Answered): EmailContent {
   if (decision === "blocked") {
-    return letter(`"${app}" was blocked in ${organization}`, greeted, [
+    return composeEmail(`"${app}" was blocked in ${organization}`, recipientName, [
       `The administrators of ${organization} have blocked the app "${app}", which you requested. It cannot access the organization.`,
     ]);
   }
-  return letter(`"${app}" was approved in ${organization}`, greeted, [
+  return composeEmail(`"${app}" was approved in ${organization}`, recipientName, [
     `The administrators of ${organization} have approved the app "${app}", which you requested.`,
     "Sign in to it again and select the organization.",
   ]);

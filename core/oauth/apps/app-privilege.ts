@@ -1,5 +1,5 @@
 import { type Actor, actorId } from "../../access/actor.ts";
-import { privilegeGrantedLetter, privilegeRequestLetter } from "../../accounts/mails/app-letters.ts";
+import { privilegeGrantedEmail, privilegeRequestEmail } from "../../accounts/emails/app-emails.ts";
 import { consumeThrottle, throttleKey } from "../../accounts/throttle.ts";
 import type { RequestOrigin } from "../../audit/request-origin.ts";
 import { conflict } from "../../errors.ts";
@@ -35,7 +35,7 @@ export async function requestPrivilege(actor: Actor, appId: string, from: Reques
       where: { id: app.boundOrgId },
       select: { name: true, fullName: true },
     });
-    await mailOperators(tx, privilegeRequestLetter(app, organization));
+    await mailOperators(tx, privilegeRequestEmail(app, organization));
     await record({ type: "oauth_app.privilege_request", data: { name: app.name, privilege: TOKEN_EXCHANGE } });
   });
 }
@@ -68,7 +68,7 @@ export async function setAppPrivilege(
       data: { name: app.name, privilege },
     });
     if (isGranted && app.privilegeRequestedAt && app.boundOrgId) {
-      await mailAdministrators(tx, app.boundOrgId, (organization) => privilegeGrantedLetter(app, organization));
+      await mailAdministrators(tx, app.boundOrgId, (organization) => privilegeGrantedEmail(app, organization));
     }
   });
 }

@@ -22,7 +22,7 @@ type AppChange = {
 };
 
 /** Writes an entry about the app into the log of its organization, if it has one. */
-type RecordEvent = (event: Pick<NewAuditEvent, "type" | "data" | "orgId" | "isTakingAway">) => Promise<void>;
+type RecordEvent = (event: Pick<NewAuditEvent, "type" | "data" | "orgId" | "isRemoval">) => Promise<void>;
 
 /**
  * Runs one change of an app in a transaction that locks its row, so that concurrent changes (two rotations, say) run one after the other,

@@ -1,4 +1,4 @@
-import type { Letter } from "../../accounts/mails/letter.ts";
+import type { EmailContent } from "../../accounts/emails/compose-email.ts";
 import type { Db } from "../../db.ts";
 import { queueMail } from "../../mail/queue-mail.ts";
 
@@ -9,7 +9,7 @@ const RECIPIENTS_MAX = 20;
 export async function mailAdministrators(
   tx: Db,
   orgId: string,
-  write: (organization: { name: string; fullName: string }) => Letter,
+  write: (organization: { name: string; fullName: string }) => EmailContent,
 ): Promise<void> {
   const organization = await tx.organization.findUnique({
     where: { id: orgId },
@@ -30,7 +30,7 @@ export async function mailAdministrators(
 }
 
 /** Queues an email to the operators of the service. */
-export async function mailOperators(tx: Db, text: Letter): Promise<void> {
+export async function mailOperators(tx: Db, text: EmailContent): Promise<void> {
   const operators = await tx.user.findMany({
     where: { isOperator: true, disabledAt: null },
     orderBy: { createdAt: "asc" },

@@ -1,7 +1,7 @@
 import pg from "pg";
 import sharp from "sharp";
 import { describe, expect, test } from "vitest";
-import { useUpHour } from "../../accounts/testing/people.ts";
+import { fillAuditHour } from "../../accounts/testing/people.ts";
 import { DATA_MAX_BYTES } from "../../audit/bounded-json.ts";
 import { ENTRIES_PER_HOUR } from "../../audit/hourly-allowance.ts";
 import { noOrigin } from "../../audit/request-origin.ts";
@@ -70,7 +70,7 @@ describe("changing an app", () => {
     const person = await someone();
     const redirectUris = ["https://app.example.com/cb", "https://thief.example/cb"];
     const { app } = await someApp(person, { redirectUris });
-    await useUpHour(person.userId);
+    await fillAuditHour(person.userId);
     const set = (uris: string[]) => updateApp(person, app.id, { redirectUris: uris }, noOrigin);
     await expect(set(["https://app.example.com/cb", "https://other.example/cb"])).rejects.toMatchObject({ code: "rate_limited" });
     await expect(set(redirectUris.toReversed())).rejects.toMatchObject({ code: "rate_limited" });

@@ -59,7 +59,7 @@ export async function updateApp(actor: Actor, appId: string, changes: AppChanges
   });
 }
 
-type AppEvent = Pick<NewAuditEvent, "type" | "data" | "isTakingAway">;
+type AppEvent = Pick<NewAuditEvent, "type" | "data" | "isRemoval">;
 
 /** Redirect URIs have their own event, since adding one is how an app is stolen (S116). */
 function auditEvents(app: LockedApp, given: Partial<AppSettings>, changed: readonly Field[], isLogoChanged: boolean): AppEvent[] {
@@ -69,11 +69,11 @@ function auditEvents(app: LockedApp, given: Partial<AppSettings>, changed: reado
   const events: AppEvent[] = [];
   if (redirects.length > 0) {
     // Fewer, not the same in another order, which can be repeated without end.
-    const isTakingAway = redirects.every((field) => {
+    const isRemoval = redirects.every((field) => {
       const [before, after] = [app[field] as string[], given[field] as string[]];
       return after.length < before.length && after.every((uri) => before.includes(uri));
     });
-    events.push({ type: "oauth_app.redirect_change", data: changes(redirects), isTakingAway });
+    events.push({ type: "oauth_app.redirect_change", data: changes(redirects), isRemoval });
   }
   if (others.length > 0 || isLogoChanged) {
     events.push({ type: "oauth_app.update", data: { ...changes(others), ...(isLogoChanged && { logo: "changed" }) } });

@@ -1,5 +1,5 @@
 import { afterAll, beforeEach, expect, test } from "vitest";
-import { useUpHour } from "#core/accounts/testing/people.ts";
+import { fillAuditHour } from "#core/accounts/testing/people.ts";
 import { ENTRIES_ABOUT_IN_APP } from "#core/audit/record-about-somebody.ts";
 import { recordAuditEvent } from "#core/audit/record-audit-event.ts";
 import { noOrigin } from "#core/audit/request-origin.ts";
@@ -52,7 +52,7 @@ test("S18 a user who is not signed in can deny", async () => {
 });
 
 test("S144 a denial counts however much was recorded, and cannot fill the log", async () => {
-  await useUpHour(at.person.id);
+  await fillAuditHour(at.person.id);
   const denied = async () => {
     const question = await openQuestion(at);
     expect((await resume(at, await denyConsent(question.at, at.session, noOrigin))).answer.error).toBe("access_denied");

@@ -25,7 +25,7 @@ async function boundApp() {
 
 const toldOf = async ({ app }: { app: { clientId: string } }) =>
   (await alertOnBursts()).filter(({ clientId }) => clientId === app.clientId);
-const letters = (email: string) => db().mail.findMany({ where: { recipient: email } });
+const messages = (email: string) => db().mail.findMany({ where: { recipient: email } });
 
 test("S96 the organization's administrators are alerted to twenty refusals in ten minutes, once a day", async () => {
   const at = await boundApp();
@@ -35,10 +35,10 @@ test("S96 the organization's administrators are alerted to twenty refusals in te
   await at.entries("exchange_refused", 1);
   const rounds = await Promise.all([toldOf(at), toldOf(at), toldOf(at)]);
   expect(rounds.flat()).toMatchObject([{ issued: 0, refused: BURST_REFUSALS, name: "Heron" }]);
-  const [letter, ...more] = await letters(at.email);
+  const [message, ...more] = await messages(at.email);
   expect(more).toEqual([]);
-  expect(letter).toMatchObject({ subject: "Unusually many token exchanges by Heron" });
-  expect(letter?.text).toContain(`/settings/applications/${at.app.id}`);
+  expect(message).toMatchObject({ subject: "Unusually many token exchanges by Heron" });
+  expect(message?.text).toContain(`/settings/applications/${at.app.id}`);
   const where = { orgId: at.orgId, type: "oauth_token.exchange_burst" };
   expect(await db().auditEvent.findMany({ where })).toMatchObject([{ data: { refused: BURST_REFUSALS, minutes: 10 } }]);
 

@@ -1,4 +1,4 @@
-import { exchangeBurstLetter } from "#core/accounts/mails/app-letters.ts";
+import { exchangeBurstEmail } from "#core/accounts/emails/app-emails.ts";
 import { recordAuditEvent } from "#core/audit/record-audit-event.ts";
 import { type Db, db } from "#core/db.ts";
 import { mailAdministrators } from "../apps/mail-administrators.ts";
@@ -61,7 +61,7 @@ async function tell(tx: Db, { orgId, clientId, appId, name, issued, refused }: B
     data: { name, issued, refused, minutes: BURST_MINUTES },
   });
   await mailAdministrators(tx, orgId, (organization) =>
-    exchangeBurstLetter({ appId, name, issued, refused, minutes: BURST_MINUTES }, organization),
+    exchangeBurstEmail({ appId, name, issued, refused, minutes: BURST_MINUTES }, organization),
   );
   return true;
 }

@@ -1,5 +1,5 @@
 import { endDelegationsOf } from "#core/access/delegation.ts";
-import { type Letter, letter, link } from "#core/accounts/mails/letter.ts";
+import { composeEmail, type EmailContent, link } from "#core/accounts/emails/compose-email.ts";
 import { takeAtLeast } from "#core/accounts/take-at-least.ts";
 import { consumeAddressThrottle } from "#core/accounts/throttle.ts";
 import { recordAboutSomebody } from "#core/audit/record-about-somebody.ts";
@@ -142,7 +142,7 @@ async function tellOfLeaks(tx: Db, leaked: readonly LeakedCredential[]): Promise
   for (const one of leaked) {
     for (const reader of readers.get(one) ?? []) lines.set(reader, [...(lines.get(reader) ?? []), lineOf(one, apps)]);
   }
-  for (const [reader, about] of lines) await queueMail(tx, { to: reader.email, ...leakLetter(reader, about) });
+  for (const [reader, about] of lines) await queueMail(tx, { to: reader.email, ...leakEmail(reader, about) });
 }
 
 function lineOf({ kind, name, clientId, orgId }: LeakedCredential, apps: ReadonlyMap<string, string>): string {
@@ -156,9 +156,9 @@ function lineOf({ kind, name, clientId, orgId }: LeakedCredential, apps: Readonl
   return `- a secret of the app "${app}": it still works, so that your users are not locked out. Rotate it now in the app's settings.`;
 }
 
-function leakLetter({ username }: Reader, lines: readonly string[]): Letter {
+function leakEmail({ username }: Reader, lines: readonly string[]): EmailContent {
   const { BRAND_NAME } = env();
-  return letter(`Some of your ${BRAND_NAME} credentials have leaked`, username, [
+  return composeEmail(`Some of your ${BRAND_NAME} credentials have leaked`, username, [
     "Somebody found these in a public place and reported them to us:",
     lines.join("\n"),
     "Find out where they were published, for example in a repository, a log or an image. Then replace them, and check how they were used:",

@@ -1,7 +1,7 @@
 import { type Actor, actorId } from "#core/access/actor.ts";
 import { endDelegationsOf } from "#core/access/delegation.ts";
 import { requirePermission } from "#core/access/may.ts";
-import { letter } from "#core/accounts/mails/letter.ts";
+import { composeEmail } from "#core/accounts/emails/compose-email.ts";
 import { recordAboutSomebody } from "#core/audit/record-about-somebody.ts";
 import type { RequestOrigin } from "#core/audit/request-origin.ts";
 import { hashToken } from "#core/crypto/token.ts";
@@ -99,6 +99,6 @@ async function tellOwner(tx: Db, userId: string, orgId: string, { kind, name }: 
   const advice = "Ask why before you create another one: the token may have leaked.";
   await queueMail(tx, {
     to: person.email,
-    ...letter(`A token was blocked from ${organization.fullName}`, person.username, [text, advice]),
+    ...composeEmail(`A token was blocked from ${organization.fullName}`, person.username, [text, advice]),
   });
 }

@@ -1,5 +1,5 @@
 import type { JWTPayload } from "jose";
-import { differingClaim, isMetBy } from "#core/accounts/publishers/compare-claims.ts";
+import { differingClaim, hasRequiredClaims } from "#core/accounts/publishers/compare-claims.ts";
 import { publisherColumns, type TrustedPublisher, toPublisher } from "#core/accounts/publishers/publisher.ts";
 import { consumeThrottles, mayRecord, throttleKey } from "#core/accounts/throttle.ts";
 import { ENTRIES_WITH_TOKENS_PER_HOUR } from "#core/audit/hourly-allowance.ts";
@@ -86,7 +86,7 @@ async function trustedIn(resource: Resource | undefined, token: UnprovenIdToken)
   if (!verified || publishers.length === 0) return refuse("no trusted publisher has the token's issuer");
   if ("unproven" in verified) return refuseBy(verified.isIssuerDown ? publishers : [], verified.unproven);
   const { claims } = verified;
-  const publisher = publishers.find((one) => isMetBy(one, claims));
+  const publisher = publishers.find((one) => hasRequiredClaims(one, claims));
   if (publisher) return { resource, publisher, claims };
   const of = publishers.map((one) => ({ id: one.id, reason: differenceFrom(one, claims) }));
   return { reason: of.map(({ reason }) => reason).join("; "), of };

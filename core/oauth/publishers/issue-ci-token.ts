@@ -1,5 +1,5 @@
 import type { JWTPayload } from "jose";
-import { isMetBy, textOfClaim } from "#core/accounts/publishers/compare-claims.ts";
+import { hasRequiredClaims, textOfClaim } from "#core/accounts/publishers/compare-claims.ts";
 import type { Claims } from "#core/accounts/publishers/preset.ts";
 import { presets } from "#core/accounts/publishers/presets.ts";
 import { publisherColumns, type TrustedPublisher, toPublisher } from "#core/accounts/publishers/publisher.ts";
@@ -31,7 +31,7 @@ export async function issueCiToken(
   const token = newToken(`${env().TOKEN_PREFIX}${ciTokenKinds["repo" in resource ? "repo" : "user"]}_`);
   return db().$transaction(async (tx) => {
     const publisher = await lockPublisher(tx, publisherId);
-    if (!publisher || !isMetBy(publisher, claims)) return undefined;
+    if (!publisher || !hasRequiredClaims(publisher, claims)) return undefined;
     const tokenId = newId();
     const description = runOf(publisher, claims);
     await tx.trustedPublisher.update({

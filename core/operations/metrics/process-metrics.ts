@@ -28,7 +28,7 @@ type ProcessMetrics = {
 
 /** Seconds: from a page to a large push. */
 const REQUEST_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15, 60];
-/** Seconds: an attempt ends after fifteen; a delivery may have waited for days. */
+/** Seconds: an attempt ends after fifteen. */
 const ATTEMPT_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15];
 const DELAY_BUCKETS = [0.005, 0.01, 0.015, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5, 30, 300, 3600];
 
@@ -112,7 +112,7 @@ function watchPace(registers: Registry[]): () => void {
   const labelNames = ["party", "outcome"];
   const help = "Requests that had to wait for their turn while the process was busy, or were refused";
   const paced = new Counter({ name: "keyhook_requests_paced_total", help, labelNames, registers });
-  // Starts at zero, so that the first ones show as an increase.
+  // Starts at zero, so that the first request shows as an increase.
   for (const party of partyKinds) for (const outcome of ["waited", "refused"]) paced.inc({ party, outcome }, 0);
   return pacedSeen.subscribe((seen) => paced.inc(seen));
 }
@@ -171,7 +171,7 @@ export type OwnProcess = { heartbeat: Heartbeat; metrics: ProcessMetrics | null;
 
 let own: OwnProcess | undefined;
 
-/** Starts this process's heartbeat and, if METRICS_TOKEN lets somebody read them, its metrics. */
+/** Starts this process's heartbeat, and its metrics if METRICS_TOKEN is set. */
 export function startOwnProcess(kind: ProcessKind): OwnProcess {
   const metrics = env().METRICS_TOKEN ? startProcessMetrics(kind) : null;
   const heartbeat = startHeartbeat(kind, metrics?.report);

@@ -9,9 +9,9 @@ import { ownProcess, type ReportedMetrics } from "./process-metrics.ts";
 import { readWork, type Work } from "./read-work.ts";
 
 /**
- * What Prometheus reads: the work, this process now, and every other process as of its latest heartbeat.
- * @param authorization of the request. The client's address gives no access: a proxy on this machine is loopback too
- * @throws ServiceError `not_found` while METRICS_TOKEN is not set; `unauthorized` for another one
+ * The metrics for Prometheus: queued work, this process now, and every other process as of its latest heartbeat.
+ * @param authorization of the request. A loopback address gives no access, since a proxy on this machine has one too
+ * @throws ServiceError `not_found` while METRICS_TOKEN is not set; `unauthorized` for another token
  */
 export async function readMetrics(authorization: string | undefined): Promise<{ contentType: string; text: string }> {
   const { METRICS_TOKEN } = env();
@@ -40,10 +40,10 @@ async function reportedByOthers(ownId: string): Promise<ReportedMetrics[]> {
   }
 }
 
-/** Many scrapers cost the database as little as one. */
+/** Results are cached this long, so that many scrapers cost the database as little as one. */
 const KEPT_MS = 2_000;
 
-type Measured = { work: Work; alive: Record<string, number>; letters: number };
+type Measured = { work: Work; alive: Record<string, number>; messages: number };
 let latest: { at: number; measured: Promise<Measured | null> } | undefined;
 
 async function measure(): Promise<Measured | null> {
@@ -51,8 +51,8 @@ async function measure(): Promise<Measured | null> {
     const mail = pool().query<{ waiting: number }>(
       "SELECT count(*)::int AS waiting FROM mail WHERE sent_at IS NULL AND failed_at IS NULL",
     );
-    const [work, alive, letters] = await Promise.all([readWork(), countAlive(), mail]);
-    return { work, alive, letters: letters.rows[0]?.waiting ?? 0 };
+    const [work, alive, messages] = await Promise.all([readWork(), countAlive(), mail]);
+    return { work, alive, messages: messages.rows[0]?.waiting ?? 0 };
   } catch (error) {
     // A metric reports that it is unavailable, and this process's own metrics are returned anyway.
     log().debug({ err: error }, "the work cannot be measured");
@@ -60,7 +60,7 @@ async function measure(): Promise<Measured | null> {
   }
 }
 
-/** What all processes share: the queues, as in the database. */
+/** Metrics of the queues in the database, which all processes share. */
 async function workMetrics(): Promise<Registry> {
   if (!latest || performance.now() - latest.at > KEPT_MS) latest = { at: performance.now(), measured: measure() };
   const measured = await latest.measured;
@@ -69,7 +69,7 @@ async function workMetrics(): Promise<Registry> {
     new Gauge({ name, help, registers: [registry], ...(label && { labelNames: [label] }) });
   gauge("keyhook_database_up", "Whether the database responded").set(measured ? 1 : 0);
   if (!measured) return registry;
-  const { work, alive, letters } = measured;
+  const { work, alive, messages } = measured;
   const age = (at: Date | null) => (at === null ? 0 : Math.max(0, (Date.now() - at.getTime()) / 1000));
   gauge("keyhook_events_waiting", "Events whose deliveries have not been created yet").set(work.events.waiting);
   gauge("keyhook_events_oldest_seconds", "How long the oldest of these events has waited").set(age(work.events.oldestAt));
@@ -89,7 +89,7 @@ async function workMetrics(): Promise<Registry> {
   gauge("keyhook_replays_open", "Replays of many deliveries that are in progress").set(work.replays);
   gauge("keyhook_relays_listening", "Relays with a listener").set(work.relays.listening);
   gauge("keyhook_relay_requests_waiting", "Requests in relays that no listener has answered yet").set(work.relays.waiting);
-  gauge("keyhook_mail_waiting", "E-mails waiting to be sent").set(letters);
+  gauge("keyhook_mail_waiting", "E-mails waiting to be sent").set(messages);
   const processes = gauge("keyhook_processes", "Processes seen in the last minute", "kind");
   for (const [kind, count] of Object.entries(alive)) processes.set({ kind }, count);
   return registry;

@@ -2,7 +2,7 @@ import { db, pool } from "../../db.ts";
 import { firstIdAt } from "../../ids.ts";
 import type { AttemptOutcome } from "../../webhooks/vocabulary.ts";
 
-/** The work of webhooks and jobs in the database, whichever process does it. */
+/** The work of webhooks, jobs and relays in the database, for all processes together. */
 export type Work = {
   events: { waiting: number; oldestAt: Date | null };
   deliveries: {
@@ -37,7 +37,7 @@ type Row = {
   relaysWaiting: number;
 };
 
-/** One statement over rows that are few while all is well: finished work is in none of these indexes. */
+/** One statement over unfinished work, which is little in normal operation: finished work is in none of these indexes. */
 export async function readWork(): Promise<Work> {
   const { rows } = await pool().query<Row>(`
     SELECT e.*, q.*, r.*, (SELECT count(*)::int FROM webhook_replay WHERE finished_at IS NULL) AS replays,
@@ -70,10 +70,10 @@ export type RecentAttempts = {
 };
 
 const HOUR_MS = 3600_000;
-/** So that an hour of a very busy installation is counted quickly. */
+/** Limits the time of the count on a very busy installation. */
 const COUNTED_MAX = 50_000;
 
-/** Along the primary key, which sorts by time, from the newest back. */
+/** Reads along the primary key, which sorts by time, from the newest attempt back. */
 export async function readAttempts(now = new Date()): Promise<RecentAttempts> {
   const from = new Date(now.getTime() - HOUR_MS);
   const rows = await db().$transaction(async (tx) => {

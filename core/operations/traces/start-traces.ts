@@ -12,7 +12,7 @@ export const traces = (): Traces | undefined => own;
 
 /**
  * Starts sending traces to OTEL_EXPORTER_OTLP_ENDPOINT. Without it nothing of OpenTelemetry is loaded, and no event has a trace.
- * @returns a function that sends the rest and ends it
+ * @returns a function that sends the remaining spans and stops
  */
 export async function startTraces(kind: ProcessKind): Promise<{ stop(): Promise<void> }> {
   const { OTEL_EXPORTER_OTLP_ENDPOINT: endpoint } = env();

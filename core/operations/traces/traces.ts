@@ -10,7 +10,7 @@ import {
 } from "@opentelemetry/api";
 import { type AttemptSeen, attemptsSeen, type FanOutSeen, fanOutsSeen, isTraceparent } from "../../telemetry.ts";
 
-/** Makes the spans of this process: of requests while they run, of fan-outs and attempts once they are over. */
+/** Creates the spans of this process: for requests while they run, for fan-outs and attempts after they end. */
 export class Traces {
   readonly #tracer: Tracer;
   readonly #stops: (() => void)[];

@@ -12,7 +12,7 @@ type Found = {
   mayCreate: boolean | null;
   role: string;
   database: string;
-  things: string[];
+  objects: string[];
 };
 
 /**
@@ -30,8 +30,8 @@ export async function checkTarget(target: pg.Client, name = "--to"): Promise<voi
            array(select c.relname::text from pg_class c
                   where c.relnamespace = current_schema()::regnamespace and c.relkind in ('r', 'p', 'v', 'm', 'S', 'f')
                     and not exists (select from pg_depend d where d.objid = c.oid and d.deptype = 'e')
-                  order by 1 limit 4) as things`);
-  const { version, versionName, encoding, isReadOnly, schema, mayCreate, role, database, things } = rows[0] as Found;
+                  order by 1 limit 4) as objects`);
+  const { version, versionName, encoding, isReadOnly, schema, mayCreate, role, database, objects } = rows[0] as Found;
   const problem = (sentence: string) => new DatabaseCopyError(`${name}: ${sentence}`);
   if (version < OLDEST_VERSION) throw problem(`PostgreSQL 15 or later is required, and this is ${versionName}.`);
   if (encoding !== "UTF8")
@@ -43,9 +43,9 @@ export async function checkTarget(target: pg.Client, name = "--to"): Promise<voi
     throw problem(
       `the role ${role} cannot create tables in ${database}. Run \`alter database "${database}" owner to "${role}"\`.`,
     );
-  if (things.length > 0)
+  if (objects.length > 0)
     throw problem(
-      `the database ${database} is not empty: it has ${things.slice(0, 3).join(", ")}${things.length > 3 ? " and more" : ""}. ` +
+      `the database ${database} is not empty: it has ${objects.slice(0, 3).join(", ")}${objects.length > 3 ? " and more" : ""}. ` +
         "Use an empty one.",
     );
 }
@@ -63,7 +63,7 @@ export const COPY_APPLICATION = "keyhook copy";
 /** @param name the operator's name for the database: the setting or option that named it */
 export async function connect(name: string, url: string): Promise<pg.Client> {
   const client = new pg.Client({ connectionString: url, application_name: COPY_APPLICATION, connectionTimeoutMillis: 10_000 });
-  // A broken connection shows at the next statement.
+  // A broken connection makes the next statement fail.
   client.on("error", () => undefined);
   try {
     await client.connect();

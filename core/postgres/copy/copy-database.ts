@@ -4,12 +4,12 @@ import type pg from "pg";
 import { from, to } from "pg-copy-streams";
 import { applyMigrations } from "../migrate.ts";
 import { COPY_APPLICATION, checkTarget, connect, DatabaseCopyError } from "./check-target.ts";
-import { columnList, quoted, readContents, readPartitions, readTables, setAside, type Table } from "./tables.ts";
+import { columnList, quoted, readContents, readPartitions, readTables, suspendConstraints, type Table } from "./tables.ts";
 
 type DatabaseCopy = { tables: number; rows: number };
 
 type Options = {
-  /** As the owner of each; the source has this version's schema. */
+  /** Both URLs with the role that owns the database; the source has this version's schema. */
   sourceUrl: string;
   targetUrl: string;
   /** Called for each copied table, with its number of rows. */
@@ -20,9 +20,9 @@ const LOCK_WAIT = "5s";
 const LOCK_NOT_AVAILABLE = "55P03";
 
 /**
- * Copies everything into an empty database: this version's schema, then each table by COPY, from one snapshot during which nobody writes,
- * then foreign keys, triggers and sequences. Rows are counted and hashed on both sides. Everything on the target is one transaction: if it
- * fails, the target is as empty as before.
+ * Copies everything into an empty database: this version's schema, then each table by COPY, from one snapshot while writes are locked
+ * out, then sequences, foreign keys and triggers. Rows are counted and hashed on both sides. Everything on the target is one transaction:
+ * if it fails, the target is as empty as before.
  *
  * @throws {DatabaseCopyError} if the source is in use, the target is unsuitable, or the copy differs
  */
@@ -32,7 +32,7 @@ export async function copyDatabase({ sourceUrl, targetUrl, copied = () => undefi
     const target = await connect("--to", targetUrl);
     try {
       await checkTarget(target);
-      const tables = await holdStill(source);
+      const tables = await lockAgainstWrites(source);
       await target.query("begin");
       await applyMigrations(target);
       // The migration's own setting, reset for the rest of its transaction.
@@ -60,7 +60,7 @@ export async function isInUse(client: pg.Client): Promise<boolean> {
 }
 
 /** Takes the snapshot, and locks that allow reading but not writing during the copy. */
-async function holdStill(source: pg.Client): Promise<Table[]> {
+async function lockAgainstWrites(source: pg.Client): Promise<Table[]> {
   const inUse = "The service or a command is still using the database to be copied. Stop all its processes first.";
   if (await isInUse(source)) throw new DatabaseCopyError(inUse);
   const tables = await readTables(source);
@@ -82,7 +82,7 @@ async function copyContents({ source, target, tables, copied }: Sides): Promise<
   const there = await readTables(target);
   if (!isDeepStrictEqual(there, tables)) throw new DatabaseCopyError(describeDifference(tables, there));
   await makePartitions(source, target);
-  const putBack = await setAside(target);
+  const restoreConstraints = await suspendConstraints(target);
   // Rows created by migrations are part of the copy.
   await target.query(`truncate ${tables.map(({ name }) => quoted(name)).join(", ")}`);
   let total = 0;
@@ -101,7 +101,7 @@ async function copyContents({ source, target, tables, copied }: Sides): Promise<
     copied(table.name, Number(arrived.rows));
   }
   await copySequences(source, target);
-  await putBack();
+  await restoreConstraints();
   await target.query(`analyze ${tables.map(({ name }) => quoted(name)).join(", ")}`);
   return total;
 }

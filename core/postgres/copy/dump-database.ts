@@ -23,8 +23,8 @@ export type DatabaseDump = {
 export const DUMP_END = "-- end of the dump";
 
 /**
- * Begins to read a database while others use it, in one transaction, which sees nothing that is committed later. `pg_dump` would have to be
- * of the server's version, and the embedded server comes without it.
+ * Begins to read a database while others use it, in one transaction that does not see later commits. `pg_dump` would have to match the
+ * server's version, and the embedded server comes without it.
  */
 export async function beginDump(url: string): Promise<DatabaseDump> {
   const client = await connect("DATABASE_URL", url);

@@ -6,14 +6,14 @@ import { applyMigrations, type Migration, readMigrations } from "../migrate.ts";
 import { checkTarget, connect, DatabaseCopyError } from "./check-target.ts";
 import type { AppliedMigration } from "./dump-database.ts";
 import type { DumpPart } from "./read-dump.ts";
-import { quoted, readTables, setAside } from "./tables.ts";
+import { quoted, readTables, suspendConstraints } from "./tables.ts";
 
 type Options = {
   /** As the role that owns the database. */
   url: string;
   /** The operator's name for it. */
   name: string;
-  /** Those of the database that was dumped. */
+  /** The migrations of the dumped database. */
   migrations: readonly AppliedMigration[];
   parts: AsyncIterable<DumpPart>;
   /** How many rows each table must get. */
@@ -29,7 +29,7 @@ export async function requireEmptyDatabase(name: string, url: string): Promise<v
 }
 
 /**
- * Loads a dump into an empty database, in one transaction: the schema as it was, then the rows. Later migrations are for the caller.
+ * Loads a dump into an empty database, in one transaction: the schema as it was, then the rows. The caller applies later migrations.
  * @returns tables of the dump that the service does not have, and which were therefore left out
  * @throws {DatabaseCopyError} if the database is not empty, or the dump does not fit
  */
@@ -43,7 +43,7 @@ export async function loadDatabase({ url, name, migrations, parts, rows, beforeC
     await target.query("set local lock_timeout to 0");
     const tables = new Map((await readTables(target)).map((table) => [table.name, table.columns]));
     const list = [...tables.keys()].map(quoted).join(", ");
-    const putBack = await setAside(target);
+    const restoreConstraints = await suspendConstraints(target);
     // Rows created by migrations are part of the dump.
     await target.query(`truncate ${list}`);
     const loaded: Record<string, number> = {};
@@ -62,7 +62,7 @@ export async function loadDatabase({ url, name, migrations, parts, rows, beforeC
         throw new DatabaseCopyError(
           `The table ${table} got ${loaded[table] ?? "no"} rows instead of ${rows[table] ?? 0}. Nothing was restored.`,
         );
-    await putBack();
+    await restoreConstraints();
     await target.query(`analyze ${list}`);
     await beforeCommit();
     await target.query("commit");

@@ -13,7 +13,7 @@ const END_OF_ROWS = `\n${NO_ROWS}`;
 /** Far longer than any statement of ours. */
 const LINE_MAX_BYTES = 1024 * 1024;
 
-/** Reads what `beginDump` has written, without holding more than a piece of it. @throws {DatabaseCopyError} if its end is missing */
+/** Parses a dump by `beginDump` as a stream, piece by piece. @throws {DatabaseCopyError} if its end is missing */
 export async function* readDump(source: AsyncIterable<Uint8Array>): AsyncGenerator<DumpPart, void, undefined> {
   const reader = new Reader(source);
   for (;;) {
@@ -52,7 +52,7 @@ class Reader {
     }
   }
 
-  /** Until a line of `\.`, which no row can be: COPY escapes backslashes. */
+  /** Reads until the line `\.`. No row looks like it, since COPY escapes backslashes. */
   async *rows(): AsyncGenerator<Buffer, void, undefined> {
     while (this.#rest.length < NO_ROWS.length) await this.#more();
     if (this.#rest.toString("latin1", 0, NO_ROWS.length) === NO_ROWS) {
@@ -70,7 +70,7 @@ class Reader {
     }
   }
 
-  /** Reads on, so that the program that sends it can report an error. */
+  /** Reads to the end, so that the sending program can still report an error. */
   async end(): Promise<void> {
     while (!(await this.#source.next()).done);
   }

@@ -54,11 +54,11 @@ type Trigger = { table: string; name: string; enabled: "O" | "A" | "R" };
 const ENABLE = { O: "enable trigger", A: "enable always trigger", R: "enable replica trigger" } as const;
 
 /**
- * Removes foreign keys and triggers from the tables of the schema: rows are copied table by table, before the rows that they refer to, and
- * their triggers have run already. Requires only the tables' owner, not a superuser.
- * @returns a function that restores them; each foreign key then checks all rows, as when it is new
+ * Removes foreign keys and triggers from the tables of the schema: rows are copied table by table, before the rows that they refer to,
+ * and their triggers have already run. Requires only the tables' owner, not a superuser.
+ * @returns a function that restores them; each foreign key then checks all rows, like a new one
  */
-export async function setAside(client: pg.Client): Promise<() => Promise<void>> {
+export async function suspendConstraints(client: pg.Client): Promise<() => Promise<void>> {
   const { rows: keys } = await client.query<ForeignKey>(
     `select c.relname::text as table, k.conname::text as name, pg_get_constraintdef(k.oid) as definition
        from pg_constraint k join pg_class c on c.oid = k.conrelid

@@ -5,7 +5,7 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { Webhook } from "standardwebhooks";
 import { afterAll, beforeEach, describe, expect, it, onTestFinished, vi } from "vitest";
-import { auditTrail, lettersTo, organizationOf, signedInPerson } from "../../accounts/testing/people.ts";
+import { auditTrail, emailsTo, organizationOf, signedInPerson } from "../../accounts/testing/people.ts";
 import { noOrigin } from "../../audit/request-origin.ts";
 import { seal } from "../../crypto/seal.ts";
 import { db, pool } from "../../db.ts";
@@ -243,7 +243,7 @@ describe("a delivery", () => {
     const due = () => pool().query("select due_at = 'infinity' as held, claim_id from delivery_queue where id = $1", [held]);
     await vi.waitFor(async () => expect((await due()).rows).toEqual([{ held: true, claim_id: null }]), SOON);
     expect(receiver.received).toHaveLength(1);
-    expect(await lettersTo(ada.email)).toMatchObject([{ subject: expect.stringContaining("is disabled") }]);
+    expect(await emailsTo(ada.email)).toMatchObject([{ subject: expect.stringContaining("is disabled") }]);
     expect(await auditTrail({ subjectId: ada.id })).toContain("webhook.suspend");
 
     await enableWebhook(ada.actor, webhookId, noOrigin);
@@ -251,7 +251,7 @@ describe("a delivery", () => {
     await settled([held], "delivered");
     const [another = ""] = await queueDeliveries(webhookId);
     await settled([another], "delivered");
-    expect((await lettersTo(ada.email)).map(({ subject }) => /works again|is disabled/.exec(subject)?.[0])).toEqual([
+    expect((await emailsTo(ada.email)).map(({ subject }) => /works again|is disabled/.exec(subject)?.[0])).toEqual([
       "works again",
       "is disabled",
     ]);
@@ -275,8 +275,8 @@ describe("a delivery", () => {
       disabledReason: "failing",
       failingSince: since,
     });
-    expect(await lettersTo(admin.email)).toHaveLength(1);
-    expect(await lettersTo(member.email)).toEqual([]);
+    expect(await emailsTo(admin.email)).toHaveLength(1);
+    expect(await emailsTo(member.email)).toEqual([]);
     expect((await auditTrail({ orgId })).filter((type) => type === "webhook.suspend")).toHaveLength(1);
   });
 

@@ -1,4 +1,4 @@
-import { type Letter, letter, link } from "../../accounts/mails/letter.ts";
+import { composeEmail, type EmailContent, link } from "../../accounts/emails/compose-email.ts";
 import { isWithinThrottle, throttleKey } from "../../accounts/throttle.ts";
 import type { Db } from "../../db.ts";
 import { queueMail } from "../../mail/queue-mail.ts";
@@ -7,7 +7,7 @@ import type { DisabledReason } from "../vocabulary.ts";
 /** The maximum number of recipients of an email: an organization may make everybody an administrator. */
 const RECIPIENTS_MAX = 20;
 /** Owners can enable their failing webhooks again and again, and all mail of the service shares one queue. */
-export const LETTERS_TO_OWNER = { limit: 20, windowSeconds: 60 * 60 };
+export const EMAILS_TO_OWNER = { limit: 20, windowSeconds: 60 * 60 };
 
 /**
  * Queues an email to a webhook's owner, a user or the administrators of an organization; only to verified addresses, and no more in an hour
@@ -17,9 +17,9 @@ export const LETTERS_TO_OWNER = { limit: 20, windowSeconds: 60 * 60 };
 export async function mailOwner(
   tx: Db,
   { id, kind }: { id: string; kind: "user" | "organization" },
-  write: (greeted: string, settings: string) => Letter,
+  write: (recipientName: string, settings: string) => EmailContent,
 ): Promise<void> {
-  if (!(await isWithinThrottle(tx, throttleKey("webhook-letter", id), LETTERS_TO_OWNER))) return;
+  if (!(await isWithinThrottle(tx, throttleKey("webhook-letter", id), EMAILS_TO_OWNER))) return;
   const isReachable = { disabledAt: null, emailVerifiedAt: { not: null } };
   if (kind === "user") {
     const user = await tx.user.findFirst({ where: { id, ...isReachable }, select: { username: true, email: true } });
@@ -46,14 +46,14 @@ export async function mailOwner(
 type Disabled = { webhookId: string; reason: Exclude<DisabledReason, "owner">; target: string; lastFailure: string | null };
 
 /** The email to the owner of a webhook whose target no longer answers, or answered that it is gone (S126). */
-export function webhookDisabledLetter(disabled: Disabled, greeted: string, settings: string): Letter {
+export function webhookDisabledEmail(disabled: Disabled, recipientName: string, settings: string): EmailContent {
   const { webhookId, reason, target, lastFailure } = disabled;
   const why = {
     gone: "its target responded with 410 Gone",
     failing: `every attempt in the last five days failed. The last one: ${lastFailure ?? "no response"}`,
     grant_ended: "the app or token that created or last changed the webhook no longer has access",
   }[reason];
-  return letter(`Your webhook to ${target} is disabled`, greeted, [
+  return composeEmail(`Your webhook to ${target} is disabled`, recipientName, [
     `Nothing is sent to ${target} anymore, because ${why}.`,
     reason === "grant_ended"
       ? "Waiting deliveries are kept; events that happen while the webhook is disabled do not trigger it. To keep using the webhook with your own permissions, check where it sends events, then enable it here:"
@@ -63,12 +63,12 @@ export function webhookDisabledLetter(disabled: Disabled, greeted: string, setti
 }
 
 /** The email to the owner of a disabled webhook, once it delivers again. */
-export function webhookRecoveredLetter(
+export function webhookRecoveredEmail(
   { webhookId, target }: { webhookId: string; target: string },
-  greeted: string,
+  recipientName: string,
   settings: string,
-): Letter {
-  return letter(`Your webhook to ${target} works again`, greeted, [
+): EmailContent {
+  return composeEmail(`Your webhook to ${target} works again`, recipientName, [
     `The first delivery to ${target} since the webhook was enabled again succeeded. You can replay earlier failed deliveries from its activity:`,
     link(`${settings}/${webhookId}`),
   ]);

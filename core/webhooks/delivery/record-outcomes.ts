@@ -3,7 +3,7 @@ import { type Db, db } from "../../db.ts";
 import type { DisabledReason } from "../vocabulary.ts";
 import { FAILING_MAX_MS } from "./decide.ts";
 import type { Attempt, Done, EventLease } from "./delivery.ts";
-import { mailOwner, webhookDisabledLetter, webhookRecoveredLetter } from "./owner-mail.ts";
+import { mailOwner, webhookDisabledEmail, webhookRecoveredEmail } from "./owner-mail.ts";
 import { isClaimLost, recordClaimed, recordDeliveries } from "./record-deliveries.ts";
 
 /**
@@ -60,8 +60,8 @@ async function disableWebhook(
     data: { webhookId, reason, target: hostOfTarget(url) },
   });
   const lastFailure = answer ? `the target responded with status ${answer.status}` : failure;
-  await mailOwner(tx, { id: ownerId, kind: ownerKind }, (greeted, settings) =>
-    webhookDisabledLetter({ webhookId, reason, target: hostOfTarget(url), lastFailure }, greeted, settings),
+  await mailOwner(tx, { id: ownerId, kind: ownerKind }, (recipientName, settings) =>
+    webhookDisabledEmail({ webhookId, reason, target: hostOfTarget(url), lastFailure }, recipientName, settings),
   );
 }
 
@@ -77,7 +77,7 @@ async function mailRecovery(tx: Db, webhookId: string): Promise<void> {
   if (!webhook) return;
   const { ownerId, ownerKind, url } = webhook;
   const target = url === null ? "a job" : (URL.parse(url)?.host ?? "its address");
-  await mailOwner(tx, { id: ownerId, kind: ownerKind }, (greeted, settings) =>
-    webhookRecoveredLetter({ webhookId, target }, greeted, settings),
+  await mailOwner(tx, { id: ownerId, kind: ownerKind }, (recipientName, settings) =>
+    webhookRecoveredEmail({ webhookId, target }, recipientName, settings),
   );
 }

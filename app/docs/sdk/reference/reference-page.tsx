@@ -1,5 +1,5 @@
 import { notFound } from "next/navigation";
-import { layOutGuide } from "#core/docs/read-guide.ts";
+import { renderCachedGuide } from "#core/docs/read-guide.ts";
 import { PageHeader, type PageHeaderProps } from "../../../_components/page-layout.tsx";
 import { DocsFrame } from "../../docs-frame.tsx";
 import { GuideTree } from "../../guide-tree.tsx";
@@ -17,7 +17,7 @@ type ReferencePageProps = Readonly<{
 export async function ReferencePage({ names, trail }: ReferencePageProps) {
   const page = await readReference(...names);
   if (!page) notFound();
-  const { title, tree, headings } = layOutGuide(page, instanceFilling());
+  const { title, tree, headings } = renderCachedGuide(page, instanceFilling());
   return (
     <DocsFrame>
       <PageHeader title={title} trail={[{ href: "/docs", label: "Docs" }, { href: "/docs/sdk", label: "SDK" }, ...trail]} />

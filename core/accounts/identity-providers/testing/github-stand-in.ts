@@ -10,7 +10,7 @@ export type GithubAccount = {
 
 type GithubStandIn = HttpsSite & {
   credentials: { clientId: string; clientSecret: string };
-  /** What `authorization_endpoint` would send back with the browser once this user has agreed. */
+  /** The parameters with which `authorization_endpoint` would redirect the browser after this user's consent. */
   agree(authorizationUrl: string, account: GithubAccount): URLSearchParams;
 };
 

@@ -25,10 +25,7 @@ type HandMadeIssuer = HttpsSite & {
 
 const user = { sub: "u-1", email: "ada@upstream.test", email_verified: true, preferred_username: "ada", name: "Ada L." };
 
-/**
- * An OpenID provider for tests that does what no honest one would do. It checks nothing in requests but the PKCE challenge:
- * tests would otherwise not notice that it is missing.
- */
+/** An OpenID provider for tests that can send forged responses. In requests it checks only PKCE, so that tests notice if it is missing. */
 export async function startHandMadeIssuer(): Promise<HandMadeIssuer> {
   const { publicKey, privateKey } = await generateKeyPair("RS256");
   const jwks = { keys: [{ ...(await exportJWK(publicKey)), kid: "k", alg: "RS256", use: "sig" }] };

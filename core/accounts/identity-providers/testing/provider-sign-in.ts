@@ -7,11 +7,11 @@ import { type Callback, receiveCallback } from "../receive-callback.ts";
 import { type SignInElsewhere, startProviderSignIn } from "../start-provider-sign-in.ts";
 import { startHandMadeIssuer } from "./hand-made-issuer.ts";
 
-type Going = { person?: TestPerson; intent?: SignInElsewhere["intent"]; next?: string };
-type Spoilt = Partial<Callback> & { answer?: Record<string, string | undefined> };
+type SignInOptions = { person?: TestPerson; intent?: SignInElsewhere["intent"]; next?: string };
+type CallbackChanges = Partial<Callback> & { answer?: Record<string, string | undefined> };
 
-/** A controllable issuer, and the way there and back. */
-export async function startElsewhere() {
+/** A controllable issuer, and functions that sign in with it. */
+export async function startTestProvider() {
   const issuer = await startHandMadeIssuer();
 
   async function provider(changes: Partial<NewIdentityProvider> = {}): Promise<IdentityProvider> {
@@ -19,20 +19,20 @@ export async function startElsewhere() {
     return addIdentityProvider(operatorCommand, { ...input, clientId: "us", clientSecret: "s", ...changes }, from);
   }
 
-  /** From the button to the response, which `spoilt` may alter. */
-  async function goThrough(
+  /** Signs in from the button to the callback, whose parameters `changes` may alter. */
+  async function signInVia(
     { slug }: { slug: string },
-    { person, intent = "sign-in", next = "/after" }: Going = {},
-    spoilt: Spoilt = {},
+    { person, intent = "sign-in", next = "/after" }: SignInOptions = {},
+    changes: CallbackChanges = {},
   ) {
     const { url, browser } = await startProviderSignIn({ slug, intent, next }, person?.actor, from);
-    const { answer, ...callback } = spoilt;
+    const { answer, ...callback } = changes;
     const parameters = issuer.respondTo(url, answer);
     return receiveCallback({ slug, parameters, browser, actor: person?.actor, sessionToken: person?.token, ...callback }, from);
   }
 
-  async function pendingToken(...go: Parameters<typeof goThrough>): Promise<string> {
-    const outcome = await goThrough(...go);
+  async function pendingToken(...go: Parameters<typeof signInVia>): Promise<string> {
+    const outcome = await signInVia(...go);
     if (outcome.step !== "pending") throw new Error(JSON.stringify(outcome));
     return outcome.token;
   }
@@ -49,5 +49,5 @@ export async function startElsewhere() {
     return person;
   }
 
-  return { issuer, provider, goThrough, pendingToken, as, linked };
+  return { issuer, provider, signInVia, pendingToken, as, linked };
 }

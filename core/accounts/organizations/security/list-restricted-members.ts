@@ -16,7 +16,7 @@ export type RestrictedMember = {
 };
 
 /**
- * The members who have no access to an organization's things until they meet its sign-in rules, by name.
+ * The members who have no access to what an organization owns until they meet its sign-in rules, by name.
  * @throws ServiceError `forbidden`
  */
 export async function listRestrictedMembers(
@@ -89,7 +89,7 @@ export type OwnRestriction = {
   provider: { slug: string; name: string } | null;
 };
 
-// A page lists this many; after meeting these, the user sees the others.
+// The page shows at most this many; once these are met, it shows the others.
 const LIST_MAX_ROWS = 20;
 
 /** The organizations that are closed to one of their members until they meet its sign-in rules. */

@@ -46,7 +46,7 @@ export async function readOrganizationSecurity(actor: Actor, orgId: string): Pro
       include: { _count: { select: { identities: true } } },
     }),
     countUnmet(orgId),
-    lacksOf(orgId, actorId(actor) ?? ""),
+    readUnmetRules(orgId, actorId(actor) ?? ""),
   ]);
   return {
     requiresSecondStep: organization.requiresSecondStep,
@@ -93,7 +93,7 @@ async function countUnmet(
 }
 
 /** The rules that one member does not meet; none for non-members. */
-async function lacksOf(orgId: string, userId: string, tx: Db = db()): Promise<OrganizationSecurity["own"]> {
+async function readUnmetRules(orgId: string, userId: string, tx: Db = db()): Promise<OrganizationSecurity["own"]> {
   const [lacks] = await tx.$queryRaw<OrganizationSecurity["own"][]>`
     SELECT NOT EXISTS (SELECT 1 FROM passkey WHERE user_id = m.user_id)
            AND NOT EXISTS (SELECT 1 FROM totp WHERE user_id = m.user_id AND confirmed_at IS NOT NULL) AS "lacksSecondStep",
@@ -169,7 +169,7 @@ const sentences = {
 
 async function requireRuleMet(tx: Db, actor: Actor, orgId: string, rule: keyof typeof sentences): Promise<void> {
   const { own, field, oneself, others } = sentences[rule];
-  const lacks = await lacksOf(orgId, actorId(actor) ?? "", tx);
+  const lacks = await readUnmetRules(orgId, actorId(actor) ?? "", tx);
   if (lacks[own]) throw conflict(oneself, field);
   const admins = await countUnmet(orgId, { tx, role: "admin" });
   if (admins[rule] === admins.members) throw conflict(others, field);

@@ -7,7 +7,7 @@ import { beginPasskeyRegistration, registerPasskey } from "../register-passkey.t
 import { confirmTotp, findTotpEnrolment, startTotpEnrolment } from "../totp-enrolment.ts";
 import { SoftwarePasskey } from "./software-passkey.ts";
 
-/** An authenticator app for tests. Any library would do: the numbers are RFC 6238's. */
+/** An authenticator app for tests. Its codes follow RFC 6238. */
 type TestAuthenticator = { secret: string; code: (stepsAhead?: number) => string };
 
 export function authenticatorOf(secret: string): TestAuthenticator {
@@ -37,6 +37,6 @@ export async function setUpPasskey(actor: Person, passkey = new SoftwarePasskey(
 export async function firstStep({ id }: Pick<TestPerson, "id">): Promise<string> {
   const first = { methods: ["pwd"], provedBy: "password" } as const;
   const outcome = await db().$transaction((tx) => completeSignIn(tx, id, first, fromElsewhere()));
-  if (outcome.step !== "second-step") throw new Error("no second step was asked for");
+  if (outcome.step !== "second-step") throw new Error("no second step was required");
   return outcome.token;
 }

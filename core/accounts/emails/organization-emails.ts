@@ -1,24 +1,24 @@
 import type { OrganizationRole } from "@keyhook/sdk";
 import { env } from "#core/env.ts";
-import { type Letter, letter, link } from "./letter.ts";
+import { composeEmail, type EmailContent, link } from "./compose-email.ts";
 
 type Invited = { organization: string; invitedBy: string; role: OrganizationRole; token: string };
 
 /** The recipient may have no account yet, so the greeting has no name. */
-export function invitationLetter({ organization, invitedBy, role, token }: Invited): Letter {
+export function invitationEmail({ organization, invitedBy, role, token }: Invited): EmailContent {
   const { BRAND_NAME } = env();
-  return letter(`Join ${organization} on ${BRAND_NAME}`, "there", [
+  return composeEmail(`Join ${organization} on ${BRAND_NAME}`, "there", [
     `${invitedBy} invites you to join the organization ${organization} on ${BRAND_NAME} with the role "${role}". The link works for 7 days:`,
     link(`/invitations/${token}`),
     "If you do not know the sender, do nothing.",
   ]);
 }
 
-type HandedOver = { greeted: string; by: string; organization: string };
+type HandedOver = { recipientName: string; by: string; organization: string };
 
 /** To the new administrator. */
-export function handedOverLetter({ greeted, by, organization }: HandedOver): Letter {
-  return letter(`You are now an administrator of ${organization} on ${env().BRAND_NAME}`, greeted, [
+export function handedOverEmail({ recipientName, by, organization }: HandedOver): EmailContent {
+  return composeEmail(`You are now an administrator of ${organization} on ${env().BRAND_NAME}`, recipientName, [
     `${by} has transferred the organization ${organization} to you and made you an administrator.`,
     link(`/organizations/${organization}`),
   ]);
@@ -27,10 +27,14 @@ export function handedOverLetter({ greeted, by, organization }: HandedOver): Let
 type App = { id: string; name: string };
 
 /** To an organization's administrators: a former administrator knows the secrets of apps that act for its members. */
-export function heldSecretLetter(apps: readonly App[], owner: string, organization: { name: string; fullName: string }): Letter {
+export function heldSecretEmail(
+  apps: readonly App[],
+  owner: string,
+  organization: { name: string; fullName: string },
+): EmailContent {
   const [first] = apps;
   const isOne = apps.length === 1;
-  return letter(`${owner} may still know the secret of ${isOne ? first?.name : `${apps.length} apps`}`, "there", [
+  return composeEmail(`${owner} may still know the secret of ${isOne ? first?.name : `${apps.length} apps`}`, "there", [
     isOne
       ? `${owner} is no longer an administrator of ${organization.fullName}, but owns the app ${first?.name}, which is bound to it. Anyone who has its secret can get tokens for members of the organization, and ${owner} may still have it.`
       : `${owner} is no longer an administrator of ${organization.fullName}, but owns apps that are bound to it. Anyone who has the secret of one can get tokens for members of the organization, and ${owner} may still have these secrets.`,
@@ -45,16 +49,16 @@ export function heldSecretLetter(apps: readonly App[], owner: string, organizati
 }
 
 type Deleted = {
-  greeted: string;
+  recipientName: string;
   organization: string;
   /** Undefined if the operator's command did it. */
   by: string | undefined;
 };
 
-/** To its former administrators, so that they do not learn of it from what stops working. */
-export function organizationDeletedLetter({ greeted, organization, by }: Deleted): Letter {
+/** To its former administrators, so that they do not find out only when something stops working. */
+export function organizationDeletedEmail({ recipientName, organization, by }: Deleted): EmailContent {
   const { BRAND_NAME } = env();
-  return letter(`The organization ${organization} was deleted`, greeted, [
+  return composeEmail(`The organization ${organization} was deleted`, recipientName, [
     `${by ?? `The operator of ${BRAND_NAME}`} has deleted the organization ${organization}, with its repositories, collections and OAuth apps. This cannot be undone.`,
     "You receive this e-mail because you were one of its administrators.",
   ]);

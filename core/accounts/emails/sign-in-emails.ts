@@ -1,25 +1,25 @@
 import { env } from "#core/env.ts";
-import { type Letter, letter, link } from "./letter.ts";
+import { composeEmail, type EmailContent, link } from "./compose-email.ts";
 
 /** Sent after each change of how a user signs in, so that they notice if somebody else made it. */
-export function secondStepChangedLetter({ username, what }: { username: string; what: string }): Letter {
-  return letter(`How you sign in to ${env().BRAND_NAME} has changed`, username, [
-    `${what}`,
+export function secondStepChangedEmail({ username, change }: { username: string; change: string }): EmailContent {
+  return composeEmail(`How you sign in to ${env().BRAND_NAME} has changed`, username, [
+    change,
     `If it was not you, choose a new password now:\n${link("/forgot-password")}\nThen check the sign-in methods of your account:\n${link("/settings/security")}`,
   ]);
 }
 
 /** Sent when the attempts at the second step run out. */
-export function secondStepFailedLetter({ username }: { username: string }): Letter {
-  return letter(`Somebody could not finish signing in to ${env().BRAND_NAME} as you`, username, [
+export function secondStepFailedEmail({ username }: { username: string }): EmailContent {
+  return composeEmail(`Somebody could not finish signing in to ${env().BRAND_NAME} as you`, username, [
     "Somebody entered your correct password, and then a wrong code several times. They were not signed in.",
     `If it was not you, somebody knows your password. Choose a new one now:\n${link("/forgot-password")}`,
   ]);
 }
 
-export function recoveryCodeUsedLetter({ username, left }: { username: string; left: number }): Letter {
+export function recoveryCodeUsedEmail({ username, left }: { username: string; left: number }): EmailContent {
   const rest = left === 0 ? "That was the last one." : `${left} ${left === 1 ? "is" : "are"} left.`;
-  return letter(`A recovery code was used to sign in to ${env().BRAND_NAME}`, username, [
+  return composeEmail(`A recovery code was used to sign in to ${env().BRAND_NAME}`, username, [
     `One of your recovery codes was just used instead of your second step. ${rest}`,
     `Create new ones, or set up your second step again:\n${link("/settings/security")}`,
     `If it was not you, choose a new password now:\n${link("/forgot-password")}`,
@@ -27,8 +27,8 @@ export function recoveryCodeUsedLetter({ username, left }: { username: string; l
 }
 
 /** Sent after an operator has removed the second step. */
-export function secondStepResetLetter({ username }: { username: string }): Letter {
-  return letter(`Your second step for signing in to ${env().BRAND_NAME} was removed`, username, [
+export function secondStepResetEmail({ username }: { username: string }): EmailContent {
+  return composeEmail(`Your second step for signing in to ${env().BRAND_NAME} was removed`, username, [
     "An operator of this service has removed your passkeys, your authenticator app and your recovery codes. You now sign in with your password alone.",
     `Set up a second step again:\n${link("/settings/security")}`,
     "If you did not request this, contact the operator of this service.",
@@ -41,24 +41,24 @@ type About = {
   provider: string;
   displayName: string;
   /** Whether users sign in with it; an organization's issuer only proves membership. */
-  isWayIn: boolean;
+  isSignInMethod: boolean;
 };
 
 /** Sent after every link, so that the owner notices if somebody else added a way to sign in. */
-export function identityLinkedLetter({ username, provider, displayName, isWayIn }: About): Letter {
+export function identityLinkedEmail({ username, provider, displayName, isSignInMethod }: About): EmailContent {
   const { BRAND_NAME } = env();
-  return letter(`${provider} is linked to your ${BRAND_NAME} account`, username, [
-    isWayIn
+  return composeEmail(`${provider} is linked to your ${BRAND_NAME} account`, username, [
+    isSignInMethod
       ? `${displayName} at ${provider} can now sign in to your account.`
       : `${displayName} at ${provider} is now linked to your account.`,
     `If it was not you, unlink it and choose a new password now:\n${link("/settings/linked-accounts")}`,
   ]);
 }
 
-export function identityUnlinkedLetter({ username, provider, displayName, isWayIn }: About): Letter {
+export function identityUnlinkedEmail({ username, provider, displayName, isSignInMethod }: About): EmailContent {
   const { BRAND_NAME } = env();
-  return letter(`${provider} is no longer linked to your ${BRAND_NAME} account`, username, [
-    isWayIn
+  return composeEmail(`${provider} is no longer linked to your ${BRAND_NAME} account`, username, [
+    isSignInMethod
       ? `${displayName} at ${provider} can no longer sign in to your account.`
       : `${displayName} at ${provider} is no longer linked to your account.`,
     `If it was not you, check your linked accounts:\n${link("/settings/linked-accounts")}`,

@@ -1,20 +1,20 @@
 import { env } from "#core/env.ts";
-import { type Letter, letter, link } from "./letter.ts";
+import { composeEmail, type EmailContent, link } from "./compose-email.ts";
 
 /** To a new address: the link that creates the account. */
-export function signUpLetter({ username, token }: { username: string; token: string }): Letter {
+export function signUpEmail({ username, token }: { username: string; token: string }): EmailContent {
   const { BRAND_NAME } = env();
-  return letter(`Confirm your e-mail address for ${BRAND_NAME}`, username, [
+  return composeEmail(`Confirm your e-mail address for ${BRAND_NAME}`, username, [
     `Open this link to create your ${BRAND_NAME} account "${username}". You need the password that you chose. The link works for 24 hours:`,
     link(`/verify-email/${token}`),
-    "If you did not sign up, do nothing: no account is created unless somebody opens the link.",
+    "If you did not sign up, do nothing: without this link no account is created.",
   ]);
 }
 
 /** To the owner of an address with which somebody tries to sign up again; the page does not reveal this (S115). */
-export function accountExistsLetter({ username }: { username: string }): Letter {
+export function accountExistsEmail({ username }: { username: string }): EmailContent {
   const { BRAND_NAME } = env();
-  return letter(`You already have a ${BRAND_NAME} account`, username, [
+  return composeEmail(`You already have a ${BRAND_NAME} account`, username, [
     `Somebody, perhaps you, just tried to sign up for ${BRAND_NAME} with this address. It already belongs to the account "${username}".`,
     `Sign in here:\n${link("/login")}`,
     `If you have forgotten your password, choose a new one here:\n${link("/forgot-password")}`,
@@ -23,9 +23,9 @@ export function accountExistsLetter({ username }: { username: string }): Letter 
 }
 
 /** To the new address: the link that confirms it. */
-export function changeEmailLetter({ username, token }: { username: string; token: string }): Letter {
+export function confirmAddressEmail({ username, token }: { username: string; token: string }): EmailContent {
   const { BRAND_NAME } = env();
-  return letter(`Confirm your new e-mail address for ${BRAND_NAME}`, username, [
+  return composeEmail(`Confirm your new e-mail address for ${BRAND_NAME}`, username, [
     `Open this link to make this the address of the ${BRAND_NAME} account "${username}". The link works for 24 hours:`,
     link(`/verify-email/${token}`),
     "If you did not request this, do nothing: only a user who is signed in to that account can confirm it.",
@@ -33,9 +33,9 @@ export function changeEmailLetter({ username, token }: { username: string; token
 }
 
 /** To an address that has an account and that another account wants; the page does not reveal this (S115). */
-export function addressInUseLetter({ username }: { username: string }): Letter {
+export function addressInUseEmail({ username }: { username: string }): EmailContent {
   const { BRAND_NAME } = env();
-  return letter(`Your address cannot be used for another ${BRAND_NAME} account`, username, [
+  return composeEmail(`Your address cannot be used for another ${BRAND_NAME} account`, username, [
     `Somebody, perhaps you, tried to use this address for another ${BRAND_NAME} account. It still belongs to "${username}".`,
     `To use it for another account, first give "${username}" a different address.`,
   ]);
@@ -44,24 +44,24 @@ export function addressInUseLetter({ username }: { username: string }): Letter {
 type Change = { username: string; newEmail: string };
 
 /** To the current address when a change is requested, while it can still be stopped. */
-export function emailChangeRequestedLetter({ username, newEmail }: Change): Letter {
-  return letter(`Your ${env().BRAND_NAME} e-mail address is about to change`, username, [
-    `Somebody who is signed in to your account has asked to change its e-mail address to ${newEmail}. The address changes when the link sent there is opened.`,
+export function emailChangeRequestedEmail({ username, newEmail }: Change): EmailContent {
+  return composeEmail(`Your ${env().BRAND_NAME} e-mail address is about to change`, username, [
+    `Somebody who is signed in to your account has asked to change its e-mail address to ${newEmail}. The address changes when the link sent there is confirmed.`,
     `If it was not you, choose a new password now, which cancels the change:\n${link("/forgot-password")}`,
   ]);
 }
 
 /** To the former address, after the change. */
-export function emailChangedLetter({ username, newEmail }: Change): Letter {
-  return letter(`Your ${env().BRAND_NAME} e-mail address was changed`, username, [
+export function emailChangedEmail({ username, newEmail }: Change): EmailContent {
+  return composeEmail(`Your ${env().BRAND_NAME} e-mail address was changed`, username, [
     `The address of your account "${username}" is now ${newEmail}. This is the last e-mail that we send to this address.`,
     "If it was not you, contact the operator of this service.",
   ]);
 }
 
 /** With the link for replacing a forgotten password. */
-export function resetPasswordLetter({ username, token }: { username: string; token: string }): Letter {
-  return letter(`Choose a new ${env().BRAND_NAME} password`, username, [
+export function resetPasswordEmail({ username, token }: { username: string; token: string }): EmailContent {
+  return composeEmail(`Choose a new ${env().BRAND_NAME} password`, username, [
     "Open this link to choose a new password. It works once, within one hour:",
     link(`/reset-password/${token}`),
     "If you did not request this, do nothing: your password does not change.",
@@ -69,16 +69,16 @@ export function resetPasswordLetter({ username, token }: { username: string; tok
 }
 
 /** Sent after every change of a password, so that the owner notices a change by somebody else. */
-export function passwordChangedLetter({ username }: { username: string }): Letter {
-  return letter(`Your ${env().BRAND_NAME} password was changed`, username, [
+export function passwordChangedEmail({ username }: { username: string }): EmailContent {
+  return composeEmail(`Your ${env().BRAND_NAME} password was changed`, username, [
     "Your password was just changed, and your other sessions were ended.",
     `If it was not you, choose a new password now:\n${link("/forgot-password")}`,
   ]);
 }
 
 /** Sent after an account without a password got one: it is a new way to sign in. */
-export function passwordSetLetter({ username }: { username: string }): Letter {
-  return letter(`Your ${env().BRAND_NAME} account now has a password`, username, [
+export function passwordSetEmail({ username }: { username: string }): EmailContent {
+  return composeEmail(`Your ${env().BRAND_NAME} account now has a password`, username, [
     "A password was just set for your account, which had none.",
     `If it was not you, choose another password now:\n${link("/forgot-password")}`,
   ]);

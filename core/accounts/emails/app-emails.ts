@@ -1,12 +1,12 @@
 import { counted } from "../../counted.ts";
-import { type Letter, letter, link } from "./letter.ts";
+import { composeEmail, type EmailContent, link } from "./compose-email.ts";
 
 type App = { id: string; name: string; clientId: string };
 type Organization = { name: string; fullName: string };
 
 /** To operators: an organization requests a privilege that only they can grant. */
-export function privilegeRequestLetter({ name, clientId }: App, organization: Organization): Letter {
-  return letter(`${organization.name} requests token exchange`, "there", [
+export function privilegeRequestEmail({ name, clientId }: App, organization: Organization): EmailContent {
+  return composeEmail(`${organization.name} requests token exchange`, "there", [
     `The organization ${organization.fullName} (${organization.name}) requests permission for its app ${name} to get tokens for its members by token exchange. With this privilege, anyone who has the app's secret can act for any member within the organization.`,
     "Review the app and decide:",
     link(`/admin/apps?search=${encodeURIComponent(clientId)}`),
@@ -14,8 +14,8 @@ export function privilegeRequestLetter({ name, clientId }: App, organization: Or
 }
 
 /** To the organization's administrators: their request was granted. */
-export function privilegeGrantedLetter({ id, name }: App, organization: Organization): Letter {
-  return letter(`${name} can now get tokens for members of ${organization.name}`, "there", [
+export function privilegeGrantedEmail({ id, name }: App, organization: Organization): EmailContent {
+  return composeEmail(`${name} can now get tokens for members of ${organization.name}`, "there", [
     `The operator has allowed the app ${name} to get tokens for members of ${organization.fullName} by token exchange. The app's page has a command to try this, the token duration and the scopes:`,
     link(`/organizations/${encodeURIComponent(organization.name)}/settings/applications/${id}`),
     "Store the app's secret where only your server can read it: anyone who has it can act for any member within the organization.",
@@ -25,10 +25,10 @@ export function privilegeGrantedLetter({ id, name }: App, organization: Organiza
 type Burst = { appId: string; name: string; issued: number; refused: number; minutes: number };
 
 /** To an organization's administrators: one of their apps exchanges more tokens than usual. */
-export function exchangeBurstLetter(burst: Burst, organization: { name: string; fullName: string }): Letter {
+export function exchangeBurstEmail(burst: Burst, organization: { name: string; fullName: string }): EmailContent {
   const { appId, name, issued, refused, minutes } = burst;
   const base = `/organizations/${encodeURIComponent(organization.name)}`;
-  return letter(`Unusually many token exchanges by ${name}`, "there", [
+  return composeEmail(`Unusually many token exchanges by ${name}`, "there", [
     `The app ${name} got ${counted(issued, "token")} for members of ${organization.fullName} by token exchange within ${minutes} minutes, and was refused ${counted(refused, "time")}. This is more than usual. If you do not know why, its secret may have leaked:`,
     link(`${base}/settings/applications/${appId}`),
     "There you can rotate the secret, so that the old one no longer works, or unbind the app, which revokes all its tokens at once. The audit log has each exchange with its IP address:",
