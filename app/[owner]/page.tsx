@@ -255,7 +255,7 @@ const COLLECTIONS_SHOWN = 6;
 
 type CollectionsSectionProps = Readonly<{ owner: Owner; actor: Actor; mayCreate: boolean }>;
 
-/** The collections of a user or an organization, in their own order. It draws nothing when the reader can neither see nor create one. */
+/** The collections of a user or an organization, in their own order. Renders nothing if the reader can neither see nor create one. */
 async function CollectionsSection({ owner, actor, mayCreate }: CollectionsSectionProps) {
   const { items, total } = await listCollections(actor, { owners: [owner.handle], pageSize: COLLECTIONS_SHOWN });
   if (total === 0 && !mayCreate) return null;

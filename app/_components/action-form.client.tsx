@@ -7,7 +7,7 @@ import { useFormStatus } from "react-dom";
 import { type ButtonLook, buttonClass } from "./button-class.ts";
 import type { FormAction, FormState, FormValues } from "./form-state.ts";
 import { FormMessage } from "./page-layout.tsx";
-import { typedValues } from "./typed-values.ts";
+import { submittedValues } from "./submitted-values.ts";
 
 const FormStateContext = createContext<FormState>({ values: {}, errors: {} });
 
@@ -33,7 +33,7 @@ export type ActionFormProps = Readonly<{
  */
 export function ActionForm({ action, values = {}, label, className, children }: ActionFormProps) {
   // On the server the form needs the action itself: without JavaScript, the form is sent with the action's ID.
-  const called = useMemo(() => (typeof window === "undefined" ? action : keepTyped(action)), [action]);
+  const called = useMemo(() => (typeof window === "undefined" ? action : keepInput(action)), [action]);
   const first: FormState = { values, errors: {} };
   const [returned, submit] = useActionState(called, first);
   // A request with the fields of two forms gets what the other form's action returned (S138).
@@ -134,14 +134,14 @@ const UNSENT =
  * Wraps an action for a form in the browser. A failed request would replace the form together with what
  * the person typed (app/global-error.tsx); here it becomes a message instead. Without scripts, server/replace-failed-page.ts does the same.
  */
-function keepTyped(action: FormAction): FormAction {
+function keepInput(action: FormAction): FormAction {
   return async (previous, data) => {
     try {
       return await action(previous, data);
     } catch (error) {
       unstable_rethrow(error);
       const text = unstable_isUnrecognizedActionError(error) ? STALE : UNSENT;
-      return { values: typedValues(data), isSubmitted: true, errors: {}, message: { tone: "bad", text } };
+      return { values: submittedValues(data), isSubmitted: true, errors: {}, message: { tone: "bad", text } };
     }
   };
 }

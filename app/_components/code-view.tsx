@@ -19,7 +19,7 @@ export async function CodeView({ text, name }: CodeViewProps) {
   const html = await highlight(code, name);
   return (
     <>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable with the keyboard (WCAG 2.1.1) */}
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable content must be reachable by keyboard (WCAG 2.1.1) */}
       <section aria-label={`Content of ${name}`} tabIndex={0} className="overflow-x-auto rounded-b-card contain-inline-size">
         <div className="code-lines">
           <pre className="line-numbers" {...withHtml(lineNumbers(shown.length))} />

@@ -117,7 +117,7 @@ type DiffLinesProps = Readonly<{ label: string; hunks: readonly DiffHunk[] }>;
 /** Lines with their old and new numbers. Their style is in content.css, because there are thousands of lines. */
 export function DiffLines({ label, hunks }: DiffLinesProps) {
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable with the keyboard (WCAG 2.1.1)
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable content must be reachable by keyboard (WCAG 2.1.1)
     <section aria-label={label} tabIndex={0} className="overflow-x-auto border-line not-first:border-t last:rounded-b-card">
       <table className="diff-lines">
         <tbody>

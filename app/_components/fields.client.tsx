@@ -61,7 +61,7 @@ type TextAreaProps = Readonly<{
 /** Several lines of text; it grows with what is in it. */
 export function TextArea({ name, label, hint, error, isOptional, isMono, className, ...area }: TextAreaProps) {
   const id = useId();
-  useTypedBefore(id);
+  useEarlyInput(id);
   const { values, errors } = useFormState();
   const kept = values[name];
   const message = error ?? errors[name];
@@ -268,7 +268,7 @@ type Typed = Pick<HTMLTextAreaElement, "value" | "selectionStart" | "selectionEn
  * Keeps what the person typed into a text area before the page's scripts arrived. React leaves inputs alone when it
  * hydrates the page, but resets a text area to its first value, possibly in the middle of a sentence.
  */
-function useTypedBefore(id: string): void {
+function useEarlyInput(id: string): void {
   // Read during rendering, because an effect would run after the reset. On a page that the browser rendered, the element does not
   // exist yet.
   const [typed] = useState(() => readTyped(id));

@@ -33,13 +33,13 @@ type ListRowProps = Readonly<{
   /** Numbers, chips and buttons at the end; they move below on narrow screens. */
   trailing?: ReactNode;
   /** What can be done with it: buttons and `ConfirmDestructive` at the end. */
-  acts?: ReactNode;
+  actions?: ReactNode;
   /** More of the row, below its lines. */
   children?: ReactNode;
 }>;
 
 /** Two lines about one thing. */
-export function ListRow({ leading, title, meta, trailing, acts, children }: ListRowProps) {
+export function ListRow({ leading, title, meta, trailing, actions, children }: ListRowProps) {
   return (
     <li className="px-4 py-3.5 sm:px-5">
       <div className="flex flex-wrap items-center gap-x-3 gap-y-2">
@@ -49,7 +49,7 @@ export function ListRow({ leading, title, meta, trailing, acts, children }: List
           {meta && <div className="break-words text-muted text-small">{meta}</div>}
         </div>
         {trailing && <div className="flex flex-wrap items-center gap-2">{trailing}</div>}
-        {acts && <div className="header-acts">{acts}</div>}
+        {actions && <div className="header-actions">{actions}</div>}
       </div>
       {children}
     </li>

@@ -8,7 +8,7 @@ import { type ButtonLook, buttonClass } from "./button-class.ts";
 import { FormMessage } from "./page-layout.tsx";
 
 /** What a server action returns to start something with a passkey. */
-export type AskedPasskey =
+export type PasskeyOptions =
   | { use: PublicKeyCredentialRequestOptionsJSON }
   | { make: PublicKeyCredentialCreationOptionsJSON }
   | { problem: string };
@@ -19,7 +19,7 @@ const ANSWER_FIELD = "passkeyAnswer";
 type PasskeyButtonProps = ButtonLook &
   Readonly<{
     /** Gets the passkey's challenge from the service. */
-    ask: () => Promise<AskedPasskey>;
+    ask: () => Promise<PasskeyOptions>;
     children: ReactNode;
   }>;
 
@@ -73,7 +73,7 @@ export function PasskeyButton({ ask, children, variant, size, isWide }: PasskeyB
 
 class Refusal extends Error {}
 
-async function answerOf(ask: () => Promise<AskedPasskey>) {
+async function answerOf(ask: () => Promise<PasskeyOptions>) {
   // Loaded when a passkey is used: most people sign in without one.
   const { browserSupportsWebAuthn, startAuthentication, startRegistration } = await import("@simplewebauthn/browser");
   if (!browserSupportsWebAuthn()) throw new Refusal("This browser does not support passkeys. Use another method.");

@@ -1,5 +1,5 @@
 import { listOwnRestrictions, type OwnRestriction } from "#core/accounts/organizations/security/list-restricted-members.ts";
-import { elsewherePath } from "../_server/elsewhere.ts";
+import { providerSignInPath } from "../_server/provider-sign-in.ts";
 import { buttonClass } from "./button.tsx";
 import { FormMessage } from "./page-layout.tsx";
 
@@ -13,7 +13,7 @@ type RestrictionNoticeProps = Readonly<{
 }>;
 
 /**
- * What organizations require of a member's sign-in before they give access, with the next step. It draws nothing when everything is
+ * What organizations require of a member's sign-in before they give access, with the next step. Renders nothing if everything is
  * met.
  */
 export async function RestrictionNotice({ userId, orgId, next, className }: RestrictionNoticeProps) {
@@ -57,7 +57,7 @@ function Steps({ organization: { restrictions, provider }, next }: Readonly<{ or
         </a>
       )}
       {restrictions.includes("sso") && provider && (
-        <a className={buttonClass({ size: "small" }, "min-w-0 max-w-full")} href={elsewherePath(provider.slug, { next })}>
+        <a className={buttonClass({ size: "small" }, "min-w-0 max-w-full")} href={providerSignInPath(provider.slug, { next })}>
           <span className="truncate">Sign in with {provider.name}</span>
         </a>
       )}

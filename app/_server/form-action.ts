@@ -12,7 +12,7 @@ import { SubmittedForm } from "./submitted-form.ts";
 /** Who may send a form, and what the form is about. `app/_server/scopes.ts` has the common ones. */
 export type Scope<Own extends readonly unknown[], Context extends FormPage> = Readonly<{
   /** How many of the arguments that a page binds to the action are for the scope: the first ones. */
-  takes: Own["length"];
+  argumentCount: Own["length"];
   /** Sends strangers to the sign-in page. The bound arguments come back from the browser, so they may be anything. */
   enter: (form: SubmittedForm, ...own: Own) => Promise<Context>;
 }>;
@@ -61,11 +61,11 @@ export function formAction<Own extends readonly unknown[], Context extends FormP
     return submitForm(
       args.at(-1) as FormData,
       async (form) => {
-        const context = await scope.enter(form, ...(bound.slice(0, scope.takes) as unknown as Own));
+        const context = await scope.enter(form, ...(bound.slice(0, scope.argumentCount) as unknown as Own));
         page = context.page;
         const input = await readFields(fields, form);
         const all = { ...context, input, from: await requestOrigin() };
-        return work(all, ...(bound.slice(scope.takes) as Rest));
+        return work(all, ...(bound.slice(scope.argumentCount) as Rest));
       },
       () => page,
     );
@@ -137,7 +137,7 @@ function waitingTime({ code, retryAfterSeconds }: ServiceError): string {
 }
 
 /** @throws ServiceError unless the person typed the name of what they are about to destroy */
-export function requireTyped(confirmation: string, name: string): void {
+export function requireConfirmation(confirmation: string, name: string): void {
   if (confirmation === name) return;
   throw new ServiceError("invalid_request", `Type ${name} to confirm.`, { field: "confirmation" });
 }

@@ -1,5 +1,5 @@
 import { isServiceError } from "#core/errors.ts";
-import type { AskedPasskey } from "../_components/passkey-button.client.tsx";
+import type { PasskeyOptions } from "../_components/passkey-button.client.tsx";
 import type { SubmittedForm } from "./submitted-form.ts";
 
 /** Longer than any answer that core accepts. */
@@ -17,7 +17,7 @@ export function passkeyAnswer(form: SubmittedForm): unknown {
 }
 
 /** Runs the request of a `PasskeyButton`. An expected failure becomes a sentence for the person. */
-export async function askPasskey(ask: () => Promise<Exclude<AskedPasskey, { problem: string }>>): Promise<AskedPasskey> {
+export async function passkeyOptions(ask: () => Promise<Exclude<PasskeyOptions, { problem: string }>>): Promise<PasskeyOptions> {
   try {
     return await ask();
   } catch (error) {

@@ -48,7 +48,7 @@ const readRepoPage = cache(async (segment: string, owner: string, asked: string)
   // People paste clone URLs into the browser; no name ends like this.
   const name = asked.replace(/\.git$/i, "");
   const repo = await findOrNotFound(actor, { type, owner, name });
-  if (repo.owner.handle !== owner || repo.name !== asked) redirect(repoPath(type, repo.fullName) + restOfAddress());
+  if (repo.owner.handle !== owner || repo.name !== asked) redirect(repoPath(type, repo.fullName) + restOfUrl());
   const resource = repoResource(repo);
   const [hasWrite, mayManage, mayReadContent] = await Promise.all([
     may(actor, "repo.write", resource),
@@ -71,7 +71,7 @@ async function findOrNotFound(actor: Actor, name: RepoName): Promise<Repo> {
 }
 
 /** The part of the requested address after the repository; empty on a host without server.ts. */
-function restOfAddress(): string {
+function restOfUrl(): string {
   const { address = "" } = requestContext.getStore() ?? {};
   const { pathname, searchParams, search } = new URL(address, "http://page.invalid");
   const [, rest = ""] = /^\/(?:(?:datasets|spaces)\/)?[^/]+\/[^/]+(\/.*)?$/.exec(pathname) ?? [];

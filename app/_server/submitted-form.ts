@@ -1,6 +1,6 @@
 import { ServiceError } from "#core/errors.ts";
 import type { FormValues } from "../_components/form-state.ts";
-import { typedValues } from "../_components/typed-values.ts";
+import { submittedValues } from "../_components/submitted-values.ts";
 
 /** A submitted form. A missing field reads as empty; core decides what is required. */
 export class SubmittedForm {
@@ -56,7 +56,7 @@ export class SubmittedForm {
 
   /** What may be shown again: neither secrets nor files. */
   echo(): FormValues {
-    return typedValues(this.#data);
+    return submittedValues(this.#data);
   }
 
   /** PostgreSQL cannot store a NUL character, and no honest form contains one (S51). @throws ServiceError `invalid_request` */

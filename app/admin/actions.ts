@@ -22,7 +22,7 @@ import { rotateKeys } from "#core/oauth/signing-keys.ts";
 import { retryMail, sendTestLetter } from "#core/operations/mail.ts";
 import { confirmBackups, dismissSetUpSteps } from "#core/operations/set-up-steps.ts";
 import { setStorageQuota } from "#core/storage/manage-quotas.ts";
-import { formAction, requireTyped, type Scope, text } from "../_server/form-action.ts";
+import { formAction, requireConfirmation, type Scope, text } from "../_server/form-action.ts";
 import { nextPath } from "../_server/next-path.ts";
 import { operatorAt, operatorOn } from "../_server/scopes.ts";
 import type { SubmittedForm } from "../_server/submitted-form.ts";
@@ -207,7 +207,7 @@ export const setQuotaAction = formAction(
 
 /** The account whose page the form is on. */
 const userScope: Scope<[userId: string], Readonly<{ operator: Person; userId: string; page: string }>> = {
-  takes: 1,
+  argumentCount: 1,
   enter: async (form, given) => {
     const { operator, subject: userId, page } = await operatorOn(userPath).enter(form, given);
     if (!isId(userId)) throw notFound("User");
@@ -245,7 +245,7 @@ export const deleteAction = formAction(
   { confirmation: text },
   async ({ operator, userId, input: { confirmation }, from }) => {
     const user = await findUser(userId);
-    if (user) requireTyped(confirmation, user.username);
+    if (user) requireConfirmation(confirmation, user.username);
     await deleteAccount(operator, userId, from);
     redirect(`${USERS_PATH}?notice=deleted`);
   },

@@ -10,10 +10,10 @@ import { CardFooter, CardFrame, CardHeader } from "../_components/card-frame.tsx
 import { Field, PasswordField } from "../_components/fields.client.tsx";
 import { FormMessage } from "../_components/page-layout.tsx";
 import { PasskeyButton } from "../_components/passkey-button.client.tsx";
-import { SignInElsewhere } from "../_components/sign-in-elsewhere.tsx";
-import { providerProblem } from "../_server/elsewhere.ts";
+import { ProviderSignInLinks } from "../_components/provider-sign-in-links.tsx";
 import { nextPath } from "../_server/next-path.ts";
 import { noticeOf, type PageQuery, textOf } from "../_server/page-query.ts";
+import { providerProblem } from "../_server/provider-sign-in.ts";
 import { currentSession } from "../_server/session.ts";
 import { askForPasskeyToSignInAction, signInAction, signInWithPasskeyAction } from "../_server/sign-in-actions.ts";
 import { ReauthenticateForm } from "./reauthenticate-form.tsx";
@@ -62,7 +62,7 @@ export default async function SignInPage({ searchParams }: Readonly<{ searchPara
         {notice && <FormMessage tone={notice.tone}>{notice.text}</FormMessage>}
         <SignInForm next={next} login={textOf(query.login_hint).slice(0, LOGIN_MAX_CHARACTERS)} />
         {arePasskeysAvailable() && <PasskeySignIn next={next} />}
-        <SignInElsewhere next={next} />
+        <ProviderSignInLinks next={next} />
       </div>
       {((await readSignUpPolicy()).isOpen || (await invitationAt(next))) && (
         <CardFooter>

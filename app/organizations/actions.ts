@@ -19,7 +19,7 @@ import { deleteOrganization } from "#core/hub/owners/delete-owner.ts";
 import { type AppDecision, setAppPolicy } from "#core/oauth/app-policy/app-policy.ts";
 import { askForApp } from "#core/oauth/app-policy/ask-for-app.ts";
 import { decideApp } from "#core/oauth/app-policy/decide-app.ts";
-import { type FormOutcome, formAction, image, requireTyped, text } from "../_server/form-action.ts";
+import { type FormOutcome, formAction, image, requireConfirmation, text } from "../_server/form-action.ts";
 import { nextPath } from "../_server/next-path.ts";
 import { organizationPath } from "../_server/organization-page.ts";
 import { organizationAt, personAt } from "../_server/scopes.ts";
@@ -164,7 +164,7 @@ export const deleteOrganizationAction = formAction(
   ownershipScope,
   { confirmation: text },
   async ({ organization, person, input, from }) => {
-    requireTyped(input.confirmation, organization.name);
+    requireConfirmation(input.confirmation, organization.name);
     await deleteOrganization(person, organization.id, from);
     redirect("/organizations?notice=deleted");
   },

@@ -6,7 +6,7 @@ import { ImageField } from "../image-field.client.tsx";
 import { AppLogo } from "./app-logo.tsx";
 import { RedirectUrisField } from "./redirect-uris-field.client.tsx";
 
-type BehaviourChoicesProps = Readonly<{
+type TokenFieldsProps = Readonly<{
   isPkceRequired: boolean;
   isRefreshAllowed: boolean;
   isDeviceFlowAllowed: boolean;
@@ -15,7 +15,7 @@ type BehaviourChoicesProps = Readonly<{
 }>;
 
 /** How an app gets its tokens. */
-export function BehaviourChoices(behaviour: BehaviourChoicesProps) {
+export function TokenFields(behaviour: TokenFieldsProps) {
   return (
     <div className="divide-y divide-line">
       <ChoiceRow

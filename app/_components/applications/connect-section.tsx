@@ -11,7 +11,7 @@ import {
   browserSnippet,
   curlSnippet,
   deviceSnippet,
-  isStronger,
+  isNodeOnly,
   nextAuthSnippet,
   nodeSnippet,
   pythonSnippet,
@@ -50,7 +50,7 @@ export function ConnectSection({ details: { app, secrets, keys } }: ConnectSecti
   const onDevice = [{ label: "Device code", code: deviceSnippet(sample) }];
   // An app without a redirect URI can use only the device flow.
   const all = [...(app.redirectUris.length > 0 ? withRedirect : []), ...(app.isDeviceFlowAllowed ? onDevice : [])];
-  const snippets = isStronger(sample) ? all.filter((snippet) => snippet === node) : all;
+  const snippets = isNodeOnly(sample) ? all.filter((snippet) => snippet === node) : all;
   return (
     <SectionCard
       title="Connect your app"

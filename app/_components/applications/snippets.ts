@@ -16,7 +16,7 @@ export type SnippetApp = Readonly<{
 }>;
 
 /** Whether the app needs what only the Node example shows: most libraries cannot do it yet. */
-export function isStronger({ key, isParRequired, isDpopRequired }: SnippetApp): boolean {
+export function isNodeOnly({ key, isParRequired, isDpopRequired }: SnippetApp): boolean {
   return key !== undefined || Boolean(isParRequired) || Boolean(isDpopRequired);
 }
 

@@ -198,11 +198,11 @@ function auditKinds({ isForOrganizations }: { isForOrganizations: boolean }): Au
   const types = Object.entries(auditEventTypes).filter(([, described]) => !isForOrganizations || "isInOrgLog" in described);
   const scopes = [...new Set(types.map(([type]) => type.slice(0, type.indexOf("."))))];
   return scopes
-    .map((value) => ({ value, label: labels[value] ?? spoken(value) }))
+    .map((value) => ({ value, label: labels[value] ?? labelOf(value) }))
     .sort((one, other) => one.label.localeCompare(other.label, "en"));
 }
 
-function spoken(scope: string): string {
+function labelOf(scope: string): string {
   const words = scope.replaceAll("_", " ");
   return `${words[0]?.toUpperCase()}${words.slice(1)}`;
 }

@@ -51,7 +51,7 @@ export function OrganizationChoice({ request }: Readonly<{ request: ConsentReque
           <Rows organizations={rest} clientId={clientId} />
         </details>
       )}
-      <AllOrganizations isTicked={isAllOrgs} isAnyClosed={organizations.some(({ refusal }) => refusal !== null)} />
+      <AllOrganizations isTicked={isAllOrgs} isAnyBlocked={organizations.some(({ refusal }) => refusal !== null)} />
     </fieldset>
   );
 }
@@ -70,7 +70,7 @@ function Rows({ organizations, clientId }: Readonly<{ organizations: readonly Re
  * The widest answer (S32). While it is ticked, each other row shows a check mark in place of a checkbox that cannot be
  * reached: by CSS alone, since no script runs here (S24).
  */
-function AllOrganizations({ isTicked, isAnyClosed }: Readonly<{ isTicked: boolean; isAnyClosed: boolean }>) {
+function AllOrganizations({ isTicked, isAnyBlocked }: Readonly<{ isTicked: boolean; isAnyBlocked: boolean }>) {
   return (
     <label className="mt-4 flex items-center gap-3 rounded-control border border-line px-3 py-2 has-checked:border-warn has-checked:bg-warn-soft">
       <span className="grid size-7 shrink-0 place-items-center text-muted">
@@ -83,7 +83,7 @@ function AllOrganizations({ isTicked, isAnyClosed }: Readonly<{ isTicked: boolea
         </span>
         <span id="all-organizations-hint" className="block text-muted text-small">
           Includes organizations you join later
-          {isAnyClosed && " and, once they allow it, those that block this app"}.
+          {isAnyBlocked && " and, once they allow it, those that block this app"}.
         </span>
       </span>
       <input
@@ -111,7 +111,7 @@ type OrganizationRowProps = Readonly<{ organization: RequestedOrganization; clie
 
 function OrganizationRow({ organization, clientId }: OrganizationRowProps) {
   const { id, name, fullName, avatarId, refusal, isTicked } = organization;
-  if (refusal !== null) return <ClosedRow organization={organization} clientId={clientId} />;
+  if (refusal !== null) return <BlockedRow organization={organization} clientId={clientId} />;
   return (
     <li>
       <label className="flex items-center gap-3 rounded-control border border-line px-3 py-2 has-checked:border-ink">
@@ -145,7 +145,7 @@ function OrganizationRow({ organization, clientId }: OrganizationRowProps) {
  * An organization whose policy blocks this app, with the reason and a link to ask for the app, and nothing to tick
  * (docs/ui.md#the-permissions-modal).
  */
-function ClosedRow({ organization, clientId }: OrganizationRowProps) {
+function BlockedRow({ organization, clientId }: OrganizationRowProps) {
   const { name, fullName, avatarId, refusal, isRequested } = organization;
   if (refusal === null) return null;
   return (

@@ -11,7 +11,7 @@ import { BrandMark } from "../brand-mark.tsx";
 import { CardFrame } from "../card-frame.tsx";
 import type { FormAction } from "../form-state.ts";
 import { FormMessage } from "../page-layout.tsx";
-import { spokenDuration } from "../relative-time.tsx";
+import { formatDuration } from "../relative-time.tsx";
 import { AppIdentity } from "./app-identity.tsx";
 import { OrganizationChoice, ScopeChoice } from "./choices.tsx";
 import { ConsentForm } from "./consent-form.client.tsx";
@@ -135,7 +135,7 @@ function Decision({ request: { redirectTarget, isOnDevice } }: Readonly<{ reques
 function Duration({ request: { accessTokenSeconds, isOffline } }: Readonly<{ request: ConsentRequest }>) {
   return (
     <p className="border-line border-t px-6 py-4 text-muted text-small">
-      Access lasts {spokenDuration(accessTokenSeconds)} at a time
+      Access lasts {formatDuration(accessTokenSeconds)} at a time
       {isOffline && (
         <>
           , and the app <strong className="text-ink">stays signed in until you revoke it</strong>

@@ -155,7 +155,7 @@ export function RunLog({ logPath, pieces: first, isCut, isOver, emptyText }: Run
           .
         </p>
       )}
-      {/* biome-ignore-start lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable with the keyboard (WCAG 2.1.1) */}
+      {/* biome-ignore-start lint/a11y/noNoninteractiveTabindex: scrollable content must be reachable by keyboard (WCAG 2.1.1) */}
       <section
         ref={frame}
         aria-label="Output"

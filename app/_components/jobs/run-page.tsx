@@ -6,9 +6,9 @@ import { findRun } from "#core/jobs/runs/find-run.ts";
 import type { Run } from "#core/jobs/runs/run.ts";
 import { isOver } from "#core/jobs/stages.ts";
 import { cancelRunAction, runAgainAction } from "../../_server/jobs/actions.ts";
-import { findJobPlace } from "../../_server/jobs/find-job-place.ts";
+import { findJobsPage } from "../../_server/jobs/find-jobs-page.ts";
 import { orNotFound } from "../../_server/or-not-found.ts";
-import type { OwnerPageProps } from "../../_server/owner-place.ts";
+import type { OwnerPageProps } from "../../_server/owner-page.ts";
 import { noticeOf } from "../../_server/page-query.ts";
 import { jobListPath, jobPath, type OwnerName, schedulesPath, webhookListPath, webhookPath } from "../../_server/paths.ts";
 import { ActionButton } from "../action-form.client.tsx";
@@ -19,7 +19,7 @@ import { MadeWith } from "../made-with.tsx";
 import { FormMessage, PageHeader, SectionCard } from "../page-layout.tsx";
 import { RefreshWhile } from "../refresh-while.client.tsx";
 import { RelativeTime } from "../relative-time.tsx";
-import { commandOf, placeOf, RunnerNotice, runDuration, StageChip } from "./run-facts.tsx";
+import { commandOf, imageOrSpaceOf, RunnerNotice, runDuration, StageChip } from "./run-facts.tsx";
 import { RunLog } from "./run-log.client.tsx";
 
 export const metadata: Metadata = { title: "Job" };
@@ -34,7 +34,7 @@ const BYTES = 128 * 1024;
 /** One run: its state, its output, and everything that it was started with. */
 export async function RunPage({ params, searchParams }: OwnerPageProps<{ runId: string }>) {
   const [{ org = null, runId }, query] = await Promise.all([params, searchParams]);
-  const { person, owner, home } = await findJobPlace(org);
+  const { person, owner, home } = await findJobsPage(org);
   const run = await orNotFound(findRun(person, owner, runId));
   const { id, stage, message, cancelRequestedAt } = run;
   const path = jobPath(home, id);
@@ -142,7 +142,7 @@ function Facts({ home, run }: Readonly<{ home: OwnerName; run: Run }>) {
       {startedAt && <Fact name={finishedAt ? "Took" : "Running for"}>{runDuration(run)}</Fact>}
       {exitCode !== null && <Fact name="Exit code">{exitCode}</Fact>}
       <Fact name="Runs in">
-        <code className="break-all">{placeOf(spec)}</code>
+        <code className="break-all">{imageOrSpaceOf(spec)}</code>
       </Fact>
       <Fact name="Size">
         {spec.flavor}

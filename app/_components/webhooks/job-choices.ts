@@ -33,10 +33,10 @@ export async function jobChoices(person: Person, owner: WebhookOwner, wanted = "
   for (const { id, spec, createdAt } of runs) {
     const key = JSON.stringify(spec);
     if (bySpec.has(key)) continue;
-    const what = [...spec.command, ...spec.arguments].join(" ");
-    const place = spec.spaceId ?? spec.dockerImage ?? "";
-    const label = `${what.slice(0, LABEL_MAX_CHARACTERS)}${what.length > LABEL_MAX_CHARACTERS ? "…" : ""}`;
-    bySpec.set(key, { id, label: `${label} (${place}, ${relativeTime(createdAt, now)})` });
+    const commandText = [...spec.command, ...spec.arguments].join(" ");
+    const where = spec.spaceId ?? spec.dockerImage ?? "";
+    const label = `${commandText.slice(0, LABEL_MAX_CHARACTERS)}${commandText.length > LABEL_MAX_CHARACTERS ? "…" : ""}`;
+    bySpec.set(key, { id, label: `${label} (${where}, ${relativeTime(createdAt, now)})` });
   }
   return [...bySpec.values()];
 }

@@ -4,13 +4,13 @@ import { may } from "#core/access/may.ts";
 import { type AppDetails, getApp } from "#core/oauth/apps/get-app.ts";
 import type { Scope } from "../form-action.ts";
 import { orNotFound } from "../or-not-found.ts";
-import { findOwnerPlace, type OwnerPlace } from "../owner-place.ts";
+import { findOwnerPage, type OwnerPage } from "../owner-page.ts";
 import { appPath, type OwnerName } from "../paths.ts";
 import { requirePerson } from "../session.ts";
 
 /** Whose apps a page is about, and who looks at them. An organization's apps are for its administrators. */
-export function findAppPlace(home: OwnerName, page = "applications"): Promise<OwnerPlace> {
-  return findOwnerPlace(home, page, (person, id) => may(person, "oauth_app.create", { ownerUserId: null, ownerOrgId: id }));
+export function findAppsPage(home: OwnerName, page = "applications"): Promise<OwnerPage> {
+  return findOwnerPage(home, page, (person, id) => may(person, "oauth_app.create", { ownerUserId: null, ownerOrgId: id }));
 }
 
 /** The app of an address and who looks at it, read once a request. The page does not exist for an unknown or another's app (S136). */
@@ -35,7 +35,7 @@ type OnApp = Readonly<{
 
 /** A form about one app. The action is bound to the app's ID. */
 export const appScope: Scope<[appId: string], OnApp> = {
-  takes: 1,
+  argumentCount: 1,
   enter: async (_form, appId) => {
     const person = await requirePerson("/settings/applications");
     const details = await getApp(person, appId);

@@ -76,7 +76,7 @@ export function jobFormValues(spec: JobSpec): FormValues {
 }
 
 /** core's errors name the API's properties; this replaces them by the form's fields. */
-export async function inFormWords<T>(work: Promise<T>): Promise<T> {
+export async function withFormFieldNames<T>(work: Promise<T>): Promise<T> {
   try {
     return await work;
   } catch (error) {

@@ -19,7 +19,7 @@ const fields = Object.fromEntries(
 const newPage = (preset: string): string => `/new${isPresetName(preset) ? `?from=${preset}` : ""}`;
 
 const newOnRepo: Scope<[repo: RepoName, preset: string], OnRepo & Readonly<{ preset: string }>> = {
-  takes: 2,
+  argumentCount: 2,
   enter: async (form, repo, preset) => ({
     ...(await repoAt(`/settings/publishers${newPage(preset)}`).enter(form, repo)),
     preset,
@@ -41,7 +41,7 @@ export const removeRepoPublisherAction = formAction(
 );
 
 const newOfPerson: Scope<[preset: string], ByPerson & Readonly<{ preset: string }>> = {
-  takes: 1,
+  argumentCount: 1,
   enter: async (form, preset) => ({ ...(await personAt(`${ownPublishersPath}${newPage(preset)}`).enter(form)), preset }),
 };
 

@@ -15,14 +15,14 @@ import { sendTest } from "#core/webhooks/replay/send-test.ts";
 import { cancelReplay, startReplay } from "#core/webhooks/replay/start-replay.ts";
 import { targetName } from "../../_components/webhooks/webhook-list.tsx";
 import { formAction, type Scope, text, verbatim } from "../form-action.ts";
-import type { OwnerPlace } from "../owner-place.ts";
+import type { OwnerPage } from "../owner-page.ts";
 import { givenText, type OwnerName, webhookListPath, webhookPath } from "../paths.ts";
 import { personAt } from "../scopes.ts";
 import { SubmittedForm } from "../submitted-form.ts";
-import { findWebhookPlace } from "./find-webhook-page.ts";
+import { findWebhooksPage } from "./find-webhook-page.ts";
 
 /** The action is bound to the owner of the page, and to a webhook; core decides whose the webhook is and whether the person may. */
-const scope: Scope<[home: OwnerName], OwnerPlace> = { takes: 1, enter: (_form, home) => findWebhookPlace(home) };
+const scope: Scope<[home: OwnerName], OwnerPage> = { argumentCount: 1, enter: (_form, home) => findWebhooksPage(home) };
 
 const webhookFields = { webhook: submittedWebhook, signing: text, secret: verbatim };
 

@@ -1,7 +1,7 @@
 import { findOrganizationByName } from "#core/accounts/organizations/find-organization.ts";
 import { isServiceError, notFound, ServiceError } from "#core/errors.ts";
 import { EVENT_STREAM_HEADERS, streamActivity } from "#core/webhooks/activity/stream-activity.ts";
-import type { OwnerPageProps } from "../owner-place.ts";
+import type { OwnerPageProps } from "../owner-page.ts";
 import type { OwnerName } from "../paths.ts";
 import { currentSession, personLookup } from "../session.ts";
 

@@ -27,7 +27,7 @@ export default async function AdminMailPage({ searchParams }: Readonly<{ searchP
       notice={noticeOf({ retried: "All waiting messages are being retried. Check again in a moment." }, query.notice)}
     >
       <SectionCard title="Outgoing server" description="Set by SMTP_URL and MAIL_FROM when the service starts.">
-        <Way state={state} />
+        <OutgoingServer state={state} />
       </SectionCard>
       <SectionCard title="Send a test" description="Sends a message to your own address through the same server.">
         <div className="grid grid-cols-1 gap-4">
@@ -56,7 +56,7 @@ export default async function AdminMailPage({ searchParams }: Readonly<{ searchP
         ) : (
           <List label="Unsent messages">
             {state.troubled.map((letter) => (
-              <Troubled key={letter.id} letter={letter} />
+              <UnsentRow key={letter.id} letter={letter} />
             ))}
           </List>
         )}
@@ -65,7 +65,7 @@ export default async function AdminMailPage({ searchParams }: Readonly<{ searchP
   );
 }
 
-function Way({ state: { way, from, waiting } }: Readonly<{ state: MailState }>) {
+function OutgoingServer({ state: { way, from, waiting } }: Readonly<{ state: MailState }>) {
   const facts: [string, string][] = [
     ...(way
       ? ([
@@ -111,7 +111,7 @@ function TestState({ test, testId }: Readonly<{ test: LetterState; testId: strin
   );
 }
 
-function Troubled({ letter }: Readonly<{ letter: TroubledLetter }>) {
+function UnsentRow({ letter }: Readonly<{ letter: TroubledLetter }>) {
   const { recipient, subject, createdAt, attempts, lastError, dueAt } = letter;
   return (
     <ListRow

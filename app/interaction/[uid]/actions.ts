@@ -18,14 +18,14 @@ const fields = { uid: text, decision: text, ticked: tickedConsent };
 /** Authorize or Cancel. core compares everything in the form with the question (S25, S31, S33). */
 export const decide = formAction(anybody, fields, async ({ input, from }) => {
   try {
-    redirect(await answer(input, from));
+    redirect(await decideConsent(input, from));
   } catch (error) {
     if (isServiceError(error) && error.code === "gone") await refuseReplay(input.uid);
     throw error;
   }
 });
 
-async function answer({ uid, decision, ticked }: Input<typeof fields>, from: RequestOrigin): Promise<string> {
+async function decideConsent({ uid, decision, ticked }: Input<typeof fields>, from: RequestOrigin): Promise<string> {
   const at = await interactionCookies(uid);
   const session = await currentSession();
   if (decision === "deny") return denyConsent(at, session, from);

@@ -24,7 +24,7 @@ export default async function InteractionPage({ params }: Props) {
   const page = await readConsentPage(uid);
   if (page.step === "gone") {
     setPageStatus(410);
-    return <RunOut />;
+    return <Expired />;
   }
   if (page.step === "go") {
     // The page explains a refused answer: a redirect would make the browser submit the form again.
@@ -67,7 +67,7 @@ function AnotherAccount({ uid }: Readonly<{ uid: string }>) {
 }
 
 /** The question was answered, has expired, belongs to another browser, or never existed. All of these look the same. */
-function RunOut() {
+function Expired() {
   return (
     <Gone
       title={

@@ -8,7 +8,7 @@ import { CardFooter, CardFrame, CardHeader } from "../../_components/card-frame.
 import { FormDetails } from "../../_components/details-form.client.tsx";
 import { Field } from "../../_components/fields.client.tsx";
 import { PasskeyButton } from "../../_components/passkey-button.client.tsx";
-import { secondStepToken } from "../../_server/enter.ts";
+import { secondStepToken } from "../../_server/continue-sign-in.ts";
 import { nextPath } from "../../_server/next-path.ts";
 import type { PageQuery } from "../../_server/page-query.ts";
 import {

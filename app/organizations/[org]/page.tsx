@@ -120,7 +120,7 @@ type AttentionProps = Readonly<{
 async function AttentionSection({ page: { organization, person }, waiting, admins }: AttentionProps) {
   const { id, name } = organization;
   const [webhooks, repos] = await Promise.all([listWebhooks(person, { kind: "organization", id }), listAwaitedRepos(person, id)]);
-  const items = [...failing(name, webhooks), ...asked(repos), ...attentionTo(name, waiting, admins)];
+  const items = [...failing(name, webhooks), ...accessRequests(repos), ...attentionTo(name, waiting, admins)];
   return (
     <SectionCard title="Needs attention" isFlush={items.length > 0}>
       {items.length === 0 ? (
@@ -181,7 +181,7 @@ function failing(org: string, webhooks: readonly Webhook[]): Attention[] {
 }
 
 /** Requests to read gated repositories. */
-function asked(repos: Awaited<ReturnType<typeof listAwaitedRepos>>): Attention[] {
+function accessRequests(repos: Awaited<ReturnType<typeof listAwaitedRepos>>): Attention[] {
   return repos.map(({ repo, waiting }) => ({
     title: `${counted(waiting, "request", "requests")} for access to ${repo.name}`,
     meta: "Users can read its files once you accept their requests.",

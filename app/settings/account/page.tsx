@@ -19,7 +19,7 @@ import { changeEmailAction, deleteAccountAction, endOtherSessionsAction, endSess
 
 export const metadata: Metadata = { title: "E-mail and sessions" };
 
-/** What the page says after a redirect, by the `notice` in its address. */
+/** The messages after a redirect, by the `notice` parameter of the URL. */
 const notices = {
   "email-changed": "E-mail address changed.",
   "session-ended": "Session ended.",

@@ -16,7 +16,7 @@ type ChangeAccessProps = Readonly<{
   memberships: readonly Membership[];
 }>;
 
-/** Reduces what an app may do. It draws nothing if the app has only what a sign-in needs. */
+/** Reduces what an app may do. Renders nothing if the app has only what a sign-in needs. */
 export function ChangeAccess({ app, page, memberships }: ChangeAccessProps) {
   const scopes = app.scopes.filter((scope) => !requiredScopes.includes(scope));
   const organizations = app.isAllOrgs ? memberships : app.organizations;

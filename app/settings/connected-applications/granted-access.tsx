@@ -52,8 +52,8 @@ const SHOWN_AT_FIRST = 5;
 /** The granted scopes, in the words of the consent page. Dangerous scopes are never folded. */
 export function GrantedScopes({ scopes }: Readonly<{ scopes: readonly Scope[] }>) {
   if (scopes.length === 0) return "nothing";
-  const grave = (scope: Scope) => Number(describeScope(scope).isDangerous ?? false);
-  const sorted = [...scopes].sort((a, b) => grave(b) - grave(a));
+  const danger = (scope: Scope) => Number(describeScope(scope).isDangerous ?? false);
+  const sorted = [...scopes].sort((a, b) => danger(b) - danger(a));
   const [firsts, rest] = [sorted.slice(0, SHOWN_AT_FIRST), sorted.slice(SHOWN_AT_FIRST)];
   return (
     <>

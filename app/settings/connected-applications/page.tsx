@@ -137,7 +137,7 @@ function ConnectedAppRow({ app, page, delegated, memberships }: ConnectedAppRowP
           <Homepage url={app.homepageUrl} documentHost={app.documentHost} />
         </>
       }
-      acts={
+      actions={
         <>
           <ChangeAccess
             // Closes it after a change.

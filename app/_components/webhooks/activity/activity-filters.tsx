@@ -11,7 +11,7 @@ import { FormDetails } from "../../details-form.client.tsx";
 import { CancelButton } from "../../disclosure.client.tsx";
 import { Select, SelectBox } from "../../fields.client.tsx";
 import { LocalTime } from "../../local-time.client.tsx";
-import { type ActivityQuery, activityHref, isNarrowed, statusFilters } from "./activity-query.ts";
+import { type ActivityQuery, activityHref, isFiltered, statusFilters } from "./activity-query.ts";
 import { SearchInput, SendOnChange } from "./search-input.client.tsx";
 import { SinceField } from "./since-field.client.tsx";
 
@@ -70,9 +70,9 @@ export function ActivityFilters({ path, query, children }: ActivityFiltersProps)
         </button>
       </SendOnChange>
       <div className="mt-2 flex flex-wrap items-center gap-x-2 gap-y-1.5 text-small empty:hidden">
-        {repo && <Narrowed href={activityHref(path, query, { repo: "", before: "" })}>{repo}</Narrowed>}
+        {repo && <ActiveFilter href={activityHref(path, query, { repo: "", before: "" })}>{repo}</ActiveFilter>}
         {(since || until) && (
-          <Narrowed href={activityHref(path, query, { since: "", until: "", before: "" })}>
+          <ActiveFilter href={activityHref(path, query, { since: "", until: "", before: "" })}>
             <span>
               {since && (
                 <>
@@ -85,9 +85,9 @@ export function ActivityFilters({ path, query, children }: ActivityFiltersProps)
                 </>
               )}
             </span>
-          </Narrowed>
+          </ActiveFilter>
         )}
-        {isNarrowed(query) && (
+        {isFiltered(query) && (
           <Link
             prefetch={false}
             scroll={false}
@@ -103,7 +103,7 @@ export function ActivityFilters({ path, query, children }: ActivityFiltersProps)
   );
 }
 
-function Narrowed({ href, children }: Readonly<{ href: string; children: ReactNode }>) {
+function ActiveFilter({ href, children }: Readonly<{ href: string; children: ReactNode }>) {
   return (
     <Link
       prefetch={false}

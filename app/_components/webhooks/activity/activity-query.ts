@@ -67,7 +67,7 @@ export function deliveryFilter({ status, event, repo, text, since, until, before
 }
 
 /** Whether the list is filtered: then an empty list does not mean that nothing was sent. */
-export function isNarrowed({ status, event, repo, text, since, until }: ActivityQuery): boolean {
+export function isFiltered({ status, event, repo, text, since, until }: ActivityQuery): boolean {
   return [status, event, repo, text, since, until].some((value) => value !== "");
 }
 

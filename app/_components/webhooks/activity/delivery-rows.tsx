@@ -6,8 +6,8 @@ import { classNames } from "../../class-names.ts";
 import { LocalTime } from "../../local-time.client.tsx";
 import { RelativeTime } from "../../relative-time.tsx";
 import { type ActivityQuery, activityHref } from "./activity-query.ts";
+import { formatMilliseconds } from "./format-milliseconds.ts";
 import { NextTry } from "./next-try.client.tsx";
-import { spokenMilliseconds } from "./spoken-milliseconds.ts";
 
 type DeliveryRowsProps = Readonly<{
   deliveries: readonly Delivery[];
@@ -83,7 +83,7 @@ function SecondLine({ delivery, now }: Readonly<{ delivery: Delivery; now: Date 
     );
   }
   if (state === "waiting" && !nextAttemptAt) return "on hold";
-  if (lastDurationMs !== null) return spokenMilliseconds(lastDurationMs);
+  if (lastDurationMs !== null) return formatMilliseconds(lastDurationMs);
   return state === "waiting" ? "sending" : "not sent";
 }
 

@@ -30,7 +30,7 @@ import { decideAppAction, setAppPolicyAction } from "../../../actions.ts";
 
 type Props = Readonly<{ params: OrganizationParams; searchParams: PageQuery }>;
 
-/** What the page says after a redirect, by the `notice` in its address. */
+/** The messages after a redirect, by the `notice` parameter of the URL. */
 const notices: Record<string, string> = {
   policy: "Policy changed. It applies to every app from its next request.",
   approved: "App approved. Members who requested it are notified by e-mail.",

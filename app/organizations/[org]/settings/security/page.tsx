@@ -26,7 +26,7 @@ import { IssuerSection, RuleSection } from "./sections.tsx";
 
 type Props = Readonly<{ params: OrganizationParams; searchParams: PageQuery }>;
 
-/** What the page says after a redirect, by the `notice` in its address. */
+/** The messages after a redirect, by the `notice` parameter of the URL. */
 const notices = {
   on: "Rule enabled.",
   off: "Rule disabled.",

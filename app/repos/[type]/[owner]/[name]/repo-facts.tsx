@@ -25,7 +25,7 @@ import { askForAccessAction, withdrawAccessRequestAction } from "./settings/acti
 /** How to clone it, and facts about it. */
 export async function RepoFacts({ page }: Readonly<{ page: RepoPage }>) {
   const { repo, mayManage } = page;
-  const maker = await findCreator(repo);
+  const creator = await findCreator(repo);
   const license = licenseOf(repo.card ?? {});
   const isHere = repo.platformId === null;
   return (
@@ -39,11 +39,11 @@ export async function RepoFacts({ page }: Readonly<{ page: RepoPage }>) {
         </Fact>
         <Fact name="Created">
           <RelativeTime at={repo.createdAt} />
-          {maker && (
+          {creator && (
             <>
               {" by "}
-              <Link prefetch={false} href={`/${maker}`} className="link">
-                {maker}
+              <Link prefetch={false} href={`/${creator}`} className="link">
+                {creator}
               </Link>
             </>
           )}
@@ -186,7 +186,7 @@ export function AccessCard({ repo, username, email, request }: AccessCardProps) 
     >
       <div className="grid max-w-reading gap-5">
         {repo.gatePrompt && (
-          <Markdown text={repo.gatePrompt} place={{ base: repoHref(repo), revision: repo.defaultBranch, idPrefix: "gate-" }} />
+          <Markdown text={repo.gatePrompt} context={{ base: repoHref(repo), revision: repo.defaultBranch, idPrefix: "gate-" }} />
         )}
         {!username && (
           <div>

@@ -10,27 +10,27 @@ import { withHtml } from "../../../../../_components/safe-html.ts";
  * preview, with or without scripts.
  */
 export function ContentField() {
-  const place = useRef<HTMLDivElement>(null);
+  const container = useRef<HTMLDivElement>(null);
   const { preview } = useFormState();
   useEffect(() => {
-    const area = place.current?.querySelector("textarea");
+    const area = container.current?.querySelector("textarea");
     let close: (() => void) | undefined;
-    let isGone = false;
+    let isUnmounted = false;
     // If it cannot be loaded, the text field stays.
     import("./open-editor.client.ts").then(
       ({ openEditor }) => {
-        if (area && !isGone) close = openEditor(area);
+        if (area && !isUnmounted) close = openEditor(area);
       },
       () => {},
     );
     return () => {
-      isGone = true;
+      isUnmounted = true;
       close?.();
     };
   }, []);
   return (
     <div className="grid gap-3">
-      <div ref={place}>
+      <div ref={container}>
         <TextArea
           name="content"
           label="Content"

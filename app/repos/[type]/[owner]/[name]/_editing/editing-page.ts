@@ -16,7 +16,7 @@ import {
   repoFileHref,
   repoPage,
 } from "../../../../../_server/repo-page.ts";
-import type { EditingPlace } from "./actions.ts";
+import type { EditingTarget } from "./actions.ts";
 
 export type EditingParams = Promise<{ rev: string; path?: string[] }>;
 export type EditingKind = "new" | "edit" | "upload" | "delete";
@@ -50,7 +50,7 @@ export async function editingPage(params: RepoParams & EditingParams, kind: Edit
 }
 
 /** The place that a page binds to its forms' actions. */
-export function placeOf({ repo, branch, path }: EditingPage): EditingPlace {
+export function editingTarget({ repo, branch, path }: EditingPage): EditingTarget {
   const { type, owner, name, fullName } = repo;
   return { type, owner: owner.handle, name, fullName, branch, path };
 }
@@ -77,8 +77,8 @@ export async function readText(repo: Repo, commit: string, path: string): Promis
   const text = decode(bytes);
   if (text === undefined) return { isEditable: false, reason: "This file is not text. Upload a new version of it instead." };
   // A text field has one kind of line end; a file that mixes them gets the usual one.
-  const isCarried = /\r\n/.test(text) && !/(^|[^\r])\n/.test(text);
-  return { isEditable: true, text, lineEnd: isCarried ? "\r\n" : "\n" };
+  const isCrlf = /\r\n/.test(text) && !/(^|[^\r])\n/.test(text);
+  return { isEditable: true, text, lineEnd: isCrlf ? "\r\n" : "\n" };
 }
 
 function decode(bytes: Buffer): string | undefined {

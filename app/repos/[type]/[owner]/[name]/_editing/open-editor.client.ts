@@ -13,10 +13,10 @@ import "./editor.css";
 export function openEditor(area: HTMLTextAreaElement): () => void {
   const { form } = area;
   const language = new Compartment();
-  const had = { focus: document.activeElement === area, anchor: area.selectionStart, head: area.selectionEnd };
+  const before = { focus: document.activeElement === area, anchor: area.selectionStart, head: area.selectionEnd };
   const view = new EditorView({
     doc: area.value,
-    selection: { anchor: had.anchor, head: had.head },
+    selection: { anchor: before.anchor, head: before.head },
     extensions: [
       basicSetup,
       language.of([]),
@@ -29,22 +29,22 @@ export function openEditor(area: HTMLTextAreaElement): () => void {
   });
   area.before(view.dom);
   area.hidden = true;
-  if (had.focus) view.focus();
+  if (before.focus) view.focus();
 
   const fillIn = ({ formData }: FormDataEvent) => formData.set(area.name, view.state.doc.toString());
   const path = form?.querySelector<HTMLInputElement>("input[name=path]");
-  const follow = async () => {
+  const updateLanguage = async () => {
     const name = path?.value.split("/").at(-1) ?? "";
     const support = await LanguageDescription.matchFilename(languages, name)?.load();
     const wrapping = support?.language.name === "markdown" ? [EditorView.lineWrapping] : [];
     view.dispatch({ effects: language.reconfigure(support ? [support, wrapping] : []) });
   };
   form?.addEventListener("formdata", fillIn);
-  path?.addEventListener("change", follow);
-  void follow();
+  path?.addEventListener("change", updateLanguage);
+  void updateLanguage();
   return () => {
     form?.removeEventListener("formdata", fillIn);
-    path?.removeEventListener("change", follow);
+    path?.removeEventListener("change", updateLanguage);
     area.value = view.state.doc.toString();
     area.hidden = false;
     view.destroy();

@@ -56,7 +56,7 @@ async function LogCard({ repo }: Readonly<{ repo: Repo }>) {
           The standard output and standard error of the app appear here.
         </EmptyState>
       ) : (
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable with the keyboard (WCAG 2.1.1)
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable content must be reachable by keyboard (WCAG 2.1.1)
         <section aria-label="Output" tabIndex={0} className={BOX}>
           <pre className="min-w-0 whitespace-pre-wrap break-words p-4 text-fine leading-5">{text}</pre>
         </section>

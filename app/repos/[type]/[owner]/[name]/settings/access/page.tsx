@@ -128,18 +128,18 @@ function AccessRow({ repoName, request, isOpen }: AccessRowProps) {
       {rejectionReason && <p className="mt-2 text-muted text-small">Reason given: {rejectionReason}</p>}
       {isOpen && (
         <div className="mt-3 flex flex-wrap items-start gap-2">
-          {status !== "accepted" && <Answer {...{ repoName, request, name }} to="accepted" label="Accept" />}
+          {status !== "accepted" && <DecideButton {...{ repoName, request, name }} to="accepted" label="Accept" />}
           {status !== "rejected" && <Reject {...{ repoName, request, name }} />}
-          {status === "rejected" && <Answer {...{ repoName, request, name }} to="pending" label="Reopen request" />}
+          {status === "rejected" && <DecideButton {...{ repoName, request, name }} to="pending" label="Reopen request" />}
         </div>
       )}
     </ListRow>
   );
 }
 
-type Answering = Readonly<{ repoName: RepoName; request: AccessRequest; name: string }>;
+type DecisionProps = Readonly<{ repoName: RepoName; request: AccessRequest; name: string }>;
 
-function Answer({ repoName, request, name, to, label }: Answering & Readonly<{ to: string; label: string }>) {
+function DecideButton({ repoName, request, name, to, label }: DecisionProps & Readonly<{ to: string; label: string }>) {
   return (
     <ActionForm action={decideAction.bind(null, repoName, request.user.id)} className="grid gap-2">
       <input type="hidden" name="list" value={request.status} />
@@ -152,7 +152,7 @@ function Answer({ repoName, request, name, to, label }: Answering & Readonly<{ t
 }
 
 /** A rejection with an optional reason. */
-function Reject({ repoName, request, name }: Answering) {
+function Reject({ repoName, request, name }: DecisionProps) {
   return (
     <Disclosure
       className="min-w-0"

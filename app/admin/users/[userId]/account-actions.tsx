@@ -15,10 +15,10 @@ import {
 } from "../../actions.ts";
 import { userPath } from "../../paths.ts";
 
-type AccountActsProps = Readonly<{ user: UserProfile; operator: Person; sessionCount: number; hasSecondStep: boolean }>;
+type AccountActionsProps = Readonly<{ user: UserProfile; operator: Person; sessionCount: number; hasSecondStep: boolean }>;
 
 /** What an operator can do with an account. Each action asks first and is recorded in the audit log. */
-export function AccountActs({ user, operator, sessionCount, hasSecondStep }: AccountActsProps) {
+export function AccountActions({ user, operator, sessionCount, hasSecondStep }: AccountActionsProps) {
   if (!isRecentlyAuthenticated(operator)) {
     return (
       <SectionCard title="Change this account">

@@ -10,7 +10,7 @@ import { setSessionCookie } from "./session.ts";
  * separate cookie. Only server actions and route handlers may call it, because it sets cookies.
  * @param next from `nextPath`
  */
-export async function enter(outcome: SignInOutcome, next: string): Promise<never> {
+export async function continueSignIn(outcome: SignInOutcome, next: string): Promise<never> {
   if (outcome.step === "second-step") {
     const { name, options } = secondStepCookie();
     (await cookies()).set(name, outcome.token, options);

@@ -7,7 +7,7 @@ import { CopyField, SecretOnce } from "../copyable.tsx";
 import { Card } from "../page-layout.tsx";
 
 /** The fields of the form, until the app is made and its secret takes their place. */
-export function MadeApp({ children }: Readonly<{ children: ReactNode }>) {
+export function CreatedApp({ children }: Readonly<{ children: ReactNode }>) {
   const { secret, values } = useFormState();
   if (!secret) return children;
   return (

@@ -7,7 +7,7 @@ import { SecretOnce } from "../../../_components/copyable.tsx";
 import { Card } from "../../../_components/page-layout.tsx";
 
 /** The fields of the form, until the token is made and takes their place. */
-export function MadeToken({ children }: Readonly<{ children: ReactNode }>) {
+export function CreatedToken({ children }: Readonly<{ children: ReactNode }>) {
   const { secret } = useFormState();
   if (!secret) return children;
   return (

@@ -17,7 +17,7 @@ export type OwnerPageProps<Params extends object = object> = Readonly<{
 }>;
 
 /** Whose page it is, and who looks at it. */
-export type OwnerPlace = Readonly<{
+export type OwnerPage = Readonly<{
   person: Person;
   owner: Readonly<{ kind: "user" | "organization"; id: string; handle: string }>;
   /** The organization's name as it spells it, or null for the person's own. */
@@ -33,11 +33,11 @@ export type OwnerPlace = Readonly<{
  * @param home from the address or from a form, so it may be anything
  * @param page below the settings: `webhooks`
  */
-export async function findOwnerPlace(
+export async function findOwnerPage(
   home: OwnerName,
   page: string,
   mayEnter: (person: Person, organizationId: string) => Promise<boolean>,
-): Promise<OwnerPlace> {
+): Promise<OwnerPage> {
   if (home === null) {
     const at = settingsPath(null, page);
     const session = await requireSession(at);

@@ -7,7 +7,7 @@ import type { FormOutcome } from "./form-action.ts";
  * Shows the change in place. With scripts the browser stays on the page, so that unsent text elsewhere on it stays. Without
  * scripts the browser is redirected to `href`, so that a reload does not submit the form again.
  */
-export async function showHere(href: string): Promise<FormOutcome> {
+export async function refreshOrRedirect(href: string): Promise<FormOutcome> {
   revalidatePath("/", "layout");
   if ((await headers()).has("next-action")) return {};
   redirect(href);

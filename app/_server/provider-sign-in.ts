@@ -4,11 +4,11 @@ import type { CallbackFailure } from "#core/accounts/identity-providers/receive-
 import { flowCookie, pendingIdentityCookie } from "#core/accounts/identity-providers/sign-in-flow.ts";
 
 /** This browser's secret for sign-ins at identity providers. */
-export async function elsewhereSecret(): Promise<string | undefined> {
+export async function providerSignInSecret(): Promise<string | undefined> {
   return (await cookies()).get(flowCookie().name)?.value;
 }
 
-export async function setElsewhereSecret(secret: string): Promise<void> {
+export async function setProviderSignInSecret(secret: string): Promise<void> {
   const { name, options } = flowCookie();
   (await cookies()).set(name, secret, options);
 }
@@ -29,13 +29,13 @@ export async function clearPendingIdentity(): Promise<void> {
 }
 
 /** The address that starts a sign-in at a provider. It is a link, so it works without JavaScript. */
-export function elsewherePath(slug: string, query: { next: string; intent?: "link" | "reauthenticate" }): string {
+export function providerSignInPath(slug: string, query: { next: string; intent?: "link" | "reauthenticate" }): string {
   return `/login/with/${slug}?${new URLSearchParams(query)}`;
 }
 
-export type ElsewhereProblem = CallbackFailure | "unknown" | "too-many";
+export type ProviderSignInProblem = CallbackFailure | "unknown" | "too-many";
 
-const sentences: Record<ElsewhereProblem, (provider: string) => string> = {
+const sentences: Record<ProviderSignInProblem, (provider: string) => string> = {
   expired: () => "This sign-in was not started in this browser, or it took too long. Start again.",
   cancelled: (provider) => `You were not signed in: the sign-in at ${provider} was cancelled or denied.`,
   failed: (provider) => `${provider} could not sign you in. Try again, or use another method.`,
@@ -53,11 +53,11 @@ const sentences: Record<ElsewhereProblem, (provider: string) => string> = {
 /** The sentence for a problem that an address names; undefined for any other text. */
 function problemSentence(problem: string, provider: string | undefined): string | undefined {
   if (!Object.hasOwn(sentences, problem)) return undefined;
-  return sentences[problem as ElsewhereProblem](provider ?? "the provider");
+  return sentences[problem as ProviderSignInProblem](provider ?? "the provider");
 }
 
 /** The page that shows a problem: the sign-in page or, for a signed-in person, their linked accounts. */
-export function problemPath(problem: ElsewhereProblem, at: { slug: string; next: string; isSignIn: boolean }): string {
+export function problemPath(problem: ProviderSignInProblem, at: { slug: string; next: string; isSignIn: boolean }): string {
   const query = { problem, with: at.slug };
   return at.isSignIn
     ? `/login?${new URLSearchParams({ switch: "1", ...query, next: at.next })}`
