@@ -8,10 +8,10 @@ type CodeViewProps = Readonly<{
   name: string;
 }>;
 
-/** More lines are not drawn: the file itself is a click away. */
+/** The number of lines shown: the whole file is one click away. */
 const LINES_MAX = 3_000;
 
-/** A text file with its lines numbered; the address of line 12 ends in `#L12`. */
+/** A text file with its lines numbered; the URL of line 12 ends in `#L12`. */
 export async function CodeView({ text, name }: CodeViewProps) {
   const lines = (text.endsWith("\n") ? text.slice(0, -1) : text).split(/\r\n|\n|\r/);
   const shown = lines.slice(0, LINES_MAX);

@@ -7,7 +7,7 @@ type CopyFieldProps = Readonly<{
   value: string;
 }>;
 
-/** A value to copy (an ID, an address), with its label above and a copy button at its end. */
+/** A value to copy (an ID, a URL), with its label above and a copy button at its end. */
 export function CopyField({ label, value }: CopyFieldProps) {
   return (
     <div className="grid gap-1">

@@ -12,10 +12,7 @@ type RestrictionNoticeProps = Readonly<{
   className?: string;
 }>;
 
-/**
- * What organizations require of a member's sign-in before they give access, with the next step. Renders nothing if everything is
- * met.
- */
+/** The sign-in requirements of organizations that a member does not meet, with the next step. Renders nothing if all are met. */
 export async function RestrictionNotice({ userId, orgId, next, className }: RestrictionNoticeProps) {
   const restricted = await listOwnRestrictions(userId, orgId);
   if (restricted.length === 0) return null;

@@ -5,7 +5,7 @@ const SECRET_NAME = /password|secret|api-?key/i;
 /** React's own fields, which identify the action. */
 const INTERNAL_NAME = /^\$ACTION/;
 
-/** What may be shown of a form that was sent: no secrets, no files. */
+/** The submitted values that may be shown again: no secrets, no files. */
 export function submittedValues(data: FormData): FormValues {
   const values: Record<string, string | string[]> = {};
   for (const name of new Set(data.keys())) {

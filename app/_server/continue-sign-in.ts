@@ -27,7 +27,7 @@ export async function secondStepToken(): Promise<string | undefined> {
   return (await cookies()).get(secondStepCookie().name)?.value;
 }
 
-/** Who has signed in with this browser before. It outlives the sign-out and says nothing about who is signed in now. */
+/** The token that records who has signed in with this browser before. It outlives the sign-out and does not say who is signed in now. */
 export async function knownDeviceToken(): Promise<string | undefined> {
   return (await cookies()).get(knownDeviceCookie().name)?.value;
 }

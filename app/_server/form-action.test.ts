@@ -65,7 +65,7 @@ test("S51 an action called with arguments that no page binds is refused, and doe
     await expect(called).rejects.toMatchObject({ code: "invalid_request" });
 });
 
-test("success says so; the fields show what the work returned", async () => {
+test("success is reported, and the fields show the returned values", async () => {
   const work = async () => ({ message: "Saved.", values: { email: "ADA@example.com" } });
   expect(await submitForm(filled(), work, nowhere)).toEqual({
     values: { email: "ADA@example.com" },

@@ -28,7 +28,7 @@ export async function clearPendingIdentity(): Promise<void> {
   (await cookies()).set(name, "", { ...options, maxAge: 0 });
 }
 
-/** The address that starts a sign-in at a provider. It is a link, so it works without JavaScript. */
+/** The URL that starts a sign-in at a provider. It is a link, so it works without JavaScript. */
 export function providerSignInPath(slug: string, query: { next: string; intent?: "link" | "reauthenticate" }): string {
   return `/login/with/${slug}?${new URLSearchParams(query)}`;
 }
@@ -50,7 +50,7 @@ const sentences: Record<ProviderSignInProblem, (provider: string) => string> = {
   "too-many": () => "Too many sign-ins were started from here. Wait a few minutes.",
 };
 
-/** The sentence for a problem that an address names; undefined for any other text. */
+/** The sentence for a problem that the URL names; undefined for any other text. */
 function problemSentence(problem: string, provider: string | undefined): string | undefined {
   if (!Object.hasOwn(sentences, problem)) return undefined;
   return sentences[problem as ProviderSignInProblem](provider ?? "the provider");
@@ -64,7 +64,7 @@ export function problemPath(problem: ProviderSignInProblem, at: { slug: string; 
     : `/settings/linked-accounts?${new URLSearchParams(query)}`;
 }
 
-/** Why a sign-in at a provider failed, according to the address; undefined if it names no problem. */
+/** Why a sign-in at a provider failed, according to the URL; undefined if it names no problem. */
 export async function providerProblem(problem: string, slug: string): Promise<string | undefined> {
   if (!problem) return undefined;
   const provider = await findIdentityProvider(slug);

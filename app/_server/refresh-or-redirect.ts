@@ -4,8 +4,8 @@ import { redirect } from "next/navigation";
 import type { FormOutcome } from "./form-action.ts";
 
 /**
- * Shows the change in place. With scripts the browser stays on the page, so that unsent text elsewhere on it stays. Without
- * scripts the browser is redirected to `href`, so that a reload does not submit the form again.
+ * Shows the change in place. With scripts the browser stays on the page, so that unsent input elsewhere on it is kept. Without scripts the
+ * browser is redirected to `href`, so that a reload does not submit the form again.
  */
 export async function refreshOrRedirect(href: string): Promise<FormOutcome> {
   revalidatePath("/", "layout");

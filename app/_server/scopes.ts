@@ -12,7 +12,7 @@ import { repoNameHref, submittedRepoName } from "./repo-page.ts";
 import { requireOperator, requirePerson, requireSession, type SiteSession } from "./session.ts";
 import type { SubmittedForm } from "./submitted-form.ts";
 
-/** A form that needs no account: sign-in, sign-up, and what mails link to. */
+/** A form that needs no account: sign-in, sign-up, and the pages that emails link to. */
 export const anybody: Scope<[], FormPage> = { argumentCount: 0, enter: async () => ({}) };
 
 export type ByPerson = Readonly<{ session: SiteSession; person: Person; page: string }>;
@@ -66,7 +66,7 @@ export function organizationAt(page: OrganizationPageName): Scope<[name: string]
 
 export type OnRepo = Readonly<{ person: Person; repo: RepoName; page: string }>;
 
-/** A form of a repository's pages, at `below` the repository's address. The action is bound to the repository's name. */
+/** A form of a repository's pages, at the path `below` under the repository's URL. The action is bound to the repository's name. */
 export function repoAt(below = ""): Scope<[repo: RepoName], OnRepo> {
   return {
     argumentCount: 1,

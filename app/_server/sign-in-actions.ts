@@ -66,7 +66,7 @@ export const signInWithPasskeyAction = formAction(
   },
 );
 
-/** After the proof the person continues to `next`. If the session has ended, the sign-in page comes first. */
+/** After reauthentication, the person continues to `next`. If the session has ended, the sign-in page comes first. */
 const reauthentication = personAt((form) => nextPath(form.text("next")));
 
 /** Asks for the password again, before a sensitive change (S113). */

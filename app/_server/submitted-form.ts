@@ -54,7 +54,7 @@ export class SubmittedForm {
     return Promise.all(chosen.map(async (file) => ({ name: file.name, content: new Uint8Array(await file.arrayBuffer()) })));
   }
 
-  /** What may be shown again: neither secrets nor files. */
+  /** The values that may be shown again: neither secrets nor files. */
   echo(): FormValues {
     return submittedValues(this.#data);
   }

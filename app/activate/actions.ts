@@ -18,7 +18,7 @@ import { anybody, personAt } from "../_server/scopes.ts";
 import { currentSession, type SiteSession } from "../_server/session.ts";
 import { activatePath, CONFIRM_PATH, enterCode, forgetCode, PERMISSIONS_PATH } from "./device-code.ts";
 
-/** The code was typed. */
+/** Submits the code that the person typed. */
 export const findDevice = formAction(
   personAt((form) => activatePath(form.text("user_code"))),
   { user_code: text },
@@ -48,7 +48,7 @@ export const confirmDevice = formAction(
     }),
 );
 
-/** Authorize or Cancel in the permissions modal. core compares everything in the form with the question (S25, S33). */
+/** Authorize or Cancel in the permissions modal. core compares everything in the form with the request (S25, S33). */
 export const decide = formAction(
   personAt(CONFIRM_PATH),
   { user_code: text, decision: text, ticked: tickedConsent },
@@ -73,7 +73,7 @@ export async function switchAccount(data: FormData): Promise<void> {
   await releaseCode({ values: {}, errors: {} }, data);
 }
 
-/** The second press of a double click leads where the first was going. */
+/** Redirects to the path that `work` returns. The second press of a double click goes to the same page as the first. */
 async function redirectAfter(session: SiteSession, userCode: string, work: () => Promise<string>): Promise<never> {
   redirect(
     await work().catch((error: unknown) => {
@@ -88,7 +88,7 @@ async function deny(session: SiteSession, userCode: string, from: RequestOrigin)
   return answeredPath(session, userCode);
 }
 
-/** The page for the answer that counts. */
+/** The page for the recorded answer. */
 async function answeredPath(session: SiteSession, userCode: string): Promise<string> {
   const answer = await findDeviceAnswer(session, userCode);
   await forgetCode();

@@ -39,7 +39,7 @@ import {
   userPath,
 } from "./paths.ts";
 
-/** The list that the form came from, and nothing else, whatever was sent. */
+/** The list that the form came from; any other path is replaced with the first page of the list. */
 function listOf(form: SubmittedForm): string {
   const path = nextPath(form.text("returnTo"), APPS_PATH);
   return path === APPS_PATH || path.startsWith(`${APPS_PATH}?`) ? path : APPS_PATH;
@@ -78,7 +78,7 @@ export const setPolicyAction = formAction(operatorAt(HOSTS_PATH), { policy: text
   redirect(hostsPath({}, "policy"));
 });
 
-/** Before a host is blocked, a page says what that ends. */
+/** Before a host is blocked, a page shows the consequences. */
 export const addRuleAction = formAction(
   operatorAt(HOSTS_PATH),
   { host: text, rule: text, note: text },

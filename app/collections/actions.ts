@@ -71,7 +71,7 @@ async function add(person: Person, { slug, type, repo, note }: Input<typeof item
     return await addItem(person, slug, { repo: { type, ...repo }, note });
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error;
-    // The message stands beside the field that the person can correct.
+    // The message is shown beside the field that the person can correct.
     if (error.wireCode === "RepoNotFound") {
       throw new ServiceError("not_found", `There is no ${type} with this name that you can see.`, { field: "repo" });
     }

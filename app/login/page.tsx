@@ -25,16 +25,16 @@ const LOGIN_MAX_CHARACTERS = 320;
 
 type Notice = { tone: "good" | "neutral"; text: string };
 
-/** The message above the form, by the `notice` in the address. */
+/** The message above the form, by the `notice` parameter of the URL. */
 const notices: Record<string, Notice> = {
   "password-changed": { tone: "good", text: "Password changed. Sign in with the new one." },
   "ran-out": { tone: "neutral", text: "This sign-in has expired or was already completed. Sign in again." },
 };
 
 /**
- * @param searchParams `next`: a path of ours to continue to. `reauthenticate`: ask the signed-in person to prove who they are (S113).
- * `switch`: sign in as somebody else. `login_hint`: fills the first field. `notice`: a key of `notices`. `problem`: why a sign-in
- * at a provider, `with` its slug, failed.
+ * @param searchParams `next`: a path of ours to continue to. `reauthenticate`: ask the signed-in person to authenticate again (S113).
+ * `switch`: sign in as somebody else. `login_hint`: fills the first field. `notice`: a key of `notices`. `problem`: why a sign-in at a
+ * provider, `with` its slug, failed.
  */
 export default async function SignInPage({ searchParams }: Readonly<{ searchParams: PageQuery }>) {
   const query = await searchParams;

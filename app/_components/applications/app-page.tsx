@@ -157,10 +157,7 @@ async function Permissions({ details, person, page, banner }: PartProps & Readon
   );
 }
 
-/**
- * An organization's app has its page among the organization's pages. So has an app that is bound to the organization, for its
- * administrators. For any other app the page is a 404.
- */
+/** An organization's pages include those of its apps and of the apps that are bound to it. Any other app is not found (404). */
 function requireCanonicalUrl(org: OwnerName, details: AppDetails): void {
   if (org === null) {
     const home = appHome(details);

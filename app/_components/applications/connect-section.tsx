@@ -20,7 +20,7 @@ import {
 
 type ConnectSectionProps = Readonly<{ details: AppDetails }>;
 
-/** Everything to put into the app's own code: the addresses, and programs that run as they are. */
+/** Everything that the app's code needs: the endpoints, and examples that run unchanged. */
 export function ConnectSection({ details: { app, secrets, keys } }: ConnectSectionProps) {
   const endpoints = appEndpoints();
   const { BRAND_NAME } = env();
@@ -32,7 +32,7 @@ export function ConnectSection({ details: { app, secrets, keys } }: ConnectSecti
     hasSecret,
     scope: app.scopes.join(" "),
     redirectUri: sampleRedirectUri(app.redirectUris),
-    // An example is not a reason to fetch a key set.
+    // Does not fetch a key set only for an example.
     key: hasKeys(app) ? exampleKey(keys, isFapi) : undefined,
     isParRequired: app.isParRequired,
     isDpopRequired: app.isDpopRequired,

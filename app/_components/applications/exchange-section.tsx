@@ -24,7 +24,7 @@ type ExchangeSectionProps = Readonly<{
   details: AppDetails;
   isRecent: boolean;
   page: string;
-  /** The email address of the person who looks at the page, for the example. */
+  /** The email address of the signed-in person, for the example. */
   email: string;
   /** The organizations to which the app can be bound, if it is bound to none. */
   bindable: readonly BindableOrganization[];
@@ -122,7 +122,7 @@ function Checklist({ details, organization, page }: ExchangeSectionProps & Reado
   const hasPrivilege = app.privileges.includes(TOKEN_EXCHANGE);
   const { BRAND_NAME } = env();
   return (
-    <ul className="grid gap-3" aria-label="What token exchange needs">
+    <ul className="grid gap-3" aria-label="Requirements for token exchange">
       <Requirement isMet label={`Bound to ${organization.fullName}`} />
       <Requirement isMet={organization.hasPlan} label="The organization has the Enterprise or Plus plan">
         The operator of {BRAND_NAME} sets the plan. Under any other plan, exchanges are refused.
@@ -212,7 +212,7 @@ type BindFormProps = Readonly<{
   isRecent: boolean;
 }>;
 
-/** Binds the app to an organization: its owner, or one that the person administers. */
+/** The form that binds the app to an organization: its owner, or one that the person administers. */
 function BindForm({ app, bindable, isRecent }: BindFormProps) {
   const [only, ...more] = bindable;
   if (!isRecent) {

@@ -9,11 +9,11 @@ import type { FormAction } from "../form-state.ts";
 type KeysFormProps = Readonly<{
   action: FormAction;
   isSet: boolean;
-  /** The app has a secret, which ends with this. */
+  /** Whether the app has a secret, which the keys replace. */
   hasSecret: boolean;
 }>;
 
-/** Takes an app's public keys, either pasted or by their URL. The form starts closed, and works without JavaScript. */
+/** The form for an app's public keys, pasted or by URL. It starts closed, and works without JavaScript. */
 export function KeysForm({ action, isSet, hasSecret }: KeysFormProps) {
   return (
     <ActionForm action={action} label="Keys" className="grid max-w-reading gap-4">

@@ -12,7 +12,7 @@ import { CreatedApp } from "./created-app.client.tsx";
 
 export const metadata: Metadata = { title: "New app" };
 
-/** Makes an app for a person or an organization. */
+/** Creates an app for a person or an organization. */
 export async function NewAppPage({ params }: OwnerPageProps) {
   const { home } = await findAppsPage((await params).org ?? null, "applications/new");
   const listPath = appListPath(home);

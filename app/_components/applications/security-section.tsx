@@ -39,7 +39,7 @@ const profiles = [
   {
     value: "standard",
     label: "Standard",
-    hint: "What you require below, and what OAuth 2.0 and OpenID Connect require of every app.",
+    hint: "The requirements that you select below, and those of OAuth 2.0 and OpenID Connect for every app.",
   },
   {
     value: "fapi2",

@@ -36,7 +36,7 @@ export function AboutSection({ app }: Readonly<{ app: AppDetails["app"] }>) {
   );
 }
 
-/** A redirect URI decides who receives people's codes, so changing one needs a recent password (S113). */
+/** A redirect URI decides who receives people's codes, so changing one needs recent authentication (S113). */
 export function RedirectsSection({ app, isRecent }: Readonly<{ app: AppDetails["app"]; isRecent: boolean }>) {
   const values = {
     redirectUris: app.redirectUris.join("\n"),

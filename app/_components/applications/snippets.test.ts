@@ -57,7 +57,7 @@ async function sample(redirectUri: string, isConfidential: boolean): Promise<Sni
   return { issuer: world.origin, clientId, hasSecret: isConfidential, scope: "openid profile email", redirectUri, secret };
 }
 
-/** What the person's browser does between leaving the site and coming back to it. */
+/** Follows the person's browser from the site to the sign-in and back. */
 async function visit(url: string): Promise<URL> {
   const landed = await world.follow(browser, url, session);
   if (landed instanceof URL) return landed;
@@ -196,7 +196,7 @@ describe("curl", () => {
 });
 
 describe("Device", () => {
-  // Each waits for its polling interval before it asks, so both run at once.
+  // Each program waits for its polling interval, so both run at once.
   test.concurrent.each(kinds)("signs in to a %s app", { timeout: 60_000 }, async (kind, isConfidential) => {
     const app = await sample("https://app.example.com/callback", isConfidential);
     const child = run(process.execPath, [write(`device-${kind}.mjs`, deviceSnippet(app))], app.secret);
@@ -208,7 +208,7 @@ describe("Device", () => {
   });
 });
 
-test("an address on the developer's machine is preferred, with a port to listen on", () => {
+test("a redirect URI on the developer's machine is preferred, with a port to listen on", () => {
   expect(sampleRedirectUri(["https://a.example/cb", "http://127.0.0.1/cb?x=1"])).toBe("http://127.0.0.1:8080/cb?x=1");
   expect(sampleRedirectUri(["http://[::1]/cb"])).toBe("http://[::1]:8080/cb");
   expect(sampleRedirectUri(["http://localhost:5173"])).toBe("http://localhost:5173");

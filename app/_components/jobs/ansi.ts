@@ -1,8 +1,8 @@
 /** How a piece of text is drawn, by the names of the page's own colors. */
 type Styled = { text: string; style: string };
 
-/* biome-ignore-start lint/suspicious/noControlCharactersInRegex: what is looked for here is control characters */
-/** SGR (ECMA-48 8.3.117), which says how to draw what follows. */
+/* biome-ignore-start lint/suspicious/noControlCharactersInRegex: the patterns match control characters */
+/** SGR (ECMA-48 8.3.117), which sets the style of the text that follows. */
 const SGR = /\u001b\[([0-9;:]*)m/g;
 /** All other sequences and control characters: cursor movement, window titles, links. They have no meaning in a page. */
 const OTHER =
@@ -22,8 +22,8 @@ type Pen = { color: string; isBold: boolean; isDim: boolean; isUnderlined: boole
 const plain: Pen = { color: "", isBold: false, isDim: false, isUnderlined: false };
 
 /**
- * A line of output as pieces of one style each. The text is never markup, whatever a program writes. What a terminal would
- * overwrite after a carriage return is left out.
+ * A line of output as pieces of one style each. The text is never treated as markup. Text that a terminal would overwrite after a carriage
+ * return is left out.
  */
 export function styledLine(line: string): Styled[] {
   // The pattern tries each run of carriage returns once, however long it is (S137).

@@ -19,7 +19,7 @@ import { commandOf, imageOrSpaceOf, initiatedBy, RunnerNotice, runDuration, Stag
 
 export const metadata: Metadata = { title: "Jobs" };
 
-/** The filters by their value in the address; `open` means waiting or running. */
+/** The filters by their value in the URL; `open` means waiting or running. */
 const stageFilters: Readonly<Record<string, { label: string; stages?: JobStage[] }>> = {
   "": { label: "All jobs" },
   open: { label: "Waiting or running", stages: ["SCHEDULING", "RUNNING"] },

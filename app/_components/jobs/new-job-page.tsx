@@ -17,7 +17,7 @@ import { RunnerNotice } from "./run-facts.tsx";
 
 export const metadata: Metadata = { title: "Run a job" };
 
-/** Runs a job for a person or an organization. The run that the query names as `from` fills in the form. */
+/** Runs a job for a person or an organization. The form is prefilled from the run that the query names as `from`. */
 export async function NewJobPage({ params, searchParams }: OwnerPageProps) {
   const [{ org = null }, query] = await Promise.all([params, searchParams]);
   const context = await findJobsPage(org);

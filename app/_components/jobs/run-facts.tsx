@@ -70,7 +70,7 @@ export function StageChip({ stage, isCancelling }: StageChipProps) {
   return <Chip tone={tones[stage]}>{isCancelling ? "Cancelling" : stageWords[stage]}</Chip>;
 }
 
-/** A notice when this installation runs no jobs at present. Operators get a link to what they can do. */
+/** A notice if this installation currently runs no jobs. Operators get a link to Administration. */
 export async function RunnerNotice() {
   const report = await readRunnerReport();
   if (report.kind === "runs") return null;

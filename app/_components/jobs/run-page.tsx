@@ -31,7 +31,7 @@ const LINES = 1_000;
 /** The output may change its color every few bytes, and the server renders an element for each change (S137). */
 const BYTES = 128 * 1024;
 
-/** One run: its state, its output, and everything that it was started with. */
+/** One run: its state, its output and its settings. */
 export async function RunPage({ params, searchParams }: OwnerPageProps<{ runId: string }>) {
   const [{ org = null, runId }, query] = await Promise.all([params, searchParams]);
   const { person, owner, home } = await findJobsPage(org);
@@ -64,7 +64,7 @@ export async function RunPage({ params, searchParams }: OwnerPageProps<{ runId: 
           />
         </SectionCard>
         {!over && (
-          <SectionCard title="Cancel" isDanger description="What the job has done so far is not undone.">
+          <SectionCard title="Cancel" isDanger description="Changes that the job has already made are not undone.">
             <ConfirmDestructive
               action={cancelRunAction.bind(null, home, id)}
               trigger="Cancel job"
@@ -172,7 +172,7 @@ function Facts({ home, run }: Readonly<{ home: OwnerName; run: Run }>) {
   );
 }
 
-/** Who or what started it, with a link. A webhook's run links to the delivery that it was an attempt of. */
+/** Who or what started it, with a link. For a run started by a webhook, it links to the delivery. */
 function Origin({ home, run: { initiator, webhookId, deliveryId } }: Readonly<{ home: OwnerName; run: Run }>) {
   if (webhookId && deliveryId)
     return (
@@ -207,9 +207,9 @@ function Environment({ run: { spec, secretNames } }: Readonly<{ run: Run }>) {
       title="Environment"
       description={
         <>
-          Variables that were set for the command in addition to{" "}
+          Variables set for this command, in addition to{" "}
           <Link prefetch={false} href="/docs/jobs#what-a-command-finds" className="link">
-            what every job gets
+            those that every job gets
           </Link>
           .
         </>

@@ -14,7 +14,7 @@ import { selectedKinds } from "./webhook-fields.tsx";
 
 type DisabledNoticeProps = Readonly<{ webhook: Webhook; home: OwnerName; isManager: boolean }>;
 
-/** A short failure needs no warning. */
+/** For a shorter failure, the notice does not mention disabling. */
 const SHORT_MS = 10 * 60_000;
 
 /** Why and since when a webhook is disabled, and what to do about it; or a warning that it will be disabled. */
@@ -75,7 +75,7 @@ export function DisabledNotice({ webhook, home, isManager }: DisabledNoticeProps
 
 type SendTestFormProps = Readonly<{ webhook: Webhook; home: OwnerName }>;
 
-/** A sample event of the reader's choice, sent at once. */
+/** Sends a sample event of the reader's choice immediately. */
 export function SendTestForm({ webhook, home }: SendTestFormProps) {
   const selected = selectedKinds(webhook);
   const usual = selected.find((kind) => kind === "repo.content.update") ?? "discussion.comment.create";

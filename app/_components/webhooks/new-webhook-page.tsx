@@ -15,8 +15,8 @@ import { WebhookFields } from "./webhook-fields.tsx";
 export const metadata: Metadata = { title: "New webhook" };
 
 /**
- * Creates a webhook for a person or an organization. Pages that offer a webhook link here with a query: `watch` fills in what is watched,
- * `job` the run to copy, `url` the address.
+ * Creates a webhook for a person or an organization. Pages that offer a webhook link here with a query: `watch` prefills the watched items,
+ * `job` the run to copy, `url` the target.
  */
 export async function NewWebhookPage({ params, searchParams }: OwnerPageProps) {
   const [{ org = null }, query] = await Promise.all([params, searchParams]);

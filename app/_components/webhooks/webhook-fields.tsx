@@ -13,12 +13,12 @@ export type JobChoice = Readonly<{ id: string; label: string }>;
 type WebhookFieldsProps = Readonly<{
   /** The current webhook; absent for a new one. */
   webhook?: Webhook;
-  /** What a new webhook watches at first. */
+  /** The items that a new webhook watches at first. */
   watched?: readonly string[];
   jobs: readonly JobChoice[];
   /** The list of runs. */
   jobsPath: string;
-  /** The route of the search for what can be watched. */
+  /** The route that searches for items to watch. */
   searchPath: string;
 }>;
 

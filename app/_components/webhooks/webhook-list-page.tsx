@@ -25,7 +25,7 @@ const notices: Readonly<Record<string, string>> = {
   "relay-closed": "Relay closed. Its URL no longer works.",
 };
 
-/** The webhooks of a person or an organization: their targets, what they watch, and how deliveries go. */
+/** The webhooks of a person or an organization: their targets, watched items and delivery results. */
 export async function WebhookListPage({ params, searchParams }: OwnerPageProps) {
   const [{ org = null }, query] = await Promise.all([params, searchParams]);
   const { person, owner, home, fullName } = await findWebhooksPage(org);
@@ -64,7 +64,7 @@ export async function WebhookListPage({ params, searchParams }: OwnerPageProps) 
   );
 }
 
-/** A person's relays: the address of each, whether somebody listens, and what waits. */
+/** A person's relays: the URL of each, whether its receiver is listening, and the number of waiting requests. */
 function RelaysSection({ relays }: Readonly<{ relays: readonly Relay[] }>) {
   return (
     <SectionCard

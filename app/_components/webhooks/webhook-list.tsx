@@ -116,7 +116,7 @@ function WebhookRow({ webhook, recent, path }: Readonly<{ webhook: Webhook; rece
   );
 }
 
-/** `type:name`. For what is gone or no longer readable it is `type:id`, which the form accepts. */
+/** `type:name`. For an item that was deleted or is no longer readable, it is `type:id`, which the form accepts. */
 export function itemOf({ type, name, id }: Webhook["watched"][number]): string {
   return `${type}:${name ?? id}`;
 }
@@ -138,7 +138,7 @@ function Sparkline({ points, share, span }: SparklineProps) {
       {share !== null && (
         <span aria-hidden="true" className="flex h-7 w-28 items-end gap-px border-line border-b">
           {points.map((point, index) => (
-            // biome-ignore lint/suspicious/noArrayIndexKey: a point has only its place
+            // biome-ignore lint/suspicious/noArrayIndexKey: a point is identified only by its position
             <span key={index} className="flex h-full min-w-0 flex-1 flex-col justify-end">
               {point.failed > 0 && <span className="min-h-0.5 bg-bad" style={{ height: percent(point.failed / highest) }} />}
               {point.delivered > 0 && (

@@ -102,14 +102,14 @@ export async function WebhookPage({ params, searchParams }: Props) {
   );
 }
 
-/** The query of the page's current address. */
+/** The page's current query. */
 const queryOf = (query: ActivityQuery): string => activityHref("", query);
 
 async function openDelivery({ person, webhook }: Found, id: string): Promise<DeliveryDetail | undefined> {
   try {
     return await readDelivery(person, webhook.id, id, { ownerId: webhook.owner.id });
   } catch (error) {
-    // A link may be older than the history that is kept: the page says so, and shows the rest.
+    // A link may be older than the history that is kept: the page then says so and shows the other deliveries.
     if (isServiceError(error) && error.code === "not_found") return undefined;
     throw error;
   }

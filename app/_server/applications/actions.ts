@@ -20,10 +20,10 @@ import { requirePerson } from "../session.ts";
 import type { SubmittedForm } from "../submitted-form.ts";
 import { appScope } from "./find-app.ts";
 
-/** People consented to the app as it was then (S36). */
+/** Users consented to the app as it was before the change (S36). */
 const ASKED_AGAIN = "Users of the app are asked for consent again at their next sign-in.";
 
-/** A form of a new app of a person or an organization. */
+/** A form for a new app of a person or an organization. */
 const newApp: Scope<[home: OwnerName], Readonly<{ person: Person; home: OwnerName; page: string }>> = {
   argumentCount: 1,
   enter: async (_form, home) => {
@@ -156,7 +156,7 @@ export const requestPrivilegeAction = formAction(appScope, {}, async ({ person, 
   redirect(`${page}?tab=permissions&notice=privilege-asked`);
 });
 
-/** The form takes hours, because people think in hours here; whole days are multiples. */
+/** The form takes hours, the usual unit for this; days are multiples of 24. */
 export const setTokenDurationAction = formAction(
   appScope,
   { tokenHours: text },

@@ -14,7 +14,8 @@ const fields = Object.fromEntries(
 );
 
 /**
- * The preset's own form, for a person who must first prove who they are. The preset comes from the browser, so it may be anything.
+ * The path of the preset's form, to which a person returns after authenticating again. The preset comes from the browser, so it may be
+ * anything.
  */
 const newPage = (preset: string): string => `/new${isPresetName(preset) ? `?from=${preset}` : ""}`;
 

@@ -21,7 +21,9 @@ import { personAt } from "../scopes.ts";
 import { SubmittedForm } from "../submitted-form.ts";
 import { findWebhooksPage } from "./find-webhook-page.ts";
 
-/** The action is bound to the owner of the page, and to a webhook; core decides whose the webhook is and whether the person may. */
+/**
+ * The action is bound to the owner of the page, and to a webhook; core checks who owns the webhook and whether the person may act on it.
+ */
 const scope: Scope<[home: OwnerName], OwnerPage> = { argumentCount: 1, enter: (_form, home) => findWebhooksPage(home) };
 
 const webhookFields = { webhook: submittedWebhook, signing: text, secret: verbatim };
@@ -170,7 +172,7 @@ export const closeRelayAction = formAction(personAt(webhookListPath(null)), {}, 
   redirect(`${page}?notice=relay-closed`);
 });
 
-/** The webhook from the form. Only the chosen target counts, whatever the fields of the other contain. */
+/** The webhook from the form. Only the chosen target counts; the fields of the other are ignored. */
 function submittedWebhook(form: SubmittedForm): Pick<NewWebhook, "name" | "url" | "jobSourceId" | "watched" | "events"> {
   const events = form.all("events");
   // core reads an empty list as all; a person who unticked every box means none.
@@ -190,7 +192,7 @@ const ITEM = new RegExp(`^(${watchTypes.join("|")}):(.+)$`, "s");
 /** More than core accepts: a form may have megabytes of them (S137). */
 const ITEMS_MAX = 2_000;
 
-/** The `type:name` of each, from checkboxes and from a text field that may contain several. core refuses what has no known type. */
+/** The `type:name` of each, from checkboxes and from a text field that may contain several. core refuses items without a known type. */
 function submittedItems(form: SubmittedForm): WatchedItemInput[] {
   const texts = form.all("watched").flatMap((text) => text.split(/[\s,]+/, ITEMS_MAX).filter(Boolean));
   return texts.slice(0, ITEMS_MAX).map((text) => {

@@ -6,7 +6,7 @@ import { orNotFound } from "../or-not-found.ts";
 import { findOwnerPage, type OwnerPage } from "../owner-page.ts";
 import type { OwnerName } from "../paths.ts";
 
-/** Whose webhooks a page or a form is about, and who looks at them. */
+/** The owner whose webhooks a page or a form is about, and the signed-in person. */
 export function findWebhooksPage(home: OwnerName): Promise<OwnerPage> {
   return findOwnerPage(home, "webhooks", (person, id) =>
     may(person, "webhook.read", webhookNamespace({ kind: "organization", id })),
@@ -16,8 +16,8 @@ export function findWebhooksPage(home: OwnerName): Promise<OwnerPage> {
 export type WebhookPage = OwnerPage & Readonly<{ webhook: Webhook; isManager: boolean }>;
 
 /**
- * The webhook of an address and who looks at it, read once a request. The page does not exist for an unknown or another's webhook (S136),
- * nor under an owner who does not own the webhook.
+ * The webhook that a URL names and the signed-in person, read once per request. 404 for an unknown webhook, somebody else's (S136), and one
+ * that the URL's owner does not own.
  */
 export const findWebhookPage = cache(async (home: OwnerName, webhookId: string): Promise<WebhookPage> => {
   const context = await findWebhooksPage(home);

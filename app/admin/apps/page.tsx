@@ -185,7 +185,10 @@ function Trust({ app: { id, name, isFirstParty, verifiedAt, blockedAt }, returnT
   );
 }
 
-/** Token exchange lets the holder of the app's secret act for every member of the organization, so both directions ask first. */
+/**
+ * Token exchange lets the holder of the app's secret act for every member of the organization, so granting and revoking both ask for
+ * confirmation.
+ */
 function Privilege({ app: { id, name, boundTo, privileges }, returnTo }: ActionProps) {
   if (!boundTo) return null;
   const isGranted = privileges.includes(TOKEN_EXCHANGE);

@@ -13,7 +13,7 @@ import { retryAction, sendTestAction } from "../actions.ts";
 
 export const metadata: Metadata = { title: "Mail · Administration" };
 
-/** How mail is sent, whether that works, and which messages failed. */
+/** The mail server, a test, and the messages that were not sent. */
 export default async function AdminMailPage({ searchParams }: Readonly<{ searchParams: PageQuery }>) {
   const query = await searchParams;
   const operator = await requireOperator("/admin/mail");

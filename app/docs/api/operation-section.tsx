@@ -62,7 +62,7 @@ export function OperationSection({ document, entry, isEvent }: OperationSectionP
           </ul>
         </Part>
         {!isEvent && (
-          <Part title="Check">
+          <Part title="Try it">
             <CodeBlock code={curlOf(document, entry)} label={`curl command: ${operation.summary}`} />
           </Part>
         )}

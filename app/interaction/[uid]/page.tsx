@@ -16,8 +16,8 @@ export async function generateMetadata({ params }: Props): Promise<Metadata> {
 }
 
 /**
- * The permissions modal: what an app asks of a person, and their answer. It is a form that works without JavaScript, and under
- * server.ts no script runs on it at all (server/remove-scripts.ts).
+ * The permissions modal: what an app requests, and the person's answer. It is a form that works without JavaScript; when server.ts serves
+ * the page, no script runs on it at all (server/remove-scripts.ts).
  */
 export default async function InteractionPage({ params }: Props) {
   const { uid } = await params;

@@ -8,7 +8,7 @@ import { currentSession, type SiteSession } from "../../_server/session.ts";
 
 type ConsentPage =
   | { step: "ask"; request: ConsentRequest; session: SiteSession }
-  /** There is nothing to ask, or not yet: the browser is redirected there. */
+  /** There is nothing to ask, or not yet: the browser is redirected to `url`. */
   | { step: "go"; url: string }
   | { step: "gone" };
 

@@ -34,7 +34,7 @@ export async function generateMetadata({ params }: Props): Promise<Metadata> {
   return { title: organization.fullName };
 }
 
-/** The overview of an organization: what needs attention, what happened last, and what it is. */
+/** The overview of an organization: what needs attention, recent activity, and the basic facts. */
 export default async function OrganizationOverviewPage({ params }: Props) {
   const page = await requireOrganizationPage((await params).org);
   const { organization, person, role, isManager } = page;
@@ -160,7 +160,7 @@ function Fact({ term, children }: Readonly<{ term: string; children: ReactNode }
 
 type Attention = Readonly<{ title: string; meta: ReactNode; href: string; label: string }>;
 
-/** Webhooks that fail now, or were disabled because they did. */
+/** Webhooks that are failing, or that the service has disabled. */
 function failing(org: string, webhooks: readonly Webhook[]): Attention[] {
   return webhooks.flatMap((webhook) => {
     const { failingSince, disabledReason, disabledAt } = webhook;

@@ -30,7 +30,7 @@ export const changePasswordAction = formAction(
 );
 
 /**
- * The last proof of identity was recent when the page was drawn and may be too old by now. Then the person is asked for it at once.
+ * The last authentication was recent when the page was rendered, and may be too old by now. Then the person must first authenticate again.
  */
 export async function askForNewPasskeyAction(): Promise<PasskeyOptions> {
   return passkeyOptions(async () => {
@@ -79,7 +79,7 @@ export const createRecoveryCodesAction = formAction(personAt(RECOVERY_CODES_PAGE
   return { secret: { label: "Recovery codes", value: codes.join("\n") } };
 });
 
-/** After the first second step, the person is led to recovery codes: a lost phone must not mean a lost account. */
+/** After the first second step, the person is redirected to the recovery codes: a lost phone must not mean a lost account. */
 async function redirectAfterSetup(userId: string, notice: string): Promise<never> {
   const { recoveryCodesLeft } = await findSecondStep(userId);
   redirect(`${recoveryCodesLeft === 0 ? RECOVERY_CODES_PAGE : PAGE}?notice=${notice}`);

@@ -18,14 +18,14 @@ import { SinceField } from "./since-field.client.tsx";
 type ActivityFiltersProps = Readonly<{
   path: string;
   query: ActivityQuery;
-  /** Beside the filters that are on: the saved views. */
+  /** The saved views, beside the active filters. */
   children: ReactNode;
 }>;
 
 /** Smaller than in a form, and as wide as the space allows. */
 const controlClass = "h-9 w-full min-w-0 rounded-control border border-edge bg-surface px-2.5 text-small text-ink";
 
-/** Filters the list. The address holds all filters, so that people can keep and share a result. */
+/** Filters the list. The URL holds all filters, so that people can bookmark and share a result. */
 export function ActivityFilters({ path, query, children }: ActivityFiltersProps) {
   const { status, event, repo, text, since, until, span } = query;
   return (
@@ -120,7 +120,7 @@ function ActiveFilter({ href, children }: Readonly<{ href: string; children: Rea
 
 type ReplayFailedFormProps = Readonly<{ home: OwnerName; webhookId: string }>;
 
-/** Replays everything that has failed since a given time. The worker does it in the background. */
+/** Replays all deliveries that have failed since a given time. The worker does it in the background. */
 export function ReplayFailedForm({ home, webhookId }: ReplayFailedFormProps) {
   return (
     <FormDetails

@@ -71,7 +71,7 @@ export function isFiltered({ status, event, repo, text, since, until }: Activity
   return [status, event, repo, text, since, until].some((value) => value !== "");
 }
 
-/** The address of the page with some parts changed; an empty value removes a part. */
+/** The URL of the page with some parts changed; an empty value removes a part. */
 export function activityHref(path: string, query: ActivityQuery, changes: Partial<ActivityQuery> = {}): string {
   const parameters = new URLSearchParams();
   for (const [name, value] of Object.entries({ ...query, ...changes })) {

@@ -15,7 +15,7 @@ type AttemptDetailsProps = Readonly<{
   attempt: ShownAttempt;
   /** The one before it, if their responses are compared. */
   previous: ShownAttempt | undefined;
-  /** Whether it is the latest attempt; the others are folded. */
+  /** Whether it is the latest attempt; the others are collapsed. */
   isOpen: boolean;
   /** The page of a run. */
   runHref: (runId: string) => string;

@@ -34,8 +34,8 @@ type DeliveryPanelProps = Readonly<{
 }>;
 
 /**
- * One delivery: what was sent, every attempt and its response. It is beside the list; on narrower screens it slides over it, from the
- * side or from below.
+ * One delivery: its payload, every attempt and its response. It is beside the list; on narrower screens it slides over it, from the side or
+ * from below.
  */
 export function DeliveryPanel({ delivery, path, query, isJob, hasSecret, replay, runHref, now }: DeliveryPanelProps) {
   const { olderAttempts, body } = delivery;

@@ -19,7 +19,7 @@ type DeliveryRowsProps = Readonly<{
   now: Date;
 }>;
 
-/** Deliveries, newest first. Each opens beside the list, and has its own address. */
+/** Deliveries, newest first. Each opens beside the list, and has its own URL. */
 export function DeliveryRows({ deliveries, path, query, isJob, isManager, now }: DeliveryRowsProps) {
   return (
     <ul aria-label="Deliveries" className="divide-y divide-line">

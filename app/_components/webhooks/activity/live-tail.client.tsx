@@ -7,7 +7,7 @@ import { classNames } from "../../class-names.ts";
 type LiveTailProps = Readonly<{
   /** The route that sends an event whenever something happens to this webhook. */
   streamPath: string;
-  /** The position at which the stream continues after the page as it was first drawn. */
+  /** The position in the stream when the page was first rendered. */
   tail: string;
   /** Whether something is in progress that the stream does not report. */
   isBusy: boolean;
@@ -34,8 +34,8 @@ function markNewRows(): void {
 }
 
 /**
- * Keeps the page up to date while it is visible. It does not draw the events itself but refreshes the page, so that filters, the
- * chart and the open delivery stay, and rows are drawn in one place only.
+ * Keeps the page up to date while it is visible. It does not render the events itself but refreshes the page, so that filters, the chart
+ * and the open delivery stay, and only the server renders rows.
  */
 export function LiveTail({ streamPath, tail, isBusy }: LiveTailProps) {
   const router = useRouter();

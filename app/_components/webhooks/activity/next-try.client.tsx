@@ -4,7 +4,7 @@ import { useEffect, useState } from "react";
 import { LocalTime } from "../../local-time.client.tsx";
 
 type NextTryProps = Readonly<{
-  /** The due time and the time of drawing, in milliseconds since 1970 by the service's clock. */
+  /** The due time and the time of rendering, in milliseconds since 1970 by the service's clock. */
   at: number;
   now: number;
 }>;

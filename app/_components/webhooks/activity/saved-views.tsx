@@ -17,7 +17,7 @@ type SavedViewsProps = Readonly<{
   query: ActivityQuery;
 }>;
 
-/** The person's named filters: one link each. The current filters can be saved under a name, and the view that is shown deleted. */
+/** The person's named filters: one link each. The current filters can be saved under a name, and the view that is shown can be deleted. */
 export function SavedViews({ views, home, webhookId, path, query }: SavedViewsProps) {
   const current = filtersOf(query);
   const hrefs = views.map((view) => filtersOf(readActivityQuery(Object.fromEntries(new URLSearchParams(view.query)))));
@@ -80,7 +80,7 @@ export function SavedViews({ views, home, webhookId, path, query }: SavedViewsPr
   );
 }
 
-/** The filters as a query that still means the same next week. */
+/** The filters as a query, without the time range. */
 function filtersOf({ status, event, repo, text }: ActivityQuery): string {
   return activityHref("", { ...noFilters, status, event, repo, text });
 }

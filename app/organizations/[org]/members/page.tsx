@@ -188,7 +188,7 @@ async function LeaveSection({ organization: { name, fullName }, userId }: LeaveS
 type InvitationsSectionProps = Readonly<{
   organization: Organization;
   person: Person;
-  /** Of the open invitations. */
+  /** The page number of the open invitations. */
   page: number;
 }>;
 

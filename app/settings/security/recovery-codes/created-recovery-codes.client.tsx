@@ -8,7 +8,7 @@ import { Card, FormMessage } from "../../../_components/page-layout.tsx";
 
 type CreatedRecoveryCodesProps = Readonly<{ securityPage: string; children: ReactNode }>;
 
-/** The form, until the codes are made and take its place. */
+/** The form; after the codes are created, the codes. */
 export function CreatedRecoveryCodes({ securityPage, children }: CreatedRecoveryCodesProps) {
   const { secret } = useFormState();
   if (!secret) return children;

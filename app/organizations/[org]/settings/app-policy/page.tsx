@@ -137,7 +137,7 @@ type OrganizationAppRowProps = Readonly<{
   app: OrganizationApp;
   policy: AppPolicy;
   organization: Readonly<{ name: string; fullName: string }>;
-  /** The current address of the list, to come back to. */
+  /** The current URL of the list, to return to. */
   returnTo: string;
 }>;
 

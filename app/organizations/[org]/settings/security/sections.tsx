@@ -28,7 +28,7 @@ type RuleSectionProps = Readonly<{
   /** Members who have not met it, whether or not it is required. */
   unmet: number;
   members: number;
-  /** What the administrator has to do before they can require it; absent when they have done it. */
+  /** The step that the administrator must take before they can require it; absent once it is done. */
   ownStep?: ReactNode;
 }>;
 

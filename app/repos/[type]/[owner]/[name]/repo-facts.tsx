@@ -22,7 +22,7 @@ import { type RepoPage, repoHref, repoNameOf } from "../../../../_server/repo-pa
 import { addToCollectionPath } from "../../../../collections/collections-path.ts";
 import { askForAccessAction, withdrawAccessRequestAction } from "./settings/actions.ts";
 
-/** How to clone it, and facts about it. */
+/** The sidebar: how to clone the repository, and facts about it. */
 export async function RepoFacts({ page }: Readonly<{ page: RepoPage }>) {
   const { repo, mayManage } = page;
   const creator = await findCreator(repo);
@@ -165,14 +165,14 @@ async function RepoCollections({ page: { repo, actor, person } }: Readonly<{ pag
 
 type AccessCardProps = Readonly<{
   repo: Repo;
-  /** The email address of the signed-in person. */
+  /** The username and the email address of the signed-in person. */
   username: string | undefined;
   email: string | undefined;
   /** Their request so far. */
   request: Pick<OwnAccessRequest, "status" | "rejectionReason" | "askedAt"> | undefined;
 }>;
 
-/** The gate for people without access: how to ask for it, and who then learns what. */
+/** The gate for people without access: how to request it, and what the maintainers then see. */
 export function AccessCard({ repo, username, email, request }: AccessCardProps) {
   return (
     <SectionCard

@@ -24,7 +24,7 @@ import { requirePerson } from "../../../../../_server/session.ts";
 import { type SubmittedForm, withLineEnd } from "../../../../../_server/submitted-form.ts";
 import { type EditingKind, isMarkdownName } from "./editing-page.ts";
 
-/** The target that a form of these pages is about. core checks the permission again. */
+/** The file or folder that a form of these pages changes. core checks the permission again. */
 export type EditingTarget = Readonly<{
   type: RepoType;
   owner: string;
@@ -90,7 +90,7 @@ export const deleteFileAction = changeAction("delete", (target) => ({
 type Change = Pick<FileChanges, "files"> & {
   /** The default commit message. */
   summary: string;
-  /** The next page when the change is on the branch. */
+  /** The page after a commit to the branch. */
   next: string;
 };
 
@@ -109,7 +109,7 @@ function changeAction<Rest extends unknown[]>(
     const { isNew, pullRequest } = changed.committed;
     if (!isNew) throw new ServiceError("invalid_request", "Nothing has changed.");
     if (pullRequest === undefined) redirect(next);
-    // The tab of discussions counts them.
+    // The discussions tab shows their number.
     revalidatePath("/", "layout");
     redirect(repoHref(target, "discussions", String(pullRequest)));
   });
@@ -125,7 +125,7 @@ async function preview(target: EditingTarget, { path, content }: Typed): Promise
   return { preview: (await renderMarkdown(content, context)) ?? null };
 }
 
-/** The bound target comes back from the browser. The scope throws `not_found` if it is not a target. */
+/** The bound target comes back from the browser. The scope throws `not_found` if it is not valid. */
 function editingAt(
   kind: EditingKind,
 ): Scope<[bound: EditingTarget], Readonly<{ person: Person; target: EditingTarget; page: string }>> {
@@ -142,7 +142,7 @@ function editingAt(
   };
 }
 
-/** The submitted form, now based on the newer commit: the person looks at it and submits again. */
+/** The submitted form, now based on the newer commit: the person reviews it and submits again. */
 function overtaken(target: EditingTarget, { typed }: Typed, newer: NewerVersion): FormOutcome {
   setPageStatus(409);
   const { path, head, commit, authorName, title, isDeleted } = newer;

@@ -6,8 +6,8 @@ import { TextArea } from "../../../../../_components/fields.client.tsx";
 import { withHtml } from "../../../../../_components/safe-html.ts";
 
 /**
- * The content of a file: a text field, in whose place an editor appears where scripts run (decision 096). The form's action renders the
- * preview, with or without scripts.
+ * The content of a file: a text field, which scripts replace with an editor (decision 096). The form's action renders the preview, with or
+ * without scripts.
  */
 export function ContentField() {
   const container = useRef<HTMLDivElement>(null);
@@ -59,5 +59,5 @@ export function ContentField() {
   );
 }
 
-/** The button for it is at the end of the form, because Enter in a field presses the first one. */
+/** Scrolls up to the preview: its button is at the end of the form, because Enter in a field presses the first one. */
 const scrollHere = (preview: HTMLElement | null) => preview?.scrollIntoView({ block: "nearest" });

@@ -33,8 +33,8 @@ export type EditingPage = Omit<RepoPage, "person"> & {
 };
 
 /**
- * What every page that changes files reads first. Visitors sign in and come back; 404 for an unknown branch, and for
- * people who may neither change nor propose.
+ * The data that every page for changing files reads first. Visitors sign in and return; 404 for an unknown branch, and for people who may
+ * neither change nor propose.
  */
 export async function editingPage(params: RepoParams & EditingParams, kind: EditingKind): Promise<EditingPage> {
   const [page, { rev, path: segments }] = await Promise.all([repoPage(params), params]);
@@ -49,7 +49,7 @@ export async function editingPage(params: RepoParams & EditingParams, kind: Edit
   return { ...page, person, branch, head, path, mayPropose };
 }
 
-/** The place that a page binds to its forms' actions. */
+/** The target that a page binds to its forms' actions. */
 export function editingTarget({ repo, branch, path }: EditingPage): EditingTarget {
   const { type, owner, name, fullName } = repo;
   return { type, owner: owner.handle, name, fullName, branch, path };
@@ -62,7 +62,7 @@ const EDITABLE_MAX_BYTES = 1024 * 1024;
 
 type EditableText =
   | { isEditable: true; text: string; lineEnd: "\n" | "\r\n" }
-  /** Why not, in a sentence. */
+  /** The reason, in a sentence. */
   | { isEditable: false; reason: string };
 
 /** A file as text for a text field. 404 if there is no such file. */

@@ -6,9 +6,9 @@ import { basicSetup, EditorView } from "codemirror";
 import "./editor.css";
 
 /**
- * Opens an editor with line numbers in place of a text field, which stays the field of the form. Tab moves the focus on, as in the field
- * (WCAG 2.1.2).
- * @returns how to close it again
+ * Shows an editor with line numbers in place of a text field, which remains the field of the form. Tab moves the focus to the next element,
+ * as in the field (WCAG 2.1.2).
+ * @returns a function that closes it
  */
 export function openEditor(area: HTMLTextAreaElement): () => void {
   const { form } = area;
@@ -21,9 +21,9 @@ export function openEditor(area: HTMLTextAreaElement): () => void {
       basicSetup,
       language.of([]),
       syntaxHighlighting(classHighlighter),
-      // An element that can be edited is in the tab order anyway; programs that examine pages know it by the attribute.
+      // An element that can be edited is in the tab order anyway; accessibility checkers look for the attribute.
       EditorView.contentAttributes.of({ "aria-label": "Content", tabindex: "0" }),
-      // The form removes its message, as for its other fields.
+      // Makes the form remove its message, as for its other fields.
       EditorView.updateListener.of(({ docChanged }) => docChanged && area.dispatchEvent(new Event("input", { bubbles: true }))),
     ],
   });

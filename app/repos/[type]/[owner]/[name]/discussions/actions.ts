@@ -142,7 +142,7 @@ async function preview(repo: RepoName, name: string, text: string): Promise<Form
   return { preview: description ? ((await renderMarkdown(description, context)) ?? null) : null };
 }
 
-/** The address of the latest event. */
+/** The URL of the latest event. */
 async function latestHref(person: Actor, at: DiscussionName): Promise<string> {
   const { discussion } = await findDiscussion(person, at);
   const { total } = await readTimeline(person, discussion, { pageSize: 1 });

@@ -71,7 +71,7 @@ export default async function FilePage({ params, searchParams }: Props) {
               </ButtonLink>
             )}
             {mayReadContent && (
-              // Not a page of the app: the browser itself follows the link.
+              // A file and not a page, so the browser itself follows the link.
               <a href={repoFileHref(repo, "resolve", name, path)} className={buttonClass({ size: "small", variant: "quiet" })}>
                 Raw
               </a>

@@ -14,7 +14,7 @@ import type { DiscussionPage } from "./discussion-page.ts";
 
 type Props = Readonly<{ page: DiscussionPage }>;
 
-/** The discussion matters most: if git is late, the page appears without the state of the commits (S137). */
+/** If git takes longer, the page appears without the state of the commits (S137). */
 const STATE_MAX_MS = 2_000;
 
 /** Whether and how a pull request can be merged, and who may. */
@@ -158,7 +158,7 @@ function CheckOut({ page: { repo, discussion }, state }: Props & Readonly<{ stat
     `git clone ${repoWebUrl(repo)}`,
     `cd ${repo.name}`,
     ...fetch,
-    ...(state.merge === "conflicts" ? ["", "# bring its base in, and settle the conflicts", `git merge origin/${base}`] : []),
+    ...(state.merge === "conflicts" ? ["", "# merge its base, and resolve the conflicts", `git merge origin/${base}`] : []),
     "",
     "# commit, then",
     `git push origin ${local}:${pullRequestRef(num)}`,

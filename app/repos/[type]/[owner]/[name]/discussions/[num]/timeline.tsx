@@ -118,7 +118,7 @@ function CommitLink({ repo, oid }: Readonly<{ repo: DiscussionPage["repo"]; oid:
 
 type CommentProps = Readonly<{ comment: Comment; at: CommentName; page: DiscussionPage }>;
 
-/** A comment, and what the reader can do with it. */
+/** A comment, with the actions that the reader may take. */
 function CommentCard({ comment, at, page }: CommentProps) {
   const { id, author, createdAt, editedAt, isHidden, content } = comment;
   const isOwn = page.person !== undefined && comment.authorId === page.person.userId;

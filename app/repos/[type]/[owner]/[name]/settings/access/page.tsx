@@ -32,10 +32,10 @@ const lists: Record<AccessRequestStatus, Readonly<{ label: string; empty: string
 };
 
 const notices: Record<string, string> = {
-  accepted: "Accepted. They can now read the files, and get an e-mail.",
-  rejected: "Rejected. They get an e-mail.",
+  accepted: "Accepted. The user can now read the files, and is notified by e-mail.",
+  rejected: "Rejected. The user is notified by e-mail.",
   pending: "The request is waiting again.",
-  granted: "Access granted. They can now read the files, and get an e-mail.",
+  granted: "Access granted. The user can now read the files, and is notified by e-mail.",
 };
 
 /** The people who may read a gated repository, and those who have asked. */
@@ -87,7 +87,7 @@ export default async function AccessPage({ params, searchParams }: Readonly<{ pa
         }
       />
       {repo.gated !== "none" && (
-        <SectionCard title="Grant access" description="They do not need to have requested it. They get an e-mail.">
+        <SectionCard title="Grant access" description="The user need not have requested it, and is notified by e-mail.">
           <ActionForm action={grantAction.bind(null, name)} label="Grant access" className="grid max-w-reading gap-4">
             <Field name="user" label="Username" autoComplete="off" autoCapitalize="none" spellCheck={false} />
             <SubmitButton variant="secondary">Grant access</SubmitButton>
@@ -101,7 +101,7 @@ export default async function AccessPage({ params, searchParams }: Readonly<{ pa
 type AccessRowProps = Readonly<{
   repoName: RepoName;
   request: AccessRequest;
-  /** Without a gate there is nothing to decide. */
+  /** Whether the repository is gated; otherwise there is nothing to decide. */
   isOpen: boolean;
 }>;
 
