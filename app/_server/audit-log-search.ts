@@ -38,8 +38,7 @@ export function auditQuery({ search, kind, days }: Pick<AuditSearch, "search" | 
 }
 
 /**
- * The requested page. For an invalid search, it returns the problem and all entries; if the search took too long, the problem and no
- * entries.
+ * The requested page. An invalid search returns the problem and all entries; one that took too long, only the problem.
  * @throws ServiceError `forbidden`, `not_found`
  */
 export async function readAuditPage(

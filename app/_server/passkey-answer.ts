@@ -5,9 +5,7 @@ import type { SubmittedForm } from "./submitted-form.ts";
 /** Longer than any response that core accepts. */
 const ANSWER_MAX_CHARACTERS = 64 * 1024;
 
-/**
- * The value that a form's `PasskeyButton` sent; undefined if it is not JSON or too long. core refuses undefined like any other wrong value.
- */
+/** The value that a form's `PasskeyButton` sent; undefined if it is not JSON or too long. core refuses undefined like any wrong value. */
 export function passkeyAnswer(form: SubmittedForm): unknown {
   const json = form.verbatim("passkeyAnswer");
   if (json.length > ANSWER_MAX_CHARACTERS) return undefined;

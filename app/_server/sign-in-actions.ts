@@ -67,14 +67,14 @@ export const signInWithPasskeyAction = formAction(
 );
 
 /** After reauthentication, the person continues to `next`. If the session has ended, the sign-in page comes first. */
-const reauthentication = personAt((form) => nextPath(form.text("next")));
+const reauthScope = personAt((form) => nextPath(form.text("next")));
 
 /** Asks for the password again, before a sensitive change (S113). */
-export const reauthenticateAction = formAction(reauthentication, { password: verbatim }, async ({ person, page, input, from }) =>
+export const reauthenticateAction = formAction(reauthScope, { password: verbatim }, async ({ person, page, input, from }) =>
   continueSignIn(await reauthenticate(person, input.password, from), page),
 );
 
-export const reauthenticateWithoutPasswordAction = formAction(reauthentication, {}, async ({ person, page, from }) =>
+export const reauthenticateWithoutPasswordAction = formAction(reauthScope, {}, async ({ person, page, from }) =>
   continueSignIn(await reauthenticateWithoutPassword(person, from), page),
 );
 
@@ -87,7 +87,7 @@ export async function askForPasskeyToReauthenticateAction(): Promise<PasskeyOpti
 }
 
 export const reauthenticateWithPasskeyAction = formAction(
-  reauthentication,
+  reauthScope,
   { response: passkeyAnswer },
   async ({ person, page, input, from }) =>
     continueSignIn(await reauthenticateWithPasskey(person, { ...input, session: await sessionToken() }, from), page),

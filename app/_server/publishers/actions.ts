@@ -14,8 +14,7 @@ const fields = Object.fromEntries(
 );
 
 /**
- * The path of the preset's form, to which a person returns after authenticating again. The preset comes from the browser, so it may be
- * anything.
+ * The path of the preset's form, to which a person returns after authenticating. The preset comes from the browser, so it may be anything.
  */
 const newPage = (preset: string): string => `/new${isPresetName(preset) ? `?from=${preset}` : ""}`;
 

@@ -21,9 +21,7 @@ import { personAt } from "../scopes.ts";
 import { SubmittedForm } from "../submitted-form.ts";
 import { findWebhooksPage } from "./find-webhook-page.ts";
 
-/**
- * The action is bound to the owner of the page, and to a webhook; core checks who owns the webhook and whether the person may act on it.
- */
+/** The action is bound to the owner of the page, and to a webhook; core checks its owner and whether the person may act on it. */
 const scope: Scope<[home: OwnerName], OwnerPage> = { argumentCount: 1, enter: (_form, home) => findWebhooksPage(home) };
 
 const webhookFields = { webhook: submittedWebhook, signing: text, secret: verbatim };

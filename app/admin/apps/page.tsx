@@ -185,10 +185,7 @@ function Trust({ app: { id, name, isFirstParty, verifiedAt, blockedAt }, returnT
   );
 }
 
-/**
- * Token exchange lets the holder of the app's secret act for every member of the organization, so granting and revoking both ask for
- * confirmation.
- */
+/** Token exchange lets the holder of the app's secret act for every member of the organization, so both actions ask first. */
 function Privilege({ app: { id, name, boundTo, privileges }, returnTo }: ActionProps) {
   if (!boundTo) return null;
   const isGranted = privileges.includes(TOKEN_EXCHANGE);

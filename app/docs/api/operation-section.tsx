@@ -44,7 +44,7 @@ export function OperationSection({ document, entry, isEvent }: OperationSectionP
           <ul className="grid grid-cols-1 gap-3">
             {own.map(([status, response]) => (
               <li key={status}>
-                <ResponseItem document={document} status={status} response={response} />
+                <ResponseRow document={document} status={status} response={response} />
               </li>
             ))}
             {shared.length > 0 && (
@@ -129,11 +129,7 @@ function Parameters({ document, parameters }: Readonly<{ document: ApiDocument; 
   );
 }
 
-function ResponseItem({
-  document,
-  status,
-  response,
-}: Readonly<{ document: ApiDocument; status: string; response: ApiResponse }>) {
+function ResponseRow({ document, status, response }: Readonly<{ document: ApiDocument; status: string; response: ApiResponse }>) {
   const [content] = Object.entries(response.content ?? {});
   return (
     <>

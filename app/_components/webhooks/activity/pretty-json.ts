@@ -1,8 +1,6 @@
 import type { Attempt } from "#core/webhooks/activity/list-attempts.ts";
 
-/**
- * The longest text that is shown indented, in UTF-16 units. Indentation grows with the square of the depth, which a target chooses (S137).
- */
+/** The longest text shown indented, in UTF-16 units: indentation grows with the square of the depth, which a target chooses (S137). */
 const INDENTED_MAX = 256 * 1024;
 
 /** An attempt, and its response's body as `prettyJson` returns it: computed once, because it is used for two comparisons. */

@@ -38,7 +38,7 @@ function nextAuthOptions(): NextAuthOptions {
     pages: { signIn: "/login", signOut: "/logout", error: "/login" },
     jwt: {
       encode: async ({ token }) => (token as CarriedToken | undefined)?.sessionToken ?? "",
-      decode: async ({ token }) => carry(token),
+      decode: async ({ token }) => tokenOf(token),
     },
     events: {
       signOut: async ({ token }) => {
@@ -54,7 +54,7 @@ function nextAuthOptions(): NextAuthOptions {
   };
 }
 
-async function carry(sessionToken: string | undefined): Promise<CarriedToken | null> {
+async function tokenOf(sessionToken: string | undefined): Promise<CarriedToken | null> {
   const session = sessionToken ? await findSiteSession(sessionToken) : undefined;
   if (!session) return null;
   const { username, fullName, email } = session.user;

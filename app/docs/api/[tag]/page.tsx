@@ -15,10 +15,7 @@ export async function generateMetadata({ params }: TagPageProps): Promise<Metada
   return section ? { title: `${section.name}: API reference`, description: section.description } : {};
 }
 
-/**
- * The operations of one tag, or the kinds of events that webhooks send. Each has a page of its own, because one page for all would be too
- * long.
- */
+/** The operations of one tag, or the kinds of events that webhooks send. One page for all would be too long. */
 export default async function ApiTagPage({ params }: TagPageProps) {
   const { tag } = await params;
   const section = findSection(apiDocument(), tag);

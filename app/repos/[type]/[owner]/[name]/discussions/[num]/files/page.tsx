@@ -30,8 +30,7 @@ export default async function FilesChangedPage({ params }: Props) {
 
 async function Changes({ page: { repo, discussion, mayReadContent } }: Readonly<{ page: DiscussionPage }>) {
   const range = await pullRequestRange(repo, discussion);
-  if (!range)
-    return <FormMessage>This pull request has no commits: none have been pushed yet, or they were deleted.</FormMessage>;
+  if (!range) return <FormMessage>This pull request has no commits: none were pushed, or they were deleted.</FormMessage>;
   const { headSha, baseSha } = range;
   const diff = await readDiff(await openRepository(repo), baseSha ?? EMPTY_TREE, headSha, {
     sinceMergeBase: baseSha !== null,
