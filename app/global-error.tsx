@@ -6,15 +6,15 @@ import { buttonClass } from "./_components/button-class.ts";
 import { EmptyState } from "./_components/empty-state.tsx";
 
 type ErrorPageProps = Readonly<{
-  /** Next replaces the server's messages by a digest, with which the log records the cause. */
+  /** Next replaces the server's messages with a digest; the log has the cause under the same digest. */
   error: Error & { digest?: string };
   retry: () => void;
 }>;
 
 /**
- * Shown when a page fails while the person is on it; server/failure-page.ts handles one that fails when opened. It takes the place of the
- * whole document, because the frame around the page may be what failed. Its script comes with every page, so it has neither an icon nor
- * `Button`, which would bring Next's links.
+ * Shown when a page fails while the person is on it; server/failure-page.ts handles one that fails when opened. It replaces the whole
+ * document, because the frame around the page may have failed. Its script is part of every page, so it has neither an icon nor `Button`,
+ * which would include Next's links.
  */
 export default function GlobalErrorPage({ error, retry }: ErrorPageProps) {
   const isStale: boolean = unstable_isUnrecognizedActionError(error);

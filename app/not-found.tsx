@@ -5,8 +5,8 @@ import { EmptyState } from "./_components/empty-state.tsx";
 export const metadata: Metadata = { title: "Not found" };
 
 /**
- * What scripts show in place of a page that has gone. Next renders it, and loads its scripts, with every page, so it has no frame and no
- * icon; whoever opens the address gets app/global-not-found.tsx.
+ * Shown by scripts in place of a page that no longer exists. Next renders it, and loads its scripts, with every page, so it has no frame
+ * and no icon; opening the URL shows app/global-not-found.tsx.
  */
 export default function NotFoundPage() {
   return (

@@ -169,7 +169,7 @@ test("a gate is enabled, access is requested, granted and withdrawn", async ({ p
   await page.getByRole("link", { name: "Requests (1)" }).click();
   await expect(page.getByRole("list", { name: "Waiting" })).toContainText("For my thesis.");
   await page.getByRole("button", { name: /^Accept/ }).click();
-  await expect(page.getByText("Accepted. They can now read the files")).toBeVisible();
+  await expect(page.getByText("Accepted. The user can now read the files")).toBeVisible();
   await theirs.goto(repository.path);
   await expect(theirs.getByText("Access to the files is restricted")).toBeHidden();
   await theirs.goto(`${repository.path}/blob/main/data.csv`);
@@ -179,7 +179,7 @@ test("a gate is enabled, access is requested, granted and withdrawn", async ({ p
   await page.getByText("Remove access").first().click();
   await page.getByLabel("Reason").fill("The project is over.");
   await page.getByRole("button", { name: "Remove access" }).click();
-  await expect(page.getByText("Rejected. They get an e-mail.")).toBeVisible();
+  await expect(page.getByText("Rejected. The user is notified by e-mail.")).toBeVisible();
   await theirs.goto("/settings/gated-repos");
   await expect(theirs.getByText("Reason: The project is over.")).toBeVisible();
   await theirs.goto(repository.path);

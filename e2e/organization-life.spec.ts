@@ -205,7 +205,7 @@ test("the overview of an organization shows what waits for its administrators, w
   await expect(page.getByRole("list", { name: "Recent activity" })).toContainText(`created the repository ${org}/gauges`);
   await waiting.filter({ hasText: "1 request for access to gauges" }).getByRole("link", { name: "Decide" }).click();
   await page.getByRole("button", { name: "Accept" }).click();
-  await expect(page.getByText("Accepted. They can now read the files")).toBeVisible();
+  await expect(page.getByText("Accepted. The user can now read the files")).toBeVisible();
   await page.goto(at(org));
   await expect(waiting.filter({ hasText: "request for access" })).toHaveCount(0);
   await page.getByRole("link", { name: "Audit log" }).last().click();

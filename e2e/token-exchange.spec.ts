@@ -99,7 +99,7 @@ test("an organization's app is set up for token exchange, gets its first token, 
       .textContent()) ?? "";
 
   await page.getByRole("link", { name: "Permissions" }).click();
-  const needs = page.getByRole("list", { name: "What token exchange needs" });
+  const needs = page.getByRole("list", { name: "Requirements for token exchange" });
   await expect(needs.getByRole("listitem").filter({ hasText: "Missing" })).toHaveCount(1);
   await needs.getByRole("button", { name: "Ask the operator" }).click();
   await expect(page.getByText("Request sent")).toBeVisible();

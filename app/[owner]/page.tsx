@@ -38,12 +38,12 @@ export async function generateMetadata({ params }: Props): Promise<Metadata> {
   return { title: owner && (owner.fullName === owner.handle ? owner.handle : `${owner.fullName} (${owner.handle})`) };
 }
 
-/** The public profile of a user or an organization, and what it has here. Members also see who else is in the organization. */
+/** The public profile of a user or an organization, with its repositories and collections. Members also see the member list. */
 export default async function OwnerPage({ params, searchParams }: Props) {
   const [{ owner: handle }, query] = await Promise.all([params, searchParams]);
   const [owner, session] = await Promise.all([ownerOf(handle), currentSession()]);
   if (!owner) notFound();
-  // Each owner has one address, in the owner's spelling.
+  // Each owner has one URL, in the handle's own spelling.
   if (owner.handle !== handle) redirect(`/${owner.handle}`);
   const person = session && personActor(session);
   const actor = person ?? anonymous;
@@ -255,7 +255,7 @@ const COLLECTIONS_SHOWN = 6;
 
 type CollectionsSectionProps = Readonly<{ owner: Owner; actor: Actor; mayCreate: boolean }>;
 
-/** The collections of a user or an organization, in their own order. It draws nothing when the reader can neither see nor create one. */
+/** The collections of a user or an organization, in the owner's order. Renders nothing if the reader can neither see nor create one. */
 async function CollectionsSection({ owner, actor, mayCreate }: CollectionsSectionProps) {
   const { items, total } = await listCollections(actor, { owners: [owner.handle], pageSize: COLLECTIONS_SHOWN });
   if (total === 0 && !mayCreate) return null;

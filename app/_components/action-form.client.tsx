@@ -7,7 +7,7 @@ import { useFormStatus } from "react-dom";
 import { type ButtonLook, buttonClass } from "./button-class.ts";
 import type { FormAction, FormState, FormValues } from "./form-state.ts";
 import { FormMessage } from "./page-layout.tsx";
-import { typedValues } from "./typed-values.ts";
+import { submittedValues } from "./submitted-values.ts";
 
 const FormStateContext = createContext<FormState>({ values: {}, errors: {} });
 
@@ -17,7 +17,7 @@ export function useFormState(): FormState {
 }
 
 export type ActionFormProps = Readonly<{
-  /** A server action made with `formAction` (app/_server/form-action.ts). */
+  /** A server action created with `formAction` (app/_server/form-action.ts). */
   action: FormAction;
   /** The initial values of the fields, by name. */
   values?: FormValues;
@@ -28,18 +28,18 @@ export type ActionFormProps = Readonly<{
 }>;
 
 /**
- * A form that keeps what was typed, shows messages beside the fields and works without JavaScript: the same action then
- * answers with the whole page. Browser validation is off, so that there is one place and one wording for messages.
+ * A form that keeps the input, shows messages beside the fields and works without JavaScript: the same action then responds with the whole
+ * page. Browser validation is off, so that there is one place and one wording for messages.
  */
 export function ActionForm({ action, values = {}, label, className, children }: ActionFormProps) {
   // On the server the form needs the action itself: without JavaScript, the form is sent with the action's ID.
-  const called = useMemo(() => (typeof window === "undefined" ? action : keepTyped(action)), [action]);
+  const called = useMemo(() => (typeof window === "undefined" ? action : keepInput(action)), [action]);
   const first: FormState = { values, errors: {} };
   const [returned, submit] = useActionState(called, first);
-  // A request with the fields of two forms gets what the other form's action returned (S138).
+  // For a request with the fields of two forms, this is the result of the other form's action (S138).
   const state = returned?.errors ? returned : first;
   const form = useRef<HTMLFormElement>(null);
-  // The fields that were changed since they were refused: their messages no longer apply.
+  // The fields edited since the last refusal: their messages no longer apply.
   const [changed, setChanged] = useState<Readonly<{ since?: FormState; names: readonly string[] }>>({ names: [] });
   const corrected = changed.since === state ? changed.names : [];
   const shown = {
@@ -74,7 +74,7 @@ export function ActionForm({ action, values = {}, label, className, children }: 
 export type SubmitButtonProps = ButtonLook &
   Readonly<{
     children: ReactNode;
-    /** For a form with several buttons: what is sent when this one is pressed. */
+    /** For a form with several buttons: the name and value that this one sends. */
     name?: string;
     value?: string;
     className?: string;
@@ -131,17 +131,17 @@ const UNSENT =
   "The server did not respond. Your input is still here. Check your connection, and send it again if the change was not made.";
 
 /**
- * Wraps an action for a form in the browser. A failed request would replace the form together with what
- * the person typed (app/global-error.tsx); here it becomes a message instead. Without scripts, server/replace-failed-page.ts does the same.
+ * Wraps an action for a form in the browser. A failed request would replace the form and its input (app/global-error.tsx); here it becomes
+ * a message instead. Without scripts, server/replace-failed-page.ts does the same.
  */
-function keepTyped(action: FormAction): FormAction {
+function keepInput(action: FormAction): FormAction {
   return async (previous, data) => {
     try {
       return await action(previous, data);
     } catch (error) {
       unstable_rethrow(error);
       const text = unstable_isUnrecognizedActionError(error) ? STALE : UNSENT;
-      return { values: typedValues(data), isSubmitted: true, errors: {}, message: { tone: "bad", text } };
+      return { values: submittedValues(data), isSubmitted: true, errors: {}, message: { tone: "bad", text } };
     }
   };
 }

@@ -11,16 +11,16 @@ const sizes = {
 const tiles = ["bg-tile-1", "bg-tile-2", "bg-tile-3", "bg-tile-4", "bg-tile-5", "bg-tile-6"] as const;
 
 export type AvatarProps = Readonly<{
-  /** What the picture stands for; its first letter is drawn when there is no picture. */
+  /** The name of the user, organization or app; its initial is shown if there is no picture. */
   name: string;
-  /** A picture from our own origin, or nothing. */
+  /** The URL of a picture on our own origin. */
   src?: string | undefined;
   size?: keyof typeof sizes;
   /** People are round; organizations and apps are square. */
   kind?: "person" | "organization" | "app";
 }>;
 
-/** A picture or an initial. Decorative: the name always stands beside it in text. */
+/** A picture or an initial. Decorative: the name is always beside it in text. */
 export function Avatar({ name, src, size = "md", kind = "person" }: AvatarProps) {
   const className = classNames("shrink-0 select-none", kind === "person" ? "rounded-full" : "rounded-control", sizes[size]);
   if (src) {
@@ -41,10 +41,7 @@ function tileOf(name: string): string {
   return tiles[sum % tiles.length] ?? tiles[0];
 }
 
-/**
- * The address of the picture of a user or an organization; the service draws one if there is none. The ID gives each new picture a
- * new address.
- */
+/** The URL of the picture of a user or an organization; the service draws one if there is none. The ID gives each new picture a new URL. */
 export function avatarSrc(handle: string, avatarId: string | null | undefined): string {
   const path = `/avatars/${encodeURIComponent(handle)}`;
   return avatarId ? `${path}?v=${avatarId}` : path;

@@ -1,6 +1,6 @@
 type BrandMarkProps = Readonly<{ className?: string }>;
 
-/** A key whose blade ends in a hook. Decorative: the brand's name stands beside it. */
+/** A key whose blade ends in a hook. Decorative: the brand's name is beside it. */
 export function BrandMark({ className = "size-5" }: BrandMarkProps) {
   return (
     <svg

@@ -5,7 +5,7 @@ const variants = {
   primary: "border-action bg-action text-on-action hover:border-action-hover hover:bg-action-hover",
   secondary: "border-line bg-surface text-ink hover:bg-sunken",
   danger: "border-line bg-surface text-bad hover:border-bad hover:bg-bad-soft",
-  /** The last step of a destructive act, inside its confirmation. */
+  /** The last step of a destructive action, inside its confirmation. */
   destroy: "border-bad bg-bad text-on-bad hover:opacity-90",
   quiet: "border-transparent bg-transparent text-muted hover:bg-sunken hover:text-ink",
 } as const;
@@ -20,7 +20,7 @@ const sizes = {
 export type ButtonLook = Readonly<{
   variant?: keyof typeof variants;
   size?: keyof typeof sizes;
-  /** Fills the width of what it stands in. */
+  /** Fills the width of its container. */
   isWide?: boolean;
 }>;
 

@@ -13,7 +13,7 @@ export function Button({ variant, size, isWide, className, type = "button", ...r
 
 type ButtonLinkProps = ComponentProps<typeof Link> & ButtonLook;
 
-/** A link that looks like a button: it goes somewhere, it changes nothing. */
+/** A link that looks like a button: it navigates and changes nothing. */
 export function ButtonLink({ variant, size, isWide, className, ...rest }: ButtonLinkProps) {
   return <Link prefetch={false} className={buttonClass({ variant, size, isWide }, className)} {...rest} />;
 }

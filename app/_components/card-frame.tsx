@@ -9,12 +9,12 @@ import { ThemeSwitch } from "./theme-switch.tsx";
 type CardFrameProps = Readonly<{
   /** `sign-in` for a form of a few fields, `modal` for the consent and device pages. */
   width?: "sign-in" | "modal";
-  /** Stands under the card: "What does this mean?" */
+  /** Below the card, such as "What does this mean?" */
   footnote?: ReactNode;
   children: ReactNode;
 }>;
 
-/** A single card in the middle of the page, with no other navigation: sign-in, consent, devices, and the pages that mails link to. */
+/** A single card in the middle of the page, with no other navigation: sign-in, consent, devices, and the pages that emails link to. */
 export function CardFrame({ width = "sign-in", footnote, children }: CardFrameProps) {
   return (
     <div className="flex flex-1 flex-col items-center justify-center px-4 py-8">
@@ -51,7 +51,7 @@ export function CardHeader({ title, children }: CardHeaderProps) {
   );
 }
 
-/** A link to elsewhere, at the bottom of a `CardFrame`. */
+/** A link to another page, at the bottom of a `CardFrame`. */
 export function CardFooter({ children }: Readonly<{ children: ReactNode }>) {
   return <footer className="border-line border-t bg-sunken px-6 py-3.5 text-center text-muted text-small">{children}</footer>;
 }
@@ -63,7 +63,7 @@ type GoneProps = Readonly<{
   action: ReactNode;
 }>;
 
-/** A mailed link that no longer works. Unknown, used, replaced and expired links look the same. */
+/** The page for an emailed link that no longer works. Unknown, used, replaced and expired links look the same. */
 export function Gone({ title, children, action }: GoneProps) {
   return (
     <CardFrame>

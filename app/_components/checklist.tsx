@@ -7,7 +7,7 @@ import { SectionCard } from "./page-layout.tsx";
 
 export type ChecklistStep = Readonly<{
   title: string;
-  /** One sentence: what for, or what to do. */
+  /** One sentence: the purpose, or what to do. */
   text: ReactNode;
   isDone: boolean;
   /** The page on which it is done; absent if it is done elsewhere. */
@@ -23,7 +23,7 @@ type ChecklistProps = Readonly<{
   dismiss: ActionButtonProps["action"];
 }>;
 
-/** Steps that the service itself sees done. It works without a script, and its page stops showing it with the last step. */
+/** Steps with their progress. The list works without scripts, and its page no longer shows it once all steps are done. */
 export function Checklist({ title, description, steps, dismiss }: ChecklistProps) {
   const done = steps.filter(({ isDone }) => isDone).length;
   return (

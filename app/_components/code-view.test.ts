@@ -6,7 +6,7 @@ type Node = { value?: string; childNodes?: Node[] };
 const textOf = ({ value, childNodes = [] }: Node): string => value ?? childNodes.map(textOf).join("");
 
 describe("highlight", () => {
-  test("keeps every character, whatever the language, and colours what it knows", async () => {
+  test("keeps every character in any language, and colors known syntax", async () => {
     const texts = [
       "/* a\n * b */\nconst x = `one\n two`;\n",
       "\n\n",

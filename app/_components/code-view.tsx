@@ -8,10 +8,10 @@ type CodeViewProps = Readonly<{
   name: string;
 }>;
 
-/** More lines are not drawn: the file itself is a click away. */
+/** The number of lines shown: the whole file is one click away. */
 const LINES_MAX = 3_000;
 
-/** A text file with its lines numbered; the address of line 12 ends in `#L12`. */
+/** A text file with its lines numbered; the URL of line 12 ends in `#L12`. */
 export async function CodeView({ text, name }: CodeViewProps) {
   const lines = (text.endsWith("\n") ? text.slice(0, -1) : text).split(/\r\n|\n|\r/);
   const shown = lines.slice(0, LINES_MAX);
@@ -19,7 +19,7 @@ export async function CodeView({ text, name }: CodeViewProps) {
   const html = await highlight(code, name);
   return (
     <>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable with the keyboard (WCAG 2.1.1) */}
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable content must be reachable by keyboard (WCAG 2.1.1) */}
       <section aria-label={`Content of ${name}`} tabIndex={0} className="overflow-x-auto rounded-b-card contain-inline-size">
         <div className="code-lines">
           <pre className="line-numbers" {...withHtml(lineNumbers(shown.length))} />

@@ -7,7 +7,7 @@ type CopyFieldProps = Readonly<{
   value: string;
 }>;
 
-/** A value to copy (an ID, an address), with its label above and a copy button at its end. */
+/** A value to copy (an ID, a URL), with its label above and a copy button at its end. */
 export function CopyField({ label, value }: CopyFieldProps) {
   return (
     <div className="grid gap-1">
@@ -31,7 +31,7 @@ export function CodeBlock({ code, label }: CodeBlockProps) {
   return (
     // Long lines scroll: without containment they would widen every grid and fieldset around them.
     <div className="flex items-start rounded-control contain-inline-size border border-line bg-sunken">
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable with the keyboard (WCAG 2.1.1) */}
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable content must be reachable by keyboard (WCAG 2.1.1) */}
       <section aria-label={label} tabIndex={0} className="min-w-0 flex-1 overflow-x-auto rounded-control p-3">
         <pre className="leading-5">
           <code>{code}</code>

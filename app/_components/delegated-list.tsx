@@ -1,6 +1,6 @@
 import type { Delegated } from "#core/webhooks/delegated.ts";
 
-/** What an app or a token created and what stops when its access ends. It draws nothing if there is nothing. */
+/** The webhooks, schedules, relays and jobs of an app or a token, which stop when its access ends. Renders nothing if there are none. */
 export function DelegatedList({ delegated, of }: Readonly<{ delegated: Delegated | undefined; of: "app" | "token" }>) {
   if (!delegated) return null;
   const { webhooks, schedules, relays, runs, more } = delegated;

@@ -11,13 +11,12 @@ type ConfirmDestructiveProps = Readonly<{
   action: FormAction;
   /** The first button: "Delete this app". */
   trigger: string;
-  /** Asks and names the thing: "Delete Paper Lantern?" */
+  /** The question, which names the object: "Delete Paper Lantern?" */
   title: ReactNode;
-  /** The last button says the act again: "Delete Paper Lantern". */
+  /** The last button, which repeats the action: "Delete Paper Lantern". */
   confirm: string;
   /**
-   * For serious actions: what the person has to type, usually the thing's name. The action receives it as `confirmation` and checks
-   * it.
+   * For serious actions: what the person has to type, usually the object's name. The action receives it as `confirmation` and checks it.
    */
   phrase?: string;
   /** What will happen. */
@@ -69,7 +68,7 @@ function Question({ trigger, title, confirm, phrase, children, size, isQuiet }: 
   );
 }
 
-/** Whether the action of the form around it refused what was sent last. */
+/** Whether the enclosing form's action refused the last submission. */
 export function useIsRefused(): boolean {
   const { errors, message } = useFormState();
   return Object.keys(errors).length > 0 || message?.tone === "bad";
@@ -83,8 +82,8 @@ type FormDetailsProps = Readonly<{
   Omit<ActionFormProps, "className">;
 
 /**
- * A form that opens in place, also without JavaScript. It stays open when its action was refused. Give it a `key` of what it
- * changes, so that it closes after a success, and place a `CancelButton` beside its button.
+ * A form that opens in place, also without JavaScript. It stays open when its action was refused. Give it a `key` made of the values that
+ * it changes, so that it closes after a success, and place a `CancelButton` beside its button.
  */
 export function FormDetails({ trigger, look, children, ...form }: FormDetailsProps) {
   return (

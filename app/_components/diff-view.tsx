@@ -6,9 +6,9 @@ import { Chip } from "./chip.tsx";
 
 type DiffViewProps = Readonly<{
   diff: Diff;
-  /** Where a file can be seen as it is after the change; without it names are not links. */
+  /** The URL of a file as it is after the change; without it, names are not links. */
   hrefOf?: (file: DiffFile) => string | undefined;
-  /** Why no lines are shown, where they may not be. */
+  /** The reason why lines are not shown, if the reader may not see them. */
   withheld?: string;
 }>;
 
@@ -17,7 +17,7 @@ const OPEN_LINES_MAX = 400;
 
 const number = new Intl.NumberFormat("en");
 
-/** What changed, file by file: in a commit, in a pull request, or between two revisions. */
+/** The changed files: in a commit, in a pull request, or between two revisions. */
 export function DiffView({ diff, hrefOf, withheld }: DiffViewProps) {
   const { files, fileCount, additions, deletions, isCut } = diff;
   if (fileCount === 0) return <p className="text-muted">There are no differences.</p>;
@@ -64,7 +64,7 @@ const looks: Record<FileStatus, { word: string; tone: "good" | "bad" | "neutral"
   "type-changed": { word: "Type changed", tone: "warn" },
 };
 
-/** One file of a diff: what happened to it, and its lines, which can be folded. */
+/** One file of a diff: its status, and its lines, which can be collapsed. */
 function DiffFileCard({ id, file, href, isOpen, isWithheld }: DiffFileCardProps) {
   const { path, oldPath, status, additions, deletions, isBinary } = file;
   const { word, tone } = looks[status];
@@ -117,12 +117,12 @@ type DiffLinesProps = Readonly<{ label: string; hunks: readonly DiffHunk[] }>;
 /** Lines with their old and new numbers. Their style is in content.css, because there are thousands of lines. */
 export function DiffLines({ label, hunks }: DiffLinesProps) {
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable with the keyboard (WCAG 2.1.1)
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable content must be reachable by keyboard (WCAG 2.1.1)
     <section aria-label={label} tabIndex={0} className="overflow-x-auto border-line not-first:border-t last:rounded-b-card">
       <table className="diff-lines">
         <tbody>
           {hunks.map((hunk, index) => (
-            // biome-ignore lint/suspicious/noArrayIndexKey: they have nothing else, and never change
+            // biome-ignore lint/suspicious/noArrayIndexKey: hunks have no other key, and never change
             <Fragment key={index}>
               {(index > 0 || hunk.heading) && (
                 <tr className="hunk">

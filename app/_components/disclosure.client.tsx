@@ -8,7 +8,7 @@ type DisclosureProps = Readonly<{
   trigger: ReactNode;
   look?: ButtonLook;
   triggerClass?: string;
-  /** Such as after a refusal. */
+  /** Whether it is open at first, such as after a refusal. */
   isOpen?: boolean;
   className?: string;
   /** One element. */

@@ -53,15 +53,15 @@ type TextAreaProps = Readonly<{
   hint?: ReactNode;
   error?: ReactNode;
   isOptional?: boolean;
-  /** For lists of addresses and code. */
+  /** For lists of URLs and code. */
   isMono?: boolean;
 }> &
   Omit<ComponentProps<"textarea">, "name" | "id">;
 
-/** Several lines of text; it grows with what is in it. */
+/** Several lines of text; it grows with its content. */
 export function TextArea({ name, label, hint, error, isOptional, isMono, className, ...area }: TextAreaProps) {
   const id = useId();
-  useTypedBefore(id);
+  useEarlyInput(id);
   const { values, errors } = useFormState();
   const kept = values[name];
   const message = error ?? errors[name];
@@ -255,7 +255,7 @@ export function Choices({ legend, isLegendHidden, name, options, defaultValue, c
   );
 }
 
-/** Whether the form's state ticks this box; undefined until the form was sent with a field of this name. */
+/** Whether the form's state ticks this box; undefined if the form was not sent and has no value of this name. */
 function isKept({ values, isSubmitted }: FormState, name: string, value: string): boolean | undefined {
   const kept = values[name];
   if (kept === undefined) return isSubmitted ? false : undefined;
@@ -265,17 +265,17 @@ function isKept({ values, isSubmitted }: FormState, name: string, value: string)
 type Typed = Pick<HTMLTextAreaElement, "value" | "selectionStart" | "selectionEnd">;
 
 /**
- * Keeps what the person typed into a text area before the page's scripts arrived. React leaves inputs alone when it
- * hydrates the page, but resets a text area to its first value, possibly in the middle of a sentence.
+ * Keeps what the person typed into a text area before the page's scripts ran. React leaves inputs alone when it hydrates the page, but
+ * resets a text area to its first value, possibly in the middle of a sentence.
  */
-function useTypedBefore(id: string): void {
+function useEarlyInput(id: string): void {
   // Read during rendering, because an effect would run after the reset. On a page that the browser rendered, the element does not
   // exist yet.
   const [typed] = useState(() => readTyped(id));
   useLayoutEffect(() => {
     const area = typed && find(id);
     if (!area) return;
-    // Typed since then, so it is newer than what was read.
+    // Typed since then, so it is newer than the value that was read.
     if (area.value !== area.defaultValue) return;
     // Nothing had been typed or selected before, though something may have been selected since.
     if (typed.value === area.value && typed.selectionEnd === 0) return;

@@ -7,7 +7,7 @@ export type Figure = Readonly<{
   value: ReactNode;
   /** A few words below the figure. */
   note?: ReactNode;
-  /** The page that has more. */
+  /** The page with details. */
   href?: string;
 }>;
 
@@ -52,7 +52,7 @@ const WIDTH = 1_000;
 const SMALLEST = 8;
 const NEARLY_FULL = 0.9;
 
-/** How much of a limit is used. The visible bar is an SVG: with rounded corners, the browser's own looks filled at zero. */
+/** How much of a limit is used. The visible bar is an SVG: the browser's own bar with rounded corners looks filled at zero. */
 export function Meter({ label, text, value, max }: MeterProps) {
   const share = max === null ? 0 : max === 0 ? 1 : value / max;
   const state = share >= 1 ? "full" : share >= NEARLY_FULL ? "nearly full" : undefined;

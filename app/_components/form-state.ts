@@ -7,8 +7,8 @@ export type FormValues = Readonly<Record<string, string | readonly string[] | un
 export type RevealedSecret = Readonly<{ label: string; value: string }>;
 
 /**
- * What a form's action returns and what the form is drawn from, with or without JavaScript. An action that succeeds
- * and has somewhere to go redirects instead.
+ * The state of a form: its action returns it, and the form is rendered from it, with or without JavaScript. A successful action that leads
+ * to another page redirects instead.
  */
 export type FormState = Readonly<{
   /** What the person typed, so that nothing is lost; never passwords or secrets. */
@@ -20,7 +20,7 @@ export type FormState = Readonly<{
   /** A sentence about the whole form. */
   message?: Readonly<{ tone: "good" | "bad"; text: string }>;
   secret?: RevealedSecret;
-  /** The Markdown of the form as readers will see it, when the person asked for that; null when there is nothing to show. */
+  /** The Markdown of the form as readers will see it, if the person requested a preview; null if there is nothing to show. */
   preview?: SafeHtml | null;
 }>;
 

@@ -15,7 +15,7 @@ type ListProps = Readonly<{
   className?: string;
 }>;
 
-/** Rows with hairlines between them; stands in a `Card` or a flush `SectionCard`. The keys `j` and `k` move through it. */
+/** Rows with hairlines between them, inside a `Card` or a flush `SectionCard`. The keys `j` and `k` move through it. */
 export function List({ label, children, className }: ListProps) {
   return (
     <ul aria-label={label} data-rows="" className={classNames("divide-y divide-line", className)}>
@@ -32,14 +32,14 @@ type ListRowProps = Readonly<{
   meta?: ReactNode;
   /** Numbers, chips and buttons at the end; they move below on narrow screens. */
   trailing?: ReactNode;
-  /** What can be done with it: buttons and `ConfirmDestructive` at the end. */
-  acts?: ReactNode;
-  /** More of the row, below its lines. */
+  /** Buttons and `ConfirmDestructive` at the end. */
+  actions?: ReactNode;
+  /** Further content of the row, below its lines. */
   children?: ReactNode;
 }>;
 
 /** Two lines about one thing. */
-export function ListRow({ leading, title, meta, trailing, acts, children }: ListRowProps) {
+export function ListRow({ leading, title, meta, trailing, actions, children }: ListRowProps) {
   return (
     <li className="px-4 py-3.5 sm:px-5">
       <div className="flex flex-wrap items-center gap-x-3 gap-y-2">
@@ -49,7 +49,7 @@ export function ListRow({ leading, title, meta, trailing, acts, children }: List
           {meta && <div className="break-words text-muted text-small">{meta}</div>}
         </div>
         {trailing && <div className="flex flex-wrap items-center gap-2">{trailing}</div>}
-        {acts && <div className="header-acts">{acts}</div>}
+        {actions && <div className="header-actions">{actions}</div>}
       </div>
       {children}
     </li>
@@ -59,11 +59,11 @@ export function ListRow({ leading, title, meta, trailing, acts, children }: List
 type ListPageProps<Item> = Omit<PageColumnProps, "children"> &
   PagedListProps<Item> &
   Readonly<{
-    /** Above the list: a search, or what a person has to do first. */
+    /** Above the list: a search, or a step that comes first. */
     children?: ReactNode;
   }>;
 
-/** A page that is one list: what has just happened, a search, and the list itself. */
+/** A page that is one list: a notice, a search, and the list itself. */
 export function ListPage<Item>({ children, label, things, list, hrefOf, row, empty, ...header }: ListPageProps<Item>) {
   return (
     <PageColumn {...header}>
@@ -76,23 +76,23 @@ export function ListPage<Item>({ children, label, things, list, hrefOf, row, emp
 type PagedListProps<Item> = Readonly<{
   /** Names the list. */
   label: string;
-  /** Names the landmark of its pages, where the label does not. */
+  /** Names the pagination landmark, if the label does not fit. */
   things?: string | undefined;
   /** One page of the list, or all of it. */
   list: (Readonly<{ items: readonly Item[] }> & Pick<PaginationProps, "page" | "pageSize" | "total">) | readonly Item[];
-  /** The addresses of its pages. */
+  /** The URL of each of its pages. */
   hrefOf?: PaginationProps["hrefOf"];
   /** A `ListRow` with its key. */
   row: (item: Item) => ReactNode;
   /** Replaces an empty list: an `EmptyState`. */
   empty: ReactNode;
-  /** Draws the list as a titled section instead of a plain card. */
+  /** Renders the list as a titled section instead of a plain card. */
   section?: Pick<SectionCardProps, "title" | "description" | "action">;
   /** At the top of the card: a search. */
   top?: ReactNode;
 }>;
 
-/** A list on a card, with the way to its other pages. */
+/** A list on a card, with links to its other pages. */
 export function PagedList<Item>({
   label,
   things = label,
@@ -104,7 +104,7 @@ export function PagedList<Item>({
   top,
 }: PagedListProps<Item>) {
   const { items, page, pageSize, total } = "items" in list ? list : wholeOf(list);
-  // The last item of the last page was deleted, or the address is made up.
+  // The last item of the last page was deleted, or the page number is made up.
   const pages = Math.ceil(total / pageSize);
   if (items.length === 0 && total > 0 && page > pages) redirect(hrefOf(pages));
   const content = (
@@ -136,13 +136,13 @@ type PaginationProps = Readonly<{
   page: number;
   pageSize: number;
   total: number;
-  /** Long items take more room on a page, so only pages are counted. */
+  /** The number of items per page varies with their length, so only pages are counted. */
   isByLength?: boolean;
-  /** The address of a page; it carries the filter along. */
+  /** The URL of a page; it includes the filter. */
   hrefOf: (page: number) => string;
 }>;
 
-/** Links to newer and older items, with the current position. Draws nothing if everything fits on one page. */
+/** Links to newer and older items, with the current position. Renders nothing if everything fits on one page. */
 export function Pagination({ label, page, pageSize, total, isByLength = false, hrefOf }: PaginationProps) {
   const pages = Math.ceil(total / pageSize);
   if (pages <= 1) return null;

@@ -16,7 +16,7 @@ type LocalTimeProps = Readonly<{
   at: Date;
   look?: TimeLook;
   className?: string;
-  /** Replaces the words: a relative time. */
+  /** Replaces the formatted time, such as with a relative one. */
   children?: ReactNode;
 }>;
 

@@ -1,6 +1,6 @@
 import type { MadeWith as Made } from "#core/access/delegation.ts";
 
-/** Which app or token created something, and whether it still has access. It draws nothing for what a person created on the pages. */
+/** Which app or token created something, and whether it still has access. Renders nothing for what a person created on the pages. */
 export function MadeWith({ madeWith, verb = "Created" }: Readonly<{ madeWith: Made | null; verb?: string }>) {
   if (!madeWith) return null;
   const { kind, name, clientId, isEnded } = madeWith;

@@ -14,7 +14,7 @@ type MarkdownFieldProps = Readonly<{
   rows?: number;
   /** The form's other buttons. They come before the preview button, because Enter in a field presses the first button of a form. */
   children: ReactNode;
-  /** What comes after the buttons, such as a link back. */
+  /** Further content after the buttons, such as a link back. */
   after?: ReactNode;
   /** The size of the preview button and of the others. */
   size?: ButtonLook["size"];

@@ -6,7 +6,7 @@ import { withHtml } from "./safe-html.ts";
 type MarkdownProps = Readonly<{
   text: string;
   /** The base of relative links and images; without it they are dropped. */
-  place?: MarkdownContext;
+  context?: MarkdownContext;
 }>;
 
 const PLAIN_MAX_CHARACTERS = 200_000;
@@ -14,20 +14,20 @@ const PLAIN_MAX_CHARACTERS = 200_000;
 const FILE_MAX_CHARACTERS = 20_000;
 
 /** Renders Markdown that somebody wrote. core/hub/markdown/schema.ts decides what it may contain. */
-export async function Markdown({ text, place }: MarkdownProps) {
-  const html = await renderMarkdown(text, place);
+export async function Markdown({ text, context }: MarkdownProps) {
+  const html = await renderMarkdown(text, context);
   if (html === undefined)
-    return <AsItIs text={text} maxCharacters={place?.revision === undefined ? PLAIN_MAX_CHARACTERS : FILE_MAX_CHARACTERS} />;
+    return <PlainText text={text} maxCharacters={context?.revision === undefined ? PLAIN_MAX_CHARACTERS : FILE_MAX_CHARACTERS} />;
   return <div className="markdown" {...withHtml(html)} />;
 }
 
-function AsItIs({ text, maxCharacters }: Readonly<{ text: string; maxCharacters: number }>) {
+function PlainText({ text, maxCharacters }: Readonly<{ text: string; maxCharacters: number }>) {
   const isCut = text.length > maxCharacters;
   const shown = isCut ? "Here is its beginning" : "Here it is";
   return (
     <div className="grid gap-3">
       <FormMessage>{`This text is too long or too deeply nested to format. ${shown} as plain text.`}</FormMessage>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable with the keyboard (WCAG 2.1.1) */}
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable content must be reachable by keyboard (WCAG 2.1.1) */}
       <pre tabIndex={0} className="overflow-x-auto whitespace-pre-wrap break-words contain-inline-size">
         {text.slice(0, maxCharacters)}
         {isCut && "…"}

@@ -44,7 +44,7 @@ type NavMenuProps = Readonly<{
   children: ReactNode;
 }>;
 
-/** The navigation, folded under the name of the current page. The path as its key closes it after each navigation. */
+/** The navigation, collapsed under the name of the current page. The path as its key closes it after each navigation. */
 export function NavMenu({ label, pages, children }: NavMenuProps) {
   const path = usePathname() ?? "";
   const current = pages.find(({ href, isExact }) => path === href || (!isExact && path.startsWith(`${href}/`)));

@@ -1,6 +1,6 @@
 import { Field, PasswordField } from "./fields.client.tsx";
 
-/** The fields that everybody fills in who creates an account. */
+/** The fields for everyone who creates an account. */
 export function NewAccountFields() {
   return (
     <>

@@ -16,7 +16,7 @@ export const yourRoleSentences: Record<OrganizationRole, string> = {
   contributor: "create repositories and change the ones you created",
 };
 
-/** The name of each plan, and what it includes. An organization without a plan has the free one. */
+/** The name of each plan. An organization without a plan has the free one. */
 export const planNames: Record<OrganizationPlan | "free", string> = {
   free: "Free",
   team: "Team",

@@ -5,12 +5,12 @@ import { classNames } from "./class-names.ts";
 
 export type PageColumnProps = PageHeaderProps &
   Readonly<{
-    /** What has just happened, in a sentence. */
+    /** The result of the last action, in a sentence. */
     notice?: ReactNode;
     children: ReactNode;
   }>;
 
-/** A page of settings: its header, what has just happened, and its parts below one another. */
+/** A page of settings: its header, a notice, and its sections. */
 export function PageColumn({ notice, children, ...header }: PageColumnProps) {
   return (
     <>
@@ -35,7 +35,7 @@ export type PageHeaderProps = Readonly<{
   actions?: ReactNode;
 }>;
 
-/** The top of a page: its place, its title, and the actions for the whole of it. */
+/** The top of a page: its breadcrumb, its title, and the actions for the whole page. */
 export function PageHeader({ title, description, trail, status, actions }: PageHeaderProps) {
   return (
     <header className="mb-5">
@@ -82,7 +82,7 @@ export function PageBody({ children, width = "page" }: PageBodyProps) {
 
 export type SectionCardProps = Readonly<{
   title: ReactNode;
-  /** One or two sentences: what this part is for. */
+  /** One or two sentences on the purpose of the section. */
   description?: ReactNode;
   /** A button or chip at the end of the title's line. */
   action?: ReactNode;

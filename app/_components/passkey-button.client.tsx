@@ -7,8 +7,8 @@ import { useFormStatus } from "react-dom";
 import { type ButtonLook, buttonClass } from "./button-class.ts";
 import { FormMessage } from "./page-layout.tsx";
 
-/** What a server action returns to start something with a passkey. */
-export type AskedPasskey =
+/** A server action's response: the options to use or create a passkey, or the problem. */
+export type PasskeyOptions =
   | { use: PublicKeyCredentialRequestOptionsJSON }
   | { make: PublicKeyCredentialCreationOptionsJSON }
   | { problem: string };
@@ -19,13 +19,13 @@ const ANSWER_FIELD = "passkeyAnswer";
 type PasskeyButtonProps = ButtonLook &
   Readonly<{
     /** Gets the passkey's challenge from the service. */
-    ask: () => Promise<AskedPasskey>;
+    ask: () => Promise<PasskeyOptions>;
     children: ReactNode;
   }>;
 
 /**
- * Stands in an `ActionForm` and submits it with the passkey's response. Browsers offer passkeys to scripts only:
- * without scripts the button is hidden, and the page offers another way.
+ * Submits the enclosing `ActionForm` with the passkey's response. Browsers offer passkeys to scripts only: without scripts the button is
+ * hidden, and the page offers another way.
  */
 export function PasskeyButton({ ask, children, variant, size, isWide }: PasskeyButtonProps) {
   const answer = useRef<HTMLInputElement>(null);
@@ -73,7 +73,7 @@ export function PasskeyButton({ ask, children, variant, size, isWide }: PasskeyB
 
 class Refusal extends Error {}
 
-async function answerOf(ask: () => Promise<AskedPasskey>) {
+async function answerOf(ask: () => Promise<PasskeyOptions>) {
   // Loaded when a passkey is used: most people sign in without one.
   const { browserSupportsWebAuthn, startAuthentication, startRegistration } = await import("@simplewebauthn/browser");
   if (!browserSupportsWebAuthn()) throw new Refusal("This browser does not support passkeys. Use another method.");
@@ -82,7 +82,7 @@ async function answerOf(ask: () => Promise<AskedPasskey>) {
   return "use" in asked ? startAuthentication({ optionsJSON: asked.use }) : startRegistration({ optionsJSON: asked.make });
 }
 
-/** Browsers do not say why it failed: a timeout and a refusal must look the same to the site (WebAuthn Level 3 §14.5.1). */
+/** Browsers do not say why a passkey failed: a timeout and a refusal must look the same to the site (WebAuthn Level 3 §14.5.1). */
 function explain(error: unknown): string {
   if (error instanceof Refusal) return error.message;
   if (error instanceof Error && "code" in error && error.code === "ERROR_AUTHENTICATOR_PREVIOUSLY_REGISTERED") {

@@ -5,11 +5,11 @@ import { ButtonLink } from "./button.tsx";
 type ProveIdentityProps = Readonly<{
   /** The path of this page. */
   returnTo: string;
-  /** Why the proof is needed. */
+  /** Why authentication is needed. */
   children: ReactNode;
 }>;
 
-/** Replaces a sensitive form until the person has recently proved who they are (S113): before they type, not after. */
+/** Replaces a sensitive form until the person has authenticated recently (S113), so that they do so before they fill it in. */
 export function ProveIdentity({ returnTo, children }: ProveIdentityProps) {
   return (
     <div className="flex flex-wrap items-center gap-3">

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { relativeTime, spokenDuration } from "./relative-time.tsx";
+import { formatDuration, relativeTime } from "./relative-time.tsx";
 
 const now = new Date("2026-11-21T12:00:00Z");
 const SECOND = 1_000;
@@ -31,5 +31,5 @@ test.each([
   [30 * 86_400, "30 days"],
   [61, "61 seconds"],
 ])("%i seconds are %s", (seconds, words) => {
-  expect(spokenDuration(seconds)).toBe(words);
+  expect(formatDuration(seconds)).toBe(words);
 });

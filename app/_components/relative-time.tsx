@@ -59,7 +59,7 @@ const units = [
 ] as const;
 
 /** A duration in the largest unit that expresses it exactly: `8 hours`, `30 days`, `90 minutes`. */
-export function spokenDuration(seconds: number): string {
+export function formatDuration(seconds: number): string {
   const found = units.find((each) => seconds % each.seconds === 0) ?? units[3];
   const count = seconds / found.seconds;
   return `${count} ${found.unit}${count === 1 ? "" : "s"}`;

@@ -1,5 +1,5 @@
 import { listOwnRestrictions, type OwnRestriction } from "#core/accounts/organizations/security/list-restricted-members.ts";
-import { elsewherePath } from "../_server/elsewhere.ts";
+import { providerSignInPath } from "../_server/provider-sign-in.ts";
 import { buttonClass } from "./button.tsx";
 import { FormMessage } from "./page-layout.tsx";
 
@@ -12,10 +12,7 @@ type RestrictionNoticeProps = Readonly<{
   className?: string;
 }>;
 
-/**
- * What organizations require of a member's sign-in before they give access, with the next step. It draws nothing when everything is
- * met.
- */
+/** The sign-in requirements of organizations that a member does not meet, with the next step. Renders nothing if all are met. */
 export async function RestrictionNotice({ userId, orgId, next, className }: RestrictionNoticeProps) {
   const restricted = await listOwnRestrictions(userId, orgId);
   if (restricted.length === 0) return null;
@@ -57,7 +54,7 @@ function Steps({ organization: { restrictions, provider }, next }: Readonly<{ or
         </a>
       )}
       {restrictions.includes("sso") && provider && (
-        <a className={buttonClass({ size: "small" }, "min-w-0 max-w-full")} href={elsewherePath(provider.slug, { next })}>
+        <a className={buttonClass({ size: "small" }, "min-w-0 max-w-full")} href={providerSignInPath(provider.slug, { next })}>
           <span className="truncate">Sign in with {provider.name}</span>
         </a>
       )}

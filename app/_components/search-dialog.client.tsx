@@ -10,9 +10,9 @@ import type { SearchPalette } from "./search-palette.client.tsx";
 const loadPalette = () => import("./search-palette.client.tsx");
 
 /**
- * The search over the whole service: a link to its page, which opens a dialog instead where scripts run. Control-K or Command-K opens it
- * too, and a slash where the page has no search of its own. What the dialog contains is loaded when it is about to open: this link is on
- * every page.
+ * The search of the whole service: a link to the search page, which opens a dialog instead if scripts run. Control-K or Command-K also
+ * opens it, as does a slash on pages without a search of their own. The content of the dialog is loaded only when needed, because this link
+ * is on every page.
  */
 export function SearchDialog() {
   const dialog = useRef<HTMLDialogElement>(null);

@@ -4,7 +4,7 @@ import { buttonClass } from "./button.tsx";
 import { Field, Select, type SelectProps } from "./fields.client.tsx";
 
 type SearchFormProps = Readonly<{
-  /** The page of the list. The search is in its address, so that people can keep it and share it. */
+  /** The page of the list. The search is in its URL, so that people can bookmark and share it. */
   action: string;
   /** What is searched: "Name, client ID or owner". */
   label: string;
@@ -43,7 +43,7 @@ type FilterProps = Readonly<{
   name: string;
   label: string;
   value: string | undefined;
-  /** The first choice, which narrows nothing. */
+  /** The first choice, which does not filter. */
   any?: string;
   options: SelectProps["options"];
 }>;

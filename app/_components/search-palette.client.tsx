@@ -15,7 +15,7 @@ const stateWords = {
   failed: "The search failed. Press Enter to open the search page.",
 };
 
-/** The field of the search and what it finds. */
+/** The search field and its results. */
 export function SearchPalette({ close }: Readonly<{ close: () => void }>) {
   const id = useId();
   const router = useRouter();
@@ -37,7 +37,7 @@ export function SearchPalette({ close }: Readonly<{ close: () => void }>) {
       document.getElementById(`${id}-${next}`)?.scrollIntoView({ block: "nearest" });
     } else if (event.key === "Enter") {
       event.preventDefault();
-      // What is shown while the search runs belongs to an earlier text.
+      // The results shown while the search runs are for an earlier text.
       const { href } = (state === "found" && items[active]) || {};
       if (href) go(href);
       else if (typed.trim() !== "") go(`/search?search=${encodeURIComponent(typed.trim())}`);

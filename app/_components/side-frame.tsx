@@ -8,7 +8,7 @@ type SideFrameProps = Readonly<{
   children: ReactNode;
 }>;
 
-/** The frame of settings: the header, the pages of the subject at the side, and the page. */
+/** The frame of settings: the header, the side navigation, and the page. */
 export function SideFrame({ navigation, children }: SideFrameProps) {
   return (
     <SiteFrame>
@@ -25,14 +25,14 @@ export function SideFrame({ navigation, children }: SideFrameProps) {
 export type NavPage = Readonly<{
   href: string;
   label: string;
-  /** The address of another page of the navigation begins with this one's. */
+  /** Set if the path of another page in the navigation begins with this one's. */
   isExact?: boolean;
 }>;
 
 export type NavSections = ReadonlyArray<Readonly<{ label: string; pages: ReadonlyArray<NavPage> }>>;
 
 type SideNavigationProps = Readonly<{
-  /** What the pages belong to: "Settings". */
+  /** The subject of the pages: "Settings". */
   label: string;
   sections: NavSections;
 }>;

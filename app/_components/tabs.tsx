@@ -27,13 +27,13 @@ export function Tabs({ label, tabs }: TabsProps) {
 type LinkTabsProps = Readonly<{
   /** Names the navigation: "App". */
   label: string;
-  /** The parts by their value in the address. The first part is at the address without one. */
+  /** The parts by the value of `tab` in the URL. A URL without `tab` shows the first part. */
   parts: Readonly<Record<string, string>>;
   path: string;
   current: string;
 }>;
 
-/** The parts of a long page, each with an address of its own. */
+/** The parts of a long page, each with its own URL. */
 export function LinkTabs({ label, parts, path, current }: LinkTabsProps) {
   return (
     <nav aria-label={label} className="flex flex-wrap gap-x-5 border-line border-b text-small">
@@ -52,7 +52,7 @@ export function LinkTabs({ label, parts, path, current }: LinkTabsProps) {
   );
 }
 
-/** The part that an address names, or the first one. */
+/** The part that the URL names, or the first one. */
 export function currentPart(parts: Readonly<Record<string, string>>, named: string): string {
   return Object.hasOwn(parts, named) ? named : (Object.keys(parts)[0] ?? "");
 }

@@ -31,17 +31,14 @@ export function auditSearchOf(query: Query, kinds: readonly string[]): AuditSear
   };
 }
 
-/**
- * The whole search as a query of the API, which the export uses as it is
- * (docs/specification/organizations-and-tokens.md#audit-log).
- */
+/** The whole search in the API's query syntax, which the export also uses (docs/specification/organizations-and-tokens.md#audit-log). */
 export function auditQuery({ search, kind, days }: Pick<AuditSearch, "search" | "kind" | "days">, now = new Date()): string {
   const since = days && new Date(now.getTime() - Number(days) * 24 * 60 * 60 * 1000).toISOString().slice(0, 16);
   return [search, kind && `type:${kind}.*`, since && `since:${since}Z`].filter(Boolean).join(" ");
 }
 
 /**
- * The requested page. With a wrong search it returns the problem and all entries; if the search took too long, the problem and none.
+ * The requested page. An invalid search returns the problem and all entries; one that took too long, only the problem.
  * @throws ServiceError `forbidden`, `not_found`
  */
 export async function readAuditPage(

@@ -14,7 +14,7 @@ import { organizationPath } from "./organization-page.ts";
 import { repoHref } from "./repo-page.ts";
 import { currentSession } from "./session.ts";
 
-/** What a search over the whole service finds, as far as the person may see it. */
+/** The results of a search of the whole service that the person may see. */
 export async function findEverything(search: string, limit: number): Promise<FoundGroup[]> {
   if (search === "") return [];
   const session = await currentSession();
@@ -63,7 +63,7 @@ const create: NavSections = [
   },
 ];
 
-/** The pages that the person has, by the words of their names. */
+/** The person's pages whose names contain all words of the search. */
 async function ownPages(actor: Actor, search: string): Promise<FoundItem[]> {
   const words = search.toLowerCase().split(/\s+/);
   const [organizations, isOperator] =

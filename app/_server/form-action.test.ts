@@ -65,7 +65,7 @@ test("S51 an action called with arguments that no page binds is refused, and doe
     await expect(called).rejects.toMatchObject({ code: "invalid_request" });
 });
 
-test("success says so; the fields show what the work returned", async () => {
+test("success is reported, and the fields show the returned values", async () => {
   const work = async () => ({ message: "Saved.", values: { email: "ADA@example.com" } });
   expect(await submitForm(filled(), work, nowhere)).toEqual({
     values: { email: "ADA@example.com" },
@@ -79,16 +79,19 @@ test("every field that cannot be read is named, and the work does not begin", as
   const refuse = (_form: unknown, name: string): string => {
     throw new ServiceError("invalid_request", `Not this ${name}.`, { field: name });
   };
-  const fields = { email: refuse, password: refuse, colour: refuse, missing: text };
+  const fields = { email: refuse, password: refuse, color: refuse, missing: text };
   const action = formAction(anybody, fields, () => Promise.reject(new Error("the work began")));
   expect(await action(BEFORE, filled())).toMatchObject({
     errors: { email: "Not this email.", password: "Not this password." },
-    message: { tone: "bad", text: "Not this colour." },
+    message: { tone: "bad", text: "Not this color." },
   });
 });
 
 test("S137 nothing of a form is read before the scope has let its sender in", async () => {
-  const stranger = { takes: 0, enter: () => Promise.reject(new ServiceError("not_found", "Repository not found")) } as const;
+  const stranger = {
+    argumentCount: 0,
+    enter: () => Promise.reject(new ServiceError("not_found", "Repository not found")),
+  } as const;
   let isRead = false;
   const action = formAction(stranger, { email: () => (isRead = true) }, async () => ({}));
   expect(await action(BEFORE, filled())).toMatchObject({ message: { text: "Repository not found" } });
@@ -98,7 +101,7 @@ test("S137 nothing of a form is read before the scope has let its sender in", as
 test("the first bound arguments are the scope's", async () => {
   const seen: unknown[] = [];
   const scope = {
-    takes: 1,
+    argumentCount: 1,
     enter: async (_form: unknown, ...own: [org: string]) => ({ page: String(seen.push(...own)) }),
   } as const;
   const refuse = () => Promise.reject(new ServiceError("invalid_request", "Not this."));

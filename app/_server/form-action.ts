@@ -11,21 +11,21 @@ import { SubmittedForm } from "./submitted-form.ts";
 
 /** Who may send a form, and what the form is about. `app/_server/scopes.ts` has the common ones. */
 export type Scope<Own extends readonly unknown[], Context extends FormPage> = Readonly<{
-  /** How many of the arguments that a page binds to the action are for the scope: the first ones. */
-  takes: Own["length"];
-  /** Sends strangers to the sign-in page. The bound arguments come back from the browser, so they may be anything. */
+  /** The number of the action's bound arguments that are for the scope; they come first. */
+  argumentCount: Own["length"];
+  /** Redirects visitors to the sign-in page. The bound arguments come back from the browser, so they may be anything. */
   enter: (form: SubmittedForm, ...own: Own) => Promise<Context>;
 }>;
 
 export type FormPage = Readonly<{
-  /** The page of the form: a person who must first prove who they are comes back to it (S113). */
+  /** The page of the form. A person who must first authenticate again returns to it (S113). */
   page?: string;
 }>;
 
 export type FormOutcome = Readonly<{
   /** Shown above the form after a success. */
   message?: string;
-  /** What the fields show next; without it, what the person typed. */
+  /** The next values of the fields; by default, the submitted ones. */
   values?: FormValues;
   /** The action's own messages beside the fields. */
   errors?: FormState["errors"];
@@ -39,8 +39,8 @@ export type BoundAction<Bound extends readonly unknown[]> = (
 ) => Promise<FormState>;
 
 /**
- * Makes the server action of a form. The order is always the same: the scope finds out who sent the form (S137: a stranger's
- * form costs nothing), then the fields are read, then `work` calls `core`, which decides whether this person may.
+ * Creates the server action of a form. The order is always the same: the scope identifies the sender (S137: a stranger's form costs
+ * nothing), then the fields are read, then `work` calls `core`, which checks the permission.
  *
  *     export const renameAction = formAction(personAt("/settings/apps"), { name: text }, async ({ person, input, from }) => {
  *       await updateApp(person, input, from);
@@ -61,11 +61,11 @@ export function formAction<Own extends readonly unknown[], Context extends FormP
     return submitForm(
       args.at(-1) as FormData,
       async (form) => {
-        const context = await scope.enter(form, ...(bound.slice(0, scope.takes) as unknown as Own));
+        const context = await scope.enter(form, ...(bound.slice(0, scope.argumentCount) as unknown as Own));
         page = context.page;
         const input = await readFields(fields, form);
         const all = { ...context, input, from: await requestOrigin() };
-        return work(all, ...(bound.slice(scope.takes) as Rest));
+        return work(all, ...(bound.slice(scope.argumentCount) as Rest));
       },
       () => page,
     );
@@ -73,7 +73,7 @@ export function formAction<Own extends readonly unknown[], Context extends FormP
 }
 
 /**
- * Runs the work of a form and turns whatever happens into what the form shows. This is the one place where a page translates a
+ * Runs the work of a form and converts its result or error into the next state of the form. This is the one place where a page translates a
  * `ServiceError`. An unknown error is logged with its cause and never shown. `redirect()` passes through.
  * @param pageOf the page to which a person returns after proving their identity
  */
@@ -136,8 +136,8 @@ function waitingTime({ code, retryAfterSeconds }: ServiceError): string {
   return minutes > 1 ? ` Try again in ${minutes} minutes.` : " Try again in a minute.";
 }
 
-/** @throws ServiceError unless the person typed the name of what they are about to destroy */
-export function requireTyped(confirmation: string, name: string): void {
+/** @throws ServiceError unless the person typed the name of the object to be deleted */
+export function requireConfirmation(confirmation: string, name: string): void {
   if (confirmation === name) return;
   throw new ServiceError("invalid_request", `Type ${name} to confirm.`, { field: "confirmation" });
 }
@@ -177,7 +177,7 @@ export async function image(form: SubmittedForm, name: string): Promise<Uint8Arr
   return (await form.file(name)) ?? (isRemoved ? null : undefined);
 }
 
-/** @throws ServiceError with all that is wrong */
+/** @throws ServiceError with every invalid field */
 function readFields<F extends Fields>(fields: F, form: SubmittedForm): Promise<Input<F>> {
   return checkAll(Object.fromEntries(Object.entries(fields).map(([name, read]) => [name, () => read(form, name)]))) as Promise<
     Input<F>

@@ -28,10 +28,10 @@ test.each([
   expect(nextPath(path, "/settings")).toBe("/settings");
 });
 
-test("it is returned as a browser resolves it", () => {
+test("a path is returned as a browser resolves it", () => {
   expect(nextPath("/a/../b")).toBe("/b");
 });
 
-test("the sign-in page's address carries the way back", () => {
+test("the sign-in page's URL contains the path to return to", () => {
   expect(signInPath("/a?b=c&d=e")).toBe("/login?next=%2Fa%3Fb%3Dc%26d%3De");
 });

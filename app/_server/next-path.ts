@@ -14,7 +14,7 @@ export function nextPath(next: unknown, fallback = "/"): string {
   return resolved ?? fallback;
 }
 
-/** The address of the sign-in page that comes back to `next`. */
+/** The URL of the sign-in page, which then returns to `next`. */
 export function signInPath(next: string, { isReauthentication = false } = {}): string {
   const query = new URLSearchParams(isReauthentication ? { reauthenticate: "1", next } : { next });
   return `/login?${query}`;

@@ -20,10 +20,10 @@ export type OrganizationPage = Readonly<{
   isManager: boolean;
 }>;
 
-/** An organization's name in a page's address. */
+/** An organization's name in a page's path. */
 export type OrganizationParams = Promise<{ org: string }>;
 
-/** What every page of an organization reads first; 404 for people who may not see it, whether it exists or not (S136). */
+/** The data that every page of an organization reads first; 404 for people who may not see it, whether it exists or not (S136). */
 export const requireOrganizationPage = cache(async (name: string): Promise<OrganizationPage> => {
   // Actions get the name from the browser, so it may be anything.
   if (typeof name !== "string" || !name.isWellFormed()) notFound();

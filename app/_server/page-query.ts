@@ -1,4 +1,4 @@
-/** The query of a page's address, as Next passes it to the page. */
+/** The query of a page's URL, as Next passes it to the page. */
 export type PageQuery = Promise<Readonly<Record<string, string | string[] | undefined>>>;
 
 /** One value as text: the first if there are several, empty if there is none. */
@@ -7,8 +7,8 @@ export function textOf(value: string | string[] | undefined): string {
 }
 
 /**
- * The message for the notice that the address names. It must be one of the page's own: `?notice=__proto__` also names a property,
- * which no page can show.
+ * The message for the notice that the URL names. It must be one of the page's own: `?notice=__proto__` also names a property, which no page
+ * can show.
  */
 export function noticeOf<Notice>(
   notices: Readonly<Record<string, Notice>>,
@@ -20,7 +20,7 @@ export function noticeOf<Notice>(
 
 const SEARCH_MAX_CHARACTERS = 200;
 
-/** The search text, cut to a useful length, without what is not text (half a character, `%ff`) and would find nothing. */
+/** The search text, cut to a useful length, without invalid characters (half a surrogate pair, `%ff`), which would find nothing. */
 export function searchOf(value: string | string[] | undefined): string {
   return textOf(value).trim().slice(0, SEARCH_MAX_CHARACTERS).toWellFormed().replaceAll("\u{fffd}", "").trim();
 }
@@ -31,7 +31,7 @@ export function pageOf(value: string | string[] | undefined, max: number): numbe
   return Number.isInteger(page) ? Math.min(Math.max(page, 1), max) : 1;
 }
 
-/** An address with a query. Empty values and the first page are left out, so that each page of a list has one address. */
+/** A URL with a query. Empty values and the first page are left out, so that each page of a list has one URL. */
 export function hrefWith(path: string, query: Readonly<Record<string, string | number | undefined>>): string {
   const given = Object.entries(query).flatMap(([name, value]) => (value && value !== 1 ? [[name, String(value)]] : []));
   return given.length > 0 ? `${path}?${new URLSearchParams(given)}` : path;

@@ -1,11 +1,11 @@
 import { isServiceError } from "#core/errors.ts";
-import type { AskedPasskey } from "../_components/passkey-button.client.tsx";
+import type { PasskeyOptions } from "../_components/passkey-button.client.tsx";
 import type { SubmittedForm } from "./submitted-form.ts";
 
-/** Longer than any answer that core accepts. */
+/** Longer than any response that core accepts. */
 const ANSWER_MAX_CHARACTERS = 64 * 1024;
 
-/** The value that a form's `PasskeyButton` sent; undefined if it is not JSON or too long. core refuses that like any other wrong value. */
+/** The value that a form's `PasskeyButton` sent; undefined if it is not JSON or too long. core refuses undefined like any wrong value. */
 export function passkeyAnswer(form: SubmittedForm): unknown {
   const json = form.verbatim("passkeyAnswer");
   if (json.length > ANSWER_MAX_CHARACTERS) return undefined;
@@ -17,7 +17,7 @@ export function passkeyAnswer(form: SubmittedForm): unknown {
 }
 
 /** Runs the request of a `PasskeyButton`. An expected failure becomes a sentence for the person. */
-export async function askPasskey(ask: () => Promise<Exclude<AskedPasskey, { problem: string }>>): Promise<AskedPasskey> {
+export async function passkeyOptions(ask: () => Promise<Exclude<PasskeyOptions, { problem: string }>>): Promise<PasskeyOptions> {
   try {
     return await ask();
   } catch (error) {

@@ -1,4 +1,4 @@
-/** Whose settings a page is about: an organization's, by its name, or null for the person's own. */
+/** The owner of settings: the name of an organization, or null for the signed-in person. */
 export type OwnerName = string | null;
 
 /** A page of the settings of a person or an organization. */
@@ -18,7 +18,7 @@ export const webhookPath = (home: OwnerName, webhookId: string): string => `${we
 
 /**
  * A bound argument of an action as text. It comes back from the browser, so it may be anything, and `String` throws at `{"toString": 1}`
- * (S51): anything but text becomes empty, and so does text with NUL, which the database refuses and no name contains.
+ * (S51): anything that is not text becomes empty, and so does text with NUL, which the database refuses and no name contains.
  */
 export const givenText = (text: string | undefined): string => (typeof text === "string" && !text.includes("\0") ? text : "");
 

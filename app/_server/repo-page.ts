@@ -10,7 +10,7 @@ import { requestContext } from "#core/log.ts";
 import { organizationPath } from "./organization-page.ts";
 import { currentSession, type SiteSession } from "./session.ts";
 
-/** A repository's segments in the rewritten address (next.config.js). */
+/** A repository's segments in the rewritten URL (next.config.js). */
 export type RepoParams = Promise<{ type: string; owner: string; name: string }>;
 
 export type RepoPage = Readonly<{
@@ -26,13 +26,13 @@ export type RepoPage = Readonly<{
   mayWrite: boolean;
   /** Whether the person may change settings, move and delete the repository. */
   mayManage: boolean;
-  /** Whether the person may read its files; false for a gated repository that has not accepted them. */
+  /** Whether the person may read its files; false if it is gated and they have no access. */
   mayReadContent: boolean;
 }>;
 
 /**
- * What the layout and every page of a repository read first, once per request. 404 for people who may not see it, whether it exists or not
- * (S136). Another spelling and a former name redirect to the current address.
+ * The data that the layout and every page of a repository read first, once per request. 404 for people who may not see it, whether it
+ * exists or not (S136). Another spelling and a former name redirect to the current URL.
  */
 export async function repoPage(params: RepoParams): Promise<RepoPage> {
   const { type, owner, name } = await params;
@@ -48,7 +48,7 @@ const readRepoPage = cache(async (segment: string, owner: string, asked: string)
   // People paste clone URLs into the browser; no name ends like this.
   const name = asked.replace(/\.git$/i, "");
   const repo = await findOrNotFound(actor, { type, owner, name });
-  if (repo.owner.handle !== owner || repo.name !== asked) redirect(repoPath(type, repo.fullName) + restOfAddress());
+  if (repo.owner.handle !== owner || repo.name !== asked) redirect(repoPath(type, repo.fullName) + restOfUrl());
   const resource = repoResource(repo);
   const [hasWrite, mayManage, mayReadContent] = await Promise.all([
     may(actor, "repo.write", resource),
@@ -64,14 +64,14 @@ async function findOrNotFound(actor: Actor, name: RepoName): Promise<Repo> {
     return await findRepo(actor, name);
   } catch (error) {
     if (isServiceError(error) && error.code === "not_found") notFound();
-    // That page says what the organization requires. Whether the repository exists stays secret (S136).
+    // The organization's page lists its requirements. Whether the repository exists stays secret (S136).
     if (isServiceError(error) && error.requires?.securityRestrictions) redirect(organizationPath(name.owner));
     throw error;
   }
 }
 
-/** The part of the requested address after the repository; empty on a host without server.ts. */
-function restOfAddress(): string {
+/** The part of the requested URL after the repository; empty on a host without server.ts. */
+function restOfUrl(): string {
   const { address = "" } = requestContext.getStore() ?? {};
   const { pathname, searchParams, search } = new URL(address, "http://page.invalid");
   const [, rest = ""] = /^\/(?:(?:datasets|spaces)\/)?[^/]+\/[^/]+(\/.*)?$/.exec(pathname) ?? [];
@@ -90,7 +90,7 @@ export function submittedRepoName(value: RepoName): RepoName {
   return { type, owner, name };
 }
 
-/** Whether a value is text that can be part of an address. */
+/** Whether a value is text that can be part of a URL. */
 export const isText = (value: unknown): value is string => typeof value === "string" && value.isWellFormed();
 
 /** The name that a page's forms bind to their actions. */
@@ -98,7 +98,7 @@ export function repoNameOf({ type, owner, name }: Pick<Repo, "type" | "owner" | 
   return { type, owner: owner.handle, name };
 }
 
-/** A segment of an address as text: Next passes segments as the browser sent them. 404 for a segment that is not valid. */
+/** A segment of a URL as text: Next passes segments as the browser sent them. 404 for a segment that is not valid. */
 export function decodeSegment(segment: string): string {
   try {
     return decodeURIComponent(segment);
@@ -112,17 +112,17 @@ export function decodeSegments(segments: readonly string[] = []): string[] {
   return segments.map(decodeSegment);
 }
 
-/** The address of a page of a repository; each segment is encoded, so that any path and any branch can be one. */
+/** The URL of a page of a repository; each segment is encoded, so that any path and any branch can be one. */
 export function repoHref(repo: Pick<Repo, "type" | "fullName">, ...segments: readonly string[]): string {
   return [repoPath(repo.type, repo.fullName), ...segments.map(encodeURIComponent)].join("/");
 }
 
-/** The address of a page of a repository of which only the name is known. */
+/** The URL of a page of a repository when only its name is known. */
 export function repoNameHref({ type, owner, name }: RepoName, ...segments: readonly string[]): string {
   return repoHref({ type, fullName: `${encodeURIComponent(owner)}/${encodeURIComponent(name)}` }, ...segments);
 }
 
-/** The address of a file or a folder of a revision: the slashes of its path stay. */
+/** The URL of a file or a folder of a revision: the slashes of its path stay. */
 export function repoFileHref(
   repo: Pick<Repo, "type" | "fullName">,
   kind: "tree" | "blob" | "raw" | "resolve" | "commits" | "edit" | "new" | "upload" | "delete",

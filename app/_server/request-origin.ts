@@ -3,7 +3,7 @@ import type { RequestOrigin } from "#core/audit/request-origin.ts";
 import { CLIENT_ADDRESS_HEADER } from "#core/http/client-address.ts";
 
 /**
- * Where the request came from, for the audit log, throttling and the list of sessions. server.ts determines the address; the sender
+ * Where the request came from, for the audit log, throttling and the list of sessions. server.ts determines the IP address; the sender
  * cannot set it.
  */
 export async function requestOrigin(): Promise<RequestOrigin> {

@@ -12,15 +12,15 @@ import { repoNameHref, submittedRepoName } from "./repo-page.ts";
 import { requireOperator, requirePerson, requireSession, type SiteSession } from "./session.ts";
 import type { SubmittedForm } from "./submitted-form.ts";
 
-/** A form that needs no account: sign-in, sign-up, and what mails link to. */
-export const anybody: Scope<[], FormPage> = { takes: 0, enter: async () => ({}) };
+/** A form that needs no account: sign-in, sign-up, and the pages that emails link to. */
+export const anybody: Scope<[], FormPage> = { argumentCount: 0, enter: async () => ({}) };
 
 export type ByPerson = Readonly<{ session: SiteSession; person: Person; page: string }>;
 
 /** A form of the signed-in person. */
 export function personAt(page: string | ((form: SubmittedForm) => string)): Scope<[], ByPerson> {
   return {
-    takes: 0,
+    argumentCount: 0,
     enter: async (form) => {
       const at = typeof page === "string" ? page : page(form);
       const session = await requireSession(at);
@@ -32,7 +32,7 @@ export function personAt(page: string | ((form: SubmittedForm) => string)): Scop
 /** A form of the operators' pages. */
 export function operatorAt(page: string | ((form: SubmittedForm) => string)): Scope<[], ByOperator> {
   return {
-    takes: 0,
+    argumentCount: 0,
     enter: async (form) => {
       const at = typeof page === "string" ? page : page(form);
       return { operator: await requireOperator(at), page: at };
@@ -47,7 +47,7 @@ export function operatorOn(
   pageOf: (subject: string) => string,
 ): Scope<[subject: string], ByOperator & Readonly<{ subject: string }>> {
   return {
-    takes: 1,
+    argumentCount: 1,
     enter: async (_form, given) => {
       const subject = givenText(given);
       const page = pageOf(subject);
@@ -59,17 +59,17 @@ export function operatorOn(
 /** A form of an organization's pages. The action is bound to the organization's name. */
 export function organizationAt(page: OrganizationPageName): Scope<[name: string], OrganizationPage & Readonly<{ page: string }>> {
   return {
-    takes: 1,
+    argumentCount: 1,
     enter: async (_form, name) => ({ ...(await requireOrganizationPage(name)), page: organizationPath(name, page) }),
   };
 }
 
 export type OnRepo = Readonly<{ person: Person; repo: RepoName; page: string }>;
 
-/** A form of a repository's pages, at `below` the repository's address. The action is bound to the repository's name. */
+/** A form of a repository's pages, at the path `below` under the repository's URL. The action is bound to the repository's name. */
 export function repoAt(below = ""): Scope<[repo: RepoName], OnRepo> {
   return {
-    takes: 1,
+    argumentCount: 1,
     enter: async (_form, wanted) => {
       const repo = submittedRepoName(wanted);
       const page = `${repoNameHref(repo)}${below}`;

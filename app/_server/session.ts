@@ -24,9 +24,7 @@ export async function requireSession(returnTo: string): Promise<SiteSession> {
   return (await currentSession()) ?? redirect(signInPath(returnTo));
 }
 
-/**
- * Like `requireSession`, for sensitive changes: people whose last proof of identity is older than 15 minutes give a new one (S113).
- */
+/** Like `requireSession`, for sensitive changes: people who last authenticated more than 15 minutes ago must do so again (S113). */
 export async function requireRecentSession(returnTo: string): Promise<SiteSession> {
   const session = await requireSession(returnTo);
   if (!isRecentlyAuthenticated(session)) redirect(signInPath(returnTo, { isReauthentication: true }));
@@ -64,7 +62,7 @@ export async function clearSessionCookie(): Promise<void> {
   (await cookies()).set(name, "", { ...options, maxAge: 0 });
 }
 
-/** The operator who looks at a page of the administration; 404 for everybody else, as for a page that does not exist (S136). */
+/** The signed-in operator, for a page of the administration; 404 for everybody else, as for a page that does not exist (S136). */
 export const requireOperator = cache(async (page: string): Promise<Person> => {
   const person = personActor(await requireSession(page));
   if (!(await may(person, "installation.operate", null))) notFound();

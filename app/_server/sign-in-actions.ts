@@ -22,13 +22,13 @@ import { signIn } from "#core/accounts/users/sign-in.ts";
 import { resendSignUpMail, signUp } from "#core/accounts/users/sign-up.ts";
 import { verifyEmail } from "#core/accounts/users/verify-email.ts";
 import { isServiceError, ServiceError } from "#core/errors.ts";
-import type { AskedPasskey } from "../_components/passkey-button.client.tsx";
-import { clearPendingIdentity, pendingIdentityToken } from "./elsewhere.ts";
-import { enter, knownDeviceToken, secondStepToken } from "./enter.ts";
+import type { PasskeyOptions } from "../_components/passkey-button.client.tsx";
+import { continueSignIn, knownDeviceToken, secondStepToken } from "./continue-sign-in.ts";
 import { formAction, localPath, text, verbatim } from "./form-action.ts";
 import { nextPath } from "./next-path.ts";
 import { organizationPath } from "./organization-page.ts";
-import { askPasskey, passkeyAnswer } from "./passkey-answer.ts";
+import { passkeyAnswer, passkeyOptions } from "./passkey-answer.ts";
+import { clearPendingIdentity, pendingIdentityToken } from "./provider-sign-in.ts";
 import { requestOrigin } from "./request-origin.ts";
 import { anybody, personAt } from "./scopes.ts";
 import { currentSession, sessionToken } from "./session.ts";
@@ -39,13 +39,13 @@ export const signInAction = formAction(
   { login: text, password: verbatim, next: localPath },
   async ({ input: { next, ...input }, from }) => {
     const by = { replaces: await sessionToken(), knownBy: await knownDeviceToken() };
-    return enter(await signIn({ ...input, ...by }, from), next);
+    return continueSignIn(await signIn({ ...input, ...by }, from), next);
   },
 );
 
 /** The challenge is also stored in a cookie, so that a response from another browser signs nobody in here. */
-export async function askForPasskeyToSignInAction(): Promise<AskedPasskey> {
-  return askPasskey(async () => {
+export async function askForPasskeyToSignInAction(): Promise<PasskeyOptions> {
+  return passkeyOptions(async () => {
     const use = await askForPasskeyToSignIn(await requestOrigin());
     const { name, options } = passkeyChallengeCookie();
     (await cookies()).set(name, use.challenge, options);
@@ -62,24 +62,24 @@ export const signInWithPasskeyAction = formAction(
     const input = { response, challenge: jar.get(name)?.value, replaces: await sessionToken() };
     const outcome = await signInWithPasskey(input, from);
     jar.set(name, "", { ...options, maxAge: 0 });
-    return enter(outcome, next);
+    return continueSignIn(outcome, next);
   },
 );
 
-/** After the proof the person continues to `next`. If the session has ended, the sign-in page comes first. */
-const again = personAt((form) => nextPath(form.text("next")));
+/** After reauthentication, the person continues to `next`. If the session has ended, the sign-in page comes first. */
+const reauthScope = personAt((form) => nextPath(form.text("next")));
 
 /** Asks for the password again, before a sensitive change (S113). */
-export const reauthenticateAction = formAction(again, { password: verbatim }, async ({ person, page, input, from }) =>
-  enter(await reauthenticate(person, input.password, from), page),
+export const reauthenticateAction = formAction(reauthScope, { password: verbatim }, async ({ person, page, input, from }) =>
+  continueSignIn(await reauthenticate(person, input.password, from), page),
 );
 
-export const reauthenticateWithoutPasswordAction = formAction(again, {}, async ({ person, page, from }) =>
-  enter(await reauthenticateWithoutPassword(person, from), page),
+export const reauthenticateWithoutPasswordAction = formAction(reauthScope, {}, async ({ person, page, from }) =>
+  continueSignIn(await reauthenticateWithoutPassword(person, from), page),
 );
 
-export async function askForPasskeyToReauthenticateAction(): Promise<AskedPasskey> {
-  return askPasskey(async () => {
+export async function askForPasskeyToReauthenticateAction(): Promise<PasskeyOptions> {
+  return passkeyOptions(async () => {
     const session = await currentSession();
     if (!session) throw new ServiceError("unauthorized", "Your session has ended. Sign in again.");
     return { use: await askForPasskeyToReauthenticate(personActor(session), await requestOrigin()) };
@@ -87,10 +87,10 @@ export async function askForPasskeyToReauthenticateAction(): Promise<AskedPasske
 }
 
 export const reauthenticateWithPasskeyAction = formAction(
-  again,
+  reauthScope,
   { response: passkeyAnswer },
   async ({ person, page, input, from }) =>
-    enter(await reauthenticateWithPasskey(person, { ...input, session: await sessionToken() }, from), page),
+    continueSignIn(await reauthenticateWithPasskey(person, { ...input, session: await sessionToken() }, from), page),
 );
 
 export const finishWithCodeAction = finishWith((form) => ({ kind: "code", code: form.text("code") }));
@@ -99,8 +99,8 @@ export const finishWithRecoveryCodeAction = finishWith((form) => ({ kind: "recov
 
 export const finishWithPasskeyAction = finishWith((form) => ({ kind: "passkey", response: passkeyAnswer(form) }));
 
-export async function askForPasskeyAsSecondStepAction(): Promise<AskedPasskey> {
-  return askPasskey(async () => ({ use: await askForPasskeyAsSecondStep(await secondStepToken(), await requestOrigin()) }));
+export async function askForPasskeyAsSecondStepAction(): Promise<PasskeyOptions> {
+  return passkeyOptions(async () => ({ use: await askForPasskeyAsSecondStep(await secondStepToken(), await requestOrigin()) }));
 }
 
 function finishWith(proof: (form: SubmittedForm) => SecondStepProof) {
@@ -110,7 +110,7 @@ function finishWith(proof: (form: SubmittedForm) => SecondStepProof) {
       if (isServiceError(error) && error.code === "gone") redirect(`/login?${new URLSearchParams({ notice: "ran-out", next })}`);
       throw error;
     });
-    return enter(outcome, next);
+    return continueSignIn(outcome, next);
   });
 }
 
@@ -120,12 +120,16 @@ export const linkAction = formAction(personAt("/login/elsewhere"), {}, async ({ 
   redirect(nextPath(next));
 });
 
-export const signUpElsewhereAction = formAction(anybody, { username: text, fullName: text }, async ({ input: names, from }) => {
-  const input = { ...names, replaces: await sessionToken() };
-  const { outcome, next } = await signUpWithIdentity((await pendingIdentityToken()) ?? "", input, from);
-  await clearPendingIdentity();
-  return enter(outcome, nextPath(next));
-});
+export const signUpWithIdentityAction = formAction(
+  anybody,
+  { username: text, fullName: text },
+  async ({ input: names, from }) => {
+    const input = { ...names, replaces: await sessionToken() };
+    const { outcome, next } = await signUpWithIdentity((await pendingIdentityToken()) ?? "", input, from);
+    await clearPendingIdentity();
+    return continueSignIn(outcome, nextPath(next));
+  },
+);
 
 export const forgetAction = formAction(anybody, { next: localPath }, async ({ input }) => {
   await clearPendingIdentity();
@@ -178,7 +182,7 @@ export const verifyEmailAction = formAction(
     const by = { replaces: await sessionToken(), actor: session && personActor(session) };
     const verified = await verifyEmail(token, from, { ...input, ...by });
     if (verified.purpose === "change-email") redirect("/settings/account?notice=email-changed");
-    return enter(verified.outcome, nextPath(verified.returnTo));
+    return continueSignIn(verified.outcome, nextPath(verified.returnTo));
   },
 );
 
@@ -186,7 +190,7 @@ export const redeemSetupLinkAction = formAction(
   anybody,
   { token: text, username: text, fullName: text, email: text, password: verbatim },
   async ({ input: { token, ...operator }, from }) =>
-    enter({ step: "done", ...(await redeemSetupLink(token, operator, from)) }, "/admin"),
+    continueSignIn({ step: "done", ...(await redeemSetupLink(token, operator, from)) }, "/admin"),
 );
 
 export const acceptInvitationAction = formAction(

@@ -22,7 +22,7 @@ test("missing fields read as empty, and as not ticked", () => {
   expect([form.text("name"), form.optional("name"), form.all("scope"), form.isTicked("ok")]).toEqual(["", null, [], false]);
 });
 
-test("a file that was not chosen is no file", async () => {
+test("a file field without a chosen file has no file", async () => {
   expect(await formOf([["avatar", new File([], "")]]).file("avatar")).toBeUndefined();
   expect(await formOf([["avatar", "not a file"]]).file("avatar")).toBeUndefined();
   expect(await formOf([["avatar", new File(["abc"], "a.png")]]).file("avatar")).toEqual(new TextEncoder().encode("abc"));

@@ -1,6 +1,6 @@
 import { ServiceError } from "#core/errors.ts";
 import type { FormValues } from "../_components/form-state.ts";
-import { typedValues } from "../_components/typed-values.ts";
+import { submittedValues } from "../_components/submitted-values.ts";
 
 /** A submitted form. A missing field reads as empty; core decides what is required. */
 export class SubmittedForm {
@@ -54,9 +54,9 @@ export class SubmittedForm {
     return Promise.all(chosen.map(async (file) => ({ name: file.name, content: new Uint8Array(await file.arrayBuffer()) })));
   }
 
-  /** What may be shown again: neither secrets nor files. */
+  /** The values that may be shown again: neither secrets nor files. */
   echo(): FormValues {
-    return typedValues(this.#data);
+    return submittedValues(this.#data);
   }
 
   /** PostgreSQL cannot store a NUL character, and no honest form contains one (S51). @throws ServiceError `invalid_request` */

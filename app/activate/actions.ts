@@ -18,7 +18,7 @@ import { anybody, personAt } from "../_server/scopes.ts";
 import { currentSession, type SiteSession } from "../_server/session.ts";
 import { activatePath, CONFIRM_PATH, enterCode, forgetCode, PERMISSIONS_PATH } from "./device-code.ts";
 
-/** The code was typed. */
+/** Submits the code that the person typed. */
 export const findDevice = formAction(
   personAt((form) => activatePath(form.text("user_code"))),
   { user_code: text },
@@ -34,7 +34,7 @@ export const confirmDevice = formAction(
   personAt(CONFIRM_PATH),
   { user_code: text, decision: text },
   async ({ session, input: { user_code: userCode, decision }, from }) =>
-    goOn(session, userCode, async () => {
+    redirectAfter(session, userCode, async () => {
       if (decision === "deny") return deny(session, userCode, from);
       if (decision !== "continue") throw new ServiceError("invalid_request", "Press “Continue” or “This is not me”.");
       const asked = await openDeviceRequest(session, userCode, from).catch((error: unknown) => {
@@ -48,12 +48,12 @@ export const confirmDevice = formAction(
     }),
 );
 
-/** Authorize or Cancel in the permissions modal. core compares everything in the form with the question (S25, S33). */
+/** Authorize or Cancel in the permissions modal. core compares everything in the form with the request (S25, S33). */
 export const decide = formAction(
   personAt(CONFIRM_PATH),
   { user_code: text, decision: text, ticked: tickedConsent },
   async ({ session, input: { user_code: userCode, decision, ticked }, from }) =>
-    goOn(session, userCode, async () => {
+    redirectAfter(session, userCode, async () => {
       if (decision === "deny") return deny(session, userCode, from);
       if (decision !== "allow") throw new ServiceError("invalid_request", "Press “Authorize” or “Cancel”.");
       await approveDevice(session, userCode, ticked, from);
@@ -62,7 +62,7 @@ export const decide = formAction(
 );
 
 /** Switches the account. It releases the code, because only the account that opened it can answer it (S65). */
-const giveBack = formAction(anybody, { user_code: text }, async ({ input: { user_code: userCode } }) => {
+const releaseCode = formAction(anybody, { user_code: text }, async ({ input: { user_code: userCode } }) => {
   const session = await currentSession();
   if (session) await releaseDeviceRequest(session, userCode);
   await forgetCode();
@@ -70,11 +70,11 @@ const giveBack = formAction(anybody, { user_code: text }, async ({ input: { user
 });
 
 export async function switchAccount(data: FormData): Promise<void> {
-  await giveBack({ values: {}, errors: {} }, data);
+  await releaseCode({ values: {}, errors: {} }, data);
 }
 
-/** The second press of a double click leads where the first was going. */
-async function goOn(session: SiteSession, userCode: string, work: () => Promise<string>): Promise<never> {
+/** Redirects to the path that `work` returns. The second press of a double click goes to the same page as the first. */
+async function redirectAfter(session: SiteSession, userCode: string, work: () => Promise<string>): Promise<never> {
   redirect(
     await work().catch((error: unknown) => {
       if (isServiceError(error) && error.code === "conflict") return answeredPath(session, userCode);
@@ -88,7 +88,7 @@ async function deny(session: SiteSession, userCode: string, from: RequestOrigin)
   return answeredPath(session, userCode);
 }
 
-/** The page for the answer that counts. */
+/** The page for the recorded answer. */
 async function answeredPath(session: SiteSession, userCode: string): Promise<string> {
   const answer = await findDeviceAnswer(session, userCode);
   await forgetCode();

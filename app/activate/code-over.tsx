@@ -7,7 +7,7 @@ import { CardFrame, Gone } from "../_components/card-frame.tsx";
 import { classNames } from "../_components/class-names.ts";
 import { switchAccount } from "./actions.ts";
 
-const RUN_OUT = "This code has expired";
+const EXPIRED = "This code has expired";
 
 const titles: Partial<Record<ErrorCode, string>> = {
   conflict: "This code was already used",
@@ -18,7 +18,7 @@ const titles: Partial<Record<ErrorCode, string>> = {
 export function CodeOver({ reason }: Readonly<{ reason: ServiceError | undefined }>) {
   return (
     <Gone
-      title={(reason && titles[reason.code]) ?? RUN_OUT}
+      title={(reason && titles[reason.code]) ?? EXPIRED}
       action={
         <ButtonLink variant="primary" href="/activate">
           Enter another code

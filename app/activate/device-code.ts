@@ -24,9 +24,9 @@ type EnteredCode = {
 const CONFIRMED = ".confirmed";
 
 /**
- * The code travels between pages in a cookie. So it is in no address: neither the history nor somebody who watches the screen
- * reveals it, and no link can skip the page where it is entered (RFC 8628 §5.4). The cookie is `SameSite=Strict`, so that no link
- * on another site can skip it either. A form answers the code that its page showed; the cookie only decides which page to draw.
+ * The code travels between pages in a cookie. So it is not in a URL: neither the history nor the address bar reveals it, and no link can
+ * skip the page where it is entered (RFC 8628 §5.4). The cookie is `SameSite=Strict`, so that no link on another site can skip it either. A
+ * form answers the code that its page showed; the cookie only decides which page to show.
  */
 export async function enterCode({ userCode, isConfirmed }: EnteredCode): Promise<void> {
   const { name, options } = deviceCodeCookie();

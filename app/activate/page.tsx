@@ -16,7 +16,7 @@ export const metadata: Metadata = { title: "Connect a device" };
  * The page where a person enters the code that a device shows (RFC 8628 §3.3). Nothing is looked up before they submit it: a link to this
  * page uses up no attempt and opens nothing in their name.
  *
- * @param searchParams `user_code`: fills the field, from the address behind a QR code (§3.3.1). It still has to be sent.
+ * @param searchParams `user_code`: prefills the field, from the URL in a QR code (§3.3.1). The person still has to submit it.
  */
 export default async function ActivatePage({ searchParams }: Readonly<{ searchParams: PageQuery }>) {
   const userCode = textOf((await searchParams).user_code);

@@ -9,7 +9,7 @@ import { CONFIRM_PATH, enteredCode } from "./device-code.ts";
 
 type DevicePage =
   | { step: "ask"; request: DeviceRequest; session: SiteSession; isConfirmed: boolean }
-  /** Whether the entered code is no longer valid. */
+  /** The entered code is no longer valid. */
   | { step: "over"; reason: ServiceError | undefined };
 
 /**

@@ -22,7 +22,7 @@ import { rotateKeys } from "#core/oauth/signing-keys.ts";
 import { retryMail, sendTestEmail } from "#core/operations/mail.ts";
 import { confirmBackups, dismissSetUpSteps } from "#core/operations/set-up-steps.ts";
 import { setStorageQuota } from "#core/storage/manage-quotas.ts";
-import { formAction, requireTyped, type Scope, text } from "../_server/form-action.ts";
+import { formAction, requireConfirmation, type Scope, text } from "../_server/form-action.ts";
 import { nextPath } from "../_server/next-path.ts";
 import { operatorAt, operatorOn } from "../_server/scopes.ts";
 import type { SubmittedForm } from "../_server/submitted-form.ts";
@@ -39,7 +39,7 @@ import {
   userPath,
 } from "./paths.ts";
 
-/** The list that the form came from, and nothing else, whatever was sent. */
+/** The list that the form came from; any other path is replaced with the first page of the list. */
 function listOf(form: SubmittedForm): string {
   const path = nextPath(form.text("returnTo"), APPS_PATH);
   return path === APPS_PATH || path.startsWith(`${APPS_PATH}?`) ? path : APPS_PATH;
@@ -78,7 +78,7 @@ export const setPolicyAction = formAction(operatorAt(HOSTS_PATH), { policy: text
   redirect(hostsPath({}, "policy"));
 });
 
-/** Before a host is blocked, a page says what that ends. */
+/** Before a host is blocked, a page shows the consequences. */
 export const addRuleAction = formAction(
   operatorAt(HOSTS_PATH),
   { host: text, rule: text, note: text },
@@ -207,7 +207,7 @@ export const setQuotaAction = formAction(
 
 /** The account whose page the form is on. */
 const userScope: Scope<[userId: string], Readonly<{ operator: Person; userId: string; page: string }>> = {
-  takes: 1,
+  argumentCount: 1,
   enter: async (form, given) => {
     const { operator, subject: userId, page } = await operatorOn(userPath).enter(form, given);
     if (!isId(userId)) throw notFound("User");
@@ -245,7 +245,7 @@ export const deleteAction = formAction(
   { confirmation: text },
   async ({ operator, userId, input: { confirmation }, from }) => {
     const user = await findUser(userId);
-    if (user) requireTyped(confirmation, user.username);
+    if (user) requireConfirmation(confirmation, user.username);
     await deleteAccount(operator, userId, from);
     redirect(`${USERS_PATH}?notice=deleted`);
   },

@@ -5,11 +5,11 @@ export const HOSTS_PATH = "/admin/hosts";
 
 export type HostsQuery = Readonly<{ search?: string; page?: number; rules?: number }>;
 
-/** The anchors of the two lists: links to their other pages lead back there. */
+/** The anchors of the two lists, to which their pagination links return. */
 export const SEEN = "seen";
 export const RULES = "rules";
 
-/** The page with the search and the page of the documents, and the page of the rules. */
+/** The URL of the page, with the search and the page number of the documents, and the page number of the rules. */
 export const hostsPath = (query: HostsQuery, notice?: string): string => hrefWith(HOSTS_PATH, { ...query, notice });
 
 /** The page that asks before a host is blocked. */

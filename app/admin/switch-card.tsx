@@ -13,7 +13,7 @@ type SwitchCardProps = Pick<ActionButtonProps, "action"> &
     changedAt: Date | null;
     /** What the current state means. */
     sentence: string;
-    /** The name of the form's field: `1` turns it on, `0` off. */
+    /** The name of the form's field: `1` turns the setting on, `0` off. */
     field: string;
     children: ReactNode;
   }>;

@@ -42,9 +42,9 @@ export const updateCollectionAction = formAction(
   },
 );
 
-export const placeCollectionAction = formAction(
+export const moveCollectionAction = formAction(
   scope,
-  { slug: text, place: placeOf },
+  { slug: text, place: positionOf },
   async ({ person, input: { slug, place }, from }) => {
     redirect(editCollectionPath(await updateCollection(person, slug, { position: place }, from), "placed"));
   },
@@ -71,7 +71,7 @@ async function add(person: Person, { slug, type, repo, note }: Input<typeof item
     return await addItem(person, slug, { repo: { type, ...repo }, note });
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error;
-    // The message stands beside the field that the person can correct.
+    // The message is shown beside the field that the person can correct.
     if (error.wireCode === "RepoNotFound") {
       throw new ServiceError("not_found", `There is no ${type} with this name that you can see.`, { field: "repo" });
     }
@@ -102,7 +102,7 @@ export const removeItemAction = formAction(scope, { slug: text, item: text }, as
 });
 
 /** People count from one, core from zero. */
-function placeOf(form: SubmittedForm): number {
+function positionOf(form: SubmittedForm): number {
   const position = Math.max(Number(form.text("place")) - 1, 0);
   if (!Number.isInteger(position)) throw new ServiceError("invalid_request", "Enter a whole number.", { field: "place" });
   return position;

@@ -10,7 +10,7 @@ import { RelativeTime } from "../_components/relative-time.tsx";
 
 type CollectionRowProps = Readonly<{
   collection: ListedCollection;
-  /** Hides the owner in a list whose collections all have one owner. */
+  /** Whether to show the owner; false in a list whose collections all have one owner. */
   isOwnerShown?: boolean;
 }>;
 

@@ -18,7 +18,7 @@ const pagesOf: Readonly<Record<string, ReadonlyArray<Readonly<{ href: string; la
 const sdkReference = { href: "/docs/sdk/reference", label: "SDK reference" };
 
 type DocsFrameProps = Readonly<{
-  /** What was searched for. */
+  /** The search text. */
   search?: string;
   children: ReactNode;
 }>;

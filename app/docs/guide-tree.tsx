@@ -7,7 +7,7 @@ import { Fragment, jsx, jsxs } from "react/jsx-runtime";
 import { textOf } from "#core/docs/render-guide.ts";
 import { CopyButton } from "../_components/copy-button.client.tsx";
 
-/** Draws a guide from core/docs: code with its language and a copy button, headings with anchors. */
+/** Renders a guide from core/docs: code with its language and a copy button, headings with anchors. */
 export function GuideTree({ tree }: Readonly<{ tree: Root }>) {
   const content = toJsxRuntime(tree, { Fragment, jsx, jsxs, components, passNode: true });
   return <div className="markdown guide">{content}</div>;
@@ -29,7 +29,7 @@ const LANGUAGES: Readonly<Record<string, string>> = {
 
 const components: Components = {
   table: ({ node: _, ...rest }) => (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable with the keyboard (WCAG 2.1.1)
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable content must be reachable by keyboard (WCAG 2.1.1)
     // biome-ignore lint/a11y/useSemanticElements: a table that scrolls is not a set of fields
     <div role="group" aria-label="Table" tabIndex={0} className="table-scroll">
       <table {...rest} />
@@ -74,7 +74,7 @@ function Code({ node, children }: Readonly<{ node?: Element; children: ReactNode
         <span>{label}</span>
         <CopyButton value={code} label={`${label} example`} />
       </div>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable with the keyboard (WCAG 2.1.1) */}
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable content must be reachable by keyboard (WCAG 2.1.1) */}
       <pre tabIndex={0} className="overflow-x-auto rounded-control">
         {children}
       </pre>

@@ -47,7 +47,7 @@ const more = [
   },
 ];
 
-/** The start of the documentation: which guide fits which reader, or what a search found. */
+/** The start of the documentation: a guide for each need, or the results of a search. */
 export default async function DocsPage({ searchParams }: Readonly<{ searchParams: PageQuery }>) {
   const search = searchOf((await searchParams).search);
   return <DocsFrame search={search}>{search.trim() === "" ? <Start /> : <Results search={search} />}</DocsFrame>;

@@ -8,13 +8,13 @@ import { currentSession } from "../_server/session.ts";
 export type Reader = Readonly<{
   filling: Filling;
   isSignedIn: boolean;
-  /** The reader's own apps, newest first, and which of them is filled in. */
+  /** The reader's own apps, newest first, and the one whose values are filled in. */
   apps: ReadonlyArray<Readonly<{ id: string; name: string }>>;
   app?: Readonly<{ id: string; name: string; isConfidential: boolean }>;
 }>;
 
 /**
- * The reader, and the values for their snippets: never a secret, because nobody is shown a secret twice.
+ * The reader, and the values for their snippets: never a secret, because a secret is shown only once.
  * @param chosen the id of one of their apps; the newest otherwise
  */
 export async function findReader(chosen: string): Promise<Reader> {
@@ -32,7 +32,7 @@ export async function findReader(chosen: string): Promise<Reader> {
   };
 }
 
-/** What is the same for every reader of this instance. */
+/** The values that are the same for every reader of this instance. */
 export function instanceFilling(): Filling {
   const { ORIGIN, BRAND_NAME, VENDOR, TOKEN_PREFIX } = env();
   return { origin: ORIGIN, brand: BRAND_NAME, vendor: VENDOR, tokenPrefix: TOKEN_PREFIX };

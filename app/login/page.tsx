@@ -10,10 +10,10 @@ import { CardFooter, CardFrame, CardHeader } from "../_components/card-frame.tsx
 import { Field, PasswordField } from "../_components/fields.client.tsx";
 import { FormMessage } from "../_components/page-layout.tsx";
 import { PasskeyButton } from "../_components/passkey-button.client.tsx";
-import { SignInElsewhere } from "../_components/sign-in-elsewhere.tsx";
-import { providerProblem } from "../_server/elsewhere.ts";
+import { ProviderSignInLinks } from "../_components/provider-sign-in-links.tsx";
 import { nextPath } from "../_server/next-path.ts";
 import { noticeOf, type PageQuery, textOf } from "../_server/page-query.ts";
+import { providerProblem } from "../_server/provider-sign-in.ts";
 import { currentSession } from "../_server/session.ts";
 import { askForPasskeyToSignInAction, signInAction, signInWithPasskeyAction } from "../_server/sign-in-actions.ts";
 import { ReauthenticateForm } from "./reauthenticate-form.tsx";
@@ -25,16 +25,16 @@ const LOGIN_MAX_CHARACTERS = 320;
 
 type Notice = { tone: "good" | "neutral"; text: string };
 
-/** The message above the form, by the `notice` in the address. */
+/** The message above the form, by the `notice` parameter of the URL. */
 const notices: Record<string, Notice> = {
   "password-changed": { tone: "good", text: "Password changed. Sign in with the new one." },
   "ran-out": { tone: "neutral", text: "This sign-in has expired or was already completed. Sign in again." },
 };
 
 /**
- * @param searchParams `next`: a path of ours to continue to. `reauthenticate`: ask the signed-in person to prove who they are (S113).
- * `switch`: sign in as somebody else. `login_hint`: fills the first field. `notice`: a key of `notices`. `problem`: why a sign-in
- * at a provider, `with` its slug, failed.
+ * @param searchParams `next`: a path of ours to continue to. `reauthenticate`: ask the signed-in person to authenticate again (S113).
+ * `switch`: sign in as somebody else. `login_hint`: fills the first field. `notice`: a key of `notices`. `problem`: why a sign-in at a
+ * provider, `with` its slug, failed.
  */
 export default async function SignInPage({ searchParams }: Readonly<{ searchParams: PageQuery }>) {
   const query = await searchParams;
@@ -62,7 +62,7 @@ export default async function SignInPage({ searchParams }: Readonly<{ searchPara
         {notice && <FormMessage tone={notice.tone}>{notice.text}</FormMessage>}
         <SignInForm next={next} login={textOf(query.login_hint).slice(0, LOGIN_MAX_CHARACTERS)} />
         {arePasskeysAvailable() && <PasskeySignIn next={next} />}
-        <SignInElsewhere next={next} />
+        <ProviderSignInLinks next={next} />
       </div>
       {((await readSignUpPolicy()).isOpen || (await invitationAt(next))) && (
         <CardFooter>

@@ -8,7 +8,7 @@ import { buttonClass } from "../_components/button.tsx";
 import { CardFrame, CardHeader } from "../_components/card-frame.tsx";
 import { PasswordField } from "../_components/fields.client.tsx";
 import { PasskeyButton } from "../_components/passkey-button.client.tsx";
-import { elsewherePath } from "../_server/elsewhere.ts";
+import { providerSignInPath } from "../_server/provider-sign-in.ts";
 import type { SiteSession } from "../_server/session.ts";
 import {
   askForPasskeyToReauthenticateAction,
@@ -20,8 +20,8 @@ import {
 type ReauthenticateFormProps = Readonly<{ user: SiteSession["user"]; next: string }>;
 
 /**
- * Asks the signed-in person to prove who they are: with a passkey, or with the password and then the second step if there
- * is one. A person without a password goes to the second step at once, or to their identity provider.
+ * Asks the signed-in person to authenticate again: with a passkey, or with the password and then the second step if there is one. A person
+ * without a password goes directly to the second step, or to their identity provider.
  */
 export async function ReauthenticateForm({ user, next }: ReauthenticateFormProps) {
   const { hasPassword, hasPasskeys, hasAuthenticator } = await findSecondStepOffer(user.id);
@@ -43,7 +43,7 @@ export async function ReauthenticateForm({ user, next }: ReauthenticateFormProps
         {isPasskeyOffered && <PasskeyProof next={next} />}
         {hasPassword && <PasswordProof user={user} next={next} isPrimary={!isPasskeyOffered} />}
         {!hasPassword && (hasPasskeys || hasAuthenticator) && <SecondStepProof next={next} isPrimary={!isPasskeyOffered} />}
-        {!hasPassword && !hasPasskeys && !hasAuthenticator && <ConfirmElsewhere userId={user.id} next={next} />}
+        {!hasPassword && !hasPasskeys && !hasAuthenticator && <ConfirmAtProvider userId={user.id} next={next} />}
       </div>
     </CardFrame>
   );
@@ -95,7 +95,7 @@ function SecondStepProof({ next, isPrimary }: Readonly<{ next: string; isPrimary
 }
 
 /** A person with neither password nor passkey proves their identity at their identity provider (S113). */
-async function ConfirmElsewhere({ userId, next }: Readonly<{ userId: string; next: string }>) {
+async function ConfirmAtProvider({ userId, next }: Readonly<{ userId: string; next: string }>) {
   const identities = await listLinkedIdentities(userId);
   const providers = new Map(
     identities.flatMap(({ provider }) => (provider.organization || provider.isDisabled ? [] : [[provider.slug, provider.name]])),
@@ -108,7 +108,7 @@ async function ConfirmElsewhere({ userId, next }: Readonly<{ userId: string; nex
             <li key={slug}>
               <a
                 className={buttonClass({ isWide: true, variant: index === 0 ? "primary" : "secondary" }, "min-w-0")}
-                href={elsewherePath(slug as string, { next, intent: "reauthenticate" })}
+                href={providerSignInPath(slug as string, { next, intent: "reauthenticate" })}
               >
                 <span className="min-w-0 truncate">Confirm with {name}</span>
               </a>

@@ -8,7 +8,7 @@ import { FormButtons } from "../_components/form-buttons.tsx";
 import { Card, PageHeader } from "../_components/page-layout.tsx";
 import { repoTypeLooks } from "../_components/repos/repo-types.ts";
 import { SiteFrame } from "../_components/site-frame.tsx";
-import { ownerChoices } from "../_server/owner-place.ts";
+import { ownerChoices } from "../_server/owner-page.ts";
 import { type PageQuery, textOf } from "../_server/page-query.ts";
 import { requireSession } from "../_server/session.ts";
 import { createRepoAction } from "./actions.ts";

@@ -19,7 +19,7 @@ import { deleteOrganization } from "#core/hub/owners/delete-owner.ts";
 import { type AppDecision, setAppPolicy } from "#core/oauth/app-policy/app-policy.ts";
 import { askForApp } from "#core/oauth/app-policy/ask-for-app.ts";
 import { decideApp } from "#core/oauth/app-policy/decide-app.ts";
-import { type FormOutcome, formAction, image, requireTyped, text } from "../_server/form-action.ts";
+import { type FormOutcome, formAction, image, requireConfirmation, text } from "../_server/form-action.ts";
 import { nextPath } from "../_server/next-path.ts";
 import { organizationPath } from "../_server/organization-page.ts";
 import { organizationAt, personAt } from "../_server/scopes.ts";
@@ -46,7 +46,7 @@ export const resendInvitationAction = formAction(
   },
 );
 
-/** No mail is sent: the administrator passes the link on. */
+/** No email is sent: the administrator passes the link on. */
 function withLink(email: string, link: string, values = {}): FormOutcome {
   revalidatePath("/", "layout");
   return {
@@ -65,7 +65,7 @@ export const revokeInvitationAction = formAction(
   },
 );
 
-/** `before` and `confirmed` only serve the page: making somebody an administrator needs a confirmation. */
+/** `before` and `confirmed` are only for the page: making somebody an administrator needs a confirmation. */
 export const changeRoleAction = formAction(
   membersScope,
   { userId: text, username: text, role: text, before: text, confirmed: text },
@@ -141,7 +141,7 @@ export const decideAppAction = formAction(
   },
 );
 
-/** The list that the form came from; nothing else, whatever was sent. */
+/** The list that the form came from; any other path is replaced with the first page of the list. */
 function listPath(name: string, sent: string): string {
   const own = organizationPath(name, "settings/app-policy");
   const path = nextPath(sent, own);
@@ -164,7 +164,7 @@ export const deleteOrganizationAction = formAction(
   ownershipScope,
   { confirmation: text },
   async ({ organization, person, input, from }) => {
-    requireTyped(input.confirmation, organization.name);
+    requireConfirmation(input.confirmation, organization.name);
     await deleteOrganization(person, organization.id, from);
     redirect("/organizations?notice=deleted");
   },
@@ -192,7 +192,7 @@ export const changeRuleAction = formAction(
   },
 );
 
-/** Only the form of a new issuer has a field for its address. */
+/** Only the form of a new issuer has a field for its URL. */
 export const saveIssuerAction = formAction(
   securityScope,
   {

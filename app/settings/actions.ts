@@ -13,7 +13,7 @@ import { deleteAccount } from "#core/hub/owners/delete-owner.ts";
 import { isMailSent } from "#core/mail/queue-mail.ts";
 import { narrowConsent } from "#core/oauth/consents/narrow-consent.ts";
 import { revokeConsent } from "#core/oauth/consents/revoke-consent.ts";
-import { formAction, image, requireTyped, text, texts, ticked, verbatim } from "../_server/form-action.ts";
+import { formAction, image, requireConfirmation, text, texts, ticked, verbatim } from "../_server/form-action.ts";
 import { givenText } from "../_server/paths.ts";
 import { personAt } from "../_server/scopes.ts";
 import { clearSessionCookie } from "../_server/session.ts";
@@ -44,7 +44,7 @@ export const deleteAccountAction = formAction(
   accountScope,
   { confirmation: text },
   async ({ session: { user }, person, input, from }) => {
-    requireTyped(input.confirmation, user.username);
+    requireConfirmation(input.confirmation, user.username);
     await deleteAccount(person, user.id, from);
     await clearSessionCookie();
     redirect("/?notice=account-deleted");

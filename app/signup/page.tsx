@@ -6,7 +6,7 @@ import { env } from "#core/env.ts";
 import { ActionForm, SubmitButton } from "../_components/action-form.client.tsx";
 import { CardFooter, CardFrame, CardHeader } from "../_components/card-frame.tsx";
 import { NewAccountFields } from "../_components/new-account-fields.tsx";
-import { SignInElsewhere } from "../_components/sign-in-elsewhere.tsx";
+import { ProviderSignInLinks } from "../_components/provider-sign-in-links.tsx";
 import { nextPath } from "../_server/next-path.ts";
 import type { PageQuery } from "../_server/page-query.ts";
 import { currentSession } from "../_server/session.ts";
@@ -25,7 +25,7 @@ export default async function SignUpPage({ searchParams }: Readonly<{ searchPara
       </CardHeader>
       <div className="grid gap-5 px-6 pt-5 pb-6">
         {(isOpen || invitation) && <SignUpForm next={next} email={invitation?.email} />}
-        <SignInElsewhere next={next} />
+        <ProviderSignInLinks next={next} />
       </div>
       <CardFooter>
         Already have an account?{" "}

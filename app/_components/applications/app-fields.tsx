@@ -6,16 +6,16 @@ import { ImageField } from "../image-field.client.tsx";
 import { AppLogo } from "./app-logo.tsx";
 import { RedirectUrisField } from "./redirect-uris-field.client.tsx";
 
-type BehaviourChoicesProps = Readonly<{
+type TokenFieldsProps = Readonly<{
   isPkceRequired: boolean;
   isRefreshAllowed: boolean;
   isDeviceFlowAllowed: boolean;
-  /** Only an app with a secret or keys can do without PKCE (S8). */
+  /** Only an app with a secret or keys may turn PKCE off (S8). */
   mayDropPkce: boolean;
 }>;
 
 /** How an app gets its tokens. */
-export function BehaviourChoices(behaviour: BehaviourChoicesProps) {
+export function TokenFields(settings: TokenFieldsProps) {
   return (
     <div className="divide-y divide-line">
       <ChoiceRow
@@ -23,12 +23,12 @@ export function BehaviourChoices(behaviour: BehaviourChoicesProps) {
         name="isPkceRequired"
         label="Require PKCE"
         hint={
-          behaviour.mayDropPkce
+          settings.mayDropPkce
             ? "Protects sign-in against stolen codes. Turn it off only for an app with a secret whose library does not support PKCE."
             : "Always on for public apps: only PKCE ties a code to the app that requested it."
         }
-        defaultChecked={behaviour.isPkceRequired}
-        isDisabled={!behaviour.mayDropPkce}
+        defaultChecked={settings.isPkceRequired}
+        isDisabled={!settings.mayDropPkce}
       />
       <ChoiceRow
         type="checkbox"
@@ -40,25 +40,25 @@ export function BehaviourChoices(behaviour: BehaviourChoicesProps) {
             <code>offline_access</code>.
           </>
         }
-        defaultChecked={behaviour.isRefreshAllowed}
+        defaultChecked={settings.isRefreshAllowed}
       />
       <ChoiceRow
         type="checkbox"
         name="isDeviceFlowAllowed"
         label="Allow the device flow"
         hint="For command-line tools and devices without a browser: users enter a short code on another device. Needs no redirect URI, and always issues refresh tokens."
-        defaultChecked={behaviour.isDeviceFlowAllowed}
+        defaultChecked={settings.isDeviceFlowAllowed}
       />
     </div>
   );
 }
 
 type AboutFieldsProps = Readonly<{
-  /** The app as it is; absent while it is being made. */
+  /** The current app; absent while it is being created. */
   app?: Readonly<{ name: string; logoId: string | null }>;
 }>;
 
-/** The fields for what people see of an app when it asks for their consent. */
+/** The fields that users see on the consent page. */
 export function AboutFields({ app }: AboutFieldsProps) {
   return (
     <>

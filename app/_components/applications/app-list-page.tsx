@@ -3,8 +3,8 @@ import type { Metadata } from "next";
 import Link from "next/link";
 import { TOKEN_EXCHANGE } from "#core/oauth/apps/app-privilege.ts";
 import { APPS_PAGE_SIZE, type ListedApp, listApps } from "#core/oauth/apps/list-apps.ts";
-import { findAppPlace } from "../../_server/applications/find-app.ts";
-import type { OwnerPageProps } from "../../_server/owner-place.ts";
+import { findAppsPage } from "../../_server/applications/find-app.ts";
+import type { OwnerPageProps } from "../../_server/owner-page.ts";
 import { hrefWith, noticeOf, textOf } from "../../_server/page-query.ts";
 import { ButtonLink } from "../button.tsx";
 import { Chip } from "../chip.tsx";
@@ -16,7 +16,7 @@ export const metadata: Metadata = { title: "OAuth apps" };
 /** The OAuth apps of a person or an organization. */
 export async function AppListPage({ params, searchParams }: OwnerPageProps) {
   const [{ org = null }, query] = await Promise.all([params, searchParams]);
-  const { person, owner, fullName, page: path } = await findAppPlace(org);
+  const { person, owner, fullName, page: path } = await findAppsPage(org);
   const of = owner.kind === "organization" ? { orgId: owner.id } : { userId: owner.id };
   const apps = await listApps(person, of, { page: Number(textOf(query.page)) });
   const create = (

@@ -9,7 +9,7 @@ import { listBindable } from "#core/oauth/apps/bound-apps.ts";
 import type { AppDetails } from "#core/oauth/apps/get-app.ts";
 import { listRecentExchanges } from "#core/oauth/exchange/list-exchanges.ts";
 import { appHome, findManagedApp } from "../../_server/applications/find-app.ts";
-import type { OwnerPageProps } from "../../_server/owner-place.ts";
+import type { OwnerPageProps } from "../../_server/owner-page.ts";
 import { noticeOf, textOf } from "../../_server/page-query.ts";
 import { appListPath, appPath, type OwnerName } from "../../_server/paths.ts";
 import { Chip } from "../chip.tsx";
@@ -33,7 +33,7 @@ import {
 } from "./settings-sections.tsx";
 import { UsageSection } from "./usage-section.tsx";
 
-/** What the page says after a redirect, by the `notice` in its address. */
+/** The messages after a redirect, by the `notice` parameter of the URL. */
 const notices: Record<string, string> = {
   created: "The app is ready. Add its client ID to your code, or start from one of the examples below.",
   "secret-deleted": "Secret deleted. The app is now a public app.",
@@ -65,7 +65,7 @@ export async function AppPage({ params, searchParams }: Props) {
   const { person, details } = await findManagedApp(appId);
   const { app, isConfidential, userCount, isOwner } = details;
   const home = appHome(details);
-  requireTrueAddress(org, details);
+  requireCanonicalUrl(org, details);
   const page = appPath(home, app.id);
   const isRecent = isRecentlyAuthenticated(person);
   const parts = { overview: "Overview", connect: "Connect", permissions: "Permissions", ...(isOwner && ownerParts) };
@@ -157,11 +157,8 @@ async function Permissions({ details, person, page, banner }: PartProps & Readon
   );
 }
 
-/**
- * An organization's app has its page among the organization's pages. So has an app that is bound to the organization, for its
- * administrators. For any other app the page is a 404.
- */
-function requireTrueAddress(org: OwnerName, details: AppDetails): void {
+/** An organization's pages include those of its apps and of the apps that are bound to it. Any other app is not found (404). */
+function requireCanonicalUrl(org: OwnerName, details: AppDetails): void {
   if (org === null) {
     const home = appHome(details);
     if (home) redirect(appPath(home, details.app.id));

@@ -11,7 +11,7 @@ import {
   browserSnippet,
   curlSnippet,
   deviceSnippet,
-  isStronger,
+  isNodeOnly,
   nextAuthSnippet,
   nodeSnippet,
   pythonSnippet,
@@ -20,7 +20,7 @@ import {
 
 type ConnectSectionProps = Readonly<{ details: AppDetails }>;
 
-/** Everything to put into the app's own code: the addresses, and programs that run as they are. */
+/** Everything that the app's code needs: the endpoints, and examples that run unchanged. */
 export function ConnectSection({ details: { app, secrets, keys } }: ConnectSectionProps) {
   const endpoints = appEndpoints();
   const { BRAND_NAME } = env();
@@ -32,7 +32,7 @@ export function ConnectSection({ details: { app, secrets, keys } }: ConnectSecti
     hasSecret,
     scope: app.scopes.join(" "),
     redirectUri: sampleRedirectUri(app.redirectUris),
-    // An example is not a reason to fetch a key set.
+    // Does not fetch a key set only for an example.
     key: hasKeys(app) ? exampleKey(keys, isFapi) : undefined,
     isParRequired: app.isParRequired,
     isDpopRequired: app.isDpopRequired,
@@ -50,7 +50,7 @@ export function ConnectSection({ details: { app, secrets, keys } }: ConnectSecti
   const onDevice = [{ label: "Device code", code: deviceSnippet(sample) }];
   // An app without a redirect URI can use only the device flow.
   const all = [...(app.redirectUris.length > 0 ? withRedirect : []), ...(app.isDeviceFlowAllowed ? onDevice : [])];
-  const snippets = isStronger(sample) ? all.filter((snippet) => snippet === node) : all;
+  const snippets = isNodeOnly(sample) ? all.filter((snippet) => snippet === node) : all;
   return (
     <SectionCard
       title="Connect your app"

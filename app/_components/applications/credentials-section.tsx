@@ -11,7 +11,7 @@ import { SecretForm } from "./secret-form.client.tsx";
 
 type CredentialsSectionProps = Readonly<{
   details: AppDetails;
-  /** Whether the person proved who they are a short while ago. */
+  /** Whether the person authenticated within the last 15 minutes (S113). */
   isRecent: boolean;
   /** The path of the app's page. */
   page: string;

@@ -24,7 +24,7 @@ type ExchangeSectionProps = Readonly<{
   details: AppDetails;
   isRecent: boolean;
   page: string;
-  /** The email address of the person who looks at the page, for the example. */
+  /** The email address of the signed-in person, for the example. */
   email: string;
   /** The organizations to which the app can be bound, if it is bound to none. */
   bindable: readonly BindableOrganization[];
@@ -122,12 +122,12 @@ function Checklist({ details, organization, page }: ExchangeSectionProps & Reado
   const hasPrivilege = app.privileges.includes(TOKEN_EXCHANGE);
   const { BRAND_NAME } = env();
   return (
-    <ul className="grid gap-3" aria-label="What token exchange needs">
-      <Need isMet label={`Bound to ${organization.fullName}`} />
-      <Need isMet={organization.hasPlan} label="The organization has the Enterprise or Plus plan">
+    <ul className="grid gap-3" aria-label="Requirements for token exchange">
+      <Requirement isMet label={`Bound to ${organization.fullName}`} />
+      <Requirement isMet={organization.hasPlan} label="The organization has the Enterprise or Plus plan">
         The operator of {BRAND_NAME} sets the plan. Under any other plan, exchanges are refused.
-      </Need>
-      <Need isMet={hasPrivilege} label="The operator has granted the app the token-exchange privilege">
+      </Requirement>
+      <Requirement isMet={hasPrivilege} label="The operator has granted the app the token-exchange privilege">
         {app.privilegeRequestedAt ? (
           <>
             Requested <RelativeTime at={app.privilegeRequestedAt} />. The administrators of {organization.fullName} get an e-mail
@@ -146,19 +146,19 @@ function Checklist({ details, organization, page }: ExchangeSectionProps & Reado
         ) : (
           "An administrator of the organization must request it."
         )}
-      </Need>
-      <Need isMet={secrets.length > 0} label="The app has a secret">
+      </Requirement>
+      <Requirement isMet={secrets.length > 0} label="The app has a secret">
         Exchanges require a secret, sent by HTTP Basic; keys and PKCE are not enough. Create one under{" "}
         <Link prefetch={false} href={`${page}?tab=connect`} className="link">
           Connect
         </Link>
         .
-      </Need>
+      </Requirement>
     </ul>
   );
 }
 
-function Need({ isMet, label, children }: Readonly<{ isMet: boolean; label: ReactNode; children?: ReactNode }>) {
+function Requirement({ isMet, label, children }: Readonly<{ isMet: boolean; label: ReactNode; children?: ReactNode }>) {
   const Icon = isMet ? CircleCheck : CircleDashed;
   return (
     <li className="flex items-start gap-3">
@@ -176,7 +176,7 @@ function Need({ isMet, label, children }: Readonly<{ isMet: boolean; label: Reac
 
 function Duration({ app, isRecent }: Readonly<{ app: AppDetails["app"]; isRecent: boolean }>) {
   const hours = Math.round((app.accessTokenSeconds ?? ACCESS_TOKEN_SECONDS) / 3600);
-  if (!isRecent) return <p className="text-small">{spoken(hours)}.</p>;
+  if (!isRecent) return <p className="text-small">{formatHours(hours)}.</p>;
   return (
     <ActionForm
       action={setTokenDurationAction.bind(null, app.id)}
@@ -199,7 +199,7 @@ function Duration({ app, isRecent }: Readonly<{ app: AppDetails["app"]; isRecent
 }
 
 /** `8 hours`, `2 days`. */
-function spoken(hours: number): string {
+function formatHours(hours: number): string {
   if (hours % 24 === 0) return hours === 24 ? "1 day" : `${hours / 24} days`;
   return hours === 1 ? "1 hour" : `${hours} hours`;
 }
@@ -212,7 +212,7 @@ type BindFormProps = Readonly<{
   isRecent: boolean;
 }>;
 
-/** Binds the app to an organization: its owner, or one that the person administers. */
+/** The form that binds the app to an organization: its owner, or one that the person administers. */
 function BindForm({ app, bindable, isRecent }: BindFormProps) {
   const [only, ...more] = bindable;
   if (!isRecent) {

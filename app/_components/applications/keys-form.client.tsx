@@ -9,26 +9,26 @@ import type { FormAction } from "../form-state.ts";
 type KeysFormProps = Readonly<{
   action: FormAction;
   isSet: boolean;
-  /** The app has a secret, which ends with this. */
-  endsSecret: boolean;
+  /** Whether the app has a secret, which the keys replace. */
+  hasSecret: boolean;
 }>;
 
-/** Takes an app's public keys, either pasted or by their URL. The form starts closed, and works without JavaScript. */
-export function KeysForm({ action, isSet, endsSecret }: KeysFormProps) {
+/** The form for an app's public keys, pasted or by URL. It starts closed, and works without JavaScript. */
+export function KeysForm({ action, isSet, hasSecret }: KeysFormProps) {
   return (
     <ActionForm action={action} label="Keys" className="grid max-w-reading gap-4">
-      <Keys isSet={isSet} endsSecret={endsSecret} />
+      <Keys isSet={isSet} hasSecret={hasSecret} />
     </ActionForm>
   );
 }
 
-function Keys({ isSet, endsSecret }: Omit<KeysFormProps, "action">) {
+function Keys({ isSet, hasSecret }: Omit<KeysFormProps, "action">) {
   return (
     <Disclosure trigger={isSet ? "Replace keys" : "Use keys"} isOpen={useIsRefused()}>
       <div className="mt-3 grid gap-5 rounded-control border border-line p-4">
         <p className="text-small">
           Enter either the keys or their URL. {isSet && "They replace all current keys. "}
-          {endsSecret && "An app authenticates in only one way: its secret stops working immediately."}
+          {hasSecret && "An app authenticates in only one way: its secret stops working immediately."}
         </p>
         <TextArea
           name="jwks"

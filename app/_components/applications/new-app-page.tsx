@@ -1,20 +1,20 @@
 import type { Metadata } from "next";
 import { createAppAction } from "../../_server/applications/actions.ts";
-import { findAppPlace } from "../../_server/applications/find-app.ts";
-import type { OwnerPageProps } from "../../_server/owner-place.ts";
+import { findAppsPage } from "../../_server/applications/find-app.ts";
+import type { OwnerPageProps } from "../../_server/owner-page.ts";
 import { appListPath } from "../../_server/paths.ts";
 import { ActionForm } from "../action-form.client.tsx";
 import { ChoiceRow, Choices } from "../fields.client.tsx";
 import { FormButtons } from "../form-buttons.tsx";
 import { PageHeader, SectionCard } from "../page-layout.tsx";
-import { AboutFields, BehaviourChoices, RedirectFields, ScopeChoices } from "./app-fields.tsx";
-import { MadeApp } from "./made-app.client.tsx";
+import { AboutFields, RedirectFields, ScopeChoices, TokenFields } from "./app-fields.tsx";
+import { CreatedApp } from "./created-app.client.tsx";
 
 export const metadata: Metadata = { title: "New app" };
 
-/** Makes an app for a person or an organization. */
+/** Creates an app for a person or an organization. */
 export async function NewAppPage({ params }: OwnerPageProps) {
-  const { home } = await findAppPlace((await params).org ?? null, "applications/new");
+  const { home } = await findAppsPage((await params).org ?? null, "applications/new");
   const listPath = appListPath(home);
   return (
     <>
@@ -35,7 +35,7 @@ type NewAppFormProps = Readonly<{
 function NewAppForm({ organizationName, listPath }: NewAppFormProps) {
   return (
     <ActionForm action={createAppAction.bind(null, organizationName)} label="New app">
-      <MadeApp>
+      <CreatedApp>
         <SectionCard title="About the app" description="Shown to users on the consent page.">
           <div className="grid max-w-reading gap-5">
             <AboutFields />
@@ -71,7 +71,7 @@ function NewAppForm({ organizationName, listPath }: NewAppFormProps) {
           <ScopeChoices chosen={["openid", "profile"]} />
         </SectionCard>
         <SectionCard title="Tokens">
-          <BehaviourChoices isPkceRequired isRefreshAllowed={false} isDeviceFlowAllowed={false} mayDropPkce />
+          <TokenFields isPkceRequired isRefreshAllowed={false} isDeviceFlowAllowed={false} mayDropPkce />
         </SectionCard>
         {organizationName && (
           <SectionCard title="Token exchange">
@@ -85,7 +85,7 @@ function NewAppForm({ organizationName, listPath }: NewAppFormProps) {
         )}
         <p className="text-muted text-small">You can change all of this later.</p>
         <FormButtons cancelHref={listPath}>Create app</FormButtons>
-      </MadeApp>
+      </CreatedApp>
     </ActionForm>
   );
 }

@@ -21,10 +21,10 @@ type RedirectUrisFieldProps = Readonly<{
  */
 export function RedirectUrisField({ ownOrigin, ...field }: RedirectUrisFieldProps) {
   const refusal = useFormState().errors[field.name];
-  const [judged, setJudged] = useState<Judgement>();
+  const [checked, setChecked] = useState<Check>();
   // The service's message about a submission stays until the text is checked again.
-  const problems = judged && judged.after === refusal ? judged.problems : undefined;
-  const judge = (text: string) => setJudged({ after: refusal, problems: findProblems(text, ownOrigin) });
+  const problems = checked && checked.after === refusal ? checked.problems : undefined;
+  const check = (text: string) => setChecked({ after: refusal, problems: findProblems(text, ownOrigin) });
   return (
     <TextArea
       {...field}
@@ -35,8 +35,8 @@ export function RedirectUrisField({ ownOrigin, ...field }: RedirectUrisFieldProp
       autoCapitalize="none"
       autoComplete="off"
       wrap="off"
-      onBlur={({ target }) => judge(target.value)}
-      onChange={({ target }) => problems?.length && judge(target.value)}
+      onBlur={({ target }) => check(target.value)}
+      onChange={({ target }) => problems?.length && check(target.value)}
     />
   );
 }
@@ -53,7 +53,7 @@ function Problems({ problems }: Readonly<{ problems: readonly Problem[] }>) {
   );
 }
 
-type Judgement = Readonly<{ after: string | undefined; problems: readonly Problem[] }>;
+type Check = Readonly<{ after: string | undefined; problems: readonly Problem[] }>;
 
 type Problem = Readonly<{ uri: string; reason: string }>;
 

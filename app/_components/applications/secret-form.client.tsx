@@ -17,8 +17,8 @@ const overlaps = [
 type SecretFormProps = Readonly<{ action: FormAction; hasSecret: boolean }>;
 
 /**
- * Makes the first secret of an app or the next one. One form for both, so that the new secret stays on the page when the app
- * turns from public to confidential around it.
+ * Creates the first or the next secret of an app. One form does both, so that the new secret stays on the page when the app changes from
+ * public to confidential.
  */
 export function SecretForm({ action, hasSecret }: SecretFormProps) {
   return (

@@ -39,7 +39,7 @@ const profiles = [
   {
     value: "standard",
     label: "Standard",
-    hint: "What you require below, and what OAuth 2.0 and OpenID Connect require of every app.",
+    hint: "The requirements that you select below, and those of OAuth 2.0 and OpenID Connect for every app.",
   },
   {
     value: "fapi2",
@@ -139,10 +139,10 @@ function KeysPart({ details: { app, keys, secrets }, isRecent }: KeysPartProps) 
         Your server signs a short message with a private key that never leaves it, and we verify it with the public key (
         <code>private_key_jwt</code>). No secret is sent or stored here. For apps on your own server.
       </p>
-      {isSet && <PresentKeys keys={keys} address={app.jwksUri} />}
+      {isSet && <CurrentKeys keys={keys} jwksUri={app.jwksUri} />}
       {isRecent && (
         <>
-          <KeysForm action={setKeysAction.bind(null, app.id)} isSet={isSet} endsSecret={secrets.length > 0} />
+          <KeysForm action={setKeysAction.bind(null, app.id)} isSet={isSet} hasSecret={secrets.length > 0} />
           {isSet && (
             <ConfirmDestructive
               action={removeKeysAction.bind(null, app.id)}
@@ -160,11 +160,11 @@ function KeysPart({ details: { app, keys, secrets }, isRecent }: KeysPartProps) 
   );
 }
 
-function PresentKeys({ keys, address }: Readonly<{ keys: readonly KeyDescription[]; address: string | null }>) {
-  if (address) {
+function CurrentKeys({ keys, jwksUri }: Readonly<{ keys: readonly KeyDescription[]; jwksUri: string | null }>) {
+  if (jwksUri) {
     return (
       <p className="text-small">
-        Read from <code className="break-all">{address}</code>
+        Read from <code className="break-all">{jwksUri}</code>
       </p>
     );
   }

@@ -16,7 +16,7 @@ import { Button } from "../button.tsx";
 import { ConfirmDestructive } from "../details-form.client.tsx";
 import { Select } from "../fields.client.tsx";
 import { SectionCard } from "../page-layout.tsx";
-import { AboutFields, BehaviourChoices, RedirectFields, ScopeChoices } from "./app-fields.tsx";
+import { AboutFields, RedirectFields, ScopeChoices, TokenFields } from "./app-fields.tsx";
 import { countOfUsers } from "./app-list-page.tsx";
 
 export function AboutSection({ app }: Readonly<{ app: AppDetails["app"] }>) {
@@ -36,7 +36,7 @@ export function AboutSection({ app }: Readonly<{ app: AppDetails["app"] }>) {
   );
 }
 
-/** A redirect URI decides who receives people's codes, so changing one needs a recent password (S113). */
+/** A redirect URI decides who receives people's codes, so changing one needs recent authentication (S113). */
 export function RedirectsSection({ app, isRecent }: Readonly<{ app: AppDetails["app"]; isRecent: boolean }>) {
   const values = {
     redirectUris: app.redirectUris.join("\n"),
@@ -57,18 +57,18 @@ export function RedirectsSection({ app, isRecent }: Readonly<{ app: AppDetails["
       ) : (
         <div className="grid gap-4">
           {app.redirectUris.length > 0 ? (
-            <Addresses uris={app.redirectUris} />
+            <UriList uris={app.redirectUris} />
           ) : (
             <p className="text-muted">None: the app uses only the device flow.</p>
           )}
-          {app.postLogoutRedirectUris.length > 0 && <Addresses label="After sign-out" uris={app.postLogoutRedirectUris} />}
+          {app.postLogoutRedirectUris.length > 0 && <UriList label="After sign-out" uris={app.postLogoutRedirectUris} />}
         </div>
       )}
     </SectionCard>
   );
 }
 
-function Addresses({ label, uris }: Readonly<{ label?: string; uris: readonly string[] }>) {
+function UriList({ label, uris }: Readonly<{ label?: string; uris: readonly string[] }>) {
   return (
     <div>
       {label && <h3 className="font-medium">{label}</h3>}
@@ -97,7 +97,7 @@ export function PermissionsSection({ details: { app, isConfidential } }: Readonl
         <ScopeChoices chosen={app.scopes} />
         <fieldset>
           <legend className="pb-1 text-fine text-muted">Tokens</legend>
-          <BehaviourChoices
+          <TokenFields
             isPkceRequired={app.isPkceRequired}
             isRefreshAllowed={app.isRefreshAllowed}
             isDeviceFlowAllowed={app.isDeviceFlowAllowed}
@@ -148,9 +148,9 @@ export function DeleteSection({ details: { app, userCount }, isRecent }: DeleteS
 
 type TransferSectionProps = Readonly<{ details: AppDetails; person: Person; isRecent: boolean }>;
 
-/** Transfers the app to another owner. It draws nothing when the person has no other owner to choose. */
+/** Transfers the app to another owner. Renders nothing if the person has no other owner to choose. */
 export async function TransferSection({ details: { app, organization }, person, isRecent }: TransferSectionProps) {
-  const options = await ownersBeside(person, organization?.name ?? null);
+  const options = await otherOwners(person, organization?.name ?? null);
   if (options.length === 0) return null;
   return (
     <SectionCard title="Transfer" description="The new owner, or the new organization's administrators, will manage the app.">
@@ -172,7 +172,7 @@ export async function TransferSection({ details: { app, organization }, person, 
 }
 
 /** The person and the organizations that they administer, without the current owner. */
-async function ownersBeside(person: Person, ownerName: string | null): Promise<{ value: string; label: string }[]> {
+async function otherOwners(person: Person, ownerName: string | null): Promise<{ value: string; label: string }[]> {
   const [user, organizations, allowed] = await Promise.all([
     findUser(person.userId),
     listOrganizations(person.userId),

@@ -57,7 +57,7 @@ async function sample(redirectUri: string, isConfidential: boolean): Promise<Sni
   return { issuer: world.origin, clientId, hasSecret: isConfidential, scope: "openid profile email", redirectUri, secret };
 }
 
-/** What the person's browser does between leaving the site and coming back to it. */
+/** Follows the person's browser from the site to the sign-in and back. */
 async function visit(url: string): Promise<URL> {
   const landed = await world.follow(browser, url, session);
   if (landed instanceof URL) return landed;
@@ -78,7 +78,7 @@ function run(command: string, args: string[], secret: string, key = ""): ChildPr
 }
 
 /** Resolves with a program's output once it has printed it; a program that ends without output has failed. */
-function told(child: ChildProcessWithoutNullStreams, pattern: RegExp): Promise<string> {
+function waitForOutput(child: ChildProcessWithoutNullStreams, pattern: RegExp): Promise<string> {
   return new Promise((resolve, reject) => {
     let printed = "";
     for (const output of [child.stdout, child.stderr]) {
@@ -88,7 +88,7 @@ function told(child: ChildProcessWithoutNullStreams, pattern: RegExp): Promise<s
         if (found) resolve(found[1] ?? found[0]);
       });
     }
-    child.once("close", () => reject(new Error(`It has ended, and has not printed ${pattern}: ${printed}`)));
+    child.once("close", () => reject(new Error(`The program ended without printing ${pattern}: ${printed}`)));
   });
 }
 
@@ -186,7 +186,9 @@ describe("curl", () => {
   test.each(kinds)("signs in to a %s app", async (_kind, isConfidential) => {
     const app = await sample("https://app.example.com/callback?tenant=it's", isConfidential);
     const child = run("bash", ["-c", curlSnippet(app)], app.secret);
-    const [url, token, person] = [/^http\S+/, /"access_token":\s*"([^"]+)"/, /"sub":"([^"]+)"/].map((one) => told(child, one));
+    const [url, token, person] = [/^http\S+/, /"access_token":\s*"([^"]+)"/, /"sub":"([^"]+)"/].map((one) =>
+      waitForOutput(child, one),
+    );
     child.stdin.write(`${(await visit((await url) as string)).searchParams.get("code")}\n`);
     child.stdin.end(`${await token}\n`);
     expect(await person).toBe(userId);
@@ -194,19 +196,19 @@ describe("curl", () => {
 });
 
 describe("Device", () => {
-  // Each waits for its polling interval before it asks, so both run at once.
+  // Each program waits for its polling interval, so both run at once.
   test.concurrent.each(kinds)("signs in to a %s app", { timeout: 60_000 }, async (kind, isConfidential) => {
     const app = await sample("https://app.example.com/callback", isConfidential);
     const child = run(process.execPath, [write(`device-${kind}.mjs`, deviceSnippet(app))], app.secret);
-    const [shown, person] = [told(child, /enter (\S+)/), told(child, /"sub":"([^"]+)"/)];
-    const [address, userCode] = [told(child, /http\S+user_code=[\w-]+/), await shown];
+    const [shown, person] = [waitForOutput(child, /enter (\S+)/), waitForOutput(child, /"sub":"([^"]+)"/)];
+    const [address, userCode] = [waitForOutput(child, /http\S+user_code=[\w-]+/), await shown];
     expect(await address).toBe(`${world.origin}/device?user_code=${userCode}`);
     await allowDevice(session, userCode);
     expect(await person).toBe(userId);
   });
 });
 
-test("an address on the developer's machine is preferred, with a port to listen on", () => {
+test("a redirect URI on the developer's machine is preferred, with a port to listen on", () => {
   expect(sampleRedirectUri(["https://a.example/cb", "http://127.0.0.1/cb?x=1"])).toBe("http://127.0.0.1:8080/cb?x=1");
   expect(sampleRedirectUri(["http://[::1]/cb"])).toBe("http://[::1]:8080/cb");
   expect(sampleRedirectUri(["http://localhost:5173"])).toBe("http://localhost:5173");

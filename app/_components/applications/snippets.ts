@@ -7,16 +7,16 @@ export type SnippetApp = Readonly<{
   key?: Readonly<{ algorithm: string; kid: string | null }>;
   isParRequired?: boolean;
   isDpopRequired?: boolean;
-  /** Under FAPI 2.0 (docs/decisions/094) its ID tokens are signed with ES256, which a client library must be told. */
+  /** Under FAPI 2.0 (docs/decisions/094), ID tokens are signed with ES256; a client library must be configured for that. */
   isFapi?: boolean;
   /** Space-separated. */
   scope: string;
-  /** One that is registered. */
+  /** One of the registered redirect URIs. */
   redirectUri: string;
 }>;
 
-/** Whether the app needs what only the Node example shows: most libraries cannot do it yet. */
-export function isStronger({ key, isParRequired, isDpopRequired }: SnippetApp): boolean {
+/** Whether the app requires features that only the Node example shows, because most libraries lack them. */
+export function isNodeOnly({ key, isParRequired, isDpopRequired }: SnippetApp): boolean {
   return key !== undefined || Boolean(isParRequired) || Boolean(isDpopRequired);
 }
 
@@ -50,7 +50,7 @@ const client = { client_id: ${quoted(clientId)} };
 const redirectUri = ${quoted(redirectUri)};
 const server = await oauth.processDiscoveryResponse(issuer, await oauth.discoveryRequest(issuer${last}));
 
-/** On the button: leaves for the sign-in page. */
+/** For the button: redirects to the sign-in page. */
 export async function signIn() {
   const state = oauth.generateRandomState();
   const verifier = oauth.generateRandomCodeVerifier();
@@ -68,7 +68,7 @@ export async function signIn() {
   location.assign(url);
 }
 
-/** On the page of the redirect URI: who signed in, and the token to act with. */
+/** On the redirect URI's page: returns the user and an access token. */
 export async function finishSignIn() {
   const { state, verifier } = JSON.parse(sessionStorage.getItem("sign-in"));
   const params = oauth.validateAuthResponse(server, client, new URL(location.href), state);
@@ -80,7 +80,7 @@ export async function finishSignIn() {
 `;
 }
 
-/** The protocol by hand, in a shell. */
+/** The protocol step by step, in a shell. */
 export function curlSnippet({ issuer, clientId, hasSecret, redirectUri, scope }: SnippetApp): string {
   const query = new URLSearchParams({
     client_id: clientId,
@@ -90,17 +90,17 @@ export function curlSnippet({ issuer, clientId, hasSecret, redirectUri, scope }:
     state: "demo",
   });
   const credentials = hasSecret ? `-u ${shell(clientId)}:"$CLIENT_SECRET"` : `-d client_id=${shell(clientId)}`;
-  return `# 1. Open the address that this prints, sign in, and copy the code from the address that you are sent to.
+  return `# 1. Open the URL that this prints, sign in, and copy the code from the URL to which you are redirected.
 verifier=$(openssl rand -hex 32)
 challenge=$(printf %s "$verifier" | openssl dgst -sha256 -binary | openssl base64 -A | tr '+/' '-_' | tr -d '=')
 echo ${shell(`${issuer}/oauth/authorize?${query}`)}"&code_challenge=$challenge&code_challenge_method=S256"
 
-# 2. Within a minute, change the code for tokens.
+# 2. Within a minute, exchange the code for tokens.
 read -r -p "code: " code
 curl ${credentials} -d grant_type=authorization_code -d code="$code" -d code_verifier="$verifier" \\
   --data-urlencode redirect_uri=${shell(redirectUri)} ${shell(`${issuer}/oauth/token`)}
 
-# 3. Ask who it is.
+# 3. Get the user's profile.
 read -r -p "access token: " token
 curl -H "Authorization: Bearer $token" ${shell(`${issuer}/oauth/userinfo`)}
 `;
@@ -111,7 +111,7 @@ function shell(value: string): string {
   return `'${value.replaceAll("'", "'\\''")}'`;
 }
 
-/** A program without a browser, with openid-client: it shows a code, waits, and learns who entered it. */
+/** A program without a browser, with openid-client: it shows a code, waits, and gets the profile of the user who entered it. */
 export function deviceSnippet({ issuer, clientId, hasSecret, scope }: SnippetApp): string {
   const authentication = hasSecret ? "client.ClientSecretBasic(process.env.CLIENT_SECRET)" : "client.None()";
   const options = issuer.startsWith("http:") ? "\n  { execute: [client.allowInsecureRequests] }," : "";

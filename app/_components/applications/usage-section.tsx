@@ -16,7 +16,7 @@ const dayName = new Intl.DateTimeFormat("en", { month: "short", day: "numeric", 
 
 type UsageSectionProps = Readonly<{ usage: AppUsage }>;
 
-/** What the app was used for, day by day. */
+/** The app's usage, day by day. */
 export function UsageSection({ usage }: UsageSectionProps) {
   const isUnused = counts.every(({ of }) => usage.total[of] === 0);
   return (
@@ -88,7 +88,7 @@ type UsageBarsProps = Readonly<{
   bars: ReadonlyArray<Readonly<{ name: string; count: number }>>;
 }>;
 
-// One unit wide each, with a gap; heights are drawn in hundredths of the highest.
+// In SVG units: the distance between bars, and the width of one. Heights are in hundredths of the highest.
 const STEP = 4;
 const BAR = 3;
 const HEIGHT = 100;
@@ -170,7 +170,7 @@ export function RecentExchanges({ exchanges, auditLog }: RecentExchangesProps) {
   );
 }
 
-/** Why an exchange was refused, for administrators of the organization; the program itself is told less (S91). */
+/** Why an exchange was refused, for administrators of the organization; the program itself gets fewer details (S91). */
 const reasons: Record<string, string> = {
   not_authenticated_by_basic: "the secret was not sent by HTTP Basic",
   no_privilege: "the app lacks the token-exchange privilege",

@@ -22,7 +22,7 @@ type AuditEntryPageProps = Readonly<{
   listLabel: string;
 }>;
 
-/** One entry in full. Its address can be sent to others who may read it. */
+/** One entry in full. Its URL can be shared with others who may read it. */
 export async function AuditEntryPage({ person, scope, id, base, listLabel }: AuditEntryPageProps) {
   const entry = await findEntry(person, scope, id);
   const place = await findAuditPlace(entry.id);
@@ -44,7 +44,7 @@ export async function AuditEntryPage({ person, scope, id, base, listLabel }: Aud
               {entry.type}
             </Link>
           </Fact>
-          {subjectId && <Fact name="On whom">{subjectName ?? <Code>{subjectId}</Code>}</Fact>}
+          {subjectId && <Fact name="Target">{subjectName ?? <Code>{subjectId}</Code>}</Fact>}
           {clientId && (
             <Fact name="App">
               {clientName ? `${clientName} ` : ""}

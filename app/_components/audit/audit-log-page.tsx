@@ -16,7 +16,7 @@ import { AuditRow } from "./audit-row.tsx";
 type AuditLogPageProps = Readonly<{
   person: Person;
   scope: AuditScope;
-  /** The page's own address, below which each entry has its own. */
+  /** The page's path; each entry's page is below it. */
   base: string;
   query: Awaited<PageQuery>;
   header: PageHeaderProps;
@@ -24,13 +24,13 @@ type AuditLogPageProps = Readonly<{
   emptyText: string;
   isForOrganizations?: boolean;
   isOrganizationShown?: boolean;
-  /** Whether the person can download the result as a file, from `export` below the page. */
+  /** Whether the person can download the result as a file, from `<base>/export`. */
   isExportable?: boolean;
   /** Below the list. */
   children?: ReactNode;
 }>;
 
-/** A part of the audit log: a person's, an organization's, or the whole. */
+/** The audit log of a person, an organization or the whole installation. */
 export async function AuditLogPage({ person, scope, base, query, header, children, ...shown }: AuditLogPageProps) {
   const { emptyText, isForOrganizations = false, isOrganizationShown = false, isExportable } = shown;
   const kinds = auditKinds({ isForOrganizations });
@@ -69,7 +69,7 @@ const periods = [
   { value: "90", label: "Last 90 days" },
 ] as const;
 
-/** The search, the entries, and the way to older and newer ones. */
+/** The search, the entries, and links to older and newer ones. */
 function AuditList({ page, base, search: sought, kinds, problem, emptyText, isOrganizationShown }: AuditListProps) {
   const { search, kind, days } = sought;
   const isSearched = search !== "" || kind !== "" || days !== "";
@@ -125,7 +125,7 @@ function AuditList({ page, base, search: sought, kinds, problem, emptyText, isOr
 type ExportLinksProps = Readonly<{
   /** The route that responds with the file. */
   action: string;
-  /** The search of the page, in the words of the API. */
+  /** The search of the page, in the API's query syntax. */
   q: string;
 }>;
 
@@ -135,7 +135,7 @@ const formats = [
   { format: "csv", label: "CSV" },
 ] as const;
 
-/** Downloads of what the page shows. They are plain links: the browser saves the response. */
+/** Downloads of all entries that match the page's search. They are plain links: the browser saves the response. */
 function ExportLinks({ action, q }: ExportLinksProps) {
   return (
     <div className="flex flex-wrap items-center gap-2">
@@ -198,11 +198,11 @@ function auditKinds({ isForOrganizations }: { isForOrganizations: boolean }): Au
   const types = Object.entries(auditEventTypes).filter(([, described]) => !isForOrganizations || "isInOrgLog" in described);
   const scopes = [...new Set(types.map(([type]) => type.slice(0, type.indexOf("."))))];
   return scopes
-    .map((value) => ({ value, label: labels[value] ?? spoken(value) }))
+    .map((value) => ({ value, label: labels[value] ?? labelOf(value) }))
     .sort((one, other) => one.label.localeCompare(other.label, "en"));
 }
 
-function spoken(scope: string): string {
+function labelOf(scope: string): string {
   const words = scope.replaceAll("_", " ");
   return `${words[0]?.toUpperCase()}${words.slice(1)}`;
 }

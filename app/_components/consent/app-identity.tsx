@@ -4,7 +4,7 @@ import { env } from "#core/env.ts";
 import type { RequestingApp } from "#core/oauth/consents/consent-request.ts";
 import { Chip } from "../chip.tsx";
 
-/** Who is behind an app. What the app says about itself looks different from what the service knows about it. */
+/** The identity of an app. The app's own claims look different from facts that the service has checked. */
 export function AppIdentity({ app }: Readonly<{ app: RequestingApp }>) {
   return (
     <>
@@ -18,7 +18,7 @@ export function AppIdentity({ app }: Readonly<{ app: RequestingApp }>) {
   );
 }
 
-/** Only an app that registered itself, or has a document, names them. */
+/** Only apps that registered themselves or have a metadata document provide these links. */
 function Terms({ app: { termsUrl, policyUrl } }: Readonly<{ app: RequestingApp }>) {
   const links = [
     { url: termsUrl, label: "Terms of service" },

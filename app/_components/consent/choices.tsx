@@ -7,7 +7,7 @@ import { Chip } from "../chip.tsx";
 import { refusalSentences } from "../organization-wording.ts";
 import { ScopeDanger, scopeGroups, scopeIcons } from "../scopes.tsx";
 
-/** This many organizations are shown without unfolding; ticked ones always are. */
+/** The number of organizations shown before the list is expanded; ticked ones are always shown. */
 const SHOWN_AT_FIRST = 6;
 
 /** The wording of scopes that cover organizations (docs/specification/oauth.md#scopes). */
@@ -16,7 +16,7 @@ const reachSentences: Partial<Record<Scope, string>> = {
   "read-billing": "see whether it has a payment method",
 };
 
-/** The organizations that the answer covers: none by default, single ones, or all as a separate answer (S31, S32). */
+/** The organizations to which access is granted: none by default, selected ones, or, as a separate choice, all (S31, S32). */
 export function OrganizationChoice({ request }: Readonly<{ request: ConsentRequest }>) {
   const { organizations, isAllOrgs } = request;
   if (organizations.length === 0) {
@@ -51,7 +51,7 @@ export function OrganizationChoice({ request }: Readonly<{ request: ConsentReque
           <Rows organizations={rest} clientId={clientId} />
         </details>
       )}
-      <AllOrganizations isTicked={isAllOrgs} isAnyClosed={organizations.some(({ refusal }) => refusal !== null)} />
+      <AllOrganizations isTicked={isAllOrgs} isAnyBlocked={organizations.some(({ refusal }) => refusal !== null)} />
     </fieldset>
   );
 }
@@ -66,11 +66,8 @@ function Rows({ organizations, clientId }: Readonly<{ organizations: readonly Re
   );
 }
 
-/**
- * The widest answer (S32). While it is ticked, each other row shows a check mark in place of a checkbox that cannot be
- * reached: by CSS alone, since no script runs here (S24).
- */
-function AllOrganizations({ isTicked, isAnyClosed }: Readonly<{ isTicked: boolean; isAnyClosed: boolean }>) {
+/** The widest choice (S32). While it is ticked, CSS replaces each other checkbox with a check mark, because no script runs here (S24). */
+function AllOrganizations({ isTicked, isAnyBlocked }: Readonly<{ isTicked: boolean; isAnyBlocked: boolean }>) {
   return (
     <label className="mt-4 flex items-center gap-3 rounded-control border border-line px-3 py-2 has-checked:border-warn has-checked:bg-warn-soft">
       <span className="grid size-7 shrink-0 place-items-center text-muted">
@@ -83,7 +80,7 @@ function AllOrganizations({ isTicked, isAnyClosed }: Readonly<{ isTicked: boolea
         </span>
         <span id="all-organizations-hint" className="block text-muted text-small">
           Includes organizations you join later
-          {isAnyClosed && " and, once they allow it, those that block this app"}.
+          {isAnyBlocked && " and, once they allow it, those that block this app"}.
         </span>
       </span>
       <input
@@ -111,7 +108,7 @@ type OrganizationRowProps = Readonly<{ organization: RequestedOrganization; clie
 
 function OrganizationRow({ organization, clientId }: OrganizationRowProps) {
   const { id, name, fullName, avatarId, refusal, isTicked } = organization;
-  if (refusal !== null) return <ClosedRow organization={organization} clientId={clientId} />;
+  if (refusal !== null) return <BlockedRow organization={organization} clientId={clientId} />;
   return (
     <li>
       <label className="flex items-center gap-3 rounded-control border border-line px-3 py-2 has-checked:border-ink">
@@ -145,7 +142,7 @@ function OrganizationRow({ organization, clientId }: OrganizationRowProps) {
  * An organization whose policy blocks this app, with the reason and a link to ask for the app, and nothing to tick
  * (docs/ui.md#the-permissions-modal).
  */
-function ClosedRow({ organization, clientId }: OrganizationRowProps) {
+function BlockedRow({ organization, clientId }: OrganizationRowProps) {
   const { name, fullName, avatarId, refusal, isRequested } = organization;
   if (refusal === null) return null;
   return (
@@ -187,7 +184,7 @@ function detailOf({ name, fullName, isAskedFor, isAlreadyGranted }: RequestedOrg
 
 type ScopeChoiceProps = Readonly<{ scopes: readonly RequestedScope[]; email: string }>;
 
-/** What the app requests, as sentences. What a sign-in needs is fixed, the rest can be unticked (S30). */
+/** The requested scopes, as sentences. Those that a sign-in needs are fixed; the others can be unticked (S30). */
 export function ScopeChoice({ scopes, email }: ScopeChoiceProps) {
   return (
     <fieldset className="px-6 pt-4 pb-2">

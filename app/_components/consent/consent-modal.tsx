@@ -11,7 +11,7 @@ import { BrandMark } from "../brand-mark.tsx";
 import { CardFrame } from "../card-frame.tsx";
 import type { FormAction } from "../form-state.ts";
 import { FormMessage } from "../page-layout.tsx";
-import { spokenDuration } from "../relative-time.tsx";
+import { formatDuration } from "../relative-time.tsx";
 import { AppIdentity } from "./app-identity.tsx";
 import { OrganizationChoice, ScopeChoice } from "./choices.tsx";
 import { ConsentForm } from "./consent-form.client.tsx";
@@ -28,8 +28,7 @@ type ConsentModalProps = Readonly<{
 }>;
 
 /**
- * Shows what S26 requires, from top to bottom: who asks, as whom, for what, in which organizations, for how long, and where it
- * leads.
+ * Shows what S26 requires, from top to bottom: the app, the account, the scopes, the organizations, the redirect target and the duration.
  */
 export function ConsentModal({ request, user, decide, question, switchAccount }: ConsentModalProps) {
   return (
@@ -49,7 +48,7 @@ export function ConsentModal({ request, user, decide, question, switchAccount }:
         ))}
         {/* The account that this page shows: only this account may answer (S25). */}
         <input type="hidden" name="account" value={user.id} />
-        {/* What the app looked like when this page was drawn (S36). */}
+        {/* A fingerprint of the app as this page shows it (S36). */}
         <input type="hidden" name="app" value={request.fingerprint} />
         {request.scopes.length > 0 && <ScopeChoice scopes={request.scopes} email={user.email} />}
         {request.alreadyGranted.length > 0 && <AlreadyGranted granted={request.alreadyGranted} />}
@@ -82,7 +81,7 @@ function Title({ request: { app, scopes, alreadyGranted, organizations } }: Read
   return isForOrganization ? <>{name} wants to access an organization</> : <>Continue to {name}?</>;
 }
 
-/** The app that asks. What it says about itself looks different from what the service knows about it. */
+/** The requesting app, and warnings about the request. */
 function AppHeader({ request, title }: Readonly<{ request: ConsentRequest; title: ReactNode }>) {
   const { app } = request;
   return (
@@ -104,7 +103,7 @@ function AppHeader({ request, title }: Readonly<{ request: ConsentRequest; title
 }
 
 /**
- * Two buttons that are equally easy to reach, and where they lead, always in sight. Cancel comes first, so that Enter in a field grants
+ * Two buttons that are equally easy to reach, and the redirect target, always in sight. Cancel comes first, so that Enter in a field grants
  * nothing.
  */
 function Decision({ request: { redirectTarget, isOnDevice } }: Readonly<{ request: ConsentRequest }>) {
@@ -135,7 +134,7 @@ function Decision({ request: { redirectTarget, isOnDevice } }: Readonly<{ reques
 function Duration({ request: { accessTokenSeconds, isOffline } }: Readonly<{ request: ConsentRequest }>) {
   return (
     <p className="border-line border-t px-6 py-4 text-muted text-small">
-      Access lasts {spokenDuration(accessTokenSeconds)} at a time
+      Access lasts {formatDuration(accessTokenSeconds)} at a time
       {isOffline && (
         <>
           , and the app <strong className="text-ink">stays signed in until you revoke it</strong>
@@ -209,7 +208,7 @@ function Warnings({ request }: Readonly<{ request: ConsentRequest }>) {
         </FormMessage>
       )}
       {isOnDevice && (
-        // Any program on the device can listen there, and a document on the web does not prove which program it is (S27).
+        // Any program on the device can receive the code, and a document on the web does not prove which program it is (S27).
         <FormMessage tone="warn">
           This app runs on your own device, where any program can call itself <bdi>{app.name}</bdi>
           {app.documentHost !== null && (

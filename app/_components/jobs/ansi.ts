@@ -1,15 +1,15 @@
 /** How a piece of text is drawn, by the names of the page's own colors. */
 type Styled = { text: string; style: string };
 
-/* biome-ignore-start lint/suspicious/noControlCharactersInRegex: what is looked for here is control characters */
-/** SGR (ECMA-48 8.3.117), which says how to draw what follows. */
+/* biome-ignore-start lint/suspicious/noControlCharactersInRegex: the patterns match control characters */
+/** SGR (ECMA-48 8.3.117), which sets the style of the text that follows. */
 const SGR = /\u001b\[([0-9;:]*)m/g;
 /** All other sequences and control characters: cursor movement, window titles, links. They have no meaning in a page. */
 const OTHER =
   /\u001b(?:\[[0-?]*[ -/]*[@-~]|\][^\u0007\u001b]*(?:\u0007|\u001b\\|$)|[P^_X][^\u001b]*(?:\u001b\\|$)|[ -/]*[0-~])|[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g;
 /* biome-ignore-end lint/suspicious/noControlCharactersInRegex: until here */
 
-const colours: Readonly<Record<number, string>> = {
+const colors: Readonly<Record<number, string>> = {
   1: "text-bad",
   2: "text-good",
   3: "text-warn",
@@ -18,12 +18,12 @@ const colours: Readonly<Record<number, string>> = {
   6: "text-code-string",
 };
 
-type Pen = { colour: string; isBold: boolean; isDim: boolean; isUnderlined: boolean };
-const plain: Pen = { colour: "", isBold: false, isDim: false, isUnderlined: false };
+type Pen = { color: string; isBold: boolean; isDim: boolean; isUnderlined: boolean };
+const plain: Pen = { color: "", isBold: false, isDim: false, isUnderlined: false };
 
 /**
- * A line of output as pieces of one style each. The text is never markup, whatever a program writes. What a terminal would
- * overwrite after a carriage return is left out.
+ * A line of output as pieces of one style each. The text is never treated as markup. Text that a terminal would overwrite after a carriage
+ * return is left out.
  */
 export function styledLine(line: string): Styled[] {
   // The pattern tries each run of carriage returns once, however long it is (S137).
@@ -38,7 +38,7 @@ export function styledLine(line: string): Styled[] {
   };
   for (const match of shown.matchAll(SGR)) {
     add(shown.slice(from, match.index));
-    pen = drawn(pen, (match[1] ?? "").split(/[;:]/).map(Number));
+    pen = applyCodes(pen, (match[1] ?? "").split(/[;:]/).map(Number));
     from = match.index + match[0].length;
   }
   add(shown.slice(from));
@@ -51,7 +51,7 @@ export const plainLine = (line: string): string =>
     .map(({ text }) => text)
     .join("");
 
-function drawn(pen: Pen, codes: readonly number[]): Pen {
+function applyCodes(pen: Pen, codes: readonly number[]): Pen {
   let now = pen;
   for (let at = 0; at < codes.length; at++) {
     const code = codes[at] ?? 0;
@@ -62,15 +62,15 @@ function drawn(pen: Pen, codes: readonly number[]): Pen {
     else if (code === 22) now = { ...now, isBold: false, isDim: false };
     else if (code === 24) now = { ...now, isUnderlined: false };
     else if (code === 39 || (code >= 30 && code <= 37) || (code >= 90 && code <= 97))
-      now = { ...now, colour: code === 90 ? "text-muted" : (colours[code % 10] ?? "") };
+      now = { ...now, color: code === 90 ? "text-muted" : (colors[code % 10] ?? "") };
     // Colors of larger palettes are ignored: the page has no equivalent.
     else if (code === 38 || code === 48) at += codes[at + 1] === 5 ? 2 : 4;
   }
   return now;
 }
 
-function styleOf({ colour, isBold, isDim, isUnderlined }: Pen): string {
-  return [colour, isBold && "font-semibold", isDim && !colour && "text-muted", isUnderlined && "underline"]
+function styleOf({ color, isBold, isDim, isUnderlined }: Pen): string {
+  return [color, isBold && "font-semibold", isDim && !color && "text-muted", isUnderlined && "underline"]
     .filter(Boolean)
     .join(" ");
 }

@@ -61,7 +61,7 @@ export function JobFields() {
           <TextArea
             name="environment"
             label="Environment variables"
-            hint="NAME=value, one in each line."
+            hint="NAME=value, one per line."
             isMono
             rows={3}
             spellCheck={false}
@@ -70,7 +70,7 @@ export function JobFields() {
           <TextArea
             name="secrets"
             label="Secrets"
-            hint="NAME=value, one in each line. They are kept sealed, never shown again, and masked in the log."
+            hint="NAME=value, one per line. They are stored encrypted, never shown again, and masked in the log."
             isMono
             rows={2}
             spellCheck={false}

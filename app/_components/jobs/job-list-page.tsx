@@ -5,8 +5,8 @@ import { isServiceError } from "#core/errors.ts";
 import { listRuns, type RunSearch } from "#core/jobs/runs/find-run.ts";
 import type { Run } from "#core/jobs/runs/run.ts";
 import { isOver, type JobStage } from "#core/jobs/stages.ts";
-import { findJobPlace } from "../../_server/jobs/find-job-place.ts";
-import type { OwnerPageProps, OwnerPlace } from "../../_server/owner-place.ts";
+import { findJobsPage } from "../../_server/jobs/find-jobs-page.ts";
+import type { OwnerPage, OwnerPageProps } from "../../_server/owner-page.ts";
 import { hrefWith, textOf } from "../../_server/page-query.ts";
 import { jobListPath, schedulesPath } from "../../_server/paths.ts";
 import { ButtonLink, buttonClass } from "../button.tsx";
@@ -15,11 +15,11 @@ import { EmptyState, List } from "../list.tsx";
 import { Card, PageHeader } from "../page-layout.tsx";
 import { RefreshWhile } from "../refresh-while.client.tsx";
 import { RelativeTime } from "../relative-time.tsx";
-import { commandOf, initiatedBy, placeOf, RunnerNotice, runDuration, StageChip, stageWords } from "./run-facts.tsx";
+import { commandOf, imageOrSpaceOf, initiatedBy, RunnerNotice, runDuration, StageChip, stageWords } from "./run-facts.tsx";
 
 export const metadata: Metadata = { title: "Jobs" };
 
-/** The filters by their value in the address; `open` means waiting or running. */
+/** The filters by their value in the URL; `open` means waiting or running. */
 const stageFilters: Readonly<Record<string, { label: string; stages?: JobStage[] }>> = {
   "": { label: "All jobs" },
   open: { label: "Waiting or running", stages: ["SCHEDULING", "RUNNING"] },
@@ -31,15 +31,15 @@ const stageFilters: Readonly<Record<string, { label: string; stages?: JobStage[]
 /** The runs of a person or an organization, newest first. */
 export async function JobListPage({ params, searchParams }: OwnerPageProps) {
   const [{ org = null }, query] = await Promise.all([params, searchParams]);
-  const place = await findJobPlace(org);
-  const { home, fullName } = place;
+  const context = await findJobsPage(org);
+  const { home, fullName } = context;
   const path = jobListPath(home);
   const stage = Object.hasOwn(stageFilters, textOf(query.stage)) ? textOf(query.stage) : "";
   const webhookId = textOf(query.webhook);
   const { stages } = stageFilters[stage] ?? {};
   const isFiltered = stage !== "" || webhookId !== "";
   const before = textOf(query.before);
-  const { runs, next } = await runsOf(place, {
+  const { runs, next } = await runsOf(context, {
     ...(stages && { stages }),
     ...(/^[0-9a-f]{24}$/.test(webhookId) && { webhookId }),
     ...(before && { before }),
@@ -139,7 +139,7 @@ export async function JobListPage({ params, searchParams }: OwnerPageProps) {
 }
 
 /** An old link to a page of the list shows an empty page. */
-async function runsOf({ person, owner }: OwnerPlace, search: RunSearch) {
+async function runsOf({ person, owner }: OwnerPage, search: RunSearch) {
   try {
     return await listRuns(person, owner, search);
   } catch (error) {
@@ -164,7 +164,7 @@ function RunRow({ run, path }: Readonly<{ run: Run; path: string }>) {
         </Link>
         <div className="break-words text-muted text-small">
           {spec.labels.name ? `${spec.labels.name} · ` : ""}
-          {placeOf(spec)} · {initiatedBy(run)} · <RelativeTime at={createdAt} />
+          {imageOrSpaceOf(spec)} · {initiatedBy(run)} · <RelativeTime at={createdAt} />
         </div>
       </div>
       <div className="flex items-center gap-3 text-muted text-small tabular-nums">

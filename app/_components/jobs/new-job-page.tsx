@@ -3,9 +3,9 @@ import { isServiceError } from "#core/errors.ts";
 import { flavors } from "#core/jobs/flavors.ts";
 import { findRun } from "#core/jobs/runs/find-run.ts";
 import { runJobAction } from "../../_server/jobs/actions.ts";
-import { findJobPlace } from "../../_server/jobs/find-job-place.ts";
+import { findJobsPage } from "../../_server/jobs/find-jobs-page.ts";
 import { jobFormValues } from "../../_server/jobs/job-form.ts";
-import type { OwnerPageProps, OwnerPlace } from "../../_server/owner-place.ts";
+import type { OwnerPage, OwnerPageProps } from "../../_server/owner-page.ts";
 import { textOf } from "../../_server/page-query.ts";
 import { jobListPath } from "../../_server/paths.ts";
 import { ActionForm } from "../action-form.client.tsx";
@@ -17,17 +17,17 @@ import { RunnerNotice } from "./run-facts.tsx";
 
 export const metadata: Metadata = { title: "Run a job" };
 
-/** Runs a job for a person or an organization. The run that the query names as `from` fills in the form. */
+/** Runs a job for a person or an organization. The form is prefilled from the run that the query names as `from`. */
 export async function NewJobPage({ params, searchParams }: OwnerPageProps) {
   const [{ org = null }, query] = await Promise.all([params, searchParams]);
-  const place = await findJobPlace(org);
-  const path = jobListPath(place.home);
-  const { values, secretNames } = await startingValues(place, textOf(query.from));
+  const context = await findJobsPage(org);
+  const path = jobListPath(context.home);
+  const { values, secretNames } = await startingValues(context, textOf(query.from));
   return (
     <PageColumn trail={[{ href: path, label: "Jobs" }]} title="Run a job">
       <RunnerNotice />
       <SecretsLeftOut names={secretNames} />
-      <ActionForm action={runJobAction.bind(null, place.home)} values={values} label="Run a job">
+      <ActionForm action={runJobAction.bind(null, context.home)} values={values} label="Run a job">
         <JobFields />
         <FormButtons cancelHref={path}>Run job</FormButtons>
       </ActionForm>
@@ -37,7 +37,7 @@ export async function NewJobPage({ params, searchParams }: OwnerPageProps) {
 
 /** The initial values: an example that works here, or the spec of an earlier run. */
 export async function startingValues(
-  { person, owner }: OwnerPlace,
+  { person, owner }: OwnerPage,
   from: string,
 ): Promise<{ values: FormValues; secretNames: readonly string[] }> {
   const example = {

@@ -1,7 +1,7 @@
 import type { Metadata } from "next";
 import { createScheduleAction } from "../../_server/jobs/actions.ts";
-import { findJobPlace } from "../../_server/jobs/find-job-place.ts";
-import type { OwnerPageProps } from "../../_server/owner-place.ts";
+import { findJobsPage } from "../../_server/jobs/find-jobs-page.ts";
+import type { OwnerPageProps } from "../../_server/owner-page.ts";
 import { textOf } from "../../_server/page-query.ts";
 import { jobListPath, schedulesPath } from "../../_server/paths.ts";
 import { ActionForm } from "../action-form.client.tsx";
@@ -23,16 +23,16 @@ const choices = [
   { value: "custom", label: "Custom (enter it below)" },
 ];
 
-/** Schedules a job of a person or an organization. The run that the query names as `from` fills in the form. */
+/** Schedules a job of a person or an organization. The form is prefilled from the run that the query names as `from`. */
 export async function NewSchedulePage({ params, searchParams }: OwnerPageProps) {
   const [{ org = null }, query] = await Promise.all([params, searchParams]);
-  const place = await findJobPlace(org);
-  const path = schedulesPath(place.home);
-  const { values, secretNames } = await startingValues(place, textOf(query.from));
+  const context = await findJobsPage(org);
+  const path = schedulesPath(context.home);
+  const { values, secretNames } = await startingValues(context, textOf(query.from));
   return (
     <PageColumn
       trail={[
-        { href: jobListPath(place.home), label: "Jobs" },
+        { href: jobListPath(context.home), label: "Jobs" },
         { href: path, label: "Schedules" },
       ]}
       title="New schedule"
@@ -40,7 +40,7 @@ export async function NewSchedulePage({ params, searchParams }: OwnerPageProps) 
       <RunnerNotice />
       <SecretsLeftOut names={secretNames} />
       <ActionForm
-        action={createScheduleAction.bind(null, place.home)}
+        action={createScheduleAction.bind(null, context.home)}
         values={{ every: "@daily", timezone: "UTC", ...values }}
         label="New schedule"
       >

@@ -9,7 +9,7 @@ import { Chip, type ChipProps } from "../chip.tsx";
 import { FormMessage } from "../page-layout.tsx";
 
 /** `42 s`, `3 min 5 s`, `2 h 10 min` */
-function spokenDuration(milliseconds: number): string {
+function formatDuration(milliseconds: number): string {
   const seconds = Math.max(0, milliseconds / 1000);
   if (seconds < 10) return `${seconds.toFixed(1)} s`;
   if (seconds < 60) return `${Math.floor(seconds)} s`;
@@ -20,7 +20,7 @@ function spokenDuration(milliseconds: number): string {
 
 /** How long a run has taken so far or took; undefined while it waits. */
 export function runDuration({ startedAt, finishedAt }: Run, now = new Date()): string | undefined {
-  return startedAt ? spokenDuration((finishedAt ?? now).getTime() - startedAt.getTime()) : undefined;
+  return startedAt ? formatDuration((finishedAt ?? now).getTime() - startedAt.getTime()) : undefined;
 }
 
 /** The command in one line. */
@@ -29,7 +29,7 @@ export function commandOf({ command, arguments: given, dockerImage }: JobSpec): 
 }
 
 /** The image or the Space that it runs in. */
-export function placeOf({ dockerImage, spaceId }: JobSpec): string {
+export function imageOrSpaceOf({ dockerImage, spaceId }: JobSpec): string {
   return spaceId ? `Space ${spaceId}` : (dockerImage ?? "");
 }
 
@@ -70,7 +70,7 @@ export function StageChip({ stage, isCancelling }: StageChipProps) {
   return <Chip tone={tones[stage]}>{isCancelling ? "Cancelling" : stageWords[stage]}</Chip>;
 }
 
-/** A notice when this installation runs no jobs at present. Operators get a link to what they can do. */
+/** A notice if this installation currently runs no jobs. Operators get a link to Administration. */
 export async function RunnerNotice() {
   const report = await readRunnerReport();
   if (report.kind === "runs") return null;

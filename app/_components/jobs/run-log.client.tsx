@@ -12,7 +12,7 @@ type LogPiece = Readonly<{ seq: number; at: string; stream: string; text: string
 type RunLogProps = Readonly<{
   /** The route for the log: new lines as server-sent events, or all of it with `?download`. */
   logPath: string;
-  /** The latest pieces when the page was drawn. */
+  /** The latest pieces when the page was rendered. */
   pieces: readonly LogPiece[];
   /** Whether earlier pieces are left out. */
   isCut: boolean;
@@ -58,7 +58,7 @@ export function RunLog({ logPath, pieces: first, isCut, isOver, emptyText }: Run
       waiting.push(...(JSON.parse(data) as LogPiece[]));
       timer ??= setTimeout(draw, DRAWN_EVERY_MS);
     });
-    // Facts about the run are not in the log but on the page around it, so the page is requested again.
+    // The log does not contain the run's state; the page around it does, so the page is refreshed.
     source.addEventListener("stage", () => startTransition(() => router.refresh()));
     source.addEventListener("over", () => {
       source.close();
@@ -80,7 +80,7 @@ export function RunLog({ logPath, pieces: first, isCut, isOver, emptyText }: Run
     [lines, wanted],
   );
 
-  // biome-ignore lint/correctness/useExhaustiveDependencies: whenever other lines are shown
+  // biome-ignore lint/correctness/useExhaustiveDependencies: runs when the shown lines change
   useEffect(() => {
     if (isAtEnd.current && frame.current) frame.current.scrollTop = frame.current.scrollHeight;
   }, [shown]);
@@ -155,7 +155,7 @@ export function RunLog({ logPath, pieces: first, isCut, isOver, emptyText }: Run
           .
         </p>
       )}
-      {/* biome-ignore-start lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable with the keyboard (WCAG 2.1.1) */}
+      {/* biome-ignore-start lint/a11y/noNoninteractiveTabindex: scrollable content must be reachable by keyboard (WCAG 2.1.1) */}
       <section
         ref={frame}
         aria-label="Output"

@@ -6,9 +6,9 @@ import { findRun } from "#core/jobs/runs/find-run.ts";
 import type { Run } from "#core/jobs/runs/run.ts";
 import { isOver } from "#core/jobs/stages.ts";
 import { cancelRunAction, runAgainAction } from "../../_server/jobs/actions.ts";
-import { findJobPlace } from "../../_server/jobs/find-job-place.ts";
+import { findJobsPage } from "../../_server/jobs/find-jobs-page.ts";
 import { orNotFound } from "../../_server/or-not-found.ts";
-import type { OwnerPageProps } from "../../_server/owner-place.ts";
+import type { OwnerPageProps } from "../../_server/owner-page.ts";
 import { noticeOf } from "../../_server/page-query.ts";
 import { jobListPath, jobPath, type OwnerName, schedulesPath, webhookListPath, webhookPath } from "../../_server/paths.ts";
 import { ActionButton } from "../action-form.client.tsx";
@@ -19,7 +19,7 @@ import { MadeWith } from "../made-with.tsx";
 import { FormMessage, PageHeader, SectionCard } from "../page-layout.tsx";
 import { RefreshWhile } from "../refresh-while.client.tsx";
 import { RelativeTime } from "../relative-time.tsx";
-import { commandOf, placeOf, RunnerNotice, runDuration, StageChip } from "./run-facts.tsx";
+import { commandOf, imageOrSpaceOf, RunnerNotice, runDuration, StageChip } from "./run-facts.tsx";
 import { RunLog } from "./run-log.client.tsx";
 
 export const metadata: Metadata = { title: "Job" };
@@ -31,10 +31,10 @@ const LINES = 1_000;
 /** The output may change its color every few bytes, and the server renders an element for each change (S137). */
 const BYTES = 128 * 1024;
 
-/** One run: its state, its output, and everything that it was started with. */
+/** One run: its state, its output and its settings. */
 export async function RunPage({ params, searchParams }: OwnerPageProps<{ runId: string }>) {
   const [{ org = null, runId }, query] = await Promise.all([params, searchParams]);
-  const { person, owner, home } = await findJobPlace(org);
+  const { person, owner, home } = await findJobsPage(org);
   const run = await orNotFound(findRun(person, owner, runId));
   const { id, stage, message, cancelRequestedAt } = run;
   const path = jobPath(home, id);
@@ -64,7 +64,7 @@ export async function RunPage({ params, searchParams }: OwnerPageProps<{ runId: 
           />
         </SectionCard>
         {!over && (
-          <SectionCard title="Cancel" isDanger description="What the job has done so far is not undone.">
+          <SectionCard title="Cancel" isDanger description="Changes that the job has already made are not undone.">
             <ConfirmDestructive
               action={cancelRunAction.bind(null, home, id)}
               trigger="Cancel job"
@@ -142,7 +142,7 @@ function Facts({ home, run }: Readonly<{ home: OwnerName; run: Run }>) {
       {startedAt && <Fact name={finishedAt ? "Took" : "Running for"}>{runDuration(run)}</Fact>}
       {exitCode !== null && <Fact name="Exit code">{exitCode}</Fact>}
       <Fact name="Runs in">
-        <code className="break-all">{placeOf(spec)}</code>
+        <code className="break-all">{imageOrSpaceOf(spec)}</code>
       </Fact>
       <Fact name="Size">
         {spec.flavor}
@@ -172,7 +172,7 @@ function Facts({ home, run }: Readonly<{ home: OwnerName; run: Run }>) {
   );
 }
 
-/** Who or what started it, with a link. A webhook's run links to the delivery that it was an attempt of. */
+/** Who or what started it, with a link. For a run started by a webhook, it links to the delivery. */
 function Origin({ home, run: { initiator, webhookId, deliveryId } }: Readonly<{ home: OwnerName; run: Run }>) {
   if (webhookId && deliveryId)
     return (
@@ -207,9 +207,9 @@ function Environment({ run: { spec, secretNames } }: Readonly<{ run: Run }>) {
       title="Environment"
       description={
         <>
-          Variables that were set for the command in addition to{" "}
+          Variables set for this command, in addition to{" "}
           <Link prefetch={false} href="/docs/jobs#what-a-command-finds" className="link">
-            what every job gets
+            those that every job gets
           </Link>
           .
         </>

@@ -4,8 +4,8 @@ import Link from "next/link";
 import { listSchedules } from "#core/jobs/schedules/find-schedule.ts";
 import type { Schedule } from "#core/jobs/schedules/schedule.ts";
 import { deleteScheduleAction, runScheduleNowAction, setSuspendedAction } from "../../_server/jobs/actions.ts";
-import { findJobPlace } from "../../_server/jobs/find-job-place.ts";
-import type { OwnerPageProps } from "../../_server/owner-place.ts";
+import { findJobsPage } from "../../_server/jobs/find-jobs-page.ts";
+import type { OwnerPageProps } from "../../_server/owner-page.ts";
 import { hrefWith, noticeOf, textOf } from "../../_server/page-query.ts";
 import { jobListPath, jobPath, type OwnerName, schedulesPath } from "../../_server/paths.ts";
 import { ActionButton } from "../action-form.client.tsx";
@@ -15,7 +15,7 @@ import { ConfirmDestructive } from "../details-form.client.tsx";
 import { EmptyState, ListPage, ListRow } from "../list.tsx";
 import { MadeWith } from "../made-with.tsx";
 import { RelativeTime } from "../relative-time.tsx";
-import { commandOf, placeOf, RunnerNotice, StageChip } from "./run-facts.tsx";
+import { commandOf, imageOrSpaceOf, RunnerNotice, StageChip } from "./run-facts.tsx";
 
 export const metadata: Metadata = { title: "Schedules" };
 
@@ -29,7 +29,7 @@ const notices: Readonly<Record<string, string>> = {
 /** The schedules of a person or an organization. */
 export async function ScheduleListPage({ params, searchParams }: OwnerPageProps) {
   const [{ org = null }, query] = await Promise.all([params, searchParams]);
-  const { person, owner, home } = await findJobPlace(org);
+  const { person, owner, home } = await findJobsPage(org);
   const path = schedulesPath(home);
   const schedules = await listSchedules(person, owner.handle, { page: Number(textOf(query.page)) });
   const create = (
@@ -78,7 +78,7 @@ function ScheduleRow({ schedule: one, home }: Readonly<{ schedule: Schedule; hom
       }
       meta={
         <>
-          <code>{schedule}</code> {timezone} · {placeOf(spec)}
+          <code>{schedule}</code> {timezone} · {imageOrSpaceOf(spec)}
           {nextRunAt && (
             <>
               {" "}

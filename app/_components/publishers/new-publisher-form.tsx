@@ -12,7 +12,7 @@ type NewPublisherFormProps = Readonly<{
   /** The service where the jobs run. */
   preset: PresetName;
   action: FormAction;
-  /** The list, and this page without a choice. */
+  /** The list, and this page without a preset. */
   listHref: string;
   newHref: string;
 }>;

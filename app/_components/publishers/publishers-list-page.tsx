@@ -16,7 +16,7 @@ import { Tabs } from "../tabs.tsx";
 import { type JobSubject, resourceOf, workflowFiles, workflowOf } from "./workflow.ts";
 
 type PublishersListPageProps = Readonly<{
-  /** Draws the title and the description in the style of the page around. */
+  /** Renders the title and the description in the style of the page. */
   header: (add: ReactNode) => ReactNode;
   subject: JobSubject;
   publishers: readonly ListedPublisher[];
@@ -31,7 +31,7 @@ const notices: Readonly<Record<string, string>> = {
   removed: "Publisher removed. Its tokens no longer work.",
 };
 
-/** The trusted publishers of a repository or a user, and how a pipeline uses the trust. */
+/** The trusted publishers of a repository or a user, with an example pipeline. */
 export function PublishersListPage({ header, subject, publishers, addHref, removeAction, query }: PublishersListPageProps) {
   const add = (
     <ButtonLink variant="primary" href={addHref}>
@@ -47,7 +47,7 @@ export function PublishersListPage({ header, subject, publishers, addHref, remov
         <Card>
           {publishers.length === 0 ? (
             <EmptyState Icon={Workflow} title="No publishers yet" action={add}>
-              Choose a pipeline whose jobs get access. It stores no token: each job proves its identity.
+              Choose a pipeline whose jobs get access. No token is stored: each job proves its identity.
             </EmptyState>
           ) : (
             <List label="Trusted publishers">
@@ -69,7 +69,7 @@ type WorkflowCardProps = Readonly<{
   first?: PresetName;
 }>;
 
-/** The code for the pipeline, filled in with the addresses of this service. */
+/** The code for the pipeline, filled in with the URL of this service. */
 function WorkflowCard({ subject, first = "github" }: WorkflowCardProps) {
   const { ORIGIN } = env();
   const inTurn = [first, ...presetNames.filter((name) => name !== first)];
@@ -101,13 +101,13 @@ function WorkflowCard({ subject, first = "github" }: WorkflowCardProps) {
 
 type PublisherRowProps = Readonly<{
   publisher: ListedPublisher;
-  /** What its jobs may write, when the list covers several repositories. */
+  /** The repository that its jobs may write to, if the list covers several. */
   repo?: ReactNode;
   /** Absent when the list is read-only. */
   remove?: FormAction;
 }>;
 
-/** One trusted publisher: how its jobs are identified, when one came last, and a way to remove it. */
+/** One trusted publisher: how its jobs are identified, when it was last used, and a button to remove it. */
 export function PublisherRow({ publisher, repo, remove }: PublisherRowProps) {
   const { preset, issuer, claims, pinned, createdAt, addedBy, lastUsedAt, lastRefusal } = publisher;
   const { label } = presets[preset];

@@ -16,7 +16,7 @@ describe("the pipeline to copy", () => {
     if (preset !== "oidc") expect(JSON.stringify(parse(workflow))).toContain("\\n  -d resource=ada/tide \\\\\\n");
   });
 
-  test("names a dataset as the exchange and git do, and for a user reads a file", () => {
+  test("names a dataset as the exchange and git do, and reads a file for a user", () => {
     const dataset = { repo: { type: "dataset", fullName: "ada/tide" } } as const;
     expect(resourceOf(dataset)).toBe("datasets/ada/tide");
     expect(workflowOf("gitlab", dataset, "http://localhost:3000")).toContain(

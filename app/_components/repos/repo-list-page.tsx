@@ -20,7 +20,7 @@ const orders = [
   { value: "created", label: "Newest" },
 ];
 
-/** All repositories of a type that the reader may see. The address holds the search, the order and the page. */
+/** All repositories of a type that the reader may see. The URL holds the search, the order and the page. */
 export async function RepoListPage({ type, query }: Readonly<{ type: RepoType; query: Awaited<PageQuery> }>) {
   const session = await currentSession();
   const { Icon, word, words } = repoTypeLooks[type];
@@ -98,7 +98,7 @@ export async function RepoListPage({ type, query }: Readonly<{ type: RepoType; q
   );
 }
 
-/** An address may be typed by hand or cut off. The page says when it does not understand it. */
+/** A URL may be typed by hand or cut off; the page then says that it is not valid. */
 async function listOrNothing(actor: Parameters<typeof listRepos>[0], wanted: RepoQuery): Promise<Listed | undefined> {
   try {
     return await listRepos(actor, wanted);

@@ -10,7 +10,7 @@ import { repoTypeLooks } from "./repo-types.ts";
 type RepoListProps = Readonly<{
   label: string;
   repos: readonly Repo[];
-  /** Hides the type's icon on a page whose repositories all have one type. */
+  /** Whether to show the type's icon, in a list of several types. */
   isTypeShown?: boolean;
 }>;
 
@@ -66,7 +66,7 @@ function RepoLink({ repo }: Readonly<{ repo: Repo }>) {
   );
 }
 
-/** Visibility and read-only state, where they are not the usual ones. */
+/** Private, gated and read-only repositories, and the SDK of a Space. */
 export function RepoChips({ repo }: Readonly<{ repo: Pick<Repo, "isPrivate" | "gated" | "isReadOnly" | "sdk" | "type"> }>) {
   return (
     <>

@@ -10,11 +10,11 @@ import { Select } from "../fields.client.tsx";
 import { LocalTime } from "../local-time.client.tsx";
 import { FormMessage } from "../page-layout.tsx";
 import { RelativeTime } from "../relative-time.tsx";
-import { heardKinds } from "./webhook-fields.tsx";
+import { selectedKinds } from "./webhook-fields.tsx";
 
 type DisabledNoticeProps = Readonly<{ webhook: Webhook; home: OwnerName; isManager: boolean }>;
 
-/** A short failure needs no warning. */
+/** For a shorter failure, the notice does not mention disabling. */
 const SHORT_MS = 10 * 60_000;
 
 /** Why and since when a webhook is disabled, and what to do about it; or a warning that it will be disabled. */
@@ -75,10 +75,10 @@ export function DisabledNotice({ webhook, home, isManager }: DisabledNoticeProps
 
 type SendTestFormProps = Readonly<{ webhook: Webhook; home: OwnerName }>;
 
-/** A sample event of the reader's choice, sent at once. */
+/** Sends a sample event of the reader's choice immediately. */
 export function SendTestForm({ webhook, home }: SendTestFormProps) {
-  const heard = heardKinds(webhook);
-  const usual = heard.find((kind) => kind === "repo.content.update") ?? "discussion.comment.create";
+  const selected = selectedKinds(webhook);
+  const usual = selected.find((kind) => kind === "repo.content.update") ?? "discussion.comment.create";
   return (
     <FormDetails
       action={sendTestAction.bind(null, home, webhook.id)}
@@ -90,9 +90,9 @@ export function SendTestForm({ webhook, home }: SendTestFormProps) {
         name="kind"
         label="Event"
         hint="Sends a sample event with the X-Webhook-Test header. It does not count toward the webhook's limit."
-        options={[...heard, ...testKinds.filter((kind) => !heard.includes(kind))].map((kind) => ({
+        options={[...selected, ...testKinds.filter((kind) => !selected.includes(kind))].map((kind) => ({
           value: kind,
-          label: heard.includes(kind) ? kind : `${kind} (not selected)`,
+          label: selected.includes(kind) ? kind : `${kind} (not selected)`,
         }))}
         defaultValue={usual}
       />

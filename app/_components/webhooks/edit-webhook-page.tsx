@@ -1,5 +1,5 @@
 import type { Metadata } from "next";
-import type { OwnerPageProps } from "../../_server/owner-place.ts";
+import type { OwnerPageProps } from "../../_server/owner-page.ts";
 import { jobListPath, webhookListPath, webhookPath } from "../../_server/paths.ts";
 import { sendFirstTestAction, updateWebhookAction } from "../../_server/webhooks/actions.ts";
 import { findWebhookPage } from "../../_server/webhooks/find-webhook-page.ts";
@@ -7,8 +7,8 @@ import { ActionForm } from "../action-form.client.tsx";
 import { FormButtons } from "../form-buttons.tsx";
 import { MadeWith } from "../made-with.tsx";
 import { FormMessage, PageHeader } from "../page-layout.tsx";
+import { CreatedWebhook } from "./created-webhook.client.tsx";
 import { jobChoices } from "./job-choices.ts";
-import { MadeWebhook } from "./made-webhook.client.tsx";
 import { WebhookFields } from "./webhook-fields.tsx";
 import { webhookName } from "./webhook-list.tsx";
 
@@ -41,7 +41,7 @@ export async function EditWebhookPage({ params }: OwnerPageProps<{ webhookId: st
         values={{ name: webhook.name ?? "", url: webhook.url ?? "" }}
         label="Edit webhook"
       >
-        <MadeWebhook title="Webhook saved" sendTest={sendFirstTestAction.bind(null, home)}>
+        <CreatedWebhook title="Webhook saved" sendTest={sendFirstTestAction.bind(null, home)}>
           <WebhookFields
             webhook={webhook}
             jobs={await jobChoices(person, owner)}
@@ -49,7 +49,7 @@ export async function EditWebhookPage({ params }: OwnerPageProps<{ webhookId: st
             searchPath={`${path}/watchable`}
           />
           <FormButtons cancelHref={page}>Save</FormButtons>
-        </MadeWebhook>
+        </CreatedWebhook>
       </ActionForm>
     </>
   );

@@ -9,7 +9,7 @@ import type { JobChoice } from "./webhook-fields.tsx";
 const CHOICES_MAX = 50;
 const LABEL_MAX_CHARACTERS = 90;
 
-/** A run that a link names; the run may be old. */
+/** The run that a link names; it may be too old for the list. */
 async function runOf(person: Person, owner: WebhookOwner, id: string, known: Run | undefined): Promise<Run[]> {
   if (known) return [known];
   try {
@@ -22,7 +22,7 @@ async function runOf(person: Person, owner: WebhookOwner, id: string, known: Run
 
 /**
  * The latest runs of an owner whose spec a webhook can copy, each spec once, because a schedule creates many equal runs.
- * @param wanted comes first
+ * @param wanted the ID of a run to list first
  */
 export async function jobChoices(person: Person, owner: WebhookOwner, wanted = ""): Promise<JobChoice[]> {
   const { runs: latest } = await listRuns(person, owner, { limit: CHOICES_MAX });
@@ -33,10 +33,10 @@ export async function jobChoices(person: Person, owner: WebhookOwner, wanted = "
   for (const { id, spec, createdAt } of runs) {
     const key = JSON.stringify(spec);
     if (bySpec.has(key)) continue;
-    const what = [...spec.command, ...spec.arguments].join(" ");
-    const place = spec.spaceId ?? spec.dockerImage ?? "";
-    const label = `${what.slice(0, LABEL_MAX_CHARACTERS)}${what.length > LABEL_MAX_CHARACTERS ? "…" : ""}`;
-    bySpec.set(key, { id, label: `${label} (${place}, ${relativeTime(createdAt, now)})` });
+    const commandText = [...spec.command, ...spec.arguments].join(" ");
+    const where = spec.spaceId ?? spec.dockerImage ?? "";
+    const label = `${commandText.slice(0, LABEL_MAX_CHARACTERS)}${commandText.length > LABEL_MAX_CHARACTERS ? "…" : ""}`;
+    bySpec.set(key, { id, label: `${label} (${where}, ${relativeTime(createdAt, now)})` });
   }
   return [...bySpec.values()];
 }

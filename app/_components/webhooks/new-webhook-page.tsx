@@ -1,26 +1,26 @@
 import type { Metadata } from "next";
 import Link from "next/link";
-import type { OwnerPageProps } from "../../_server/owner-place.ts";
+import type { OwnerPageProps } from "../../_server/owner-page.ts";
 import { textOf } from "../../_server/page-query.ts";
 import { jobListPath, webhookListPath } from "../../_server/paths.ts";
 import { createWebhookAction, sendFirstTestAction } from "../../_server/webhooks/actions.ts";
-import { findWebhookPlace } from "../../_server/webhooks/find-webhook-page.ts";
+import { findWebhooksPage } from "../../_server/webhooks/find-webhook-page.ts";
 import { ActionForm } from "../action-form.client.tsx";
 import { FormButtons } from "../form-buttons.tsx";
 import { PageHeader } from "../page-layout.tsx";
+import { CreatedWebhook } from "./created-webhook.client.tsx";
 import { jobChoices } from "./job-choices.ts";
-import { MadeWebhook } from "./made-webhook.client.tsx";
 import { WebhookFields } from "./webhook-fields.tsx";
 
 export const metadata: Metadata = { title: "New webhook" };
 
 /**
- * Creates a webhook for a person or an organization. Pages that offer a webhook link here with a query: `watch` fills in what is watched,
- * `job` the run to copy, `url` the address.
+ * Creates a webhook for a person or an organization. Pages that offer a webhook link here with a query: `watch` prefills the watched items,
+ * `job` the run to copy, `url` the target.
  */
 export async function NewWebhookPage({ params, searchParams }: OwnerPageProps) {
   const [{ org = null }, query] = await Promise.all([params, searchParams]);
-  const { person, owner, home } = await findWebhookPlace(org);
+  const { person, owner, home } = await findWebhooksPage(org);
   const path = webhookListPath(home);
   const watched = [query.watch ?? []].flat().filter((item) => item.length <= 300);
   const job = textOf(query.job);
@@ -48,7 +48,7 @@ export async function NewWebhookPage({ params, searchParams }: OwnerPageProps) {
         values={job ? { target: "job", jobSourceId: job } : url ? { url } : {}}
         label="New webhook"
       >
-        <MadeWebhook sendTest={sendFirstTestAction.bind(null, home)}>
+        <CreatedWebhook sendTest={sendFirstTestAction.bind(null, home)}>
           <WebhookFields
             watched={watched}
             jobs={await jobChoices(person, owner, job)}
@@ -56,7 +56,7 @@ export async function NewWebhookPage({ params, searchParams }: OwnerPageProps) {
             searchPath={`${path}/watchable`}
           />
           <FormButtons cancelHref={path}>Create webhook</FormButtons>
-        </MadeWebhook>
+        </CreatedWebhook>
       </ActionForm>
     </>
   );

@@ -20,7 +20,7 @@ type Watchable = Readonly<{
 type WatchedFieldProps = Readonly<{
   /** The current items, as `type:name`. */
   watched: readonly string[];
-  /** The route that responds to `?search=` with what can be watched: `{items: Watchable[]}`. */
+  /** The route that responds to `?search=` with `{items: Watchable[]}`. */
   searchPath: string;
 }>;
 
@@ -28,8 +28,8 @@ const ITEM = /^(user|org|model|dataset|space):\S+$/;
 const NAME = "watched";
 
 /**
- * What a webhook watches: the chosen items, each with a checkbox, and a text field with completion. Without JavaScript the
- * field takes `type:name`, several with spaces between them.
+ * The watched items of a webhook: the chosen items, each with a checkbox, and a text field with completion. Without JavaScript the field
+ * takes `type:name`, several with spaces between them.
  */
 export function WatchedField({ watched, searchPath }: WatchedFieldProps) {
   const id = useId();

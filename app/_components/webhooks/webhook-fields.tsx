@@ -13,12 +13,12 @@ export type JobChoice = Readonly<{ id: string; label: string }>;
 type WebhookFieldsProps = Readonly<{
   /** The current webhook; absent for a new one. */
   webhook?: Webhook;
-  /** What a new webhook watches at first. */
+  /** The items that a new webhook watches at first. */
   watched?: readonly string[];
   jobs: readonly JobChoice[];
   /** The list of runs. */
   jobsPath: string;
-  /** The route of the search for what can be watched. */
+  /** The route that searches for items to watch. */
   searchPath: string;
 }>;
 
@@ -102,13 +102,13 @@ export function WebhookFields({ webhook, watched = [], jobs, jobsPath, searchPat
 
 /** All events, or some kinds of them. */
 function EventFields({ webhook }: Pick<WebhookFieldsProps, "webhook">) {
-  const heard = webhook ? heardKinds(webhook) : testKinds;
+  const selected = webhook ? selectedKinds(webhook) : testKinds;
   return (
     <div className="group/hears grid gap-2">
       <Choices
         legend="Events"
         name="hears"
-        defaultValue={heard.length === testKinds.length ? "all" : "some"}
+        defaultValue={selected.length === testKinds.length ? "all" : "some"}
         className="sm:grid-cols-2"
         options={[
           { value: "all", label: "All events" },
@@ -127,7 +127,7 @@ function EventFields({ webhook }: Pick<WebhookFieldsProps, "webhook">) {
                 value={kind}
                 label={words}
                 hint={<code className="text-fine">{kind}</code>}
-                defaultChecked={heard.includes(kind)}
+                defaultChecked={selected.includes(kind)}
               />
             ))}
           </fieldset>
@@ -146,7 +146,7 @@ function EventFields({ webhook }: Pick<WebhookFieldsProps, "webhook">) {
 }
 
 /** The kinds of events that a webhook receives. */
-export function heardKinds({ domains, events }: Pick<Webhook, "domains" | "events">): readonly TestKind[] {
+export function selectedKinds({ domains, events }: Pick<Webhook, "domains" | "events">): readonly TestKind[] {
   return events.length > 0 ? events : domains.flatMap((domain) => kindWords[domain].map(([kind]) => kind));
 }
 

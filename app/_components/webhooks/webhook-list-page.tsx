@@ -4,11 +4,11 @@ import { listRelays } from "#core/relay/open-relay.ts";
 import { RELAY_HOURS, type Relay } from "#core/relay/relay.ts";
 import { sparklines } from "#core/webhooks/activity/sparklines.ts";
 import { listWebhooks } from "#core/webhooks/manage/find-webhook.ts";
-import type { OwnerPageProps } from "../../_server/owner-place.ts";
+import type { OwnerPageProps } from "../../_server/owner-page.ts";
 import { noticeOf } from "../../_server/page-query.ts";
 import { webhookListPath } from "../../_server/paths.ts";
 import { closeRelayAction } from "../../_server/webhooks/actions.ts";
-import { findWebhookPlace } from "../../_server/webhooks/find-webhook-page.ts";
+import { findWebhooksPage } from "../../_server/webhooks/find-webhook-page.ts";
 import { ButtonLink } from "../button.tsx";
 import { Chip } from "../chip.tsx";
 import { CodeBlock, CopyField } from "../copyable.tsx";
@@ -25,10 +25,10 @@ const notices: Readonly<Record<string, string>> = {
   "relay-closed": "Relay closed. Its URL no longer works.",
 };
 
-/** The webhooks of a person or an organization: their targets, what they watch, and how deliveries go. */
+/** The webhooks of a person or an organization: their targets, watched items and delivery results. */
 export async function WebhookListPage({ params, searchParams }: OwnerPageProps) {
   const [{ org = null }, query] = await Promise.all([params, searchParams]);
-  const { person, owner, home, fullName } = await findWebhookPlace(org);
+  const { person, owner, home, fullName } = await findWebhooksPage(org);
   const path = webhookListPath(home);
   const webhooks = await listWebhooks(person, owner);
   const recent = await sparklines(webhooks.map(({ id }) => id));
@@ -64,7 +64,7 @@ export async function WebhookListPage({ params, searchParams }: OwnerPageProps) 
   );
 }
 
-/** A person's relays: the address of each, whether somebody listens, and what waits. */
+/** A person's relays: the URL of each, whether its receiver is listening, and the number of waiting requests. */
 function RelaysSection({ relays }: Readonly<{ relays: readonly Relay[] }>) {
   return (
     <SectionCard

@@ -99,7 +99,7 @@ function WebhookRow({ webhook, recent, path }: Readonly<{ webhook: Webhook; rece
             ) : (
               "no deliveries yet"
             )}{" "}
-            · {spokenEvents(webhook)}
+            · {describeEvents(webhook)}
             {failingSince && disabledReason === null && (
               <>
                 {" · "}
@@ -116,7 +116,7 @@ function WebhookRow({ webhook, recent, path }: Readonly<{ webhook: Webhook; rece
   );
 }
 
-/** `type:name`. For what is gone or no longer readable it is `type:id`, which the form accepts. */
+/** `type:name`. For an item that was deleted or is no longer readable, it is `type:id`, which the form accepts. */
 export function itemOf({ type, name, id }: Webhook["watched"][number]): string {
   return `${type}:${name ?? id}`;
 }
@@ -138,7 +138,7 @@ function Sparkline({ points, share, span }: SparklineProps) {
       {share !== null && (
         <span aria-hidden="true" className="flex h-7 w-28 items-end gap-px border-line border-b">
           {points.map((point, index) => (
-            // biome-ignore lint/suspicious/noArrayIndexKey: a point has only its place
+            // biome-ignore lint/suspicious/noArrayIndexKey: a point is identified only by its position
             <span key={index} className="flex h-full min-w-0 flex-1 flex-col justify-end">
               {point.failed > 0 && <span className="min-h-0.5 bg-bad" style={{ height: percent(point.failed / highest) }} />}
               {point.delivered > 0 && (
@@ -153,7 +153,7 @@ function Sparkline({ points, share, span }: SparklineProps) {
           <span className="text-muted">none {span}</span>
         ) : (
           <>
-            <b className={share < 0.9 ? "block text-bad tabular-nums" : "block tabular-nums"}>{spokenShare(share)}</b>
+            <b className={share < 0.9 ? "block text-bad tabular-nums" : "block tabular-nums"}>{formatShare(share)}</b>
             <span className="block text-fine text-muted">delivered {span}</span>
           </>
         )}
@@ -163,7 +163,7 @@ function Sparkline({ points, share, span }: SparklineProps) {
 }
 
 /** `98.4%`; never 100 if one failed, nor 0 if one was delivered. */
-export function spokenShare(share: number): string {
+export function formatShare(share: number): string {
   if (share === 0 || share === 1) return `${share * 100}%`;
   return `${Math.min(99.9, Math.max(0.1, share * 100)).toFixed(1)}%`;
 }
@@ -190,7 +190,7 @@ export function WebhookStatus({ disabledReason }: WebhookStatusProps) {
 }
 
 /** `all events`, `repo`, `3 kinds of events` */
-export function spokenEvents({ domains, events }: Pick<Webhook, "domains" | "events">): string {
+export function describeEvents({ domains, events }: Pick<Webhook, "domains" | "events">): string {
   if (events.length > 0) return events.length === 1 ? String(events[0]) : `${events.length} kinds of events`;
   return domains.length === eventDomains.length ? "all events" : domains.join(", ");
 }

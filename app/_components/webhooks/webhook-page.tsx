@@ -8,7 +8,7 @@ import { readChart } from "#core/webhooks/activity/read-chart.ts";
 import { type DeliveryDetail, readDelivery } from "#core/webhooks/activity/read-delivery.ts";
 import { listSavedViews, type SavedView } from "#core/webhooks/activity/saved-views.ts";
 import { listReplays } from "#core/webhooks/replay/start-replay.ts";
-import type { OwnerPageProps } from "../../_server/owner-place.ts";
+import type { OwnerPageProps } from "../../_server/owner-page.ts";
 import { noticeOf } from "../../_server/page-query.ts";
 import { jobListPath, webhookListPath, webhookPath } from "../../_server/paths.ts";
 import { deleteWebhookAction, replayDeliveryAction, replaySelectedAction } from "../../_server/webhooks/actions.ts";
@@ -23,7 +23,7 @@ import { MadeWith } from "../made-with.tsx";
 import { Card, FormMessage, PageHeader } from "../page-layout.tsx";
 import { ActivityFilters, ReplayFailedForm } from "./activity/activity-filters.tsx";
 import { ActivityKeys, SelectAll } from "./activity/activity-keys.client.tsx";
-import { type ActivityQuery, activityHref, deliveryFilter, isNarrowed, readActivityQuery } from "./activity/activity-query.ts";
+import { type ActivityQuery, activityHref, deliveryFilter, isFiltered, readActivityQuery } from "./activity/activity-query.ts";
 import { ChartCard } from "./activity/chart-card.tsx";
 import { DeliveryPanel } from "./activity/delivery-panel.tsx";
 import { DeliveryRows } from "./activity/delivery-rows.tsx";
@@ -32,7 +32,7 @@ import { ReplayProgress, shownReplays } from "./activity/replay-progress.tsx";
 import { SavedViews } from "./activity/saved-views.tsx";
 import { DisabledNotice, EnabledForm, FirstTestForm, SendTestForm } from "./disabled-notice.tsx";
 import { ItemName } from "./watched-field.client.tsx";
-import { itemOf, spokenEvents, targetName, WebhookStatus, webhookName } from "./webhook-list.tsx";
+import { describeEvents, itemOf, targetName, WebhookStatus, webhookName } from "./webhook-list.tsx";
 
 type Props = OwnerPageProps<{ webhookId: string }>;
 
@@ -102,14 +102,14 @@ export async function WebhookPage({ params, searchParams }: Props) {
   );
 }
 
-/** The query of the page's current address. */
+/** The page's current query. */
 const queryOf = (query: ActivityQuery): string => activityHref("", query);
 
 async function openDelivery({ person, webhook }: Found, id: string): Promise<DeliveryDetail | undefined> {
   try {
     return await readDelivery(person, webhook.id, id, { ownerId: webhook.owner.id });
   } catch (error) {
-    // A link may be older than the history that is kept: the page says so, and shows the rest.
+    // A link may be older than the history that is kept: the page then says so and shows the other deliveries.
     if (isServiceError(error) && error.code === "not_found") return undefined;
     throw error;
   }
@@ -125,7 +125,7 @@ function WebhookHeader({ page: { webhook, home, isManager } }: Readonly<{ page: 
       status={<WebhookStatus disabledReason={webhook.disabledReason} />}
       actions={
         isManager && (
-          <div className="header-acts">
+          <div className="header-actions">
             <SendTestForm webhook={webhook} home={home} />
             {webhook.disabledAt === null && <EnabledForm home={home} webhookId={webhook.id} isEnabled />}
             <ButtonLink size="small" href={`${path}/edit`}>
@@ -163,7 +163,7 @@ function WebhookHeader({ page: { webhook, home, isManager } }: Readonly<{ page: 
             )}
           </span>
           <span>
-            {spokenEvents(webhook)}
+            {describeEvents(webhook)}
             {webhook.madeWith && (
               <>
                 {" · "}
@@ -212,7 +212,7 @@ type ActivityProps = Readonly<{
 
 function Activity({ page: { webhook, home, isManager }, path, query, list, views, isReplaying, now }: ActivityProps) {
   const { deliveries, older, searchedBackTo } = list;
-  const isEmpty = deliveries.length === 0 && !isNarrowed(query) && query.before === "";
+  const isEmpty = deliveries.length === 0 && !isFiltered(query) && query.before === "";
   return (
     <>
       <div className="mb-2 flex flex-wrap items-start justify-end gap-2">

@@ -14,18 +14,18 @@ import { createApp } from "#core/oauth/apps/create-app.ts";
 import { deleteApp, transferApp } from "#core/oauth/apps/transfer-app.ts";
 import { updateApp } from "#core/oauth/apps/update-app.ts";
 import { hasPrivateKey } from "#core/oauth/clients/client-keys.ts";
-import { formAction, image, optional, requireTyped, type Scope, text, texts, ticked } from "../form-action.ts";
+import { formAction, image, optional, requireConfirmation, type Scope, text, texts, ticked } from "../form-action.ts";
 import { appListPath, appPath, type OwnerName } from "../paths.ts";
 import { requirePerson } from "../session.ts";
 import type { SubmittedForm } from "../submitted-form.ts";
 import { appScope } from "./find-app.ts";
 
-/** People consented to the app as it was then (S36). */
+/** Users consented to the app as it was before the change (S36). */
 const ASKED_AGAIN = "Users of the app are asked for consent again at their next sign-in.";
 
-/** A form of a new app of a person or an organization. */
+/** A form for a new app of a person or an organization. */
 const newApp: Scope<[home: OwnerName], Readonly<{ person: Person; home: OwnerName; page: string }>> = {
-  takes: 1,
+  argumentCount: 1,
   enter: async (_form, home) => {
     const page = `${appListPath(home)}/new`;
     return { person: await requirePerson(page), home, page };
@@ -131,7 +131,7 @@ export const transferAppAction = formAction(appScope, { owner: text }, async ({ 
 });
 
 export const deleteAppAction = formAction(appScope, { confirmation: text }, async ({ person, appId, details, input, from }) => {
-  requireTyped(input.confirmation, details.app.name);
+  requireConfirmation(input.confirmation, details.app.name);
   await deleteApp(person, appId, from);
   redirect(`${appListPath(details.organization?.name ?? null)}?notice=deleted`);
 });
@@ -156,7 +156,7 @@ export const requestPrivilegeAction = formAction(appScope, {}, async ({ person, 
   redirect(`${page}?tab=permissions&notice=privilege-asked`);
 });
 
-/** The form takes hours, because people think in hours here; whole days are multiples. */
+/** The form takes hours, the usual unit for this; days are multiples of 24. */
 export const setTokenDurationAction = formAction(
   appScope,
   { tokenHours: text },

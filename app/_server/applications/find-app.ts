@@ -4,22 +4,22 @@ import { may } from "#core/access/may.ts";
 import { type AppDetails, getApp } from "#core/oauth/apps/get-app.ts";
 import type { Scope } from "../form-action.ts";
 import { orNotFound } from "../or-not-found.ts";
-import { findOwnerPlace, type OwnerPlace } from "../owner-place.ts";
+import { findOwnerPage, type OwnerPage } from "../owner-page.ts";
 import { appPath, type OwnerName } from "../paths.ts";
 import { requirePerson } from "../session.ts";
 
-/** Whose apps a page is about, and who looks at them. An organization's apps are for its administrators. */
-export function findAppPlace(home: OwnerName, page = "applications"): Promise<OwnerPlace> {
-  return findOwnerPlace(home, page, (person, id) => may(person, "oauth_app.create", { ownerUserId: null, ownerOrgId: id }));
+/** The owner whose apps a page shows, and the signed-in person. Only administrators may see an organization's apps. */
+export function findAppsPage(home: OwnerName, page = "applications"): Promise<OwnerPage> {
+  return findOwnerPage(home, page, (person, id) => may(person, "oauth_app.create", { ownerUserId: null, ownerOrgId: id }));
 }
 
-/** The app of an address and who looks at it, read once a request. The page does not exist for an unknown or another's app (S136). */
+/** The app that a URL names and the signed-in person, read once per request. 404 for an unknown app or somebody else's (S136). */
 export const findManagedApp = cache(async (appId: string): Promise<{ person: Person; details: AppDetails }> => {
   const person = await requirePerson(`/settings/applications/${encodeURIComponent(appId)}`);
   return { person, details: await orNotFound(getApp(person, appId)) };
 });
 
-/** The owner among whose apps the person finds the app's page. */
+/** The owner under whose settings the person finds the app's page. */
 export function appHome({ organization, boundOrganization, isOwner }: AppDetails): OwnerName {
   return organization?.name ?? (isOwner ? null : (boundOrganization?.name ?? null));
 }
@@ -29,13 +29,13 @@ type OnApp = Readonly<{
   appId: string;
   /** The app as it is before the change. */
   details: AppDetails;
-  /** Its page. */
+  /** The path of its page. */
   page: string;
 }>;
 
 /** A form about one app. The action is bound to the app's ID. */
 export const appScope: Scope<[appId: string], OnApp> = {
-  takes: 1,
+  argumentCount: 1,
   enter: async (_form, appId) => {
     const person = await requirePerson("/settings/applications");
     const details = await getApp(person, appId);

@@ -6,16 +6,16 @@ import { duplicateRun, requestRun } from "#core/jobs/runs/request-run.ts";
 import { createSchedule, deleteSchedule, resumeSchedule, suspendSchedule } from "#core/jobs/schedules/change-schedule.ts";
 import { runScheduleNow } from "#core/jobs/schedules/start-due-run.ts";
 import { formAction, type Scope, text } from "../form-action.ts";
-import type { OwnerPlace } from "../owner-place.ts";
+import type { OwnerPage } from "../owner-page.ts";
 import { jobPath, type OwnerName, schedulesPath } from "../paths.ts";
-import { findJobPlace } from "./find-job-place.ts";
-import { inFormWords, submittedJob } from "./job-form.ts";
+import { findJobsPage } from "./find-jobs-page.ts";
+import { submittedJob, withFormFieldNames } from "./job-form.ts";
 
 /** The action is bound to the owner of the page, and to a run or a schedule; core decides whether the person may act on it. */
-const jobScope: Scope<[home: OwnerName], OwnerPlace> = { takes: 1, enter: (_form, home) => findJobPlace(home) };
+const jobScope: Scope<[home: OwnerName], OwnerPage> = { argumentCount: 1, enter: (_form, home) => findJobsPage(home) };
 
 export const runJobAction = formAction(jobScope, { job: submittedJob }, async ({ person, owner, home, input, from }) => {
-  const { runId } = await inFormWords(requestRun(person, owner.handle, input.job, from));
+  const { runId } = await withFormFieldNames(requestRun(person, owner.handle, input.job, from));
   redirect(jobPath(home, runId));
 });
 
@@ -38,7 +38,7 @@ export const createScheduleAction = formAction(
     mayOverlap: (form) => form.isTicked("overlap"),
   },
   async ({ person, owner, home, input: { job, ...when }, from }) => {
-    await inFormWords(createSchedule(person, owner.handle, { ...job, ...when }, from));
+    await withFormFieldNames(createSchedule(person, owner.handle, { ...job, ...when }, from));
     redirect(`${schedulesPath(home)}?notice=created`);
   },
 );

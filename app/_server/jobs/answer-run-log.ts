@@ -8,7 +8,7 @@ import { findJobNamespace } from "#core/jobs/find-job-namespace.ts";
 import { followLog, readWholeLog, takeLogSlot } from "#core/jobs/logs/read-log.ts";
 import { findRun } from "#core/jobs/runs/find-run.ts";
 import { isOver } from "#core/jobs/stages.ts";
-import type { OwnerPageProps } from "../owner-place.ts";
+import type { OwnerPageProps } from "../owner-page.ts";
 import type { OwnerName } from "../paths.ts";
 import { sessionToken } from "../session.ts";
 
@@ -22,15 +22,15 @@ export async function answerRunLog(
 ): Promise<Response> {
   const { org: home = null, runId } = await params;
   try {
-    const look = await viewer(home, runId);
-    await look();
+    const checkAccess = await accessCheck(home, runId);
+    await checkAccess();
     const query = new URL(request.url).searchParams;
-    if (query.has("download")) return download(runId, look);
+    if (query.has("download")) return download(runId, checkAccess);
     takeLogSlot();
     const after = Number(request.headers.get("last-event-id") ?? query.get("after") ?? 0);
     const from = Number.isSafeInteger(after) && after >= 0 && after < 2 ** 31 ? after : 0;
-    const gone = request.signal;
-    return new Response(streamOfText(withKeepAlive(news(runId, from, gone), look)), {
+    const signal = request.signal;
+    return new Response(streamOfText(withKeepAlive(logEvents(runId, from, signal), checkAccess)), {
       headers: {
         "Content-Type": "text/event-stream; charset=utf-8",
         "Cache-Control": "no-store, no-transform",
@@ -44,7 +44,7 @@ export async function answerRunLog(
 }
 
 /** Returns a function that checks, on each call, whether the person behind the cookie may see the run. */
-async function viewer(home: OwnerName, runId: string) {
+async function accessCheck(home: OwnerName, runId: string) {
   const token = await sessionToken();
   return async () => {
     const session = token ? await findSiteSession(token) : undefined;
@@ -56,20 +56,20 @@ async function viewer(home: OwnerName, runId: string) {
   };
 }
 
-async function* news(runId: string, after: number, gone: AbortSignal): AsyncGenerator<string, void, undefined> {
-  let told: string | undefined;
+async function* logEvents(runId: string, after: number, signal: AbortSignal): AsyncGenerator<string, void, undefined> {
+  let lastStage: string | undefined;
   yield "retry: 2000\n\n";
-  for await (const { chunks, stage } of followLog(runId, { after, signal: gone })) {
+  for await (const { chunks, stage } of followLog(runId, { after, signal })) {
     const last = chunks.at(-1)?.seq;
     if (last !== undefined) yield `id: ${last}\nevent: log\ndata: ${JSON.stringify(chunks)}\n\n`;
-    if (stage !== told && !isOver(stage)) yield `event: stage\ndata: ${JSON.stringify(stage)}\n\n`;
-    told = stage;
+    if (stage !== lastStage && !isOver(stage)) yield `event: stage\ndata: ${JSON.stringify(stage)}\n\n`;
+    lastStage = stage;
   }
-  if (!gone.aborted && told) yield `event: over\ndata: ${JSON.stringify(told)}\n\n`;
+  if (!signal.aborted && lastStage) yield `event: over\ndata: ${JSON.stringify(lastStage)}\n\n`;
 }
 
-function download(runId: string, look: () => Promise<unknown>): Response {
-  return new Response(streamOfText(whole(runId, look)), {
+function download(runId: string, checkAccess: () => Promise<unknown>): Response {
+  return new Response(streamOfText(wholeLog(runId, checkAccess)), {
     headers: {
       "Content-Type": "text/plain; charset=utf-8",
       "Content-Disposition": `attachment; filename="job-${runId}.log"`,
@@ -78,8 +78,8 @@ function download(runId: string, look: () => Promise<unknown>): Response {
   });
 }
 
-async function* whole(runId: string, look: () => Promise<unknown>): AsyncGenerator<string> {
-  for await (const chunks of readWholeLog(runId, look)) {
+async function* wholeLog(runId: string, checkAccess: () => Promise<unknown>): AsyncGenerator<string> {
+  for await (const chunks of readWholeLog(runId, checkAccess)) {
     yield chunks.map(({ text, stream }) => (stream === "system" ? `[system] ${text}` : text)).join("");
   }
 }

@@ -1,4 +1,4 @@
-/** What only a shell understands outside of quotes: pipes, lists, redirections, patterns, variables, comments. */
+/** Characters that only a shell understands, outside of quotes: pipes, lists, redirections, patterns, variables, comments. */
 const SHELL_SYNTAX = /[|&;<>$`*?(){}~#\n]/;
 
 /**
@@ -61,7 +61,7 @@ function quoted(word: string): string {
 
 /**
  * Reads `NAME=value`, one per line; quoted values may span several lines.
- * @returns the number of the first line that is wrong, if one is
+ * @returns the variables, or the number of the first invalid line
  */
 export function variablesOf(text: string): { variables: Record<string, string> } | { wrongLine: number } {
   const variables: Record<string, string> = {};
@@ -74,7 +74,7 @@ export function variablesOf(text: string): { variables: Record<string, string> }
     const parts = [first];
     const quote = /^(["'])/.exec(first)?.[1];
     const begun = at;
-    // It looks at the new line only. Looking at all lines again for each would take minutes for a large field (S138).
+    // Each step examines only the new line. Examining all lines again each time would take minutes for a large field (S138).
     for (let isOpen = quote !== undefined && !(first.length > 1 && ends(first, quote)); isOpen; ) {
       at += 1;
       const line = lines[at];

@@ -16,7 +16,7 @@ const fieldOf: Readonly<Record<string, string>> = {
   timeoutSeconds: "minutes",
 };
 
-/** The job that was typed into the form, as the API's spec. @throws ServiceError with every wrong field */
+/** The submitted job, as the API's spec. @throws ServiceError with every wrong field */
 export async function submittedJob(form: SubmittedForm): Promise<{ spec: JobSpec; secrets: Record<string, string> }> {
   const isSpace = form.text("source") === "space";
   const typed = await checkAll({
@@ -57,10 +57,10 @@ const sentences: Readonly<Record<string, string>> = {
 function variables(form: SubmittedForm, field: "environment" | "secrets"): Record<string, string> {
   const read = variablesOf(form.verbatim(field));
   if ("variables" in read) return read.variables;
-  throw wrong(field, `Line ${read.wrongLine} is not understood. Write NAME=value, one in each line.`);
+  throw wrong(field, `Line ${read.wrongLine} is not valid. Write NAME=value, one per line.`);
 }
 
-/** The form's values for a spec, for people who change something and run it again. */
+/** The form's values for a spec, so that people can change a job and run it again. */
 export function jobFormValues(spec: JobSpec): FormValues {
   return {
     source: spec.spaceId ? "space" : "image",
@@ -75,8 +75,8 @@ export function jobFormValues(spec: JobSpec): FormValues {
   };
 }
 
-/** core's errors name the API's properties; this replaces them by the form's fields. */
-export async function inFormWords<T>(work: Promise<T>): Promise<T> {
+/** core's errors name the API's properties; this replaces them with the form's fields. */
+export async function withFormFieldNames<T>(work: Promise<T>): Promise<T> {
   try {
     return await work;
   } catch (error) {

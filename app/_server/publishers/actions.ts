@@ -14,12 +14,12 @@ const fields = Object.fromEntries(
 );
 
 /**
- * The preset's own form, for a person who must first prove who they are. The preset comes from the browser, so it may be anything.
+ * The path of the preset's form, to which a person returns after authenticating. The preset comes from the browser, so it may be anything.
  */
 const newPage = (preset: string): string => `/new${isPresetName(preset) ? `?from=${preset}` : ""}`;
 
 const newOnRepo: Scope<[repo: RepoName, preset: string], OnRepo & Readonly<{ preset: string }>> = {
-  takes: 2,
+  argumentCount: 2,
   enter: async (form, repo, preset) => ({
     ...(await repoAt(`/settings/publishers${newPage(preset)}`).enter(form, repo)),
     preset,
@@ -41,7 +41,7 @@ export const removeRepoPublisherAction = formAction(
 );
 
 const newOfPerson: Scope<[preset: string], ByPerson & Readonly<{ preset: string }>> = {
-  takes: 1,
+  argumentCount: 1,
   enter: async (form, preset) => ({ ...(await personAt(`${ownPublishersPath}${newPage(preset)}`).enter(form)), preset }),
 };
 

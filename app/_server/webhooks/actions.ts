@@ -15,14 +15,14 @@ import { sendTest } from "#core/webhooks/replay/send-test.ts";
 import { cancelReplay, startReplay } from "#core/webhooks/replay/start-replay.ts";
 import { targetName } from "../../_components/webhooks/webhook-list.tsx";
 import { formAction, type Scope, text, verbatim } from "../form-action.ts";
-import type { OwnerPlace } from "../owner-place.ts";
+import type { OwnerPage } from "../owner-page.ts";
 import { givenText, type OwnerName, webhookListPath, webhookPath } from "../paths.ts";
 import { personAt } from "../scopes.ts";
 import { SubmittedForm } from "../submitted-form.ts";
-import { findWebhookPlace } from "./find-webhook-page.ts";
+import { findWebhooksPage } from "./find-webhook-page.ts";
 
-/** The action is bound to the owner of the page, and to a webhook; core decides whose the webhook is and whether the person may. */
-const scope: Scope<[home: OwnerName], OwnerPlace> = { takes: 1, enter: (_form, home) => findWebhookPlace(home) };
+/** The action is bound to the owner of the page, and to a webhook; core checks its owner and whether the person may act on it. */
+const scope: Scope<[home: OwnerName], OwnerPage> = { argumentCount: 1, enter: (_form, home) => findWebhooksPage(home) };
 
 const webhookFields = { webhook: submittedWebhook, signing: text, secret: verbatim };
 
@@ -170,7 +170,7 @@ export const closeRelayAction = formAction(personAt(webhookListPath(null)), {}, 
   redirect(`${page}?notice=relay-closed`);
 });
 
-/** The webhook from the form. Only the chosen target counts, whatever the fields of the other contain. */
+/** The webhook from the form. Only the chosen target counts; the fields of the other are ignored. */
 function submittedWebhook(form: SubmittedForm): Pick<NewWebhook, "name" | "url" | "jobSourceId" | "watched" | "events"> {
   const events = form.all("events");
   // core reads an empty list as all; a person who unticked every box means none.
@@ -190,7 +190,7 @@ const ITEM = new RegExp(`^(${watchTypes.join("|")}):(.+)$`, "s");
 /** More than core accepts: a form may have megabytes of them (S137). */
 const ITEMS_MAX = 2_000;
 
-/** The `type:name` of each, from checkboxes and from a text field that may contain several. core refuses what has no known type. */
+/** The `type:name` of each, from checkboxes and from a text field that may contain several. core refuses items without a known type. */
 function submittedItems(form: SubmittedForm): WatchedItemInput[] {
   const texts = form.all("watched").flatMap((text) => text.split(/[\s,]+/, ITEMS_MAX).filter(Boolean));
   return texts.slice(0, ITEMS_MAX).map((text) => {

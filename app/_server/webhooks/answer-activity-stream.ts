@@ -1,14 +1,11 @@
 import { findOrganizationByName } from "#core/accounts/organizations/find-organization.ts";
 import { isServiceError, notFound, ServiceError } from "#core/errors.ts";
 import { EVENT_STREAM_HEADERS, streamActivity } from "#core/webhooks/activity/stream-activity.ts";
-import type { OwnerPageProps } from "../owner-place.ts";
+import type { OwnerPageProps } from "../owner-page.ts";
 import type { OwnerName } from "../paths.ts";
 import { currentSession, personLookup } from "../session.ts";
 
-/**
- * Streams what happens to a webhook's deliveries as server-sent events, while the session lasts and the person may read the
- * webhook.
- */
+/** Streams the changes of a webhook's deliveries as server-sent events, while the session lasts and the person may read the webhook. */
 export async function answerActivityStream(
   request: Request,
   { params }: Pick<OwnerPageProps<{ webhookId: string }>, "params">,

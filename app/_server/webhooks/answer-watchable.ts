@@ -6,7 +6,7 @@ import { listRepos } from "#core/hub/repos/list-repos.ts";
 import { searchOf } from "../page-query.ts";
 import { currentSession } from "../session.ts";
 
-/** Responds with `{items}`: what the person could watch, by the text typed so far. */
+/** Responds with `{items}`: the items that the person may watch and that match the text typed so far. */
 export async function answerWatchable(request: Request): Promise<Response> {
   const session = await currentSession();
   if (!session) return Response.json({ items: [] }, { status: 401, headers: { "Cache-Control": "no-store" } });
@@ -20,8 +20,8 @@ type FoundWatchable = { item: string; fullName?: string };
 const FOUND_MAX = 8;
 
 /**
- * What a webhook could watch, by the text typed so far: `tid`, `ada/ti`, `dataset:ada/`. It finds users and organizations by the
- * beginning of the name, and repositories that the person may read by words of the name.
+ * The items to watch that match the text typed so far: `tid`, `ada/ti`, `dataset:ada/`. It finds users and organizations by the beginning
+ * of the name, and repositories that the person may read by words of the name.
  */
 async function findWatchable(person: Person, typed: string): Promise<FoundWatchable[]> {
   const [, type = "", text = ""] = /^(?:(user|org|model|dataset|space):)?(.*)$/s.exec(typed.trim()) ?? [];

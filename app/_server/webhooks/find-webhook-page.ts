@@ -3,24 +3,24 @@ import { may } from "#core/access/may.ts";
 import { findWebhook } from "#core/webhooks/manage/find-webhook.ts";
 import { type Webhook, webhookNamespace } from "#core/webhooks/manage/webhook.ts";
 import { orNotFound } from "../or-not-found.ts";
-import { findOwnerPlace, type OwnerPlace } from "../owner-place.ts";
+import { findOwnerPage, type OwnerPage } from "../owner-page.ts";
 import type { OwnerName } from "../paths.ts";
 
-/** Whose webhooks a page or a form is about, and who looks at them. */
-export function findWebhookPlace(home: OwnerName): Promise<OwnerPlace> {
-  return findOwnerPlace(home, "webhooks", (person, id) =>
+/** The owner whose webhooks a page or a form is about, and the signed-in person. */
+export function findWebhooksPage(home: OwnerName): Promise<OwnerPage> {
+  return findOwnerPage(home, "webhooks", (person, id) =>
     may(person, "webhook.read", webhookNamespace({ kind: "organization", id })),
   );
 }
 
-export type WebhookPage = OwnerPlace & Readonly<{ webhook: Webhook; isManager: boolean }>;
+export type WebhookPage = OwnerPage & Readonly<{ webhook: Webhook; isManager: boolean }>;
 
 /**
- * The webhook of an address and who looks at it, read once a request. The page does not exist for an unknown or another's webhook (S136),
- * nor under an owner who does not own the webhook.
+ * The webhook that a URL names and the signed-in person, read once per request. 404 for an unknown webhook, somebody else's (S136), and one
+ * that the URL's owner does not own.
  */
 export const findWebhookPage = cache(async (home: OwnerName, webhookId: string): Promise<WebhookPage> => {
-  const place = await findWebhookPlace(home);
-  const webhook = await orNotFound(findWebhook(place.person, webhookId, { of: place.owner.id }));
-  return { ...place, webhook, isManager: await may(place.person, "webhook.manage", webhookNamespace(webhook.owner)) };
+  const context = await findWebhooksPage(home);
+  const webhook = await orNotFound(findWebhook(context.person, webhookId, { of: context.owner.id }));
+  return { ...context, webhook, isManager: await may(context.person, "webhook.manage", webhookNamespace(webhook.owner)) };
 });

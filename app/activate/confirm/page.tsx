@@ -18,8 +18,8 @@ import { readDevicePage } from "../read-device-page.ts";
 export const metadata: Metadata = { title: "Is this your device?" };
 
 /**
- * Asks, before anything is granted (S64), whether the request is the person's own. An attacker who sends people codes of the attacker's own
- * device counts on them not reading this (RFC 8628 §5.4).
+ * Asks, before anything is granted (S64), whether the request is the person's own. An attacker who sends people the code of the attacker's
+ * own device relies on them not reading this page (RFC 8628 §5.4).
  */
 export default async function ConfirmPage() {
   const page = await readDevicePage();
@@ -59,7 +59,7 @@ export default async function ConfirmPage() {
   );
 }
 
-/** Which app asks, from which device and place, and for what, in short. */
+/** A summary: the app, its device and IP address, and the requested scopes. */
 function DeviceFacts({ request }: Readonly<{ request: DeviceRequest }>) {
   const { device, requestedAt, consent } = request;
   const { app, scopes, alreadyGranted } = consent;

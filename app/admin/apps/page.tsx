@@ -22,7 +22,7 @@ import { APPS_PATH } from "../paths.ts";
 
 export const metadata: Metadata = { title: "OAuth apps · Administration" };
 
-/** What the page says after a redirect, by the `notice` in its address. */
+/** The messages after a redirect, by the `notice` parameter of the URL. */
 const notices: Record<string, string> = {
   verified: "App verified. Users see this on the consent page.",
   unverified: "Verification removed.",
@@ -152,7 +152,7 @@ function AppRow({ app, isRecent, returnTo }: AppRowProps) {
         </>
       }
       trailing={<span className="text-muted text-small">{countOfUsers(app.userCount)}</span>}
-      acts={
+      actions={
         isRecent && (
           <>
             <Trust app={app} returnTo={returnTo} />
@@ -169,10 +169,10 @@ function AppRow({ app, isRecent, returnTo }: AppRowProps) {
   );
 }
 
-type ActProps = Omit<AppRowProps, "isRecent">;
+type ActionProps = Omit<AppRowProps, "isRecent">;
 
 /** Actions that increase trust: the verified mark, or the end of a block. Apps that come with the service need no mark. */
-function Trust({ app: { id, name, isFirstParty, verifiedAt, blockedAt }, returnTo }: ActProps) {
+function Trust({ app: { id, name, isFirstParty, verifiedAt, blockedAt }, returnTo }: ActionProps) {
   if (isFirstParty && !blockedAt) return null;
   const [action, label] = blockedAt
     ? [unblockAction.bind(null, id), "Unblock"]
@@ -185,8 +185,8 @@ function Trust({ app: { id, name, isFirstParty, verifiedAt, blockedAt }, returnT
   );
 }
 
-/** Token exchange lets the holder of the app's secret act for every member of the organization, so both directions ask first. */
-function Privilege({ app: { id, name, boundTo, privileges }, returnTo }: ActProps) {
+/** Token exchange lets the holder of the app's secret act for every member of the organization, so both actions ask first. */
+function Privilege({ app: { id, name, boundTo, privileges }, returnTo }: ActionProps) {
   if (!boundTo) return null;
   const isGranted = privileges.includes(TOKEN_EXCHANGE);
   return (
@@ -209,7 +209,7 @@ function Privilege({ app: { id, name, boundTo, privileges }, returnTo }: ActProp
   );
 }
 
-function Block({ app: { id, name, userCount }, returnTo }: ActProps) {
+function Block({ app: { id, name, userCount }, returnTo }: ActionProps) {
   return (
     <ConfirmDestructive
       action={blockAction.bind(null, id)}

@@ -12,7 +12,7 @@ import { DocumentsSection, RulesSection } from "./sections.tsx";
 
 export const metadata: Metadata = { title: "App hosts · Administration" };
 
-/** What the page says after a redirect, by the `notice` in its address. */
+/** The messages after a redirect, by the `notice` parameter of the URL. */
 const notices: Record<string, string> = {
   policy: "Saved.",
   allowed: "Host allowed.",

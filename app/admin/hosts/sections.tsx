@@ -111,7 +111,7 @@ const RULES_PAGE_SIZE = 10;
 
 export async function RulesSection({ operator, query }: Readonly<{ operator: Person; query: HostsQuery }>) {
   const { items, page, pageSize, total } = await listHostRules(operator, { page: query.rules, pageSize: RULES_PAGE_SIZE });
-  // The last rule of the last page was removed, or the address is made up.
+  // The last rule of the last page was removed, or the page number is made up.
   if (items.length === 0 && total > 0) redirect(hostsPath({ ...query, rules: Math.ceil(total / pageSize) }));
   return (
     <div id={RULES} className="scroll-mt-5">

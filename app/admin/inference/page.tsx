@@ -23,7 +23,7 @@ import { ProviderSection } from "./provider-section.tsx";
 
 export const metadata: Metadata = { title: "Inference · Administration" };
 
-/** What the page says after a redirect, by the `notice` in its address. */
+/** The messages after a redirect, by the `notice` parameter of the URL. */
 const notices: Record<string, string> = {
   added: "Provider added. Test it, then offer its models.",
   key: "The key was replaced. Requests use the new one from now on.",

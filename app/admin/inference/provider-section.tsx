@@ -20,7 +20,7 @@ import {
 
 type PartProps = Readonly<{ provider: ListedProvider; isRecent: boolean }>;
 
-/** A provider, its models, and what can be done with both. */
+/** A provider, its models, and the actions on both. */
 export function ProviderSection({ provider, isRecent }: PartProps) {
   const { name, baseUrl, hasKey, last4, isOwnNetworkAllowed, disabledAt, createdAt } = provider;
   return (
@@ -42,7 +42,7 @@ export function ProviderSection({ provider, isRecent }: PartProps) {
         <ActionButton action={testProviderAction.bind(null, provider.id)} label={`Test ${name}`}>
           Test the connection<span className="sr-only"> of {name}</span>
         </ActionButton>
-        {isRecent && <Acts provider={provider} />}
+        {isRecent && <Actions provider={provider} />}
       </div>
     </SectionCard>
   );
@@ -98,7 +98,7 @@ function Models({ provider: { models, name: provider }, isRecent }: PartProps) {
   );
 }
 
-function Acts({ provider: { id, name, disabledAt, hasKey } }: Readonly<{ provider: ListedProvider }>) {
+function Actions({ provider: { id, name, disabledAt, hasKey } }: Readonly<{ provider: ListedProvider }>) {
   return (
     <>
       <Part label="Offer a model" of={name}>

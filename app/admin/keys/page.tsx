@@ -18,7 +18,7 @@ export const metadata: Metadata = { title: "Signing keys · Administration" };
 
 const minutes = PUBLISH_AHEAD_SECONDS / 60;
 
-/** What the page says after a redirect, by the `notice` in its address. */
+/** The messages after a redirect, by the `notice` parameter of the URL. */
 const notices: Record<string, string> = {
   rotated: `New keys are published. They will be used in ${minutes} minutes, so that apps have time to fetch them.`,
   replaced: "New keys are in use. The previous keys are withdrawn: tokens signed with them are no longer accepted.",

@@ -13,7 +13,7 @@ import { retryAction, sendTestAction } from "../actions.ts";
 
 export const metadata: Metadata = { title: "Mail · Administration" };
 
-/** How mail is sent, whether that works, and which messages failed. */
+/** The mail server, a test, and the messages that were not sent. */
 export default async function AdminMailPage({ searchParams }: Readonly<{ searchParams: PageQuery }>) {
   const query = await searchParams;
   const operator = await requireOperator("/admin/mail");
@@ -27,7 +27,7 @@ export default async function AdminMailPage({ searchParams }: Readonly<{ searchP
       notice={noticeOf({ retried: "All waiting messages are being retried. Check again in a moment." }, query.notice)}
     >
       <SectionCard title="Outgoing server" description="Set by SMTP_URL and MAIL_FROM when the service starts.">
-        <Way state={state} />
+        <OutgoingServer state={state} />
       </SectionCard>
       <SectionCard title="Send a test" description="Sends a message to your own address through the same server.">
         <div className="grid grid-cols-1 gap-4">
@@ -56,7 +56,7 @@ export default async function AdminMailPage({ searchParams }: Readonly<{ searchP
         ) : (
           <List label="Unsent messages">
             {state.failing.map((message) => (
-              <FailingEmailRow key={message.id} message={message} />
+              <UnsentRow key={message.id} message={message} />
             ))}
           </List>
         )}
@@ -65,7 +65,7 @@ export default async function AdminMailPage({ searchParams }: Readonly<{ searchP
   );
 }
 
-function Way({ state: { transport, from, waiting } }: Readonly<{ state: MailState }>) {
+function OutgoingServer({ state: { transport, from, waiting } }: Readonly<{ state: MailState }>) {
   const facts: [string, string][] = [
     ...(transport
       ? ([
@@ -111,7 +111,7 @@ function TestState({ test, testId }: Readonly<{ test: EmailState; testId: string
   );
 }
 
-function FailingEmailRow({ message }: Readonly<{ message: FailingEmail }>) {
+function UnsentRow({ message }: Readonly<{ message: FailingEmail }>) {
   const { recipient, subject, createdAt, attempts, lastError, dueAt } = message;
   return (
     <ListRow

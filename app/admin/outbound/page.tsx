@@ -14,7 +14,7 @@ export const metadata: Metadata = { title: "Outbound requests · Administration"
 
 const PAGE = "/admin/outbound";
 
-/** The rules for requests to addresses that others choose, and a check of one address. */
+/** The rules for requests to URLs that others choose, and a check of one URL. */
 export default async function AdminOutboundPage({ searchParams }: Readonly<{ searchParams: PageQuery }>) {
   const query = await searchParams;
   const operator = await requireOperator(PAGE);
@@ -26,7 +26,7 @@ export default async function AdminOutboundPage({ searchParams }: Readonly<{ sea
       title="Outbound requests"
       description="Requests for metadata documents, key sets, webhooks and sign-out notices go to URLs that users and apps choose. They must not reach your internal network."
     >
-      <SectionCard title="What is allowed" description="Set by OUTBOUND_ALLOW_CIDRS when the service starts.">
+      <SectionCard title="Allowed addresses" description="Set by OUTBOUND_ALLOW_CIDRS when the service starts.">
         <ul className="grid list-disc gap-1.5 pl-5">
           <li>Every public address. A host name is used only if all its addresses are allowed.</li>
           {ranges.length === 0 ? (

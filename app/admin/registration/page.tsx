@@ -11,7 +11,7 @@ import { SwitchCard } from "../switch-card.tsx";
 
 export const metadata: Metadata = { title: "Registration · Administration" };
 
-/** What the page says after a redirect, by the `notice` in its address. */
+/** The messages after a redirect, by the `notice` parameter of the URL. */
 const notices: Record<string, string> = {
   on: "Apps can now register themselves.",
   off: "Apps can no longer register themselves. Registered apps are kept.",

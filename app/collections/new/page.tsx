@@ -5,7 +5,7 @@ import { Select } from "../../_components/fields.client.tsx";
 import { FormButtons } from "../../_components/form-buttons.tsx";
 import { Card, PageHeader } from "../../_components/page-layout.tsx";
 import { SiteFrame } from "../../_components/site-frame.tsx";
-import { organizationNames } from "../../_server/owner-place.ts";
+import { organizationNames } from "../../_server/owner-page.ts";
 import { type PageQuery, textOf } from "../../_server/page-query.ts";
 import { requireSession } from "../../_server/session.ts";
 import { createCollectionAction } from "../actions.ts";

@@ -40,25 +40,25 @@ export default async function GuidePage({ params, searchParams }: GuidePageProps
         <article className="min-w-0 max-w-discussion">
           {reader && <FilledWith reader={reader} slug={guide.slug} />}
           <GuideTree tree={tree} />
-          <Neighbours slug={guide.slug} />
+          <Neighbors slug={guide.slug} />
         </article>
       </div>
     </DocsFrame>
   );
 }
 
-async function Neighbours({ slug }: Readonly<{ slug: string }>) {
+async function Neighbors({ slug }: Readonly<{ slug: string }>) {
   const all = (await listGuides()).flatMap(({ guides }) => guides);
   const at = all.findIndex((guide) => guide.slug === slug);
   return (
     <nav aria-label="Next and previous guide" className="mt-8 flex flex-wrap justify-between gap-3 border-line border-t pt-5">
-      <Neighbour guide={all[at - 1]} way="previous" />
-      <Neighbour guide={all[at + 1]} way="next" />
+      <Neighbor guide={all[at - 1]} way="previous" />
+      <Neighbor guide={all[at + 1]} way="next" />
     </nav>
   );
 }
 
-function Neighbour({ guide, way }: Readonly<{ guide: Guide | undefined; way: "previous" | "next" }>) {
+function Neighbor({ guide, way }: Readonly<{ guide: Guide | undefined; way: "previous" | "next" }>) {
   if (!guide) return <span />;
   const isNext = way === "next";
   return (

@@ -17,12 +17,12 @@ export function OperationSection({ document, entry, isEvent }: OperationSectionP
   return (
     <article aria-label={operation.summary ?? id} className="rounded-card border border-line bg-surface">
       <header className="border-line border-b px-4 py-3.5 sm:px-5">
-        {isEvent ? <code className="font-semibold">{id}</code> : <Address method={method} path={path} />}
+        {isEvent ? <code className="font-semibold">{id}</code> : <MethodAndPath method={method} path={path} />}
         {alike.length > 0 && (
           <details className="mt-1 text-small">
             <summary className="link w-fit text-muted">The same operation at other paths ({alike.length})</summary>
             {alike.map((other) => (
-              <Address key={other.id} method={other.method} path={other.path} />
+              <MethodAndPath key={other.id} method={other.method} path={other.path} />
             ))}
           </details>
         )}
@@ -44,7 +44,7 @@ export function OperationSection({ document, entry, isEvent }: OperationSectionP
           <ul className="grid grid-cols-1 gap-3">
             {own.map(([status, response]) => (
               <li key={status}>
-                <Answer document={document} status={status} response={response} />
+                <ResponseRow document={document} status={status} response={response} />
               </li>
             ))}
             {shared.length > 0 && (
@@ -62,7 +62,7 @@ export function OperationSection({ document, entry, isEvent }: OperationSectionP
           </ul>
         </Part>
         {!isEvent && (
-          <Part title="Check">
+          <Part title="Try it">
             <CodeBlock code={curlOf(document, entry)} label={`curl command: ${operation.summary}`} />
           </Part>
         )}
@@ -71,7 +71,7 @@ export function OperationSection({ document, entry, isEvent }: OperationSectionP
   );
 }
 
-export function Address({ method, path }: Readonly<{ method: string; path: string }>) {
+export function MethodAndPath({ method, path }: Readonly<{ method: string; path: string }>) {
   return (
     <p className="mt-1 flex flex-wrap items-baseline gap-x-2">
       <code className="font-semibold">{method}</code>
@@ -129,7 +129,7 @@ function Parameters({ document, parameters }: Readonly<{ document: ApiDocument; 
   );
 }
 
-function Answer({ document, status, response }: Readonly<{ document: ApiDocument; status: string; response: ApiResponse }>) {
+function ResponseRow({ document, status, response }: Readonly<{ document: ApiDocument; status: string; response: ApiResponse }>) {
   const [content] = Object.entries(response.content ?? {});
   return (
     <>

@@ -13,7 +13,7 @@ import { InlineCode } from "./schema-fields.tsx";
 
 export const metadata: Metadata = { title: "API reference" };
 
-/** The start of the reference: the API's address, authentication, errors, and every operation by its tag. */
+/** The start of the reference: the API's base URL, authentication, errors, and every operation by its tag. */
 export default async function ApiReferencePage() {
   const document = apiDocument();
   if (!document) notFound();

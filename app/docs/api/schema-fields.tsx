@@ -6,7 +6,7 @@ const DEPTH_MAX = 5;
 
 type SchemaFieldsProps = Readonly<{ document: ApiDocument; schema: ApiSchema; depth?: number }>;
 
-/** The fields of a schema, each with its type and whether it is required. Nested fields are folded. */
+/** The fields of a schema, each with its type and whether it is required. Nested fields are collapsed. */
 export function SchemaFields({ document, schema, depth = 0 }: SchemaFieldsProps) {
   const resolved = itemOf(document, schema);
   const choices = resolved.anyOf ?? resolved.oneOf;

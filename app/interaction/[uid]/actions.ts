@@ -15,17 +15,17 @@ import { interactionCookies, interactionPath } from "./read-consent-page.ts";
 
 const fields = { uid: text, decision: text, ticked: tickedConsent };
 
-/** Authorize or Cancel. core compares everything in the form with the question (S25, S31, S33). */
+/** Authorize or Cancel. core compares everything in the form with the request (S25, S31, S33). */
 export const decide = formAction(anybody, fields, async ({ input, from }) => {
   try {
-    redirect(await answer(input, from));
+    redirect(await decideConsent(input, from));
   } catch (error) {
     if (isServiceError(error) && error.code === "gone") await refuseReplay(input.uid);
     throw error;
   }
 });
 
-async function answer({ uid, decision, ticked }: Input<typeof fields>, from: RequestOrigin): Promise<string> {
+async function decideConsent({ uid, decision, ticked }: Input<typeof fields>, from: RequestOrigin): Promise<string> {
   const at = await interactionCookies(uid);
   const session = await currentSession();
   if (decision === "deny") return denyConsent(at, session, from);
@@ -34,7 +34,7 @@ async function answer({ uid, decision, ticked }: Input<typeof fields>, from: Req
   return grantConsent(at, session, ticked, from);
 }
 
-/** The second press of a double click leads where the first one went; a replay after that is a bad request (S25). */
+/** The second press of a double click redirects to the same URL as the first; a replay after that is a bad request (S25). */
 async function refuseReplay(uid: string): Promise<void> {
   const url = await findAnsweredUrl(await interactionCookies(uid));
   if (url) redirect(url);

@@ -16,15 +16,15 @@ export async function generateMetadata({ params }: Props): Promise<Metadata> {
 }
 
 /**
- * The permissions modal: what an app asks of a person, and their answer. It is a form that works without JavaScript, and under
- * server.ts no script runs on it at all (server/remove-scripts.ts).
+ * The permissions modal: what an app requests, and the person's answer. It is a form that works without JavaScript; when server.ts serves
+ * the page, no script runs on it at all (server/remove-scripts.ts).
  */
 export default async function InteractionPage({ params }: Props) {
   const { uid } = await params;
   const page = await readConsentPage(uid);
   if (page.step === "gone") {
     setPageStatus(410);
-    return <RunOut />;
+    return <Expired />;
   }
   if (page.step === "go") {
     // The page explains a refused answer: a redirect would make the browser submit the form again.
@@ -67,7 +67,7 @@ function AnotherAccount({ uid }: Readonly<{ uid: string }>) {
 }
 
 /** The question was answered, has expired, belongs to another browser, or never existed. All of these look the same. */
-function RunOut() {
+function Expired() {
   return (
     <Gone
       title={

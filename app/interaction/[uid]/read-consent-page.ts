@@ -8,7 +8,7 @@ import { currentSession, type SiteSession } from "../../_server/session.ts";
 
 type ConsentPage =
   | { step: "ask"; request: ConsentRequest; session: SiteSession }
-  /** There is nothing to ask, or not yet: the browser is redirected there. */
+  /** There is nothing to ask, or not yet: the browser is redirected to `url`. */
   | { step: "go"; url: string }
   | { step: "gone" };
 
@@ -22,7 +22,7 @@ export const readConsentPage = cache(async (uid: string): Promise<ConsentPage> =
     if (login.step === "none" && session) {
       return { step: "ask", request: await readConsentRequest(interaction.params, session), session };
     }
-    return { step: "go", url: nextAddress(uid, login) };
+    return { step: "go", url: nextUrl(uid, login) };
   } catch (error) {
     if (!isServiceError(error) || error.code !== "gone") throw error;
     const url = await findAnsweredUrl(at);
@@ -39,7 +39,7 @@ export function interactionPath(uid: string): string {
   return `/interaction/${encodeURIComponent(uid)}`;
 }
 
-function nextAddress(uid: string, login: LoginStep): string {
+function nextUrl(uid: string, login: LoginStep): string {
   if (login.step === "restart" || login.step === "continue") return login.url;
   const query = new URLSearchParams({ next: interactionPath(uid) });
   if (login.step === "sign-in") {

@@ -17,7 +17,7 @@ import { acceptInvitationAction } from "../../_server/sign-in-actions.ts";
 
 export const metadata: Metadata = { title: "Invitation" };
 
-/** Asks the person who followed the mail whether their account should join. */
+/** Asks the person who followed the link in the email whether their account should join. */
 export default async function InvitationPage({ params }: Readonly<{ params: Promise<{ token: string }> }>) {
   const { token } = await params;
   const [invitation, session] = await Promise.all([findInvitation(token), currentSession()]);

@@ -7,11 +7,11 @@ import { ActionForm, SubmitButton } from "../../_components/action-form.client.t
 import { ButtonLink } from "../../_components/button.tsx";
 import { CardFrame, CardHeader } from "../../_components/card-frame.tsx";
 import { NameFields } from "../../_components/new-account-fields.tsx";
-import { pendingIdentityToken } from "../../_server/elsewhere.ts";
 import { nextPath } from "../../_server/next-path.ts";
 import { setPageStatus } from "../../_server/page-status.ts";
+import { pendingIdentityToken } from "../../_server/provider-sign-in.ts";
 import { currentSession, type SiteSession } from "../../_server/session.ts";
-import { forgetAction, linkAction, signUpElsewhereAction } from "../../_server/sign-in-actions.ts";
+import { forgetAction, linkAction, signUpWithIdentityAction } from "../../_server/sign-in-actions.ts";
 
 export const metadata: Metadata = { title: "Signed in elsewhere" };
 
@@ -36,7 +36,7 @@ export default async function ElsewherePage() {
 }
 
 /** The account at the provider, on a line of its own: the one thing to check before agreeing. */
-function Elsewhere({ pending }: Readonly<{ pending: PendingIdentity }>) {
+function ProviderAccount({ pending }: Readonly<{ pending: PendingIdentity }>) {
   return (
     <p className="rounded-control border border-line bg-sunken px-3 py-2.5">
       <bdi className="wrap-anywhere block font-medium">{pending.displayName}</bdi>
@@ -58,7 +58,7 @@ function LinkQuestion({ pending, session }: Readonly<{ pending: PendingIdentity;
       </div>
       <AccountLine user={session.user} />
       <div className="grid gap-5 px-6 pt-5 pb-6">
-        <Elsewhere pending={pending} />
+        <ProviderAccount pending={pending} />
         <div className="grid gap-3">
           <ActionForm action={linkAction} label="Link">
             <SubmitButton isWide>Link</SubmitButton>
@@ -75,8 +75,8 @@ function SignUp({ pending }: Readonly<{ pending: PendingIdentity & { choice: "si
     <>
       <CardHeader title={`Create a ${env().BRAND_NAME} account`}>Choose a username to finish.</CardHeader>
       <div className="grid gap-5 px-6 pt-5 pb-6">
-        <Elsewhere pending={pending} />
-        <ActionForm action={signUpElsewhereAction} values={{ username: pending.username, fullName: pending.fullName }}>
+        <ProviderAccount pending={pending} />
+        <ActionForm action={signUpWithIdentityAction} values={{ username: pending.username, fullName: pending.fullName }}>
           <NameFields />
           <p className="text-muted text-small">
             Your e-mail address is <strong className="break-words text-ink">{pending.email}</strong>, verified by{" "}
@@ -108,7 +108,7 @@ function SignInFirst({ pending }: Readonly<{ pending: PendingIdentity & { choice
           : `If you have an account, sign in to it as before, then link ${name}.`}
       </CardHeader>
       <div className="grid gap-5 px-6 pt-5 pb-6">
-        <Elsewhere pending={pending} />
+        <ProviderAccount pending={pending} />
         <div className="grid gap-3">
           <ButtonLink variant="primary" isWide href={`/login?${new URLSearchParams(login)}`}>
             Sign in

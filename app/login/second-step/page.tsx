@@ -8,7 +8,7 @@ import { CardFooter, CardFrame, CardHeader } from "../../_components/card-frame.
 import { FormDetails } from "../../_components/details-form.client.tsx";
 import { Field } from "../../_components/fields.client.tsx";
 import { PasskeyButton } from "../../_components/passkey-button.client.tsx";
-import { secondStepToken } from "../../_server/enter.ts";
+import { secondStepToken } from "../../_server/continue-sign-in.ts";
 import { nextPath } from "../../_server/next-path.ts";
 import type { PageQuery } from "../../_server/page-query.ts";
 import {
@@ -21,8 +21,8 @@ import {
 export const metadata: Metadata = { title: "Second step" };
 
 /**
- * Asks for the second step after a correct first step. A browser without one, or too late, is sent to begin again: the page is the same in
- * all of these cases.
+ * Asks for the second step after a correct first step. A browser without a pending sign-in, or with an expired one, is redirected to the
+ * same page, to start again.
  * @param searchParams `next`: a path of ours to continue to
  */
 export default async function SecondStepPage({ searchParams }: Readonly<{ searchParams: PageQuery }>) {
@@ -84,7 +84,7 @@ function CodeForm({ next, isPrimary }: Readonly<{ next: string; isPrimary: boole
   );
 }
 
-/** Folded while there is another way, because each code works only once. It is open again after a refusal. */
+/** Collapsed if there is another method, because each code works only once. It stays open after a refusal. */
 function RecoveryCodeForm({ next, isOnlyWay }: Readonly<{ next: string; isOnlyWay: boolean }>) {
   const form = { action: finishWithRecoveryCodeAction, label: "Recovery code" };
   const content = (

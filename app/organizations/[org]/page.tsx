@@ -34,7 +34,7 @@ export async function generateMetadata({ params }: Props): Promise<Metadata> {
   return { title: organization.fullName };
 }
 
-/** The overview of an organization: what needs attention, what happened last, and what it is. */
+/** The overview of an organization: what needs attention, recent activity, and the basic facts. */
 export default async function OrganizationOverviewPage({ params }: Props) {
   const page = await requireOrganizationPage((await params).org);
   const { organization, person, role, isManager } = page;
@@ -120,7 +120,7 @@ type AttentionProps = Readonly<{
 async function AttentionSection({ page: { organization, person }, waiting, admins }: AttentionProps) {
   const { id, name } = organization;
   const [webhooks, repos] = await Promise.all([listWebhooks(person, { kind: "organization", id }), listAwaitedRepos(person, id)]);
-  const items = [...failing(name, webhooks), ...asked(repos), ...attentionTo(name, waiting, admins)];
+  const items = [...failing(name, webhooks), ...accessRequests(repos), ...attentionTo(name, waiting, admins)];
   return (
     <SectionCard title="Needs attention" isFlush={items.length > 0}>
       {items.length === 0 ? (
@@ -160,7 +160,7 @@ function Fact({ term, children }: Readonly<{ term: string; children: ReactNode }
 
 type Attention = Readonly<{ title: string; meta: ReactNode; href: string; label: string }>;
 
-/** Webhooks that fail now, or were disabled because they did. */
+/** Webhooks that are failing, or that the service has disabled. */
 function failing(org: string, webhooks: readonly Webhook[]): Attention[] {
   return webhooks.flatMap((webhook) => {
     const { failingSince, disabledReason, disabledAt } = webhook;
@@ -181,7 +181,7 @@ function failing(org: string, webhooks: readonly Webhook[]): Attention[] {
 }
 
 /** Requests to read gated repositories. */
-function asked(repos: Awaited<ReturnType<typeof listAwaitedRepos>>): Attention[] {
+function accessRequests(repos: Awaited<ReturnType<typeof listAwaitedRepos>>): Attention[] {
   return repos.map(({ repo, waiting }) => ({
     title: `${counted(waiting, "request", "requests")} for access to ${repo.name}`,
     meta: "Users can read its files once you accept their requests.",

@@ -19,7 +19,7 @@ const about: readonly Part[] = [
   { page: "audit-log", label: "Audit log" },
 ];
 
-/** What administrators decide. */
+/** The organization's settings. */
 const settings: readonly Part[] = [
   { page: "settings", label: "Profile", isExact: true },
   { page: "settings/security", label: "Sign-in rules" },
@@ -32,7 +32,7 @@ const settings: readonly Part[] = [
   { page: "settings/ownership", label: "Ownership" },
 ];
 
-/** The person who looks: an operator is a manager, possibly without a role. */
+/** The signed-in person: an operator is a manager, possibly without a role. */
 type Viewer = Readonly<{ isManager: boolean; role: OrganizationRole | undefined }>;
 
 /** The pages that the person may open. */

@@ -19,7 +19,7 @@ import { changeEmailAction, deleteAccountAction, endOtherSessionsAction, endSess
 
 export const metadata: Metadata = { title: "E-mail and sessions" };
 
-/** What the page says after a redirect, by the `notice` in its address. */
+/** The messages after a redirect, by the `notice` parameter of the URL. */
 const notices = {
   "email-changed": "E-mail address changed.",
   "session-ended": "Session ended.",
@@ -44,7 +44,7 @@ export default async function AccountPage({ searchParams }: Readonly<{ searchPar
 
 type EmailSectionProps = Readonly<{ user: SiteSession["user"]; isRecent: boolean }>;
 
-/** The owner of the address can take over the account, so changing it needs recent authentication (S113). */
+/** Anyone who controls the email address can take over the account, so changing it needs recent authentication (S113). */
 function EmailSection({ user, isRecent }: EmailSectionProps) {
   return (
     <SectionCard title="E-mail" description="Used for signing in, for password resets, and by apps that you allow to see it.">
@@ -71,7 +71,7 @@ function EmailSection({ user, isRecent }: EmailSectionProps) {
 
 type SessionsSectionProps = Readonly<{
   sessions: readonly ListedSiteSession[];
-  /** The session that looks at the page. */
+  /** The ID of the current session. */
   currentId: string;
 }>;
 

@@ -11,12 +11,12 @@ export type Membership = Readonly<{ id: string; name: string; fullName: string }
 
 type ChangeAccessProps = Readonly<{
   app: ConnectedApp;
-  /** The page of the list, to come back to. */
+  /** The page of the list, to return to. */
   page: number;
   memberships: readonly Membership[];
 }>;
 
-/** Reduces what an app may do. It draws nothing if the app has only what a sign-in needs. */
+/** Reduces what an app may do. Renders nothing if the app has only the scopes that a sign-in needs. */
 export function ChangeAccess({ app, page, memberships }: ChangeAccessProps) {
   const scopes = app.scopes.filter((scope) => !requiredScopes.includes(scope));
   const organizations = app.isAllOrgs ? memberships : app.organizations;

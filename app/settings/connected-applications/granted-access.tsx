@@ -46,14 +46,14 @@ function All({ closed }: Readonly<{ closed: ConnectedApp["closedOrganizations"] 
   );
 }
 
-/** The number of sentences that are not folded. */
+/** The number of sentences that are not collapsed. */
 const SHOWN_AT_FIRST = 5;
 
-/** The granted scopes, in the words of the consent page. Dangerous scopes are never folded. */
+/** The granted scopes, in the words of the consent page. Dangerous scopes come first. */
 export function GrantedScopes({ scopes }: Readonly<{ scopes: readonly Scope[] }>) {
   if (scopes.length === 0) return "nothing";
-  const grave = (scope: Scope) => Number(describeScope(scope).isDangerous ?? false);
-  const sorted = [...scopes].sort((a, b) => grave(b) - grave(a));
+  const danger = (scope: Scope) => Number(describeScope(scope).isDangerous ?? false);
+  const sorted = [...scopes].sort((a, b) => danger(b) - danger(a));
   const [firsts, rest] = [sorted.slice(0, SHOWN_AT_FIRST), sorted.slice(SHOWN_AT_FIRST)];
   return (
     <>

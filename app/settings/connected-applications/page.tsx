@@ -27,7 +27,7 @@ const notices = {
   narrowed: "Access reduced. If the app used what you removed, it must ask you to sign in again.",
 };
 
-/** Every app that the person has authorized, what it may do and where, and a way to revoke that (S114). */
+/** Every app that the person has authorized, with its scopes and organizations, and a button to revoke its access (S114). */
 export default async function ConnectedAppsPage({ searchParams }: Readonly<{ searchParams: PageQuery }>) {
   const query = await searchParams;
   const { userId } = await requireSession(CONNECTED_APPS_PATH);
@@ -68,8 +68,8 @@ export default async function ConnectedAppsPage({ searchParams }: Readonly<{ sea
 }
 
 /**
- * The tokens that the person's organizations have issued in their name (token exchange). Nobody asked them, so this page informs
- * them.
+ * The tokens that the person's organizations have issued in their name (token exchange). They were not asked for consent, so this page
+ * informs them.
  */
 function IssuedSection({ apps }: Readonly<{ apps: readonly ExchangedAccess[] }>) {
   if (apps.length === 0) return null;
@@ -107,7 +107,7 @@ function IssuedSection({ apps }: Readonly<{ apps: readonly ExchangedAccess[] }>)
 
 type ConnectedAppRowProps = Readonly<{
   app: ConnectedApp;
-  /** The page of the list, to come back to. */
+  /** The page of the list, to return to. */
   page: number;
   /** What it created, which stops when its access ends. */
   delegated: Delegated | undefined;
@@ -137,7 +137,7 @@ function ConnectedAppRow({ app, page, delegated, memberships }: ConnectedAppRowP
           <Homepage url={app.homepageUrl} documentHost={app.documentHost} />
         </>
       }
-      acts={
+      actions={
         <>
           <ChangeAccess
             // Closes it after a change.

@@ -12,8 +12,8 @@ import { NewPasswordField } from "../../_components/new-account-fields.tsx";
 import { FormMessage, PageColumn, SectionCard } from "../../_components/page-layout.tsx";
 import { ProveIdentity } from "../../_components/prove-identity.tsx";
 import { RelativeTime } from "../../_components/relative-time.tsx";
-import { elsewherePath, providerProblem } from "../../_server/elsewhere.ts";
 import { noticeOf, type PageQuery, textOf } from "../../_server/page-query.ts";
+import { providerProblem, providerSignInPath } from "../../_server/provider-sign-in.ts";
 import { requireSession } from "../../_server/session.ts";
 import { setPasswordAction, unlinkAction } from "../actions.ts";
 
@@ -21,7 +21,7 @@ export const metadata: Metadata = { title: "Linked accounts" };
 
 const PAGE = "/settings/linked-accounts";
 
-/** What the page says after a redirect, by the `notice` in its address. */
+/** The messages after a redirect, by the `notice` parameter of the URL. */
 const notices = {
   linked: "Account linked.",
   unlinked: "Account unlinked.",
@@ -117,7 +117,7 @@ function LinkSection({ offered, linked }: Readonly<{ offered: OfferedProvider[];
             trailing={
               <a
                 className={buttonClass({ size: "small" })}
-                href={elsewherePath(slug, { intent: "link", next: `${PAGE}?notice=linked` })}
+                href={providerSignInPath(slug, { intent: "link", next: `${PAGE}?notice=linked` })}
               >
                 {linked.has(slug) ? "Link one more" : "Link"}
                 <span className="sr-only"> at {name}</span>

@@ -8,10 +8,10 @@ import { makeRecoveryCodes } from "#core/accounts/second-step/recovery-codes.ts"
 import { beginPasskeyRegistration, registerPasskey } from "#core/accounts/second-step/register-passkey.ts";
 import { confirmTotp, startTotpEnrolment } from "#core/accounts/second-step/totp-enrolment.ts";
 import { changePassword } from "#core/accounts/users/change-password.ts";
-import type { AskedPasskey } from "../../_components/passkey-button.client.tsx";
+import type { PasskeyOptions } from "../../_components/passkey-button.client.tsx";
 import { formAction, text, texts, verbatim } from "../../_server/form-action.ts";
 import { signInPath } from "../../_server/next-path.ts";
-import { askPasskey, passkeyAnswer } from "../../_server/passkey-answer.ts";
+import { passkeyAnswer, passkeyOptions } from "../../_server/passkey-answer.ts";
 import { requestOrigin } from "../../_server/request-origin.ts";
 import { personAt } from "../../_server/scopes.ts";
 import { requirePerson } from "../../_server/session.ts";
@@ -30,10 +30,10 @@ export const changePasswordAction = formAction(
 );
 
 /**
- * The last proof of identity was recent when the page was drawn and may be too old by now. Then the person is asked for it at once.
+ * The last authentication was recent when the page was rendered, and may be too old by now. Then the person must first authenticate again.
  */
-export async function askToMakePasskeyAction(): Promise<AskedPasskey> {
-  return askPasskey(async () => {
+export async function askForNewPasskeyAction(): Promise<PasskeyOptions> {
+  return passkeyOptions(async () => {
     const person = await requirePerson(PAGE);
     if (!isRecentlyAuthenticated(person)) redirect(signInPath(PAGE, { isReauthentication: true }));
     return { make: await beginPasskeyRegistration(person, await requestOrigin()) };
@@ -42,7 +42,7 @@ export async function askToMakePasskeyAction(): Promise<AskedPasskey> {
 
 export const registerPasskeyAction = formAction(scope, { answer: passkeyAnswer }, async ({ person, input, from }) => {
   await registerPasskey(person, input.answer, from);
-  return goOn(person.userId, "passkey-added");
+  return redirectAfterSetup(person.userId, "passkey-added");
 });
 
 export const renamePasskeyAction = formAction(scope, { name: text }, async ({ person, input, from }, passkeyId: string) => {
@@ -65,7 +65,7 @@ export const confirmAuthenticatorAction = formAction(
   { code: text },
   async ({ person, input, from }) => {
     await confirmTotp(person, input, from);
-    return goOn(person.userId, "authenticator-added");
+    return redirectAfterSetup(person.userId, "authenticator-added");
   },
 );
 
@@ -74,13 +74,13 @@ export const removeAuthenticatorAction = formAction(scope, { closes: texts }, as
   redirect(`${PAGE}?notice=authenticator-removed`);
 });
 
-export const makeRecoveryCodesAction = formAction(personAt(RECOVERY_CODES_PAGE), {}, async ({ person, from }) => {
+export const createRecoveryCodesAction = formAction(personAt(RECOVERY_CODES_PAGE), {}, async ({ person, from }) => {
   const codes = await makeRecoveryCodes(person, from);
   return { secret: { label: "Recovery codes", value: codes.join("\n") } };
 });
 
-/** After the first second step, the person is led to recovery codes: a lost phone must not mean a lost account. */
-async function goOn(userId: string, notice: string): Promise<never> {
+/** After the first second step, the person is redirected to the recovery codes: a lost phone must not mean a lost account. */
+async function redirectAfterSetup(userId: string, notice: string): Promise<never> {
   const { recoveryCodesLeft } = await findSecondStep(userId);
   redirect(`${recoveryCodesLeft === 0 ? RECOVERY_CODES_PAGE : PAGE}?notice=${notice}`);
 }

@@ -10,7 +10,7 @@ import { SectionCard } from "../../_components/page-layout.tsx";
 import { PasskeyButton } from "../../_components/passkey-button.client.tsx";
 import { LastUsed, RelativeTime } from "../../_components/relative-time.tsx";
 import {
-  askToMakePasskeyAction,
+  askForNewPasskeyAction,
   registerPasskeyAction,
   removeAuthenticatorAction,
   removePasskeyAction,
@@ -92,7 +92,7 @@ export function PasskeysSection({ passkeys, isRecent, isAvailable, closing }: Pa
       {isAvailable && isRecent && (
         <div className="px-4 py-5 sm:px-5">
           <ActionForm action={registerPasskeyAction} label="New passkey">
-            <PasskeyButton ask={askToMakePasskeyAction} variant={passkeys.length === 0 ? "primary" : "secondary"}>
+            <PasskeyButton ask={askForNewPasskeyAction} variant={passkeys.length === 0 ? "primary" : "secondary"}>
               Add a passkey
             </PasskeyButton>
             <p className="hidden text-muted text-small noscript:block">Adding a passkey requires JavaScript.</p>
@@ -157,7 +157,7 @@ function PasskeyRow({ passkey, isRecent, closing }: PasskeyRowProps) {
   );
 }
 
-/** Names the organizations that the person loses access to by the removal, and tells core which ones were shown. */
+/** Names the organizations to which the removal ends access, and sends core the ones that were shown. */
 function ClosingWarning({ closing }: Readonly<{ closing: readonly RequiringOrganization[] }>) {
   if (closing.length === 0) return null;
   const names = closing.map(({ fullName, name }) => fullName || name).join(", ");

@@ -1,4 +1,4 @@
-/** What the page says after a redirect, by the `notice` in its address. */
+/** The messages after a redirect, by the `notice` parameter of the URL. */
 export const securityNotices = {
   "passkey-added": "Passkey added. Sign in with two steps, or with the passkey alone.",
   "passkey-renamed": "Passkey renamed.",

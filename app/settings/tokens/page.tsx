@@ -63,7 +63,7 @@ function GitHelp({ username }: Readonly<{ username: string }>) {
           private repositories, and <code>write-repos</code> to push.
         </p>
         <p>To enter it only once, let git store it as your system stores other passwords:</p>
-        <CodeBlock label="commands to store the token" code={keeper(ORIGIN, username)} />
+        <CodeBlock label="commands to store the token" code={credentialCommands(ORIGIN, username)} />
         <p className="text-muted">
           Do not put the token into the URL of a repository: it would stay in the repository's configuration and your shell's
           history.
@@ -73,7 +73,7 @@ function GitHelp({ username }: Readonly<{ username: string }>) {
   );
 }
 
-const keeper = (origin: string, username: string): string =>
+const credentialCommands = (origin: string, username: string): string =>
   [
     `git config --global credential.${origin}.username ${username}`,
     "git config --global credential.helper store   # or: osxkeychain, manager, libsecret",
@@ -99,7 +99,7 @@ function TokenRow({ token, delegated }: Readonly<{ token: ListedPersonalAccessTo
           <LastUsed at={token.lastUsedAt} /> · created <RelativeTime at={token.createdAt} /> · <Expiry token={token} />
         </>
       }
-      acts={
+      actions={
         <ConfirmDestructive
           action={revokeTokenAction.bind(null, token.id)}
           trigger="Revoke"

@@ -10,7 +10,7 @@ import { verifyEmailAction } from "../../_server/sign-in-actions.ts";
 
 export const metadata: Metadata = { title: "Confirm your e-mail address" };
 
-/** The target of a mailed link. It asks before it acts: mail scanners open links too, but press no button. */
+/** The target of an emailed link. It asks for confirmation, because mail scanners also open links, but do not press buttons. */
 export default async function VerifyEmailPage({ params }: Readonly<{ params: Promise<{ token: string }> }>) {
   const { token } = await params;
   const link = await findOneTimeToken(token, "sign-up", "change-email");
@@ -58,7 +58,7 @@ async function FinishSignUp({ token, username, email }: Readonly<{ token: string
   );
 }
 
-/** Only the account's owner can confirm it: so nobody gives their address to somebody else's account by mistake (S142). */
+/** Only the account's owner can confirm the change, so that nobody adds their address to somebody else's account by mistake (S142). */
 async function FinishEmailChange({ token, userId, email }: Readonly<{ token: string; userId: string; email: string }>) {
   const [user, session] = await Promise.all([findUser(userId), currentSession()]);
   const login = { next: `/verify-email/${encodeURIComponent(token)}`, login_hint: user?.username ?? "", switch: "1" };

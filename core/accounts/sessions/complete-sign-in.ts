@@ -30,7 +30,7 @@ export type SignInOutcome = ({ step: "done"; userId: string } & StartedSiteSessi
  * second step that was set up here.
  *
  * Locks the user's row first, so that a concurrent password reset or disabling is not missed. Doors pass the outcome to `enter`
- * (app/_server/enter.ts), which sets the cookies and continues.
+ * (app/_server/continue-sign-in.ts), which sets the cookies and continues.
  *
  *     const outcome = await db().$transaction(async (tx) => {
  *       … // the first step, with its writes

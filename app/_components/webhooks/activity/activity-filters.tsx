@@ -11,21 +11,21 @@ import { FormDetails } from "../../details-form.client.tsx";
 import { CancelButton } from "../../disclosure.client.tsx";
 import { Select, SelectBox } from "../../fields.client.tsx";
 import { LocalTime } from "../../local-time.client.tsx";
-import { type ActivityQuery, activityHref, isNarrowed, statusFilters } from "./activity-query.ts";
+import { type ActivityQuery, activityHref, isFiltered, statusFilters } from "./activity-query.ts";
 import { SearchInput, SendOnChange } from "./search-input.client.tsx";
 import { SinceField } from "./since-field.client.tsx";
 
 type ActivityFiltersProps = Readonly<{
   path: string;
   query: ActivityQuery;
-  /** Beside the filters that are on: the saved views. */
+  /** The saved views, beside the active filters. */
   children: ReactNode;
 }>;
 
 /** Smaller than in a form, and as wide as the space allows. */
 const controlClass = "h-9 w-full min-w-0 rounded-control border border-edge bg-surface px-2.5 text-small text-ink";
 
-/** Filters the list. The address holds all filters, so that people can keep and share a result. */
+/** Filters the list. The URL holds all filters, so that people can bookmark and share a result. */
 export function ActivityFilters({ path, query, children }: ActivityFiltersProps) {
   const { status, event, repo, text, since, until, span } = query;
   return (
@@ -70,9 +70,9 @@ export function ActivityFilters({ path, query, children }: ActivityFiltersProps)
         </button>
       </SendOnChange>
       <div className="mt-2 flex flex-wrap items-center gap-x-2 gap-y-1.5 text-small empty:hidden">
-        {repo && <Narrowed href={activityHref(path, query, { repo: "", before: "" })}>{repo}</Narrowed>}
+        {repo && <ActiveFilter href={activityHref(path, query, { repo: "", before: "" })}>{repo}</ActiveFilter>}
         {(since || until) && (
-          <Narrowed href={activityHref(path, query, { since: "", until: "", before: "" })}>
+          <ActiveFilter href={activityHref(path, query, { since: "", until: "", before: "" })}>
             <span>
               {since && (
                 <>
@@ -85,9 +85,9 @@ export function ActivityFilters({ path, query, children }: ActivityFiltersProps)
                 </>
               )}
             </span>
-          </Narrowed>
+          </ActiveFilter>
         )}
-        {isNarrowed(query) && (
+        {isFiltered(query) && (
           <Link
             prefetch={false}
             scroll={false}
@@ -103,7 +103,7 @@ export function ActivityFilters({ path, query, children }: ActivityFiltersProps)
   );
 }
 
-function Narrowed({ href, children }: Readonly<{ href: string; children: ReactNode }>) {
+function ActiveFilter({ href, children }: Readonly<{ href: string; children: ReactNode }>) {
   return (
     <Link
       prefetch={false}
@@ -120,7 +120,7 @@ function Narrowed({ href, children }: Readonly<{ href: string; children: ReactNo
 
 type ReplayFailedFormProps = Readonly<{ home: OwnerName; webhookId: string }>;
 
-/** Replays everything that has failed since a given time. The worker does it in the background. */
+/** Replays all deliveries that have failed since a given time. The worker does it in the background. */
 export function ReplayFailedForm({ home, webhookId }: ReplayFailedFormProps) {
   return (
     <FormDetails

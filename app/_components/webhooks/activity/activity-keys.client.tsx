@@ -32,9 +32,7 @@ export function FocusPanel({ of, closed }: Readonly<{ of: string; closed: string
 
 const steps: Readonly<Record<string, number>> = { j: 1, k: -1, ArrowDown: 1, ArrowUp: -1 };
 
-/**
- * The keys of the list: j and k, or the arrows on a row, move to the next delivery. While the panel is open, it shows that one.
- */
+/** The keys of the list: j and k, or the arrows on a row, move to the next delivery. An open panel then shows that delivery. */
 export function ActivityKeys() {
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {

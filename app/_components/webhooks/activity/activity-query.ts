@@ -67,11 +67,11 @@ export function deliveryFilter({ status, event, repo, text, since, until, before
 }
 
 /** Whether the list is filtered: then an empty list does not mean that nothing was sent. */
-export function isNarrowed({ status, event, repo, text, since, until }: ActivityQuery): boolean {
+export function isFiltered({ status, event, repo, text, since, until }: ActivityQuery): boolean {
   return [status, event, repo, text, since, until].some((value) => value !== "");
 }
 
-/** The address of the page with some parts changed; an empty value removes a part. */
+/** The URL of the page with some parts changed; an empty value removes a part. */
 export function activityHref(path: string, query: ActivityQuery, changes: Partial<ActivityQuery> = {}): string {
   const parameters = new URLSearchParams();
   for (const [name, value] of Object.entries({ ...query, ...changes })) {

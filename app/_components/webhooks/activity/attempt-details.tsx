@@ -7,15 +7,15 @@ import { RelativeTime } from "../../relative-time.tsx";
 import { withHtml } from "../../safe-html.ts";
 import { percent } from "../webhook-list.tsx";
 import { OutcomeChip } from "./delivery-rows.tsx";
+import { formatMilliseconds } from "./format-milliseconds.ts";
 import type { ShownAttempt } from "./pretty-json.ts";
 import { ResponseChanges } from "./response-changes.tsx";
-import { spokenMilliseconds } from "./spoken-milliseconds.ts";
 
 type AttemptDetailsProps = Readonly<{
   attempt: ShownAttempt;
   /** The one before it, if their responses are compared. */
   previous: ShownAttempt | undefined;
-  /** Whether it is the latest attempt; the others are folded. */
+  /** Whether it is the latest attempt; the others are collapsed. */
   isOpen: boolean;
   /** The page of a run. */
   runHref: (runId: string) => string;
@@ -40,7 +40,7 @@ export function AttemptDetails({ attempt, previous, isOpen, runHref, isJob, now 
         <OutcomeChip outcome={outcome} status={status} isJob={isJob} />
         <span className="font-medium">Attempt {number}</span>
         <span className="text-muted">
-          {kinds[kind]} · <RelativeTime at={startedAt} now={now} /> · {spokenMilliseconds(timings.totalMs)}
+          {kinds[kind]} · <RelativeTime at={startedAt} now={now} /> · {formatMilliseconds(timings.totalMs)}
         </span>
         <span aria-hidden="true" className="ml-auto text-muted group-open:rotate-90">
           ›
@@ -147,7 +147,7 @@ function Waterfall({ dns, connect, tls, waiting, total, isReused }: WaterfallPro
               )}
             </dd>
             <dd className="text-right font-mono tabular-nums">
-              {ms === null ? (isReused ? "reused" : "–") : spokenMilliseconds(ms)}
+              {ms === null ? (isReused ? "reused" : "–") : formatMilliseconds(ms)}
             </dd>
           </div>
         );
@@ -187,7 +187,7 @@ export async function TextBlock({ text, label, isJson }: TextBlockProps) {
   const html = isJson ? await highlight(text, "body.json") : undefined;
   return (
     <div className="relative rounded-control contain-inline-size border border-line bg-sunken">
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable with the keyboard (WCAG 2.1.1) */}
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable content must be reachable by keyboard (WCAG 2.1.1) */}
       <section aria-label={label} tabIndex={0} className="max-h-96 overflow-auto rounded-control p-3 pr-11">
         <pre className="text-fine leading-5">
           {html ? <code className="text-fine" {...withHtml(html)} /> : <code className="text-fine">{text}</code>}

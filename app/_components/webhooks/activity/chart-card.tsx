@@ -4,10 +4,10 @@ import type { ReactNode } from "react";
 import type { ChartBar, WebhookChart } from "#core/webhooks/activity/read-chart.ts";
 import { classNames } from "../../class-names.ts";
 import { Card } from "../../page-layout.tsx";
-import { spokenShare } from "../webhook-list.tsx";
+import { formatShare } from "../webhook-list.tsx";
 import { type ActivityQuery, activityHref, spanLabels, spanWords } from "./activity-query.ts";
 import { type ChartColumn, DeliveryChart } from "./delivery-chart.tsx";
-import { spokenMilliseconds } from "./spoken-milliseconds.ts";
+import { formatMilliseconds } from "./format-milliseconds.ts";
 
 type ChartCardProps = Readonly<{ chart: WebhookChart; path: string; query: ActivityQuery }>;
 
@@ -21,10 +21,10 @@ export function ChartCard({ chart, path, query }: ChartCardProps) {
         <div className="flex flex-wrap items-start gap-x-8 gap-y-4">
           <dl className="flex flex-wrap gap-x-8 gap-y-4">
             <Figure label="delivered" isBad={deliveredShare !== null && deliveredShare < 0.9}>
-              {deliveredShare === null ? "–" : spokenShare(deliveredShare)}
+              {deliveredShare === null ? "–" : formatShare(deliveredShare)}
             </Figure>
-            <Figure label="median response">{medianMs === null ? "–" : spokenMilliseconds(medianMs)}</Figure>
-            <Figure label="99th percentile">{p99Ms === null ? "–" : spokenMilliseconds(p99Ms)}</Figure>
+            <Figure label="median response">{medianMs === null ? "–" : formatMilliseconds(medianMs)}</Figure>
+            <Figure label="99th percentile">{p99Ms === null ? "–" : formatMilliseconds(p99Ms)}</Figure>
             <Figure label="waiting to retry" isBad={waitingToRetry > 0}>
               {waitingToRetry.toLocaleString("en")}
               {waitingToRetry >= 10_000 && "+"}

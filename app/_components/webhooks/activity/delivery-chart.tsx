@@ -3,7 +3,7 @@ import { classNames } from "../../class-names.ts";
 import { LocalTime } from "../../local-time.client.tsx";
 import type { TimeLook } from "../../time-words.ts";
 import { percent } from "../webhook-list.tsx";
-import { spokenMilliseconds } from "./spoken-milliseconds.ts";
+import { formatMilliseconds } from "./format-milliseconds.ts";
 
 /** One column: the outcomes within a time span, and how fast the responses were. */
 export type ChartColumn = Readonly<{
@@ -42,11 +42,11 @@ const outcomes = [
 export function DeliveryChart({ columns, span, axis }: DeliveryChartProps) {
   const highest = Math.max(1, ...columns.map((column) => totalOf(column)));
   const slowest = Math.max(10, ...columns.map(({ p99 }) => p99 ?? 0));
-  const answered = columns.some(({ p99 }) => p99 !== null);
+  const hasResponses = columns.some(({ p99 }) => p99 !== null);
   return (
     <figure className="mt-4">
       <figcaption className="sr-only">
-        <SpokenChart columns={columns} span={span} />
+        <ChartSummary columns={columns} span={span} />
       </figcaption>
       <div aria-hidden="true" className="relative flex gap-0.5 pl-8 sm:gap-1.5">
         {/* The scale: the highest column, and zero. */}
@@ -62,7 +62,7 @@ export function DeliveryChart({ columns, span, axis }: DeliveryChartProps) {
             column={column}
             highest={highest}
             slowest={slowest}
-            answered={answered}
+            hasResponses={hasResponses}
             isLate={index >= columns.length / 2}
           />
         ))}
@@ -82,10 +82,10 @@ export function DeliveryChart({ columns, span, axis }: DeliveryChartProps) {
             {label}
           </span>
         ))}
-        {answered && (
+        {hasResponses && (
           <span className="inline-flex items-center gap-1.5">
             <span aria-hidden="true" className="h-3 w-1.5 rounded-full bg-brand/45" />
-            response time, median to 99th percentile, at most {spokenMilliseconds(slowest)}
+            response time, median to 99th percentile, at most {formatMilliseconds(slowest)}
           </span>
         )}
         <ChartTable columns={columns} />
@@ -98,12 +98,12 @@ type ColumnProps = Readonly<{
   column: ChartColumn;
   highest: number;
   slowest: number;
-  answered: boolean;
+  hasResponses: boolean;
   /** Whether the column is in the second half, so that its tooltip opens to the left. */
   isLate: boolean;
 }>;
 
-function Column({ column, highest, slowest, answered, isLate }: ColumnProps) {
+function Column({ column, highest, slowest, hasResponses, isLate }: ColumnProps) {
   return (
     <Link
       prefetch={false}
@@ -128,7 +128,7 @@ function Column({ column, highest, slowest, answered, isLate }: ColumnProps) {
         )}
         <span className="h-px shrink-0 bg-line" />
       </span>
-      {answered && <AnswerTime column={column} slowest={slowest} />}
+      {hasResponses && <ResponseTime column={column} slowest={slowest} />}
       <span
         className={classNames(
           "pointer-events-none absolute bottom-full z-10 mb-1 hidden w-max rounded-control border border-line bg-surface px-3 py-2 text-fine shadow-menu group-hover:block",
@@ -145,7 +145,7 @@ function Column({ column, highest, slowest, answered, isLate }: ColumnProps) {
         ))}
         {column.median !== null && (
           <span className="block text-muted tabular-nums">
-            median {spokenMilliseconds(column.median)}, p99 {spokenMilliseconds(column.p99 ?? column.median)}
+            median {formatMilliseconds(column.median)}, p99 {formatMilliseconds(column.p99 ?? column.median)}
           </span>
         )}
       </span>
@@ -154,7 +154,7 @@ function Column({ column, highest, slowest, answered, isLate }: ColumnProps) {
 }
 
 /** On a logarithmic scale from 1 ms. Otherwise one slow hour would flatten the line of a fast target. */
-function AnswerTime({ column: { median, p99 }, slowest }: Pick<ColumnProps, "column" | "slowest">) {
+function ResponseTime({ column: { median, p99 }, slowest }: Pick<ColumnProps, "column" | "slowest">) {
   const height = (ms: number) => Math.log(Math.max(1.5, ms)) / Math.log(slowest);
   return (
     <span className="relative mt-1 block h-8">
@@ -178,7 +178,7 @@ function ChartTable({ columns }: Pick<DeliveryChartProps, "columns">) {
   return (
     <details className="ml-auto open:ml-0 open:w-full">
       <summary className="link w-fit">As a table</summary>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable with the keyboard (WCAG 2.1.1) */}
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable content must be reachable by keyboard (WCAG 2.1.1) */}
       <section aria-label="Deliveries as a table" tabIndex={0} className="mt-3 max-h-80 overflow-auto contain-inline-size">
         <table className="w-full text-small tabular-nums">
           <thead>
@@ -211,7 +211,7 @@ function ChartTable({ columns }: Pick<DeliveryChartProps, "columns">) {
                 {[column.median, column.p99].map((ms, index) => (
                   // biome-ignore lint/suspicious/noArrayIndexKey: columns of a table
                   <td key={index} className="whitespace-nowrap py-1 pl-3 text-right">
-                    {ms === null ? "–" : spokenMilliseconds(ms)}
+                    {ms === null ? "–" : formatMilliseconds(ms)}
                   </td>
                 ))}
               </tr>
@@ -223,7 +223,7 @@ function ChartTable({ columns }: Pick<DeliveryChartProps, "columns">) {
   );
 }
 
-function SpokenChart({ columns, span }: Pick<DeliveryChartProps, "columns" | "span">) {
+function ChartSummary({ columns, span }: Pick<DeliveryChartProps, "columns" | "span">) {
   const of = (kind: "delivered" | "failed" | "rateLimited") => columns.reduce((sum, column) => sum + column[kind], 0);
   const worst = columns.reduce<ChartColumn | undefined>(
     (found, column) => (column.failed > (found?.failed ?? 0) ? column : found),

@@ -34,8 +34,8 @@ type DeliveryPanelProps = Readonly<{
 }>;
 
 /**
- * One delivery: what was sent, every attempt and its response. It is beside the list; on narrower screens it slides over it, from the
- * side or from below.
+ * One delivery: its payload, every attempt and its response. It is beside the list; on narrower screens it slides over it, from the side or
+ * from below.
  */
 export function DeliveryPanel({ delivery, path, query, isJob, hasSecret, replay, runHref, now }: DeliveryPanelProps) {
   const { olderAttempts, body } = delivery;
@@ -79,7 +79,7 @@ export function DeliveryPanel({ delivery, path, query, isJob, hasSecret, replay,
           <code className="select-all break-all text-fine">{delivery.id}</code>
           <CopyButton value={delivery.id} label="delivery ID" />
         </p>
-        <p className="text-small">{standing(delivery, now)}</p>
+        <p className="text-small">{describeState(delivery, now)}</p>
         <div className="mt-3 flex flex-wrap items-start gap-2">
           {replay && delivery.canReplay && (
             <ActionForm key={`${delivery.id} ${delivery.attempts}`} action={replay} label="Replay" className="grid gap-2">
@@ -112,7 +112,7 @@ export function DeliveryPanel({ delivery, path, query, isJob, hasSecret, replay,
 }
 
 /** The state of the delivery, in a sentence. */
-function standing({ state, attempts, nextAttemptAt, lastOutcome }: DeliveryDetail, now: Date) {
+function describeState({ state, attempts, nextAttemptAt, lastOutcome }: DeliveryDetail, now: Date) {
   const tries = attempts === 1 ? "one attempt" : `${attempts} attempts`;
   switch (state) {
     case "delivered":

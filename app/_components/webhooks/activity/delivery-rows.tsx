@@ -6,8 +6,8 @@ import { classNames } from "../../class-names.ts";
 import { LocalTime } from "../../local-time.client.tsx";
 import { RelativeTime } from "../../relative-time.tsx";
 import { type ActivityQuery, activityHref } from "./activity-query.ts";
+import { formatMilliseconds } from "./format-milliseconds.ts";
 import { NextTry } from "./next-try.client.tsx";
-import { spokenMilliseconds } from "./spoken-milliseconds.ts";
 
 type DeliveryRowsProps = Readonly<{
   deliveries: readonly Delivery[];
@@ -19,7 +19,7 @@ type DeliveryRowsProps = Readonly<{
   now: Date;
 }>;
 
-/** Deliveries, newest first. Each opens beside the list, and has its own address. */
+/** Deliveries, newest first. Each opens beside the list, and has its own URL. */
 export function DeliveryRows({ deliveries, path, query, isJob, isManager, now }: DeliveryRowsProps) {
   return (
     <ul aria-label="Deliveries" className="divide-y divide-line">
@@ -83,7 +83,7 @@ function SecondLine({ delivery, now }: Readonly<{ delivery: Delivery; now: Date 
     );
   }
   if (state === "waiting" && !nextAttemptAt) return "on hold";
-  if (lastDurationMs !== null) return spokenMilliseconds(lastDurationMs);
+  if (lastDurationMs !== null) return formatMilliseconds(lastDurationMs);
   return state === "waiting" ? "sending" : "not sent";
 }
 

@@ -4,7 +4,7 @@ import { diffTexts } from "./diff-texts.ts";
 const lines = (hunks: ReturnType<typeof diffTexts>) =>
   hunks?.flatMap((hunk) => hunk.lines.map(({ kind, oldNumber, newNumber, text }) => [kind, oldNumber, newNumber, text]));
 
-test("each line has its number in both texts, or in the one that has it", () => {
+test("each line has its number in both texts, or in the one that contains it", () => {
   expect(lines(diffTexts("status: 500\nserver: x\n\nno", "status: 200\nserver: x\n\nno\nyes"))).toEqual([
     ["deleted", 1, null, "status: 500"],
     ["added", null, 1, "status: 200"],

@@ -2,8 +2,8 @@ import { structuredPatch } from "diff";
 import type { DiffHunk, DiffLine } from "#core/hub/git/read/diff.ts";
 
 /**
- * Comparing takes time that grows with the number of differences, and a target chooses both texts (S137). The library looks at the clock
- * only between two numbers of differences, so the texts are limited too.
+ * Comparing takes time that grows with the number of differences, and a target chooses both texts (S137). The library checks the clock only
+ * each time it allows one more difference, so the length of the texts is limited too.
  */
 const LIMITS = { maxEditLength: 500, timeout: 20 };
 const TOO_MANY_CHARACTERS = 64 * 1024;

@@ -7,7 +7,7 @@ import { classNames } from "../../class-names.ts";
 type LiveTailProps = Readonly<{
   /** The route that sends an event whenever something happens to this webhook. */
   streamPath: string;
-  /** The position at which the stream continues after the page as it was first drawn. */
+  /** The position in the stream when the page was first rendered. */
   tail: string;
   /** Whether something is in progress that the stream does not report. */
   isBusy: boolean;
@@ -15,17 +15,17 @@ type LiveTailProps = Readonly<{
 
 type State = "off" | "connecting" | "live";
 
-const KEPT_AS = "webhook-activity-live";
+const STORAGE_KEY = "webhook-activity-live";
 /** The page refreshes at most this often, however many events arrive. */
 const REFRESH_MS = 1_000;
 const BUSY_MS = 2_000;
 const MARKED_MS = 3_000;
-const AGAIN_MS = 15_000;
+const RETRY_MS = 15_000;
 
 let unmark: ReturnType<typeof setTimeout> | undefined;
 
 /** Rows that appear from now on are marked as new (globals.css). Rows of another page or filter, opened later, are not. */
-function markNews(): void {
+function markNewRows(): void {
   clearTimeout(unmark);
   document.documentElement.dataset.live = "";
   unmark = setTimeout(() => {
@@ -34,15 +34,15 @@ function markNews(): void {
 }
 
 /**
- * Keeps the page up to date while it is visible. It does not draw the events itself but refreshes the page, so that filters, the
- * chart and the open delivery stay, and rows are drawn in one place only.
+ * Keeps the page up to date while it is visible. It does not render the events itself but refreshes the page, so that filters, the chart
+ * and the open delivery stay, and only the server renders rows.
  */
 export function LiveTail({ streamPath, tail, isBusy }: LiveTailProps) {
   const router = useRouter();
   const [first] = useState(tail);
   const [isOn, setOn] = useState(true);
   const [state, setState] = useState<State>("off");
-  useEffect(() => setOn(sessionStorage.getItem(KEPT_AS) !== "off"), []);
+  useEffect(() => setOn(sessionStorage.getItem(STORAGE_KEY) !== "off"), []);
 
   useEffect(() => {
     if (!isOn) {
@@ -68,7 +68,7 @@ export function LiveTail({ streamPath, tail, isBusy }: LiveTailProps) {
         () => {
           due = undefined;
           last = Date.now();
-          markNews();
+          markNewRows();
           startTransition(() => router.refresh());
         },
         Math.max(50, last + REFRESH_MS - Date.now()),
@@ -82,7 +82,7 @@ export function LiveTail({ streamPath, tail, isBusy }: LiveTailProps) {
       source.onerror = () => {
         setState("connecting");
         // The browser reopens a lost connection, but not one that was refused.
-        if (source?.readyState === EventSource.CLOSED) again = setTimeout(open, AGAIN_MS);
+        if (source?.readyState === EventSource.CLOSED) again = setTimeout(open, RETRY_MS);
       };
       source.addEventListener("delivery", refresh);
       source.addEventListener("reset", refresh);
@@ -103,7 +103,7 @@ export function LiveTail({ streamPath, tail, isBusy }: LiveTailProps) {
   }, [isOn, isBusy, router]);
 
   const toggle = () => {
-    sessionStorage.setItem(KEPT_AS, isOn ? "off" : "on");
+    sessionStorage.setItem(STORAGE_KEY, isOn ? "off" : "on");
     setOn(!isOn);
   };
   return (

@@ -4,7 +4,7 @@ import { useEffect, useState } from "react";
 import { LocalTime } from "../../local-time.client.tsx";
 
 type NextTryProps = Readonly<{
-  /** The due time and the time of drawing, in milliseconds since 1970 by the service's clock. */
+  /** The due time and the time of rendering, in milliseconds since 1970 by the service's clock. */
   at: number;
   now: number;
 }>;
@@ -22,10 +22,10 @@ function Countdown({ at, now }: NextTryProps) {
     const timer = setInterval(() => setPassed(performance.now() - begin), 1_000);
     return () => clearInterval(timer);
   }, []);
-  return <LocalTime at={new Date(at)}>{spokenWait((at - now - passed) / 1_000)}</LocalTime>;
+  return <LocalTime at={new Date(at)}>{formatWait((at - now - passed) / 1_000)}</LocalTime>;
 }
 
-function spokenWait(seconds: number): string {
+function formatWait(seconds: number): string {
   if (seconds < 1) return "any moment";
   if (seconds < 100) return `in ${Math.round(seconds)} s`;
   if (seconds < 100 * 60) return `in ${Math.round(seconds / 60)} min`;

@@ -1,9 +1,9 @@
 import type { Attempt } from "#core/webhooks/activity/list-attempts.ts";
 
-/** The longest text that is shown indented, in UTF-16 units. Nested lists grow with the square of their depth, and a target nests them (S137). */
+/** The longest text shown indented, in UTF-16 units: indentation grows with the square of the depth, which a target chooses (S137). */
 const INDENTED_MAX = 256 * 1024;
 
-/** An attempt, and its response's body as `prettyJson` returns it: computed once, although two responses are compared with it. */
+/** An attempt, and its response's body as `prettyJson` returns it: computed once, because it is used for two comparisons. */
 export type ShownAttempt = Attempt & { json: string | null };
 
 /**
@@ -20,7 +20,7 @@ export function prettyJson(text: string): string | null {
   }
 }
 
-/** How long valid JSON becomes, up to the spelling of its numbers and strings. */
+/** The length of valid JSON after indentation, apart from numbers and strings that are written differently. */
 function indentedLength(json: string): number {
   let [length, depth] = [0, 0];
   for (const [token] of json.matchAll(/"[^"\\]*(?:\\.[^"\\]*)*"|\[\s*\]|\{\s*\}|[^\s"]/g)) {

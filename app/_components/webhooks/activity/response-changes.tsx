@@ -4,7 +4,7 @@ import type { ShownAttempt } from "./pretty-json.ts";
 
 type ResponseChangesProps = Readonly<{ attempt: ShownAttempt; previous: ShownAttempt | undefined }>;
 
-/** How a response differs from that of the attempt before: status, headers and body. The request's body never does (S124). */
+/** How a response differs from that of the previous attempt: status, headers and body. The request's body never does (S124). */
 export function ResponseChanges({ attempt, previous }: ResponseChangesProps) {
   const [before, after] = [previous && textOf(previous), textOf(attempt)];
   if (!previous || before === undefined || after === undefined) return null;
@@ -24,7 +24,7 @@ export function ResponseChanges({ attempt, previous }: ResponseChangesProps) {
   );
 }
 
-/** A response as lines; undefined without one that is text. `Date` is in no comparison, because it always differs. */
+/** A response as lines; undefined if there is none or its body is not text. `Date` is left out, because it always differs. */
 function textOf({ status, response, json }: ShownAttempt): string | undefined {
   if (!response || response.body.text === null) return undefined;
   const headers = Object.entries(response.headers).filter(([name]) => name.toLowerCase() !== "date");

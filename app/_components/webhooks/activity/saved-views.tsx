@@ -7,7 +7,7 @@ import { classNames } from "../../class-names.ts";
 import { FormDetails } from "../../details-form.client.tsx";
 import { CancelButton } from "../../disclosure.client.tsx";
 import { Field } from "../../fields.client.tsx";
-import { type ActivityQuery, activityHref, isNarrowed, readActivityQuery } from "./activity-query.ts";
+import { type ActivityQuery, activityHref, isFiltered, readActivityQuery } from "./activity-query.ts";
 
 type SavedViewsProps = Readonly<{
   views: readonly SavedView[];
@@ -17,12 +17,12 @@ type SavedViewsProps = Readonly<{
   query: ActivityQuery;
 }>;
 
-/** The person's named filters: one link each. The current filters can be saved under a name, and the view that is shown deleted. */
+/** The person's named filters: one link each. The current filters can be saved under a name, and the view that is shown can be deleted. */
 export function SavedViews({ views, home, webhookId, path, query }: SavedViewsProps) {
-  const present = filtersOf(query);
+  const current = filtersOf(query);
   const hrefs = views.map((view) => filtersOf(readActivityQuery(Object.fromEntries(new URLSearchParams(view.query)))));
-  const shown = views[hrefs.indexOf(present)];
-  if (views.length === 0 && !isNarrowed(query)) return null;
+  const shown = views[hrefs.indexOf(current)];
+  if (views.length === 0 && !isFiltered(query)) return null;
   return (
     <>
       {views.length > 0 && (
@@ -45,17 +45,17 @@ export function SavedViews({ views, home, webhookId, path, query }: SavedViewsPr
         </nav>
       )}
       {shown ? (
-        <ActionForm action={deleteViewAction.bind(null, home, webhookId, shown.name, present)} label="Delete the view">
+        <ActionForm action={deleteViewAction.bind(null, home, webhookId, shown.name, current)} label="Delete the view">
           <SubmitButton size="small" variant="quiet">
             Delete view
           </SubmitButton>
         </ActionForm>
       ) : (
-        isNarrowed(query) &&
-        present !== "" && (
+        isFiltered(query) &&
+        current !== "" && (
           <FormDetails
-            key={present}
-            action={saveViewAction.bind(null, home, webhookId, present)}
+            key={current}
+            action={saveViewAction.bind(null, home, webhookId, current)}
             trigger="Save view…"
             look={{ size: "small", variant: "quiet" }}
             label="Save these filters as a view"
@@ -80,7 +80,7 @@ export function SavedViews({ views, home, webhookId, path, query }: SavedViewsPr
   );
 }
 
-/** The filters as a query that still means the same next week. */
+/** The filters as a query, without the time range. */
 function filtersOf({ status, event, repo, text }: ActivityQuery): string {
   return activityHref("", { ...noFilters, status, event, repo, text });
 }

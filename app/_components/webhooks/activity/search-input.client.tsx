@@ -3,10 +3,7 @@
 import { useRouter } from "next/navigation";
 import { type ComponentProps, type FormEvent, type ReactNode, useEffect, useRef } from "react";
 
-/**
- * A search field that follows the address unless somebody is typing in it: "Show all" empties it, and a late response removes no
- * letter.
- */
+/** A search field that follows the URL unless it has the focus: "Show all" empties it, and a late response does not undo typing. */
 export function SearchInput({
   value,
   ...input

@@ -4,7 +4,7 @@ import { useState } from "react";
 import { Field } from "../../fields.client.tsx";
 import { useTimeZone } from "../../local-time.client.tsx";
 
-/** A time to begin with, in the reader's zone, which the hidden field then names in UTC. Without scripts it is in UTC itself. */
+/** A start time in the reader's time zone; the hidden field sends it in UTC. Without scripts, the time is entered in UTC. */
 export function SinceField() {
   const zone = useTimeZone();
   const [at, setAt] = useState("");

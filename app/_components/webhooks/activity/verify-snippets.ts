@@ -7,8 +7,8 @@ export type SignedRequest = Readonly<{
 }>;
 
 /**
- * Programs that check the signature of one delivery without dependencies. Libraries for Standard Webhooks refuse one that is older than
- * five minutes, as a receiver should. These programs ignore the age, so that a delivery of yesterday can be examined.
+ * Programs that check the signature of one delivery without dependencies. Libraries for Standard Webhooks refuse a delivery that is older
+ * than five minutes, as a receiver should. These programs ignore the age, so that older deliveries can be examined.
  */
 export function verifySnippets(request: SignedRequest): ReadonlyArray<Readonly<{ label: string; code: string }>> {
   return [

@@ -13,16 +13,16 @@ import { blockHostPath, HOSTS_PATH } from "../../paths.ts";
 
 export const metadata: Metadata = { title: "Block a host · Administration" };
 
-/** The page names this many apps. */
+/** The number of apps that the page names. */
 const SHOWN = 5;
 
-/** Asks before a host is blocked, and says what that ends. */
+/** Asks for confirmation before a host is blocked, and shows the consequences. */
 export default async function BlockHostPage({ searchParams }: Readonly<{ searchParams: PageQuery }>) {
   const query = await searchParams;
   const [typed, note] = [textOf(query.host), textOf(query.note)];
   const operator = await requireOperator(blockHostPath(typed, note));
   const preview = await previewHostBlock(operator, typed).catch((error: unknown) => {
-    // Somebody typed the address by hand; the form on the previous page explains what a host is.
+    // Somebody typed the URL by hand; the form on the previous page explains what a host is.
     if (isServiceError(error) && error.code === "invalid_request") redirect(HOSTS_PATH);
     throw error;
   });

@@ -75,7 +75,7 @@ export default async function OrganizationPlanPage({ params, searchParams }: Pro
   );
 }
 
-/** A warning before the change, which revokes what was exchanged (S95). */
+/** A warning before the change, which revokes exchanged tokens (S95). */
 function ExchangeEnds({ count }: Readonly<{ count: number }>) {
   return (
     <FormMessage tone="warn">

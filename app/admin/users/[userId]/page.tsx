@@ -12,11 +12,11 @@ import { noticeOf, type PageQuery } from "../../../_server/page-query.ts";
 import { requireOperator } from "../../../_server/session.ts";
 import { USERS_PATH, userPath } from "../../paths.ts";
 import { UserChips } from "../user-chips.tsx";
-import { AccountActs } from "./account-acts.tsx";
+import { AccountActions } from "./account-actions.tsx";
 
 export const metadata: Metadata = { title: "User · Administration" };
 
-/** What the page says after a redirect, by the `notice` in its address. */
+/** The messages after a redirect, by the `notice` parameter of the URL. */
 const notices: Record<string, string> = {
   disabled: "Account disabled. All its sessions and tokens are revoked.",
   enabled: "Account enabled. The user must sign in and authorize apps again.",
@@ -26,7 +26,7 @@ const notices: Record<string, string> = {
   "no-operator": "This user is no longer an operator.",
 };
 
-/** One account: whose it is, what has access in its name, and what an operator can do with it. */
+/** One account: its owner, what has access to it, and an operator's actions on it. */
 export default async function AdminUserPage({
   params,
   searchParams,
@@ -63,7 +63,7 @@ export default async function AdminUserPage({
       <Apps inspected={inspected} />
       <Tokens inspected={inspected} />
       <Organizations inspected={inspected} />
-      <AccountActs user={user} operator={operator} sessionCount={inspected.sessions.length} hasSecondStep={isTwoSteps} />
+      <AccountActions user={user} operator={operator} sessionCount={inspected.sessions.length} hasSecondStep={isTwoSteps} />
     </PageColumn>
   );
 }

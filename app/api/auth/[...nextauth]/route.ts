@@ -12,21 +12,21 @@ type Context = { params: Promise<{ nextauth: string[] }> };
 
 /** The options depend on the settings of the running service, so they are created for each request and not when the module loads. */
 async function handle(request: NextRequest, context: Context): Promise<Response> {
-  // By this path anybody could write errors into the service's log. Next has decoded it, unlike server/dispatch.ts.
+  // Through this path, anybody could write errors into the service's log. It is checked here because Next has decoded it, unlike
+  // server/dispatch.ts.
   if ((await context.params).nextauth.includes("_log")) return new Response(null, { status: 404 });
   return NextAuth(request, context, nextAuthOptions()) as Promise<Response>;
 }
 
 export { handle as GET, handle as POST };
 
-/** The contents of next-auth's token: the opaque session token, and whose it is. */
+/** The contents of next-auth's token: the opaque session token, and its user. */
 type CarriedToken = { sessionToken?: string; sub?: string; name?: string; email?: string };
 
 /**
  * Lets next-auth use core's sessions. Its JWT strategy is used without a JWT: the cookie's value is the opaque token of a row that core
- * owns (`encode` and `decode` pass it through). So a session can be listed and ended (S113), and next-auth and the server
- * actions know the same sessions. Identity providers (GitHub, Google, any OIDC issuer) are
- * `providers`; the password is not one, because its form keeps what was typed and shows messages beside the fields.
+ * owns (`encode` and `decode` pass it through). So a session can be listed and ended (S113), and next-auth and the server actions share the
+ * same sessions. `providers` is empty: passwords and identity providers have forms and routes of their own (app/login).
  */
 function nextAuthOptions(): NextAuthOptions {
   const cookie = siteSessionCookie();
@@ -38,7 +38,7 @@ function nextAuthOptions(): NextAuthOptions {
     pages: { signIn: "/login", signOut: "/logout", error: "/login" },
     jwt: {
       encode: async ({ token }) => (token as CarriedToken | undefined)?.sessionToken ?? "",
-      decode: async ({ token }) => carry(token),
+      decode: async ({ token }) => tokenOf(token),
     },
     events: {
       signOut: async ({ token }) => {
@@ -54,7 +54,7 @@ function nextAuthOptions(): NextAuthOptions {
   };
 }
 
-async function carry(sessionToken: string | undefined): Promise<CarriedToken | null> {
+async function tokenOf(sessionToken: string | undefined): Promise<CarriedToken | null> {
   const session = sessionToken ? await findSiteSession(sessionToken) : undefined;
   if (!session) return null;
   const { username, fullName, email } = session.user;

@@ -12,8 +12,8 @@ import { currentSession } from "../../../_server/session.ts";
 export type CollectionParams = Promise<{ owner: string; slug: string }>;
 
 /**
- * What the pages of a collection read first. Only the ID counts: a former title or another owner in the address redirects to the current
- * address. 404 for people who may not see it, whether it exists or not (S136).
+ * The data that the pages of a collection read first. Only the ID counts: a former title or another owner in the URL redirects to the
+ * current URL. 404 for people who may not see it, whether it exists or not (S136).
  */
 export async function collectionPage(
   params: CollectionParams,
@@ -31,7 +31,7 @@ const readCollectionPage = cache(async (slug: string, owner: string) => {
   const actor = session ? personActor(session) : anonymous;
   const collection = await findCollection(actor, slug).catch((error: unknown) => {
     if (isServiceError(error) && error.code === "not_found") notFound();
-    // That page says what the organization requires of its members, and how to meet it.
+    // The organization's page lists the requirements for its members, and how to meet them.
     if (isServiceError(error) && error.requires?.securityRestrictions) redirect(organizationPath(owner));
     throw error;
   });

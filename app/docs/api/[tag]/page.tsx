@@ -5,7 +5,7 @@ import { apiDocument } from "#core/api-document.ts";
 import { EVENTS_SLUG, findSection } from "#core/docs/reference/api-reference.ts";
 import { Card, PageHeader } from "../../../_components/page-layout.tsx";
 import { DocsFrame } from "../../docs-frame.tsx";
-import { Address } from "../operation-section.tsx";
+import { MethodAndPath } from "../operation-section.tsx";
 import { InlineCode } from "../schema-fields.tsx";
 
 type TagPageProps = Readonly<{ params: Promise<{ tag: string }> }>;
@@ -15,7 +15,7 @@ export async function generateMetadata({ params }: TagPageProps): Promise<Metada
   return section ? { title: `${section.name}: API reference`, description: section.description } : {};
 }
 
-/** The operations of one tag, or the kinds of events that webhooks send. Each has a page of its own, because all together are too many. */
+/** The operations of one tag, or the kinds of events that webhooks send. One page for all would be too long. */
 export default async function ApiTagPage({ params }: TagPageProps) {
   const { tag } = await params;
   const section = findSection(apiDocument(), tag);
@@ -40,7 +40,7 @@ export default async function ApiTagPage({ params }: TagPageProps) {
                   {operation.summary ?? id}
                 </Link>
               </h2>
-              {isEvents ? <code>{id}</code> : <Address method={method} path={path} />}
+              {isEvents ? <code>{id}</code> : <MethodAndPath method={method} path={path} />}
               {operation.description && (
                 <p className="mt-1 max-w-reading text-muted text-small">
                   <InlineCode text={operation.description} />

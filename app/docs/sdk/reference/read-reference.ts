@@ -7,7 +7,7 @@ const NAME = /^[A-Za-z][\w-]*$/;
 
 /** A page of the reference as Markdown; undefined if there is none, or if this installation was not built. */
 export async function readReference(...names: string[]): Promise<{ path: string; markdown: string } | undefined> {
-  // Names come from the address: none may lead out of the folder.
+  // Names come from the URL and must not lead out of the folder.
   if (!names.every((name) => NAME.test(name))) return undefined;
   const path = `${FOLDER}/${names.join("/")}.md`;
   try {

@@ -5,8 +5,8 @@ import { requireSession } from "../../../_server/session.ts";
 
 type Props = Readonly<{ params: Promise<{ owner: string; runId: string }> }>;
 
-/** The address that clients of the API show (`JobInfo.url`). It redirects to the job on its owner's pages. */
-export default async function JobAddressPage({ params }: Props) {
+/** The URL that clients of the API show (`JobInfo.url`). It redirects to the job on its owner's pages. */
+export default async function JobRedirectPage({ params }: Props) {
   const { owner: handle, runId } = await params;
   const session = await requireSession(`/jobs/${encodeURIComponent(handle)}/${encodeURIComponent(runId)}`);
   const owner = await findOwner(handle);

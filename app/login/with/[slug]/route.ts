@@ -3,20 +3,20 @@ import type { NextRequest } from "next/server";
 import { personActor } from "#core/access/actor.ts";
 import { startProviderSignIn } from "#core/accounts/identity-providers/start-provider-sign-in.ts";
 import { isServiceError, type ServiceError } from "#core/errors.ts";
-import {
-  type ElsewhereProblem,
-  elsewherePath,
-  elsewhereSecret,
-  problemPath,
-  setElsewhereSecret,
-} from "../../../_server/elsewhere.ts";
 import { nextPath, signInPath } from "../../../_server/next-path.ts";
+import {
+  type ProviderSignInProblem,
+  problemPath,
+  providerSignInPath,
+  providerSignInSecret,
+  setProviderSignInSecret,
+} from "../../../_server/provider-sign-in.ts";
 import { requestOrigin } from "../../../_server/request-origin.ts";
 import { currentSession } from "../../../_server/session.ts";
 
 /**
- * Sends the browser to a provider. A link on any site may lead here without harm: the response counts in this browser only, and links
- * nothing before the person confirms it.
+ * Sends the browser to a provider. A link to this page on another site does no harm: the response is valid only in this browser, and no
+ * account is linked before the person confirms it.
  *
  * `next`: a path of ours to continue to. `intent`: `link` or `reauthenticate`, for a signed-in user.
  */
@@ -27,14 +27,14 @@ export async function GET(request: NextRequest, { params }: { params: Promise<{ 
   const given = query.get("intent");
   const intent = given === "link" || given === "reauthenticate" ? given : "sign-in";
   const session = await currentSession();
-  const back = elsewherePath(slug, intent === "sign-in" ? { next } : { next, intent });
+  const back = providerSignInPath(slug, intent === "sign-in" ? { next } : { next, intent });
   try {
     const { url, browser } = await startProviderSignIn(
-      { slug, intent, next, browser: await elsewhereSecret() },
+      { slug, intent, next, browser: await providerSignInSecret() },
       session && personActor(session),
       await requestOrigin(),
     );
-    await setElsewhereSecret(browser);
+    await setProviderSignInSecret(browser);
     redirect(url);
   } catch (error) {
     unstable_rethrow(error);
@@ -45,7 +45,7 @@ export async function GET(request: NextRequest, { params }: { params: Promise<{ 
   }
 }
 
-function problemOf({ code }: ServiceError): ElsewhereProblem {
+function problemOf({ code }: ServiceError): ProviderSignInProblem {
   if (code === "rate_limited") return "too-many";
   return code === "unavailable" ? "unreachable" : "unknown";
 }

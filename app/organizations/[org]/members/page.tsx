@@ -30,7 +30,7 @@ import { InvitationLink } from "./invitation-link.client.tsx";
 
 type Props = Readonly<{ params: OrganizationParams; searchParams: PageQuery }>;
 
-/** What the page says after a redirect, by the `notice` in its address. */
+/** The messages after a redirect, by the `notice` parameter of the URL. */
 const notices: Record<string, string> = {
   created: "The organization is ready. Invite other members.",
   invited: "Invitation sent. It expires in 7 days.",
@@ -188,7 +188,7 @@ async function LeaveSection({ organization: { name, fullName }, userId }: LeaveS
 type InvitationsSectionProps = Readonly<{
   organization: Organization;
   person: Person;
-  /** Of the open invitations. */
+  /** The page number of the open invitations. */
   page: number;
 }>;
 

@@ -44,14 +44,14 @@ function grouped(secret: string): string {
   return secret.replace(/(.{4})(?=.)/g, "$1 ");
 }
 
-type QrCodeProps = Readonly<{ value: string /** What it is, for those who cannot see it. */; label: string }>;
+type QrCodeProps = Readonly<{ value: string /** The text alternative. */; label: string }>;
 
 // ISO/IEC 18004 asks for a quiet zone of four modules.
 const QUIET_MODULES = 4;
 
 /**
- * A QR code as one path. It is black on white in both themes, because readers need that. The service draws it itself, so that its
- * content reaches nobody else.
+ * A QR code as one path. It is black on white in both themes, because readers need that. The service renders it itself, so that no other
+ * service learns its content.
  */
 function QrCode({ value, label }: QrCodeProps) {
   const { data, size } = encode(value, { ecc: "M", border: QUIET_MODULES });

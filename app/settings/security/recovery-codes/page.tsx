@@ -6,9 +6,9 @@ import { ButtonLink } from "../../../_components/button.tsx";
 import { FormMessage, PageHeader, SectionCard } from "../../../_components/page-layout.tsx";
 import { noticeOf, type PageQuery } from "../../../_server/page-query.ts";
 import { requireRecentSession } from "../../../_server/session.ts";
-import { makeRecoveryCodesAction } from "../actions.ts";
+import { createRecoveryCodesAction } from "../actions.ts";
 import { RECOVERY_CODES_PAGE, SECURITY_PAGE, securityNotices } from "../security-notices.ts";
-import { MadeRecoveryCodes } from "./made-recovery-codes.client.tsx";
+import { CreatedRecoveryCodes } from "./created-recovery-codes.client.tsx";
 
 export const metadata: Metadata = { title: "Recovery codes" };
 
@@ -24,8 +24,8 @@ export default async function RecoveryCodesPage({ searchParams }: Readonly<{ sea
         title="Recovery codes"
         description="Each code replaces your second step once. Keep the codes in a safe place, not on the same device."
       />
-      <ActionForm action={makeRecoveryCodesAction}>
-        <MadeRecoveryCodes securityPage={SECURITY_PAGE}>
+      <ActionForm action={createRecoveryCodesAction}>
+        <CreatedRecoveryCodes securityPage={SECURITY_PAGE}>
           {notice && <FormMessage tone="good">{notice} Next, create recovery codes in case you lose it.</FormMessage>}
           <SectionCard title={recoveryCodesLeft === 0 ? "You have none" : `${recoveryCodesLeft} of 10 left`}>
             <p className="mb-5 max-w-reading text-muted">
@@ -38,7 +38,7 @@ export default async function RecoveryCodesPage({ searchParams }: Readonly<{ sea
               <ButtonLink href={SECURITY_PAGE}>{notice ? "Later" : "Cancel"}</ButtonLink>
             </div>
           </SectionCard>
-        </MadeRecoveryCodes>
+        </CreatedRecoveryCodes>
       </ActionForm>
     </>
   );

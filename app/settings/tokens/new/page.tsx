@@ -7,7 +7,7 @@ import { PageHeader, SectionCard } from "../../../_components/page-layout.tsx";
 import { type PageQuery, textOf } from "../../../_server/page-query.ts";
 import { requireRecentSession } from "../../../_server/session.ts";
 import { createTokenAction } from "../../actions.ts";
-import { MadeToken } from "./made-token.client.tsx";
+import { CreatedToken } from "./created-token.client.tsx";
 
 export const metadata: Metadata = { title: "New access token" };
 
@@ -32,7 +32,7 @@ export default async function NewTokenPage({ searchParams }: Readonly<{ searchPa
         values={{ expiresInDays: "30", ...(isForGit && { name: "git" }) }}
         label="New access token"
       >
-        <MadeToken>
+        <CreatedToken>
           <SectionCard title="Token">
             <div className="grid max-w-reading gap-5">
               <Field
@@ -51,7 +51,7 @@ export default async function NewTokenPage({ searchParams }: Readonly<{ searchPa
             <ScopeChoices chosen={isForGit ? ["write-repos"] : []} />
           </SectionCard>
           <FormButtons cancelHref="/settings/tokens">Create token</FormButtons>
-        </MadeToken>
+        </CreatedToken>
       </ActionForm>
     </>
   );

@@ -14,7 +14,7 @@ import { RepoIcon, wordOfType } from "../../../collection-row.tsx";
 
 type Props = Readonly<{ items: CollectionItem[]; slug: string }>;
 
-/** The items of the collection, in order, with buttons that move each by one place or remove it. */
+/** The items of the collection, in order, with buttons that move each by one position or remove it. */
 export function ItemsSection({ items, slug }: Props) {
   return (
     <SectionCard title="Repositories" isFlush>

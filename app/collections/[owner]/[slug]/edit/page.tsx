@@ -10,14 +10,14 @@ import { FormMessage, PageHeader, SectionCard } from "../../../../_components/pa
 import { SiteFrame } from "../../../../_components/site-frame.tsx";
 import { noticeOf, type PageQuery } from "../../../../_server/page-query.ts";
 import { requireSession } from "../../../../_server/session.ts";
-import { deleteCollectionAction, placeCollectionAction, updateCollectionAction } from "../../../actions.ts";
+import { deleteCollectionAction, moveCollectionAction, updateCollectionAction } from "../../../actions.ts";
 import { CollectionFields } from "../../../collection-fields.tsx";
 import { type CollectionParams, collectionPage } from "../collection-page.ts";
 import { ItemsSection } from "./items-section.tsx";
 
 export const metadata: Metadata = { title: "Edit collection" };
 
-/** What the page says after a redirect, by the `notice` in its address. */
+/** The messages after a redirect, by the `notice` parameter of the URL. */
 const notices: Record<string, string> = {
   created: "Collection created. Add repositories below.",
   saved: "Saved.",
@@ -31,8 +31,8 @@ export default async function EditCollectionPage({
   params,
   searchParams,
 }: Readonly<{ params: CollectionParams; searchParams: PageQuery }>) {
-  const { owner: inAddress, slug: slugInAddress } = await params;
-  await requireSession(`/collections/${inAddress}/${slugInAddress}/edit`);
+  const { owner: ownerInUrl, slug: slugInUrl } = await params;
+  await requireSession(`/collections/${ownerInUrl}/${slugInUrl}/edit`);
   const { collection, actor, mayWrite } = await collectionPage(params, "/edit");
   if (!mayWrite) notFound();
   const items = await readItemsOf(actor, collection.id);
@@ -74,7 +74,7 @@ export default async function EditCollectionPage({
         >
           <ActionForm
             key={position}
-            action={placeCollectionAction}
+            action={moveCollectionAction}
             values={{ place: String(position + 1) }}
             label="Position"
             className="flex flex-wrap items-end gap-3"

@@ -2,9 +2,9 @@ import { redirect } from "next/navigation";
 import type { NextRequest } from "next/server";
 import { personActor } from "#core/access/actor.ts";
 import { receiveCallback } from "#core/accounts/identity-providers/receive-callback.ts";
-import { elsewhereSecret, problemPath, setPendingIdentity } from "../../../../_server/elsewhere.ts";
-import { enter } from "../../../../_server/enter.ts";
+import { continueSignIn } from "../../../../_server/continue-sign-in.ts";
 import { nextPath } from "../../../../_server/next-path.ts";
+import { problemPath, providerSignInSecret, setPendingIdentity } from "../../../../_server/provider-sign-in.ts";
 import { requestOrigin } from "../../../../_server/request-origin.ts";
 import { currentSession, sessionToken } from "../../../../_server/session.ts";
 
@@ -16,7 +16,7 @@ export async function GET(request: NextRequest, { params }: { params: Promise<{ 
     {
       slug,
       parameters: new URLSearchParams(request.nextUrl.searchParams),
-      browser: await elsewhereSecret(),
+      browser: await providerSignInSecret(),
       actor: session && personActor(session),
       sessionToken: await sessionToken(),
     },
@@ -24,7 +24,7 @@ export async function GET(request: NextRequest, { params }: { params: Promise<{ 
   );
   switch (received.step) {
     case "enter":
-      return enter(received.outcome, nextPath(received.next));
+      return continueSignIn(received.outcome, nextPath(received.next));
     case "proved":
       return redirect(nextPath(received.next));
     case "pending":

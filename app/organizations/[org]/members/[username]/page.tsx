@@ -20,7 +20,7 @@ export async function generateMetadata({ params }: Props): Promise<Metadata> {
   return { title: `Member ${(await params).username}` };
 }
 
-/** One member, for those who may change what others may do. */
+/** One member, for people who may change roles. */
 export default async function MemberPage({ params, searchParams }: Props) {
   const [{ org, username }, query] = await Promise.all([params, searchParams]);
   const { organization, person, isManager } = await requireOrganizationPage(org);
@@ -79,7 +79,7 @@ function RoleSection({ organizationName, member }: Readonly<{ organizationName: 
   );
 }
 
-/** Making somebody an administrator needs a confirmation: they could remove the person who did it. */
+/** Making somebody an administrator needs a confirmation: the new administrator could remove the one who did it. */
 function ConfirmAdminSection({ organization, member, name }: RemoveSectionProps) {
   return (
     <SectionCard

@@ -30,7 +30,7 @@ import { decideAppAction, setAppPolicyAction } from "../../../actions.ts";
 
 type Props = Readonly<{ params: OrganizationParams; searchParams: PageQuery }>;
 
-/** What the page says after a redirect, by the `notice` in its address. */
+/** The messages after a redirect, by the `notice` parameter of the URL. */
 const notices: Record<string, string> = {
   policy: "Policy changed. It applies to every app from its next request.",
   approved: "App approved. Members who requested it are notified by e-mail.",
@@ -137,7 +137,7 @@ type OrganizationAppRowProps = Readonly<{
   app: OrganizationApp;
   policy: AppPolicy;
   organization: Readonly<{ name: string; fullName: string }>;
-  /** The current address of the list, to come back to. */
+  /** The current URL of the list, to return to. */
   returnTo: string;
 }>;
 

@@ -87,7 +87,7 @@ export default async function OwnershipPage({ params }: Props) {
       )}
       <SectionCard title="Delete organization" description="This cannot be undone. Nobody can use its name again." isDanger>
         <div className="grid gap-4">
-          <p className="max-w-reading">This also deletes {whatGoes(owned)}.</p>
+          <p className="max-w-reading">This also deletes {describeOwned(owned)}.</p>
           {isRecent ? (
             <ConfirmDestructive
               action={deleteOrganizationAction.bind(null, name)}
@@ -119,7 +119,7 @@ export default async function OwnershipPage({ params }: Props) {
   );
 }
 
-function whatGoes({ repos, collections, apps, webhooks, members }: OwnedCounts): string {
+function describeOwned({ repos, collections, apps, webhooks, members }: OwnedCounts): string {
   const list = [
     counted(repos, "repository", "repositories"),
     counted(collections, "collection", "collections"),

@@ -26,7 +26,7 @@ import { IssuerSection, RuleSection } from "./sections.tsx";
 
 type Props = Readonly<{ params: OrganizationParams; searchParams: PageQuery }>;
 
-/** What the page says after a redirect, by the `notice` in its address. */
+/** The messages after a redirect, by the `notice` parameter of the URL. */
 const notices = {
   on: "Rule enabled.",
   off: "Rule disabled.",
@@ -125,7 +125,7 @@ const lacks: Partial<Record<RestrictedMember["restrictions"][number], string>> =
 
 type RestrictedSectionProps = Readonly<{ restricted: Page<RestrictedMember>; path: string; hasRules: boolean }>;
 
-/** The members whom the rules shut out now. */
+/** The members who have no access now because of the rules. */
 function RestrictedSection({ restricted, path, hasRules }: RestrictedSectionProps) {
   return (
     <PagedList
@@ -163,7 +163,7 @@ type WithoutSectionProps = Readonly<{
   hrefOf: (page: number) => string;
 }>;
 
-/** The members whom a rule shuts out, or would shut out if it applied. */
+/** The members who have no access because of a rule, or would have none if it applied. */
 function WithoutSection({ members, title, path, hrefOf }: WithoutSectionProps) {
   const action = (
     <ButtonLink size="small" href={path}>

@@ -11,8 +11,8 @@ import { ConfirmDestructive } from "../../../../_components/details-form.client.
 import { CancelButton, Disclosure } from "../../../../_components/disclosure.client.tsx";
 import { Field } from "../../../../_components/fields.client.tsx";
 import { SectionCard } from "../../../../_components/page-layout.tsx";
-import { elsewherePath } from "../../../../_server/elsewhere.ts";
 import { organizationPath } from "../../../../_server/organization-page.ts";
+import { providerSignInPath } from "../../../../_server/provider-sign-in.ts";
 import { changeRuleAction, removeIssuerAction, saveIssuerAction } from "../../../actions.ts";
 
 const descriptions = {
@@ -28,7 +28,7 @@ type RuleSectionProps = Readonly<{
   /** Members who have not met it, whether or not it is required. */
   unmet: number;
   members: number;
-  /** What the administrator has to do before they can require it; absent when they have done it. */
+  /** The step that the administrator must take before they can require it; absent once it is done. */
   ownStep?: ReactNode;
 }>;
 
@@ -134,7 +134,7 @@ function SavedIssuer({ organization, provider, isRequired, path }: IssuerSection
       <div className="flex flex-wrap items-start gap-2">
         <a
           className={buttonClass({ variant: "secondary" }, "min-w-0 max-w-full")}
-          href={elsewherePath(slug, { next: `${path}?notice=tried` })}
+          href={providerSignInPath(slug, { next: `${path}?notice=tried` })}
         >
           <span className="truncate">Sign in with {name}</span>
         </a>

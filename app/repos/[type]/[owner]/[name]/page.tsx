@@ -53,7 +53,7 @@ async function Gate({ page }: Readonly<{ page: RepoPage }>) {
 
 async function FrontPage({ page }: Readonly<{ page: RepoPage }>) {
   const { repo, mayWrite } = page;
-  if (repo.platformId !== null) return <KeptElsewhere page={page} />;
+  if (repo.platformId !== null) return <HostedElsewhere page={page} />;
   if (repo.headSha === null) return <EmptyRepo page={page} />;
   const readme = await readFrontPage(repo);
   if (!readme) {
@@ -76,7 +76,7 @@ async function FrontPage({ page }: Readonly<{ page: RepoPage }>) {
   return (
     <Card className="min-w-0 px-4 py-5 sm:px-6 sm:py-6">
       {readme.isMarkdown ? (
-        <Markdown text={readme.text} place={{ base: repoHref(repo), revision: repo.defaultBranch }} />
+        <Markdown text={readme.text} context={{ base: repoHref(repo), revision: repo.defaultBranch }} />
       ) : (
         <pre className="whitespace-pre-wrap break-words">{readme.text}</pre>
       )}
@@ -84,7 +84,7 @@ async function FrontPage({ page }: Readonly<{ page: RepoPage }>) {
   );
 }
 
-function KeptElsewhere({ page: { repo } }: Readonly<{ page: RepoPage }>) {
+function HostedElsewhere({ page: { repo } }: Readonly<{ page: RepoPage }>) {
   return (
     <Card>
       <EmptyState

@@ -22,10 +22,10 @@ import { type RepoPage, repoHref, repoNameOf } from "../../../../_server/repo-pa
 import { addToCollectionPath } from "../../../../collections/collections-path.ts";
 import { askForAccessAction, withdrawAccessRequestAction } from "./settings/actions.ts";
 
-/** How to clone it, and facts about it. */
+/** The sidebar: how to clone the repository, and facts about it. */
 export async function RepoFacts({ page }: Readonly<{ page: RepoPage }>) {
   const { repo, mayManage } = page;
-  const maker = await findCreator(repo);
+  const creator = await findCreator(repo);
   const license = licenseOf(repo.card ?? {});
   const isHere = repo.platformId === null;
   return (
@@ -39,11 +39,11 @@ export async function RepoFacts({ page }: Readonly<{ page: RepoPage }>) {
         </Fact>
         <Fact name="Created">
           <RelativeTime at={repo.createdAt} />
-          {maker && (
+          {creator && (
             <>
               {" by "}
-              <Link prefetch={false} href={`/${maker}`} className="link">
-                {maker}
+              <Link prefetch={false} href={`/${creator}`} className="link">
+                {creator}
               </Link>
             </>
           )}
@@ -165,14 +165,14 @@ async function RepoCollections({ page: { repo, actor, person } }: Readonly<{ pag
 
 type AccessCardProps = Readonly<{
   repo: Repo;
-  /** The email address of the signed-in person. */
+  /** The username and the email address of the signed-in person. */
   username: string | undefined;
   email: string | undefined;
   /** Their request so far. */
   request: Pick<OwnAccessRequest, "status" | "rejectionReason" | "askedAt"> | undefined;
 }>;
 
-/** The gate for people without access: how to ask for it, and who then learns what. */
+/** The gate for people without access: how to request it, and what the maintainers then see. */
 export function AccessCard({ repo, username, email, request }: AccessCardProps) {
   return (
     <SectionCard
@@ -186,7 +186,7 @@ export function AccessCard({ repo, username, email, request }: AccessCardProps) 
     >
       <div className="grid max-w-reading gap-5">
         {repo.gatePrompt && (
-          <Markdown text={repo.gatePrompt} place={{ base: repoHref(repo), revision: repo.defaultBranch, idPrefix: "gate-" }} />
+          <Markdown text={repo.gatePrompt} context={{ base: repoHref(repo), revision: repo.defaultBranch, idPrefix: "gate-" }} />
         )}
         {!username && (
           <div>

@@ -24,8 +24,8 @@ import { requirePerson } from "../../../../../_server/session.ts";
 import { type SubmittedForm, withLineEnd } from "../../../../../_server/submitted-form.ts";
 import { type EditingKind, isMarkdownName } from "./editing-page.ts";
 
-/** The place that a form of these pages is about. core checks the permission again. */
-export type EditingPlace = Readonly<{
+/** The file or folder that a form of these pages changes. core checks the permission again. */
+export type EditingTarget = Readonly<{
   type: RepoType;
   owner: string;
   name: string;
@@ -50,100 +50,100 @@ const fields = {
 
 type Typed = Input<typeof fields>;
 
-export const createFileAction = changeAction("new", (place, typed) => {
+export const createFileAction = changeAction("new", (target, typed) => {
   const path = typed.path.replace(/^\/+/, "");
   if (path === "") throw new ServiceError("invalid_request", "Enter a file name.", { field: "path" });
   return {
     files: [{ path, content: contentOf(typed, "\n"), isNew: true }],
     summary: `Add ${path}`,
-    next: repoFileHref(place, "blob", place.branch, path),
+    next: repoFileHref(target, "blob", target.branch, path),
   };
 });
 
-export const editFileAction = changeAction("edit", (place, typed, lineEnd: unknown) => {
-  const path = typed.path.replace(/^\/+/, "") || place.path;
-  const isMoved = path !== place.path;
-  const moved = isMoved ? [{ path: place.path, content: null }] : [];
+export const editFileAction = changeAction("edit", (target, typed, lineEnd: unknown) => {
+  const path = typed.path.replace(/^\/+/, "") || target.path;
+  const isMoved = path !== target.path;
+  const moved = isMoved ? [{ path: target.path, content: null }] : [];
   return {
     files: [...moved, { path, content: contentOf(typed, lineEnd), isNew: isMoved }],
-    summary: isMoved ? `Move ${place.path} to ${path}` : `Change ${path}`,
-    next: repoFileHref(place, "blob", place.branch, path),
+    summary: isMoved ? `Move ${target.path} to ${path}` : `Change ${path}`,
+    next: repoFileHref(target, "blob", target.branch, path),
   };
 });
 
-export const uploadFilesAction = changeAction("upload", (place, { files, folder: typedFolder }) => {
+export const uploadFilesAction = changeAction("upload", (target, { files, folder: typedFolder }) => {
   if (files.length === 0) throw new ServiceError("invalid_request", "Choose at least one file.", { field: "files" });
   const folder = typedFolder.replace(/^\/+|(?<!\/)\/+$/g, "");
   return {
     files: files.map(({ name, content }) => ({ path: folder ? `${folder}/${name}` : name, content })),
     summary: files.length === 1 ? `Upload ${files[0]?.name}` : `Upload ${files.length} files`,
-    next: repoFileHref(place, "tree", place.branch, folder),
+    next: repoFileHref(target, "tree", target.branch, folder),
   };
 });
 
-export const deleteFileAction = changeAction("delete", (place) => ({
-  files: [{ path: place.path, content: null }],
-  summary: `Delete ${place.path}`,
-  next: repoFileHref(place, "tree", place.branch),
+export const deleteFileAction = changeAction("delete", (target) => ({
+  files: [{ path: target.path, content: null }],
+  summary: `Delete ${target.path}`,
+  next: repoFileHref(target, "tree", target.branch),
 }));
 
 type Change = Pick<FileChanges, "files"> & {
   /** The default commit message. */
   summary: string;
-  /** The next page when the change is on the branch. */
+  /** The page after a commit to the branch. */
   next: string;
 };
 
 function changeAction<Rest extends unknown[]>(
   kind: EditingKind,
-  changeOf: (place: EditingPlace, typed: Typed, ...rest: Rest) => Change,
-): BoundAction<[place: EditingPlace, ...Rest]> {
-  return formAction(editingAt(kind), fields, async ({ person, place, input }, ...rest: Rest) => {
-    if (input.intent === PREVIEW) return preview(place, input);
-    const { files, summary, next } = changeOf(place, input, ...rest);
-    const { type, owner, name, branch } = place;
+  changeOf: (target: EditingTarget, typed: Typed, ...rest: Rest) => Change,
+): BoundAction<[target: EditingTarget, ...Rest]> {
+  return formAction(editingAt(kind), fields, async ({ person, target, input }, ...rest: Rest) => {
+    if (input.intent === PREVIEW) return preview(target, input);
+    const { files, summary, next } = changeOf(target, input, ...rest);
+    const { type, owner, name, branch } = target;
     const { seen, description, isPullRequest } = input;
     const changes = { branch, seen, files, summary: input.summary || summary, description, isPullRequest };
     const changed = await changeFiles(person, { type, owner, name }, changes);
-    if (changed.outcome === "overtaken") return overtaken(place, input, changed.newer);
+    if (changed.outcome === "overtaken") return overtaken(target, input, changed.newer);
     const { isNew, pullRequest } = changed.committed;
     if (!isNew) throw new ServiceError("invalid_request", "Nothing has changed.");
     if (pullRequest === undefined) redirect(next);
-    // The tab of discussions counts them.
+    // The discussions tab shows their number.
     revalidatePath("/", "layout");
-    redirect(repoHref(place, "discussions", String(pullRequest)));
+    redirect(repoHref(target, "discussions", String(pullRequest)));
   });
 }
 
 /** Rendering takes time, so only a signed-in person may request a preview; the scope has checked that (S137). */
-async function preview(place: EditingPlace, { path, content }: Typed): Promise<FormOutcome> {
+async function preview(target: EditingTarget, { path, content }: Typed): Promise<FormOutcome> {
   if (!isMarkdownName(path)) {
     throw new ServiceError("invalid_request", "Only Markdown files (.md) can be previewed.", { field: "path" });
   }
   const folder = path.split("/").slice(0, -1).join("/");
-  const context = { base: repoHref(place), revision: place.branch, folder, idPrefix: "preview-" };
+  const context = { base: repoHref(target), revision: target.branch, folder, idPrefix: "preview-" };
   return { preview: (await renderMarkdown(content, context)) ?? null };
 }
 
-/** The bound place comes back from the browser. The scope throws `not_found` if it is not a place. */
+/** The bound target comes back from the browser. The scope throws `not_found` if it is not valid. */
 function editingAt(
   kind: EditingKind,
-): Scope<[bound: EditingPlace], Readonly<{ person: Person; place: EditingPlace; page: string }>> {
+): Scope<[bound: EditingTarget], Readonly<{ person: Person; target: EditingTarget; page: string }>> {
   return {
-    takes: 1,
+    argumentCount: 1,
     enter: async (_form, bound) => {
       const repo = submittedRepoName(bound);
       const { branch, path } = bound;
       if (!isText(branch) || !isText(path)) throw notFound("File");
-      const place = { ...repo, fullName: `${repo.owner}/${repo.name}`, branch, path };
-      const page = repoFileHref(place, kind, branch, path);
-      return { person: await requirePerson(page), place, page };
+      const target = { ...repo, fullName: `${repo.owner}/${repo.name}`, branch, path };
+      const page = repoFileHref(target, kind, branch, path);
+      return { person: await requirePerson(page), target, page };
     },
   };
 }
 
-/** The submitted form, now based on the newer commit: the person looks at it and submits again. */
-function overtaken(place: EditingPlace, { typed }: Typed, newer: NewerVersion): FormOutcome {
+/** The submitted form, now based on the newer commit: the person reviews it and submits again. */
+function overtaken(target: EditingTarget, { typed }: Typed, newer: NewerVersion): FormOutcome {
   setPageStatus(409);
   const { path, head, commit, authorName, title, isDeleted } = newer;
   const did = isDeleted ? "deleted" : "changed";
@@ -152,8 +152,8 @@ function overtaken(place: EditingPlace, { typed }: Typed, newer: NewerVersion): 
       ...typed,
       seen: head,
       newerCommit: shortSha(commit),
-      newerCommitHref: repoHref(place, "commit", commit),
-      newerFileHref: isDeleted ? "" : repoFileHref(place, "blob", head, path),
+      newerCommitHref: repoHref(target, "commit", commit),
+      newerFileHref: isDeleted ? "" : repoFileHref(target, "blob", head, path),
       newerText:
         authorName === undefined
           ? `${path} was ${did} in the meantime.`

@@ -6,31 +6,31 @@ import { TextArea } from "../../../../../_components/fields.client.tsx";
 import { withHtml } from "../../../../../_components/safe-html.ts";
 
 /**
- * The content of a file: a text field, in whose place an editor appears where scripts run (decision 096). The form's action renders the
- * preview, with or without scripts.
+ * The content of a file: a text field, which scripts replace with an editor (decision 096). The form's action renders the preview, with or
+ * without scripts.
  */
 export function ContentField() {
-  const place = useRef<HTMLDivElement>(null);
+  const container = useRef<HTMLDivElement>(null);
   const { preview } = useFormState();
   useEffect(() => {
-    const area = place.current?.querySelector("textarea");
+    const area = container.current?.querySelector("textarea");
     let close: (() => void) | undefined;
-    let isGone = false;
+    let isUnmounted = false;
     // If it cannot be loaded, the text field stays.
     import("./open-editor.client.ts").then(
       ({ openEditor }) => {
-        if (area && !isGone) close = openEditor(area);
+        if (area && !isUnmounted) close = openEditor(area);
       },
       () => {},
     );
     return () => {
-      isGone = true;
+      isUnmounted = true;
       close?.();
     };
   }, []);
   return (
     <div className="grid gap-3">
-      <div ref={place}>
+      <div ref={container}>
         <TextArea
           name="content"
           label="Content"
@@ -59,5 +59,5 @@ export function ContentField() {
   );
 }
 
-/** The button for it is at the end of the form, because Enter in a field presses the first one. */
+/** Scrolls up to the preview: its button is at the end of the form, because Enter in a field presses the first one. */
 const scrollHere = (preview: HTMLElement | null) => preview?.scrollIntoView({ block: "nearest" });

@@ -16,7 +16,7 @@ import {
   repoFileHref,
   repoPage,
 } from "../../../../../_server/repo-page.ts";
-import type { EditingPlace } from "./actions.ts";
+import type { EditingTarget } from "./actions.ts";
 
 export type EditingParams = Promise<{ rev: string; path?: string[] }>;
 export type EditingKind = "new" | "edit" | "upload" | "delete";
@@ -33,8 +33,8 @@ export type EditingPage = Omit<RepoPage, "person"> & {
 };
 
 /**
- * What every page that changes files reads first. Visitors sign in and come back; 404 for an unknown branch, and for
- * people who may neither change nor propose.
+ * The data that every page for changing files reads first. Visitors sign in and return; 404 for an unknown branch, and for people who may
+ * neither change nor propose.
  */
 export async function editingPage(params: RepoParams & EditingParams, kind: EditingKind): Promise<EditingPage> {
   const [page, { rev, path: segments }] = await Promise.all([repoPage(params), params]);
@@ -49,8 +49,8 @@ export async function editingPage(params: RepoParams & EditingParams, kind: Edit
   return { ...page, person, branch, head, path, mayPropose };
 }
 
-/** The place that a page binds to its forms' actions. */
-export function placeOf({ repo, branch, path }: EditingPage): EditingPlace {
+/** The target that a page binds to its forms' actions. */
+export function editingTarget({ repo, branch, path }: EditingPage): EditingTarget {
   const { type, owner, name, fullName } = repo;
   return { type, owner: owner.handle, name, fullName, branch, path };
 }
@@ -62,7 +62,7 @@ const EDITABLE_MAX_BYTES = 1024 * 1024;
 
 type EditableText =
   | { isEditable: true; text: string; lineEnd: "\n" | "\r\n" }
-  /** Why not, in a sentence. */
+  /** The reason, in a sentence. */
   | { isEditable: false; reason: string };
 
 /** A file as text for a text field. 404 if there is no such file. */
@@ -77,8 +77,8 @@ export async function readText(repo: Repo, commit: string, path: string): Promis
   const text = decode(bytes);
   if (text === undefined) return { isEditable: false, reason: "This file is not text. Upload a new version of it instead." };
   // A text field has one kind of line end; a file that mixes them gets the usual one.
-  const isCarried = /\r\n/.test(text) && !/(^|[^\r])\n/.test(text);
-  return { isEditable: true, text, lineEnd: isCarried ? "\r\n" : "\n" };
+  const isCrlf = /\r\n/.test(text) && !/(^|[^\r])\n/.test(text);
+  return { isEditable: true, text, lineEnd: isCrlf ? "\r\n" : "\n" };
 }
 
 function decode(bytes: Buffer): string | undefined {

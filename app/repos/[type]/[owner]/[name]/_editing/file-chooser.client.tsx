@@ -13,7 +13,7 @@ export function FileChooser({ maxBytes, hint }: Props) {
   const input = useRef<HTMLInputElement>(null);
   const [chosen, setChosen] = useState<FileList | null>(null);
   // React resets a form after its action, and with it the chosen files.
-  // biome-ignore lint/correctness/useExhaustiveDependencies: each answer of the action is such a moment
+  // biome-ignore lint/correctness/useExhaustiveDependencies: runs after each response of the action
   useEffect(() => {
     if (chosen && input.current && input.current.files?.length === 0) input.current.files = chosen;
   }, [state, chosen]);
@@ -38,7 +38,7 @@ export function FileChooser({ maxBytes, hint }: Props) {
   );
 }
 
-/** A copy of the list, because the input's own list is emptied with it. */
+/** A copy of the list, because the input's own list is emptied with the input. */
 function keep(files: FileList | null): FileList | null {
   if (!files || files.length === 0) return null;
   const own = new DataTransfer();

@@ -6,45 +6,45 @@ import { basicSetup, EditorView } from "codemirror";
 import "./editor.css";
 
 /**
- * Opens an editor with line numbers in place of a text field, which stays the field of the form. Tab moves the focus on, as in the field
- * (WCAG 2.1.2).
- * @returns how to close it again
+ * Shows an editor with line numbers in place of a text field, which remains the field of the form. Tab moves the focus to the next element,
+ * as in the field (WCAG 2.1.2).
+ * @returns a function that closes it
  */
 export function openEditor(area: HTMLTextAreaElement): () => void {
   const { form } = area;
   const language = new Compartment();
-  const had = { focus: document.activeElement === area, anchor: area.selectionStart, head: area.selectionEnd };
+  const before = { focus: document.activeElement === area, anchor: area.selectionStart, head: area.selectionEnd };
   const view = new EditorView({
     doc: area.value,
-    selection: { anchor: had.anchor, head: had.head },
+    selection: { anchor: before.anchor, head: before.head },
     extensions: [
       basicSetup,
       language.of([]),
       syntaxHighlighting(classHighlighter),
-      // An element that can be edited is in the tab order anyway; programs that examine pages know it by the attribute.
+      // An element that can be edited is in the tab order anyway; accessibility checkers look for the attribute.
       EditorView.contentAttributes.of({ "aria-label": "Content", tabindex: "0" }),
-      // The form removes its message, as for its other fields.
+      // Makes the form remove its message, as for its other fields.
       EditorView.updateListener.of(({ docChanged }) => docChanged && area.dispatchEvent(new Event("input", { bubbles: true }))),
     ],
   });
   area.before(view.dom);
   area.hidden = true;
-  if (had.focus) view.focus();
+  if (before.focus) view.focus();
 
   const fillIn = ({ formData }: FormDataEvent) => formData.set(area.name, view.state.doc.toString());
   const path = form?.querySelector<HTMLInputElement>("input[name=path]");
-  const follow = async () => {
+  const updateLanguage = async () => {
     const name = path?.value.split("/").at(-1) ?? "";
     const support = await LanguageDescription.matchFilename(languages, name)?.load();
     const wrapping = support?.language.name === "markdown" ? [EditorView.lineWrapping] : [];
     view.dispatch({ effects: language.reconfigure(support ? [support, wrapping] : []) });
   };
   form?.addEventListener("formdata", fillIn);
-  path?.addEventListener("change", follow);
-  void follow();
+  path?.addEventListener("change", updateLanguage);
+  void updateLanguage();
   return () => {
     form?.removeEventListener("formdata", fillIn);
-    path?.removeEventListener("change", follow);
+    path?.removeEventListener("change", updateLanguage);
     area.value = view.state.doc.toString();
     area.hidden = false;
     view.destroy();

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { byteSize } from "./path-trail.tsx";
 
-test("a size is shown in the largest unit of which there is at least one", () => {
+test("a size is shown in the largest unit in which it is at least 1", () => {
   const sizes = {
     0: "0 B",
     999: "999 B",

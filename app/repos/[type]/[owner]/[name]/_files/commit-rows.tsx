@@ -36,13 +36,13 @@ export function CommitRow({ repo, commit, account, now }: CommitRowProps) {
             <span className="sr-only">Files at </span>
             {sha.slice(0, 10)}
           </Link>
-          <CopyButton value={sha} label={`name of commit ${sha.slice(0, 10)}`} />
+          <CopyButton value={sha} label={`ID of commit ${sha.slice(0, 10)}`} />
         </>
       }
     >
       {body && (
         <details className="mt-1 text-small">
-          <summary className="text-muted hover:text-ink">More of the message</summary>
+          <summary className="text-muted hover:text-ink">Rest of the message</summary>
           <pre className="mt-1 whitespace-pre-wrap break-words font-sans">{body}</pre>
         </details>
       )}
@@ -52,7 +52,7 @@ export function CommitRow({ repo, commit, account, now }: CommitRowProps) {
 
 const day = new Intl.DateTimeFormat("en", { dateStyle: "long", timeZone: "UTC" });
 
-/** Commits in their order, by the day on which they were written (UTC). */
+/** Commits in their order, grouped by the day (UTC) on which they were written. */
 export function byDay(commits: readonly Commit[]): { day: string; commits: Commit[] }[] {
   const days: { day: string; commits: Commit[] }[] = [];
   for (const commit of commits) {

@@ -6,7 +6,7 @@ import { EmptyState } from "../../../../../_components/list.tsx";
 import { Card } from "../../../../../_components/page-layout.tsx";
 import { cloneUrl } from "./path-trail.tsx";
 
-/** A branch without commits: says so, and shows people who may write the commands to push. */
+/** Shown for a branch without commits, with the push commands for people who may write. */
 export function EmptyRepository({ repo, mayWrite }: Readonly<{ repo: Repo; mayWrite: boolean }>) {
   const url = cloneUrl(repo);
   const begin = [

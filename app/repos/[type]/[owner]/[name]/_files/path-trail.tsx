@@ -94,7 +94,7 @@ export function CloneMenu({ repo }: Readonly<{ repo: Repo }>) {
 
 type Props = Readonly<{ repo: Repo; revision: Pick<Revision, "ref" | "sha"> }>;
 
-/** Warns that a commit shown by its SHA may not be the owner's: it is on no branch or tag. */
+/** Warns that a commit shown by its SHA is not on any branch or tag, so it may not be the owner's. */
 export async function NotOnBranch({ repo, revision }: Props) {
   if (await isOnBranch(repo, revision)) return null;
   return (
@@ -106,7 +106,7 @@ export async function NotOnBranch({ repo, revision }: Props) {
 
 const units = ["B", "kB", "MB", "GB", "TB"] as const;
 
-/** A size as people read it, in powers of 1000 as disks are sold: `0 B`, `1.2 kB`, `34 MB`. */
+/** A size for people, in powers of 1000, as for disks: `0 B`, `1.2 kB`, `34 MB`. */
 export function byteSize(bytes: number): string {
   let value = bytes;
   let unit = 0;
@@ -117,15 +117,15 @@ export function byteSize(bytes: number): string {
   return `${unit === 0 || value >= 99.95 ? Math.round(value) : Number(value.toFixed(1))} ${units[unit]}`;
 }
 
-/** The part after `tree/`, `blob/` or `commits/` in a page's address. */
+/** The part after `tree/`, `blob/` or `commits/` in a page's URL. */
 export type RevisionParams = Promise<{ segments?: string[] }>;
 
-/** The revision and the path of a page; the revision is empty if the address ends before it. */
+/** The revision and the path of a page; the revision is empty if the URL ends before it. */
 export async function revisionOf(params: RevisionParams): Promise<{ revision: string; path: string }> {
   return splitRevision(decodeSegments((await params).segments));
 }
 
-/** Whether the person can change a file here: only on a branch. */
+/** The branch of a revision; undefined for a tag or a commit, where files cannot be changed. */
 export function branchOf({ ref }: Revision): string | undefined {
   return ref?.startsWith("refs/heads/") ? ref.slice("refs/heads/".length) : undefined;
 }

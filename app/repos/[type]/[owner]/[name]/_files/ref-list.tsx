@@ -134,7 +134,7 @@ function RefRow({ repo, kind, listed: { name, targetCommit }, description, now, 
           </ButtonLink>
         )
       }
-      acts={
+      actions={
         action &&
         !isDefault && (
           <ConfirmDestructive

@@ -15,7 +15,7 @@ type RevisionChooserProps = Readonly<{
   path: string;
 }>;
 
-/** All others are on a separate page. */
+/** The number of branches or tags in the menu; all others are on a separate page. */
 const SHOWN = 30;
 /** Listing refs must not delay the file or folder of the page. */
 const REFS_MAX_MS = 2_000;

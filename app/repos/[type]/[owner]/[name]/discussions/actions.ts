@@ -16,18 +16,18 @@ import { renderMarkdown } from "#core/hub/markdown/render-markdown.ts";
 import { findRepo, type RepoName } from "#core/hub/repos/find-repo.ts";
 import { PREVIEW } from "../../../../../_components/form-state.ts";
 import { type FormOutcome, formAction, optional, type Scope, text } from "../../../../../_server/form-action.ts";
+import { refreshOrRedirect } from "../../../../../_server/refresh-or-redirect.ts";
 import { repoNameHref, submittedRepoName } from "../../../../../_server/repo-page.ts";
 import { repoAt } from "../../../../../_server/scopes.ts";
 import { personLookup, requirePerson } from "../../../../../_server/session.ts";
-import { showHere } from "../../../../../_server/show-here.ts";
 
 /** A comment, and the number of the timeline's page on which it is shown. */
 export type CommentName = DiscussionName & Readonly<{ id: string; onPage: number }>;
 
 /** The discussion or comment that the browser names. core decides whether the person may act on it. */
-function bySomebodyAt<At extends DiscussionName>(): Scope<[at: At], Readonly<{ person: Person; at: At; page: string }>> {
+function discussionScope<At extends DiscussionName>(): Scope<[at: At], Readonly<{ person: Person; at: At; page: string }>> {
   return {
-    takes: 1,
+    argumentCount: 1,
     enter: async (_form, bound) => {
       const at = { ...Object(bound), repo: submittedRepoName(Object(bound).repo) } as At;
       const page = discussionHref(at);
@@ -36,8 +36,8 @@ function bySomebodyAt<At extends DiscussionName>(): Scope<[at: At], Readonly<{ p
   };
 }
 
-const discussion = bySomebodyAt<DiscussionName>();
-const comment = bySomebodyAt<CommentName>();
+const discussion = discussionScope<DiscussionName>();
+const comment = discussionScope<CommentName>();
 
 const words = { intent: text, title: text, description: text };
 
@@ -45,7 +45,7 @@ export const openDiscussionAction = formAction(repoAt("/discussions/new"), words
   const { intent, ...post } = input;
   if (intent === PREVIEW) return preview(repo, "description", post.description);
   const { row } = await openDiscussion(person, await findRepo(person, repo), post);
-  show(discussionHref({ repo, num: row.num }));
+  redirectTo(discussionHref({ repo, num: row.num }));
 });
 
 export const openPullRequestAction = formAction(
@@ -56,7 +56,7 @@ export const openPullRequestAction = formAction(
     const found = await findRepo(person, repo);
     const branches = { base: base || found.defaultBranch, ...(head && { head: { branch: head } }) };
     const { row } = await openPullRequest(person, found, { ...post, ...branches });
-    show(discussionHref({ repo, num: row.num }));
+    redirectTo(discussionHref({ repo, num: row.num }));
   },
 );
 
@@ -69,7 +69,7 @@ export const commentAction = formAction(
     if (intent === "close") await changeStatus(person, at, { status: "closed", comment });
     else if (intent === "reopen") await changeStatus(person, at, { status: "open", comment });
     else await addComment(person, at, { comment });
-    show(await latestHref(person, at));
+    redirectTo(await latestHref(person, at));
   },
 );
 
@@ -79,35 +79,35 @@ export const editCommentAction = formAction(
   async ({ person, at, input: { intent, content } }) => {
     if (intent === PREVIEW) return preview(at.repo, "content", content);
     await editComment(person, at, at.id, { content });
-    return showHere(commentHref(at));
+    return refreshOrRedirect(commentHref(at));
   },
 );
 
 export const hideCommentAction = formAction(comment, {}, async ({ person, at, from }) => {
   await hideComment(person, at, at.id, from);
-  return showHere(commentHref(at));
+  return refreshOrRedirect(commentHref(at));
 });
 
 export const deleteCommentAction = formAction(comment, {}, async ({ person, at, from }) => {
   await deleteComment(person, at, at.id, from);
-  return showHere(`${discussionHref(at)}${pageQuery(at.onPage)}`);
+  return refreshOrRedirect(`${discussionHref(at)}${pageQuery(at.onPage)}`);
 });
 
 /** The button's value consists of a sign, which adds or removes, and the reaction: `+👍`, `-👍`. */
 export const reactAction = formAction(comment, { reaction: text }, async ({ person, at, input }) => {
   const [sign, ...reaction] = input.reaction;
   await reactToComment(person, at, at.id, { reaction: reaction.join(""), isOn: sign === "+" });
-  return showHere(commentHref(at));
+  return refreshOrRedirect(commentHref(at));
 });
 
 export const changeTitleAction = formAction(discussion, { title: text }, async ({ person, at, page, input }) => {
   await changeTitle(person, at, input);
-  return showHere(page);
+  return refreshOrRedirect(page);
 });
 
 export const markReadyAction = formAction(discussion, {}, async ({ person, at, page }) => {
   await changeStatus(person, at, { status: "open" });
-  return showHere(page);
+  return refreshOrRedirect(page);
 });
 
 export const mergeAction = formAction(
@@ -115,34 +115,34 @@ export const mergeAction = formAction(
   { headSha: text, isFastForward: (form) => form.isTicked("fastForward") },
   async ({ person, at, input }) => {
     await mergePullRequest(person, at, input, await personLookup());
-    show(await latestHref(person, at));
+    redirectTo(await latestHref(person, at));
   },
 );
 
 export const moderateAction = formAction(discussion, { intent: text }, async ({ person, at, page, input: { intent }, from }) => {
   if (intent === "pin" || intent === "unpin") await setPinned(person, at, intent === "pin");
   if (intent === "lock" || intent === "unlock") await setLocked(person, at, intent === "lock", from);
-  return showHere(page);
+  return refreshOrRedirect(page);
 });
 
 export const deleteDiscussionAction = formAction(discussion, {}, async ({ person, at, from }) => {
   await deleteDiscussion(person, at, from, await personLookup());
-  show(`${repoNameHref(at.repo, "discussions")}?notice=deleted`);
+  redirectTo(`${repoNameHref(at.repo, "discussions")}?notice=deleted`);
 });
 
 export const deleteRefAction = formAction(discussion, {}, async ({ person, at, page }) => {
   await deletePullRequestRef(person, at, await personLookup());
-  return showHere(page);
+  return refreshOrRedirect(page);
 });
 
 /** Rendering takes time, so only a signed-in person may request a preview; the scope has checked that (S137). */
 async function preview(repo: RepoName, name: string, text: string): Promise<FormOutcome> {
   const description = parseDescription(text, name);
-  const place = { base: repoNameHref(repo), idPrefix: "preview-" };
-  return { preview: description ? ((await renderMarkdown(description, place)) ?? null) : null };
+  const context = { base: repoNameHref(repo), idPrefix: "preview-" };
+  return { preview: description ? ((await renderMarkdown(description, context)) ?? null) : null };
 }
 
-/** The address of the latest event. */
+/** The URL of the latest event. */
 async function latestHref(person: Actor, at: DiscussionName): Promise<string> {
   const { discussion } = await findDiscussion(person, at);
   const { total } = await readTimeline(person, discussion, { pageSize: 1 });
@@ -156,7 +156,7 @@ const pageQuery = (page: number): string => (typeof page === "number" && page > 
 /**
  * Redirects to a page that shows the change. Without the revalidation, a browser that is already on that page would still show its old copy.
  */
-function show(href: string): never {
+function redirectTo(href: string): never {
   revalidatePath("/", "layout");
   redirect(href);
 }

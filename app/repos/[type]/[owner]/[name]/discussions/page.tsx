@@ -144,7 +144,7 @@ function Nothing({ isFiltered, isClosed, base }: NothingProps) {
   if (isClosed) {
     return (
       <EmptyState Icon={MessagesSquare} title="Nothing closed">
-        Closed and merged ones appear here.
+        Closed discussions and closed or merged pull requests appear here.
       </EmptyState>
     );
   }

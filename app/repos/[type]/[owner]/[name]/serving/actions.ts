@@ -7,11 +7,11 @@ import { deleteSpaceVariable, setSpaceVariable } from "#core/spaces/variables.ts
 import { formAction, text } from "../../../../../_server/form-action.ts";
 import { repoAt } from "../../../../../_server/scopes.ts";
 
-/** What the buttons of a Space do, and what the page then says. */
+/** The actions of a Space's buttons, and the message after each. */
 const controls = {
-  restart: { perform: restartSpace, said: "Restart requested." },
-  pause: { perform: pauseSpace, said: "The app is paused until you restart it." },
-  "renew-receiver": { perform: renewReceiverAddress, said: "The receiver has a new URL. The previous one no longer works." },
+  restart: { perform: restartSpace, message: "Restart requested." },
+  pause: { perform: pauseSpace, message: "The app is paused until you restart it." },
+  "renew-receiver": { perform: renewReceiverAddress, message: "The receiver has a new URL. The previous one no longer works." },
 } as const;
 
 type SpaceControl = keyof typeof controls;
@@ -22,7 +22,7 @@ export const controlSpaceAction = formAction(scope, {}, async ({ person, repo, f
   if (!Object.hasOwn(controls, control)) throw notUnderstood();
   await controls[control].perform(person, repo, from);
   revalidatePath("/", "layout");
-  return { message: controls[control].said };
+  return { message: controls[control].message };
 });
 
 export const setSleepTimeAction = formAction(scope, { seconds: text }, async ({ person, repo, input, from }) => {

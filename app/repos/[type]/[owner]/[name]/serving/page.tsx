@@ -38,14 +38,14 @@ export default async function SpaceRuntimePage({ params }: Readonly<{ params: Re
   );
 }
 
-// For people who follow the log.
+// How often the page refreshes, so that people can follow the log.
 const LOG_SECONDS = 5;
 
 const SHOWN_MAX_CHARACTERS = 64 * 1024;
-// People look for the last line: with the reversed order, the box opens at its end and stays there.
+// The reversed order makes the box open at its end, with the last line, and stay there.
 const BOX = "flex max-h-96 flex-col-reverse overflow-auto rounded-b-card bg-sunken";
 
-/** Its latest output, for people who may write to it. */
+/** The latest output of the app. */
 async function LogCard({ repo }: Readonly<{ repo: Repo }>) {
   const all = (await readSpaceLog(repo.id)).map(({ text }) => text).join("");
   const text = all.length > SHOWN_MAX_CHARACTERS ? all.slice(all.indexOf("\n", all.length - SHOWN_MAX_CHARACTERS) + 1) : all;
@@ -56,7 +56,7 @@ async function LogCard({ repo }: Readonly<{ repo: Repo }>) {
           The standard output and standard error of the app appear here.
         </EmptyState>
       ) : (
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable with the keyboard (WCAG 2.1.1)
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable content must be reachable by keyboard (WCAG 2.1.1)
         <section aria-label="Output" tabIndex={0} className={BOX}>
           <pre className="min-w-0 whitespace-pre-wrap break-words p-4 text-fine leading-5">{text}</pre>
         </section>
@@ -65,7 +65,7 @@ async function LogCard({ repo }: Readonly<{ repo: Repo }>) {
   );
 }
 
-/** The address to which webhooks of others can post. */
+/** The URL to which webhooks can post events. */
 function ReceiverCard({ repo, runtime }: Readonly<{ repo: Repo; runtime: SpaceRuntime }>) {
   const isOpen = !repo.isPrivate && repo.gated === "none";
   return (

@@ -11,7 +11,7 @@ import { ConfirmDestructive } from "../../../../../_components/details-form.clie
 import { Choices, Field, Select, TextArea } from "../../../../../_components/fields.client.tsx";
 import { FormMessage, SectionCard } from "../../../../../_components/page-layout.tsx";
 import { currentPart, LinkTabs } from "../../../../../_components/tabs.tsx";
-import { type OwnerChoice, ownerChoices } from "../../../../../_server/owner-place.ts";
+import { type OwnerChoice, ownerChoices } from "../../../../../_server/owner-page.ts";
 import { type PageQuery, textOf } from "../../../../../_server/page-query.ts";
 import { repoPublishersPath } from "../../../../../_server/publishers/publisher-paths.ts";
 import { type RepoParams, repoHref, repoNameOf, repoPage } from "../../../../../_server/repo-page.ts";

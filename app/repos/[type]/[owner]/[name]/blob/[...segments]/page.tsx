@@ -71,7 +71,7 @@ export default async function FilePage({ params, searchParams }: Props) {
               </ButtonLink>
             )}
             {mayReadContent && (
-              // Not a page of the app: the browser itself follows the link.
+              // A file and not a page, so the browser itself follows the link.
               <a href={repoFileHref(repo, "resolve", name, path)} className={buttonClass({ size: "small", variant: "quiet" })}>
                 Raw
               </a>
@@ -142,7 +142,7 @@ function FileContent({ repo, revision, file, mayReadContent, isSource }: FileCon
     const folder = entry.path.split("/").slice(0, -1).join("/");
     return (
       <div className="px-4 py-5 sm:px-6">
-        <Markdown text={text} place={{ base: repoHref(repo), revision, folder }} />
+        <Markdown text={text} context={{ base: repoHref(repo), revision, folder }} />
       </div>
     );
   }

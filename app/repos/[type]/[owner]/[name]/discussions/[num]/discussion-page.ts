@@ -23,7 +23,7 @@ export type DiscussionPage = RepoPage &
     mayMerge: boolean;
   }>;
 
-/** What every page of a discussion reads first, once per request. */
+/** The data that every page of a discussion reads first, once per request. */
 export async function discussionPage(params: DiscussionParams): Promise<DiscussionPage> {
   const { type, owner, name, num } = await params;
   return readDiscussionPage(type, owner, name, num);

@@ -14,67 +14,67 @@ import type { DiscussionPage } from "./discussion-page.ts";
 
 type Props = Readonly<{ page: DiscussionPage }>;
 
-/** The discussion matters most: if git is late, the page appears without the state of the commits (S137). */
+/** If git takes longer, the page appears without the state of the commits (S137). */
 const STATE_MAX_MS = 2_000;
 
 /** Whether and how a pull request can be merged, and who may. */
 export async function MergeBox({ page }: Props) {
   const { discussion, repo } = page;
   const { status } = discussion;
-  if (status === "merged" || status === "closed") return <Afterwards page={page} />;
+  if (status === "merged" || status === "closed") return <KeptCommits page={page} />;
   const { value: state } = await ifInTime(readPullRequestState(repo, discussion), STATE_MAX_MS);
   return (
     <section aria-labelledby="merge" className="grid gap-4 rounded-card border border-line bg-surface px-4 py-4 sm:px-5">
       {state ? (
         <>
-          <Finding page={page} state={state} />
+          <MergeStatus page={page} state={state} />
           <CheckOut page={page} state={state} />
         </>
       ) : (
-        <Said Icon={CircleAlert} title="Merge status unknown">
+        <StatusNote Icon={CircleAlert} title="Merge status unknown">
           Comparing the commits takes too long right now. Try again later.
           <MarkReady page={page} />
-        </Said>
+        </StatusNote>
       )}
     </section>
   );
 }
 
-function Finding({ page, state }: Props & Readonly<{ state: PullRequestState }>) {
+function MergeStatus({ page, state }: Props & Readonly<{ state: PullRequestState }>) {
   const { discussion, at, mayMerge } = page;
   const base = <code>{branchOf(discussion.baseRef)}</code>;
   // A draft starts at its base, without commits of its own. An open pull request has had some.
   if (state.merge === "nothing" && discussion.status === "open") {
     return (
-      <Said Icon={GitMerge} title="Already merged">
+      <StatusNote Icon={GitMerge} title="Already merged">
         All commits of this pull request are already in {base}, so there is nothing to merge. Close it, or push more commits.
-      </Said>
+      </StatusNote>
     );
   }
   if (state.merge === "gone" && state.headSha !== null) {
     return (
-      <Said Icon={CircleAlert} tone="text-bad" title="It cannot be merged">
+      <StatusNote Icon={CircleAlert} tone="text-bad" title="It cannot be merged">
         The base branch {base} no longer exists.
-      </Said>
+      </StatusNote>
     );
   }
   if (state.merge === "gone" || state.merge === "nothing") {
     return (
-      <Said Icon={GitPullRequestDraft} title="No commits yet">
+      <StatusNote Icon={GitPullRequestDraft} title="No commits yet">
         Push commits to its ref as shown below.
-      </Said>
+      </StatusNote>
     );
   }
   const behind = state.behind > 0 ? ` and is ${counted(state.behind, "commit")} behind` : "";
-  const apart = `${counted(state.ahead, "commit")} of its own${behind}.`;
+  const divergence = `${counted(state.ahead, "commit")} of its own${behind}.`;
   if (state.merge === "conflicts" || state.merge === "unrelated") {
     return (
-      <Said Icon={CircleAlert} tone="text-bad" title="This branch has conflicts">
+      <StatusNote Icon={CircleAlert} tone="text-bad" title="This branch has conflicts">
         {state.merge === "unrelated" ? (
           <>It has no history in common with {base}.</>
         ) : (
           <>
-            It has {apart} These files were changed on both sides:
+            It has {divergence} These files were changed on both sides:
             <ul className="mt-2 list-disc pl-5">
               {state.filesWithConflicts.map((file) => (
                 <li key={file}>
@@ -85,20 +85,20 @@ function Finding({ page, state }: Props & Readonly<{ state: PullRequestState }>)
           </>
         )}
         <MarkReady page={page} />
-      </Said>
+      </StatusNote>
     );
   }
   if (discussion.status === "draft") {
     return (
-      <Said Icon={GitPullRequestDraft} title="This is a draft">
-        It has {apart} It can be merged once it is open.
+      <StatusNote Icon={GitPullRequestDraft} title="This is a draft">
+        It has {divergence} It can be merged once it is open.
         <MarkReady page={page} />
-      </Said>
+      </StatusNote>
     );
   }
   return (
-    <Said Icon={CircleCheck} tone="text-good" title="It can be merged">
-      It has {apart} {!mayMerge && "People who can write to the repository can merge it."}
+    <StatusNote Icon={CircleCheck} tone="text-good" title="It can be merged">
+      It has {divergence} {!mayMerge && "People who can write to the repository can merge it."}
       {mayMerge && (
         <ActionForm action={mergeAction.bind(null, at)} className="mt-2 grid gap-3">
           <input type="hidden" name="headSha" value={state.headSha ?? ""} />
@@ -116,7 +116,7 @@ function Finding({ page, state }: Props & Readonly<{ state: PullRequestState }>)
           </SubmitButton>
         </ActionForm>
       )}
-    </Said>
+    </StatusNote>
   );
 }
 
@@ -130,9 +130,9 @@ function MarkReady({ page: { at, discussion, mayUpdate } }: Props) {
   );
 }
 
-type SaidProps = Readonly<{ Icon: LucideIcon; tone?: string; title: string; children: ReactNode }>;
+type StatusNoteProps = Readonly<{ Icon: LucideIcon; tone?: string; title: string; children: ReactNode }>;
 
-function Said({ Icon, tone = "text-muted", title, children }: SaidProps) {
+function StatusNote({ Icon, tone = "text-muted", title, children }: StatusNoteProps) {
   return (
     <div className="flex items-start gap-3">
       <Icon className={`mt-0.5 size-5 shrink-0 ${tone}`} aria-hidden="true" />
@@ -158,7 +158,7 @@ function CheckOut({ page: { repo, discussion }, state }: Props & Readonly<{ stat
     `git clone ${repoWebUrl(repo)}`,
     `cd ${repo.name}`,
     ...fetch,
-    ...(state.merge === "conflicts" ? ["", "# bring its base in, and settle the conflicts", `git merge origin/${base}`] : []),
+    ...(state.merge === "conflicts" ? ["", "# merge its base, and resolve the conflicts", `git merge origin/${base}`] : []),
     "",
     "# commit, then",
     `git push origin ${local}:${pullRequestRef(num)}`,
@@ -173,7 +173,7 @@ function CheckOut({ page: { repo, discussion }, state }: Props & Readonly<{ stat
   );
 }
 
-async function Afterwards({ page }: Props) {
+async function KeptCommits({ page }: Props) {
   const { at, discussion, mayUpdate, repo } = page;
   const { value: state } = await ifInTime(readPullRequestState(repo, discussion), STATE_MAX_MS);
   if (!state?.headSha || !mayUpdate || repo.isReadOnly) return null;

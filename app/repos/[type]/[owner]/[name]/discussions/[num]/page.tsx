@@ -41,15 +41,15 @@ export default async function DiscussionConversationPage({ params, searchParams 
         hrefOf={(number) => (number > 1 ? `${href}?page=${number}` : href)}
       />
       {discussion.isPullRequest && <MergeBox page={page} />}
-      <Answer page={page} timeline={timeline} />
+      <CommentForm page={page} timeline={timeline} />
       {mayModerate && <Moderation page={page} />}
     </div>
   );
 }
 
-type AnswerProps = Readonly<{ page: DiscussionPage; timeline: Page<TimelineEvent> }>;
+type CommentFormProps = Readonly<{ page: DiscussionPage; timeline: Page<TimelineEvent> }>;
 
-function Answer({ page, timeline }: AnswerProps) {
+function CommentForm({ page, timeline }: CommentFormProps) {
   const { at, discussion, href, person, mayComment, mayUpdate, mayMerge } = page;
   if (!person) {
     return (
@@ -64,10 +64,10 @@ function Answer({ page, timeline }: AnswerProps) {
   // A page has one primary button, for its main action.
   const isForMerging = isPullRequest && isOpen && mayMerge;
   // The field is emptied after the person's own comment, and not when others comment meanwhile.
-  const lastSaid = timeline.items.findLast(({ type, authorId }) => type === "comment" && authorId === person.userId);
+  const lastComment = timeline.items.findLast(({ type, authorId }) => type === "comment" && authorId === person.userId);
   return (
     <ActionForm
-      key={lastSaid?.id}
+      key={lastComment?.id}
       action={commentAction.bind(null, at)}
       label="Comment"
       className="grid gap-3 border-line border-t pt-5"

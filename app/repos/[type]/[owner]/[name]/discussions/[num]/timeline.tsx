@@ -53,9 +53,9 @@ export function Timeline({ events, number, page }: TimelineProps) {
   );
 }
 
-type Happening = Exclude<TimelineEvent, { type: "comment" }>;
+type OtherEvent = Exclude<TimelineEvent, { type: "comment" }>;
 
-function Note({ event, page }: Readonly<{ event: Happening; page: DiscussionPage }>) {
+function Note({ event, page }: Readonly<{ event: OtherEvent; page: DiscussionPage }>) {
   const [Icon, words] = wordsFor(event, page);
   return (
     <p className="flex min-w-0 items-start gap-2.5 px-4 text-muted text-small">
@@ -70,7 +70,7 @@ function Note({ event, page }: Readonly<{ event: Happening; page: DiscussionPage
 const statuses = { draft: "made this a draft", open: "opened this", closed: "closed this", merged: "merged this" } as const;
 const statusIcons = { draft: CircleDot, open: CircleDot, closed: CircleCheck, merged: GitMerge } as const;
 
-function wordsFor(event: Happening, { repo, discussion }: DiscussionPage): [LucideIcon, ReactNode] {
+function wordsFor(event: OtherEvent, { repo, discussion }: DiscussionPage): [LucideIcon, ReactNode] {
   switch (event.type) {
     case "status-change": {
       const isMerge = event.status === "merged" && discussion.mergeCommitSha;
@@ -118,7 +118,7 @@ function CommitLink({ repo, oid }: Readonly<{ repo: DiscussionPage["repo"]; oid:
 
 type CommentProps = Readonly<{ comment: Comment; at: CommentName; page: DiscussionPage }>;
 
-/** A comment, and what the reader can do with it. */
+/** A comment, with the actions that the reader may take. */
 function CommentCard({ comment, at, page }: CommentProps) {
   const { id, author, createdAt, editedAt, isHidden, content } = comment;
   const isOwn = page.person !== undefined && comment.authorId === page.person.userId;
@@ -148,15 +148,15 @@ function CommentCard({ comment, at, page }: CommentProps) {
             This comment was hidden.
           </p>
         ) : (
-          <Markdown text={content} place={{ base: repoHref(page.repo), idPrefix: `c-${id}-` }} />
+          <Markdown text={content} context={{ base: repoHref(page.repo), idPrefix: `c-${id}-` }} />
         )}
       </div>
-      <Acts {...{ comment, at, page, isOwn }} />
+      <CommentActions {...{ comment, at, page, isOwn }} />
     </article>
   );
 }
 
-function Acts({ comment, at, page, isOwn }: CommentProps & Readonly<{ isOwn: boolean }>) {
+function CommentActions({ comment, at, page, isOwn }: CommentProps & Readonly<{ isOwn: boolean }>) {
   const { mayComment, mayModerate } = page;
   const { isHidden } = comment;
   const mayRemove = isOwn || mayModerate;

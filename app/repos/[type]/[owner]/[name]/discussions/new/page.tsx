@@ -15,7 +15,7 @@ import { openDiscussionAction, openPullRequestAction } from "../actions.ts";
 
 type Props = Readonly<{ params: RepoParams; searchParams: PageQuery }>;
 
-/** A pull request without a branch is a draft, which can always be opened. */
+/** If git takes longer, the form lists no branches. A pull request without a branch, a draft, can always be opened. */
 const REFS_MAX_MS = 5_000;
 
 const isPullRequest = (query: Awaited<PageQuery>) => textOf(query.kind) === "pull-request";

@@ -32,10 +32,10 @@ const lists: Record<AccessRequestStatus, Readonly<{ label: string; empty: string
 };
 
 const notices: Record<string, string> = {
-  accepted: "Accepted. They can now read the files, and get an e-mail.",
-  rejected: "Rejected. They get an e-mail.",
+  accepted: "Accepted. The user can now read the files, and is notified by e-mail.",
+  rejected: "Rejected. The user is notified by e-mail.",
   pending: "The request is waiting again.",
-  granted: "Access granted. They can now read the files, and get an e-mail.",
+  granted: "Access granted. The user can now read the files, and is notified by e-mail.",
 };
 
 /** The people who may read a gated repository, and those who have asked. */
@@ -87,7 +87,7 @@ export default async function AccessPage({ params, searchParams }: Readonly<{ pa
         }
       />
       {repo.gated !== "none" && (
-        <SectionCard title="Grant access" description="They do not need to have requested it. They get an e-mail.">
+        <SectionCard title="Grant access" description="The user need not have requested it, and is notified by e-mail.">
           <ActionForm action={grantAction.bind(null, name)} label="Grant access" className="grid max-w-reading gap-4">
             <Field name="user" label="Username" autoComplete="off" autoCapitalize="none" spellCheck={false} />
             <SubmitButton variant="secondary">Grant access</SubmitButton>
@@ -101,7 +101,7 @@ export default async function AccessPage({ params, searchParams }: Readonly<{ pa
 type AccessRowProps = Readonly<{
   repoName: RepoName;
   request: AccessRequest;
-  /** Without a gate there is nothing to decide. */
+  /** Whether the repository is gated; otherwise there is nothing to decide. */
   isOpen: boolean;
 }>;
 
@@ -128,18 +128,18 @@ function AccessRow({ repoName, request, isOpen }: AccessRowProps) {
       {rejectionReason && <p className="mt-2 text-muted text-small">Reason given: {rejectionReason}</p>}
       {isOpen && (
         <div className="mt-3 flex flex-wrap items-start gap-2">
-          {status !== "accepted" && <Answer {...{ repoName, request, name }} to="accepted" label="Accept" />}
+          {status !== "accepted" && <DecideButton {...{ repoName, request, name }} to="accepted" label="Accept" />}
           {status !== "rejected" && <Reject {...{ repoName, request, name }} />}
-          {status === "rejected" && <Answer {...{ repoName, request, name }} to="pending" label="Reopen request" />}
+          {status === "rejected" && <DecideButton {...{ repoName, request, name }} to="pending" label="Reopen request" />}
         </div>
       )}
     </ListRow>
   );
 }
 
-type Answering = Readonly<{ repoName: RepoName; request: AccessRequest; name: string }>;
+type DecisionProps = Readonly<{ repoName: RepoName; request: AccessRequest; name: string }>;
 
-function Answer({ repoName, request, name, to, label }: Answering & Readonly<{ to: string; label: string }>) {
+function DecideButton({ repoName, request, name, to, label }: DecisionProps & Readonly<{ to: string; label: string }>) {
   return (
     <ActionForm action={decideAction.bind(null, repoName, request.user.id)} className="grid gap-2">
       <input type="hidden" name="list" value={request.status} />
@@ -152,7 +152,7 @@ function Answer({ repoName, request, name, to, label }: Answering & Readonly<{ t
 }
 
 /** A rejection with an optional reason. */
-function Reject({ repoName, request, name }: Answering) {
+function Reject({ repoName, request, name }: DecisionProps) {
   return (
     <Disclosure
       className="min-w-0"

@@ -101,7 +101,7 @@ export default async function FolderPage({ params, searchParams }: Props) {
           )}
         </nav>
       )}
-      {readme && <ReadmeCard readme={readme} place={{ base: repoHref(repo), revision: name, folder: path }} />}
+      {readme && <ReadmeCard readme={readme} context={{ base: repoHref(repo), revision: name, folder: path }} />}
     </div>
   );
 }
@@ -242,7 +242,7 @@ function EntryRow({ repo, revision, entry, now }: Readonly<{ repo: Repo; revisio
 const parentOf = (path: string): string => path.split("/").slice(0, -1).join("/");
 
 /** The README of a folder, below its entries. */
-function ReadmeCard({ readme, place }: Readonly<{ readme: Readme; place: MarkdownContext }>) {
+function ReadmeCard({ readme, context }: Readonly<{ readme: Readme; context: MarkdownContext }>) {
   return (
     <section aria-label={readme.name} className="rounded-card border border-line bg-surface">
       <header className="flex items-center gap-2 border-line border-b px-4 py-2.5 text-small">
@@ -251,7 +251,7 @@ function ReadmeCard({ readme, place }: Readonly<{ readme: Readme; place: Markdow
       </header>
       <div className="px-4 py-5 sm:px-6">
         {readme.isMarkdown ? (
-          <Markdown text={readme.text} place={place} />
+          <Markdown text={readme.text} context={context} />
         ) : (
           <pre className="overflow-x-auto whitespace-pre-wrap break-words contain-inline-size">{readme.text}</pre>
         )}

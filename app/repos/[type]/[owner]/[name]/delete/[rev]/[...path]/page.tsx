@@ -7,7 +7,7 @@ import { orNotFound } from "../../../../../../../_server/or-not-found.ts";
 import { type RepoParams, repoFileHref } from "../../../../../../../_server/repo-page.ts";
 import { deleteFileAction } from "../../../_editing/actions.ts";
 import { CommitFields } from "../../../_editing/commit-fields.tsx";
-import { type EditingParams, editingPage, placeOf } from "../../../_editing/editing-page.ts";
+import { type EditingParams, editingPage, editingTarget } from "../../../_editing/editing-page.ts";
 import { NewerVersion } from "../../../_editing/newer-version.client.tsx";
 
 type Props = Readonly<{ params: RepoParams & EditingParams }>;
@@ -21,7 +21,7 @@ export default async function DeleteFilePage({ params }: Props) {
   await orNotFound(findFile(repo, { revision: head, path }));
   const name = path.split("/").at(-1) ?? path;
   return (
-    <ActionForm action={deleteFileAction.bind(null, placeOf(page))} values={{ seen: head }} label="Delete file">
+    <ActionForm action={deleteFileAction.bind(null, editingTarget(page))} values={{ seen: head }} label="Delete file">
       <NewerVersion again="Press the button again to delete it anyway." />
       <SectionCard title={<>Delete {name}?</>} isDanger>
         <p className="max-w-reading break-words">

@@ -16,7 +16,7 @@ export async function generateMetadata({ params }: Props): Promise<Metadata> {
   return page ? { title: `Files changed in #${page.discussion.num}` } : {};
 }
 
-/** What a pull request changes, or changed when it was merged. */
+/** The changes of a pull request; if it is merged, those at the time of the merge. */
 export default async function FilesChangedPage({ params }: Props) {
   const page = await discussionPage(params);
   if (!page.discussion.isPullRequest) notFound();
@@ -30,7 +30,7 @@ export default async function FilesChangedPage({ params }: Props) {
 
 async function Changes({ page: { repo, discussion, mayReadContent } }: Readonly<{ page: DiscussionPage }>) {
   const range = await pullRequestRange(repo, discussion);
-  if (!range) return <FormMessage>It has no commits: nothing has been pushed yet, or they were deleted.</FormMessage>;
+  if (!range) return <FormMessage>This pull request has no commits: none were pushed, or they were deleted.</FormMessage>;
   const { headSha, baseSha } = range;
   const diff = await readDiff(await openRepository(repo), baseSha ?? EMPTY_TREE, headSha, {
     sinceMergeBase: baseSha !== null,

@@ -8,7 +8,7 @@ import { Card, SectionCard } from "../../../../../../../_components/page-layout.
 import { type RepoParams, repoFileHref } from "../../../../../../../_server/repo-page.ts";
 import { editFileAction } from "../../../_editing/actions.ts";
 import { CommitFields, FileFields } from "../../../_editing/commit-fields.tsx";
-import { type EditingParams, editingPage, isMarkdownName, placeOf, readText } from "../../../_editing/editing-page.ts";
+import { type EditingParams, editingPage, editingTarget, isMarkdownName, readText } from "../../../_editing/editing-page.ts";
 import { NewerVersion } from "../../../_editing/newer-version.client.tsx";
 
 type Props = Readonly<{ params: RepoParams & EditingParams }>;
@@ -33,7 +33,7 @@ export default async function EditFilePage({ params }: Props) {
   }
   const values = { path, content: file.text, seen: head };
   return (
-    <ActionForm action={editFileAction.bind(null, placeOf(page), file.lineEnd)} values={values} label="Edit file">
+    <ActionForm action={editFileAction.bind(null, editingTarget(page), file.lineEnd)} values={values} label="Edit file">
       <NewerVersion again="Commit again to replace it." />
       <SectionCard title="Edit file" description={`On the branch “${branch}”.`}>
         <FileFields hint="To move the file, change its name." />

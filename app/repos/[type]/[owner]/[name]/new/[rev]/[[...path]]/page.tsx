@@ -5,7 +5,7 @@ import { type PageQuery, textOf } from "../../../../../../../_server/page-query.
 import { type RepoParams, repoFileHref } from "../../../../../../../_server/repo-page.ts";
 import { createFileAction } from "../../../_editing/actions.ts";
 import { CommitFields, FileFields } from "../../../_editing/commit-fields.tsx";
-import { type EditingParams, editingPage, placeOf } from "../../../_editing/editing-page.ts";
+import { type EditingParams, editingPage, editingTarget } from "../../../_editing/editing-page.ts";
 
 type Props = Readonly<{ params: RepoParams & EditingParams; searchParams: PageQuery }>;
 
@@ -17,7 +17,7 @@ export default async function NewFilePage({ params, searchParams }: Props) {
   const name = (textOf(query.name) ?? "").slice(0, 255);
   const values = { path: folder ? `${folder}/${name}` : name, seen: head ?? "" };
   return (
-    <ActionForm action={createFileAction.bind(null, placeOf(page))} values={values} label="New file">
+    <ActionForm action={createFileAction.bind(null, editingTarget(page))} values={values} label="New file">
       <SectionCard title="New file" description={`On the branch “${branch}”.`}>
         <FileFields hint="Use slashes for folders: notes/tides.md." />
       </SectionCard>

@@ -5,7 +5,7 @@ import { SectionCard } from "../../../../../../../_components/page-layout.tsx";
 import { type RepoParams, repoFileHref } from "../../../../../../../_server/repo-page.ts";
 import { uploadFilesAction } from "../../../_editing/actions.ts";
 import { CommitFields } from "../../../_editing/commit-fields.tsx";
-import { type EditingParams, editingPage, placeOf } from "../../../_editing/editing-page.ts";
+import { type EditingParams, editingPage, editingTarget } from "../../../_editing/editing-page.ts";
 import { FileChooser } from "../../../_editing/file-chooser.client.tsx";
 import { NewerVersion } from "../../../_editing/newer-version.client.tsx";
 
@@ -21,7 +21,7 @@ export default async function UploadFilesPage({ params }: Props) {
   const { repo, branch, path: folder, head } = page;
   const values = { folder, seen: head ?? "" };
   return (
-    <ActionForm action={uploadFilesAction.bind(null, placeOf(page))} values={values} label="Upload files">
+    <ActionForm action={uploadFilesAction.bind(null, editingTarget(page))} values={values} label="Upload files">
       <NewerVersion again="Commit again to replace it." />
       <SectionCard title="Upload files" description={`To the branch “${branch}”. Files of the same name are replaced.`}>
         <div className="grid max-w-reading gap-5">

@@ -1,10 +1,10 @@
 import { ExternalLink } from "lucide-react";
 import { listOfferedProviders } from "#core/accounts/identity-providers/manage-identity-providers.ts";
-import { elsewherePath } from "../_server/elsewhere.ts";
+import { providerSignInPath } from "../_server/provider-sign-in.ts";
 import { buttonClass } from "./button.tsx";
 
-/** The identity providers, beside the form for the password. It draws nothing if the operator has set up none. */
-export async function SignInElsewhere({ next }: Readonly<{ next: string }>) {
+/** The identity providers, beside the form for the password. Renders nothing if the operator has set up none. */
+export async function ProviderSignInLinks({ next }: Readonly<{ next: string }>) {
   const providers = await listOfferedProviders();
   if (providers.length === 0) return null;
   return (
@@ -16,7 +16,7 @@ export async function SignInElsewhere({ next }: Readonly<{ next: string }>) {
         {providers.map(({ slug, name }) => (
           <li key={slug}>
             {/* Not a Link: it leads to another site, and must not be prefetched. */}
-            <a className={buttonClass({ isWide: true }, "min-w-0")} href={elsewherePath(slug, { next })}>
+            <a className={buttonClass({ isWide: true }, "min-w-0")} href={providerSignInPath(slug, { next })}>
               <span className="min-w-0 truncate">Continue with {name}</span>
               <ExternalLink className="size-4 shrink-0 text-muted" aria-hidden="true" />
             </a>

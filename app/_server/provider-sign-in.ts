@@ -4,11 +4,11 @@ import type { CallbackFailure } from "#core/accounts/identity-providers/receive-
 import { flowCookie, pendingIdentityCookie } from "#core/accounts/identity-providers/sign-in-flow.ts";
 
 /** This browser's secret for sign-ins at identity providers. */
-export async function elsewhereSecret(): Promise<string | undefined> {
+export async function providerSignInSecret(): Promise<string | undefined> {
   return (await cookies()).get(flowCookie().name)?.value;
 }
 
-export async function setElsewhereSecret(secret: string): Promise<void> {
+export async function setProviderSignInSecret(secret: string): Promise<void> {
   const { name, options } = flowCookie();
   (await cookies()).set(name, secret, options);
 }
@@ -28,14 +28,14 @@ export async function clearPendingIdentity(): Promise<void> {
   (await cookies()).set(name, "", { ...options, maxAge: 0 });
 }
 
-/** The address that starts a sign-in at a provider. It is a link, so it works without JavaScript. */
-export function elsewherePath(slug: string, query: { next: string; intent?: "link" | "reauthenticate" }): string {
+/** The URL that starts a sign-in at a provider. It is a link, so it works without JavaScript. */
+export function providerSignInPath(slug: string, query: { next: string; intent?: "link" | "reauthenticate" }): string {
   return `/login/with/${slug}?${new URLSearchParams(query)}`;
 }
 
-export type ElsewhereProblem = CallbackFailure | "unknown" | "too-many";
+export type ProviderSignInProblem = CallbackFailure | "unknown" | "too-many";
 
-const sentences: Record<ElsewhereProblem, (provider: string) => string> = {
+const sentences: Record<ProviderSignInProblem, (provider: string) => string> = {
   expired: () => "This sign-in was not started in this browser, or it took too long. Start again.",
   cancelled: (provider) => `You were not signed in: the sign-in at ${provider} was cancelled or denied.`,
   failed: (provider) => `${provider} could not sign you in. Try again, or use another method.`,
@@ -50,21 +50,21 @@ const sentences: Record<ElsewhereProblem, (provider: string) => string> = {
   "too-many": () => "Too many sign-ins were started from here. Wait a few minutes.",
 };
 
-/** The sentence for a problem that an address names; undefined for any other text. */
+/** The sentence for a problem that the URL names; undefined for any other text. */
 function problemSentence(problem: string, provider: string | undefined): string | undefined {
   if (!Object.hasOwn(sentences, problem)) return undefined;
-  return sentences[problem as ElsewhereProblem](provider ?? "the provider");
+  return sentences[problem as ProviderSignInProblem](provider ?? "the provider");
 }
 
 /** The page that shows a problem: the sign-in page or, for a signed-in person, their linked accounts. */
-export function problemPath(problem: ElsewhereProblem, at: { slug: string; next: string; isSignIn: boolean }): string {
+export function problemPath(problem: ProviderSignInProblem, at: { slug: string; next: string; isSignIn: boolean }): string {
   const query = { problem, with: at.slug };
   return at.isSignIn
     ? `/login?${new URLSearchParams({ switch: "1", ...query, next: at.next })}`
     : `/settings/linked-accounts?${new URLSearchParams(query)}`;
 }
 
-/** Why a sign-in at a provider failed, according to the address; undefined if it names no problem. */
+/** Why a sign-in at a provider failed, according to the URL; undefined if it names no problem. */
 export async function providerProblem(problem: string, slug: string): Promise<string | undefined> {
   if (!problem) return undefined;
   const provider = await findIdentityProvider(slug);

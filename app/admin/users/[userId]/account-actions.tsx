@@ -15,10 +15,10 @@ import {
 } from "../../actions.ts";
 import { userPath } from "../../paths.ts";
 
-type AccountActsProps = Readonly<{ user: UserProfile; operator: Person; sessionCount: number; hasSecondStep: boolean }>;
+type AccountActionsProps = Readonly<{ user: UserProfile; operator: Person; sessionCount: number; hasSecondStep: boolean }>;
 
-/** What an operator can do with an account. Each action asks first and is recorded in the audit log. */
-export function AccountActs({ user, operator, sessionCount, hasSecondStep }: AccountActsProps) {
+/** An operator's actions on an account. All but enabling ask for confirmation, and all are recorded in the audit log. */
+export function AccountActions({ user, operator, sessionCount, hasSecondStep }: AccountActionsProps) {
   if (!isRecentlyAuthenticated(operator)) {
     return (
       <SectionCard title="Change this account">
@@ -50,8 +50,8 @@ export function AccountActs({ user, operator, sessionCount, hasSecondStep }: Acc
               confirm={`Reset the second step of ${user.username}`}
             >
               For users who lost it: deletes their passkeys, authenticator app and recovery codes, so that the password alone is
-              enough to sign in. Verify the identity of the person who asks. They get an e-mail, and sessions and tokens stay
-              valid.
+              enough to sign in. Verify the identity of the person who asks. The user is notified by e-mail; sessions and tokens
+              stay valid.
             </ConfirmDestructive>
           )}
         </div>

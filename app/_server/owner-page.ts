@@ -8,36 +8,36 @@ import { type OwnerName, settingsPath } from "./paths.ts";
 import { requireSession } from "./session.ts";
 
 /**
- * The props of a page that stands both under `/settings` and under `/organizations/<org>/settings`. Its two route files name the one
- * component: without `org` the page is about the person's own.
+ * The props of a page that exists both under `/settings` and under `/organizations/<org>/settings`. The two route files export the same
+ * component; without `org`, it shows the person's own page.
  */
 export type OwnerPageProps<Params extends object = object> = Readonly<{
   params: Promise<Readonly<Params & { org?: string }>>;
   searchParams: PageQuery;
 }>;
 
-/** Whose page it is, and who looks at it. */
-export type OwnerPlace = Readonly<{
+/** The owner that a page is about, and the signed-in person. */
+export type OwnerPage = Readonly<{
   person: Person;
   owner: Readonly<{ kind: "user" | "organization"; id: string; handle: string }>;
-  /** The organization's name as it spells it, or null for the person's own. */
+  /** The organization's name in its own spelling, or null for the person's own page. */
   home: OwnerName;
-  /** In sentences: `Tidepool`, or null for the person's own. */
+  /** For sentences: `Tidepool`, or null for the person's own page. */
   fullName: string | null;
-  /** The address of the page. */
+  /** The path of the page. */
   page: string;
 }>;
 
 /**
- * The place of a page of settings. It does not exist for those who may not see it (S136).
- * @param home from the address or from a form, so it may be anything
- * @param page below the settings: `webhooks`
+ * Reads the owner of a settings page; 404 for people who may not see it (S136).
+ * @param home from the URL or from a form, so it may be anything
+ * @param page the path below the settings, such as `webhooks`
  */
-export async function findOwnerPlace(
+export async function findOwnerPage(
   home: OwnerName,
   page: string,
   mayEnter: (person: Person, organizationId: string) => Promise<boolean>,
-): Promise<OwnerPlace> {
+): Promise<OwnerPage> {
   if (home === null) {
     const at = settingsPath(null, page);
     const session = await requireSession(at);

@@ -6,8 +6,8 @@ import { ButtonLink } from "../button.tsx";
 import { CopyField, SecretOnce } from "../copyable.tsx";
 import { Card } from "../page-layout.tsx";
 
-/** The fields of the form, until the app is made and its secret takes their place. */
-export function MadeApp({ children }: Readonly<{ children: ReactNode }>) {
+/** The fields of the form; after the app is created, its client ID and secret. */
+export function CreatedApp({ children }: Readonly<{ children: ReactNode }>) {
   const { secret, values } = useFormState();
   if (!secret) return children;
   return (

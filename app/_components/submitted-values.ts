@@ -5,8 +5,8 @@ const SECRET_NAME = /password|secret|api-?key/i;
 /** React's own fields, which identify the action. */
 const INTERNAL_NAME = /^\$ACTION/;
 
-/** What may be shown of a form that was sent: no secrets, no files. */
-export function typedValues(data: FormData): FormValues {
+/** The submitted values that may be shown again: no secrets, no files. */
+export function submittedValues(data: FormData): FormValues {
   const values: Record<string, string | string[]> = {};
   for (const name of new Set(data.keys())) {
     if (SECRET_NAME.test(name) || INTERNAL_NAME.test(name)) continue;

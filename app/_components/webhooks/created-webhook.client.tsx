@@ -7,15 +7,15 @@ import { buttonClass } from "../button-class.ts";
 import { SecretOnce } from "../copyable.tsx";
 import { Card } from "../page-layout.tsx";
 
-type MadeWebhookProps = Readonly<{
+type CreatedWebhookProps = Readonly<{
   title?: string;
   /** Sends a test to the webhook that the form names in `webhookId`, and goes to its page. */
   sendTest: (data: FormData) => Promise<void>;
   children: ReactNode;
 }>;
 
-/** The fields of the form, until the webhook is created and its secret takes their place. */
-export function MadeWebhook({ title = "Webhook created", sendTest, children }: MadeWebhookProps) {
+/** The fields of the form; after the webhook is created, its secret. */
+export function CreatedWebhook({ title = "Webhook created", sendTest, children }: CreatedWebhookProps) {
   const { secret, values } = useFormState();
   if (!secret) return children;
   return (

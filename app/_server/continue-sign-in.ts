@@ -10,7 +10,7 @@ import { setSessionCookie } from "./session.ts";
  * separate cookie. Only server actions and route handlers may call it, because it sets cookies.
  * @param next from `nextPath`
  */
-export async function enter(outcome: SignInOutcome, next: string): Promise<never> {
+export async function continueSignIn(outcome: SignInOutcome, next: string): Promise<never> {
   if (outcome.step === "second-step") {
     const { name, options } = secondStepCookie();
     (await cookies()).set(name, outcome.token, options);
@@ -27,7 +27,7 @@ export async function secondStepToken(): Promise<string | undefined> {
   return (await cookies()).get(secondStepCookie().name)?.value;
 }
 
-/** Who has signed in with this browser before. It outlives the sign-out and says nothing about who is signed in now. */
+/** The token that records who has signed in with this browser before. It outlives the sign-out and does not say who is signed in now. */
 export async function knownDeviceToken(): Promise<string | undefined> {
   return (await cookies()).get(knownDeviceCookie().name)?.value;
 }

@@ -6,8 +6,8 @@ import { ButtonLink } from "../../../_components/button.tsx";
 import { SecretOnce } from "../../../_components/copyable.tsx";
 import { Card } from "../../../_components/page-layout.tsx";
 
-/** The fields of the form, until the token is made and takes their place. */
-export function MadeToken({ children }: Readonly<{ children: ReactNode }>) {
+/** The fields of the form; after the token is created, the token. */
+export function CreatedToken({ children }: Readonly<{ children: ReactNode }>) {
   const { secret } = useFormState();
   if (!secret) return children;
   return (

@@ -6,10 +6,10 @@ import { ButtonLink } from "../../../_components/button.tsx";
 import { CopyButton } from "../../../_components/copy-button.client.tsx";
 import { Card, FormMessage } from "../../../_components/page-layout.tsx";
 
-type MadeRecoveryCodesProps = Readonly<{ securityPage: string; children: ReactNode }>;
+type CreatedRecoveryCodesProps = Readonly<{ securityPage: string; children: ReactNode }>;
 
-/** The form, until the codes are made and take its place. */
-export function MadeRecoveryCodes({ securityPage, children }: MadeRecoveryCodesProps) {
+/** The form; after the codes are created, the codes. */
+export function CreatedRecoveryCodes({ securityPage, children }: CreatedRecoveryCodesProps) {
   const { secret } = useFormState();
   if (!secret) return children;
   return (
