@@ -8,8 +8,8 @@ const WITHHELD_FROM_HANDLER =
   /^(cookie2?|dpop|host|content-length|forwarded|x-forwarded-.*|x-real-ip|x-request-id|x-keyhook-.*|content-security-policy)$/;
 
 /**
- * The headers of a request that a handler gets: as received, in order and with repetitions, without those of one connection and
- * those that sign somebody in to us; plus where the request came from, as we know it.
+ * The headers of a request that a handler gets: as received, in order and with repetitions, without hop-by-hop headers and those that sign
+ * somebody in to us; plus the request's origin, as we know it.
  * @param raw `IncomingMessage.rawHeaders`
  */
 export function handlerHeaders(raw: readonly string[], { ip, requestId }: { ip: string | null; requestId: string }): HeaderList {

@@ -28,7 +28,7 @@ import { findWebhook } from "./manage/find-webhook.ts";
 import { rotateWebhookSecret } from "./manage/rotate-webhook-secret.ts";
 import { updateWebhook } from "./manage/update-webhook.ts";
 import { startReplay } from "./replay/start-replay.ts";
-import { fanOutAll, someEvent, toldOf } from "./testing/fan-out.ts";
+import { fanOutAll, receiversOf, someEvent } from "./testing/fan-out.ts";
 
 afterAll(stopListening);
 
@@ -67,7 +67,7 @@ it("S129 H1 an app with `webhooks` and no organization never carries a private e
   const told = async (repo: { id: string; isPrivate: boolean }, ownerId: string) => {
     const event = await someEvent({ id: repo.id, ownerId, isPrivate: repo.isPrivate });
     await fanOutAll();
-    const ids = await toldOf(event);
+    const ids = await receiversOf(event);
     return Object.entries(webhooks).flatMap(([name, id]) => (ids.includes(id) ? [name] : []));
   };
   expect(await told(secret, org.id)).toEqual(["granted", "alices"]);
@@ -121,7 +121,7 @@ it("H1 the last one to change a webhook is responsible for it; no app changes wh
   const mayReceive = async () => {
     const event = await someEvent({ id: repo.id, ownerId: alice.id, isPrivate: true });
     await fanOutAll();
-    return (await toldOf(event)).includes(webhook.id);
+    return (await receiversOf(event)).includes(webhook.id);
   };
   expect(await mayReceive()).toBe(true);
   // If an app points the person's webhook elsewhere, it gets no more there than it can read itself.
@@ -186,7 +186,7 @@ it("S114 when a grant ends, its webhooks are disabled, its schedules pause, and 
   await openRelay(token, alice.id, "nightly", from);
   const event = await someEvent({ id: newId(), ownerId: alice.id });
   await fanOutAll();
-  expect(await toldOf(event)).toEqual([webhook.id]);
+  expect(await receiversOf(event)).toEqual([webhook.id]);
   await db().delivery.updateMany({ where: { webhookId: webhook.id }, data: { state: "failed" } });
   const [{ id: deliveryId } = { id: "" }] = (await listDeliveries(token, webhook.id)).deliveries;
   const replay = await startReplay(token, webhook.id, { deliveryIds: [deliveryId] }, from);
@@ -271,7 +271,7 @@ it("an organization's webhook that a member's token made is disabled, and its ad
   const event = async () => {
     const id = await someEvent({ id: newId(), ownerId: org.id });
     await fanOutAll();
-    return toldOf(id);
+    return receiversOf(id);
   };
   expect(await event()).toEqual([webhook.id]);
   await settle();
@@ -366,7 +366,7 @@ it("an organization's webhook continues while its creator does not meet its requ
   const event = async () => {
     const id = await someEvent({ id: newId(), ownerId: org.id, isPrivate: true });
     await fanOutAll();
-    return (await toldOf(id)).sort();
+    return (await receiversOf(id)).sort();
   };
   expect(await event()).toEqual([webhook.id, mine.webhook.id].sort());
   await db().organization.update({ where: { id: org.id }, data: { requiresSecondStep: true } });

@@ -248,7 +248,7 @@ describe("an owner who is disabled", () => {
   });
 });
 
-describe("whoever started a run of an organization", () => {
+describe("the user who started a run of an organization", () => {
   it("S112 S132 has left or may no longer run jobs there: waiting runs do not begin", async () => {
     const admin = await signedInPerson();
     const [left, disabled, demoted, stays] = await Promise.all([1, 2, 3, 4].map(() => signedInPerson()));

@@ -23,7 +23,7 @@ export async function enableWebhook(actor: Actor, id: string, from: RequestOrigi
       where: { id },
       data: {
         disabledAt: null,
-        // The reason for which we disabled it is kept until it delivers again; then its owner is told (S126).
+        // The reason for which we disabled it is kept until it delivers again; then its owner is notified (S126).
         ...((webhook.disabledReason === "owner" || isTakenOver) && { disabledReason: null }),
         ...(isTakenOver && { createdById: actorId(actor), delegationId: await recordDelegation(tx, actor) }),
         failingSince: null,
