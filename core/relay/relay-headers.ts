@@ -22,7 +22,7 @@ export function handlerHeaders(raw: readonly string[], { ip, requestId }: { ip: 
   const passed = pairs.filter(([name, value]) => {
     const key = name.toLowerCase();
     if (HOP_BY_HOP.has(key) || named.has(key) || WITHHELD_FROM_HANDLER.test(key)) return false;
-    // A browser automatically adds the credentials given for our git; and a token of ours is never passed on, whoever sent it.
+    // A browser automatically adds the credentials given for our git; and one of our tokens is never passed on.
     if (key === "authorization") return !isFromBrowser && !isOurs(value);
     return key !== "referer" || !value.startsWith(env().ORIGIN);
   });

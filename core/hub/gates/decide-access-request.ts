@@ -116,7 +116,7 @@ async function countAnswer<T>(
     if (isUnasked) counted.push(await consumeThrottle(throttleKey("access-grant", by), GRANTS));
     return await decide();
   } catch (error) {
-    for (const letter of counted) await letter.giveBack();
+    for (const one of counted) await one.giveBack();
     throw error;
   }
 }

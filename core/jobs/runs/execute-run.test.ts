@@ -40,7 +40,7 @@ async function newRun(spec: JobSpec, more: Partial<NewRun> = {}): Promise<string
   });
 }
 
-it("S137 a page of a list ends where its runs have a megabyte, and the next one goes on", async () => {
+it("S137 a page of a list ends where its runs have a megabyte, and the next one continues", async () => {
   const ada = await signedInPerson();
   const owner = { kind: "user" as const, id: ada.id };
   const environment = Object.fromEntries(Array.from({ length: 15 }, (_, each) => [`LONG_${each}`, "x".repeat(30_000)]));

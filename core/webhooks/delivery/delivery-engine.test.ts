@@ -230,7 +230,7 @@ describe("a delivery", () => {
     expect(await db().webhookHour.findFirst({ where: { webhookId } })).toMatchObject({ delivered: 1, failed: 0 });
   });
 
-  it("S126 410 disables, waiting deliveries are held, enabling releases them, and the owner is told of the first success", async () => {
+  it("S126 410 disables, waiting deliveries are held, enabling releases them, and the owner is notified of the first success", async () => {
     const receiver = await startReceiver((res, nth) => void res.writeHead(nth === 1 ? 410 : 200).end());
     const ada = await signedInPerson("ada");
     const webhookId = await webhookTo({ url: receiver.url, ownerId: ada.id });

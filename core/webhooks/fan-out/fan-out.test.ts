@@ -255,7 +255,7 @@ describe("S129 what is private", () => {
     await db().user.update({ where: { id: disabled.id }, data: { disabledAt: new Date() } });
   });
 
-  const told = async (event: Promise<string>): Promise<string[]> => {
+  const receivers = async (event: Promise<string>): Promise<string[]> => {
     const id = await event;
     await fanOutAll();
     const ids = await receiversOf(id);
@@ -271,21 +271,21 @@ describe("S129 what is private", () => {
   const everyone = ["admin", "contributor", "former", "member", "organization", "other", "stranger"];
 
   it("is delivered to those who may read it, and public events to all but deleted owners", async () => {
-    expect(await told(someEvent(repo))).toEqual(everyone);
-    expect(await told(someEvent({ ...repo, isPrivate: true }))).toEqual(readers);
+    expect(await receivers(someEvent(repo))).toEqual(everyone);
+    expect(await receivers(someEvent({ ...repo, isPrivate: true }))).toEqual(readers);
   });
 
   it("is delivered according to both the repository's state then and its state now", async () => {
     await place(true);
-    expect(await told(someEvent(repo))).toEqual(readers);
+    expect(await receivers(someEvent(repo))).toEqual(readers);
     await place(false);
-    expect(await told(someEvent({ ...repo, isPrivate: true }))).toEqual(readers);
-    expect(await told(someEvent(repo))).toEqual(everyone);
+    expect(await receivers(someEvent({ ...repo, isPrivate: true }))).toEqual(readers);
+    expect(await receivers(someEvent(repo))).toEqual(everyone);
   });
 
   it("is delivered to no member who does not yet meet the organization's requirements", async () => {
     await db().organization.update({ where: { id: tidepool.id }, data: { requiresSecondStep: true } });
-    expect(await told(someEvent({ ...repo, isPrivate: true }))).toEqual(["organization"]);
+    expect(await receivers(someEvent({ ...repo, isPrivate: true }))).toEqual(["organization"]);
   });
 
   it("is leased and counted once, beside events about which only owners decide", async () => {
@@ -305,7 +305,7 @@ describe("S129 what is private", () => {
     const arrival = await watchingWebhook(user(stranger as TestPerson), [movedTo.owner.id]);
     hooks.arrival = arrival;
     await place(true, movedTo.owner.id, "user");
-    expect(await told(someEvent({ ...repo, isPrivate: true }, { movedTo }))).toEqual(["arrival", "stranger"]);
+    expect(await receivers(someEvent({ ...repo, isPrivate: true }, { movedTo }))).toEqual(["arrival", "stranger"]);
   });
 });
 
@@ -411,12 +411,12 @@ describe("S127 the limit of triggers in 24 hours", () => {
   it("counts discussions on a platform as outsiders', since it does not say who may write there, and changes of its repositories as the owner's", async () => {
     const ada = await person();
     const id = await watchingWebhook(ada, [ada.id]);
-    const told = (scope: EventScope) =>
+    const report = (scope: EventScope) =>
       someEvent({ id: newId(), ownerId: ada.id }, { scope, source: "https://forge.example.test/" });
-    for (let made = 0; made < 20; made++) await told(made % 2 ? "discussion" : "discussion.comment");
+    for (let made = 0; made < 20; made++) await report(made % 2 ? "discussion" : "discussion.comment");
     await fanOutAll();
     expect(await hours(id)).toEqual([{ triggered: 12, rate_limited: 8 }]);
-    for (const scope of ["repo", "repo.content", "repo.config"] as const) await told(scope);
+    for (const scope of ["repo", "repo.content", "repo.config"] as const) await report(scope);
     await fanOutAll();
     expect(await hours(id)).toEqual([{ triggered: 15, rate_limited: 8 }]);
     const pushed = (...refs: string[]) =>

@@ -45,7 +45,7 @@ export async function enableWebhook(actor: Actor, id: string, from: RequestOrigi
 
 /**
  * Disables a webhook without deleting it (docs/specification/webhooks.md#states): events no longer trigger it, and waiting
- * deliveries are held until it is enabled. One that is already disabled is unchanged, whoever disabled it.
+ * deliveries are held until it is enabled. One that is already disabled is unchanged.
  * @throws ServiceError `not_found`, `insufficient_scope`
  */
 export async function disableWebhook(actor: Actor, id: string, from: RequestOrigin, of?: string): Promise<Webhook> {
