@@ -20,7 +20,7 @@ export async function startDeliveries(): Promise<Loop> {
   await listen(EVENT_CHANNEL, () => engine.announceEvents());
   await listen(DELIVERY_CHANNEL, () => engine.announce());
   engine.start();
-  // Rare, and such a delivery has waited for long already.
+  // Such deliveries are rare, and have already waited for a long time.
   const forgotten = await startRounds({
     what: "look for deliveries that nobody holds",
     everyMs: 60_000,
@@ -43,13 +43,13 @@ export function startReplays(): Promise<Loop> {
 
 const PARTITIONS_EVERY_MS = 60 * 60_000;
 
-/** Creates and drops days of deliveries: once before the first delivery, then every hour. */
+/** Creates and drops daily partitions of deliveries: once before the first delivery, then every hour. */
 export async function startDeliveryPartitions(): Promise<Loop> {
   async function work(): Promise<void> {
     const { made, dropped } = await keepPartitions();
-    if (made > 0 || dropped.length > 0) log().info({ made, dropped }, "days of deliveries");
+    if (made > 0 || dropped.length > 0) log().info({ made, dropped }, "created or dropped daily partitions of deliveries");
   }
-  // If another session holds a lock, nothing is lost: deliveries without a day go into the default partition.
+  // If another session holds a lock, nothing is lost: deliveries without a partition for their day go into the default one.
   const isKept = await work().then(
     () => true,
     () => false,

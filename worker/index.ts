@@ -32,7 +32,7 @@ const loops = [
   }),
   // One at a time: it is not urgent, and urgent work needs the machine.
   await startLoop({ table: maintenanceTable, channel: MAINTENANCE_CHANNEL, concurrency: 1, run: maintainRepository }),
-  // Two: one that git never answers does not block the others.
+  // Two of each: one that takes very long must not block the others.
   ...(isXetEnabled()
     ? [await startLoop({ table: lfsChunkingTable, channel: LFS_CHUNKING_CHANNEL, concurrency: 2, run: chunkLfsObject })]
     : []),

@@ -52,7 +52,7 @@ export async function startLoop<Row extends { id: string }>(work: Work<Row>): Pr
     const running: Promise<void> = work
       .run(row, claimId)
       .catch((error: unknown) =>
-        log().error({ err: error, table: work.table.name, id: row.id }, "work failed; its claim runs out"),
+        log().error({ err: error, table: work.table.name, id: row.id }, "work failed; its claim will expire"),
       )
       .finally(() => {
         underWay.delete(running);
@@ -108,9 +108,9 @@ export async function startLoop<Row extends { id: string }>(work: Work<Row>): Pr
 type Rounds = {
   /** For the log: "cannot … ". */
   what: string;
-  /** From one round to the next. With a channel it covers missed announcements. */
+  /** The time between rounds. With a channel it covers missed announcements. */
   everyMs: number;
-  /** Before the first round; none unless given. */
+  /** The time before the first round; by default none. */
   firstMs?: number;
   /** Varies all times by a tenth, so that the workers of several machines do not query at the same moment. */
   isSpread?: boolean;

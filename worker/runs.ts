@@ -17,7 +17,7 @@ import { mayReceiveDelivery } from "#core/webhooks/activity/read-delivery.ts";
 import { wakeDelivery } from "#core/webhooks/delivery/deliver-to-job.ts";
 import { type Loop, startLoop, startRounds } from "./loop.ts";
 
-/** Runs jobs, up to JOBS_CONCURRENCY at once. If a delivery started the job, that delivery is told when it ends. */
+/** Runs jobs, up to JOBS_CONCURRENCY at once. If a delivery started the job, that delivery is made due when the job ends. */
 export async function startJobs(): Promise<Loop> {
   const stopping = new AbortController();
   const loop = await startLoop<ClaimedRun>({

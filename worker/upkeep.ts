@@ -19,11 +19,10 @@ const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 
-/** What keeps the installation in order, besides work that somebody asked for. */
+/** Starts the recurring work that keeps the installation in order. */
 export function startUpkeep(): Promise<Loop[]> {
   return Promise.all([
     startSessionEnds(),
-    // Ends what was created under ended grants.
     startRounds({
       what: "end what was created under ended grants",
       channel: DELEGATION_CHANNEL,
@@ -37,12 +36,12 @@ export function startUpkeep(): Promise<Loop[]> {
     startRounds({ what: "remove deleted repositories", everyMs: 5 * SECOND, work: removeDeletedRepositories }),
     startRounds({ what: "do the housekeeping", firstMs: MINUTE, everyMs: HOUR, isSpread: true, work: runHousekeeping }),
     startRounds({ what: "forget used proofs", firstMs: MINUTE, everyMs: MINUTE, isSpread: true, work: forgetProofs }),
-    startRounds({ what: "look after storage", firstMs: 5 * MINUTE, everyMs: 5 * MINUTE, isSpread: true, work: storageWork() }),
+    startRounds({ what: "limit the storage", firstMs: 5 * MINUTE, everyMs: 5 * MINUTE, isSpread: true, work: storageWork() }),
     startRounds({ what: "look for bursts of exchanges", firstMs: MINUTE, everyMs: MINUTE, isSpread: true, work: warnOfBursts }),
   ]);
 }
 
-/** Ends what depends on ended site sessions, as soon as they end. */
+/** Ends the engine's sessions as soon as their site sessions end. */
 export function startSessionEnds(): Promise<Loop> {
   let expiryDueAt = 0;
   return startRounds({

@@ -5,25 +5,25 @@ export const tooManyWaiting = (): ServiceError =>
     retryAfterSeconds: 2,
   });
 
-const lines = new Map<string, { tail: Promise<unknown>; length: number }>();
+const queues = new Map<string, { tail: Promise<unknown>; length: number }>();
 
 /**
- * Runs the work under one key one after another in this process. Between processes, the database or git does this. But each caller waiting
- * there would hold a connection, or build a commit in vain.
- * @param waitingMax how many may wait under the key, the running one included
+ * Runs work with the same key one at a time in this process. Across processes, the locks of the database or of git do the same, but a
+ * caller that waits for them holds a connection, or builds a commit in vain.
+ * @param waitingMax how many calls with the key may wait, the running one included
  * @throws ServiceError `unavailable` if more are waiting
  */
 export async function oneAtATime<T>(key: string, work: () => Promise<T>, waitingMax = Number.POSITIVE_INFINITY): Promise<T> {
-  const line = lines.get(key) ?? { tail: Promise.resolve(), length: 0 };
-  if (line.length >= waitingMax) throw tooManyWaiting();
-  lines.set(key, line);
-  line.length++;
-  const done = line.tail.then(work);
-  line.tail = done.catch(() => undefined);
+  const queue = queues.get(key) ?? { tail: Promise.resolve(), length: 0 };
+  if (queue.length >= waitingMax) throw tooManyWaiting();
+  queues.set(key, queue);
+  queue.length++;
+  const done = queue.tail.then(work);
+  queue.tail = done.catch(() => undefined);
   try {
     return await done;
   } finally {
-    line.length--;
-    if (line.length === 0) lines.delete(key);
+    queue.length--;
+    if (queue.length === 0) queues.delete(key);
   }
 }

@@ -24,7 +24,7 @@ export async function findJobNamespace(
   return { kind, id, handle: owner.handle };
 }
 
-/** Requires the right to an owner's jobs, for an owner who is already known, at the moment of a change. */
+/** Requires the right to an owner's jobs, within the transaction of a change. */
 export async function requireJobs(actor: Actor, action: "job.read" | "job.run", owner: RunOwner, tx?: Db): Promise<void> {
   await requirePermission(actor, action, namespaceOf(owner), { what: "Namespace", ...(tx && { tx }) });
 }

@@ -87,7 +87,7 @@ describe("the images that jobs may use", () => {
     expect(["python", "base:2", "localhost/tools2", `base@${digest}`].filter(isAllowed)).toEqual([]);
   });
 
-  it("are named by the refusal of another, which is at once where images are pulled", () => {
+  it("are listed when another image is refused, which happens at once if the runner pulls images", () => {
     requireImage("10.0.0.5:8443/x");
     provideSettings({ JOBS_RUNNER: "docker" });
     const refusal =

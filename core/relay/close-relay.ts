@@ -4,7 +4,7 @@ import { recordAuditEvent } from "../audit/record-audit-event.ts";
 import type { RequestOrigin } from "../audit/request-origin.ts";
 import { type Db, db, inTransaction, pool } from "../db.ts";
 import { notFound } from "../errors.ts";
-import { failRequest, giveUpRequests } from "./inbox/answer-request.ts";
+import { abandonRequests, failRequest } from "./inbox/answer-request.ts";
 import { isRelayOf, LISTENER_MARK, RELAY_CHANNEL } from "./relay.ts";
 
 /**
@@ -18,7 +18,7 @@ export async function closeRelay(actor: Actor, userId: string, name: string, fro
       UPDATE relay r SET closed_at = now(), expires_at = least(expires_at, now()), listening_until = NULL
       WHERE user_id = ${userId} AND name = ${name.replaceAll("\0", "")} AND closed_at IS NULL AND ${isRelayOf(actor)} RETURNING id`;
     if (!closed) throw notFound("Relay");
-    await sendAway(tx, closed.id);
+    await disconnectListener(tx, closed.id);
     const by = { actorId: actorId(actor), clientId: clientIdOf(actor), subjectId: userId };
     await recordAuditEvent(tx, { type: "relay.close", ...by, data: { name }, from });
   });
@@ -31,14 +31,14 @@ export async function closeDelegatedRelays(tx: Db, delegationIds: readonly strin
     WHERE delegation_id = ANY (${[...delegationIds]}) AND closed_at IS NULL RETURNING id, user_id AS "userId", name,
       (SELECT d.client_id FROM delegation d WHERE d.id = delegation_id) AS "clientId"`;
   for (const { id, userId, name, clientId } of closed) {
-    await sendAway(tx, id);
+    await disconnectListener(tx, id);
     const data = { name, reason: "the app or token that opened it no longer has access" };
     await recordAuditEvent(tx, { type: "relay.close", subjectId: userId, clientId, data });
   }
 }
 
-async function sendAway(tx: Db, relayId: string): Promise<void> {
-  await giveUpRequests(tx, relayId, "the relay was closed before its listener responded");
+async function disconnectListener(tx: Db, relayId: string): Promise<void> {
+  await abandonRequests(tx, relayId, "the relay was closed before its listener responded");
   await tx.$executeRaw`SELECT pg_notify(${RELAY_CHANNEL}, ${relayId + LISTENER_MARK})`;
 }
 
@@ -53,7 +53,7 @@ export async function endRelays(): Promise<void> {
     SELECT r.id FROM relay r WHERE r.expires_at <= now() AND EXISTS (
       SELECT FROM relay_request q WHERE q.relay_id = r.id AND q.answered_at IS NULL) LIMIT 100`;
   for (const { id } of expired) {
-    await inTransaction((tx) => giveUpRequests(tx, id, "the relay expired before its listener responded"));
+    await inTransaction((tx) => abandonRequests(tx, id, "the relay expired before its listener responded"));
     await pool().query(`SELECT pg_notify('${RELAY_CHANNEL}', $1)`, [id + LISTENER_MARK]);
   }
   const { rows } = await pool().query<{ id: string }>(

@@ -9,7 +9,7 @@ import { type Db, inTransaction, pool } from "../db.ts";
 import { conflict, invalidRequest, notFound, ServiceError } from "../errors.ts";
 import { Prisma } from "../generated/prisma/client.ts";
 import { newId } from "../ids.ts";
-import { giveUpRequests } from "./inbox/answer-request.ts";
+import { abandonRequests } from "./inbox/answer-request.ts";
 import {
   isLimitedToOwn,
   isRelayOf,
@@ -28,7 +28,7 @@ import {
 
 type OpenedRelay = {
   relay: Relay;
-  /** Its URL until it expired; anything that still points there is lost. Null if the URL stays. */
+  /** Its URL until it expired; requests that still go there are lost. Null if the URL stays. */
   previousUrl: string | null;
 };
 
@@ -62,10 +62,10 @@ export async function openRelay(actor: Actor, userId: string, name: string, from
     }
     const fresh = newToken();
     const columns = { token: seal(TOKEN_PURPOSE, fresh), tokenHash: hashToken(fresh), expiresAt, closedAt: null, delegationId };
-    const ofNobody = { listenerId: null, connectionId: null, listeningUntil: null };
+    const noListener = { listenerId: null, connectionId: null, listeningUntil: null };
     // Requests to the app's URL are not handed to the user's program either.
-    if (before && isTakenOver) await giveUpRequests(tx, before.id, "the relay was taken over before its listener responded");
-    if (before) await tx.relay.update({ where: { id: before.id }, data: { ...columns, ...ofNobody, createdAt: new Date() } });
+    if (before && isTakenOver) await abandonRequests(tx, before.id, "the relay was taken over before its listener responded");
+    if (before) await tx.relay.update({ where: { id: before.id }, data: { ...columns, ...noListener, createdAt: new Date() } });
     else await tx.relay.create({ data: { id: newId(), userId, name, ...columns } });
     const by = { actorId: actorId(actor), clientId: clientIdOf(actor), subjectId: userId };
     if (before) await tx.$executeRaw`SELECT pg_notify(${RELAY_CHANNEL}, ${before.id + LISTENER_MARK})`;
@@ -75,7 +75,7 @@ export async function openRelay(actor: Actor, userId: string, name: string, from
   return { relay: await findRelay(actor, userId, name), previousUrl };
 }
 
-/** Applies to expired ones too: whoever reopens one gets the requests left there. */
+/** Applies to expired relays too: reopening one gives access to the requests left there. */
 function requireUsable(actor: Actor, madeWith: MadeWith | null): void {
   if (!isLimitedToOwn(actor) || (madeWith !== null && madeWith.clientId === actor.clientId)) return;
   throw new ServiceError("forbidden", "The relay with this name was opened with another app or token. Choose another name.");

@@ -30,7 +30,7 @@ const VISIT_SECONDS = 8 * 60 * 60;
 
 /** The segment that identifies a visitor: `~` and a value that nobody else can make, for this Space only. */
 export function visitorSegment(repoId: string, visitor: Visitor, now = Date.now()): string {
-  const said =
+  const fields =
     visitor.kind === "session"
       ? [
           "s",
@@ -40,16 +40,16 @@ export function visitorSegment(repoId: string, visitor: Visitor, now = Date.now(
           visitor.generation.toString(36),
         ]
       : ["r", visitor.generation.toString(36)];
-  return `~${said.join(".")}.${sign(PURPOSE, `${repoId}\n${said.join(".")}`)}`;
+  return `~${fields.join(".")}.${sign(PURPOSE, `${repoId}\n${fields.join(".")}`)}`;
 }
 
 /** Reads what `visitorSegment` made; undefined for anything else, and if it expired. */
 export function readVisitorSegment(repoId: string, segment: string, now = Date.now()): Visitor | undefined {
   if (!segment.startsWith("~") || segment.length > 200) return undefined;
   const end = segment.lastIndexOf(".");
-  const said = segment.slice(1, Math.max(end, 1));
-  if (!isSigned(PURPOSE, `${repoId}\n${said}`, segment.slice(end + 1))) return undefined;
-  const [kind, ...rest] = said.split(".");
+  const fields = segment.slice(1, Math.max(end, 1));
+  if (!isSigned(PURPOSE, `${repoId}\n${fields}`, segment.slice(end + 1))) return undefined;
+  const [kind, ...rest] = fields.split(".");
   if (kind === "r") return { kind: "receiver", generation: Number.parseInt(rest[0] ?? "", 36) };
   const [sessionId, userId, until = "", generation = ""] = rest;
   if (kind !== "s" || !isId(sessionId) || !isId(userId) || Number.parseInt(until, 36) * 1000 < now) return undefined;

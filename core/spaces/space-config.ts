@@ -1,8 +1,8 @@
 import type { Repo } from "../hub/repos/repo.ts";
 
-/** What a Space's front matter configures. */
+/** The configuration in a Space's front matter. */
 type SpaceConfig =
-  /** Its files unchanged, from the folder of `index`, which is what that folder shows. */
+  /** Serves its files unchanged, from the folder that contains `index`; that folder's own URL shows `index`. */
   | { kind: "static"; index: string }
   | ServiceConfig
   /** Nothing that can run here. */

@@ -12,7 +12,7 @@ export const spaceStages = [
   "RUNNING",
   /** It had no request for a while; the next one wakes it. */
   "SLEEPING",
-  /** Stopped by somebody who may; no request wakes it. */
+  /** Stopped by a user; no request wakes it. */
   "PAUSED",
   /** The app ended too often, or never listened. Its log has the reason. */
   "RUNTIME_ERROR",
@@ -21,7 +21,7 @@ export const spaceStages = [
 ] as const;
 export type SpaceStage = (typeof spaceStages)[number];
 
-/** What users read where no Space can run. Its operator reads why on the overview, or in the worker's log. */
+/** What users read where no Space can run. The operator reads the reason on the overview, or in the worker's log. */
 export const SPACES_OFF = "Spaces are disabled on this server. The operator can enable them.";
 
 /** The stages from which it may become RUNNING by itself at any moment. */

@@ -31,7 +31,7 @@ test("a failed Space is restarted when a variable changes, and a paused one stay
   expect(await isWanted()).toBe(false);
 });
 
-test("all values together have an end, and one may be changed for another as large", async () => {
+test("all values together are limited, and one may be replaced by another of the same size", async () => {
   const ada = await signedInPerson();
   const repo = await someRepo(ada, { type: "space", sdk: "node" });
   const space = { owner: repo.owner.handle, name: repo.name };

@@ -28,7 +28,7 @@ import { findWebhook } from "./manage/find-webhook.ts";
 import { rotateWebhookSecret } from "./manage/rotate-webhook-secret.ts";
 import { updateWebhook } from "./manage/update-webhook.ts";
 import { startReplay } from "./replay/start-replay.ts";
-import { fanOutAll, someEvent, toldOf } from "./testing/fan-out.ts";
+import { fanOutAll, receiversOf, someEvent } from "./testing/fan-out.ts";
 
 afterAll(stopListening);
 
@@ -64,15 +64,15 @@ it("S129 H1 an app with `webhooks` and no organization never carries a private e
     granted: await make(await appToken(alice, ["webhooks", "read-repos"], [org.id])),
     alices: await make(alice.actor),
   };
-  const told = async (repo: { id: string; isPrivate: boolean }, ownerId: string) => {
+  const receivers = async (repo: { id: string; isPrivate: boolean }, ownerId: string) => {
     const event = await someEvent({ id: repo.id, ownerId, isPrivate: repo.isPrivate });
     await fanOutAll();
-    const ids = await toldOf(event);
+    const ids = await receiversOf(event);
     return Object.entries(webhooks).flatMap(([name, id]) => (ids.includes(id) ? [name] : []));
   };
-  expect(await told(secret, org.id)).toEqual(["granted", "alices"]);
-  expect(await told(mine, alice.id)).toEqual(["reader", "granted", "alices"]);
-  expect(await told(open, org.id)).toEqual(["app", "reader", "granted", "alices"]);
+  expect(await receivers(secret, org.id)).toEqual(["granted", "alices"]);
+  expect(await receivers(mine, alice.id)).toEqual(["reader", "granted", "alices"]);
+  expect(await receivers(open, org.id)).toEqual(["app", "reader", "granted", "alices"]);
 
   // No answer to the app shows what the person's own webhook carries, neither lists nor lookups by id.
   const deliveries = async (actor: TokenHolder | TestPerson["actor"]) =>
@@ -96,7 +96,7 @@ it("S129 H1 an app with `webhooks` and no organization never carries a private e
   expect([await namesTo(app), await namesTo(alice.actor)]).toEqual([[null], [mine.fullName]]);
 
   await revoke(app);
-  expect(await told(open, org.id)).toEqual(["reader", "granted", "alices"]);
+  expect(await receivers(open, org.id)).toEqual(["reader", "granted", "alices"]);
   await settle();
   expect(await findWebhook(alice.actor, webhooks.app)).toMatchObject({
     disabledReason: "grant_ended",
@@ -105,11 +105,11 @@ it("S129 H1 an app with `webhooks` and no organization never carries a private e
   for (const id of [webhooks.granted, webhooks.alices]) expect((await findWebhook(alice.actor, id)).disabledAt).toBeNull();
   // When the app is allowed again, it does not get back what ended.
   await appToken(alice, ["webhooks", "read-repos"], [org.id], app.clientId ?? "");
-  expect(await told(open, org.id)).toEqual(["reader", "granted", "alices"]);
+  expect(await receivers(open, org.id)).toEqual(["reader", "granted", "alices"]);
   // Once its owner has enabled it, it is theirs.
   await enableWebhook(alice.actor, webhooks.app, from);
   expect((await findWebhook(alice.actor, webhooks.app)).madeWith).toBeNull();
-  expect(await told(secret, org.id)).toEqual(["app", "granted", "alices"]);
+  expect(await receivers(secret, org.id)).toEqual(["app", "granted", "alices"]);
 });
 
 it("H1 the last one to change a webhook is responsible for it; no app changes what another app created", async () => {
@@ -121,7 +121,7 @@ it("H1 the last one to change a webhook is responsible for it; no app changes wh
   const mayReceive = async () => {
     const event = await someEvent({ id: repo.id, ownerId: alice.id, isPrivate: true });
     await fanOutAll();
-    return (await toldOf(event)).includes(webhook.id);
+    return (await receiversOf(event)).includes(webhook.id);
   };
   expect(await mayReceive()).toBe(true);
   // If an app points the person's webhook elsewhere, it gets no more there than it can read itself.
@@ -186,7 +186,7 @@ it("S114 when a grant ends, its webhooks are disabled, its schedules pause, and 
   await openRelay(token, alice.id, "nightly", from);
   const event = await someEvent({ id: newId(), ownerId: alice.id });
   await fanOutAll();
-  expect(await toldOf(event)).toEqual([webhook.id]);
+  expect(await receiversOf(event)).toEqual([webhook.id]);
   await db().delivery.updateMany({ where: { webhookId: webhook.id }, data: { state: "failed" } });
   const [{ id: deliveryId } = { id: "" }] = (await listDeliveries(token, webhook.id)).deliveries;
   const replay = await startReplay(token, webhook.id, { deliveryIds: [deliveryId] }, from);
@@ -262,7 +262,7 @@ it("H2 a run does not begin if its grant ends while it is claimed, and gets no f
   expect(await findRun(alice.actor, own(alice), ended)).toMatchObject({ stage: "CANCELED" });
 });
 
-it("an organization's webhook that a member's token made is disabled, and its administrators told, once the member has no right there", async () => {
+it("an organization's webhook that a member's token made is disabled, and its administrators notified, once the member has no right there", async () => {
   const [alice, oper] = [await signedInPerson("alice"), await signedInPerson("oper")];
   const org = await organizationOf(oper, [[alice, "admin"]]);
   const token = await ownToken(alice.id, ["webhooks", "read-repos"]);
@@ -271,7 +271,7 @@ it("an organization's webhook that a member's token made is disabled, and its ad
   const event = async () => {
     const id = await someEvent({ id: newId(), ownerId: org.id });
     await fanOutAll();
-    return toldOf(id);
+    return receiversOf(id);
   };
   expect(await event()).toEqual([webhook.id]);
   await settle();
@@ -306,7 +306,7 @@ it("an app neither rotates another's secret, nor runs its schedule or job, nor t
     await expect(attempt()).rejects.toMatchObject({ code: "forbidden" });
   }
   await runScheduleNow(alice.actor, of, from);
-  // A webhook's run is not repeated: its delivery is replayed, which checks its rights anew (S129).
+  // A webhook's run is not repeated: its delivery is replayed, which checks its rights again (S129).
   await db().jobRun.update({ where: { id: runId }, data: { webhookId: webhook.id } });
   await expect(duplicateRun(alice.actor, alice.username, runId, from)).rejects.toMatchObject({ code: "conflict" });
   // The path counts too, where many users receive at one host.
@@ -366,7 +366,7 @@ it("an organization's webhook continues while its creator does not meet its requ
   const event = async () => {
     const id = await someEvent({ id: newId(), ownerId: org.id, isPrivate: true });
     await fanOutAll();
-    return (await toldOf(id)).sort();
+    return (await receiversOf(id)).sort();
   };
   expect(await event()).toEqual([webhook.id, mine.webhook.id].sort());
   await db().organization.update({ where: { id: org.id }, data: { requiresSecondStep: true } });
@@ -416,9 +416,9 @@ it("S137 if an app created very much, its access ends in parts, and the user see
   }));
   await db().scheduledJob.createMany({ data: many });
   const consent = await db().oAuthConsent.findFirstOrThrow({ where: { userId: alice.id } });
-  const told = (await listDelegated([consent.id])).get(consent.id);
-  expect(told?.schedules).toHaveLength(10);
-  expect(told?.more).toEqual({ webhooks: 0, schedules: STOPPED_AT_ONCE + 11 });
+  const listed = (await listDelegated([consent.id])).get(consent.id);
+  expect(listed?.schedules).toHaveLength(10);
+  expect(listed?.more).toEqual({ webhooks: 0, schedules: STOPPED_AT_ONCE + 11 });
 
   await settle();
   await revoke(token);

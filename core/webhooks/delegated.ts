@@ -3,7 +3,7 @@ import { type Db, db, inTransaction } from "../db.ts";
 import { Prisma } from "../generated/prisma/client.ts";
 import { endDelegatedJobs } from "../jobs/end-delegated.ts";
 import { closeDelegatedRelays } from "../relay/close-relay.ts";
-import { mailOwner, webhookDisabledEmail } from "./delivery/owner-mail.ts";
+import { emailOwner, webhookDisabledEmail } from "./delivery/email-owner.ts";
 import { targetInShort } from "./manage/webhook.ts";
 import { REPLAY_CHANNEL } from "./replay/webhook-replay.ts";
 import { isInForce } from "./watchers.ts";
@@ -83,7 +83,7 @@ export const STOPPED_AT_ONCE = 100;
 
 /**
  * Stops what was created under grants that have ended: disables webhooks, pauses schedules, cancels runs and replays, closes
- * relays. None of these can act once the grant has ended, even before this runs; this is how people see it.
+ * relays. None of these can act once the grant has ended, even before this runs; this makes it visible.
  * @returns whether there may be more
  */
 export async function settleEndedDelegations(): Promise<boolean> {
@@ -137,7 +137,7 @@ async function disableWebhooks(tx: Db, which: Prisma.Sql): Promise<number> {
     });
     // A person ends their own grants, and sees beforehand what stops; an organization's administrators are not asked.
     if (ownerKind === "organization") {
-      await mailOwner(tx, { id: ownerId, kind: ownerKind }, (recipientName, settings) =>
+      await emailOwner(tx, { id: ownerId, kind: ownerKind }, (recipientName, settings) =>
         webhookDisabledEmail({ webhookId: id, reason: "grant_ended", target, lastFailure: null }, recipientName, settings),
       );
     }

@@ -13,8 +13,8 @@ type KeptPartitions = {
 };
 
 /**
- * Creates the coming days of deliveries and attempts, and drops expired ones: whole tables, each in its own transaction, which
- * stops instead of making others wait. The next run does the rest.
+ * Creates the partitions of deliveries and attempts for the coming days, and drops expired ones: each in its own transaction, which gives
+ * up instead of making others wait. The next run does the rest.
  * @param now for tests
  */
 export async function keepPartitions(now = Date.now()): Promise<KeptPartitions> {

@@ -67,7 +67,7 @@ export async function refreshRelayed(request: {
   } catch (error) {
     log().error(
       { err: error, deliveryId: request.deliveryId },
-      "a webhook's secret cannot be read: what waits in a relay is not handed over",
+      "a webhook's secret cannot be read: its delivery in a relay is not handed over",
     );
     return undefined;
   }
@@ -111,7 +111,7 @@ export async function queueRelayed(): Promise<number> {
       values: [rows.map(({ id }) => id), rows.map(({ url }) => targetHost(url))],
     });
   }
-  // Their delivery's history is gone: there is nothing to record it with.
+  // Responses whose deliveries no longer exist cannot be recorded.
   await pool().query(
     `DELETE FROM relay_request q WHERE q.answered_at IS NOT NULL AND q.delivery_id IS NOT NULL AND coalesce(q.waited_until <= now(), true)
        AND NOT EXISTS (SELECT FROM delivery d JOIN webhook w ON w.id = d.webhook_id WHERE d.id = q.delivery_id)`,

@@ -1,4 +1,4 @@
-/** The words of deliveries, as rows, pages and the API spell them. */
+/** The vocabulary of deliveries, as rows, pages and the API spell it. */
 
 /** The state of an event for one webhook. */
 export const deliveryStates = [
@@ -20,9 +20,9 @@ export const attemptOutcomes = [
   "delivered",
   /** Any other status; or a run that exited with another code. */
   "rejected",
-  /** No response: the name, the connection, TLS, time. For a job: the runner could not run it. */
+  /** No response: the name, the connection or TLS failed, or time ran out. For a job: the runner could not run it. */
   "unreachable",
-  /** We refused to send it: the address, the port, the scheme (S117). */
+  /** We refused to send it, because of its address, port or scheme (S117). */
   "blocked",
   /** The owner can no longer read the repository (S129). */
   "withheld",
@@ -40,7 +40,7 @@ export const attemptKinds = [
 export type AttemptKind = (typeof attemptKinds)[number];
 
 /**
- * Lanes of the queue, in order of precedence: what a person waits for, then first attempts, then retries, so that late retries
+ * Lanes of the queue, in order of precedence: deliveries that a person waits for, then first attempts, then retries, so that late retries
  * and large replays never delay new deliveries (S128).
  */
 export const lanes = {

@@ -35,7 +35,7 @@ export const isInForce: Prisma.Sql = Prisma.sql`(${hasOwner} AND ${mayAct("webho
 /** The maximum number of watchers that a count reads: anybody may watch any repository, and each page and each push counts them (S137). */
 export const COUNTED_MAX = 1_000;
 
-/** What watches a repository or its owner. */
+/** The webhooks that watch a repository or its owner. */
 const watched = ({ id, owner }: Watchable, max?: number): Prisma.Sql =>
   Prisma.sql`(SELECT webhook_id FROM webhook_watch WHERE target_id IN (${id}, ${owner.id}) ${max === undefined ? Prisma.empty : Prisma.sql`LIMIT ${max}`})`;
 
@@ -88,8 +88,8 @@ const NAMED_MAX = 20;
 
 /**
  * The enabled webhooks that watch a repository or its owner and may receive its events (S129). A person's own and those of
- * organizations whose webhooks they may read are named, however many others there are; the others are only counted, since whom
- * they notify is their owners' business.
+ * organizations whose webhooks they may read are named, however many others there are; the others are only counted, because only their
+ * owners may see whom they notify.
  */
 export async function watchingWebhooks(
   actor: Actor,
@@ -115,8 +115,8 @@ const movedToOwner: Prisma.Sql = Prisma.sql`(CASE WHEN e.action = 'move' THEN e.
  * attempt (S129). `r` is the event's repository, left-joined.
  *
  * The webhook must be able to read the repository both as it was then and as it is now. Those who can read it only since it
- * became public do not receive what happened while it was private; those who lost access when it became private do not receive
- * what happened before.
+ * became public do not receive events from the time when it was private; those who lost access when it became private do not receive
+ * earlier events.
  * @param movedTo SQL of the owner that the repository was moved to with this event
  */
 function mayReadEvent(movedTo: Prisma.Sql): Prisma.Sql {

@@ -5,7 +5,7 @@ import type { ReactNode } from "react";
 import { listAuditEntries } from "#core/accounts/audit-log/list-audit-entries.ts";
 import { type OrganizationOverview, readOverview } from "#core/accounts/organizations/read-overview.ts";
 import { counted } from "#core/counted.ts";
-import { listAwaitedRepos } from "#core/hub/gates/access-requests.ts";
+import { listReposWithRequests } from "#core/hub/gates/access-requests.ts";
 import { listWebhooks } from "#core/webhooks/manage/find-webhook.ts";
 import type { Webhook } from "#core/webhooks/manage/webhook.ts";
 import { AuditRow } from "../../_components/audit/audit-row.tsx";
@@ -119,7 +119,10 @@ type AttentionProps = Readonly<{
 
 async function AttentionSection({ page: { organization, person }, waiting, admins }: AttentionProps) {
   const { id, name } = organization;
-  const [webhooks, repos] = await Promise.all([listWebhooks(person, { kind: "organization", id }), listAwaitedRepos(person, id)]);
+  const [webhooks, repos] = await Promise.all([
+    listWebhooks(person, { kind: "organization", id }),
+    listReposWithRequests(person, id),
+  ]);
   const items = [...failing(name, webhooks), ...accessRequests(repos), ...attentionTo(name, waiting, admins)];
   return (
     <SectionCard title="Needs attention" isFlush={items.length > 0}>
@@ -181,7 +184,7 @@ function failing(org: string, webhooks: readonly Webhook[]): Attention[] {
 }
 
 /** Requests to read gated repositories. */
-function accessRequests(repos: Awaited<ReturnType<typeof listAwaitedRepos>>): Attention[] {
+function accessRequests(repos: Awaited<ReturnType<typeof listReposWithRequests>>): Attention[] {
   return repos.map(({ repo, waiting }) => ({
     title: `${counted(waiting, "request", "requests")} for access to ${repo.name}`,
     meta: "Users can read its files once you accept their requests.",

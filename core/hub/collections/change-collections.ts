@@ -30,7 +30,7 @@ export type NewCollection = {
 };
 
 /**
- * Creates an empty collection, or returns the owner's collection of that title: a program that runs again continues with it.
+ * Creates an empty collection, or returns the owner's collection of that title, so that a program can run again.
  * @throws ServiceError `invalid_request`, `not_found` (the owner), `forbidden`, `insufficient_scope`, `conflict` (too many)
  */
 export async function createCollection(

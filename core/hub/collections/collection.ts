@@ -19,7 +19,7 @@ export type Collection = {
   id: string;
   owner: { kind: "user" | "organization"; id: string; handle: string; fullName: string };
   title: string;
-  /** The title as part of the URL; the id after it decides. */
+  /** The title as written in the URL; the collection is found by the id after it. */
   slug: string;
   description: string | null;
   theme: Theme;
@@ -53,7 +53,7 @@ export function collectionResource({
 
 const SLUG_MAX_CHARACTERS = 60;
 
-/** A title in lower-case Latin letters, digits and hyphens; `collection` if none of it can be written so. */
+/** A title in lower-case Latin letters, digits and hyphens; `collection` if that leaves nothing. */
 export function slugOf(title: string): string {
   const slug = title
     .normalize("NFKD")

@@ -33,7 +33,7 @@ const token = (person: TestPerson, ...scopes: TokenHolder["scopes"]): TokenHolde
   clientId: "an-app",
 });
 
-test("a slug is the title in plain letters, and the id behind it decides", () => {
+test("a slug is the title in plain letters; the collection is found by the id after it", () => {
   expect(slugOf("  Café & Mørk, Nr. 7! ")).toBe("cafe-m-rk-nr-7");
   expect(slugOf("木村 👩‍🚀")).toBe("collection");
   expect(slugOf("x".repeat(300))).toHaveLength(60);
@@ -52,7 +52,7 @@ describe("createCollection", () => {
     expect(await db().collection.count({ where: { ownerId: id } })).toBe(0);
   });
 
-  test("one of a title for each owner, whatever its letters' case, also when many ask at once", async () => {
+  test("an owner has one collection of a title, ignoring case, even if many are created at once", async () => {
     const ada = await signedInPerson();
     const make = () => createCollection(ada.actor, { owner: ada.username, title: "Tides" }, from);
     const made = await Promise.all([make(), make(), make()]);
@@ -147,7 +147,7 @@ describe("S136 what may not be seen", () => {
 });
 
 describe("items", () => {
-  test("are in once, also when two add at the same moment", async () => {
+  test("are added once, even by two simultaneous requests", async () => {
     const ada = await signedInPerson();
     const [collection, repo] = [await someCollection(ada), await someRepo(ada)];
     expect(await outcomes([1, 2, 3].map(() => put(ada, collection, repo)))).toEqual(["conflict", "conflict", "ok"]);

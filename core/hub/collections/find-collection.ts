@@ -6,10 +6,10 @@ import { Prisma } from "../../generated/prisma/client.ts";
 import { type Collection, collectionResource, idInSlug, type Theme } from "./collection.ts";
 
 /**
- * Finds a collection by its `slug-id`, for an actor who may do `action` to it. Only the id decides, so that links survive a new title;
+ * Finds a collection by its `slug-id`, for an actor who may do `action` to it. Only the id is compared, so that links survive a new title;
  * the caller gets the current name from `collectionName`.
- * @throws ServiceError `not_found` alike for what does not exist and for what the actor may not see (S136); `forbidden`,
- * `insufficient_scope` or `unauthorized` for what they may see but not do
+ * @throws ServiceError `not_found`, whether it does not exist or the actor may not see it (S136); `forbidden`, `insufficient_scope` or
+ * `unauthorized` if they may see it but not do this
  */
 export async function findCollection(
   actor: Actor,

@@ -61,7 +61,7 @@ export async function updateItem(actor: Actor, slug: string, itemId: string, cha
   });
 }
 
-/** Moves an item after the one that the actor sees before its new position. Items hidden from the actor keep their neighbors. */
+/** Moves an item directly after the visible item that precedes its new position. Items hidden from the actor keep their neighbors. */
 async function moveItem(
   tx: Db,
   { collectionId, itemId }: { collectionId: string; itemId: string },
@@ -112,7 +112,7 @@ type Row = {
 /**
  * The items of collections, in order, with only the repositories that the actor may see: others leave no gap and are not counted
  * (S136). Two queries, however many collections there are.
- * @param most per collection
+ * @param most the maximum per collection
  */
 export async function readItems(
   actor: Actor,

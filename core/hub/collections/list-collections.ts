@@ -24,17 +24,17 @@ type CollectionSearch = PageRequest & {
 export type ListedCollection = Collection & Items;
 
 const ITEMS_SHOWN = 4;
-/** Items are counted for each listed collection, and for each whether the reader may see it: of a hundred collections, 50,000 (S137). */
+/** All items of the listed collections are counted, each with a permission check: 50,000 for a hundred collections (S137). */
 const PAGE_MAX = 30;
 /**
- * A list shows and counts the latest changed public ones, up to this many, and as many private ones. One account may have hundreds of
- * thousands, and counting them for every list took Postgres most of a second (S137).
+ * A list shows and counts at most this many public collections and as many private ones, the latest changed. One account may have hundreds
+ * of thousands, and counting them for every list took Postgres most of a second (S137).
  */
 export const LISTED_MAX = 2_000;
 export const FILTERS_MAX = 50;
 const TEXT_MAX_CHARACTERS = 200;
 
-/** Collections that the actor may see: one owner's in the owner's order, all others by the latest change. */
+/** Collections that the actor may see: in the owner's order if there is one owner, otherwise most recently changed first. */
 export async function listCollections(actor: Actor, search: CollectionSearch = {}): Promise<Page<ListedCollection>> {
   const { page, pageSize, skip, take } = pageBounds({
     ...search,
@@ -49,7 +49,7 @@ export async function listCollections(actor: Actor, search: CollectionSearch = {
   if (owners.length > 0) conditions.push(Prisma.sql`c.owner_id = ANY(${await ownerIds(owners)})`);
   const from =
     containing.length > 0
-      ? holdersOf(await readableRepoIds(actor, containing), readable)
+      ? collectionsContaining(await readableRepoIds(actor, containing), readable)
       : owners.length > 0
         ? Prisma.sql`collection c`
         : latest(readable);
@@ -73,7 +73,7 @@ export async function listCollections(actor: Actor, search: CollectionSearch = {
   return { items: collections.map((one) => ({ ...one, ...(items.get(one.id) ?? none) })), page, pageSize, total };
 }
 
-/** The latest changed collections. Each part is a range of an index: a condition for both would read all collections. */
+/** The most recently changed collections. Each part reads one range of an index; one condition for all would read all collections. */
 function latest(readable: ReadableOwners): Prisma.Sql {
   const part = (from: Prisma.Sql) => Prisma.sql`SELECT * FROM (
     SELECT c.* FROM ${from} ORDER BY c.updated_at DESC, c.id LIMIT ${LISTED_MAX}) latest`;
@@ -87,10 +87,10 @@ function latest(readable: ReadableOwners): Prisma.Sql {
 }
 
 /**
- * The collections that contain any of these repositories: public ones, those to which a repository was added last, and the reader's own. Items
- * know whose private collection they are in, so that thousands of private collections of strangers hide nothing and cost nothing (S137).
+ * The collections that contain any of these repositories: public ones and the reader's own, most recent additions first. Each item has the
+ * owner of its private collection, so that strangers' private collections neither crowd out others nor cost time (S137).
  */
-function holdersOf(repoIds: readonly string[], readable: ReadableOwners): Prisma.Sql {
+function collectionsContaining(repoIds: readonly string[], readable: ReadableOwners): Prisma.Sql {
   const most = Math.ceil(LISTED_MAX / Math.max(1, repoIds.length));
   const owners = privateOwnersOf(readable);
   const part = (of: Prisma.Sql) =>
@@ -125,7 +125,7 @@ async function readableRepoIds(actor: Actor, names: readonly RepoName[]): Promis
 
 const CHOICES_MAX = 200;
 
-/** The collections that a person may change, the latest changed first: the choice when they add a repository to one. */
+/** The collections that a person may change, most recently changed first: offered when they add a repository to one. */
 export async function listChangeableCollections(person: Person): Promise<Collection[]> {
   const [whole, made] = await Promise.all([
     organizationsOf(person, "collection.write"),

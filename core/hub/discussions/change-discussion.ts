@@ -28,13 +28,13 @@ export async function changeDiscussion<T>(actor: Actor, name: DiscussionName, ch
 
 const what = "Discussion";
 
-/** Required to write something here. @throws ServiceError `forbidden` if it is locked, for all but moderators */
+/** Requires the permission to comment or react here. @throws ServiceError `forbidden` if it is locked, for all but moderators */
 export async function requireWriting({ tx, actor, repo, discussion }: ToChange): Promise<void> {
   await requirePermission(actor, "discussion.write", repoResource(repo), { what, tx });
   await requireUnlocked({ tx, actor, repo, discussion });
 }
 
-/** Required to change what `authorId` wrote or opened. @throws ServiceError as above */
+/** Requires the permission to change a comment or a discussion of `authorId`. @throws ServiceError as above */
 export async function requireUpdating({ tx, actor, repo, discussion }: ToChange, authorId: string | null): Promise<void> {
   await requirePermission(actor, "discussion.update", { repo: repoResource(repo), authorId }, { what, tx });
   await requireUnlocked({ tx, actor, repo, discussion });
@@ -53,7 +53,7 @@ const HOUR = 60 * 60;
 /** Far above what people write, and enough for a bot that answers webhooks. */
 const CONTRIBUTIONS = {
   open: { limit: 300, windowSeconds: HOUR },
-  /** Also counts changes of a discussion, with or without a comment: each is an event for those who watch. */
+  /** Also counts changes of a discussion, with or without a comment: each is an event for its watchers. */
   comment: { limit: 1_000, windowSeconds: HOUR },
   react: { limit: 2_000, windowSeconds: HOUR },
 } as const;

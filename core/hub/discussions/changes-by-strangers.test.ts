@@ -20,7 +20,7 @@ async function opened() {
 }
 
 describe("S127 which events of a stranger trigger other users' webhooks", () => {
-  test("is a part of their day, however often the stranger closes, opens and renames", async () => {
+  test("only a part of the daily limit, however often the stranger closes, opens and renames", async () => {
     provideSettings({ WEBHOOK_TRIGGERS_PER_DAY: "20" });
     const { ada, bea, repo, at } = await opened();
     const webhookId = await watchingWebhook({ kind: "user", id: ada.id }, [repo.id], { domains: ["repo", "discussion"] });
@@ -50,14 +50,14 @@ describe("S127 which events of a stranger trigger other users' webhooks", () => 
   test.each<[string, (bea: TestPerson, at: ReturnType<typeof nameOf>) => Promise<unknown>]>([
     ["closing", (bea, at) => changeStatus(bea.actor, at, { status: "closed" })],
     ["renaming", (bea, at) => changeTitle(bea.actor, at, { title: "Another" })],
-  ])("%s counts as what they contribute", async (_, change) => {
+  ])("%s counts as a contribution", async (_, change) => {
     const { bea, at } = await opened();
     const key = throttleKey("discussion-comment", bea.id);
     await pool().query("insert into throttle (key, count, reset_at) values ($1, 1000, now() + interval '1 hour')", [key]);
     await expect(change(bea, at)).rejects.toMatchObject({ code: "rate_limited" });
   });
 
-  test("so do pinning and locking, which moderators may repeat", async () => {
+  test("so do pinning and locking, even by moderators", async () => {
     const { ada, at } = await opened();
     const key = throttleKey("discussion-comment", ada.id);
     await pool().query("insert into throttle (key, count, reset_at) values ($1, 1000, now() + interval '1 hour')", [key]);

@@ -67,7 +67,7 @@ export async function editComment(
 }
 
 /**
- * Hides a comment for good, one's own or, as a moderator, anybody's: it remains visible that there was one, but nobody sees its text.
+ * Permanently hides a comment: one's own or, for a moderator, anybody's. The timeline still shows that there was one, but not its text.
  * @throws ServiceError `not_found`, `unauthorized`, `insufficient_scope`, `forbidden`
  */
 export async function hideComment(actor: Actor, name: DiscussionName, commentId: string, from: RequestOrigin): Promise<Comment> {
@@ -89,8 +89,8 @@ export async function hideComment(actor: Actor, name: DiscussionName, commentId:
 }
 
 /**
- * Deletes a comment, one's own or, as a moderator, anybody's. Nothing of it stays, whereas a hidden comment remains visible as such. The
- * event names the comment and does not repeat its text.
+ * Deletes a comment: one's own or, for a moderator, anybody's. Unlike a hidden comment, it leaves no trace in the timeline. The event
+ * contains the comment's id but not its text.
  * @throws ServiceError `not_found`, `unauthorized`, `insufficient_scope`, `forbidden`
  */
 export async function deleteComment(actor: Actor, name: DiscussionName, commentId: string, from: RequestOrigin): Promise<void> {

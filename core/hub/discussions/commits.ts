@@ -6,7 +6,7 @@ export type Commit = { oid: string; subject: string };
 
 const SUBJECT_MAX_CHARACTERS = 200;
 
-/** Whether a commit is an ancestor of another, or the same. Holds a slot for walks meanwhile. @throws ServiceError `unavailable` */
+/** Whether `sha` is the commit `of` or an ancestor of it. Holds a slot for walks meanwhile. @throws ServiceError `unavailable` */
 export async function isAncestor(path: string, sha: string, of: string): Promise<boolean> {
   try {
     await runWalk(path, ["merge-base", "--is-ancestor", "--end-of-options", sha, of]);
@@ -18,7 +18,7 @@ export async function isAncestor(path: string, sha: string, of: string): Promise
 }
 
 /**
- * The commits that `sha` reaches and none of `without` does, oldest first; if there are more than `limit`, the latest ones.
+ * The commits reachable from `sha` but from none of `without`, oldest first; if there are more than `limit`, the latest ones.
  * @throws RanOutOfTime, GitFailed, ServiceError `unavailable`
  */
 export async function listNewCommits(
@@ -37,11 +37,11 @@ export async function listNewCommits(
 }
 
 /**
- * Which of these commits a change of a branch brought into it. Git walks from the branch, not from the commits. So the time of the walk
+ * Which of the commits `among` a change of a branch added to it. Git walks from the branch, not from the commits. So the time of the walk
  * depends on those who may push to the branch, not on strangers who open pull requests (S137).
  * @throws as `listNewCommits`
  */
-export async function commitsThatCame(
+export async function addedCommits(
   path: string,
   { oldSha, newSha }: RefChange,
   among: ReadonlySet<string>,
@@ -55,5 +55,5 @@ export async function commitsThatCame(
   return came;
 }
 
-/** The author chooses the bytes of a subject. */
+/** A commit's author may put any bytes into its subject. */
 const storable = (text: string): string => text.replaceAll("\0", "").slice(0, SUBJECT_MAX_CHARACTERS).toWellFormed();

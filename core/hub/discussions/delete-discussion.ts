@@ -17,7 +17,7 @@ import { recordDiscussionEvent } from "./record-discussion-event.ts";
 
 /**
  * Deletes a discussion with everything in it, and the commits of a pull request. The commits are deleted first: if that fails, the
- * discussion is still there to try again.
+ * discussion still exists, and the caller can try again.
  * @param actorNow resolves the actor again just before the refs change (S114)
  * @throws ServiceError `not_found`, `unauthorized`, `insufficient_scope`, `forbidden`
  */
@@ -61,7 +61,7 @@ export async function deleteDiscussionRow(
 /**
  * Deletes the commits of a closed or merged pull request; its discussion stays.
  * @param actorNow resolves the actor again just before the refs change (S114)
- * @throws ServiceError `not_found`, `unauthorized`, `insufficient_scope`, `forbidden`, `conflict` (it is open, or they are gone already)
+ * @throws ServiceError `not_found`, `unauthorized`, `insufficient_scope`, `forbidden`, `conflict` (it is open, or they are already deleted)
  */
 export async function deletePullRequestRef(
   actor: Actor,
@@ -88,7 +88,7 @@ export async function deletePullRequestRef(
 async function removePullRequestRef(actorNow: ActorNow, repo: Repo, num: number, ask: PermissionCheck): Promise<boolean> {
   const path = await openRepository(repo);
   const ref = pullRequestRef(num);
-  // If somebody pushes to it meanwhile, the next attempt deletes what they pushed.
+  // If somebody pushes to it meanwhile, the next attempt deletes the pushed commits too.
   for (let attempt = 0; attempt < 3; attempt++) {
     const oldSha = await resolveRef(path, ref);
     if (!oldSha) return false;

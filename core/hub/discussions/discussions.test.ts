@@ -29,7 +29,7 @@ async function opened(input: { title?: string; description?: string } = {}) {
 const typesOf = async (repo: Repo) => (await eventsOf(repo)).map(({ scope, action }) => `${scope} ${action}`);
 const timelineOf = async (person: TestPerson, id: string) => (await readTimeline(person.actor, { id })).items;
 
-test("none is opened by a user who can no longer see the repository", async () => {
+test("a user who can no longer see the repository opens no discussion", async () => {
   const [ada, bea] = [await signedInPerson(), await signedInPerson("bea")];
   const repo = await someRepo(ada);
   const { type, owner, name } = repo;
@@ -139,7 +139,7 @@ describe("a discussion", () => {
     expect(payloads[9] && "comment" in payloads[9] && payloads[9].comment).not.toHaveProperty("content");
   });
 
-  test("what changes nothing is no event", async () => {
+  test("a request that changes nothing records no event", async () => {
     const { ada, bea, repo, at } = await opened();
     const before = (await eventsOf(repo)).length;
     await setPinned(ada.actor, at, false);
@@ -309,7 +309,7 @@ describe("S135 who may", () => {
     ]);
   });
 
-  test("a locked one is left to moderators", async () => {
+  test("only moderators can write to a locked discussion", async () => {
     const { ada, bea, id, at } = await opened();
     const commentId = (await timelineOf(bea, id))[0]?.id ?? "";
     await setLocked(ada.actor, at, true, from);
@@ -338,7 +338,7 @@ describe("deleteDiscussion", () => {
     expect(row.num).toBe(2);
   });
 
-  test("and simultaneous comments: each is there before, or finds no discussion", async () => {
+  test("with simultaneous comments: each was there before, or finds no discussion", async () => {
     const { ada, bea, repo, id, at } = await opened();
     const said = Array.from({ length: 8 }, (_, index) => addComment(bea.actor, at, { comment: `${index}` }));
     const ended = await outcomes([...said, deleteDiscussion(ada.actor, at, from)]);

@@ -5,32 +5,32 @@ import type { Repo } from "../repos/repo.ts";
 import { type DiscussionRow, numOfPullRequestRef, pullRequestRef } from "./discussion.ts";
 import { insertEvents } from "./insert-events.ts";
 import { setStatus } from "./properties.ts";
-import { type ChangeToFollow, isBranch, type Meaning, openAt, unchangedSince } from "./read-meaning.ts";
+import { type ChangeToFollow, isBranch, openAt, type RefEffects, unchangedSince } from "./read-ref-effects.ts";
 
 /**
- * How many pull requests one transaction follows: it locks the repository, and has 15 seconds (core/db.ts). 200 took longer on a busy
- * machine, in every attempt. A push changes no more (refuse-commands.ts).
+ * The most pull requests that one transaction updates: it locks the repository and has 15 seconds (core/db.ts). 200 took longer on a busy
+ * machine, in every attempt. A push changes at most this many (refuse-commands.ts).
  */
 const PULL_REQUESTS_FOLLOWED = 50;
 
-/** The changes that are not followed yet. `isMore`: there are more pull requests than one transaction follows. */
-type Left = { late: ChangeToFollow[]; isMore: boolean };
+/** The changes that are not applied yet. `isMore`: there are more pull requests than one transaction updates. */
+type Remaining = { late: ChangeToFollow[]; isMore: boolean };
 
 /** `at`: a moment before git changed the refs. */
-type Following = { actorId: string | null; meaning: Meaning; at: Date };
+type Following = { actorId: string | null; effects: RefEffects; at: Date };
 
 /**
  * Applies a change of refs to pull requests, in the transaction that records it and under its lock on the repository: shows new commits in
- * a pull request, closes one whose branch or base is gone, and marks one as merged whose commits are now in its base, whoever merged it
- * and however.
- * @returns what is left: git did not answer in time, somebody is pushing to a pull request, or there are too many
+ * a pull request, closes one whose branch or base is gone, and marks one as merged if its base now contains its commits, no matter how they
+ * got there.
+ * @returns the changes that are not applied because git did not answer in time, somebody is pushing to a pull request, or there are too many
  */
 export async function followRefChanges(
   tx: Db,
   repo: Repo,
   changed: readonly ChangeToFollow[],
   following: Following,
-): Promise<Left> {
+): Promise<Remaining> {
   const heads = changed.filter(({ ref }) => numOfPullRequestRef(ref) !== undefined);
   const bases = changed.filter(({ ref }) => isBranch(ref));
   const ofBases = bases.length > 0 ? await followBases(tx, repo, bases, following) : { late: [], isMore: false };
@@ -38,7 +38,7 @@ export async function followRefChanges(
   return { late: [...ofBases.late, ...ofHeads], isMore: ofBases.isMore };
 }
 
-/** Records when the heads of pull requests changed: for all in `changed`, however many of them are followed. */
+/** Records when the heads of pull requests changed: for all in `changed`, even if some are applied later. */
 export async function noteHeadChanges(tx: Db, repoId: string, changed: readonly RefChange[]): Promise<void> {
   const nums = changed.flatMap(({ ref }) => numOfPullRequestRef(ref) ?? []);
   if (nums.length === 0) return;
@@ -49,7 +49,7 @@ async function followHeads(
   tx: Db,
   repo: Repo,
   changed: readonly ChangeToFollow[],
-  { actorId, meaning }: Following,
+  { actorId, effects }: Following,
 ): Promise<ChangeToFollow[]> {
   const late: ChangeToFollow[] = [];
   const byNum = new Map(changed.map((change) => [numOfPullRequestRef(change.ref) as number, change]));
@@ -61,8 +61,8 @@ async function followHeads(
       if (isOpen) await setStatus(tx, { repo, discussion: row, actorId }, "closed");
       continue;
     }
-    const commits = meaning.commits.get(change.ref);
-    if (!commits) late.push({ ...change, baseSha: meaning.bases.get(change.ref) });
+    const commits = effects.commits.get(change.ref);
+    if (!commits) late.push({ ...change, baseSha: effects.bases.get(change.ref) });
     const events = (commits ?? []).map((commit) => ({ type: "commit", authorId: actorId, data: commit }) as const);
     await insertEvents(tx, row.id, events);
     await tx.discussion.update({ where: { id: row.id }, data: { updatedAt: new Date() } });
@@ -74,17 +74,17 @@ async function followBases(
   tx: Db,
   repo: Repo,
   changed: readonly ChangeToFollow[],
-  { actorId, meaning, at }: Following,
-): Promise<Left> {
+  { actorId, effects, at }: Following,
+): Promise<Remaining> {
   const gone = changed.flatMap(({ ref, newSha }) => (newSha ? [] : [ref]));
-  const mergedBy = ({ ref }: ChangeToFollow) => [...(meaning.merged.get(ref)?.keys() ?? [])];
+  const mergedBy = ({ ref }: ChangeToFollow) => [...(effects.merged.get(ref)?.keys() ?? [])];
   const nums = changed.flatMap(mergedBy);
-  const late = new Set(changed.filter(({ ref, newSha }) => newSha && !meaning.merged.has(ref)));
+  const late = new Set(changed.filter(({ ref, newSha }) => newSha && !effects.merged.has(ref)));
   if (gone.length === 0 && nums.length === 0) return { late: [...late], isMore: false };
   const refsMoving = nums.length > 0 ? await refsBeingChanged(tx, repo.id) : new Set<string>();
   const isMoving = (num: number) => refsMoving.has(pullRequestRef(num));
   for (const change of changed) if (mergedBy(change).some(isMoving)) late.add(change);
-  // Pull requests that are being pushed to do not use up others' turns.
+  // Pull requests with a push in progress do not count towards the limit.
   const settled = nums.filter((num) => !isMoving(num));
   const merged = settled.slice(0, PULL_REQUESTS_FOLLOWED);
   const { rows, isFull } = await lockPullRequests(tx, repo.id, {
@@ -93,25 +93,25 @@ async function followBases(
   });
   for (const row of rows) {
     const change = changed.find(({ ref }) => ref === row.baseRef);
-    const headSha = change && meaning.merged.get(change.ref)?.get(row.num);
+    const headSha = change && effects.merged.get(change.ref)?.get(row.num);
     if (change && !change.newSha) await setStatus(tx, { repo, discussion: row, actorId }, "closed");
     else if (change && headSha) {
       const discussion = await tx.discussion.update({ where: { id: row.id }, data: { mergeCommitSha: change.newSha } });
       await setStatus(tx, { repo, discussion, actorId }, "merged", { headSha, baseSha: change.oldSha });
     }
   }
-  // The rest is followed later; finished pull requests are no longer open by then.
+  // The rest is updated later; finished pull requests are no longer open by then.
   const isMore = isFull || settled.length > merged.length;
   return { late: isMore ? [...changed] : [...late], isMore };
 }
 
-/** Refs with a change that is not recorded yet: git may have been asked after that change. */
+/** Refs with a change that is not recorded yet: git's answers may already include it. */
 async function refsBeingChanged(tx: Db, repoId: string): Promise<Set<string>> {
   const notes = await tx.refUpdate.findMany({ where: { repoId }, select: { asked: true } });
   return new Set(notes.flatMap(({ asked }) => (asked as RefChange[]).map(({ ref }) => ref)));
 }
 
-/** Locks pull requests, always in the same order. `isFull`: there may be more than one transaction follows. */
+/** Locks pull requests, always in the same order. `isFull`: there may be more than one transaction updates. */
 async function lockPullRequests(
   tx: Db,
   repoId: string,

@@ -11,7 +11,7 @@ type NewTimelineEvent = { authorId: string | null } & (
     }
 );
 
-/** Each view of a discussion adds up the lengths of all its events, and anybody may request one (S137): 10,000 take 12 ms. */
+/** Each view of a discussion, which anybody may request, adds up the lengths of all its events (S137): 10,000 take 12 ms. */
 const EVENTS_IN_DISCUSSION = 10_000;
 
 /**
@@ -32,8 +32,8 @@ export async function insertEvents(
     _max: { createdAt: true },
   });
   const overflow = before + events.length - EVENTS_IN_DISCUSSION;
-  if (overflow > 0 && events.some((event) => event.type !== "commit" && !isEnd(event))) throw full();
-  const shown = events.filter((event, index) => index >= overflow || isEnd(event));
+  if (overflow > 0 && events.some((event) => event.type !== "commit" && !isAllowedWhenFull(event))) throw full();
+  const shown = events.filter((event, index) => index >= overflow || isAllowedWhenFull(event));
   const start = Math.max(Date.now(), (latest.createdAt?.getTime() ?? 0) + 1);
   return tx.discussionEvent.createManyAndReturn({
     data: shown.map((event, index) => ({
@@ -47,14 +47,14 @@ export async function insertEvents(
   });
 }
 
-/** Before a step that cannot be undone. @throws ServiceError `conflict` when the discussion is full */
+/** For use before a step that cannot be undone. @throws ServiceError `conflict` when the discussion is full */
 export async function requireRoom(tx: Db, discussionId: string): Promise<void> {
   if ((await tx.discussionEvent.count({ where: { discussionId } })) >= EVENTS_IN_DISCUSSION) throw full();
 }
 
 const full = () => conflict("This discussion has the maximum of 10,000 entries. Continue in a new one, or delete comments.");
 
-/** Events that are shown in a full discussion too. Each happens once there, because undoing it is refused. */
-const isEnd = (event: NewTimelineEvent): boolean =>
+/** Events that are added even to a full discussion. Each can happen only once there, because undoing it is refused. */
+const isAllowedWhenFull = (event: NewTimelineEvent): boolean =>
   event.type !== "comment" &&
   (event.data.status === "closed" || event.data.status === "merged" || event.data.locked === true || event.data.pinned === false);

@@ -25,7 +25,7 @@ import { pullRequestRange } from "./read-pull-request.ts";
 import { readTimeline } from "./read-timeline.ts";
 
 /**
- * S137: whoever pushed a pull request decides how long git takes for its history. Here it takes forever: the object of a commit on the
+ * S137: the author of a pull request determines how long git takes for its history. Here it takes forever: the object of a commit on the
  * way is a pipe that nobody writes to.
  */
 let ada: TestPerson;

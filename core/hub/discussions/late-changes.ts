@@ -3,13 +3,13 @@ import { newId } from "../../ids.ts";
 import { log } from "../../log.ts";
 import type { LeasedTable } from "../../postgres/leased-table.ts";
 import { deadlineIn, WALK_MAX_MS } from "../git/read/walk.ts";
-import { isKeptBusy, lockRepo, readRepo } from "../repos/read-repos.ts";
+import { isLockedByOthers, lockRepo, readRepo } from "../repos/read-repos.ts";
 import { followRefChanges } from "./follow-ref-changes.ts";
-import { type ChangeToFollow, type Meaning, readMeaning } from "./read-meaning.ts";
+import { type ChangeToFollow, type RefEffects, readRefEffects } from "./read-ref-effects.ts";
 
 /**
- * When git does not say in time what a change of refs means for pull requests, the worker asks again, where nobody waits. Git may never
- * answer. So each attempt has a deadline, there are few attempts, and the rows of one person are due at intervals (S137). Rows that are
+ * If git does not answer in time how a change of refs affects pull requests, the worker asks again in the background. Git may never answer.
+ * So each attempt has a deadline, there are few attempts, and the rows of one person are due at intervals (S137). Rows that are
  * done are deleted.
  */
 export const lateChangesTable: LeasedTable = {
@@ -38,12 +38,12 @@ export type LateChanges = {
 const RETRY_SECONDS = [60, 15 * 60, 3_600, 6 * 3_600];
 /** The limit for one question at the first attempt. It triples with each attempt, so that cheap questions do not wait for expensive ones. */
 const FIRST_WALK_MS = 1_000;
-/** The time between the rows of one person, so that others' rows come in between. */
+/** The time between the rows of one person, so that other people's rows get their turn. */
 const APART_SECONDS = 30;
 const WAITING_MAX = 500;
-const AWAY_SECONDS = 3_600;
-/** The delay when the attempt does not count: others held the repository's lock, or more pull requests are to be followed. */
-const GO_ON_SECONDS = 10;
+const OWNER_DISABLED_SECONDS = 3_600;
+/** The delay when the attempt does not count: others held the repository's lock, or more pull requests remain to be updated. */
+const CONTINUE_SECONDS = 10;
 
 /** Call this in the transaction that records the changes. */
 export async function followLater(
@@ -59,37 +59,37 @@ export async function followLater(
       FROM late_ref_change WHERE actor_id = ${actorId} OR (${actorId}::text IS NULL AND actor_id IS NULL AND repo_id = ${repoId})
     HAVING count(*) < ${WAITING_MAX}`;
   if (added === 0)
-    log().warn({ repo: repoId, actorId }, "pull requests do not follow a change of refs: too many changes are already waiting");
+    log().warn({ repo: repoId, actorId }, "pull requests are not updated: too many changes of refs are already waiting");
 }
 
 /** The work of one row (worker/loop.ts). */
 export async function followLateChanges(row: LateChanges, claimId: string): Promise<void> {
   try {
     const repo = await readRepo(row.repo_id);
-    // Its owner is disabled: nobody sees the repository now, and it may come back.
-    if (!repo) return await putOff(db(), row, claimId, { attempts: row.attempts - 1, seconds: AWAY_SECONDS });
+    // Its owner is disabled: nobody can see the repository now, but the owner may be enabled again.
+    if (!repo) return await putOff(db(), row, claimId, { attempts: row.attempts - 1, seconds: OWNER_DISABLED_SECONDS });
     const walkMs = Math.min(FIRST_WALK_MS * 3 ** (row.attempts - 1), WALK_MAX_MS);
-    const meaning = await readMeaning(repo, row.changes, { at: row.happened_at, deadline: deadlineIn(WALK_MAX_MS), walkMs });
-    await db().$transaction((tx) => record(tx, row, claimId, meaning));
+    const effects = await readRefEffects(repo, row.changes, { at: row.happened_at, deadline: deadlineIn(WALK_MAX_MS), walkMs });
+    await db().$transaction((tx) => record(tx, row, claimId, effects));
   } catch (error) {
-    log().warn({ err: error, repo: row.repo_id }, "pull requests cannot follow a change of refs now");
-    if (isKeptBusy(error)) await putOff(db(), row, claimId, { attempts: row.attempts - 1, seconds: GO_ON_SECONDS });
+    log().warn({ err: error, repo: row.repo_id }, "pull requests cannot be updated now after a change of refs");
+    if (isLockedByOthers(error)) await putOff(db(), row, claimId, { attempts: row.attempts - 1, seconds: CONTINUE_SECONDS });
     else await tryAgain(db(), row, claimId, row.changes);
   }
 }
 
-async function record(tx: Db, row: LateChanges, claimId: string, meaning: Meaning): Promise<void> {
+async function record(tx: Db, row: LateChanges, claimId: string, effects: RefEffects): Promise<void> {
   const repo = await lockRepo(tx, row.repo_id);
   if (!repo || !(await isStillOurs(tx, row.id, claimId))) return;
-  const following = { actorId: row.actor_id, meaning, at: row.happened_at };
+  const following = { actorId: row.actor_id, effects, at: row.happened_at };
   const { late: left, isMore } = await followRefChanges(tx, repo, row.changes, following);
   if (left.length === 0) await tx.$executeRaw`DELETE FROM late_ref_change WHERE id = ${row.id}`;
-  else if (!isMore || left.some((change) => isUnanswered(change, meaning)))
-    await tryAgain(tx, row, claimId, inOrder(left, meaning));
-  else await putOff(tx, { ...row, changes: left }, claimId, { attempts: row.attempts - 1, seconds: GO_ON_SECONDS });
+  else if (!isMore || left.some((change) => isUnanswered(change, effects)))
+    await tryAgain(tx, row, claimId, inOrder(left, effects));
+  else await putOff(tx, { ...row, changes: left }, claimId, { attempts: row.attempts - 1, seconds: CONTINUE_SECONDS });
 }
 
-const isUnanswered = ({ ref, newSha }: ChangeToFollow, { merged, commits }: Meaning): boolean =>
+const isUnanswered = ({ ref, newSha }: ChangeToFollow, { merged, commits }: RefEffects): boolean =>
   newSha !== null && !merged.has(ref) && !commits.has(ref);
 
 async function isStillOurs(tx: Db, id: string, claimId: string): Promise<boolean> {
@@ -98,8 +98,8 @@ async function isStillOurs(tx: Db, id: string, claimId: string): Promise<boolean
   return found.length > 0;
 }
 
-/** Changes that had no turn come first: otherwise one endless question would keep all others from being asked. */
-const inOrder = (changes: readonly ChangeToFollow[], { asked }: Meaning): ChangeToFollow[] =>
+/** Changes that git was not asked about come first: otherwise one slow question would keep all others from being asked. */
+const inOrder = (changes: readonly ChangeToFollow[], { asked }: RefEffects): ChangeToFollow[] =>
   changes.toSorted((one, other) => Number(asked.has(one.ref)) - Number(asked.has(other.ref)));
 
 async function tryAgain(
@@ -110,7 +110,7 @@ async function tryAgain(
 ): Promise<void> {
   const seconds = RETRY_SECONDS[attempts - 1];
   if (seconds !== undefined) return putOff(tx, { ...row, changes: [...changes] }, claimId, { attempts, seconds });
-  log().warn({ repo: row.repo_id, changes }, "gave up asking git what these changes mean for pull requests");
+  log().warn({ repo: row.repo_id, changes }, "gave up updating pull requests after these changes of refs");
   await tx.$executeRaw`DELETE FROM late_ref_change WHERE id = ${row.id} AND claim_id = ${claimId}`;
 }
 

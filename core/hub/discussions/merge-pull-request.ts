@@ -26,7 +26,7 @@ import { type MergedCommits, setStatus } from "./properties.ts";
 type MergeInput = {
   /** Added to the pull request once it is merged. */
   comment?: unknown;
-  /** The commit that the merging user has seen: nothing else is merged. */
+  /** The head commit that the user has reviewed: no other is merged. */
   headSha?: string | undefined;
   /** Moves the branch to the pull request's commits instead of creating a merge commit, if the branch has no commits of its own. */
   isFastForward?: boolean | undefined;
@@ -36,8 +36,8 @@ const ATTEMPTS = 4;
 
 /**
  * Merges a pull request into its base. This is one change of content, and `followRefChanges` marks the pull request as merged in the
- * same transaction. The branch moves only if neither it nor the pull request has changed since the merge commit was made; otherwise all
- * of it is tried again.
+ * same transaction. The branch moves only if neither it nor the pull request has changed since the merge commit was made; otherwise
+ * everything is tried again.
  * @param actorNow resolves the actor again just before the refs change (S114)
  * @returns the commit that the base is at now
  * @throws ServiceError `not_found`, `unauthorized`, `insufficient_scope`, `forbidden`, `storage_full`, `conflict` with the reason
@@ -110,7 +110,7 @@ const objectsOf = ({ path }: Quarantine): string => join(path, "objects");
 const FREE_BYTES = 64 * 1024;
 
 /**
- * If both sides changed a file, git writes the whole file, although a push may bring only differences. @throws ServiceError `storage_full`
+ * Reserves storage: git writes each file that both sides changed in full. @throws ServiceError `storage_full`
  */
 async function holdRoom({ owner }: Repo, { path }: Quarantine): Promise<Hold | undefined> {
   const { bytes } = await countObjects(path);

@@ -18,8 +18,8 @@ const merges = walker<Merged>({ max: 200, keepsWhole: false });
 const tries = walker<Merged>({ max: 200 });
 
 /**
- * A merge writes a whole new version of each file that both sides changed. After a small push with long files, a few merges could fill the
- * disk, and previews the disk of temporary files (S137).
+ * A merge writes a whole new version of each file that both sides changed. After a small push of long files, a few merges could fill the
+ * disk, and a few previews the disk for temporary files (S137).
  */
 const LIMITS = { maxBytes: 256 * 1024 * 1024, lookMs: 1_000 };
 
@@ -27,7 +27,8 @@ const LIMITS = { maxBytes: 256 * 1024 * 1024, lookMs: 1_000 };
  * Merges two commits as git does, without a work tree. Trees of a few kilobytes can keep git busy for hours, so it holds a slot for walks
  * meanwhile (S137).
  * @param objects the folder in which git writes
- * @throws ServiceError `unavailable` if git is older than 2.38, which cannot do that; if no slot was free in time; if it takes too much
+ * @throws ServiceError `unavailable` if git is older than 2.38, which cannot do that, if no slot was free in time, or if it takes too long
+ * or writes too much
  */
 export function mergeTree(path: string, ours: string, theirs: string, objects: string): Promise<Merged> {
   const walk = async () => ({ value: await mergeInto(objects, path, ours, theirs, LIMITS), isWhole: true });
@@ -45,7 +46,7 @@ export function tryMerge(path: string, ours: string, theirs: string, limits = LI
     try {
       return { value: await mergeInto(scratch, path, ours, theirs, limits), isWhole: true };
     } finally {
-      // A git process that was ended may still write.
+      // A git process that was killed may still be writing.
       await rm(scratch, { recursive: true, force: true, maxRetries: 5 });
     }
   };

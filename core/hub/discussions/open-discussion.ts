@@ -31,12 +31,12 @@ export async function openDiscussion(
       baseRef: null,
       authorId: actorId(actor),
     });
-    return stillOpenTo(actor, opened, tx);
+    return recheckPermission(actor, opened, tx);
   });
 }
 
-/** Returns what was opened, unless its author may no longer see the repository: its row is locked since the number was taken. */
-export async function stillOpenTo<T extends { repo: Repo }>(actor: Actor, opened: T, tx: Db): Promise<T> {
+/** Checks again, now that the repository's row is locked, that the author may open a discussion there. Returns `opened`. */
+export async function recheckPermission<T extends { repo: Repo }>(actor: Actor, opened: T, tx: Db): Promise<T> {
   await requirePermission(actor, "discussion.write", repoResource(opened.repo), { what: "Repository", tx });
   return opened;
 }
@@ -85,11 +85,11 @@ export async function insertDiscussion(
       commentCount: description ? 1 : 0,
     },
   });
-  const said = description ? await insertEvents(tx, row.id, [{ type: "comment", authorId, content: description }]) : [];
+  const comments = description ? await insertEvents(tx, row.id, [{ type: "comment", authorId, content: description }]) : [];
   await recordDiscussionEvent(
     tx,
     { repo, discussion: row, actorId: authorId },
-    { scope: "discussion", action: "create", ...(said[0] && { comment: said[0] }) },
+    { scope: "discussion", action: "create", ...(comments[0] && { comment: comments[0] }) },
   );
   return { repo, row };
 }

@@ -12,7 +12,7 @@ import { countContribution } from "./change-discussion.ts";
 import { isAncestor } from "./commits.ts";
 import { deleteDiscussionRow } from "./delete-discussion.ts";
 import { type DiscussionRow, parseDescription, parseTitle, pullRequestRef } from "./discussion.ts";
-import { insertDiscussion, requireDiscussions, stillOpenTo } from "./open-discussion.ts";
+import { insertDiscussion, recheckPermission, requireDiscussions } from "./open-discussion.ts";
 
 type NewPullRequest = {
   title: unknown;
@@ -57,7 +57,7 @@ export async function openPullRequest(
     const opened = await insertDiscussion(tx, repo.id, { title, description, status, baseRef, authorId: actorId(actor) });
     const { storeId, pointers = [] } = input.largeFiles ?? {};
     await claimFiles(tx, { repoId: repo.id, num: opened.row.num, storeId }, pointers);
-    return stillOpenTo(actor, opened, tx);
+    return recheckPermission(actor, opened, tx);
   });
   const headSha = proposedSha ?? baseSha;
   // Its files were checked when the caller read the repository (change-refs.ts).

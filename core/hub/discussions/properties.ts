@@ -35,8 +35,8 @@ export async function changeStatus(
   if (status !== "open" && status !== "closed") throw invalidRequest("Choose open or closed.", "status");
   const comment = parseDescription(input.comment, "comment");
   await countContribution(actor, "comment");
-  // Thrown below: if the pull request is already merged or open, the refusal says that instead.
-  const lacking = status === "open" ? await lackingRef(actor, name) : undefined;
+  // Thrown below: if the pull request is already merged or open, that is the reason given instead.
+  const missing = status === "open" ? await missingRefReason(actor, name) : undefined;
   return changeDiscussion(actor, name, async (to) => {
     const { tx, discussion } = to;
     await requireUpdating(to, discussion.authorId);
@@ -44,15 +44,15 @@ export async function changeStatus(
     if (discussion.status === "merged") throw conflict("A merged pull request cannot be reopened.");
     if (discussion.status === status)
       throw conflict(`The ${discussion.isPullRequest ? "pull request" : "discussion"} is already ${status}.`);
-    if (lacking) throw conflict(lacking);
+    if (missing) throw conflict(missing);
     if (comment) await insertComment(to, comment);
     const { event } = await setStatus(tx, to, status);
     return readTimelineEvent(tx, event, actor);
   });
 }
 
-/** Why a pull request cannot be reopened. Asks git before the row is locked. */
-async function lackingRef(actor: Actor, name: DiscussionName): Promise<string | undefined> {
+/** Why git's refs prevent reopening a pull request. Asks git before the row is locked. */
+async function missingRefReason(actor: Actor, name: DiscussionName): Promise<string | undefined> {
   const { repo, discussion } = await findDiscussion(actor, name);
   const { isPullRequest, num, baseRef } = discussion;
   if (!isPullRequest) return undefined;
@@ -66,7 +66,7 @@ async function lackingRef(actor: Actor, name: DiscussionName): Promise<string | 
   return undefined;
 }
 
-/** The pull request's last commit and its base before the merge; its diff is read from these from then on. */
+/** The pull request's last commit and its base before the merge; once merged, its diff is read from these two. */
 export type MergedCommits = { headSha: string; baseSha: string | null };
 
 /** Changes the status of a discussion whose row the caller locked, shows it in the timeline and records it. @returns the timeline event */
@@ -101,7 +101,7 @@ export async function changeTitle(actor: Actor, name: DiscussionName, input: { t
 }
 
 /**
- * Pins a discussion before all others, or unpins it.
+ * Pins a discussion above all others, or unpins it.
  * @throws ServiceError `not_found`, `unauthorized`, `insufficient_scope`, `forbidden`, `rate_limited`
  */
 export async function setPinned(actor: Actor, name: DiscussionName, isPinned: boolean): Promise<void> {

@@ -179,7 +179,7 @@ describe("mergePullRequest", () => {
   });
 });
 
-describe("what a push means for pull requests", () => {
+describe("the effects of a push on pull requests", () => {
   test("a pull request is merged when its commits reach its base, whoever pushed; an empty draft is not", async () => {
     const { ada, repo, head, status } = await proposed();
     const draft = await openPullRequest(ada.actor, repo, { title: "Empty" });

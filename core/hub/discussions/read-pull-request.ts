@@ -18,7 +18,7 @@ export type PullRequestState = {
   ahead: number;
   behind: number;
   /**
-   * `clean`: it can be merged. `nothing`: its base has all of it. `conflicts`: see `filesWithConflicts`. `unrelated`: no common
+   * `clean`: it can be merged. `nothing`: its base already contains all of it. `conflicts`: see `filesWithConflicts`. `unrelated`: no common
    * history. `gone`: its commits or its base are gone.
    */
   merge: "clean" | "nothing" | "conflicts" | "unrelated" | "gone";

@@ -8,7 +8,7 @@ import { type Authors, readAuthors } from "./find-discussion.ts";
 
 export const EVENTS_ON_A_PAGE = 100;
 const EVENTS_MAX = 500;
-/** A comment counts as one more event for each of these bytes: a page of 64 KiB comments took 6 MB to render (S137). */
+/** A comment counts as one more event per this many bytes: a page of 64 KiB comments took 6 MB to render (S137). */
 const BYTES_PER_EVENT = 2_560;
 
 /**

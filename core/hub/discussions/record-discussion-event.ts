@@ -7,7 +7,7 @@ import type { DiscussionRow, DiscussionStatus } from "./discussion.ts";
 
 type RecordedComment = { id: string; authorId: string | null; content: string | null; isHidden: boolean };
 
-type Happened =
+type DiscussionChange =
   | { scope: "discussion"; action: "create"; comment?: RecordedComment }
   | { scope: "discussion"; action: "update" | "delete" }
   | { scope: "discussion.comment"; action: "create" | "update" | "delete"; comment: RecordedComment };
@@ -16,38 +16,38 @@ type Happened =
 export async function recordDiscussionEvent(
   tx: Db,
   { repo, discussion, actorId }: { repo: Repo; discussion: DiscussionRow; actorId: string | null },
-  happened: Happened,
+  change: DiscussionChange,
 ): Promise<void> {
   const about = { repo: repoPayload(repo, { isContent: false }), discussion: discussionPayload(repo, discussion) };
-  if (happened.scope === "discussion.comment") {
-    const { scope, action } = happened;
-    const comment = commentPayload(repo, discussion, happened.comment);
+  if (change.scope === "discussion.comment") {
+    const { scope, action } = change;
+    const comment = commentPayload(repo, discussion, change.comment);
     await recordEvent(tx, { payload: { event: { scope, action }, ...about, comment }, actorId });
-  } else if (happened.action === "create") {
-    const comment = happened.comment && { comment: commentPayload(repo, discussion, happened.comment) };
+  } else if (change.action === "create") {
+    const comment = change.comment && { comment: commentPayload(repo, discussion, change.comment) };
     await recordEvent(tx, { payload: { event: { scope: "discussion", action: "create" }, ...about, ...comment }, actorId });
   } else {
-    await recordEvent(tx, { payload: { event: { scope: "discussion", action: happened.action }, ...about }, actorId });
+    await recordEvent(tx, { payload: { event: { scope: "discussion", action: change.action }, ...about }, actorId });
   }
 }
 
-type OfDiscussion = Extract<EventPayload, { event: { scope: "discussion.comment" } }>;
+type CommentEventPayload = Extract<EventPayload, { event: { scope: "discussion.comment" } }>;
 
 /** Replaces the id of a deleted account: every id is 24 hex digits. */
 const NOBODY = "0".repeat(24);
 
-/** Its absolute URL for people. */
+/** The absolute URL of a discussion's page. */
 export function discussionWebUrl({ type, fullName }: Pick<Repo, "type" | "fullName">, num: number): string {
   return `${env().ORIGIN}${repoPath(type, fullName)}/discussions/${num}`;
 }
 
-/** Its URL for programs; with `/comment` appended, it accepts a comment (docs/specification/webhooks.md#payload). */
+/** The URL of a discussion in the API; with `/comment` appended, it accepts a comment (docs/specification/webhooks.md#payload). */
 export function discussionApiUrl({ type, fullName }: Pick<Repo, "type" | "fullName">, num: number): string {
   return `${env().ORIGIN}${repoApiPath(type, fullName)}/discussions/${num}`;
 }
 
 /** `discussion` of a webhook payload (docs/specification/webhooks.md#payload). */
-function discussionPayload(repo: Repo, row: DiscussionRow): OfDiscussion["discussion"] {
+function discussionPayload(repo: Repo, row: DiscussionRow): CommentEventPayload["discussion"] {
   return {
     id: row.id,
     title: row.title,
@@ -68,7 +68,7 @@ function commentPayload(
   repo: Repo,
   { num }: Pick<DiscussionRow, "num">,
   comment: { id: string; authorId: string | null; content: string | null; isHidden: boolean },
-): OfDiscussion["comment"] {
+): CommentEventPayload["comment"] {
   return {
     id: comment.id,
     author: { id: comment.authorId ?? NOBODY },

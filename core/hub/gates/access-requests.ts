@@ -83,11 +83,11 @@ export async function listAccessRequests(
  * those who manage the organization.
  * @throws ServiceError `forbidden`
  */
-export async function listAwaitedRepos(actor: Actor, orgId: string): Promise<{ repo: Repo; waiting: number }[]> {
+export async function listReposWithRequests(actor: Actor, orgId: string): Promise<{ repo: Repo; waiting: number }[]> {
   await requirePermission(actor, "organization.manage", { orgId }, { what: "Organization" });
   const rows = await db().$queryRaw<{ id: string; waiting: number }[]>`
     SELECT r.id, count(*)::int AS waiting FROM repo r JOIN access_request a ON a.repo_id = r.id AND a.status = 'pending'
-    WHERE r.owner_id = ${orgId} AND r.gated <> 'none' GROUP BY r.id ORDER BY min(a.created_at), r.id LIMIT ${AWAITED_MAX}`;
+    WHERE r.owner_id = ${orgId} AND r.gated <> 'none' GROUP BY r.id ORDER BY min(a.created_at), r.id LIMIT ${REPOS_MAX}`;
   const repos = await readRepos(Prisma.sql`r.id = ANY (${rows.map(({ id }) => id)})`, { isWithoutCards: true });
   return rows.flatMap(({ id, waiting }) => {
     const repo = repos.find((one) => one.id === id);
@@ -95,7 +95,7 @@ export async function listAwaitedRepos(actor: Actor, orgId: string): Promise<{ r
   });
 }
 
-const AWAITED_MAX = 10;
+const REPOS_MAX = 10;
 
 /** How many access requests a repository has per status. It checks no permissions. */
 export async function countAccessRequests({ id }: Pick<Repo, "id">): Promise<Record<AccessRequestStatus, number>> {

@@ -17,12 +17,12 @@ import { type AccessRequestStatus, MESSAGE_MAX_CHARACTERS } from "./access-reque
 import { changeGate, recordAccessAudit } from "./decide-access-request.ts";
 
 const ASK_LIMIT = { limit: 30, windowSeconds: 60 * 60 };
-/** Mails to one owner, who may not know the sender: nobody must fill their mailbox by asking, withdrawing and asking again. */
+/** Emails to one owner, who may not know the sender: nobody must fill their mailbox by requesting, withdrawing and requesting again. */
 const EMAILS_TO_OWNER = { limit: 20, windowSeconds: 24 * 60 * 60 };
 
 /**
  * Requests access to a gated repository. Those who decide see the username and the email address. The gate `auto` accepts at once; with
- * `manual` those who decide get a mail. Asking twice changes nothing.
+ * `manual` those who decide get an email. Asking twice changes nothing.
  * @returns the current state of the request
  * @throws ServiceError `not_found`, `unauthorized`; `conflict` for users who may read it anyway; `forbidden` after a rejection;
  * `invalid_request`, `rate_limited`
@@ -62,7 +62,7 @@ export async function askForAccess(
     const status = repo.gated === "auto" ? "accepted" : "pending";
     const decidedAt = status === "accepted" ? new Date() : null;
     await tx.accessRequest.create({ data: { id: newId(), repoId: repo.id, userId, status, message: text, decidedAt } });
-    if (status === "pending") await mailManagers(tx, repo, { askerId: userId, message: text });
+    if (status === "pending") await emailManagers(tx, repo, { askerId: userId, message: text });
     await recordAccessAudit(tx, actor, "ask", { repo, subjectId: userId, from });
     return status;
   });
@@ -92,17 +92,17 @@ export async function withdrawAccessRequest(actor: Actor, repoId: string, from: 
 }
 
 /** The number of administrators who get an email; if there are more, those who joined first get it. */
-const RECIPIENTS_MAX = 20;
+const EMAILS_MAX = 20;
 
-/** Mails those who decide about a new request: the owner; in an organization the administrators and the repository's creator. */
-async function mailManagers(
+/** Emails those who decide about a new request: the owner; in an organization the administrators and the repository's creator. */
+async function emailManagers(
   tx: Db,
   repo: Repo,
   { askerId, message }: { askerId: string; message: string | null },
 ): Promise<void> {
   const asker = await tx.user.findUniqueOrThrow({ where: { id: askerId }, select: { username: true, email: true } });
   for (const { username, email } of await managersOf(tx, repo)) {
-    await queueMail(tx, { to: email, ...askedForAccessEmail({ recipientName: username, asker, repo, message }) });
+    await queueMail(tx, { to: email, ...accessRequestEmail({ recipientName: username, asker, repo, message }) });
   }
 }
 
@@ -115,7 +115,7 @@ async function managersOf(tx: Db, { owner, createdById }: Repo): Promise<{ usern
       JOIN membership j ON j.org_id = m.org_id AND j.user_id = m.user_id JOIN "user" u ON u.id = m.user_id
     WHERE m.org_id = ${owner.id} AND (m.role = 'admin' OR m.user_id = ${createdById}) AND ${membersWhoMay("repo.manage", createdById)}
       AND u.disabled_at IS NULL AND u.email_verified_at IS NOT NULL
-    ORDER BY j.created_at LIMIT ${RECIPIENTS_MAX}`;
+    ORDER BY j.created_at LIMIT ${EMAILS_MAX}`;
 }
 
 type Asked = {
@@ -126,7 +126,7 @@ type Asked = {
 };
 
 /** To those who decide about access to a repository. */
-function askedForAccessEmail({ recipientName, asker, repo, message }: Asked): EmailContent {
+function accessRequestEmail({ recipientName, asker, repo, message }: Asked): EmailContent {
   return composeEmail(`${asker.username} requests access to ${repo.fullName}`, recipientName, [
     `${asker.username} (${asker.email}) requests access to the ${repo.type} ${repo.fullName}. Accept or reject the request here:`,
     link(`${repoPath(repo.type, repo.fullName)}/settings/access`),

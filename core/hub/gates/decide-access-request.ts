@@ -16,11 +16,11 @@ import { lockRepo } from "../repos/read-repos.ts";
 import { type Repo, repoResource } from "../repos/repo.ts";
 import { parseAccessRequestStatus, REASON_MAX_CHARACTERS, requireGate } from "./access-requests.ts";
 
-const acts = { accepted: "accept", rejected: "reject", pending: "reopen" } as const;
+const actionOf = { accepted: "accept", rejected: "reject", pending: "reopen" } as const;
 
 /**
- * Answers an access request, or changes the answer: an accepted user gets access at once, and loses it at once when that is revoked.
- * The user gets a mail with the answer.
+ * Answers an access request, or changes the answer: an accepted user gets access at once, and loses it at once when the acceptance is
+ * revoked. The user gets an email with the answer.
  * @throws ServiceError `not_found` (the repository, the user or their request), `conflict` (already decided so), `forbidden`,
  * `invalid_request`, `rate_limited`
  */
@@ -44,8 +44,8 @@ export async function decideAccessRequest(
       const decided =
         to === "pending" ? { decidedAt: null, decidedById: null } : { decidedAt: new Date(), decidedById: actorId(actor) };
       await tx.accessRequest.update({ where, data: { status: to, rejectionReason: reason, ...decided } });
-      if (to !== "pending") await mailAnswer(tx, user, { repo, answer: to, reason });
-      await recordAccessAudit(tx, actor, acts[to], { repo, subjectId: user.id, from });
+      if (to !== "pending") await emailAnswer(tx, user, { repo, answer: to, reason });
+      await recordAccessAudit(tx, actor, actionOf[to], { repo, subjectId: user.id, from });
     });
   await (to === "pending" ? decide() : countAnswer(actor, user, decide));
 }
@@ -70,7 +70,7 @@ export async function grantAccess(actor: Actor, wanted: RepoName, whom: Asker, f
         update: decision,
       });
       const answer = before ? "accepted" : "granted";
-      await mailAnswer(tx, user, { repo, answer });
+      await emailAnswer(tx, user, { repo, answer });
       await recordAccessAudit(tx, actor, before ? "accept" : "grant", { repo, subjectId: user.id, from });
     });
   await countAnswer(actor, user, grant, { isUnasked: true });
@@ -91,16 +91,16 @@ async function findAsker({ user, userId }: Asker): Promise<{ id: string; usernam
   return found;
 }
 
-/** Mails about one person's decisions on another: nobody must fill others' mailboxes by means of their own repository. */
+/** Emails about one person's decisions on another: nobody must fill others' mailboxes by means of their own repository. */
 const EMAILS: ThrottleLimit = { limit: 20, windowSeconds: 60 * 60 };
 
 /**
- * Limits the mails about access that one account grants: recipients have not requested them, and they quote names that the sender chose.
+ * Limits the emails about access that one account grants: recipients have not requested them, and they quote names that the sender chose.
  */
 export const GRANTS: ThrottleLimit = { limit: 200, windowSeconds: 24 * 60 * 60 };
 
 /**
- * Counts the mail of a decision before the decision is made, and takes that back if the decision fails.
+ * Counts the email about a decision before the decision is made, and gives the count back if the decision fails.
  * @throws ServiceError `rate_limited`
  */
 async function countAnswer<T>(
@@ -111,18 +111,17 @@ async function countAnswer<T>(
 ): Promise<T> {
   const by = actorId(actor);
   if (!by) return decide();
-  const messages = [await consumeThrottle(throttleKey("access-message", `${by} ${user.id}`), EMAILS)];
+  const counted = [await consumeThrottle(throttleKey("access-letter", `${by} ${user.id}`), EMAILS)];
   try {
-    if (isUnasked) messages.push(await consumeThrottle(throttleKey("access-grant", by), GRANTS));
+    if (isUnasked) counted.push(await consumeThrottle(throttleKey("access-grant", by), GRANTS));
     return await decide();
   } catch (error) {
-    for (const message of messages) await message.giveBack();
+    for (const one of counted) await one.giveBack();
     throw error;
   }
 }
 
-/** Tells a user what was decided about them. */
-async function mailAnswer(
+async function emailAnswer(
   tx: Db,
   user: { username: string; email: string },
   answered: Omit<Parameters<typeof accessAnswerEmail>[0], "recipientName">,
@@ -153,7 +152,7 @@ function accessAnswerEmail({ recipientName, repo, answer, reason }: Answered): E
 }
 
 /**
- * Serializes decisions about access to a repository, with its row as it is then: while this caller waited, the gate or the right to
+ * Serializes decisions about access to a repository, and reads its row under the lock: while this caller waited, the gate or the right to
  * decide may have been removed (S135).
  * @throws ServiceError `not_found`, `forbidden`, `unauthorized`, `insufficient_scope`; `invalid_request` without a gate
  */
@@ -172,13 +171,13 @@ export async function changeGate<T>(
   });
 }
 
-type Happened = "ask" | "accept" | "reject" | "reopen" | "grant" | "withdraw";
+type AccessChange = "ask" | "accept" | "reject" | "reopen" | "grant" | "withdraw";
 
-/** Who gave or denied whom access: for the administrators of the repository's organization. */
+/** Records who gave or denied access to whom, for the administrators of the repository's organization. */
 export async function recordAccessAudit(
   tx: Db,
   actor: Actor,
-  what: Happened,
+  what: AccessChange,
   { repo, subjectId, from }: { repo: Pick<Repo, "fullName" | "type" | "owner">; subjectId: string; from: RequestOrigin },
 ): Promise<void> {
   await recordAuditEvent(tx, {

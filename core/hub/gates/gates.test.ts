@@ -20,8 +20,8 @@ import {
   countAccessRequests,
   findOwnAccessRequest,
   listAccessRequests,
-  listAwaitedRepos,
   listOwnAccessRequests,
+  listReposWithRequests,
 } from "./access-requests.ts";
 import { askForAccess, withdrawAccessRequest } from "./ask-for-access.ts";
 import { decideAccessRequest, GRANTS, grantAccess } from "./decide-access-request.ts";
@@ -80,7 +80,7 @@ describe("a manual gate", () => {
     expect((await emailsTo(grace.email))[0]?.subject).toBe(`You have access to ${repo.fullName}`);
   });
 
-  it("notifies the organization's administrators and the webhook's creator, each once", async () => {
+  it("notifies the organization's administrators and the repository's creator, each once", async () => {
     const [reader, maker] = await Promise.all([signedInPerson("reader"), signedInPerson("maker")]);
     const organization = await organizationOf(ada, [
       [reader, "read"],
@@ -89,9 +89,9 @@ describe("a manual gate", () => {
     const made = await someRepo(maker, { owner: organization.name });
     const repo = await updateRepoSettings(maker.actor, nameOf(made), { gated: "manual" }, from);
     await ask(grace, repo);
-    const awaited = await listAwaitedRepos(ada.actor, organization.id);
+    const awaited = await listReposWithRequests(ada.actor, organization.id);
     expect(awaited).toMatchObject([{ repo: { fullName: repo.fullName }, waiting: 1 }]);
-    await expect(listAwaitedRepos(maker.actor, organization.id)).rejects.toMatchObject({ code: "forbidden" });
+    await expect(listReposWithRequests(maker.actor, organization.id)).rejects.toMatchObject({ code: "forbidden" });
     const subject = `${grace.username} requests access to ${repo.fullName}`;
     for (const { email } of [ada, maker]) {
       expect((await emailsTo(email)).filter((message) => message.subject === subject)).toHaveLength(1);
@@ -240,7 +240,7 @@ describe("access", () => {
     expect((await listOwnAccessRequests(alan.actor)).total).toBe(1);
   });
 
-  it("S138 takes no nonsense", async () => {
+  it("S138 refuses invalid input", async () => {
     const repo = await gatedRepo();
     for (const message of ["a\0b", "\ud800", "x".repeat(1_001)]) {
       await expect(ask(grace, repo, message)).rejects.toMatchObject({ code: "invalid_request", field: "message" });
@@ -284,7 +284,7 @@ it("S56 changing a decision back and forth cannot fill a mailbox", async () => {
   await decide(repo, "accepted");
 });
 
-it("S56 one account gives access, which nobody asked for, to a limited number of people in a day", async () => {
+it("S56 one account can grant unrequested access only to a limited number of people in a day", async () => {
   const sender = await signedInPerson();
   const repo = await updateRepoSettings(sender.actor, nameOf(await someRepo(sender)), { gated: "manual" }, from);
   const key = throttleKey("access-grant", actorId(sender.actor) as string);

@@ -66,7 +66,7 @@ describe("S112 deleteAccount", () => {
     expect(await db().accessRequest.count({ where: { userId: ada.id } })).toBe(0);
   });
 
-  test("when the account cannot go, nothing goes", async () => {
+  test("if the account cannot be deleted, nothing is deleted", async () => {
     const ada = await signedInPerson();
     await organizationOf(ada);
     await someRepo(ada);
@@ -80,7 +80,7 @@ describe("S112 deleteAccount", () => {
     expect([await rows(ada.id), await rows(bea.id)]).toEqual([1, 1]);
   });
 
-  test("of a large account, most goes in portions, and the next try continues where one ended", { timeout: 60_000 }, async () => {
+  test("a large account is deleted in portions, and the next attempt continues", { timeout: 60_000 }, async () => {
     const ada = await signedInPerson();
     const ids = Array.from({ length: 1_100 }, () => newId()).sort();
     const about = { type: "model", ownerId: ada.id, ownerKind: "user" };

@@ -11,8 +11,8 @@ import type { Repo } from "../repos/repo.ts";
 
 /**
  * Deletes a user with everything they own here: repositories, each with its event, collections and webhooks. What they wrote in others'
- * repositories stays, without their name; so do their commits there. Of a large account, most is deleted in portions, before the rest and
- * the account itself: if that is interrupted, the account is still there, and the next try continues.
+ * repositories stays, without their name; so do their commits there. Most of a large account is deleted in portions, before the account
+ * itself: if that is interrupted, the account still exists, and the next attempt continues.
  * @throws ServiceError as `deleteUser`: then nothing is deleted
  */
 export async function deleteAccount(actor: Actor, userId: string, from: RequestOrigin): Promise<void> {
@@ -33,9 +33,9 @@ const ofUser = (userId: string) => Prisma.sql`user_id = ${userId}`;
 const isStoreOf = (userId: string) => Prisma.sql`owner_id = ${userId} AND proposed_to_id IS NOT NULL`;
 const withoutAuthor = Prisma.sql`SET author_id = NULL`;
 
-/** What an account can have very many rows of, besides repositories. `change`: what happens to rows that stay. */
+/** The tables in which an account can have very many rows, besides repositories. `change`: for rows that stay. */
 const PORTIONS: readonly Portion[] = [
-  // Of the first three, each may have thousands of files, hundreds of items, or a log of megabytes.
+  // A row of the first three may have thousands of files, hundreds of items, or a log of megabytes.
   { table: "repo", where: isStoreOf, most: 20 },
   { table: "collection", where: ownedBy, most: 50 },
   { table: "job_run", where: ownedBy, most: 200 },
@@ -45,7 +45,7 @@ const PORTIONS: readonly Portion[] = [
   { table: "discussion", where: writtenBy, most: 5_000, change: withoutAuthor },
 ];
 
-/** Deletes, each in a short transaction of its own, until no more than one portion of everything is left. */
+/** Deletes portions, each in its own short transaction, until at most one portion of each table is left. */
 async function removePortions(userId: string, by: string | null): Promise<void> {
   const isMore = async (table: string, where: Prisma.Sql, most: number) => {
     const rows = await db().$queryRaw<unknown[]>`SELECT 1 FROM ${Prisma.raw(table)} WHERE ${where} LIMIT 1 OFFSET ${most}`;
@@ -109,7 +109,7 @@ async function removeOwned(
   return { repos, collections: collections.count, webhooks };
 }
 
-/** Also those of a disabled account, which nobody else sees. */
+/** Includes those of a disabled account, which others cannot see. */
 async function removeOwnedRepos(tx: Db, ownerId: string, actorId: string | null): Promise<number> {
   await tx.repo.deleteMany({ where: { ownerId, proposedToId: { not: null } } });
   let removed = 0;
@@ -130,7 +130,7 @@ const nextRepos = (tx: Db, ownerId: string): Promise<Repo[]> =>
 /** What is deleted together with an organization. */
 export type OwnedCounts = { repos: number; collections: number; apps: number; webhooks: number; members: number };
 
-/** How much an organization has, including what is hidden: for those who may delete it. The caller has checked that. */
+/** Counts what an organization owns, including hidden items. The caller has checked that the actor may delete it. */
 export async function countOwned(orgId: string): Promise<OwnedCounts> {
   const [repos, collections, apps, webhooks, members] = await Promise.all([
     db().repo.count({ where: { ownerId: orgId } }),

@@ -10,15 +10,15 @@ import {
   insertRepos,
   type Mirrored,
   type NamedOwner,
-  placeOf,
   readMirrored,
   refusalOf,
   rememberNames,
+  repoKey,
   splitName,
 } from "./mirror.ts";
 import type { Platform } from "./platform.ts";
 
-/** Lists are sorted by the time of the last change, in five indexes, all of which would be written for each of many pushes a second. */
+/** Five indexes contain the time of the last change, and all would be written for each of many pushes a second. */
 const UPDATED_AT_RESOLUTION_MS = 1_000;
 
 /** The repositories of one platform while its events are applied one after another, in one transaction. */
@@ -114,7 +114,7 @@ async function move(tx: Sql, mirror: Mirror, repo: Mirrored, to: string): Promis
     if (databaseCodes(error).includes(UNIQUE_VIOLATION)) throw taken(to, "data.movedTo.name");
     throw error;
   }
-  const isElsewhere = placeOf(owner.id, repo.type, canonical) !== placeOf(before.owner.id, repo.type, before.name.toLowerCase());
+  const isElsewhere = repoKey(owner.id, repo.type, canonical) !== repoKey(before.owner.id, repo.type, before.name.toLowerCase());
   await rememberNames(tx, isElsewhere ? [before] : [], [{ ownerId: owner.id, type: repo.type, canonical }]);
   Object.assign(repo, { owner, name: spelled, fullName: movedTo.name });
   return { repo: before, movedTo };

@@ -24,7 +24,7 @@ const repo = z
   .object({
     id: z
       .string()
-      .regex(/^[0-9a-f]{24}$/, "must be the id that it has here; the platform's own goes into externalId")
+      .regex(/^[0-9a-f]{24}$/, "must be the repository's id here; send the platform's own id as externalId")
       .optional(),
     externalId: externalIdSchema.optional(),
     type: z.enum(repoTypes).default("model"),
@@ -38,7 +38,7 @@ const repo = z
 
 export type RepoReference = z.infer<typeof repo>;
 
-/** Who did it: by the handle of a user here, or by the platform's id. */
+/** Who made the change: by the handle of a user here, or by the platform's id. */
 const person = z
   .object({ name: z.string().min(1).max(100).optional(), id: externalIdSchema.optional() })
   .refine(({ name, id }) => name ?? id, "send name or id");

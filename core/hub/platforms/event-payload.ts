@@ -77,7 +77,7 @@ function personId({ name, id }: EventPerson, { owners, platform }: PayloadContex
   return user?.kind === "user" ? user.id : idFor(platform, "person", id ?? name ?? "");
 }
 
-/** Ids are 24 hex digits (docs/specification/README.md#conventions): this one is derived from the platform's, always the same. */
+/** Derives an id of 24 hex digits (docs/specification/README.md#conventions) from the platform's id, always the same one. */
 function idFor(platform: Platform, kind: "discussion" | "comment" | "person", own: string): string {
   return hash("sha256", JSON.stringify([platform.id, kind, own]), "hex").slice(0, 24);
 }

@@ -39,7 +39,7 @@ export async function createPlatform(
   return { id, name, source, token };
 }
 
-/** No two platforms may use the same source: an event of one could be taken for a repetition of the other's. */
+/** No two platforms may use the same source: an event of one could be mistaken for a duplicate of the other's. */
 async function requireFree(tx: Db, name: string, source: string): Promise<void> {
   await tx.$executeRaw`SELECT pg_advisory_xact_lock(hashtextextended('platforms', 0))`;
   const others = await tx.platform.findMany({ select: { name: true, source: true, revokedAt: true } });
@@ -54,8 +54,8 @@ async function requireFree(tx: Db, name: string, source: string): Promise<void> 
 }
 
 /**
- * Gives a platform a new token, which is shown only once. The previous one works for another day, so that no event is lost meanwhile; the
- * one before that ends now.
+ * Gives a platform a new token, which is shown only once. The previous one works for another day, so that no event is lost meanwhile; an
+ * even older one ends now.
  * @throws ServiceError `not_found`, `forbidden`, `reauthentication_required`
  */
 export async function rotatePlatformToken(

@@ -17,7 +17,7 @@ export type Mirrored = Repo & { platformId: string; externalId: string };
 /** A user or an organization here. */
 export type NamedOwner = Repo["owner"];
 
-/** Requests of one platform that may wait in this process; more than any sender that waits for its answers has. */
+/** How many requests of one platform may wait in this process; a sender that waits for its responses has fewer. */
 export const WAITING_MAX = 100;
 
 /**
@@ -46,7 +46,7 @@ export async function lockPlatform(tx: Sql, [id = ""]: readonly string[]): Promi
 }
 
 /**
- * The same for many platforms. It skips those that another process has locked, and revoked ones. The transaction must then wait for no
+ * `lockPlatform` for many platforms. It skips those that another process has locked, and revoked ones. The transaction must then wait for no
  * other lock either: all of its platforms would wait with it.
  */
 export async function lockFreePlatforms(tx: Sql, ids: readonly string[]): Promise<Locked> {
@@ -76,7 +76,7 @@ export async function readOwners(tx: Sql, handles: Iterable<string>): Promise<Ma
 }
 
 /** The unique key of a repository: owner, type and name. */
-export const placeOf = (ownerId: string, type: RepoType, canonical: string): string => `${ownerId}/${type}/${canonical}`;
+export const repoKey = (ownerId: string, type: RepoType, canonical: string): string => `${ownerId}/${type}/${canonical}`;
 
 /** Records the names that repositories have left, and removes the names that they have taken from the former names of others. */
 export async function rememberNames(
@@ -181,8 +181,8 @@ export function refusalOf({ issues: [issue] }: z.ZodError, prefix = ""): Service
 const DEPTH_MAX = 20;
 
 /**
- * What PostgreSQL cannot store in a received JSON value, or programs cannot handle: NUL, half a surrogate pair, deep nesting (S51). Without
- * recursion, since the sender chooses the depth.
+ * Finds in a received JSON value what PostgreSQL cannot store or programs cannot handle: NUL, half a surrogate pair, deep nesting (S51). It
+ * does not recurse, since the sender chooses the depth.
  * @returns a sentence with the path, such as `discussion.title`; undefined if there is no problem
  */
 export function unstorable(value: unknown): string | undefined {

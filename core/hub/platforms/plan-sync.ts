@@ -4,8 +4,8 @@ import {
   describedRepoSchema,
   type Mirrored,
   type NamedOwner,
-  placeOf,
   refusalOf,
+  repoKey,
   splitName,
   unstorable,
 } from "./mirror.ts";
@@ -62,42 +62,42 @@ export function resolveEntries(entries: Entry[], owners: Map<string, NamedOwner>
 }
 
 /** A repository that has one of the wanted names now. */
-export type Occupant = { repoId: string; place: string };
+export type Occupant = { repoId: string; key: string };
 
 /**
  * Refuses repositories whose wanted name another one keeps. Repositories may exchange names, also in a ring: a name counts as free if its
- * holder leaves it. A refused repository keeps its old name; the repository that was to get that name is then refused too, and so on.
+ * holder gives it up. A refused repository keeps its old name; the repository that was to get that name is then refused too, and so on.
  * @param leaving ids of repositories that will be deleted
  */
 export function refuseTakenNames(entries: Entry[], occupants: Occupant[], leaving: ReadonlySet<string>): void {
   const movers = new Map(
-    entries.flatMap((entry) => (entry.before && !entry.refusal ? [[entry.before.id, placeWanted(entry)] as const] : [])),
+    entries.flatMap((entry) => (entry.before && !entry.refusal ? [[entry.before.id, wantedKey(entry)] as const] : [])),
   );
-  const kept = occupants.filter(({ repoId, place }) => !leaving.has(repoId) && (movers.get(repoId) ?? place) === place);
-  const holders = new Map(kept.map(({ repoId, place }) => [place, repoId]));
+  const kept = occupants.filter(({ repoId, key }) => !leaving.has(repoId) && (movers.get(repoId) ?? key) === key);
+  const holders = new Map(kept.map(({ repoId, key }) => [key, repoId]));
   const granted = new Map<string, Entry>();
   const refused: Entry[] = [];
   const refuse = (entry: Entry) => {
-    entry.refusal = conflict(`${entry.described?.name} is already another ${entry.described?.type}.`, "name");
+    entry.refusal = conflict(`${entry.described?.name} is another ${entry.described?.type}'s name.`, "name");
     refused.push(entry);
   };
   for (const entry of entries) {
     if (entry.refusal || !entry.described || !entry.owner) continue;
-    const place = placeWanted(entry);
-    const holder = holders.get(place);
+    const key = wantedKey(entry);
+    const holder = holders.get(key);
     const self = entry.before?.id ?? `new ${entry.described.id}`;
     if (holder === undefined) {
-      holders.set(place, self);
-      granted.set(place, entry);
+      holders.set(key, self);
+      granted.set(key, entry);
     } else if (holder !== self) refuse(entry);
   }
-  const places = new Map(occupants.map(({ repoId, place }) => [repoId, place]));
+  const keys = new Map(occupants.map(({ repoId, key }) => [repoId, key]));
   for (let entry = refused.pop(); entry; entry = refused.pop()) {
-    const other = granted.get(places.get(entry.before?.id ?? "") ?? "");
+    const other = granted.get(keys.get(entry.before?.id ?? "") ?? "");
     if (other && other !== entry && !other.refusal) refuse(other);
   }
 }
 
-export function placeWanted({ described, owner }: Entry): string {
-  return described && owner ? placeOf(owner.id, described.type, described.canonical) : "";
+export function wantedKey({ described, owner }: Entry): string {
+  return described && owner ? repoKey(owner.id, described.type, described.canonical) : "";
 }

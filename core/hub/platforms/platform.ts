@@ -34,8 +34,8 @@ export function parseSource(value: unknown): string {
 }
 
 /**
- * Whether a platform may send events of `source`: it must be the platform's prefix or continue it. The prefix must end with a part of the
- * URL, so that `https://git.example` does not allow `https://git.example.org`.
+ * Whether a platform may send events of `source`: it must be the platform's prefix or continue it. The prefix must end where a part of the
+ * URL ends, so that `https://git.example` does not allow `https://git.example.org`.
  */
 export function isSourceOf(prefix: string, source: string): boolean {
   if (!source.startsWith(prefix)) return false;
@@ -55,14 +55,14 @@ export async function findPlatform(token: string): Promise<Platform | undefined>
   return { id, name, source };
 }
 
-/** How long a token is remembered. A revoked one is refused at once all the same, but may cause as much work as a valid one for so long. */
+/** How long a token is cached. A revoked one is still refused at once, but until then each use costs as much work as a valid token. */
 const PRESENTED_MS = 30_000;
 const PRESENTED_MAX = 1_000;
 const presented = new Map<string, { platform: PresentedPlatform; until: number }>();
 
 /**
- * Finds a platform by a token that was looked up lately, for operations that check it again: `takeEvents` does so in the statement that
- * locks the platform. A platform that sends one event after another would otherwise cause a further statement, and a wait, for each.
+ * Finds a platform by its token, from a cache, for operations that check the token again: `takeEvents` does so in the statement that
+ * locks the platform. Otherwise each event of a busy platform would cost one more statement.
  */
 export async function findPresented(token: string): Promise<PresentedPlatform | undefined> {
   const tokenHash = hashToken(token);
@@ -91,7 +91,7 @@ export function refusedToken(tokenHash: string): ServiceError {
 
 type Row = Platform & { hash: string; isUsedLongAgo: boolean };
 
-const MOST_TOKENS = 100;
+const TOKENS_PER_LOOKUP = 100;
 /** Requests that arrive while these run share the next lookup. */
 const LOOKUPS_AT_ONCE = 2;
 
@@ -108,7 +108,7 @@ const findByHash = batched<string, Row | undefined>(
     const byHash = new Map(rows.map((row) => [row.hash, row]));
     return hashes.map((hash) => byHash.get(hash));
   },
-  MOST_TOKENS,
+  TOKENS_PER_LOOKUP,
   LOOKUPS_AT_ONCE,
 );
 

@@ -57,8 +57,8 @@ function requireSameEvent(data: unknown, kind: EventData["kind"]): void {
   const { event } = data as { event?: unknown };
   if (event === undefined) return;
   const { scope, action } = eventOf(kind);
-  const said = event as { scope?: unknown; action?: unknown } | null;
-  if (said?.scope !== scope || said.action !== action) {
+  const repeated = event as { scope?: unknown; action?: unknown } | null;
+  if (repeated?.scope !== scope || repeated.action !== action) {
     throw invalidRequest(`data.event: must be ${action} of ${scope}, as in type.`, "data.event");
   }
 }

@@ -7,8 +7,8 @@ import { conflict, ServiceError } from "../../errors.ts";
 import { type NewEvent, recordEvents } from "../../events/record-event.ts";
 import { Prisma } from "../../generated/prisma/client.ts";
 import { repoPayload } from "../repos/repo.ts";
-import { inOrder, insertRepos, lockPlatform, type Mirrored, placeOf, readMirrored, readOwners, rememberNames } from "./mirror.ts";
-import { type Entry, type Occupant, placeWanted, readEntries, refuseTakenNames, resolveEntries } from "./plan-sync.ts";
+import { inOrder, insertRepos, lockPlatform, type Mirrored, readMirrored, readOwners, rememberNames, repoKey } from "./mirror.ts";
+import { type Entry, type Occupant, readEntries, refuseTakenNames, resolveEntries, wantedKey } from "./plan-sync.ts";
 import type { Platform } from "./platform.ts";
 
 export const SYNC_MAX_REPOS = 1_000;
@@ -55,7 +55,7 @@ async function sync(tx: Db, platform: Platform, entries: Entry[], input: SyncInp
   const named = Prisma.sql`r.platform_id = ${platform.id} AND r.external_id = ANY(${ids})`;
   const known = new Map((await readMirrored(tx, named)).map((repo) => [repo.externalId, repo]));
   resolveEntries(entries, owners, known);
-  // None if an id could not be read.
+  // Nothing is deleted if an id could not be read.
   const gone = input.isComplete && ids.length === entries.length ? await readAbsent(tx, platform, ids) : [];
   refuseTakenNames(entries, await readOccupants(tx, entries), new Set(gone.map(({ id }) => id)));
 
@@ -99,11 +99,11 @@ async function readAbsent(tx: Db, { id }: Platform, ids: string[]): Promise<Mirr
 }
 
 async function readOccupants(tx: Db, entries: Entry[]): Promise<Occupant[]> {
-  const places = entries.flatMap(({ described, owner }) => (described && owner ? [{ described, owner }] : []));
+  const wanted = entries.flatMap(({ described, owner }) => (described && owner ? [{ described, owner }] : []));
   return tx.$queryRaw<Occupant[]>`
-    SELECT r.id AS "repoId", r.owner_id || '/' || r.type || '/' || r.name_canonical AS place
-      FROM repo r JOIN (SELECT DISTINCT * FROM unnest(${places.map(({ owner }) => owner.id)}::text[],
-        ${places.map(({ described }) => described.type)}::text[], ${places.map(({ described }) => described.canonical)}::text[]) AS t(owner_id, type, name)) p
+    SELECT r.id AS "repoId", r.owner_id || '/' || r.type || '/' || r.name_canonical AS key
+      FROM repo r JOIN (SELECT DISTINCT * FROM unnest(${wanted.map(({ owner }) => owner.id)}::text[],
+        ${wanted.map(({ described }) => described.type)}::text[], ${wanted.map(({ described }) => described.canonical)}::text[]) AS t(owner_id, type, name)) p
         ON r.owner_id = p.owner_id AND r.type = p.type AND r.name_canonical = p.name`;
 }
 
@@ -122,12 +122,12 @@ async function moveAll(tx: Db, moved: Entry[]): Promise<void> {
      WHERE r.id = n.id`;
   await rememberNames(
     tx,
-    moved.flatMap((entry) => (entry.before && wasAt(entry) !== placeWanted(entry) ? [entry.before] : [])),
+    moved.flatMap((entry) => (entry.before && oldKey(entry) !== wantedKey(entry) ? [entry.before] : [])),
     takenBy(moved),
   );
 }
 
-const wasAt = ({ before }: Entry): string => (before ? placeOf(before.owner.id, before.type, before.name.toLowerCase()) : "");
+const oldKey = ({ before }: Entry): string => (before ? repoKey(before.owner.id, before.type, before.name.toLowerCase()) : "");
 
 const takenBy = (entries: Entry[]) =>
   entries.flatMap(({ described, owner }) =>
@@ -147,7 +147,7 @@ async function createAll(tx: Db, platform: Platform, fresh: Entry[]): Promise<vo
 /** The properties that differ from what the platform sent; absent ones stay unchanged. */
 function changesOf({ before, described }: Entry): Partial<Mirrored> {
   if (!before || !described) return {};
-  const said: Partial<Mirrored> = {
+  const sent: Partial<Mirrored> = {
     isPrivate: described.private,
     externalUrl: described.url,
     ...(described.description !== undefined && { description: described.description || null }),
@@ -155,7 +155,7 @@ function changesOf({ before, described }: Entry): Partial<Mirrored> {
     ...(described.defaultBranch && { defaultBranch: described.defaultBranch }),
     ...(described.headSha !== undefined && { headSha: described.headSha }),
   };
-  const changed = Object.entries(said).filter(
+  const changed = Object.entries(sent).filter(
     ([name, value]) => JSON.stringify(before[name as keyof Mirrored]) !== JSON.stringify(value),
   );
   return Object.fromEntries(changed);

@@ -87,7 +87,7 @@ function leaveWaiting(platform: Platform): Request[] {
 /** The requests of a platform whose turn it is. */
 type Turn = { platform: Platform; requests: readonly Request[] };
 
-/** More events of one platform have a transaction of their own, so that others need not wait for them. */
+/** A turn with more events gets its own transaction, so that other platforms need not wait for it. */
 const SHARED_EVENTS_MAX = 64;
 const SHARED_PLATFORMS_MAX = 32;
 /** While one transaction waits for the disk, the other one reads. */
@@ -137,7 +137,7 @@ async function takeTurns(turns: readonly Turn[], lock: typeof lockFreePlatforms)
   const { locked, allowed, refused, taken } = await inPreparedTransaction(async (tx) => {
     const events = eventsOf(turns).flatMap(({ platform, event }) => (event ? [{ platform, event }] : []));
     const ids = turns.map(({ platform }) => platform.id);
-    // Sent together and done one after another: what the others read was committed before the lock was held.
+    // Sent together, executed in this order: the reads see everything that was committed before the lock was acquired.
     const [free, seen, mirrors] = await Promise.all([lock(tx, ids), readSeen(tx, events), readMirrors(tx, events)]);
     const locked = turns.filter(({ platform }) => free.has(platform.id));
     const isValid = (platform: Platform) => (request: Request) => free.get(platform.id)?.includes(request.tokenHash);
@@ -205,7 +205,7 @@ const textOrNull = (value: unknown): string | null => (typeof value === "string"
 
 type OfPlatform = { platform: Platform; event: CloudEvent };
 
-/** Event by event: the plan may be older than most events, and must not read all of them. */
+/** Looks up each event separately: a cached plan may be older than most events, and must not read all of them. */
 async function readSeen(tx: Sql, events: readonly OfPlatform[]): Promise<Set<string>> {
   const rows = await tx.$queryRaw<{ source: string; id: string }[]>`
     SELECT e.source, e.source_id AS id

@@ -18,14 +18,14 @@ import { type Repo, repoResource } from "../repos/repo.ts";
 
 /** Enough for the pipelines of one repository, and few enough to show them in one list and to compare each token with all. */
 export const PUBLISHERS_MAX = 20;
-/** Each may send a request to a server that the user chose. */
+/** Each addition may send a request to a server that the user chose. */
 const ADDITIONS = { limit: 60, windowSeconds: 60 * 60 };
 
 /**
  * Trusts CI jobs to write a repository, or to read as a user
  * (docs/specification/organizations-and-tokens.md#trusted-publishers). If the user named the issuer, its keys are fetched first, so that a
  * mistake shows here and not in a job.
- * @throws ServiceError `invalid_request` with the preset's field, `conflict` (the same again, too many), `not_found`, `forbidden`,
+ * @throws ServiceError `invalid_request` with the preset's field, `conflict` (already trusted, too many), `not_found`, `forbidden`,
  * `reauthentication_required`, `rate_limited`
  */
 export async function addPublisher(

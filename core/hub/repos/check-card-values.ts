@@ -15,7 +15,7 @@ const LICENSES: readonly string[] =
   deepfloyd-if-license fair-noncommercial-research-license llama2 llama3 llama3.1 llama3.2 llama3.3 llama4 grok2-community gemma unknown
   other`.split(/\s+/);
 
-/** What is wrong with the values of a card, in sentences. */
+/** The errors in the values of a card, as sentences. */
 export function errorsOfValues(card: Values, type: RepoType): string[] {
   const { tags, sdk, license } = card;
   const licenses = [license ?? []].flat();

@@ -40,7 +40,7 @@ describe("createRepo", () => {
     expect(await outcomes(asked)).toEqual(["conflict", "conflict", "ok"]);
   });
 
-  test("a thousand an hour are enough", async () => {
+  test("a user can create a thousand repositories an hour", async () => {
     const ada = await signedInPerson();
     await someRepo(ada);
     const key = throttleKey("repo_create", ada.id);
@@ -102,7 +102,7 @@ describe("createRepoWithFiles", () => {
   });
 });
 
-test("without a choice, a repository of an organization is as the organization has set", async () => {
+test("by default, a repository of an organization has the visibility that the organization has set", async () => {
   const [ada, bea] = [await signedInPerson(), await signedInPerson()];
   const { id, name } = await organizationOf(ada, [[bea, "write"]]);
   await setDefaultVisibility(ada.actor, id, "private", from);

@@ -29,7 +29,7 @@ export type NewRepo = {
   /** The handle of a user or an organization. */
   owner: string;
   name: string;
-  /** By default, as the organization has set; public for a user. */
+  /** By default, the organization's setting; public for a user. */
   isPrivate?: boolean | undefined;
   /** For a Space. */
   sdk?: string | null;
@@ -101,8 +101,8 @@ export const FILES_MAX = 100;
 const LICENSE_MAX_CHARACTERS = 100;
 
 /**
- * Creates a repository with its first commit, as clients of the public hub expect: they tag the repository, propose changes to it and
- * name the commit as a parent at once. The commit has a generated .gitattributes, a generated README.md (for a Space or with a license), and
+ * Creates a repository with its first commit, because clients of the public hub tag the repository, propose changes to it or name the
+ * commit as a parent at once. The commit has a generated .gitattributes, a generated README.md (for a Space or with a license), and
  * `files`. A given file replaces the generated one with the same path. Everything is checked before anything is created.
  *
  * @param input.autoInit false leaves out the generated .gitattributes and README.md, for a push of an existing repository

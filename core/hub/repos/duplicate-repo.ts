@@ -172,7 +172,7 @@ async function copyObjects(
   }
 }
 
-/** A copy that failed does not stay, unless somebody has pushed to it meanwhile. */
+/** Deletes a copy that failed, unless somebody has pushed to it meanwhile. */
 async function removeEmpty(actor: Actor, { id }: Repo, from: RequestOrigin): Promise<void> {
   await db().$transaction(async (tx) => {
     const repo = await lockRepo(tx, id);

@@ -39,9 +39,9 @@ export async function findRepo(actor: Actor, wanted: RepoName, action: RepoActio
 }
 
 /**
- * A member who does not meet the organization's requirements gets that error for every private repository, and therefore also for names that
- * do not exist: a stolen password must not reveal the names of repositories (S136). The same statements run as for a hidden repository, so
- * that the time reveals nothing either.
+ * A member who does not meet the organization's requirements gets the same error for every private repository, and therefore also for names
+ * that do not exist: a stolen password must not reveal the names of repositories (S136). The same statements run as for a hidden
+ * repository, so that the time reveals nothing either.
  */
 async function refuseAbsent(actor: Actor, ownerOrgId: string | null, action: RepoAction, tx: Db): Promise<never> {
   if (ownerOrgId) {
@@ -53,7 +53,7 @@ async function refuseAbsent(actor: Actor, ownerOrgId: string | null, action: Rep
   throw notFound("Repository");
 }
 
-// The action of a form gets whatever a browser sends as the repository.
+// A form's action gets any value that a browser sends as the repository.
 const isNamePart = (part: unknown): part is string =>
   typeof part === "string" && part.length <= NAME_MAX_CHARACTERS && !part.includes("\0") && part.isWellFormed();
 

@@ -10,9 +10,9 @@ import { findRepo, type RepoName } from "./find-repo.ts";
 const LIKES_OF_USER_MAX = 10_000;
 /** Each like and each withdrawn like is a write. */
 const CHANGES = { limit: 1_000, windowSeconds: 60 * 60 };
-/** How many a page of a list has. */
+/** How many entries a page of a list has. */
 export const LIKES_PAGE = 100;
-/** The last page that a list has: nobody reads further, and counting all entries would cost the database most. */
+/** The last page that a list has: nobody reads further, and counting all entries would be the most expensive part. */
 export const LIKES_PAGES_MAX = 100;
 
 /**
@@ -25,7 +25,7 @@ export async function setLike(actor: Actor, name: RepoName, isLiked: boolean): P
   if (!userId) throw new ServiceError("forbidden", "Only a person can like a repository.");
   await consumeThrottle(throttleKey("like", userId), CHANGES);
   await inTransaction(async (tx) => {
-    // It waits for the user's row and the repository's, and holds a connection meanwhile: not for long (S137).
+    // It holds a connection while it waits for the user's and the repository's rows, so the wait must be short (S137).
     await tx.$executeRaw`SET LOCAL lock_timeout = '2s'`;
     if (!isLiked) return void (await tx.repoLike.deleteMany({ where: { repoId: repo.id, userId } }));
     await requireRoom(tx, userId);
@@ -33,7 +33,7 @@ export async function setLike(actor: Actor, name: RepoName, isLiked: boolean): P
   });
 }
 
-/** Locks the user's row, so that simultaneous likes count one after the other. */
+/** Locks the user's row, so that simultaneous likes are counted one after the other. */
 async function requireRoom(tx: Db, userId: string): Promise<void> {
   await tx.$executeRaw`SELECT 1 FROM "user" WHERE id = ${userId} FOR NO KEY UPDATE`;
   if ((await tx.repoLike.count({ where: { userId } })) >= LIKES_OF_USER_MAX) {

@@ -59,7 +59,7 @@ describe("listRepos", () => {
     }
   });
 
-  test("S137 a page ends where its cards have a megabyte, and the next one goes on", async () => {
+  test("S137 a page ends where its cards have a megabyte, and the next one continues", async () => {
     const ada = await signedInPerson();
     const made: string[] = [];
     for (let each = 0; each < 5; each++) made.push((await someRepo(ada, { name: `r${each}` })).name);
@@ -111,7 +111,7 @@ describe("listRepos", () => {
     expect(await found({ tags: ["sea", "day"] })).toEqual([]);
   });
 
-  test("S138 bounds what is asked", async () => {
+  test("S138 limits the query", async () => {
     const ada = await signedInPerson();
     await someRepo(ada);
     for (const limit of [0, -1, Number.NaN, 1e12, 0.5]) {

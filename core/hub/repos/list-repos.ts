@@ -106,7 +106,7 @@ function branch({ type, visible, conditions, order, limit }: Branch): Prisma.Sql
     ORDER BY ${order.column} ${direction(order)}, r.id ${direction(order)} LIMIT ${limit + 1}`;
 }
 
-/** What an actor may see, as conditions that exclude each other. */
+/** The repositories that an actor may see, as conditions that exclude each other. */
 function visibleBranches({ isAll, ownerIds, madeBy, repoId }: ReadableOwners, ownerId: string | undefined): Prisma.Sql[] {
   const wanted = (ids: readonly string[]) => (ownerId === undefined ? [...ids] : ids.filter((id) => id === ownerId));
   const ofOwner = ownerId === undefined ? Prisma.sql`TRUE` : Prisma.sql`r.owner_id = ${ownerId}`;

@@ -8,7 +8,7 @@ const FRESH_MS = 60_000;
 
 const known = new Map<RepoType, { tags: Promise<string[]>; until: number }>();
 
-/** The tags of public repositories of a type, the most used ones first. Anybody may ask, so all who do within a minute get one answer (S137). */
+/** The tags of public repositories of a type, the most used ones first. Anybody may request them, so they are cached for a minute (S137). */
 export function listTags(type: RepoType): Promise<string[]> {
   const before = known.get(type);
   if (before && before.until > Date.now()) return before.tags;

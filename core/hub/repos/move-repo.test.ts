@@ -93,7 +93,7 @@ describe("moveRepo", () => {
     });
   });
 
-  test("of twenty that want one name at once, one gets it, and each other stays where it was", async () => {
+  test("if twenty repositories are moved to one name at once, one gets it, and the others stay where they were", async () => {
     const ada = await signedInPerson();
     const repos = await Promise.all(Array.from({ length: 20 }, () => someRepo(ada)));
     const ends = await outcomes(
@@ -104,7 +104,7 @@ describe("moveRepo", () => {
     expect(await db().event.count({ where: { ownerId: ada.id, action: "move" } })).toBe(1);
   });
 
-  test("of moving and deleting at once, one happens", async () => {
+  test("of a simultaneous move and deletion, only one happens", async () => {
     const ada = await signedInPerson();
     for (let round = 0; round < 5; round++) {
       const repo = await someRepo(ada);

@@ -65,7 +65,7 @@ export function checkYaml(yaml: string, type: RepoType): CardCheck {
   );
   const repeated = isMap(document.contents) ? repeatedKeys(document.contents) : [];
   const errors = [...found, ...repeated.map((offset) => () => `Map keys must be unique ${at(offset)}`)];
-  if (errors.length > 0) return { errors: errors.slice(0, MESSAGES_MAX).map((say) => say()), warnings: [] };
+  if (errors.length > 0) return { errors: errors.slice(0, MESSAGES_MAX).map((message) => message()), warnings: [] };
   if (document.contents === null) return { errors: [], warnings: ["The front matter is empty."] };
   if (!isMap(document.contents)) return { errors: ["The front matter is not a mapping of names to values."], warnings: [] };
   try {
@@ -85,11 +85,11 @@ function plainValue(document: ReturnType<typeof parseDocument>): unknown {
   });
   if (aliases > ALIASES_MAX) throw new Error("too many aliases");
   const value = document.toJS({ maxAliasCount: 10 });
-  if ((JSON.stringify(value)?.length ?? 0) > CARD_MAX_CHARACTERS) throw new Error("too much behind the aliases");
+  if ((JSON.stringify(value)?.length ?? 0) > CARD_MAX_CHARACTERS) throw new Error("the aliases expand to too much");
   return value;
 }
 
-/** The offsets of repeated keys. Without this check, the last one would count silently. */
+/** The offsets of repeated keys. Without this check, the last one would silently win. */
 function repeatedKeys({ items }: YAMLMap): number[] {
   const seen = new Set<unknown>();
   return items.flatMap(({ key }) => {

@@ -11,7 +11,7 @@ const lines = (count: number, line: (at: number) => string): string =>
   Array.from({ length: count }, (_, at) => line(at)).join("\n");
 const filled = (part: string): string => part.repeat(FRONT_MATTER_MAX_CHARACTERS / part.length);
 
-test("Errors name their place; a repeated name is an error", async () => {
+test("Errors state their position; a repeated name is an error", async () => {
   expect((await checkCard(card("license: mit\ntags: [a, b"), "model")).errors[0]).toMatch(/at line \d+, column \d+$/);
   const { errors } = await checkCard(card("license: mit\nlicense: bsd"), "model");
   expect(errors).toEqual(["Map keys must be unique at line 2, column 1"]);
@@ -79,7 +79,7 @@ test("S137: a text whose aliases make it ten times as long is not a card, becaus
   expect((await checkCard(card(large), "model")).errors).toHaveLength(1);
 });
 
-test("S137: a folder that differs only below it is read once", async () => {
+test("S137: READMEs that differ only below the front matter are parsed once", async () => {
   const twenty = Array.from({ length: 20 }, (_, at) => parseFrontMatter(`${card("license: mit")}${at}`));
   expect(await Promise.all(twenty)).toEqual(Array(20).fill({ license: "mit" }));
   expect(await parseFrontMatter(card("license: mit"))).toBe(await parseFrontMatter(`${card("license: mit")} more`));

@@ -87,7 +87,7 @@ export async function lockRepo(tx: Db, id: string): Promise<Repo | undefined> {
 }
 
 /** Whether a transaction that began with `lockRepo` failed because others hold a lock that it needs. */
-export const isKeptBusy = (error: unknown): boolean =>
+export const isLockedByOthers = (error: unknown): boolean =>
   isServiceError(error) ? error.code === "unavailable" : databaseCodes(error).includes(LOCK_TIMEOUT);
 
 function toRepo({ ownerId, ownerKind, ownerHandle, ...row }: Row): Repo {

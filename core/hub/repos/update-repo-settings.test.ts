@@ -145,7 +145,7 @@ describe("updateRepoSettings", () => {
     expect(await payloads(repo)).toHaveLength(1);
   });
 
-  test("of twenty who set the same at once one changes it, and there is one event", async () => {
+  test("of twenty equal changes at once, one is applied, and there is one event", async () => {
     const ada = await signedInPerson();
     const repo = await someRepo(ada);
     const asked = Array.from({ length: 20 }, () => updateRepoSettings(ada.actor, nameOf(repo), { isPrivate: true }, from));

@@ -8,7 +8,7 @@ import { invalidRequest, ServiceError } from "../../errors.ts";
 import { Prisma } from "../../generated/prisma/client.ts";
 import { isId } from "../../ids.ts";
 
-/** What may be used in a month (UTC); null means no limit. */
+/** The tokens and requests that may be used in a month (UTC); null means no limit. */
 export type Allowance = { monthlyTokens: number | null; monthlyRequests: number | null };
 
 const TOKENS_MAX = 1_000_000_000_000;
@@ -50,7 +50,7 @@ export async function listAllowances(actor: Actor): Promise<AllowanceRow[]> {
 /**
  * Sets what may be used in a month, from now on and including the current month.
  * @param subject `user`, `organization`, `plan:<plan>`, or the handle of a user or an organization
- * @param allowance null removes the specific rule, so that the general one applies; the two general ones stay
+ * @param allowance null removes the specific rule, so that the general one applies; the two general ones cannot be removed
  * @throws ServiceError `invalid_request`, `not_found`, `forbidden`, `reauthentication_required`
  */
 export async function setAllowance(

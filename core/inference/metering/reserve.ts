@@ -16,8 +16,8 @@ const UNDER_WAY_MAX = { user: 32, organization: 256 };
 const WAIT_SECONDS = 5;
 
 /**
- * Reserves tokens for a request that begins, in one statement that locks the meter's row: each of any number of parallel requests sees what
- * the others have reserved. A request may begin while anything is left, so a month is exceeded by at most the length of its last request.
+ * Reserves tokens for a request that begins, in one statement that locks the meter's row, so that parallel requests see each other's
+ * reservations. A request may begin while anything is left, so its last request is all by which a month can exceed the allowance.
  * @throws ServiceError `quota_exceeded`; `rate_limited` while too many are in progress
  */
 export async function reserve(account: InferenceAccount, tokens: number): Promise<Reservation> {

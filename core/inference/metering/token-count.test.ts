@@ -29,7 +29,7 @@ test("a prompt is estimated by its text, wherever it is; images and audio do not
   expect(estimatePrompt(deep)).toBe(1);
 });
 
-test("of the answer the longest that is asked for is put aside, within bounds, or what is usual", () => {
+test("for the response, the requested maximum is reserved, within bounds, or a typical length", () => {
   expect(estimateCompletion({})).toBe(1_000);
   expect(estimateCompletion({ max_tokens: 50 })).toBe(50);
   expect(estimateCompletion({ max_tokens: 50, max_completion_tokens: 70 })).toBe(70);

@@ -13,11 +13,11 @@ const COMPLETION_MAX = 100_000;
 
 /** Reads `usage` of a response of either API; undefined if it is invalid. The provider's numbers are limited too. */
 export function tokenCountOf(usage: unknown): TokenCount | undefined {
-  const told = Object(usage) as Record<string, unknown>;
-  const prompt = tokens(told.prompt_tokens ?? told.input_tokens);
-  const completion = tokens(told.completion_tokens ?? told.output_tokens);
+  const reported = Object(usage) as Record<string, unknown>;
+  const prompt = tokens(reported.prompt_tokens ?? reported.input_tokens);
+  const completion = tokens(reported.completion_tokens ?? reported.output_tokens);
   if (prompt === undefined && completion === undefined) {
-    const total = tokens(told.total_tokens);
+    const total = tokens(reported.total_tokens);
     return total === undefined ? undefined : { prompt: total, completion: 0, isEstimated: false };
   }
   return { prompt: prompt ?? 0, completion: completion ?? 0, isEstimated: false };

@@ -52,8 +52,8 @@ const EXTRAS = `
 /**
  * An allow list, since nobody can list all fields to forbid (docs/decisions/084). The client must not choose fallbacks, nor where and with
  * whose key a request is answered: a provider that is itself a gateway would send the prompt, or its own key, to an address of the
- * client's. Also excluded is what runs as code there, costs more than its tokens, or gets priority over other users' requests. Names in
- * other letter case are not listed either: providers written in Go read `Model` as `model`.
+ * client's. Also excluded are fields that run as code there, cost more than their tokens, or give priority over other users' requests.
+ * Names in other letter case are not listed either: providers written in Go read `Model` as `model`.
  */
 const KNOWN: ReadonlySet<string> = new Set(`${STANDARD} ${EXTRAS}`.trim().split(/\s+/));
 /** Of `chat_template_kwargs`: older vLLM lets them replace the template, which is code (CVE-2025-61620). */
@@ -97,8 +97,8 @@ function requireNoUrl(name: string, value: unknown): unknown {
 
 /**
  * The body as the provider gets it: the client's known fields, with the model's name replaced, usage reporting added to streams, and
- * without what would store something at the provider. All users here share one account there: each of them could request whatever it stores
- * (docs/decisions/047).
+ * without the fields that store something at the provider. All users here share one account there, so each of them could request what it
+ * stores (docs/decisions/047).
  * @throws ServiceError `invalid_request`
  */
 export function prepareBody(

@@ -27,7 +27,7 @@ export async function* relayEvents({ body, signal, ...relay }: Relay): AsyncGene
       pending = 0;
       ready.push(relayed(event, relay));
     },
-    // Comments that keep connections awake are passed on.
+    // Comments that keep connections alive are passed on.
     onComment: (comment) => void ready.push(`:${comment}\n\n`),
   });
   const decoder = new TextDecoder();
@@ -108,7 +108,7 @@ function failure(code: string, message: string): string {
 /** Counts what a response uses as it passes: as the provider reports, or else by its text. */
 export class AnswerCounter {
   readonly #promptEstimate: number;
-  #told: TokenCount | undefined;
+  #reported: TokenCount | undefined;
   #characters = 0;
 
   constructor(promptEstimate: number) {
@@ -118,17 +118,17 @@ export class AnswerCounter {
   /** Takes a whole response, or one event of a stream. */
   take(data: Record<string, unknown>): void {
     const response = Object(data.response) as Record<string, unknown>;
-    this.#told = tokenCountOf(data.usage) ?? tokenCountOf(response.usage) ?? this.#told;
+    this.#reported = tokenCountOf(data.usage) ?? tokenCountOf(response.usage) ?? this.#reported;
     this.#characters += charactersOf(data);
   }
 
   result(): TokenCount {
     const estimate = { prompt: this.#promptEstimate, completion: tokensOfText(this.#characters), isEstimated: true };
-    return this.#told ?? estimate;
+    return this.#reported ?? estimate;
   }
 }
 
-/** The text written by a model, in each of the forms in which it arrives. */
+/** The length of the text that a model wrote, in any of the forms in which it arrives. */
 function charactersOf(data: Record<string, unknown>): number {
   // An event of the responses API; its other events repeat what these had.
   if (typeof data.type === "string" && data.type.endsWith(".delta")) return lengthOf(data.delta);
@@ -136,9 +136,9 @@ function charactersOf(data: Record<string, unknown>): number {
   let characters = 0;
   for (const choice of choices) {
     const { text, delta, message } = Object(choice) as Record<string, unknown>;
-    const said = Object(delta ?? message) as Record<string, unknown>;
-    characters += lengthOf(text) + lengthOf(said.content) + lengthOf(said.reasoning_content) + lengthOf(said.refusal);
-    for (const call of Array.isArray(said.tool_calls) ? said.tool_calls : []) {
+    const part = Object(delta ?? message) as Record<string, unknown>;
+    characters += lengthOf(text) + lengthOf(part.content) + lengthOf(part.reasoning_content) + lengthOf(part.refusal);
+    for (const call of Array.isArray(part.tool_calls) ? part.tool_calls : []) {
       const { name, arguments: given } = Object(Object(call).function) as Record<string, unknown>;
       characters += lengthOf(name) + lengthOf(given);
     }

@@ -39,8 +39,8 @@ type InferenceAnswer =
 type Answered = Extract<StreamedResult, { outcome: "answered" }>;
 
 /**
- * Passes a request on to the provider of its model, and its response back. From top to bottom: the caller, the model, the limits, and then
- * the result. The caller has to read the events to their end or leave them with `return()`; otherwise the reservation lasts for a while.
+ * Passes a request on to the provider of its model, and its response back. The caller has to read the events to their end or call their
+ * `return()`; otherwise the reservation lasts until it expires.
  * @throws ServiceError `insufficient_scope`, `forbidden`, `invalid_request`, `not_found`, `rate_limited`, `quota_exceeded`,
  * `upstream_error`, `upstream_timeout`
  */
@@ -120,7 +120,7 @@ async function ask(
 
 type Passing = {
   model: UsableModel;
-  /** Not the whole prepared body, which may have many megabytes, for as long as a response takes. */
+  /** Instead of the whole prepared body, which may have many megabytes and would be kept until the response ends. */
   isUsageWanted: boolean;
   counter: AnswerCounter;
   signal: AbortSignal;
@@ -177,7 +177,7 @@ async function readRefusal(model: UsableModel, answered: Answered): Promise<Pass
   return refusalOfUpstream(model, { status, headers, text, key: openKey(model.provider.sealedApiKey) });
 }
 
-/** Undefined if it is longer. @throws ServiceError `unavailable` while there is no room for it */
+/** Undefined if it is longer than `maxBytes`. @throws ServiceError `unavailable` while there is too little memory for it */
 async function readText({ body, close }: Answered, maxBytes: number): Promise<string | undefined> {
   const room = new BodyRoom();
   const pieces: Uint8Array[] = [];

@@ -51,7 +51,7 @@ const MESSAGE_MAX_CHARACTERS = 2_000;
 const RETRY_SECONDS = 5;
 const RETRY_MAX_SECONDS = 3_600;
 
-/** About the request, and so of interest to the caller. */
+/** Statuses that concern the request itself, and so the caller. */
 const OF_THE_REQUEST = new Set([400, 413, 422]);
 
 /**
@@ -86,10 +86,10 @@ export function refusalOfUpstream(
 
 function errorIn(text: string, key: string | null): PassedRefusal["error"] {
   const { message, type, code, param } = Object(errorObject(text)) as Record<string, unknown>;
-  const told =
+  const reported =
     typeof message === "string" && message.trim() ? message : "The provider of this model does not accept this request.";
   return {
-    message: (key ? told.replaceAll(key, "[redacted]") : told).slice(0, MESSAGE_MAX_CHARACTERS).toWellFormed(),
+    message: (key ? reported.replaceAll(key, "[redacted]") : reported).slice(0, MESSAGE_MAX_CHARACTERS).toWellFormed(),
     type: word(type) ?? "invalid_request_error",
     code: word(code),
     param: word(param),

@@ -142,7 +142,7 @@ describe("followers of a run", () => {
     expect(Math.max(...pages)).toBeLessThan(12);
   });
 
-  it("of its stages are told each, and leave when they are told to", async () => {
+  it("of its stages get each stage, and leave when they are aborted", async () => {
     const id = await someRun();
     const stages: string[] = [];
     const following = (async () => {

@@ -17,12 +17,12 @@ const pauses = new Map<string, number>();
 export class LogShare {
   readonly #party: string;
 
-  /** @param party the caller whose task it is, as slots are shared (decision 072) */
+  /** @param party the caller whose task it is, as in a fair queue (decision 072) */
   constructor(party: string) {
     this.#party = party;
   }
 
-  /** Does `work` with a piece of output, then pauses as long as is due. */
+  /** Does `work` with a piece of output, then pauses for as long as its cost requires. */
   async take<T>(work: () => T, share = SHARE): Promise<T> {
     const begin = performance.now();
     const result = work();

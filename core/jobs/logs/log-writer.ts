@@ -45,7 +45,7 @@ export class LogWriter {
     this.#share = share;
   }
 
-  /** @param of.party the caller whose run it is, as slots are shared @param of.secrets what is masked */
+  /** @param party the caller whose run it is (LogShare) @param secrets the texts to mask */
   static async open(
     runId: string,
     claimId: string,
@@ -55,7 +55,7 @@ export class LogWriter {
     return new LogWriter(runId, claimId, { windows: await SecretWindows.of(secrets, share), share });
   }
 
-  /** Resolves when more may come: a reader of a pipe that awaits this cannot be flooded. */
+  /** Resolves when more may be written: a reader of a pipe that awaits this cannot be flooded. */
   async write(stream: Output, bytes: Buffer): Promise<void> {
     if (this.#isFull) {
       await sleep(DISCARD_PAUSE_MS);
@@ -75,7 +75,7 @@ export class LogWriter {
     this.#timer ??= setTimeout(() => void this.#flush(), FLUSH_MS);
   }
 
-  /** Stores what is left, and resolves when it is stored: whoever closes the log ends the run, and an ended run gets no more output. */
+  /** Stores the remaining output. Await it before the run ends, since an ended run gets no more output. */
   async close(): Promise<void> {
     for (const stream of ["stdout", "stderr"] as const) this.#keep(stream, this.#streams[stream].end());
     clearTimeout(this.#timer);
@@ -146,7 +146,7 @@ export class LogWriter {
     }
   }
 
-  /** Another worker has the run: nothing more is stored. */
+  /** Discards the rest, because another worker has the run. */
   abandon(): void {
     this.#isLost = true;
     clearTimeout(this.#timer);

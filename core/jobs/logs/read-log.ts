@@ -11,8 +11,8 @@ const END_CHUNKS = 1_000;
 
 /**
  * The end of a run's log: its last chunks, the first without its surplus lines. The caller has found the run (`findRun`).
- * @param most.lines how many whole lines at most; an unfinished line comes in addition
- * @param most.bytes of whole chunks; 1 MiB unless given
+ * @param most.lines the maximum number of whole lines; an unfinished line is returned in addition
+ * @param most.bytes the maximum size of the chunks; by default 1 MiB
  * @returns `isCut`: whether there is more before
  */
 export async function readLogEnd(
@@ -84,8 +84,8 @@ export async function* readWholeLog(runId: string, requireStill: () => Promise<u
   }
 }
 
-/** News for a follower: more of the log, or another stage. */
-type LogNews = { chunks: readonly LogChunk[]; stage: JobStage };
+/** What a follower gets: more of the log, or another stage. */
+type LogUpdate = { chunks: readonly LogChunk[]; stage: JobStage };
 
 type Follow = { after?: number; signal: AbortSignal };
 
@@ -106,11 +106,11 @@ const stages: Tail<never, JobStage, number> = {
 };
 
 /** Follows a run's log from a chunk until the run is over or `signal` aborts. Yields at least once. The caller found the run. */
-export async function* followLog(runId: string, { after = 0, signal }: Follow): AsyncGenerator<LogNews> {
-  let told: JobStage | undefined;
+export async function* followLog(runId: string, { after = 0, signal }: Follow): AsyncGenerator<LogUpdate> {
+  let lastStage: JobStage | undefined;
   for await (const { entries: chunks, state: stage, isCut } of followTail(logs, runId, { after, signal })) {
-    if (chunks.length > 0 || stage !== told) yield { chunks, stage };
-    told = stage;
+    if (chunks.length > 0 || stage !== lastStage) yield { chunks, stage };
+    lastStage = stage;
     if (isOver(stage) && !isCut) return;
   }
 }

@@ -2,12 +2,12 @@
 const BASE64_COLUMNS = [76, 64];
 /** Line length of the hexadecimal digits that `xxd -p` prints. */
 const HEX_COLUMNS = 60;
-/** A form of fewer bytes would match too many numbers. */
+/** The digits of fewer bytes would match too many numbers. */
 const HEX_SHORTEST_BYTES = 8;
 
 /** The forms that programs give a text in a URL, JSON, base64 or hexadecimal digits, one after the other (S134). */
 export function* encodingsOf(text: string): Generator<string> {
-  yield* inAddresses(text.toWellFormed());
+  yield* inUrls(text.toWellFormed());
   yield* inJson(text);
   const bytes = Buffer.from(text);
   yield* inBase64(bytes);
@@ -16,7 +16,7 @@ export function* encodingsOf(text: string): Generator<string> {
   for (const form of [hex, hex.toUpperCase()]) yield* withBroken(form, HEX_COLUMNS);
 }
 
-function* inAddresses(text: string): Generator<string> {
+function* inUrls(text: string): Generator<string> {
   const component = encodeURIComponent(text);
   const strict = component.replace(/[!'()*]/g, (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`);
   const url = new URL("http://localhost");

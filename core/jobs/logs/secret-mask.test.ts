@@ -175,7 +175,7 @@ it("S134 each part of a long secret is masked, in whatever pieces it is printed"
   }
 });
 
-it("S134 whatever is found by looking for each form at each place is masked, and nothing else", async () => {
+it("S134 masks exactly what a search for each form at each position finds", async () => {
   for (let round = 0; round < 300; round++) {
     const draw = (length: number) => Array.from({ length }, () => "ab"[randomInt(2)]).join("");
     const secrets = Array.from({ length: 1 + randomInt(4) }, () => draw(4 + randomInt(4)));

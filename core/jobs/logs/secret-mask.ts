@@ -16,7 +16,7 @@ export class SecretMask {
     this.#secrets = secrets;
   }
 
-  /** @returns whatever may be shown of the input so far and was not shown yet */
+  /** @returns the part of the input so far that may be shown and was not shown yet */
   push(piece: string): string {
     if (this.#secrets.isEmpty) return piece;
     const text = this.#kept + piece;

@@ -5,13 +5,13 @@ import { encodingsOf } from "./secret-forms.ts";
 const SLICE_MS = 4;
 /** Share of the event loop meanwhile: a task waits for it once. */
 const SHARE = 0.25;
-/** Windows between two looks at the clock. */
+/** The number of windows between two checks of the clock. */
 const STEP_WINDOWS = 1_000;
 /** Shorter values occur in too many words to mask them everywhere. */
 const SHORTEST = 4;
 /** For base64 and the like: the remainder of a short value would mask unrelated text. */
 const SHORTEST_ENCODED = 8;
-/** A longer value is searched for in adjacent windows of this length: where all of them match, all of it is there. */
+/** A longer value is searched for in adjacent windows of this length: if all of them match, the whole value is there. */
 const LONGEST = 64;
 /** The encoded forms are searched for up to this many lines of one secret: a key's file has fewer. */
 const LINES_ENCODED_MAX = 100;
@@ -70,7 +70,7 @@ export class SecretWindows {
     const hash = this.#hashAt(text, at);
     if (((this.#begins[hash >>> 3] ?? 0) & (1 << (hash & 7))) === 0) return 0;
     const ahead = text.slice(at, at + LONGEST);
-    // Every text that sorts between a window and a text that begins with it begins with it too.
+    // If a text begins with a window, so does every text that sorts between the two.
     let found = this.#firstFrom(ahead);
     if (this.#windows[found] !== ahead) found--;
     for (; found >= 0; found = this.#shorter[found] ?? -1) {
@@ -121,7 +121,7 @@ function* allWindowsOf(secrets: Iterable<string>): Steps<string[]> {
     for (const text of new Set([value, ...linesOf(value)])) if (text.length >= SHORTEST) yield* addWindows(windows, text);
   }
   let room = ENCODED_WINDOWS_MAX;
-  for (const text of textsEncoded(values)) {
+  for (const text of textsToEncode(values)) {
     const known = new Set([text]);
     for (const form of encodingsOf(text)) {
       room -= Math.ceil(form.length / LONGEST);
@@ -134,7 +134,7 @@ function* allWindowsOf(secrets: Iterable<string>): Steps<string[]> {
   return windows;
 }
 
-function* textsEncoded(values: readonly string[]): Generator<string> {
+function* textsToEncode(values: readonly string[]): Generator<string> {
   const isLong = (text: string) => text.length >= SHORTEST;
   yield* values.filter(isLong);
   for (const value of values) {

@@ -143,7 +143,7 @@ async function startDeafPort() {
 }
 
 it.runIf(process.platform === "linux")(
-  "S132 no connection goes on being opened outside for a command that has gone",
+  "S132 no connection continues to be opened outside for a command that has ended",
   async () => {
     const { host, port, opening } = await startDeafPort();
     const openEight = async () => {
@@ -179,7 +179,7 @@ it.runIf(process.platform === "linux")(
   60_000,
 );
 
-it.runIf(process.platform === "linux")("S132 what is being opened outside has a bound of its own", async () => {
+it.runIf(process.platform === "linux")("S132 connections that are being opened outside have a limit of their own", async () => {
   const { port, opening } = await startDeafPort();
   for (const socket of Array.from({ length: 64 }, dial)) socket.write(`CONNECT 127.0.0.1:${port} HTTP/1.1\r\nHost: a\r\n\r\n`);
   await expect.poll(opening).toBe(64);

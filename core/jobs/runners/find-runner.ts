@@ -13,7 +13,7 @@ let found: Promise<Runner | NoRunner> | undefined;
 
 /** The installation's runner (JOBS_RUNNER), looked for once. If none is found, the next call looks again. */
 export async function findRunner(): Promise<Runner | NoRunner> {
-  found ??= look().catch((error: unknown) => {
+  found ??= chooseRunner().catch((error: unknown) => {
     found = undefined;
     throw error;
   });
@@ -22,7 +22,7 @@ export async function findRunner(): Promise<Runner | NoRunner> {
   return runner;
 }
 
-async function look(): Promise<Runner | NoRunner> {
+async function chooseRunner(): Promise<Runner | NoRunner> {
   switch (env().JOBS_RUNNER) {
     case "off":
       return { refusal: "JOBS_RUNNER is off." };
@@ -33,13 +33,13 @@ async function look(): Promise<Runner | NoRunner> {
     case "unsandboxed":
       return (await import("./unsandboxed.ts")).unsandboxed;
     default:
-      return (await whyNot()) ?? bubblewrap;
+      return (await probeBubblewrap()) ?? bubblewrap;
   }
 }
 
 let logged: string | undefined;
 
-async function whyNot(): Promise<NoRunner | undefined> {
+async function probeBubblewrap(): Promise<NoRunner | undefined> {
   const reason = await probe(bubblewrap);
   if (reason === undefined) return undefined;
   // A worker looks again every minute.
@@ -70,7 +70,7 @@ const PROBE_MS = 10_000;
 
 /** Whether a runner works on this machine, tested by running something. @returns why it does not, as a sentence */
 export async function probe(runner: Runner): Promise<string | undefined> {
-  let said = "";
+  let output = "";
   const { exited } = await runner.start({
     id: "probe",
     command: ["true"],
@@ -78,7 +78,7 @@ export async function probe(runner: Runner): Promise<string | undefined> {
     network: false,
     limits: { memoryBytes: 256 * 1024 ** 2, cpus: 1, processes: 16, scratchBytes: 1024 ** 2, cpuSeconds: 10 },
     onOutput: (_stream, bytes) => {
-      said = (said + bytes.toString("utf8")).slice(0, 300);
+      output = (output + bytes.toString("utf8")).slice(0, 300);
     },
     onNote: () => undefined,
     signal: AbortSignal.timeout(PROBE_MS),
@@ -86,5 +86,5 @@ export async function probe(runner: Runner): Promise<string | undefined> {
   const exit = await exited;
   if (exit.kind === "failed") return exit.reason;
   if (exit.kind === "exited" && exit.code === 0) return undefined;
-  return `a test command failed there (${said.trim() || exit.kind}).`;
+  return `a test command failed there (${output.trim() || exit.kind}).`;
 }

@@ -20,7 +20,7 @@ export type RunnerReport =
   | { kind: "runs"; runner: string; limits: LimitsReport | undefined }
   /** For the operator: the reason, and what to do. */
   | { kind: "refuses"; refusal: string }
-  /** No worker has reported lately: jobs wait. */
+  /** No worker has reported recently: jobs wait. */
   | { kind: "silent" };
 
 /** For pages: their processes may be on another machine than the workers, and load none of the runners. */

@@ -8,7 +8,7 @@ export type Runner = {
   start(task: Task): Promise<Execution>;
   /** How it limits tasks here, for the operator. Only for runners where that depends on the machine. */
   report?(): Promise<LimitsReport>;
-  /** Ends the rest of a lost worker's run, so that it can be repeated, if commands outlive workers. Throws if it cannot now. */
+  /** Ends what is left of a lost worker's task. Only for runners whose commands outlive a worker. Throws if it cannot end it now. */
   endLeftovers?(id: string): Promise<void>;
   /**
    * Removes what killed workers left of any task, and what the runner caches beyond its limits. Only for runners that leave such things
@@ -58,7 +58,7 @@ export type Limits = {
   cpus: number;
   /** Processes and threads at the same time. */
   processes: number;
-  /** What it may write to disk, or to memory instead. */
+  /** How much it may write to disk, or to a file system in memory. */
   scratchBytes: number;
   /** CPU seconds of one process. */
   cpuSeconds: number;

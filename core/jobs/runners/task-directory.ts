@@ -14,7 +14,7 @@ export const makeTaskDirectory = (kind: "run" | "files", id: string): Promise<st
 
 /**
  * Removes the folders of tasks that no worker holds.
- * @param held ids of tasks that are not runs and continue
+ * @param held the ids of Spaces that workers run
  */
 export async function sweepTaskDirectories(held: ReadonlySet<string>): Promise<void> {
   const ours = new RegExp(`^keyhook-(?:run|files)-${serviceMark()}-([0-9a-f]{24})-[^-]+$`);
@@ -31,7 +31,7 @@ export async function sweepTaskDirectories(held: ReadonlySet<string>): Promise<v
 
 /**
  * Which of these tasks some worker holds. Called after listing the leftovers: a claim is older than the folders created under it.
- * @param spaces ids of tasks that are not runs and continue
+ * @param spaces the ids of Spaces that workers run
  */
 export async function heldAmong(ids: readonly string[], spaces: ReadonlySet<string>): Promise<ReadonlySet<string>> {
   if (ids.length === 0) return new Set();

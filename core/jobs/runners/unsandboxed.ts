@@ -84,7 +84,7 @@ async function run(task: Task): Promise<Execution> {
   return { exited: exited(), kill: () => send("SIGKILL") };
 }
 
-/** When memory is short, the kernel is to kill the command first, not this service. */
+/** When memory is short, the kernel should kill the command first, not this service. */
 function yieldMemory(pid: number | undefined): void {
   try {
     if (pid !== undefined) writeFileSync(`/proc/${pid}/oom_score_adj`, "1000");

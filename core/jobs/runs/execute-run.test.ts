@@ -40,7 +40,7 @@ async function newRun(spec: JobSpec, more: Partial<NewRun> = {}): Promise<string
   });
 }
 
-it("S137 a page of a list ends where its runs have a megabyte, and the next one goes on", async () => {
+it("S137 a page of a list ends where its runs have a megabyte, and the next one continues", async () => {
   const ada = await signedInPerson();
   const owner = { kind: "user" as const, id: ada.id };
   const environment = Object.fromEntries(Array.from({ length: 15 }, (_, each) => [`LONG_${each}`, "x".repeat(30_000)]));
@@ -248,7 +248,7 @@ describe("an owner who is disabled", () => {
   });
 });
 
-describe("whoever started a run of an organization", () => {
+describe("the user who started a run of an organization", () => {
   it("S112 S132 has left or may no longer run jobs there: waiting runs do not begin", async () => {
     const admin = await signedInPerson();
     const [left, disabled, demoted, stays] = await Promise.all([1, 2, 3, 4].map(() => signedInPerson()));

@@ -17,7 +17,7 @@ import { type Outcome, recordEnd, recordStart, watchClaim } from "./record-run.t
 import type { RunOwner } from "./run.ts";
 import { runEnvironment } from "./run-environment.ts";
 
-/** A run's owner and its starter, as they are now; undefined for those who may no longer do anything. */
+/** A run's owner, and the actor for whom it runs, with their current rights; undefined if they no longer have any. */
 export type RunFor = { owner: RunOwner; delegate: Actor | undefined };
 
 /**
@@ -36,10 +36,10 @@ export type TakeFiles = (
   },
 ) => Promise<void>;
 
-/** Whether a run may still receive its delivery's event (S129): it may have waited for long. */
+/** Whether a run may still receive its delivery's event (S129): it may have waited for a long time. */
 type MayReceive = (deliveryId: string) => Promise<boolean>;
 
-type Surroundings = {
+type RunContext = {
   takeFiles: TakeFiles;
   mayReceive: MayReceive;
   /** The worker is about to stop. */
@@ -57,13 +57,13 @@ const PROCESSES = 256;
  * Runs a claimed run to its end and records the result under the claim. A run is never started twice: one that a lost worker had started
  * ends as the runner's failure, which a webhook's delivery retries with a new run.
  */
-export async function executeRun(run: ClaimedRun, claimId: string, surroundings: Surroundings): Promise<void> {
-  const found = surroundings.runner ?? (await findRunner());
+export async function executeRun(run: ClaimedRun, claimId: string, context: RunContext): Promise<void> {
+  const found = context.runner ?? (await findRunner());
   if (run.stage === "RUNNING") {
     if ("endLeftovers" in found) await found.endLeftovers?.(run.id);
     return interrupted(run, claimId);
   }
-  const mayReceive = run.delivery_id === null || (await surroundings.mayReceive(run.delivery_id));
+  const mayReceive = run.delivery_id === null || (await context.mayReceive(run.delivery_id));
   if (!mayReceive || !(await recordStart(run.id, claimId, "refusal" in found ? null : found.name))) {
     // Cancelled while it waited or was being claimed. A lost claim records nothing.
     await recordEnd(run.id, claimId, cancelled);
@@ -83,7 +83,7 @@ export async function executeRun(run: ClaimedRun, claimId: string, surroundings:
     outcome =
       "refusal" in found
         ? runnerFailed(JOBS_OFF)
-        : await underWay(run, { claimId, runner: found, writer, secrets, ...surroundings });
+        : await runCommand(run, { claimId, runner: found, writer, secrets, ...context });
   } catch (error) {
     if (!isServiceError(error)) log().error({ err: error, runId: run.id }, "a run could not be prepared");
     outcome = runnerFailed(
@@ -95,15 +95,15 @@ export async function executeRun(run: ClaimedRun, claimId: string, surroundings:
   await recordEnd(run.id, claimId, outcome);
 }
 
-type InHand = Omit<Surroundings, "runner"> & {
+type Running = Omit<RunContext, "runner"> & {
   claimId: string;
   runner: Runner;
   writer: LogWriter;
   secrets: Readonly<Record<string, string>>;
 };
 
-/** Ends the current work: with SIGTERM first if it was cancelled; at once if another worker may have claimed it. */
-async function underWay(run: ClaimedRun, { claimId, runner, writer, secrets, takeFiles, stopping }: InHand): Promise<Outcome> {
+/** Runs the command until it ends. A cancelled one is ended with SIGTERM first; one that another worker may have claimed, at once. */
+async function runCommand(run: ClaimedRun, { claimId, runner, writer, secrets, takeFiles, stopping }: Running): Promise<Outcome> {
   const spec = jobSpecSchema.parse(run.spec);
   const flavor = findFlavor(spec.flavor);
   if (!flavor) return runnerFailed(`The flavor ${spec.flavor} no longer exists.`);

@@ -27,7 +27,7 @@ async function claim(limit: number, free = limit): Promise<ClaimedRun[]> {
 const count = (rows: ClaimedRun[], ...owners: By[]) =>
   owners.map(({ id }) => rows.filter(({ owner_id }) => owner_id === id).length);
 
-describe("places for jobs", () => {
+describe("slots for jobs", () => {
   it("take turns: a caller behind two hundred requests of another one is served with the first of them", async () => {
     const [ada, bob, eve] = [person(), person(), person()];
     await waiting(ada, 200);

@@ -31,7 +31,7 @@ export async function requestRun(
 
 /**
  * Runs a job again with its secrets, which the caller need not know. A webhook's run is not repeated: its delivery is replayed, which
- * checks anew whether it may receive the event (S129).
+ * checks again whether it may receive the event (S129).
  * @throws ServiceError as `requestRun`, `not_found` (the run), and `conflict` (of a webhook)
  */
 export async function duplicateRun(actor: Actor, namespace: string, runId: string, from: RequestOrigin): Promise<Requested> {

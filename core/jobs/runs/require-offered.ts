@@ -12,7 +12,7 @@ import { requireImage } from "../image-reference.ts";
 const TEXT_MAX_BYTES = 512 * 1024;
 
 /**
- * Rejects what this installation could never run, at once instead of in a run's log.
+ * Rejects a job that this installation could never run, at once instead of in its log.
  * @throws ServiceError `invalid_request`
  */
 export function requireOffered(spec: JobSpec, secrets: Readonly<Record<string, string>> = {}): void {

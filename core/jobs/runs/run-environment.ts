@@ -9,7 +9,7 @@ const payloadSchema = z.object({
   repo: z.object({ id: z.string(), type: z.string(), name: z.string() }).partial().optional(),
 });
 
-type Of = {
+type RunInput = {
   id: string;
   flavor: Flavor;
   spec: { environment: Readonly<Record<string, string>> };
@@ -19,7 +19,7 @@ type Of = {
 };
 
 /** The environment of a run's command, and the log's notes about what does not fit into it. */
-export function runEnvironment({ id, flavor, spec, secrets, payload, deliveryId }: Of): {
+export function runEnvironment({ id, flavor, spec, secrets, payload, deliveryId }: RunInput): {
   environment: Record<string, string>;
   note: string | undefined;
 } {
@@ -35,7 +35,7 @@ export function runEnvironment({ id, flavor, spec, secrets, payload, deliveryId 
   const { repo } = payloadSchema.parse(JSON.parse(payload));
   if (repo?.id) environment.WEBHOOK_REPO_ID = repo.id;
   if (repo?.type) environment.WEBHOOK_REPO_TYPE = repo.type;
-  // The delivery's, as in the header `webhook-id`: the same in each of its runs.
+  // The delivery's id, as in the header `webhook-id`: the same in each of its runs.
   if (deliveryId) environment.WEBHOOK_ID = deliveryId;
   const bytes = Buffer.byteLength(`WEBHOOK_PAYLOAD=${payload}`) + 1;
   if (bytes <= VARIABLE_MAX_BYTES) {

@@ -112,7 +112,7 @@ export async function updateSchedule(
       data: {
         ...when,
         mayOverlap,
-        // The user who changes it answers for it from now on, as with a webhook.
+        // From now on it acts for the user who changed it, as with a webhook.
         ...(actorId(actor) !== null && { createdById: actorId(actor), delegationId: await recordDelegation(tx, actor) }),
         ...(labels && { spec: { ...jobSpecSchema.parse(row.spec), labels } }),
         // A worker that holds it for an outdated due time finds its claim gone.

@@ -46,7 +46,7 @@ export async function changeSchedule<T>(
   });
 }
 
-/** Each of these bytes counts a schedule once more, so that no page has much more than a megabyte (S137). */
+/** A schedule counts once more per this many bytes, so that no page has much more than a megabyte (S137). */
 const BYTES_PER_SCHEDULE = 10 * 1024;
 
 /**

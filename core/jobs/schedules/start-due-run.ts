@@ -22,7 +22,7 @@ export type ClaimedSchedule = { id: string; owner_id: string; owner_kind: string
 
 /**
  * Runs a due schedule: creates one run and sets the next time, in one transaction and under its claim, so that each due time runs once,
- * however many workers there are and whenever one of them dies. Missed times run once, together.
+ * however many workers there are and whenever one of them dies. Several missed times result in one run.
  */
 export async function startDueRun(claimed: ClaimedSchedule, claimId: string): Promise<void> {
   await db().$transaction(async (tx) => {
@@ -66,7 +66,7 @@ async function runUnlessBusy(tx: Db, row: ScheduleRow, dueAt: Date): Promise<Out
   }
 }
 
-/** A schedule has the current rights of its creator or resumer: none once they or the grant are gone, or cannot read its Space. */
+/** Whether the user who created or last resumed the schedule may now run its job there, and read its Space. */
 async function mayStillRun(tx: Db, row: ScheduleRow): Promise<boolean> {
   const delegate = await findDelegate(row, tx);
   if (!delegate || !(await may(delegate, "job.run", namespaceOf(ownerOf(row)), tx))) return false;

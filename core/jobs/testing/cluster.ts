@@ -7,7 +7,7 @@ import { join } from "node:path";
 
 type Named = { metadata: { name: string; labels?: Record<string, string> } };
 export type Pod = Named & {
-  // biome-ignore lint/suspicious/noExplicitAny: whatever was sent is looked at.
+  // biome-ignore lint/suspicious/noExplicitAny: a request may contain anything.
   spec: any;
   process?: ChildProcess;
   output: Buffer[];

@@ -21,7 +21,7 @@ const HEADERS_MAX_BYTES = 32 * 1024;
 
 /**
  * Records a handler's answer to a relay's request. A waiting caller gets it; for a delivery it is recorded; otherwise it is
- * discarded. The answer to a delivery stays for minutes: so only what its attempt will show is stored, and only the status
+ * discarded. The answer to a delivery is kept for minutes, so only the part that its attempt will show is stored, and only the status
  * once the user's relays are full.
  * @throws ServiceError `not_found` if the request is not theirs, was answered, or was abandoned; `invalid_request` if the answer
  * is not valid HTTP; `payload_too_large`
@@ -43,7 +43,7 @@ export async function answerRequest(
       FROM relay_request q JOIN relay r ON r.id = q.relay_id
       WHERE q.id = ${requestId} AND r.user_id = ${userId} AND r.name = ${name.replaceAll("\0", "")} AND ${isRelayOf(actor)}
         AND q.answered_at IS NULL FOR UPDATE OF q
-    ), told AS (
+    ), notified AS (
       UPDATE relay_request q SET answered_at = now(), status = ${status},
         answer_headers = CASE WHEN is_delivery AND NOT has_room THEN '[]' ELSE ${texts}::json END,
         answer_body = CASE WHEN NOT is_delivery THEN ${body} WHEN has_room THEN ${recorded} ELSE ''::bytea END,
@@ -54,12 +54,12 @@ export async function answerRequest(
       DELETE FROM relay_request q USING found WHERE q.id = found.id AND q.delivery_id IS NULL AND coalesce(q.waited_until <= now(), true)
     )
     SELECT found.id AS found, pg_notify(${RELAY_ANSWER_CHANNEL}, found.id), pg_notify(${RELAY_CHANNEL}, found.relay_id),
-      (SELECT pg_notify(${RELAY_DELIVERY_CHANNEL}, '') FROM told WHERE told.delivery_id IS NOT NULL) FROM found`;
+      (SELECT pg_notify(${RELAY_DELIVERY_CHANNEL}, '') FROM notified WHERE notified.delivery_id IS NOT NULL) FROM found`;
   const { rows } = await pool().query<{ found: string }>(text, values as unknown[]);
   if (rows.length === 0) throw notFound("Request");
 }
 
-/** Refuses what HTTP/1.1 cannot express, here where the author sees why: a line break in a value would start another header. */
+/** Refuses what HTTP/1.1 cannot express, so that its author sees the reason: a line break in a value would start another header. */
 function checked({ status, headers, body }: GivenAnswer): GivenAnswer {
   const refuse = (field: string, sentence: string) => invalidRequest(sentence, field);
   if (!Number.isInteger(status) || status < 200 || status > 599)
@@ -81,22 +81,22 @@ function checked({ status, headers, body }: GivenAnswer): GivenAnswer {
 /** Ends a request that will have no answer. @param why a clause for its sender */
 export async function failRequest(requestId: string, why: string): Promise<void> {
   await pool().query(
-    `WITH told AS (
+    `WITH notified AS (
        UPDATE relay_request SET answered_at = now(), failure = $2 WHERE id = $1 AND answered_at IS NULL RETURNING id
      )
-     SELECT pg_notify('${RELAY_ANSWER_CHANNEL}', id), pg_notify('${RELAY_DELIVERY_CHANNEL}', '') FROM told`,
+     SELECT pg_notify('${RELAY_ANSWER_CHANNEL}', id), pg_notify('${RELAY_DELIVERY_CHANNEL}', '') FROM notified`,
     [requestId, why],
   );
 }
 
 /** Ends all unanswered requests of a relay. Deliveries and requests with a waiting caller get the reason. */
-export async function giveUpRequests(tx: Db, relayId: string, why: string): Promise<void> {
+export async function abandonRequests(tx: Db, relayId: string, why: string): Promise<void> {
   await tx.$executeRaw`
-    WITH told AS (
+    WITH notified AS (
       UPDATE relay_request SET answered_at = now(), failure = ${why}
       WHERE relay_id = ${relayId} AND answered_at IS NULL AND (delivery_id IS NOT NULL OR waited_until > now())
       RETURNING id
     )
-    SELECT pg_notify(${RELAY_ANSWER_CHANNEL}, id), pg_notify(${RELAY_DELIVERY_CHANNEL}, '') FROM told`;
+    SELECT pg_notify(${RELAY_ANSWER_CHANNEL}, id), pg_notify(${RELAY_DELIVERY_CHANNEL}, '') FROM notified`;
   await tx.$executeRaw`DELETE FROM relay_request WHERE relay_id = ${relayId} AND answered_at IS NULL`;
 }

@@ -78,7 +78,7 @@ async function takeAnswer(requestId: string): Promise<HandlerAnswer | undefined>
   const { rows } = await pool().query<Row>({
     name: "take-relay-answer",
     text: `WITH taken AS (DELETE FROM relay_request WHERE id = $1 AND answered_at IS NOT NULL RETURNING *),
-             left_alone AS (
+             no_longer_awaited AS (
                UPDATE relay_request SET waited_until = NULL, is_from_inbox = TRUE WHERE id = $1 AND answered_at IS NULL
              )
            SELECT status, answer_headers, answer_body, failure FROM taken`,
@@ -112,7 +112,7 @@ export async function recordedAnswer(deliveryId: string): Promise<EarlierAnswer 
   return earlierAnswerOf(rows[0]);
 }
 
-/** The answer to a delivery whose caller waited and never read it. */
+/** The answer to a delivery whose caller waited but never read it. */
 export async function takeEarlierAnswer(deliveryId: string): Promise<EarlierAnswer | undefined> {
   const { rows } = await pool().query<EarlierRow>({
     name: "earlier-relay-answer",

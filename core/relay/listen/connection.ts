@@ -28,11 +28,11 @@ export async function connect(
 }
 
 /** `replaced`: another listener took over. `over`: the relay was closed or expired, or this listener reconnected. */
-export type Standing = "listening" | "replaced" | "over";
+export type ListenerState = "listening" | "replaced" | "over";
 
-/** Records that the listener is alive, which also renews what it is working on. */
-export async function renew({ relayId, listenerId, connectionId }: Connection): Promise<Standing> {
-  const { rows } = await pool().query<{ standing: Standing }>({
+/** Records that the listener is alive, and renews its claim on the requests that it is working on. */
+export async function renew({ relayId, listenerId, connectionId }: Connection): Promise<ListenerState> {
+  const { rows } = await pool().query<{ state: ListenerState }>({
     name: "renew-relay-connection",
     text: `WITH ours AS (
              UPDATE relay SET listening_until = now() + make_interval(secs => ${LEASE_SECONDS})
@@ -42,14 +42,14 @@ export async function renew({ relayId, listenerId, connectionId }: Connection): 
              WHERE q.relay_id = ours.id AND q.handed_to = $2 AND q.answered_at IS NULL
            )
            SELECT CASE WHEN EXISTS (SELECT FROM ours) THEN 'listening'
-             WHEN r.listener_id IS DISTINCT FROM $2 AND r.closed_at IS NULL AND r.expires_at > now() THEN 'replaced' ELSE 'over' END AS standing
+             WHEN r.listener_id IS DISTINCT FROM $2 AND r.closed_at IS NULL AND r.expires_at > now() THEN 'replaced' ELSE 'over' END AS state
            FROM relay r WHERE r.id = $1`,
     values: [relayId, listenerId, connectionId],
   });
-  return rows[0]?.standing ?? "over";
+  return rows[0]?.state ?? "over";
 }
 
-/** The connection has ended. The listener keeps its requests for a moment, in which it may reconnect. */
+/** Records that the connection has ended. The listener keeps its requests for a moment, in which it may reconnect. */
 export async function disconnect({ relayId, listenerId, connectionId }: Connection): Promise<void> {
   await pool().query({
     name: "disconnect-relay",

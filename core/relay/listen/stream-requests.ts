@@ -8,7 +8,7 @@ import { listen } from "../../notifications.ts";
 import { failRequest } from "../inbox/answer-request.ts";
 import type { HeaderList } from "../inbox/take-request.ts";
 import { LISTENER_MARK, RELAY_CHANNEL } from "../relay.ts";
-import { connect, disconnect, renew, type Standing } from "./connection.ts";
+import { connect, disconnect, type ListenerState, renew } from "./connection.ts";
 import { type HandedRequest, handOver, type ListenerReach, stillOpen } from "./hand-over.ts";
 
 const takeSlot = streamSlots({
@@ -67,12 +67,12 @@ export async function streamRequests(options: RequestStream): Promise<ReadableSt
   }
   const mine = connection;
   let isClosed = false;
-  let isNews = true;
+  let hasNews = true;
   let isChanged = false;
   let wake: () => void = () => undefined;
-  const leave = await join(mine.relayId, (news) => {
-    if (news === "listener") isChanged = true;
-    else isNews = true;
+  const leave = await join(mine.relayId, (notice) => {
+    if (notice === "listener") isChanged = true;
+    else hasNews = true;
     wake();
   }).catch((error: unknown) => {
     // The lease that it has expires by itself.
@@ -88,19 +88,19 @@ export async function streamRequests(options: RequestStream): Promise<ReadableSt
     release();
     wake();
     await disconnect(mine).catch((error: unknown) =>
-      log().debug({ err: error }, "a listener's end is not on record; its lease runs out"),
+      log().debug({ err: error }, "a listener's disconnection could not be recorded; its lease will expire"),
     );
   }
 
   const encoder = new TextEncoder();
-  /** What was sent over this connection and is not answered yet. */
+  /** The requests that were sent over this connection and are not answered yet. */
   const given = new Set<string>();
   const ready: string[] = ["retry: 1000\nevent: listening\ndata: {}\n\n"];
   let renewedAt = Date.now();
   let readAt = Date.now();
   let isOver = false;
   const beating = setInterval(() => {
-    // Detects a client that has stopped reading: nothing pulls.
+    // Detects a client that has stopped reading: nothing calls `pull`.
     if (Date.now() - readAt > STALLED_BEATS * heartbeatMs) void close();
     else wake();
   }, heartbeatMs / 2).unref();
@@ -112,30 +112,30 @@ export async function streamRequests(options: RequestStream): Promise<ReadableSt
     while (!isClosed && !isOver) {
       if (isChanged || Date.now() - renewedAt >= heartbeatMs) {
         isChanged = false;
-        const standing = await stand();
-        isOver = standing !== "listening";
-        if (standing === "replaced") return "event: replaced\ndata: {}\n\n";
+        const state = await checkState();
+        isOver = state !== "listening";
+        if (state === "replaced") return "event: replaced\ndata: {}\n\n";
         if (isOver) return null;
         renewedAt = Date.now();
-        isNews = true;
+        hasNews = true;
         if (ready.length === 0) return ":\n\n";
       }
-      const said = ready.shift();
-      if (said !== undefined) return said;
-      if (isNews) {
-        isNews = false;
+      const message = ready.shift();
+      if (message !== undefined) return message;
+      if (hasNews) {
+        hasNews = false;
         await takeRequests();
         continue;
       }
       await new Promise<void>((resolve) => {
         wake = resolve;
-        if (isNews || isChanged || isClosed) resolve();
+        if (hasNews || isChanged || isClosed) resolve();
       });
     }
     return null;
   }
 
-  async function stand(): Promise<Standing> {
+  async function checkState(): Promise<ListenerState> {
     try {
       await mayListen();
     } catch (error) {
@@ -156,11 +156,11 @@ export async function streamRequests(options: RequestStream): Promise<ReadableSt
     for (const request of handed) {
       given.add(request.id);
       const headers = await headersNow(request);
-      if (headers) ready.push(spelled({ ...request, headers }));
+      if (headers) ready.push(toMessage({ ...request, headers }));
       else await failRequest(request.id, "the request can no longer be passed on");
     }
     // There may be more than fit into one hand-over.
-    if (handed.length > 0) isNews = true;
+    if (handed.length > 0) hasNews = true;
   }
 
   async function headersNow(request: HandedRequest): Promise<HeaderList | undefined> {
@@ -173,15 +173,15 @@ export async function streamRequests(options: RequestStream): Promise<ReadableSt
     {
       async pull(controller) {
         readAt = Date.now();
-        const said = await next().catch((error: unknown) => {
+        const message = await next().catch((error: unknown) => {
           log().warn({ err: error }, "a listener was disconnected: its relay cannot be read");
           return null;
         });
-        if (said === null) {
+        if (message === null) {
           await close();
           return controller.close();
         }
-        controller.enqueue(encoder.encode(said));
+        controller.enqueue(encoder.encode(message));
       },
       cancel: close,
     },
@@ -194,7 +194,7 @@ function ownersReachedBy(actor: Actor, userId: string): readonly string[] | null
   return actor.kind === "token" && actor.orgIds !== "all" ? [userId, ...actor.orgIds] : null;
 }
 
-function spelled({ id, method, path, headers, body, receivedAt, isFromInbox }: HandedRequest): string {
+function toMessage({ id, method, path, headers, body, receivedAt, isFromInbox }: HandedRequest): string {
   const data = {
     id,
     method,
@@ -207,25 +207,25 @@ function spelled({ id, method, path, headers, body, receivedAt, isFromInbox }: H
   return `event: request\nid: ${id}\ndata: ${JSON.stringify(data)}\n\n`;
 }
 
-type News = "request" | "listener";
-const listeners = new Map<string, Set<(news: News) => void>>();
+type Notice = "request" | "listener";
+const listeners = new Map<string, Set<(notice: Notice) => void>>();
 
 /** The payload is a relay's id: alone for requests or answers, with the mark for a change of the relay or its listener. */
 function announce(payload: string): void {
   const isOfListener = payload === "" || payload.endsWith(LISTENER_MARK);
   const relayId = payload.replace(LISTENER_MARK, "");
-  for (const [each, told] of listeners) {
-    if (relayId === "" || relayId === each) for (const tell of told) tell(isOfListener ? "listener" : "request");
+  for (const [each, callbacks] of listeners) {
+    if (relayId === "" || relayId === each) for (const notify of callbacks) notify(isOfListener ? "listener" : "request");
   }
 }
 
-async function join(relayId: string, tell: (news: News) => void): Promise<() => void> {
-  const those = listeners.get(relayId) ?? new Set();
-  listeners.set(relayId, those);
-  those.add(tell);
+async function join(relayId: string, notify: (notice: Notice) => void): Promise<() => void> {
+  const callbacks = listeners.get(relayId) ?? new Set();
+  listeners.set(relayId, callbacks);
+  callbacks.add(notify);
   await listen(RELAY_CHANNEL, announce);
   return () => {
-    those.delete(tell);
-    if (those.size === 0 && listeners.get(relayId) === those) listeners.delete(relayId);
+    callbacks.delete(notify);
+    if (callbacks.size === 0 && listeners.get(relayId) === callbacks) listeners.delete(relayId);
   };
 }

@@ -19,7 +19,7 @@ export type SpaceName = Omit<RepoName, "type">;
 type Change = {
   type: AuditEventType;
   data?: Record<string, string | number | boolean | null>;
-  /** Makes the change, and returns the fields of the row read before. */
+  /** Makes the change in the transaction that has locked the row. */
   change: (tx: Db, repo: Repo) => Promise<unknown>;
 };
 
@@ -91,7 +91,7 @@ export function restartSpace(actor: Actor, name: SpaceName, from: RequestOrigin)
 }
 
 /**
- * Sets after how long without a request a Space sleeps.
+ * Sets how long a Space may go without a request before it sleeps.
  * @throws ServiceError `invalid_request` for less than a minute or more than the free flavor's 48 hours
  * (docs/specification/jobs-and-spaces.md#spaces); and as `changeRuntime`
  */
@@ -112,12 +112,12 @@ export function setSleepTime(actor: Actor, name: SpaceName, seconds: number, fro
   );
 }
 
-/** The URL to which webhooks of a private Space post: whoever knows it may post, and do nothing else. Shown to those who may manage it. */
+/** The URL to which webhooks of a private Space post. Anybody who knows it can only post; only the Space's managers are shown it. */
 export function receiverAddress(repo: Repo, { receiverGeneration }: Pick<SpaceRuntime, "receiverGeneration">): string {
   return `${env().ORIGIN}${appPath(repo)}${visitorSegment(repo.id, { kind: "receiver", generation: receiverGeneration })}/`;
 }
 
-/** Creates a new one; the previous one stops working. @throws ServiceError as `changeRuntime` */
+/** Creates a new URL for receivers; the previous one stops working. @throws ServiceError as `changeRuntime` */
 export function renewReceiverAddress(actor: Actor, name: SpaceName, from: RequestOrigin) {
   return changeRuntime(
     actor,

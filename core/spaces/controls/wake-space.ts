@@ -10,9 +10,9 @@ const RESOLUTION_MS = RESOLUTION_SECONDS * 1_000;
 const noted = new Map<string, number>();
 
 /**
- * How many accounts' Spaces one visitor may wake within five minutes, and how many of each account: for each, another Space may have to
- * yield its slot. Also counted by account because webhooks of public Spaces come from this service's own address: one account's must not
- * stop those of all others. Requests through a URL for receivers count only for the Space's caller (door/find-app.ts).
+ * How many accounts' Spaces one visitor may wake within five minutes, and how many Spaces of each account: for each, another Space may have
+ * to yield its slot. The limit by account exists because all deliveries to public Spaces come from this service's own address: those to one
+ * account's Spaces must not stop all others. Requests through a URL for receivers count only for the Space's caller (door/find-app.ts).
  */
 export const WAKES: ThrottleLimit = { limit: 8, windowSeconds: 5 * 60 };
 
@@ -24,15 +24,15 @@ const AWAITED_RESOLUTION_SECONDS = 5;
 const waking = new Map<string, Promise<void>>();
 
 /**
- * Wakes a sleeping Space for a request. Whoever may read the Space may wake it; a paused one stays paused.
+ * Wakes a sleeping Space for a request. Anybody who may read the Space may wake it; a paused one stays paused.
  * @throws ServiceError `rate_limited` for a visitor who woke too many
  */
 export async function wakeSpace(repoId: string): Promise<void> {
   const visitor = currentParty().key;
   const key = `${repoId} ${visitor}`;
-  const under = waking.get(key) ?? wake(repoId, visitor).finally(() => waking.delete(key));
-  waking.set(key, under);
-  return under;
+  const wakeUp = waking.get(key) ?? wake(repoId, visitor).finally(() => waking.delete(key));
+  waking.set(key, wakeUp);
+  return wakeUp;
 }
 
 async function wake(repoId: string, visitor: string): Promise<void> {

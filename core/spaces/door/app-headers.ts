@@ -4,8 +4,8 @@ import { mayForeignAnswerHave } from "../../http/foreign-answer-headers.ts";
 import { endToEnd } from "../../http/hop-by-hop.ts";
 
 /**
- * Headers of every response below an app's URL, whoever sent it. A Space's pages belong to their author but are on our origin: they run in
- * a sandbox, as if on an origin of their own, so that their scripts cannot read what is ours, without cookies or storage
+ * Headers of every response below an app's URL, from the app or from us. A Space's pages belong to their author but are on our origin: they
+ * run in a sandbox, as if on an origin of their own, so that their scripts cannot read our pages, without cookies or storage
  * (docs/decisions/057-spaces.md). Only our pages may frame them. Of an app's own headers only those that concern this one response pass
  * (core/http/foreign-answer-headers.ts).
  */

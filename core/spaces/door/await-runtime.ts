@@ -12,7 +12,7 @@ const NOTE_MS = 5_000;
 const watches = new Map<string, Watch>();
 
 function announce(repoId: string): void {
-  for (const watch of repoId === "" ? watches.values() : [watches.get(repoId)]) watch?.look();
+  for (const watch of repoId === "" ? watches.values() : [watches.get(repoId)]) watch?.check();
 }
 
 /**
@@ -29,38 +29,38 @@ export async function awaitRuntime(
   watches.set(repoId, watch);
 
   const { promise, resolve, reject } = Promise.withResolvers<SpaceRuntime | undefined>();
-  let latest: Seen | undefined;
-  const hear = (seen: Seen) => {
-    latest = seen;
-    if ("error" in seen) reject(seen.error);
-    else if (!seen.runtime || isAwaited(seen.runtime) || isOver()) resolve(seen.runtime);
+  let latest: Reading | undefined;
+  const notify = (reading: Reading) => {
+    latest = reading;
+    if ("error" in reading) reject(reading.error);
+    else if (!reading.runtime || isAwaited(reading.runtime) || isOver()) resolve(reading.runtime);
   };
   const isOver = () => performance.now() >= until || signal?.aborted === true;
   // A waiter without a result gets that of the running query.
   const end = () => {
-    if (latest) hear(latest);
+    if (latest) notify(latest);
   };
   const timer = setTimeout(end, Math.max(0, until - performance.now()));
   signal?.addEventListener("abort", end);
-  watch.add(hear);
+  watch.add(notify);
   try {
     return await promise;
   } finally {
     clearTimeout(timer);
     signal?.removeEventListener("abort", end);
-    watch.remove(hear);
+    watch.remove(notify);
   }
 }
 
-type Seen = { runtime: SpaceRuntime | undefined } | { error: unknown };
+type Reading = { runtime: SpaceRuntime | undefined } | { error: unknown };
 
 /** Watches one Space for all who wait for it: checks at once on a notification, and now and then. */
 class Watch {
   readonly #repoId: string;
   /** Each waits with the number of the first check whose result it may get: an earlier check began before it asked. */
-  readonly #waiting = new Map<(seen: Seen) => void, number>();
-  #looks = 0;
-  #isLooking = false;
+  readonly #waiting = new Map<(reading: Reading) => void, number>();
+  #checks = 0;
+  #isChecking = false;
   #isAgain = false;
   #timer: NodeJS.Timeout | undefined;
   #notedAt = Number.NEGATIVE_INFINITY;
@@ -69,36 +69,36 @@ class Watch {
     this.#repoId = repoId;
   }
 
-  add(hear: (seen: Seen) => void): void {
-    this.#waiting.set(hear, this.#looks + 1);
-    this.look();
+  add(notify: (reading: Reading) => void): void {
+    this.#waiting.set(notify, this.#checks + 1);
+    this.check();
   }
 
-  remove(hear: (seen: Seen) => void): void {
-    this.#waiting.delete(hear);
+  remove(notify: (reading: Reading) => void): void {
+    this.#waiting.delete(notify);
     if (this.#waiting.size > 0) return;
     clearTimeout(this.#timer);
     if (watches.get(this.#repoId) === this) watches.delete(this.#repoId);
   }
 
-  look(): void {
-    if (this.#isLooking) {
+  check(): void {
+    if (this.#isChecking) {
       this.#isAgain = true;
       return;
     }
     clearTimeout(this.#timer);
-    this.#isLooking = true;
+    this.#isChecking = true;
     this.#isAgain = false;
-    const look = ++this.#looks;
-    void this.#see().then((seen) => {
-      this.#isLooking = false;
-      for (const [hear, first] of [...this.#waiting]) if (look >= first) hear(seen);
-      if (this.#isAgain) this.look();
-      else if (this.#waiting.size > 0) this.#timer = setTimeout(() => this.look(), POLL_MS);
+    const check = ++this.#checks;
+    void this.#read().then((reading) => {
+      this.#isChecking = false;
+      for (const [notify, first] of [...this.#waiting]) if (check >= first) notify(reading);
+      if (this.#isAgain) this.check();
+      else if (this.#waiting.size > 0) this.#timer = setTimeout(() => this.check(), POLL_MS);
     });
   }
 
-  async #see(): Promise<Seen> {
+  async #read(): Promise<Reading> {
     try {
       if (performance.now() - this.#notedAt >= NOTE_MS) {
         this.#notedAt = performance.now();

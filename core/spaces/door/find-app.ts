@@ -27,8 +27,8 @@ export type FoundApp =
  * Finds the app of a Space for a caller who may read its content.
  *
  * A Space that is open to everybody requires nothing. For a private or gated Space, a signed-in user is redirected to a URL for their visit
- * (app-address.ts): the pages of an app have no cookies. The cookie itself opens nothing else, so that no other page can have a browser do
- * something to a private app with it.
+ * (app-address.ts): the pages of an app have no cookies. The cookie itself gives access to nothing else, so that no other page can make a
+ * browser change something in a private app.
  * @throws ServiceError `not_found`, and as `findRepo`
  */
 export async function findApp({ owner, name, rest }: AppTarget, credentials: Credentials): Promise<FoundApp> {
@@ -61,8 +61,8 @@ export async function findApp({ owner, name, rest }: AppTarget, credentials: Cre
     const visit = visitorSegment(repo.id, { kind: "session", sessionId: session.id, userId: session.userId, generation });
     return { kind: "elsewhere", path: `${appPath(repo)}${visit}${asked?.startsWith("/") ? asked : "/"}` };
   }
-  const isSpelledSo = repo.owner.handle === owner && repo.name === name;
-  if (isReading && (!isSpelledSo || rest === "")) return { kind: "elsewhere", path: appPath(repo) + rest.replace(/^\//, "") };
+  const isCanonicalName = repo.owner.handle === owner && repo.name === name;
+  if (isReading && (!isCanonicalName || rest === "")) return { kind: "elsewhere", path: appPath(repo) + rest.replace(/^\//, "") };
   return { kind: "app", repo, runtime, base: appPath(repo), path: rest || "/", isOpen: true };
 }
 

@@ -6,10 +6,10 @@ import { expect, it, onTestFinished } from "vitest";
 import { type Passed, relay } from "./proxy.ts";
 
 /** The result of relaying a request to an app that responds with these bytes, and in how many pieces its body is passed on. */
-async function passedOn(said: string) {
+async function passedOn(bytes: string) {
   const app = createServer((socket) => {
     socket.on("error", () => undefined);
-    socket.once("data", () => socket.write(said));
+    socket.once("data", () => socket.write(bytes));
   }).listen(0, "127.0.0.1");
   await once(app, "listening");
   let passed: Passed | undefined;
@@ -38,7 +38,7 @@ async function passedOn(said: string) {
   return { status: answer.status, body: await answer.text(), passed, pieces };
 }
 
-it("S138 an app that answers 101 to a plain request is done with at once", async () => {
+it("S138 a plain request that an app answers with 101 ends at once", async () => {
   const { status, passed } = await passedOn(
     "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n",
   );

@@ -74,7 +74,7 @@ export function relay(req: IncomingMessage, res: ServerResponse, passing: Passin
   });
   out.once("error", (error: NodeJS.ErrnoException) => {
     if (res.headersSent) res.destroy();
-    end(isTimedOut ? "timed_out" : isNobody(error) ? "refused" : "broken");
+    end(isTimedOut ? "timed_out" : isUnreachable(error) ? "refused" : "broken");
   });
   out.once("response", (answer) => {
     const headers = passing.answer(answer.statusCode ?? 0, answer.headers);
@@ -96,7 +96,7 @@ export function relay(req: IncomingMessage, res: ServerResponse, passing: Passin
     // A body shorter than announced must not look complete: the connection is broken off.
     void passBody(answer, res);
   });
-  // Nobody asked for another protocol. Node then emits neither a response nor an end.
+  // The app upgrades without a request to do so. Node then emits neither a response nor an end.
   out.once("upgrade", (_, socket) => {
     socket.destroy();
     end("broken");
@@ -120,13 +120,13 @@ export function relayUpgrade(
 ): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   const out = open(req, passing, { connection: "Upgrade", upgrade: "websocket" });
-  const give = (passed: Exclude<Passed, "answered">) => {
+  const fail = (passed: Exclude<Passed, "answered">) => {
     out?.destroy();
     refuse(passed);
     resolve();
   };
   if (!out) {
-    give("broken");
+    fail("broken");
     return promise;
   }
   const close = () => {
@@ -141,12 +141,12 @@ export function relayUpgrade(
   });
   out.once("error", (error: NodeJS.ErrnoException) => {
     if (!socket.writable || isUpgraded) return;
-    give(isTimedOut ? "timed_out" : isNobody(error) ? "refused" : "broken");
+    fail(isTimedOut ? "timed_out" : isUnreachable(error) ? "refused" : "broken");
   });
   let isUpgraded = false;
   out.once("response", (answer) => {
     answer.resume();
-    give("declined");
+    fail("declined");
   });
   out.once("upgrade", (answer, other, rest) => {
     isUpgraded = true;
@@ -195,5 +195,5 @@ function connectingBy(connect: Connect): NonNullable<RequestOptions["createConne
   };
 }
 
-const isNobody = ({ code }: NodeJS.ErrnoException): boolean =>
+const isUnreachable = ({ code }: NodeJS.ErrnoException): boolean =>
   code === "ECONNREFUSED" || code === "ENOENT" || code === "EHOSTUNREACH" || code === "ENETUNREACH";

@@ -44,16 +44,16 @@ export async function startGateway(): Promise<Gateway> {
 
   async function serve(req: IncomingMessage, res: ServerResponse, isBodyAwaited: boolean): Promise<void> {
     const space = find(req);
-    if (!space) return say(res, 503, "absent");
-    if (space.active >= REQUESTS_MAX) return say(res, 503, "busy");
+    if (!space) return respond(res, 503, "absent");
+    if (space.active >= REQUESTS_MAX) return respond(res, 503, "busy");
     if (isBodyAwaited) res.writeContinue();
     const use = noteUse(space, req);
     use.requests++;
     await during(space, use, async () => {
       const passed = await relay(req, res, passingTo(space, req));
       if (passed === "answered") return;
-      if (passed === "timed_out") say(res, 504, "timed_out");
-      else say(res, 502, passed);
+      if (passed === "timed_out") respond(res, 504, "timed_out");
+      else respond(res, 502, passed);
     }).finally(() => {
       use.requests--;
     });
@@ -139,7 +139,7 @@ function passingTo({ connect }: Served, req: IncomingMessage): Passing {
   return { upstream: { connect }, path: req.url ?? "/", headers, answer };
 }
 
-function say(res: ServerResponse, status: number, why: string): void {
+function respond(res: ServerResponse, status: number, why: string): void {
   if (res.headersSent) return void res.destroy();
   res.writeHead(status, { [GATEWAY_ANSWER_HEADER]: why, connection: "close" }).end();
 }
@@ -150,18 +150,18 @@ function listenAddress(): { host: string; port: number } {
   return { host: hostname.replace(/^\[(.*)\]$/, "$1"), port: Number(port || 0) };
 }
 
-/** How a worker knows that a request for a Space comes from one of us: the Space, the time, and a MAC of them under SECRET_KEY. */
+/** Shows a worker that a request for a Space comes from this service: the Space, the time, and a MAC of them under SECRET_KEY. */
 export const GATEWAY_KEY_HEADER = "x-keyhook-space";
 
 /** Names the caller (core/fair-queue), because one visitor may keep only some Spaces busy. */
 export const PARTY_HEADER = "x-keyhook-party";
 
-/** Clocks of machines differ; a key seen by others is soon worthless. */
+/** Clocks of machines differ; a leaked key is soon worthless. */
 const KEY_SECONDS = 120;
 
 export function gatewayKey(repoId: string, now = Date.now()): string {
-  const said = `${repoId}.${Math.floor(now / 1000)}`;
-  return `${said}.${sign(PURPOSE, said)}`;
+  const message = `${repoId}.${Math.floor(now / 1000)}`;
+  return `${message}.${sign(PURPOSE, message)}`;
 }
 
 /** The Space that a key is for; undefined if it is invalid. */

@@ -67,7 +67,7 @@ it("a Space that prints little has it in its log at once, in order and in whole 
   expect(pieces.join("")).toBe(`===== starting =====\n${long}\nsecond\nunfinished\nlast\n`);
 });
 
-it("S134 the worker's event loop is not a Space's to fill, whatever its secrets are and however much of them it prints", async () => {
+it("S134 a Space cannot block the worker's event loop, whatever its secrets are and however much of them it prints", async () => {
   const lines = Array.from({ length: 10_000 }, (_, n) => `${(n * 7_919 + 10_000_000).toString(36)}-${n}`);
   const secrets = Array.from({ length: 5 }, (_, at) => lines.slice(at * 2_000, (at + 1) * 2_000).join("\n"));
   const writer = await LogWriter.open(await aSpace(), { party: "ada", secrets });

@@ -44,7 +44,7 @@ export class LogWriter {
     this.#share = share;
   }
 
-  /** @param of.party the caller whose Space it is, as slots are shared @param of.secrets what is masked */
+  /** @param party the caller whose Space it is (LogShare) @param secrets the texts to mask */
   static async open(repoId: string, { party, secrets }: { party: string; secrets: readonly string[] }): Promise<LogWriter> {
     const share = new LogShare(party);
     return new LogWriter(repoId, { windows: await SecretWindows.of(secrets, share), share });
@@ -55,7 +55,7 @@ export class LogWriter {
     this.#add(`===== ${sentence} =====\n`);
   }
 
-  /** Output of the command. Resolves when more may come: a Space that prints without end waits for its log. */
+  /** Output of the command. Resolves when more may be written: a Space that prints without end waits for its log. */
   async output(stream: "stdout" | "stderr", bytes: Buffer): Promise<void> {
     await this.#share.take(() => this.#take(stream, this.#masks[stream].push(this.#decoders[stream].write(bytes))));
     if (this.#waiting.length > WAITING_MAX_CHARACTERS) await this.#due;
@@ -111,7 +111,7 @@ export class LogWriter {
     );
     // A Space continues without its log while the database is unavailable.
     await appendSpaceLog(this.#repoId, ...pieces).catch((error: unknown) =>
-      log().warn({ err: error }, "cannot keep what a Space printed"),
+      log().warn({ err: error }, "cannot store the output of a Space"),
     );
   }
 }

@@ -25,8 +25,8 @@ const CONNECT_MS = 10_000;
  * connects, through a socket in a directory mounted read-only, which allows connecting but not writing (H4).
  *
  * The bridge inside opens a few connections and waits. The worker takes one and sends a byte; the bridge connects to the app and answers
- * with a byte, and from then on passes everything on. If the connection closes before that byte, the app refused it: so no request is half
- * sent to nothing.
+ * with a byte, and from then on passes everything on. If the connection closes before that byte, the app refused it, and nothing of the
+ * request was sent.
  */
 export type AppConnector = {
   /** A directory mounted read-only in the sandbox at `SOCKET_DIRECTORY`. */
@@ -131,7 +131,7 @@ export async function openAppConnector(parent: string, spareMaxPerSecond = SPARE
 /** Resolves once the app has accepted the connection. */
 function accepted(socket: Socket, signal: AbortSignal): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
-  const hear = () => {
+  const onByte = () => {
     if (socket.read(1) === null) return;
     end();
     resolve();
@@ -142,10 +142,10 @@ function accepted(socket: Socket, signal: AbortSignal): Promise<void> {
     reject(refused());
   };
   const end = () => {
-    socket.off("readable", hear).off("close", fail).off("end", fail);
+    socket.off("readable", onByte).off("close", fail).off("end", fail);
     signal.removeEventListener("abort", fail);
   };
-  socket.on("readable", hear).once("close", fail).once("end", fail);
+  socket.on("readable", onByte).once("close", fail).once("end", fail);
   signal.addEventListener("abort", fail);
   if (signal.aborted || socket.destroyed) fail();
   else socket.write(OPEN);

@@ -22,7 +22,7 @@ type Owner = { kind: "user" | "organization"; id: string };
  * a token, must both be able to read them now. An organization can read its own Spaces and public ones.
  * @param space `owner/name`
  * @param note receives notes on what was left out, in sentences
- * @throws ServiceError `not_found`, the same if it does not exist (S136); `invalid_request` if it cannot be run; when the signal is aborted
+ * @throws ServiceError `not_found`, the same if it does not exist (S136); `invalid_request` if it cannot be run; the signal's reason
  */
 export async function takeSpaceFiles(
   space: string,
@@ -208,6 +208,6 @@ async function openLfs(repo: Repo, oid: string, path: string) {
   }
 }
 
-/** Never through an existing file. */
+/** Never overwrites a file, and never writes through a link. */
 const openNew = (directory: string, { path, isExecutable }: File) =>
   createWriteStream(join(directory, path), { flags: "wx", mode: isExecutable ? 0o755 : 0o644 });

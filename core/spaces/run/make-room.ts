@@ -47,7 +47,7 @@ async function putUnawaitedToSleep(client: PoolClient): Promise<void> {
   await client.query(
     `WITH asleep AS (
        UPDATE space_runtime SET stage = 'SLEEPING', is_wanted = false, awaited_at = NULL, updated_at = now()
-        -- Without waiting: whoever changes many rows holds some of them.
+        -- Without waiting: a transaction that changes many rows may hold some of them.
         WHERE repo_id IN (SELECT repo_id FROM space_runtime
           WHERE is_wanted AND awaited_at < now() - make_interval(secs => $1) AND (claimed_until IS NULL OR claimed_until <= now())
           FOR UPDATE SKIP LOCKED)

@@ -16,9 +16,9 @@ export async function recordStage(
     `WITH run AS (
        UPDATE space_runtime SET stage = $4, message = NULL, address = $5, commit = coalesce($6, commit), updated_at = now(),
          started_at = CASE WHEN $4 = 'RUNNING' THEN now() ELSE started_at END,
-         -- Once it has run, it goes on whoever had it started.
+         -- Once it runs, it no longer depends on a visitor who waits for it.
          awaited_at = CASE WHEN $4 = 'RUNNING' THEN NULL ELSE awaited_at END,
-         -- The first request is awaited from now on, not from the last one of its life before.
+         -- Its idle time begins now, not with the last request to its previous run.
          last_request_at = CASE WHEN $4 = 'RUNNING' THEN greatest(last_request_at, now()) ELSE last_request_at END
        WHERE repo_id = $1 AND claim_id = $2 AND generation = $3 AND is_wanted RETURNING repo_id
      ) SELECT pg_notify($7, repo_id) FROM run`,
@@ -30,7 +30,7 @@ export async function recordStage(
 /** A run lost later than this after its start had been running well: the loss is not the Space's fault. */
 const LOST_EARLY_SECONDS = 120;
 
-/** Workers lost in a row soon after claiming this Space: a Space that kills its worker must not be passed on to others forever. */
+/** Counts workers lost in a row soon after claiming this Space: one that kills its worker must not be passed on forever. */
 export async function countLosses({ repoId, claimId }: Run): Promise<number> {
   const { rows } = await pool().query<{ attempts: number }>(
     `UPDATE space_runtime SET attempts = CASE WHEN updated_at < now() - make_interval(secs => $3) THEN 1 ELSE attempts END

@@ -43,7 +43,7 @@ export async function runSpace(
   if (commit === null) return { kind: "rest", stage: "NO_APP_FILE", message: "There are no commits yet." };
   if (config.kind === "unusable") return { kind: "rest", stage: "CONFIG_ERROR", message: config.message };
   if (!(await recordStage(run, { stage: "BUILDING", commit }))) return undefined;
-  // Its files are served from git by the process that is asked for them.
+  // Its files are served from git by the process that gets the request.
   if (config.kind === "static") return { kind: "rest", stage: "RUNNING" };
   const { runner } = hosting;
   if ("refusal" in runner || !canRunSpaces(runner)) {
@@ -158,7 +158,7 @@ async function serve(
       writer.note(FLOODED);
       return crashed(run, FLOODED, startedAt);
     }
-    const [note, message] = told(exit);
+    const [note, message] = endingOf(exit);
     writer.note(note);
     if (exit.kind === "failed" && startedAt === undefined)
       log().warn({ repoId: run.repoId, reason: message }, "a Space could not be run");
@@ -181,7 +181,7 @@ function stopped(reason: StopReason, writer: LogWriter): End | undefined {
   return reason === "displaced" ? undefined : { kind: "rest", stage: "SLEEPING" };
 }
 
-/** It is restarted, each time after twice the delay. If it never listened, its owner has to correct it. */
+/** It is restarted, each time after twice the delay, until it has crashed too often. */
 function crashed({ restarts }: { restarts: number }, message: string, startedAt: number | undefined): End {
   const wasSteady = startedAt !== undefined && performance.now() - startedAt >= STEADY_SECONDS * 1_000;
   const count = wasSteady ? 1 : restarts + 1;
@@ -189,7 +189,7 @@ function crashed({ restarts }: { restarts: number }, message: string, startedAt:
   return { kind: "again", restarts: count, delaySeconds: 2 ** (count - 1) * 0.5, message };
 }
 
-function told(exit: Exit): [note: string, message: string] {
+function endingOf(exit: Exit): [note: string, message: string] {
   if (exit.kind === "failed") return [exit.reason, exit.reason];
   if (exit.kind === "out_of_memory") return ["ended: out of memory", "The app used more memory than allowed."];
   return [`ended with exit code ${exit.code}`, `The app ended with exit code ${exit.code}.`];
@@ -207,7 +207,7 @@ function aborted(signal: AbortSignal): Promise<"aborted"> {
   return new Promise((resolve) => signal.addEventListener("abort", () => resolve("aborted"), { once: true }));
 }
 
-/** A process that the runner kills after the grace period is gone a moment later. */
+/** Waits until it has ended: a process that the runner kills is gone a moment later. */
 async function ended(execution: Execution): Promise<void> {
   await execution.exited.catch(() => undefined);
 }

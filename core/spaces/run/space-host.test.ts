@@ -217,7 +217,7 @@ test("a quiet Space does not yield its slot to an owner who has more slots", { t
   expect(await work()).toEqual([eves]);
 });
 
-test("S137 a Space that a visitor woke waits for a place as long as the visitor does, and ends nobody's only busy one", {
+test("S137 a Space that a visitor woke waits for a slot as long as the visitor does, and ends nobody's only busy Space", {
   timeout: 60_000,
 }, async () => {
   const [ada, eve] = await Promise.all([signedInPerson("ada"), signedInPerson("eve")]);

@@ -12,7 +12,7 @@ import { RESTARTS_MAX, runSpace, type StopReason } from "./run-space.ts";
 
 /** A run that could not be created is retried after a delay that doubles each time: the pushed content may be the reason (S137). */
 const FAILED_DELAY_SECONDS = 10;
-const NOT_MADE = "The app could not be started; the service will try again. The service's log has the reason.";
+const NOT_STARTED = "The app could not be started; the service will try again. The service's log has the reason.";
 
 const LOST = "The service's worker stopped each time this Space ran. The operator can find the reason in the service's log.";
 
@@ -62,10 +62,10 @@ export class SpaceHost {
     // A disabled user's Spaces do not run; once the user is enabled, the next request wakes them.
     if (!repo) return recordEnd(run, { kind: "rest", stage: "SLEEPING" });
     if ((await countLosses(run)) > RESTARTS_MAX) {
-      log().error({ repoId }, "a Space is given up: each worker that ran it was lost");
+      log().error({ repoId }, "gave up on a Space: each worker that ran it was lost");
       return recordEnd(run, { kind: "rest", stage: "RUNTIME_ERROR", message: LOST });
     }
-    await this.#endFormer(repoId);
+    await this.#endPrevious(repoId);
     const stopping = new AbortController();
     const { promise: ended, resolve: hasEnded } = Promise.withResolvers<void>();
     this.#running.set(repoId, {
@@ -73,7 +73,7 @@ export class SpaceHost {
       isWoken: row.isAwaited,
     });
     if (this.#isLeaving) stopping.abort("leaving" satisfies StopReason);
-    let end: End | undefined = notMade(row.restarts);
+    let end: End | undefined = retryLater(row.restarts);
     try {
       const hosting = { runner: await this.#findRunner(), gateway: this.#gateway, signal: stopping.signal };
       end = await runSpace(repo, run, hosting);
@@ -91,10 +91,10 @@ export class SpaceHost {
    * A claim can expire before its run has ended: nobody renews it for a paused Space, or while this process is suspended. Otherwise a user
    * who pauses and restarts a Space at the right moment would have it run several times, without anything watching all of the runs (S132).
    */
-  async #endFormer(repoId: string): Promise<void> {
-    for (let former = this.#running.get(repoId); former; former = this.#running.get(repoId)) {
-      former.stopping.abort("superseded" satisfies StopReason);
-      await former.ended;
+  async #endPrevious(repoId: string): Promise<void> {
+    for (let previous = this.#running.get(repoId); previous; previous = this.#running.get(repoId)) {
+      previous.stopping.abort("superseded" satisfies StopReason);
+      await previous.ended;
     }
   }
 
@@ -116,7 +116,7 @@ export class SpaceHost {
       const reason = stopReason(now.get(repoId), running, this.#gateway.idleSince(repoId) !== undefined);
       if (reason) running.stopping.abort(reason);
     }
-    // One that is stopping already makes enough room.
+    // A run that is already stopping frees a slot.
     if (this.#running.size < capacity || [...this.#running.values()].some(({ stopping }) => stopping.signal.aborted)) return;
     const parties = new Map(rows.map(({ repoId, party }) => [repoId, party]));
     const chosen = await makeRoom((demand) => chooseToEnd(demand, this.#occupants(demand, parties), capacity));
@@ -137,10 +137,10 @@ export class SpaceHost {
   }
 }
 
-function notMade(restarts: number): End {
+function retryLater(restarts: number): End {
   const count = Math.min(restarts, RESTARTS_MAX);
   const delaySeconds = FAILED_DELAY_SECONDS * 2 ** count;
-  return { kind: "again", delaySeconds, restarts: Math.min(count + 1, RESTARTS_MAX), message: NOT_MADE };
+  return { kind: "again", delaySeconds, restarts: Math.min(count + 1, RESTARTS_MAX), message: NOT_STARTED };
 }
 
 function stopReason(row: Watched | undefined, running: Running, isUnused: boolean): StopReason | undefined {

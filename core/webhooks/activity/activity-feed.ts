@@ -20,7 +20,7 @@ const PAUSE_MS = 500;
 const NEWEST = 100;
 const WAITING = 100;
 /** Older deliveries do not change unless they wait: a delivery is tried for at most two days. */
-const LATELY_MS = 2 * 86_400_000;
+const RECENT_MS = 2 * 86_400_000;
 /** How long after its id was made a delivery may commit, including clock differences. */
 const SLACK_MS = 10_000;
 
@@ -74,7 +74,7 @@ class ActivityFeed {
     );
     const isReset = known.isFull && before.newest !== null && !known.deliveries.has(before.newest);
     if (changed.length === 0 && !isReset) return;
-    for (const tell of this.followers) tell({ tail, deliveries: changed, isReset });
+    for (const notify of this.followers) notify({ tail, deliveries: changed, isReset });
   }
 
   /** The changes that a follower who left at a given time has missed. They may already know some of them. */
@@ -117,7 +117,7 @@ async function readKnown(webhookId: string, before: Known | undefined): Promise<
              SELECT *, TRUE AS is_newest FROM newest
              UNION ALL SELECT d.*, FALSE FROM others o JOIN delivery d ON d.id = o.id WHERE d.webhook_id = $1
            ) d LEFT JOIN delivery_queue q ON q.id = d.id ORDER BY d.id DESC`,
-    values: [webhookId, waited.slice(0, WAITING), firstIdAt(new Date(Date.now() - LATELY_MS))],
+    values: [webhookId, waited.slice(0, WAITING), firstIdAt(new Date(Date.now() - RECENT_MS))],
   });
   const newest = rows.filter((row) => row.is_newest);
   return {
@@ -132,13 +132,13 @@ const feeds = new Map<string, ActivityFeed>();
 /** The feed of a webhook, for as long as somebody follows it. The caller must call `leave`. */
 export async function joinFeed(
   webhookId: string,
-  tell: (news: ActivityNews) => void,
+  notify: (news: ActivityNews) => void,
 ): Promise<{ feed: ActivityFeed; leave: () => void }> {
   const feed = feeds.get(webhookId) ?? new ActivityFeed(webhookId);
   feeds.set(webhookId, feed);
-  feed.followers.add(tell);
+  feed.followers.add(notify);
   const leave = () => {
-    feed.followers.delete(tell);
+    feed.followers.delete(notify);
     if (feed.followers.size > 0) return;
     feed.close();
     if (feeds.get(webhookId) === feed) feeds.delete(webhookId);

@@ -13,7 +13,7 @@ export type DeliveryPage = {
   deliveries: Delivery[];
   /** `cursor` for the page of older deliveries; null if there are none. */
   older: string | null;
-  /** The time to which the search got before the page was full; `older` continues from there. */
+  /** If the search ended before the page was full: the time back to which it searched. `older` continues from there. */
   searchedBackTo: Date | null;
   /** The position from which the live tail continues after this page. */
   tail: string;
@@ -144,7 +144,7 @@ function idAt(time: string, field: string): string {
 
 /**
  * Runs a query that needs the first few rows in the order of an index. The planner uses the index only if it knows how many
- * rows there are: for a recently begun day it has no statistics, and would read and sort all of them.
+ * rows there are: for a day that has just begun it has no statistics, and would read and sort all of them.
  */
 export async function readInOrder<Row extends pg.QueryResultRow>(text: string, values: unknown[]): Promise<Row[]> {
   return withConnection(async (client) => {

@@ -41,7 +41,7 @@ test("the same name replaces the filters, and a deleted webhook takes its views 
   expect(await listSavedViews(ada.actor, id)).toEqual([]);
 });
 
-test("S136 of a webhook that somebody may not see, nobody saves or deletes a view", async () => {
+test("S136 nobody can save or delete a view of a webhook that they may not see", async () => {
   const id = await webhookOf(ada, "user");
   for (const ownerId of [ada.id, grace.id]) {
     await expect(saveView(grace.actor, id, { name: "Hers", query: "" }, { ownerId })).rejects.toMatchObject({

@@ -5,7 +5,7 @@ import { conflict } from "../../errors.ts";
 import { findWebhookRow } from "../manage/find-webhook.ts";
 
 export const SAVED_VIEW_NAME_MAX_CHARACTERS = 40;
-/** What one person keeps of one webhook: as many as fit above the list (S143). */
+/** How many views one person may save of one webhook: as many as fit above the list (S143). */
 export const SAVED_VIEWS_MAX = 20;
 /** The filters' own limits are lower (app/_server/page-query.ts). */
 const QUERY_MAX_CHARACTERS = 2_000;
@@ -34,7 +34,7 @@ export async function saveView(person: Person, webhookId: string, view: SavedVie
   return inTransaction(async (tx) => {
     const { id } = await findWebhookRow(person, webhookId, "webhook.read", { ownerId, tx });
     const { userId } = person;
-    // Simultaneous requests of a person count one after the other.
+    // Simultaneous requests of a person are counted one after the other.
     await tx.$executeRaw`SELECT 1 FROM "user" WHERE id = ${userId} FOR NO KEY UPDATE`;
     const others = await tx.savedView.count({ where: { webhookId: id, userId, name: { not: name } } });
     if (others >= SAVED_VIEWS_MAX) {

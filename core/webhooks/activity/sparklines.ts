@@ -18,7 +18,7 @@ type Row = {
   last: { id: string; state: DeliveryState; outcome: AttemptOutcome | null; status: number | null; at: string } | null;
 };
 
-// The hours say which days to search for the latest delivery; otherwise a list of webhooks would search each day of each.
+// The hourly counts show which day to search for the latest delivery; otherwise a list would search every day for every webhook.
 /**
  * The recent activity of webhooks, for a list of them, in one statement. The caller has selected those that the actor may read.
  * @returns one for each id

@@ -73,7 +73,7 @@ it("followers get all changes, including late retries; a slow one keeps only the
   }, SOON);
   expect((await first).deliveries).toMatchObject([{ id: old, lastStatus: 503 }]);
 
-  // All followers are told at the same moment. The slow one takes none of these; of several changes of one delivery it keeps the last.
+  // All followers are notified at the same moment. The slow one takes none of these; of several changes of one delivery it keeps the last.
   for (const state of ["failed", "delivered"]) {
     await pool().query("update delivery set state = $2, finished_at = now() where id = $1", [old, state]);
     await announce(webhookId);

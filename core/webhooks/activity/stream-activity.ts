@@ -92,7 +92,7 @@ export async function streamActivity(request: ActivityStream): Promise<ReadableS
   return new ReadableStream<Uint8Array>(
     {
       async pull(controller) {
-        // Sends the head at once: a client that waits for it does not know whether it is connected.
+        // Sends the head at once, so that the client knows that it is connected.
         if (!isBegun) {
           isBegun = true;
           return controller.enqueue(encoder.encode(`retry: 3000\n\n`));
@@ -102,7 +102,7 @@ export async function streamActivity(request: ActivityStream): Promise<ReadableS
           await close();
           return controller.close();
         }
-        controller.enqueue(encoder.encode(value === "heartbeat" ? ":\n\n" : spelled(await visible(value))));
+        controller.enqueue(encoder.encode(value === "heartbeat" ? ":\n\n" : toMessages(await visible(value))));
       },
       cancel: close,
     },
@@ -116,7 +116,7 @@ function failed(error: unknown): { done: true; value: undefined } {
 }
 
 /** Only the last event has the ID, so that a client that was cut off in between gets all of them again. */
-function spelled({ tail, deliveries, isReset }: ActivityNews): string {
+function toMessages({ tail, deliveries, isReset }: ActivityNews): string {
   if (isReset) return `event: reset\nid: ${tail}\ndata: {}\n\n`;
   // The oldest first, as they would have arrived one by one.
   return deliveries
@@ -128,7 +128,7 @@ function spelled({ tail, deliveries, isReset }: ActivityNews): string {
     .join("");
 }
 
-/** Once this many deliveries wait for a slow follower, they get `reset` instead: read the list again. */
+/** Once this many deliveries wait for a slow follower, it gets `reset` instead, and has to read the list again. */
 const PENDING_MAX = 500;
 
 type FollowActivity = {

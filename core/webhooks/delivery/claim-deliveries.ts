@@ -17,14 +17,14 @@ export type Room = {
   perWebhook: number;
   /** The number of deliveries of each owner. An owner gets at most as many slots as stay free for all others. */
   owners: { id: string; held: number }[];
-  hosts: { host: string; standing: HostStanding; free: number }[];
+  hosts: { host: string; rating: HostRating; free: number }[];
   perHost: number;
-  /** For each standing, the limit for all hosts with that standing together. */
-  standings: Record<HostStanding, number>;
+  /** For each rating, the limit for all hosts with that rating together. */
+  ratings: Record<HostRating, number>;
 };
 
 /** `good`: last answered, and quickly. `bad`: did not answer, or slowly. */
-export type HostStanding = "good" | "unknown" | "bad";
+export type HostRating = "good" | "unknown" | "bad";
 
 /** The position at which the next look at the backlog begins. */
 export type BacklogPosition = { host: string; webhookId: string };
@@ -50,13 +50,13 @@ const LAST_ID = "g";
  * rows of a dead host cost the claims of the healthy ones nothing (S128).
  */
 export async function claimDeliveries(room: Room): Promise<ClaimedDeliveries> {
-  const told = Prisma.sql`SELECT json_build_array((SELECT count(*) FROM aside),
+  const summary = Prisma.sql`SELECT json_build_array((SELECT count(*) FROM aside),
     (SELECT count(*) FROM candidates) - (SELECT count(*) FROM chosen),
     (SELECT extract(epoch FROM min(next.due_at) - now()) * 1000 FROM unnest(${[lanes.waitedFor, lanes.first, lanes.again]}::int[]) AS each(lane)
       CROSS JOIN LATERAL (SELECT q.due_at FROM delivery_queue q WHERE q.lane = each.lane AND q.due_at > now() AND q.due_at < 'infinity'
         ORDER BY q.due_at LIMIT 1) next))`;
-  const rows = await claim<Row>("delivery-claim", (claimId) => claimOf(claimId, fromLanes(room), room, told));
-  const [setAside, unclaimed, nextDueMs] = (rows[0]?.told as [number, number, number | null] | undefined) ?? [0, 0, null];
+  const rows = await claim<Row>("delivery-claim", (claimId) => claimOf(claimId, fromLanes(room), room, summary));
+  const [setAside, unclaimed, nextDueMs] = (rows[0]?.summary as [number, number, number | null] | undefined) ?? [0, 0, null];
   return { rows: rows.flatMap(toDelivery), setAside, leftBehind: unclaimed - setAside, nextDueMs: nextDueMs ?? undefined };
 }
 
@@ -68,11 +68,11 @@ export async function claimBacklog(
   room: Room,
   from: BacklogPosition,
 ): Promise<{ rows: ClaimedDelivery[]; next: BacklogPosition; isEmpty: boolean }> {
-  const told = Prisma.sql`SELECT json_build_array(host, webhook_id, n) FROM steps ORDER BY n DESC LIMIT 1`;
-  const rows = await claim<Row & { told: [string, string, number] | null }>("delivery-claim-backlog", (claimId) =>
-    claimOf(claimId, fromBacklog(room, from), room, told),
+  const summary = Prisma.sql`SELECT json_build_array(host, webhook_id, n) FROM steps ORDER BY n DESC LIMIT 1`;
+  const rows = await claim<Row & { summary: [string, string, number] | null }>("delivery-claim-backlog", (claimId) =>
+    claimOf(claimId, fromBacklog(room, from), room, summary),
   );
-  const last = rows[0]?.told;
+  const last = rows[0]?.summary;
   const next = last && last[2] >= BACKLOG_STEPS ? { host: last[0], webhookId: last[1] } : startOfBacklog;
   return { rows: rows.flatMap(toDelivery), next, isEmpty: !last && from === startOfBacklog };
 }
@@ -150,14 +150,14 @@ const fromBacklog = (room: Room, from: BacklogPosition) => Prisma.sql`
       ORDER BY q.due_at LIMIT s.share FOR UPDATE SKIP LOCKED) due
   )`;
 
-const fullHosts = ({ hosts, standings }: Room): string[] =>
-  hosts.filter(({ free, standing }) => free <= 0 || standings[standing] <= 0).map(({ host }) => host);
+const fullHosts = ({ hosts, ratings }: Room): string[] =>
+  hosts.filter(({ free, rating }) => free <= 0 || ratings[rating] <= 0).map(({ host }) => host);
 
 /** Claims the candidates for which there is room, and reads all that is needed to send them. */
-function claimOf(claimId: string, candidates: Prisma.Sql, room: Room, told: Prisma.Sql): Prisma.Sql {
-  const { webhooks, owners, hosts, standings } = room;
-  const freeFor = Prisma.sql`CASE o.standing WHEN 'good' THEN ${standings.good}::int WHEN 'bad' THEN ${standings.bad}::int
-    ELSE ${standings.unknown}::int END`;
+function claimOf(claimId: string, candidates: Prisma.Sql, room: Room, summary: Prisma.Sql): Prisma.Sql {
+  const { webhooks, owners, hosts, ratings } = room;
+  const freeFor = Prisma.sql`CASE o.rating WHEN 'good' THEN ${ratings.good}::int WHEN 'bad' THEN ${ratings.bad}::int
+    ELSE ${ratings.unknown}::int END`;
   return Prisma.sql`
     WITH RECURSIVE ${candidates},
     of_webhooks AS (
@@ -168,36 +168,36 @@ function claimOf(claimId: string, candidates: Prisma.Sql, room: Room, told: Pris
         ON w.id = c.webhook_id
     ),
     of_hosts AS (
-      SELECT o.*, coalesce(h.standing, 'unknown') AS standing, o.has_webhook_room
+      SELECT o.*, coalesce(h.rating, 'unknown') AS rating, o.has_webhook_room
           AND row_number() OVER (PARTITION BY o.host, o.has_webhook_room ORDER BY o.lane, o.due_at)
             <= coalesce(h.free, ${room.perHost}::int) AS has_host_room
       FROM of_webhooks o
       LEFT JOIN unnest(${hosts.map(({ host }) => host)}::text[], ${hosts.map(({ free }) => free)}::int[],
-          ${hosts.map(({ standing }) => standing)}::text[]) AS h(host, free, standing)
+          ${hosts.map(({ rating }) => rating)}::text[]) AS h(host, free, rating)
         ON h.host = o.host
     ),
     of_owners AS (
       SELECT o.*, o.has_host_room
-          AND row_number() OVER (PARTITION BY o.owner_id, o.standing, o.has_host_room ORDER BY o.lane, o.due_at)
+          AND row_number() OVER (PARTITION BY o.owner_id, o.rating, o.has_host_room ORDER BY o.lane, o.due_at)
             <= ceil((${freeFor} - coalesce(h.held, 0)) / 2.0) AS has_owner_room
       FROM of_hosts o
       LEFT JOIN unnest(${owners.map(({ id }) => id)}::text[], ${owners.map(({ held }) => held)}::int[]) AS h(id, held)
         ON h.id = o.owner_id
     ),
-    of_standings AS (
+    of_ratings AS (
       SELECT o.*, o.has_owner_room
-          AND row_number() OVER (PARTITION BY o.standing, o.has_owner_room ORDER BY o.lane, o.due_at) <= ${freeFor} AS has_room,
+          AND row_number() OVER (PARTITION BY o.rating, o.has_owner_room ORDER BY o.lane, o.due_at) <= ${freeFor} AS has_room,
         row_number() OVER (PARTITION BY o.lane, o.has_owner_room ORDER BY o.due_at) AS in_lane,
         count(*) OVER (PARTITION BY o.lane) AS lane_rows
       FROM of_owners o
     ),
     chosen AS (
-      SELECT id FROM of_standings WHERE has_room
+      SELECT id FROM of_ratings WHERE has_room
       ORDER BY CASE WHEN lane >= ${lanes.again}::int AND in_lane <= ${room.again}::int THEN -1 ELSE lane END, in_lane
       LIMIT ${room.total}::int
     ),
     aside AS (
-      UPDATE delivery_queue q SET lane = ${lanes.backlog}::int FROM of_standings o
+      UPDATE delivery_queue q SET lane = ${lanes.backlog}::int FROM of_ratings o
       WHERE q.id = o.id AND NOT o.has_room AND o.lane < ${lanes.backlog}::int AND o.lane_rows >= ${room.total}::int
       RETURNING q.id
     ),
@@ -207,11 +207,11 @@ function claimOf(claimId: string, candidates: Prisma.Sql, room: Room, told: Pris
       FROM chosen WHERE q.id = chosen.id
       RETURNING q.id, q.claim_id, q.webhook_id, q.owner_id, q.event_id, q.kind, q.lane, q.host, q.tries, q.replay_id
     )
-    SELECT t.told, c.*, w.id AS found_webhook_id, w.url, w.secret,
+    SELECT t.summary, c.*, w.id AS found_webhook_id, w.url, w.secret,
       CASE WHEN w.previous_secret_until > now() THEN w.previous_secret END AS previous_secret,
       w.disabled_at IS NOT NULL AS is_disabled, w.disabled_reason, w.failing_since, e.payload::text AS payload, e.is_test, e.traceparent,
       ${mayReceive()} AS may_read
-    FROM (SELECT (${told}) AS told) t
+    FROM (SELECT (${summary}) AS summary) t
     LEFT JOIN claimed c ON TRUE
     LEFT JOIN webhook w ON w.id = c.webhook_id
     LEFT JOIN event e ON e.id = c.event_id
@@ -222,7 +222,7 @@ const prepared = (name: string, { text, values }: Prisma.Sql) => ({ name, text, 
 
 type Row = {
   // biome-ignore lint/suspicious/noExplicitAny: each statement returns other rows, and its caller names their type.
-  told: any;
+  summary: any;
   id: string | null;
   claim_id: string;
   webhook_id: string;

@@ -6,7 +6,7 @@ const RETRY_MS = 500;
 /** The longest pause. Timers accept at most 24 days. */
 const LONGEST_MS = 3_600_000;
 
-/** Work that looks for something to do: at once when it is called, and otherwise after a time that the work itself returns. */
+/** Repeats work that looks for something to do: at once after `within(0)`, and otherwise after the time that the work returns. */
 export class Cycle {
   /** The name of the work for the log: "cannot … ". */
   readonly #what: string;
@@ -18,8 +18,8 @@ export class Cycle {
   #running: Promise<void> = Promise.resolve();
 
   /**
-   * @param work returns after how many milliseconds to look again
-   * @param pauseMs the minimum time between two looks, so that under load each one finds much to do
+   * @param work returns the milliseconds until it should run again
+   * @param pauseMs the minimum time between two runs, so that under load each one finds much to do
    */
   constructor(what: string, pauseMs: () => number, work: () => Promise<number>) {
     this.#what = what;
@@ -37,7 +37,7 @@ export class Cycle {
     await this.#running;
   }
 
-  /** Looks again no later than in this time. */
+  /** Runs the work again in this time at the latest. */
   within(milliseconds: number): void {
     const at = performance.now() + milliseconds;
     if (at >= this.#at) return;

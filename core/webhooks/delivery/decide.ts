@@ -9,7 +9,7 @@ export function decide({ kind, tries, webhook }: ClaimedDelivery, attempt: Attem
   switch (attempt.outcome) {
     case "delivered":
       if (attempt.isKept) return { ...none, state: "delivered" };
-      return { ...none, state: "delivered", health: "works", isRecovery: isOurs(webhook?.disabledReason) };
+      return { ...none, state: "delivered", health: "works", isRecovery: isAutomatic(webhook?.disabledReason) };
     case "withheld":
       return { ...none, state: "withheld" };
     default:
@@ -26,7 +26,7 @@ export function decide({ kind, tries, webhook }: ClaimedDelivery, attempt: Attem
   return { ...failed, state: "waiting", again: { seconds: disables ? "held" : delay, tries: tries + 1 }, disables };
 }
 
-const isOurs = (reason: string | null | undefined): boolean => reason === "failing" || reason === "gone";
+const isAutomatic = (reason: string | null | undefined): boolean => reason === "failing" || reason === "gone";
 
 const hasFailedTooLong = (since: Date | null | undefined, now: Date): boolean =>
   since != null && now.getTime() - since.getTime() >= FAILING_MAX_MS;

@@ -29,11 +29,11 @@ const LOOK_SOON: JobStep = { step: "postponed", seconds: 5 };
 
 /**
  * Starts or checks the run that processes a delivery: an idempotent step for each try of a delivery. A unique index ensures one
- * run for each try, whatever workers there are.
+ * run for each try, however many workers there are.
  */
 export async function deliverToJob(delivery: ClaimedDelivery): Promise<JobStep> {
   const recorded = await db().delivery.findUnique({ where: { id: delivery.id }, select: { attempts: true } });
-  // The delivery's history was dropped with its day.
+  // The delivery was dropped with its day's partition.
   if (!recorded) return { step: "dropped" };
   const deliveryTry = recorded.attempts + 1;
   const run = await db().jobRun.findUnique({

@@ -28,9 +28,9 @@ export async function deliverToRelay(
   // From a worker that died before recording it.
   const earlier = await takeEarlierAnswer(id);
   if (earlier) return resultOf(earlier, earlier.milliseconds);
-  const since = () => Math.round(performance.now() - begin);
+  const elapsed = () => Math.round(performance.now() - begin);
   const relay = await findRelayByToken(token);
-  if (!relay) return lost("there is no relay at this URL: it has expired or was closed", since());
+  if (!relay) return lost("there is no relay at this URL: it has expired or was closed", elapsed());
   const request: TakenRequest = {
     method: "POST",
     path,
@@ -39,10 +39,10 @@ export async function deliverToRelay(
     delivery: { id, tries },
   };
   const taken = await takeRequest(relay.id, request);
-  if (!taken) return lost("the inbox of the relay is full: its listener is missing or too slow", since());
-  if (!taken.isListening) return kept("stored in the relay's inbox: no listener is connected", since());
+  if (!taken) return lost("the inbox of the relay is full: its listener is missing or too slow", elapsed());
+  if (!taken.isListening) return kept("stored in the relay's inbox: no listener is connected", elapsed());
   const answer = await awaitAnswer(taken.id);
-  return answer ? resultOf(answer, since()) : kept("passed on by the relay: its listener has not responded yet", since());
+  return answer ? resultOf(answer, elapsed()) : kept("passed on by the relay: its listener has not responded yet", elapsed());
 }
 
 function resultOf(answer: HandlerAnswer, totalMs: number): RelayResult {

@@ -230,7 +230,7 @@ describe("a delivery", () => {
     expect(await db().webhookHour.findFirst({ where: { webhookId } })).toMatchObject({ delivered: 1, failed: 0 });
   });
 
-  it("S126 410 disables, waiting deliveries are held, enabling releases them, and the owner is told of the first success", async () => {
+  it("S126 410 disables, waiting deliveries are held, enabling releases them, and the owner is notified of the first success", async () => {
     const receiver = await startReceiver((res, nth) => void res.writeHead(nth === 1 ? 410 : 200).end());
     const ada = await signedInPerson("ada");
     const webhookId = await webhookTo({ url: receiver.url, ownerId: ada.id });
@@ -280,7 +280,7 @@ describe("a delivery", () => {
     expect((await auditTrail({ orgId })).filter((type) => type === "webhook.suspend")).toHaveLength(1);
   });
 
-  it("S126 one that arrives shows that not every attempt fails, though it was under way before another failed", async () => {
+  it("S126 a successful delivery shows that not every attempt fails, even if it was in progress before another failed", async () => {
     const receiver = await startReceiver((res, nth) => void res.writeHead(nth === 1 ? 500 : 200).end());
     const webhookId = await webhookTo({ url: receiver.url });
     await queueDeliveries(webhookId, { count: 2 });
@@ -336,7 +336,7 @@ describe("many at once", () => {
     );
     expect(lanes.rows.find(({ lane }) => lane === 3)?.n).toBeGreaterThan(1_900);
     const room = new DeliverySlots(limits).room();
-    const blockers = { host: targetHost(silent.url), standing: "bad", free: 0 } as const;
+    const blockers = { host: targetHost(silent.url), rating: "bad", free: 0 } as const;
     const plan = await claimBacklog({ ...room, hosts: [blockers] }, startOfBacklog);
     expect(plan.rows).toEqual([]);
     // The rest ends with the receiver.
@@ -344,8 +344,8 @@ describe("many at once", () => {
     await pool().query("delete from delivery_queue where id = any ($1) and claim_id is null", [stuck]);
   });
 
-  it.each(["unknown", "good"])("S128 an owner whose many %s hosts hang leaves slots to other owners", async (standing) => {
-    let hangs = standing === "unknown";
+  it.each(["unknown", "good"])("S128 an owner whose many %s hosts hang leaves slots to other owners", async (rating) => {
+    let hangs = rating === "unknown";
     let ended = 0;
     const hanging = await Promise.all(
       Array.from({ length: 6 }, () => startReceiver((res) => (hangs ? void res.on("close", () => ended++) : void res.end("ok")))),

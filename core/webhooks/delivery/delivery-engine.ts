@@ -13,7 +13,7 @@ import { Cycle } from "./cycle.ts";
 import { type ClaimedDelivery, type Done, type EventLease, isPosted } from "./delivery.ts";
 import { isDueAgain, Recorder, secondsUntilNext } from "./recorder.ts";
 import { publishAttempt, sendDelivery } from "./send-delivery.ts";
-import { DeliverySlots, type Limits, SLOW_MS, standingShown } from "./slots.ts";
+import { DeliverySlots, type Limits, ratingShown, SLOW_MS } from "./slots.ts";
 import { WaitingDeliveries } from "./waiting-deliveries.ts";
 
 /** The longest pause between looks, for missed notifications and for the leases of killed workers. */
@@ -127,7 +127,7 @@ export class DeliveryEngine {
       next = 0;
       if (isBegun) this.#lookForBegunAt = 0;
     }
-    // On a busy machine a lease takes long. As long a pause after it halves their number, and each finds twice as many events.
+    // On a busy machine a lease takes long. An equally long pause after it halves the number of leases, and each finds twice as many events.
     this.#leasePauseMs = next === 0 ? LEAST_MS : Math.max(LEAST_MS, Math.min(performance.now() - begin, LEASE_PAUSE_MS));
     return next;
   }
@@ -151,7 +151,7 @@ export class DeliveryEngine {
       // Its attempt under a lease that we lost is still in progress.
       if (this.#underWay.has(delivery.id)) this.#begin(delivery);
       else if (overLimit) this.#recorder.add(delivery, { step: "rate_limited", over: overLimit });
-      // What takes long goes through the queue: an event with many watchers, a job, a relay.
+      // Deliveries that take long go through the queue: of an event with many watchers, to a job, to a relay.
       else if (!isBegun && lease.cursor === null && isPosted(delivery) && this.#slots.mayTake(delivery)) this.#begin(delivery);
       else this.#recorder.add(delivery, { step: "postponed", seconds: 0 });
     }
@@ -224,7 +224,7 @@ export class DeliveryEngine {
         const attempt = step.step === "attempted" ? step.attempt : null;
         const isSent = attempt?.url != null && attempt.outcome !== "blocked";
         this.#sentAt.delete(delivery);
-        if (isSent) this.#slots.endSending(delivery, standingShown(attempt.answer !== null, attempt.totalMs), attempt.totalMs);
+        if (isSent) this.#slots.endSending(delivery, ratingShown(attempt.answer !== null, attempt.totalMs), attempt.totalMs);
         else this.#slots.endSending(delivery, null);
         this.#sendWaiting(delivery.host);
         this.#recorder.add(delivery, step);
@@ -233,7 +233,7 @@ export class DeliveryEngine {
       (error: unknown) => {
         log().error(
           { err: error, deliveryId: delivery.id },
-          "a delivery failed because of a bug in this service; its claim expires",
+          "a delivery failed because of a bug in this service; its claim will expire",
         );
         this.#sentAt.delete(delivery);
         this.#slots.endSending(delivery, null);
@@ -261,8 +261,8 @@ export class DeliveryEngine {
   }
 
   /**
-   * Returns a delivery to the queue. It is claimed once its target has shown again that it answers quickly: no request to it has ended
-   * for a second.
+   * Returns a delivery to the queue, because no request to its target has ended for a second. It is claimed once the target answers quickly
+   * again.
    */
   #giveBack(delivery: ClaimedDelivery): void {
     this.#slots.endWaiting(delivery);

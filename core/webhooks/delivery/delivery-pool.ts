@@ -11,8 +11,8 @@ const POOL_SIZE = 4;
 const PLANNING = "-c enable_seqscan=off -c enable_bitmapscan=off -c enable_mergejoin=off -c jit=off";
 
 /**
- * A lease reads only what its events' targets have, which the planner cannot know for targets without statistics; it must never
- * scan or hash all webhooks. Planning takes longer than running, so it is done once per connection. A lease need not survive a
+ * A lease reads only the watchers of its events' targets, whose number the planner cannot know without statistics; it must never scan or
+ * hash all webhooks. Planning takes longer than running, so it is done once per connection. A lease need not survive a
  * crash of the database, so its commit does not wait for the disk: later commits do, and write it too.
  */
 const LEASING = `${PLANNING} -c enable_hashjoin=off -c enable_material=off -c plan_cache_mode=force_generic_plan -c synchronous_commit=off`;

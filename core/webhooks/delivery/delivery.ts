@@ -33,7 +33,7 @@ export type EventLease = {
   id: string;
   claimId: string;
   repoName: string;
-  /** Ids of its deliveries that are not stored. With the last of them, the event is done. */
+  /** Ids of its deliveries that are not stored yet. Once the last of them is stored, the event is done. */
   open: Set<string>;
   /** The last webhook of a page, if there may be more webhooks; otherwise null. */
   cursor: string | null;

@@ -10,7 +10,7 @@ import { childEnvironment, provideSettings } from "../../env.ts";
 import { newId } from "../../ids.ts";
 import { parts } from "../fan-out/lease-events.ts";
 import { webhookTo } from "../testing/deliveries.ts";
-import { fanOut, leasesEnd, someEvent } from "../testing/fan-out.ts";
+import { expireLeases, fanOut, someEvent } from "../testing/fan-out.ts";
 import { DeliveryEngine } from "./delivery-engine.ts";
 import { closeDeliveryPool } from "./delivery-pool.ts";
 import { type Limits, SLOW_MS } from "./slots.ts";
@@ -148,7 +148,7 @@ describe("S122 a first attempt", () => {
     expect(await db().delivery.count()).toBe(0);
     const { rows } = await pool().query("select claimed_until <= now() + interval '20 seconds' as soon from event");
     expect(rows).toEqual([{ soon: true }, { soon: true }, { soon: true }]);
-    await leasesEnd();
+    await expireLeases();
     startEngine();
     for (const event of events) await done(event);
     const stored = (await Promise.all(events.map(of))).flat();
@@ -274,7 +274,7 @@ describe("S122 a first attempt", () => {
     // By then, it should have moved to the queue.
     await delay(SLOW_MS + 1_000);
     expect(await queue()).toEqual([]);
-    await leasesEnd();
+    await expireLeases();
     engine.announceEvents();
     const claimId = async () => (await db().event.findUniqueOrThrow({ where: { id: event } })).claimId;
     await vi.waitFor(async () => expect(await claimId()).not.toBe("another"), SOON);

@@ -95,7 +95,7 @@ const OF_QUEUE = `over as (
   returning q.id, nullif(q.due_at, 'infinity') as due_at
 ), mine as materialized (
   select id, null::timestamptz as due_at from over union all select id, due_at from again
-), told as (
+), updated as (
   update delivery d
   set state = g.state, attempts = d.attempts + 1, last_outcome = g.outcome, last_status = g.status, last_duration_ms = g.total_ms,
     finished_at = case when g.is_over then now() end
@@ -144,7 +144,7 @@ with given as materialized (
     g.status, g.headers, decode(g.body, 'base64'), coalesce(g.is_cut, false), coalesce(g.is_reused, false), g.dns_ms, g.connect_ms, g.tls_ms,
     g.first_byte_ms, g.total_ms, known.due_at, g.job_run_id
   from given g join (
-    ${isOfQueue ? "select id, attempts, due_at from told union all" : ""} select m.id, m.attempts, q.due_at from made m left join queued q on q.id = m.id
+    ${isOfQueue ? "select id, attempts, due_at from updated union all" : ""} select m.id, m.attempts, q.due_at from made m left join queued q on q.id = m.id
   ) known on known.id = g.id
   where g.is_attempt
 ), stored as (

@@ -3,7 +3,7 @@ import { type Db, db } from "../../db.ts";
 import type { DisabledReason } from "../vocabulary.ts";
 import { FAILING_MAX_MS } from "./decide.ts";
 import type { Attempt, Done, EventLease } from "./delivery.ts";
-import { mailOwner, webhookDisabledEmail, webhookRecoveredEmail } from "./owner-mail.ts";
+import { emailOwner, webhookDisabledEmail, webhookRecoveredEmail } from "./email-owner.ts";
 import { isClaimLost, recordClaimed, recordDeliveries } from "./record-deliveries.ts";
 
 /**
@@ -11,17 +11,17 @@ import { isClaimLost, recordClaimed, recordDeliveries } from "./record-deliverie
  * it was enabled again, is recorded in its own transaction, together with that change and the emails about it (S126).
  */
 export async function recordOutcomes(all: readonly Done[], ended: readonly EventLease[] = []): Promise<void> {
-  for (const done of all.filter(isNews)) await recordNews(done);
+  for (const done of all.filter(changesWebhook)) await recordWithChange(done);
   await recordDeliveries(
-    all.filter((done) => !isNews(done)),
+    all.filter((done) => !changesWebhook(done)),
     ended,
   );
 }
 
-const isNews = ({ step }: Done): boolean =>
+const changesWebhook = ({ step }: Done): boolean =>
   step.step === "attempted" && (step.decision.disables !== null || step.decision.isRecovery);
 
-async function recordNews(done: Done): Promise<void> {
+async function recordWithChange(done: Done): Promise<void> {
   const { delivery, step } = done;
   if (step.step !== "attempted") return;
   try {
@@ -29,7 +29,7 @@ async function recordNews(done: Done): Promise<void> {
       await recordClaimed([done], [], (text, values) => tx.$queryRawUnsafe(text, ...values));
       const { disables, isRecovery } = step.decision;
       if (disables) await disableWebhook(tx, delivery.webhookId, disables, step.attempt);
-      if (isRecovery) await mailRecovery(tx, delivery.webhookId);
+      if (isRecovery) await emailRecovery(tx, delivery.webhookId);
     });
   } catch (error) {
     if (!isClaimLost(error)) throw error;
@@ -60,7 +60,7 @@ async function disableWebhook(
     data: { webhookId, reason, target: hostOfTarget(url) },
   });
   const lastFailure = answer ? `the target responded with status ${answer.status}` : failure;
-  await mailOwner(tx, { id: ownerId, kind: ownerKind }, (recipientName, settings) =>
+  await emailOwner(tx, { id: ownerId, kind: ownerKind }, (recipientName, settings) =>
     webhookDisabledEmail({ webhookId, reason, target: hostOfTarget(url), lastFailure }, recipientName, settings),
   );
 }
@@ -69,7 +69,7 @@ async function disableWebhook(
 const hostOfTarget = (url: string | null): string => (url === null ? "a job" : (URL.parse(url)?.host ?? "its address"));
 
 /** On the first delivery after we disabled a webhook and it was enabled again, notifies its owner once that it works (S126). */
-async function mailRecovery(tx: Db, webhookId: string): Promise<void> {
+async function emailRecovery(tx: Db, webhookId: string): Promise<void> {
   const [webhook] = await tx.$queryRaw<{ ownerId: string; ownerKind: "user" | "organization"; url: string | null }[]>`
     UPDATE webhook SET disabled_reason = NULL
     WHERE id = ${webhookId} AND disabled_at IS NULL AND disabled_reason IN ('failing', 'gone')
@@ -77,7 +77,7 @@ async function mailRecovery(tx: Db, webhookId: string): Promise<void> {
   if (!webhook) return;
   const { ownerId, ownerKind, url } = webhook;
   const target = url === null ? "a job" : (URL.parse(url)?.host ?? "its address");
-  await mailOwner(tx, { id: ownerId, kind: ownerKind }, (recipientName, settings) =>
+  await emailOwner(tx, { id: ownerId, kind: ownerKind }, (recipientName, settings) =>
     webhookRecoveredEmail({ webhookId, target }, recipientName, settings),
   );
 }

@@ -8,8 +8,8 @@ import { eventPool } from "./delivery-pool.ts";
 import { isTemporary } from "./record-deliveries.ts";
 import { recordOutcomes } from "./record-outcomes.ts";
 
-/** Nobody waits for a record, so results are gathered for a moment, unless there are many already. */
-const GATHER_MS = 50;
+/** No caller waits for a record, so results are collected for a moment, unless there are many already. */
+const BATCH_WAIT_MS = 50;
 const MANY = 64;
 const BATCH_MAX = 512;
 /** How often an unreachable database is tried again while answers wait to be recorded. */
@@ -19,9 +19,9 @@ const RETRIES = 20;
 /** How often the deliveries of an event are tried before it is set aside. */
 const EVENT_TRIES = 3;
 /** Live views read a webhook twice a second at most (activity-feed.ts). */
-const NEWS_MS = 250;
+const NOTIFY_MS = 250;
 
-/** Records results, many at a time and one batch after the other, and keeps them while the database is away (S122). */
+/** Records results, many at a time and one batch after the other, and keeps them while the database is unavailable (S122). */
 export class Recorder {
   readonly #results = new Map<ClaimedDelivery, Step>();
   readonly #ended = new Set<EventLease>();
@@ -62,19 +62,19 @@ export class Recorder {
 
   async #recordAll(): Promise<void> {
     while (this.#results.size + this.#ended.size > 0) {
-      if (this.#results.size + this.#ended.size < MANY) await this.#gather();
+      if (this.#results.size + this.#ended.size < MANY) await this.#waitForMore();
       const batch = [...this.#results].slice(0, BATCH_MAX).map(([delivery, step]) => ({ delivery, step, lease: delivery.lease }));
       for (const { delivery } of batch) this.#results.delete(delivery);
       const ended = [...this.#ended, ...completedLeases(batch)];
       this.#ended.clear();
       await this.#recordBatch(batch, ended);
-      this.#tell(batch, ended);
+      this.#reportRecorded(batch, ended);
     }
   }
 
-  #gather(): Promise<void> {
+  #waitForMore(): Promise<void> {
     return new Promise((resolve) => {
-      const timer = setTimeout(resolve, GATHER_MS);
+      const timer = setTimeout(resolve, BATCH_WAIT_MS);
       this.#isMany = () => {
         clearTimeout(timer);
         resolve();
@@ -102,7 +102,7 @@ export class Recorder {
           return this.#recordBatch(batch.slice(half), ended);
         }
         const [done] = batch;
-        log().error({ err: error, deliveryId: done?.delivery.id }, "an attempt cannot be recorded; its claim runs out");
+        log().error({ err: error, deliveryId: done?.delivery.id }, "an attempt cannot be recorded; its claim will expire");
         if (!done) return;
         if (done.delivery.lease) await this.#giveUp(done.delivery.lease, error as Error);
         return ended.length > 0 ? this.#recordBatch([], ended) : undefined;
@@ -133,10 +133,10 @@ export class Recorder {
       );
   }
 
-  #tell(batch: readonly (Done & { lease: EventLease | null })[], ended: readonly EventLease[]): void {
+  #reportRecorded(batch: readonly (Done & { lease: EventLease | null })[], ended: readonly EventLease[]): void {
     for (const { id, isGivenUp } of ended) if (!isGivenUp) this.#failed.delete(id);
     const changed = batch.filter(({ delivery, step }) => delivery.lease !== null || step.step === "attempted");
-    for (const id of new Set(changed.map(({ delivery }) => delivery.webhookId))) notify(ACTIVITY_CHANNEL, id, NEWS_MS);
+    for (const id of new Set(changed.map(({ delivery }) => delivery.webhookId))) notify(ACTIVITY_CHANNEL, id, NOTIFY_MS);
     if (batch.some(isDueAgain)) notify(DELIVERY_CHANNEL);
     for (const { delivery, lease: under } of batch) {
       const { lease } = delivery;

@@ -1,4 +1,4 @@
-import type { HostStanding, Room } from "./claim-deliveries.ts";
+import type { HostRating, Room } from "./claim-deliveries.ts";
 import type { ClaimedDelivery } from "./delivery.ts";
 
 /**
@@ -15,7 +15,7 @@ export type Limits = {
   /** Further deliveries claimed for working targets, to be sent as soon as earlier ones end: a claim takes longer than many responses. */
   waiting: number;
   perWebhook: number;
-  perHost: Record<HostStanding, number>;
+  perHost: Record<HostRating, number>;
 };
 
 const standardLimits: Limits = { total: 256, waiting: 128, perWebhook: 32, perHost: { good: 64, unknown: 8, bad: 4 } };
@@ -34,9 +34,9 @@ const LATEST = 0.1;
 const HOSTS_MAX = 512;
 
 type Held = { sending: number; waiting: number; crowdedUntil: number };
-type Host = Held & { standing: HostStanding; averageMs: number };
+type Host = Held & { rating: HostRating; averageMs: number };
 const nothing: Held = { sending: 0, waiting: 0, crowdedUntil: 0 };
-const newHost = (): Host => ({ standing: "unknown", averageMs: 1, ...nothing });
+const newHost = (): Host => ({ rating: "unknown", averageMs: 1, ...nothing });
 
 /** The slots of one worker: how many each target occupies, and how many are free. */
 export class DeliverySlots {
@@ -44,7 +44,7 @@ export class DeliverySlots {
   readonly #webhooks = new Map<string, Held>();
   readonly #owners = new Map<string, Held>();
   readonly #hosts = new Map<string, Host>();
-  readonly #sending: Record<HostStanding, number> = { good: 0, unknown: 0, bad: 0 };
+  readonly #sending: Record<HostRating, number> = { good: 0, unknown: 0, bad: 0 };
   #taken = 0;
   #waiting = 0;
 
@@ -67,17 +67,17 @@ export class DeliverySlots {
         free: Math.max(0, 2 * perWebhook - held.sending - held.waiting),
       })),
       owners: [...this.#owners].map(([id, held]) => ({ id, held: held.sending + held.waiting })),
-      hosts: [...this.#hosts].map(([host, { standing, ...held }]) => ({
+      hosts: [...this.#hosts].map(([host, { rating, ...held }]) => ({
         host,
-        standing,
-        free: Math.max(0, perHost[standing] * (standing === "good" ? 2 : 1) - held.sending - held.waiting),
+        rating,
+        free: Math.max(0, perHost[rating] * (rating === "good" ? 2 : 1) - held.sending - held.waiting),
       })),
-      standings: { good: good + freeToWait, unknown, bad },
+      ratings: { good: good + freeToWait, unknown, bad },
     };
   }
 
-  /** For each standing, the slots that all hosts with it may still take together. */
-  #free(): Record<HostStanding, number> {
+  /** For each rating, the slots that all hosts with it may still take together. */
+  #free(): Record<HostRating, number> {
     const { total } = this.#limits;
     const { good, unknown, bad } = this.#sending;
     const forUnproven = Math.max(0, Math.floor((total * 3) / 4) - unknown - bad);
@@ -94,14 +94,14 @@ export class DeliverySlots {
     return Math.max(0, Math.min(total - Math.floor(total / 8) - this.#taken, AHEAD_FACTOR * waiting - this.#waiting));
   }
 
-  /** Whether a first attempt may go past the queue: its target is not a bad one, and has room now or soon. */
+  /** Whether a first attempt may bypass the queue: its target is not a bad one, and has room now or soon. */
   mayTake(delivery: ClaimedDelivery): boolean {
     const { waiting, perWebhook, perHost } = this.#limits;
     const host = this.#hosts.get(delivery.host) ?? newHost();
     const webhook = this.#webhooks.get(delivery.webhookId) ?? { ...nothing };
     const now = performance.now();
-    if (host.standing === "bad" || now < Math.max(host.crowdedUntil, webhook.crowdedUntil)) return false;
-    const isGood = host.standing === "good";
+    if (host.rating === "bad" || now < Math.max(host.crowdedUntil, webhook.crowdedUntil)) return false;
+    const isGood = host.rating === "good";
     const ofOwner = this.#owners.get(delivery.ownerId) ?? nothing;
     if ((isGood || ofOwner.sending < this.#free().unknown) && this.maySend(delivery)) return true;
     const ahead = isGood ? Math.min(AHEAD_MS / host.averageMs, AHEAD_FACTOR * waiting) : 0;
@@ -129,10 +129,10 @@ export class DeliverySlots {
 
   maySend({ webhookId, ownerId, host }: ClaimedDelivery): boolean {
     const { total, perWebhook, perHost } = this.#limits;
-    const { standing, sending } = this.#hosts.get(host) ?? newHost();
+    const { rating, sending } = this.#hosts.get(host) ?? newHost();
     const ofWebhook = this.#webhooks.get(webhookId)?.sending ?? 0;
     const ofOwner = this.#owners.get(ownerId)?.sending ?? 0;
-    return ofOwner < total - this.#taken && ofWebhook < perWebhook && sending < perHost[standing];
+    return ofOwner < total - this.#taken && ofWebhook < perWebhook && sending < perHost[rating];
   }
 
   /** A delivery no longer waits: it is sent, or given back. */
@@ -149,11 +149,11 @@ export class DeliverySlots {
     if (!found) return;
     found.waiting--;
     found.sending++;
-    this.#sending[found.standing]++;
+    this.#sending[found.rating]++;
   }
 
   /** Its request is over: the target's slot is free, the worker's is not yet. */
-  endSending({ webhookId, ownerId, host }: ClaimedDelivery, shown: HostStanding | null, milliseconds?: number): void {
+  endSending({ webhookId, ownerId, host }: ClaimedDelivery, shown: HostRating | null, milliseconds?: number): void {
     for (const [holders, id] of this.#holders(webhookId, ownerId)) {
       const held = holders.get(id);
       if (!held) continue;
@@ -162,18 +162,18 @@ export class DeliverySlots {
     }
     const found = this.#hosts.get(host);
     if (!found) return;
-    this.#sending[found.standing]--;
+    this.#sending[found.rating]--;
     found.sending--;
     if (milliseconds !== undefined) found.averageMs = Math.max(1, found.averageMs * (1 - LATEST) + milliseconds * LATEST);
     if (shown) this.show(host, shown);
   }
 
-  /** What a target has shown, also while a request to it is in progress. */
-  show(host: string, shown: HostStanding): void {
+  /** Records what a target has shown, also while a request to it is in progress. */
+  show(host: string, shown: HostRating): void {
     const found = this.#hosts.get(host);
-    if (!found || shown === found.standing) return;
-    this.#sending[found.standing] -= found.sending;
-    found.standing = shown;
+    if (!found || shown === found.rating) return;
+    this.#sending[found.rating] -= found.sending;
+    found.rating = shown;
     this.#sending[shown] += found.sending;
   }
 
@@ -200,6 +200,6 @@ export class DeliverySlots {
 }
 
 /** What an attempt shows about its host: whether it occupies a slot for long, not whether it accepted the request. */
-export function standingShown(answered: boolean, totalMs: number): HostStanding {
+export function ratingShown(answered: boolean, totalMs: number): HostRating {
   return answered && totalMs <= SLOW_MS ? "good" : "bad";
 }

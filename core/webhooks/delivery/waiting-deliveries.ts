@@ -1,7 +1,7 @@
 import { lanes } from "../vocabulary.ts";
 import type { ClaimedDelivery } from "./delivery.ts";
 
-/** Data read with the claim, above all who may read, is at most this old when it is sent, as with a claim that is sent at once. */
+/** Data read with the claim, above all the permission to read, is at most this old when a delivery is sent. */
 const WAIT_MAX_MS = 1_000;
 
 type Waiting = { delivery: ClaimedDelivery; since: number };
@@ -19,7 +19,7 @@ export class WaitingDeliveries {
   }
 
   /**
-   * Removes and returns the deliveries that may be sent now. `maySend` is called for one after another, and counts the previous ones. Stale
+   * Removes and sends the deliveries that may be sent now. `maySend` is called for one after another, and counts the previous ones. Stale
    * deliveries stay until they are given back, which may take a while if the database is slow.
    */
   takeSendable(
@@ -33,18 +33,18 @@ export class WaitingDeliveries {
     }
   }
 
-  /** Removes what has waited too long. */
+  /** Removes the deliveries that have waited too long. */
   takeStale(giveBack: (delivery: ClaimedDelivery) => void): void {
     const before = performance.now() - WAIT_MAX_MS;
     for (const host of [...this.#byHost.keys()]) this.#take(host, ({ since }) => since < before, giveBack);
   }
 
-  #take(host: string, isMeant: (waiting: Waiting) => boolean, use: (delivery: ClaimedDelivery) => void): void {
+  #take(host: string, isSelected: (waiting: Waiting) => boolean, use: (delivery: ClaimedDelivery) => void): void {
     const all = this.#byHost.get(host);
     if (!all) return;
     const left: Waiting[] = [];
     for (const waiting of all) {
-      if (isMeant(waiting)) use(waiting.delivery);
+      if (isSelected(waiting)) use(waiting.delivery);
       else left.push(waiting);
     }
     if (left.length > 0) this.#byHost.set(host, left);

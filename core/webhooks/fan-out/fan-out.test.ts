@@ -13,13 +13,13 @@ import { closeDeliveryPool } from "../delivery/delivery-pool.ts";
 import { recordDeliveries } from "../delivery/record-deliveries.ts";
 import { keepPartitions } from "../keep-partitions.ts";
 import {
+  expireLeases,
   fanOut,
   fanOutAll,
-  leasesEnd,
   type Owner,
   putIntoQueue,
+  receiversOf,
   someEvent,
-  toldOf,
   watchingWebhook,
 } from "../testing/fan-out.ts";
 import { EVENTS_MAX, leaseEvents, parts } from "./lease-events.ts";
@@ -63,8 +63,8 @@ describe("S122 fanning out", () => {
     const comments = await watchingWebhook(ada, [repo.id], { events: ["repo.create", "discussion.comment.update"] });
     const [pushed, discussed] = [await someEvent(repo), await someEvent(repo, { scope: "discussion.comment" })];
     expect(await fanOutAll()).toEqual({ events: 2, deliveries: 4 });
-    expect(await toldOf(pushed)).toEqual([both]);
-    expect(await toldOf(discussed)).toEqual([both, comments, discussions].sort());
+    expect(await receiversOf(pushed)).toEqual([both]);
+    expect(await receiversOf(discussed)).toEqual([both, comments, discussions].sort());
     const queued = await db().deliveryQueue.findMany({ where: { eventId: pushed } });
     expect(queued).toMatchObject([
       { webhookId: both, ownerId: ada.id, host: "hooks.example.test:80", kind: "first", lane: 1, tries: 0 },
@@ -85,7 +85,7 @@ describe("S122 fanning out", () => {
     expect(await fanOut(fresh)).toEqual({ events: 0, deliveries: 0 });
     const { rows } = await pool().query("select claimed_until <= now() + interval '20 seconds' as soon from event");
     expect(rows).toEqual([{ soon: true }]);
-    await leasesEnd();
+    await expireLeases();
     expect(await fanOutAll()).toEqual({ events: 1, deliveries: 1 });
     expect(await db().delivery.findMany({ where: { eventId: event }, select: { id: true } })).toEqual([
       { id: killed.deliveries[0]?.id },
@@ -103,11 +103,11 @@ describe("S122 fanning out", () => {
     const { deliveries } = await leaseEvents(fresh);
     const [first] = deliveries as [ClaimedDelivery];
     await recordDeliveries([{ delivery: first, step: { step: "postponed", seconds: 0 } }]);
-    await leasesEnd();
+    await expireLeases();
     const next = await leaseEvents(fresh);
     expect(next.deliveries.map(({ id }) => id)).toEqual(deliveries.slice(1).map(({ id }) => id));
     await putIntoQueue(next);
-    expect(await toldOf(event)).toEqual(ids.sort());
+    expect(await receiversOf(event)).toEqual(ids.sort());
     expect(await count("webhook_hour where triggered = 1")).toBe(3);
   });
 
@@ -119,7 +119,7 @@ describe("S122 fanning out", () => {
     await pool().query("update event set id = $2, created_at = created_at - interval '100 days' where id = $1", [event, old]);
     await fanOutAll();
     await keepPartitions();
-    expect(await toldOf(old)).toHaveLength(1);
+    expect(await receiversOf(old)).toHaveLength(1);
   });
 
   it("is shared by several workers, without a second delivery", async () => {
@@ -153,7 +153,7 @@ describe("S122 fanning out", () => {
         db()
           .event.findUniqueOrThrow({ where: { id } })
           .then(({ fanOutError }) => fanOutError);
-      await vi.waitFor(async () => expect(await toldOf(good)).toEqual([hook]), SOON);
+      await vi.waitFor(async () => expect(await receiversOf(good)).toEqual([hook]), SOON);
       await vi.waitFor(async () => expect(await setAside(bad)).toContain("payload"), SOON);
       // The database may be at fault, until the event has failed three times.
       expect(await setAside(refused)).toBe(null);
@@ -180,7 +180,7 @@ describe("S122 fanning out", () => {
     const again = await leaseEvents(fresh);
     expect(again.deliveries.map(({ id }) => id)).toEqual(deliveries.slice(1).map(({ id }) => id));
     await putIntoQueue(again);
-    expect(await toldOf(event)).toEqual(ids.sort());
+    expect(await receiversOf(event)).toEqual(ids.sort());
     expect(await count("webhook_hour where triggered = 1")).toBe(3);
   });
 
@@ -196,7 +196,7 @@ describe("S122 fanning out", () => {
     expect(await fanOutAll()).toEqual({ events: 0, deliveries: 0 });
     await retryEvent(operatorCommand, event);
     expect(await fanOutAll()).toEqual({ events: 1, deliveries: 6 });
-    expect(await toldOf(event)).toHaveLength(70);
+    expect(await receiversOf(event)).toHaveLength(70);
     expect(await count("webhook_hour where triggered = 1")).toBe(70);
   });
 
@@ -255,10 +255,10 @@ describe("S129 what is private", () => {
     await db().user.update({ where: { id: disabled.id }, data: { disabledAt: new Date() } });
   });
 
-  const told = async (event: Promise<string>): Promise<string[]> => {
+  const receivers = async (event: Promise<string>): Promise<string[]> => {
     const id = await event;
     await fanOutAll();
-    const ids = await toldOf(id);
+    const ids = await receiversOf(id);
     return Object.keys(hooks)
       .filter((name) => ids.includes(hooks[name] as string))
       .sort();
@@ -271,21 +271,21 @@ describe("S129 what is private", () => {
   const everyone = ["admin", "contributor", "former", "member", "organization", "other", "stranger"];
 
   it("is delivered to those who may read it, and public events to all but deleted owners", async () => {
-    expect(await told(someEvent(repo))).toEqual(everyone);
-    expect(await told(someEvent({ ...repo, isPrivate: true }))).toEqual(readers);
+    expect(await receivers(someEvent(repo))).toEqual(everyone);
+    expect(await receivers(someEvent({ ...repo, isPrivate: true }))).toEqual(readers);
   });
 
   it("is delivered according to both the repository's state then and its state now", async () => {
     await place(true);
-    expect(await told(someEvent(repo))).toEqual(readers);
+    expect(await receivers(someEvent(repo))).toEqual(readers);
     await place(false);
-    expect(await told(someEvent({ ...repo, isPrivate: true }))).toEqual(readers);
-    expect(await told(someEvent(repo))).toEqual(everyone);
+    expect(await receivers(someEvent({ ...repo, isPrivate: true }))).toEqual(readers);
+    expect(await receivers(someEvent(repo))).toEqual(everyone);
   });
 
   it("is delivered to no member who does not yet meet the organization's requirements", async () => {
     await db().organization.update({ where: { id: tidepool.id }, data: { requiresSecondStep: true } });
-    expect(await told(someEvent({ ...repo, isPrivate: true }))).toEqual(["organization"]);
+    expect(await receivers(someEvent({ ...repo, isPrivate: true }))).toEqual(["organization"]);
   });
 
   it("is leased and counted once, beside events about which only owners decide", async () => {
@@ -305,7 +305,7 @@ describe("S129 what is private", () => {
     const arrival = await watchingWebhook(user(stranger as TestPerson), [movedTo.owner.id]);
     hooks.arrival = arrival;
     await place(true, movedTo.owner.id, "user");
-    expect(await told(someEvent({ ...repo, isPrivate: true }, { movedTo }))).toEqual(["arrival", "stranger"]);
+    expect(await receivers(someEvent({ ...repo, isPrivate: true }, { movedTo }))).toEqual(["arrival", "stranger"]);
   });
 });
 
@@ -350,7 +350,7 @@ describe("S127 the limit of triggers in 24 hours", () => {
         `update ${table} set ${column} = date_trunc('hour', now(), 'UTC') - interval '1 hour' where ${owner} = any ($1)`,
         [[id, ada.id]],
       );
-    await leasesEnd();
+    await expireLeases();
     await fanOutAll();
     expect(await hours(id)).toEqual([{ triggered: 50, rate_limited: 10 }]);
   });
@@ -411,12 +411,12 @@ describe("S127 the limit of triggers in 24 hours", () => {
   it("counts discussions on a platform as outsiders', since it does not say who may write there, and changes of its repositories as the owner's", async () => {
     const ada = await person();
     const id = await watchingWebhook(ada, [ada.id]);
-    const told = (scope: EventScope) =>
+    const report = (scope: EventScope) =>
       someEvent({ id: newId(), ownerId: ada.id }, { scope, source: "https://forge.example.test/" });
-    for (let made = 0; made < 20; made++) await told(made % 2 ? "discussion" : "discussion.comment");
+    for (let made = 0; made < 20; made++) await report(made % 2 ? "discussion" : "discussion.comment");
     await fanOutAll();
     expect(await hours(id)).toEqual([{ triggered: 12, rate_limited: 8 }]);
-    for (const scope of ["repo", "repo.content", "repo.config"] as const) await told(scope);
+    for (const scope of ["repo", "repo.content", "repo.config"] as const) await report(scope);
     await fanOutAll();
     expect(await hours(id)).toEqual([{ triggered: 15, rate_limited: 8 }]);
     const pushed = (...refs: string[]) =>

@@ -38,7 +38,7 @@ export type LeasedEvents = {
 };
 
 /**
- * Leases events, and returns their deliveries. Nothing is stored of these: if the worker is killed, the leases end within 20
+ * Leases events, and returns their deliveries, which are not stored: if the worker is killed, the leases end within 20
  * seconds, and another worker gets the same deliveries with the same ids, without those recorded by then (S122; decision 092).
  */
 export async function leaseEvents({ part, limit, page }: Part): Promise<LeasedEvents> {

@@ -7,7 +7,7 @@ import { outsidersPart } from "./over-limit.ts";
 
 type Lease = {
   claimId: string;
-  /** `fresh`: events that nobody has looked at. `begun`: an event with more watchers than a page has, continued at its cursor. */
+  /** `fresh`: events of which no page was leased. `begun`: an event with more watchers than a page has, continued at its cursor. */
   part: "fresh" | "begun";
   /** How many events. */
   limit: number;
@@ -49,7 +49,7 @@ function textOf(part: Lease["part"], isPlain: boolean): Pick<Prisma.Sql, "text" 
   const outsiders = (given: Given) => outsidersPart(given.triggersPerDay);
   const watchersOf = (target: Prisma.Sql) => Prisma.sql`(SELECT i.webhook_id FROM webhook_watch i
     WHERE i.target_id = ${target} AND i.webhook_id > coalesce(e.fan_out_cursor, '') ORDER BY i.webhook_id LIMIT ${page}::int)`;
-  const mayHear = isPlain ? mayReceiveIfPlain : mayReceive(Prisma.sql`e.moved_to`);
+  const mayReceiveEvent = isPlain ? mayReceiveIfPlain : mayReceive(Prisma.sql`e.moved_to`);
   const isDecided = isPlain
     ? Prisma.sql`NOT EXISTS (SELECT FROM watcher w WHERE w.event_id = due.id AND w.may_receive IS NULL)`
     : Prisma.sql`TRUE`;
@@ -64,7 +64,7 @@ function textOf(part: Lease["part"], isPlain: boolean): Pick<Prisma.Sql, "text" 
     ), watcher AS MATERIALIZED (
       SELECT e.id AS event_id, e.is_new, e.is_by_outsider, w.*,
         CASE WHEN w.previous_secret_until > now() THEN w.previous_secret END AS signing_previously,
-        (w.disabled_at IS NULL AND ${subscribesTo(domain, Prisma.sql`e.scope || '.' || e.action`)} AND ${mayHear}) AS may_receive
+        (w.disabled_at IS NULL AND ${subscribesTo(domain, Prisma.sql`e.scope || '.' || e.action`)} AND ${mayReceiveEvent}) AS may_receive
       FROM due e
       LEFT JOIN repo r ON r.id = e.repo_id
       CROSS JOIN LATERAL (

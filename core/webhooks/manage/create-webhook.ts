@@ -46,11 +46,11 @@ export async function createWebhook(
     if ((await tx.webhook.count({ where: { ownerId: owner.id } })) >= WEBHOOKS_MAX_PER_OWNER) {
       throw new ServiceError("conflict", `There are already ${WEBHOOKS_MAX_PER_OWNER} webhooks. Delete one first.`);
     }
-    const { name, target, watched, heard, secret } = await checkAll({
+    const { name, target, watched, filter, secret } = await checkAll({
       name: () => parseWebhookName(input.name ?? ""),
       target: () => readTarget(tx, actor, owner, input),
       watched: () => resolveWatched(tx, actor, { owner, items: input.watched }),
-      heard: () => parseEvents(input.domains ?? [], input.events ?? []),
+      filter: () => parseEvents(input.domains ?? [], input.events ?? []),
       secret: () => generated ?? parseWebhookSecret(given),
     });
     const id = newId();
@@ -61,7 +61,7 @@ export async function createWebhook(
         ownerKind: owner.kind,
         name,
         ...target,
-        ...heard,
+        ...filter,
         secret: secret === null ? null : seal("webhook secret", secret),
         createdById: actorId(actor),
         delegationId: await recordDelegation(tx, actor),
@@ -73,7 +73,7 @@ export async function createWebhook(
       actorId: actorId(actor),
       orgId: auditOrgId(owner),
       clientId: clientIdOf(actor),
-      data: { webhookId: id, target: targetInShort(target), ...heard, watched: watched.length, hasSecret: secret !== null },
+      data: { webhookId: id, target: targetInShort(target), ...filter, watched: watched.length, hasSecret: secret !== null },
       from,
     });
     return { webhook: await findWebhook(actor, id, { tx }), secret: generated };

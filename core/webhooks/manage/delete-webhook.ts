@@ -6,8 +6,8 @@ import { findWebhookToChange } from "./find-webhook.ts";
 import { auditOrgId, targetInShort, type Webhook } from "./webhook.ts";
 
 /**
- * Deletes a webhook for good (docs/specification/webhooks.md#states), with its waiting deliveries. Its history becomes
- * unreachable and is dropped with its days.
+ * Deletes a webhook for good (docs/specification/webhooks.md#states), with its waiting deliveries. Its history becomes unreachable and is
+ * dropped with its daily partitions.
  * @returns the deleted webhook
  * @throws ServiceError `not_found`, `insufficient_scope`
  */

@@ -23,7 +23,7 @@ export async function enableWebhook(actor: Actor, id: string, from: RequestOrigi
       where: { id },
       data: {
         disabledAt: null,
-        // The reason for which we disabled it is kept until it delivers again; then its owner is told (S126).
+        // The reason for which we disabled it is kept until it delivers again; then its owner is notified (S126).
         ...((webhook.disabledReason === "owner" || isTakenOver) && { disabledReason: null }),
         ...(isTakenOver && { createdById: actorId(actor), delegationId: await recordDelegation(tx, actor) }),
         failingSince: null,
@@ -45,7 +45,7 @@ export async function enableWebhook(actor: Actor, id: string, from: RequestOrigi
 
 /**
  * Disables a webhook without deleting it (docs/specification/webhooks.md#states): events no longer trigger it, and waiting
- * deliveries are held until it is enabled. One that is already disabled is unchanged, whoever disabled it.
+ * deliveries are held until it is enabled. One that is already disabled is unchanged.
  * @throws ServiceError `not_found`, `insufficient_scope`
  */
 export async function disableWebhook(actor: Actor, id: string, from: RequestOrigin, of?: string): Promise<Webhook> {

@@ -328,7 +328,7 @@ describe("enabling, disabling and deleting", () => {
     expect(await releaseForgotten()).toBe(0);
   });
 
-  it("at the same time as everything else end in one of the states that there are", async () => {
+  it("at the same time as other changes end in a valid state", async () => {
     const webhook = await webhookOf(ada, [item("user", ada.username)]);
     const changes = Array.from({ length: 4 }, (_, at) => [
       enableWebhook(ada.actor, webhook.id, from),

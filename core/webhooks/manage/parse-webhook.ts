@@ -23,7 +23,7 @@ import { relayTargetOf } from "../../relay/relay.ts";
 const refuse = (field: string, sentence: string) => new ServiceError("invalid_request", sentence, { field });
 
 /**
- * The URL that payloads are posted to, as typed. What its name resolves to is checked when something is sent (S117); a URL that
+ * The URL that payloads are posted to, as typed. The addresses of its host are checked when something is sent (S117); a URL that
  * would always be refused is refused here, where the user sees why.
  * @throws ServiceError `invalid_request` with the field `url`
  */

@@ -57,7 +57,7 @@ export async function readWebhooks(where: Prisma.Sql, { tx = db(), actor }: { tx
 }
 
 /**
- * The hours determine which partition to search, so that a list of many webhooks does not search each day of each. Tests are
+ * The hourly counts show which partition to search; otherwise a list would search every day for every webhook. Tests are
  * deliveries too, but not triggers.
  */
 const latestDelivery = Prisma.sql`(

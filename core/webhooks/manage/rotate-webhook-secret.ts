@@ -44,8 +44,8 @@ export async function rotateWebhookSecret(
 
 /**
  * Replaces the secret; the previous one signs for another day. Without a secret nothing is signed.
- * @param keepsSigning false if the target changed as well: the new receiver never knew the old secret, and could replay to the
- * old one what is signed with it
+ * @param keepsSigning false if the target changed as well: the new receiver never knew the old secret, and could replay deliveries signed
+ * with it to the old receiver
  */
 export async function replaceSecret(
   tx: Db,

@@ -45,22 +45,21 @@ export async function updateWebhook(
     const before = await findWebhookToChange(tx, actor, id, of);
     requireOwnWork(actor, before.madeWith, "webhook");
     const { owner } = before;
-    const { name, target, watched, heard, secret } = await checkAll({
+    const { name, target, watched, filter, secret } = await checkAll({
       name: () => (changes.name == null ? undefined : parseWebhookName(changes.name)),
       target: () => (hasTarget(changes) ? readTarget(tx, actor, owner, changes) : undefined),
       watched: () => (items.length > 0 ? resolveWatched(tx, actor, { owner, items, present: before.watched }) : undefined),
-      heard: () => (domains.length + events.length > 0 ? parseEvents(domains, events) : undefined),
+      filter: () => (domains.length + events.length > 0 ? parseEvents(domains, events) : undefined),
       secret: () => (changes.secret == null ? undefined : parseWebhookSecret(changes.secret)),
     });
     const isMoved = target !== undefined && !isSameReceiver(actor, before, target);
     if (isMoved && before.hasSecret && secret === undefined) throw secretNeeded();
-    // Whoever changes what is sent, or where, or knows its secret, is responsible from now on: a person with their rights, a
-    // token with its own.
+    // From now on the webhook acts with the rights of the person or token that changed its events, its target or its secret.
     const by = { createdById: actorId(actor), delegationId: await recordDelegation(tx, actor) };
-    const isTakenOver = target !== undefined || watched !== undefined || heard !== undefined || secret !== undefined;
+    const isTakenOver = target !== undefined || watched !== undefined || filter !== undefined || secret !== undefined;
     await tx.webhook.update({
       where: { id },
-      data: { ...(name !== undefined && { name }), ...target, ...heard, ...(isTakenOver && by), updatedAt: new Date() },
+      data: { ...(name !== undefined && { name }), ...target, ...filter, ...(isTakenOver && by), updatedAt: new Date() },
     });
     if (secret !== undefined) await replaceSecret(tx, id, secret, { keepsSigning: !isMoved });
     if (watched) {
@@ -80,7 +79,7 @@ export async function updateWebhook(
         webhookId: id,
         target: targetInShort(target ?? before),
         ...(name !== undefined && { name }),
-        ...heard,
+        ...filter,
         ...(watched && { watched: watched.length }),
         ...(secret !== undefined && { secret: secret === null ? "removed" : "replaced" }),
       },

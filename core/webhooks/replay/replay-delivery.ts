@@ -127,12 +127,12 @@ export async function awaitAttempt(
   const { leave } = await joinFeed(delivery.webhookId, () => wake());
   try {
     while (true) {
-      const news = new Promise<void>((resolve) => {
+      const changed = new Promise<void>((resolve) => {
         wake = resolve;
       });
       const attempt = await latestAttempt(delivery.id, before);
       if (attempt || over.aborted) return attempt;
-      await Promise.race([news, delay(POLL_MS, undefined, { signal: over }).catch(() => undefined)]);
+      await Promise.race([changed, delay(POLL_MS, undefined, { signal: over }).catch(() => undefined)]);
     }
   } finally {
     leave();
@@ -141,7 +141,7 @@ export async function awaitAttempt(
 
 type AttemptRow = { outcome: AttemptOutcome; status: number | null; reason: string | null; duration_ms: number | null };
 
-// An attempt that hit a just closed kept connection is followed by the next at once; that one is the result.
+// If an attempt failed because its kept connection had just closed, the next one follows at once, and that one is the result.
 async function latestAttempt(deliveryId: string, before: number): Promise<AwaitedAttempt | undefined> {
   const { rows } = await pool().query<AttemptRow>({
     name: "awaited-attempt",

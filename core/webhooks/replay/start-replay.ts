@@ -24,8 +24,8 @@ import {
 type WhatToReplay = { deliveryIds: readonly string[] } | { since: Date; until?: Date | undefined };
 
 /**
- * Has many deliveries sent again. The work is recorded when this returns; the worker does it, and `readReplay` shows its
- * progress. A delivery that is already waiting is left unchanged.
+ * Replays many deliveries. The work is recorded when this returns; the worker does it, and `readReplay` shows its progress. A delivery that
+ * is already waiting is left unchanged.
  * @throws ServiceError `not_found`; `conflict` for a disabled webhook, or if there is nothing to replay; `invalid_request`;
  * `rate_limited` if too many replays of the webhook are running
  */
@@ -87,7 +87,7 @@ async function selected(tx: Db, webhookId: string, given: readonly string[]): Pr
   return { ids: rows.map(({ id }) => id), since: null, until: null, total: rows.length };
 }
 
-/** A token that may not see all failed deliveries replays those that it sees, by name. */
+/** A token that may not see all failed deliveries replays those that it sees, by id. */
 async function visibleFailed(tx: Db, actor: Actor, webhookId: string, scope: Scope): Promise<Scope> {
   const readable = await readableTo(actor, tx);
   if (readable === null) return scope;
@@ -105,7 +105,7 @@ async function visibleFailed(tx: Db, actor: Actor, webhookId: string, scope: Sco
 
 async function failed(tx: Db, webhookId: string, { since, until }: { since: Date; until?: Date | undefined }): Promise<Scope> {
   const now = new Date();
-  // A fixed end: later failures are not included, so that the replay does not chase itself.
+  // A fixed end: later failures are not included, so that the replay does not include its own failures.
   const end = until && until < now ? until : now;
   if (!(since < end) || since.getTime() < 0) {
     throw new ServiceError("invalid_request", "Choose a time in the past to replay from.", { field: "since" });

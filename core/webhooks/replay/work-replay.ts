@@ -95,7 +95,7 @@ async function putBatch(client: pg.ClientBase, replay: ReplayRow, batch: string[
                AND EXISTS (SELECT FROM event e WHERE e.id = d.event_id)
              ORDER BY d.id
              ON CONFLICT (id) DO NOTHING RETURNING id
-           ), told AS (
+           ), marked AS (
              UPDATE delivery d SET state = 'waiting', finished_at = NULL FROM queued q WHERE d.id = q.id
            )
            SELECT count(*)::int AS queued, pg_notify('${DELIVERY_CHANNEL}', ''), pg_notify('${ACTIVITY_CHANNEL}', $2) FROM queued`,

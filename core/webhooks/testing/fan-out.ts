@@ -82,8 +82,8 @@ export function putIntoQueue({ leases, deliveries, over }: LeasedEvents): Promis
   return recordDeliveries(steps, leases);
 }
 
-/** As if the workers that hold events were dead for long. */
-export async function leasesEnd(): Promise<void> {
+/** Expires the leases of events, as if their workers had died long ago. */
+export async function expireLeases(): Promise<void> {
   await pool().query("update event set claimed_until = now() where fanned_out_at is null");
 }
 
@@ -103,7 +103,7 @@ export async function fanOutAll(): Promise<FannedOut> {
 }
 
 /** The webhooks that receive an event, in order. */
-export async function toldOf(eventId: string): Promise<string[]> {
+export async function receiversOf(eventId: string): Promise<string[]> {
   const { rows } = await pool().query<{ id: string }>(
     "select webhook_id as id from delivery where event_id = $1 order by webhook_id",
     [eventId],

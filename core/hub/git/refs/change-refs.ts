@@ -5,10 +5,10 @@ import { db, pool } from "../../../db.ts";
 import { conflict, notFound, ServiceError } from "../../../errors.ts";
 import { newId } from "../../../ids.ts";
 import { log } from "../../../log.ts";
-import { type Meaning, readMeaning } from "../../discussions/read-meaning.ts";
+import { type RefEffects, readRefEffects } from "../../discussions/read-ref-effects.ts";
 import { adoptFiles } from "../../lfs/proposals/proposed-files.ts";
 import { readCardAhead } from "../../repos/read-card.ts";
-import { isKeptBusy, readRepo } from "../../repos/read-repos.ts";
+import { isLockedByOthers, readRepo } from "../../repos/read-repos.ts";
 import { type Repo, repoResource } from "../../repos/repo.ts";
 import { recountRepository } from "../count-objects.ts";
 import { MAINTENANCE_DELAY_SECONDS } from "../maintenance/maintain-repository.ts";
@@ -24,7 +24,7 @@ export const REF_UPDATE_LEASE_SECONDS = 30;
 /** A first push may create many branches. */
 const HEADS_READ_AHEAD = 4;
 /** The time within which git must compute the effects on pull requests. The rest follows later (late-changes.ts). */
-const MEANING_MAX_MS = 2_000;
+const EFFECTS_MAX_MS = 2_000;
 const RECORD_TRIES = 4;
 const RECORD_AGAIN_MS = 500;
 const HEARTBEAT_MS = (REF_UPDATE_LEASE_SECONDS / 3) * 1_000;
@@ -77,8 +77,8 @@ export async function changeRefs(
       );
       throw error;
     });
-    const meaning = await readAhead(repo, repositoryPath(repo.id), changed, note.startedAt);
-    return await retryWhileLocked(() => db().$transaction((tx) => recordRefChanges(tx, note, changed, meaning)));
+    const effects = await readAhead(repo, repositoryPath(repo.id), changed, note.startedAt);
+    return await retryWhileLocked(() => db().$transaction((tx) => recordRefChanges(tx, note, changed, effects)));
   } finally {
     clearInterval(heartbeat);
   }
@@ -86,19 +86,19 @@ export async function changeRefs(
 
 /**
  * Does all work whose duration the pusher can influence (parsers, git), before anything is locked and within a time limit (S137).
- * @returns the effects on pull requests, as far as git answered in time; the cards are kept for `knownCard`
+ * @returns the effects of the changes on pull requests, as far as git answered in time; the cards are kept for `knownCard`
  */
 export async function readAhead(
   repo: Pick<Repo, "id" | "defaultBranch" | "headSha" | "platformId" | "sizeBytes">,
   path: string,
   changed: readonly RefChange[],
   at: Date,
-): Promise<Meaning> {
-  const [meaning] = await Promise.all([
-    readMeaning(repo, changed, { at, deadline: deadlineIn(MEANING_MAX_MS) }),
+): Promise<RefEffects> {
+  const [effects] = await Promise.all([
+    readRefEffects(repo, changed, { at, deadline: deadlineIn(EFFECTS_MAX_MS) }),
     readCardAhead(path, newHeads(repo, changed)),
   ]);
-  return meaning;
+  return effects;
 }
 
 /** Retries while others lock the repository or one of its discussions, because the refs have changed already. It holds no connection in between. */
@@ -107,7 +107,7 @@ async function retryWhileLocked<T>(record: () => Promise<T>): Promise<T> {
     try {
       return await record();
     } catch (error) {
-      if (!isKeptBusy(error)) throw error;
+      if (!isLockedByOthers(error)) throw error;
       if (tries === RECORD_TRIES)
         throw new ServiceError("unavailable", RECORDED_LATER, { cause: error, retryAfterSeconds: REF_UPDATE_LEASE_SECONDS });
       await delay(RECORD_AGAIN_MS * (1 + Math.random()));

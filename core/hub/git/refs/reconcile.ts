@@ -47,12 +47,12 @@ async function reconcile({ asked, ...note }: LeftoverNote): Promise<void> {
   if (!repo || (await isChangingElsewhere(note, asked))) return;
   const path = await openRepository(repo);
   await removeStaleFiles(path, { locksOlderThanMs: REF_UPDATE_LEASE_SECONDS * 1_000 });
-  const meaning = await readAhead(repo, path, asked, note.startedAt);
+  const effects = await readAhead(repo, path, asked, note.startedAt);
   await db().$transaction(async (tx) => {
     const { refs } = await findRefs(path, new Set(asked.map(({ ref }) => ref)), UNDER_LOCK);
     const history = await readRefHistory(tx, note.repoId, note.startedAt);
     const happened = asked.filter((change) => hasHappened(history, change, refs.get(change.ref) ?? null));
-    const recorded = await recordRefChanges(tx, note, happened, meaning);
+    const recorded = await recordRefChanges(tx, note, happened, effects);
     log().info(
       { repo: note.repoId, asked: asked.length, recorded: recorded?.changed.length ?? 0 },
       "a change of refs was reconciled",

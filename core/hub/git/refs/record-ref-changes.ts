@@ -4,7 +4,7 @@ import { Prisma } from "../../../generated/prisma/client.ts";
 import { numOfPullRequestRef } from "../../discussions/discussion.ts";
 import { followRefChanges, noteHeadChanges } from "../../discussions/follow-ref-changes.ts";
 import { followLater } from "../../discussions/late-changes.ts";
-import type { Meaning } from "../../discussions/read-meaning.ts";
+import type { RefEffects } from "../../discussions/read-ref-effects.ts";
 import { releaseFiles } from "../../lfs/proposals/proposed-files.ts";
 import { knownCard, noCard } from "../../repos/read-card.ts";
 import { lockRepo } from "../../repos/read-repos.ts";
@@ -28,13 +28,13 @@ export const EVENT_REFS_MAX_BYTES = 256 * 1024;
  *
  * Nothing slow happens while the row is locked (S137): a card that is not known by now stays as it was until maintenance reads it, and
  * pull requests follow later.
- * @param meaning the effects on pull requests, as far as git answered in time
+ * @param effects the effects of the changes on pull requests, as far as git answered in time
  */
 export async function recordRefChanges(
   tx: Db,
   note: { id: string; repoId: string; actorId: string | null; startedAt: Date },
   changed: readonly RefChange[],
-  meaning: Meaning,
+  effects: RefEffects,
 ): Promise<Recorded | undefined> {
   const { count } = await tx.refUpdate.deleteMany({ where: { id: note.id } });
   if (changed.length === 0) {
@@ -72,7 +72,7 @@ export async function recordRefChanges(
   for (const updatedRefs of partsOf(fresh.map(({ ref, oldSha, newSha }) => ({ ref, oldSha, newSha }))))
     await recordEvent(tx, { payload: { event, repo: repoPayload(repo), updatedRefs }, actorId: note.actorId });
   const { actorId, startedAt } = note;
-  const { late } = await followRefChanges(tx, repo, fresh, { actorId, meaning, at: startedAt });
+  const { late } = await followRefChanges(tx, repo, fresh, { actorId, effects, at: startedAt });
   await followLater(tx, note, late);
   await noteHeadChanges(tx, repo.id, fresh);
   await releaseFiles(

@@ -3,8 +3,8 @@ import { type Duplex, Readable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Execution, type Exit, GRACE_MS, type Runner, type Task } from "../runner.ts";
 import { type Cgroup, findCgroups } from "./cgroups.ts";
-import { PATH, standInFor } from "./host-programs.ts";
-import { NoUserLeft } from "./lease-uid.ts";
+import { PATH, substituteFor } from "./host-programs.ts";
+import { NoUidLeft } from "./lease-uid.ts";
 import { childrenOf, memoryOf } from "./processes.ts";
 import { prepareSandbox, type Sandbox, START_SCRIPT } from "./sandbox.ts";
 import { seccompFilter } from "./seccomp-filter.ts";
@@ -20,7 +20,7 @@ const RESERVED_BYTES = 1024 ** 3;
 
 /**
  * Runs a command in namespaces of its own (Bubblewrap): without privileges, without the network, and with only this machine's programs
- * visible. A cgroup limits what all its processes use together; where none can be made, a watch over their memory does
+ * visible. A cgroup limits what all its processes use together; if none can be created, their memory is checked periodically
  * (docs/decisions/074-what-holds-a-sandbox.md).
  */
 export const bubblewrap: Runner = {
@@ -28,9 +28,9 @@ export const bubblewrap: Runner = {
   async start(task) {
     if (task.command.length === 0) return failed("The job has no command, and this runner has no image that provides one.");
     if (task.image !== undefined) {
-      const stand = await standInFor(task.image);
-      if ("refusal" in stand) return failed(stand.refusal);
-      task.onNote(stand.note);
+      const substitute = await substituteFor(task.image);
+      if ("refusal" in substitute) return failed(substitute.refusal);
+      task.onNote(substitute.note);
     }
     const cgroups = await findCgroups();
     const cgroup = "reason" in cgroups ? undefined : await cgroups.make(task.id, task.limits);
@@ -38,7 +38,7 @@ export const bubblewrap: Runner = {
       return await new Sandboxed(task, await prepareSandbox(task), cgroup).start();
     } catch (error) {
       await cgroup?.remove();
-      if (error instanceof NoUserLeft) return failed(`The sandbox could not be created: ${error.message}.`);
+      if (error instanceof NoUidLeft) return failed(`The sandbox could not be created: ${error.message}.`);
       throw error;
     }
   },
@@ -57,15 +57,15 @@ export const bubblewrap: Runner = {
 const failed = (reason: string): Execution => ({ exited: Promise.resolve({ kind: "failed", reason }), kill: () => undefined });
 
 /**
- * bwrap ends with its parent, but not in the first moments. After them, the command asks here whether its worker is still there, and does
- * not start without an answer: no run continues without its worker.
+ * bwrap ends with its parent, except in its first moments. After them, the command asks here whether its worker still exists, and does not
+ * start without an answer: no run continues without its worker.
  */
 const WAIT_AND_LIMIT = `echo ready >&${FD.go}; read -r go <&${FD.go} || exit 1; exec ${FD.go}>&-
 echo 1000 >/proc/self/oom_score_adj; exec nice -n 19 prlimit "$@"`;
 
 /**
  * The command, preceded by the programs that set its limits. Its environment comes last (`startScript`), because it could load a library
- * into those programs. When memory is short, the kernel is to kill the command first.
+ * into those programs. When memory is short, the kernel should kill the command first.
  */
 function launch({ command, limits }: Task, isInCgroup: boolean): string[] {
   return [
@@ -82,7 +82,7 @@ function launch({ command, limits }: Task, isInCgroup: boolean): string[] {
 }
 
 /** bwrap does not get the service's environment. */
-const nothingElse = { PATH } as Record<string, string> as NodeJS.ProcessEnv;
+const pathOnly = { PATH } as Record<string, string> as NodeJS.ProcessEnv;
 
 class Sandboxed {
   readonly #task: Task;
@@ -97,7 +97,7 @@ class Sandboxed {
   #isOver = false;
   #isOutOfMemory = false;
   #isKilled = false;
-  #lastWords = "";
+  #lastErrors = "";
 
   constructor(task: Task, sandbox: Sandbox, cgroup: Cgroup | undefined) {
     this.#task = task;
@@ -110,7 +110,7 @@ class Sandboxed {
     const isInCgroup = this.#cgroup !== undefined;
     this.#process = spawn("bwrap", ["--args", String(FD.arguments), "--", ...launch(this.#task, isInCgroup)], {
       cwd: "/",
-      env: nothingElse,
+      env: pathOnly,
       stdio: ["ignore", "pipe", "pipe", "pipe", "pipe", "pipe", "pipe"],
       ...(sandbox.uid !== undefined && { uid: sandbox.uid, gid: sandbox.uid }),
     });
@@ -129,14 +129,14 @@ class Sandboxed {
       );
     });
     const exited = this.#run().finally(async () => {
-      // In this order: nobody else gets the user while a process of the task may still run.
+      // In this order: no other task gets the uid while a process of this one may still run.
       await this.#cgroup?.remove();
       await sandbox.remove();
     });
     return { exited, kill: () => this.#kill() };
   }
 
-  /** While the command waits: moves bwrap, its first process in the sandbox, and the shell that will become the command. */
+  /** Moves bwrap, its first process in the sandbox, and the shell that will become the command into the cgroup, while the command waits. */
   async #enterCgroup(): Promise<void> {
     if (!this.#cgroup) return;
     await this.#hasFirst.promise;
@@ -190,7 +190,7 @@ class Sandboxed {
     if (this.#isKilled) return { kind: "exited", code: 137 };
     if ((error as NodeJS.ErrnoException | undefined)?.code === "ENOENT")
       return { kind: "failed", reason: "bwrap is not installed on this machine." };
-    const words = error?.message ?? (/bwrap: .*/.exec(this.#lastWords)?.[0] || "bwrap ended before its command");
+    const words = error?.message ?? (/bwrap: .*/.exec(this.#lastErrors)?.[0] || "bwrap ended before its command");
     return { kind: "failed", reason: `The sandbox could not be created: ${words}.` };
   }
 
@@ -206,12 +206,12 @@ class Sandboxed {
 
   async #read(stream: "stdout" | "stderr", source: Readable | null): Promise<void> {
     for await (const chunk of source ?? Readable.from([])) {
-      if (stream === "stderr") this.#lastWords = chunk.subarray(-2_000).toString("latin1");
+      if (stream === "stderr") this.#lastErrors = chunk.subarray(-2_000).toString("latin1");
       await this.#task.onOutput(stream, chunk);
     }
   }
 
-  /** Checks again and again, with pauses proportional to the effort: a task with many processes must not keep the worker busy. */
+  /** Checks repeatedly, with pauses proportional to the effort: a task with many processes must not keep the worker busy. */
   async #watchMemory(signal: AbortSignal): Promise<void> {
     let seenAt = performance.now();
     while (!signal.aborted) {
@@ -238,7 +238,7 @@ class Sandboxed {
   }
 
   async #takesTooMuch(firstPid: number): Promise<boolean> {
-    // Version 1 kills one process, which its parent may not even notice: here all end with it.
+    // Version 1 kills only one process, which its parent may not even notice, so all others are killed here.
     if (this.#cgroup) return this.#cgroup.wasOutOfMemory();
     const { memoryBytes } = this.#task.limits;
     return (await memoryOf(firstPid, memoryBytes, this.#sandbox.writable)) > memoryBytes;

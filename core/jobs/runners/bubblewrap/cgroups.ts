@@ -66,7 +66,7 @@ async function find(): Promise<Cgroups | { reason: string }> {
   const cgroups = one && !("reason" in one) ? one : two;
   if ("reason" in cgroups) return cgroups;
   await sweep(cgroups.parents);
-  // Failures have to show now, not when a task starts.
+  // Failures must show now, not when a task starts.
   const trial = await cgroups.make("trial", { memoryBytes: 64 * 1024 ** 2, processes: 16, cpus: 1 });
   await trial.remove();
   return cgroups;
@@ -135,7 +135,7 @@ async function findVersion2(mounts: Mount[], memberships: Map<string, string>): 
       const [directory = ""] = await makeIn([parent], id);
       const files: Record<string, string> = {
         "memory.max": String(memoryBytes),
-        // All processes in it end together: a command that lost one is not trusted to notice.
+        // All processes in it end together: a command that lost one might not notice.
         "memory.oom.group": "1",
         "pids.max": String(processes + BWRAP_PROCESSES),
       };
@@ -245,7 +245,7 @@ async function made(directories: string[], files: Record<string, string>[], oomF
   };
 }
 
-/** Removes the groups of workers that are gone, and what still runs in them. */
+/** Removes the groups of workers that are gone, and kills the processes still in them. */
 async function sweep(parents: readonly string[]): Promise<void> {
   for (const parent of parents) {
     for (const entry of await readdir(parent, { withFileTypes: true })) {
@@ -286,7 +286,7 @@ async function processesOf(directory: string): Promise<number[]> {
 
 const read = (path: string): Promise<string> => readFile(path, "latin1").catch(() => "");
 
-/** Writes a file of the kernel's, and never creates one. */
+/** Writes to a file of the kernel, and never creates one. */
 function write(path: string, text: string): Promise<void> {
   return writeFile(path, text, { flag: "r+" });
 }

@@ -9,10 +9,10 @@ export const TOOLS_DIRECTORY = "/opt/keyhook/bin";
 /** The command's PATH. */
 export const PATH = `${TOOLS_DIRECTORY}:/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin`;
 
-type Stand = { note: string } | { refusal: string };
+type Substitute = { note: string } | { refusal: string };
 
 /** This runner has no images: for those in JOBS_IMAGES it runs this machine's own programs, and notes that in the log. */
-export async function standInFor(image: string): Promise<Stand> {
+export async function substituteFor(image: string): Promise<Substitute> {
   const { name, tag } = parseImage(image);
   if (!env().JOBS_IMAGES.includes(name)) {
     const offered = env().JOBS_IMAGES.join(", ");

@@ -4,16 +4,16 @@ import { env } from "../../../env.ts";
 
 export type UidLease = { uid: number; release(): void };
 
-export class NoUserLeft extends Error {
-  override name = "NoUserLeft";
+export class NoUidLeft extends Error {
+  override name = "NoUidLeft";
 }
 
 /**
- * Leases a user of this machine that no other task has at the same time: two tasks with the same UID could look into each other's
+ * Leases a UID of this machine that no other task has at the same time: two tasks with the same UID could look into each other's
  * processes, and would share the kernel's count of them (L5). A lease is an abstract socket of that name: the kernel gives a name to one
- * process at a time, and frees it when that process ends in any way. So it holds among all workers of this machine, of any installation,
+ * process at a time, and frees it however that process ends. So a lease holds among all workers of this machine, of any installation,
  * and needs no sweep.
- * @throws NoUserLeft when every number of the range is in use
+ * @throws NoUidLeft when every number of the range is in use
  */
 export async function leaseUid(): Promise<UidLease> {
   const { first, last } = env().JOBS_UIDS;
@@ -24,7 +24,7 @@ export async function leaseUid(): Promise<UidLease> {
     const lease = await take(first + ((begin + i) % count));
     if (lease) return lease;
   }
-  throw new NoUserLeft(`all ${count} user IDs for jobs (JOBS_UIDS, ${first}-${last}) are in use`);
+  throw new NoUidLeft(`all ${count} user IDs for jobs (JOBS_UIDS, ${first}-${last}) are in use`);
 }
 
 function take(uid: number): Promise<UidLease | undefined> {

@@ -37,7 +37,7 @@ const FILE_BYTES = 1024;
  * `limit`.
  * @param pid of the sandbox's first process
  * @param writable its file systems in memory
- * @throws when it cannot be looked into, or is gone
+ * @throws when its memory cannot be read, or it is gone
  */
 export async function memoryOf(pid: number, limit: number, writable: readonly string[]): Promise<number> {
   // Uses the sandbox's own list of processes: walking from parent to child would miss what a thread has started.
@@ -47,7 +47,7 @@ export async function memoryOf(pid: number, limit: number, writable: readonly st
   const quick = new Map<string, number>();
   for (const each of pids) {
     const status = await readFile(`${processes}/${each}/status`, "latin1").catch(() => "");
-    // The kernel can read the pages of RssFile again, and reclaims them.
+    // Without RssFile: the kernel can reclaim those pages and read them again.
     quick.set(each, kibibytes(status, "RssAnon") + kibibytes(status, "RssShmem") + kibibytes(status, "VmSwap"));
   }
   const atMost = files + sum(quick.values());

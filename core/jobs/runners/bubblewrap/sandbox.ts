@@ -11,7 +11,7 @@ import { leaseUid, type UidLease } from "./lease-uid.ts";
 
 /** System directories: programs and their dependencies. They contain no secrets, and all are mounted read-only. */
 const SYSTEM = ["bin", "sbin", "lib", "lib32", "lib64", "libx32", "libexec", "share", "include", "local"];
-/** What programs read from /etc. Excludes passwords, keys, and the names of this network. */
+/** The files of /etc that programs read; without passwords, keys, and the names of hosts in this network. */
 const CONFIGURATION = [
   "alternatives",
   "ld.so.cache",
@@ -126,7 +126,7 @@ async function sandboxArguments(task: Task, directory: string): Promise<string[]
   const shared = Math.min(SHARED_MEMORY_MAX_BYTES, Math.floor(scratchBytes / 4));
   const each = String(Math.floor((scratchBytes - shared) / (task.filesDirectory ? 1 : 2)));
   return [
-    // The network too: a job reaches what it may reach through a socket (core/jobs/runners/egress-proxy.ts).
+    // The network too: a job connects to others only through a socket (core/jobs/runners/egress-proxy.ts).
     ...["--unshare-all", "--unshare-user", "--disable-userns", "--die-with-parent", "--new-session", "--clearenv"],
     ...["--cap-drop", "ALL", "--uid", String(USER), "--gid", String(USER), "--hostname", "job"],
     ...(await systemDirectories()),

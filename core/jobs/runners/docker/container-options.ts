@@ -8,10 +8,10 @@ const MEBIBYTE = 1024 ** 2;
 /** Memory of a file in a tmpfs besides its content, rounded up: the maximum number of files follows from the size. */
 const BYTES_PER_FILE = 2_048;
 
-type Held = { isForPodman: boolean; tmpfs: string[]; mounts: Docker.MountSettings[]; user: string };
+type Settings = { isForPodman: boolean; tmpfs: string[]; mounts: Docker.MountSettings[]; user: string };
 
 /** The restrictions of every container here. */
-export function containerOptions(limits: Limits, { isForPodman, tmpfs, mounts, user }: Held): Docker.ContainerCreateOptions {
+export function containerOptions(limits: Limits, { isForPodman, tmpfs, mounts, user }: Settings): Docker.ContainerCreateOptions {
   const inMemory = (bytes: number, mode: string) =>
     `rw,nosuid,nodev,size=${bytes},mode=${mode},${
       // Podman would copy the image's files there, and has no limit for the number of files: there they count as the container's memory.
@@ -43,7 +43,7 @@ export function containerOptions(limits: Limits, { isForPodman, tmpfs, mounts, u
       MemorySwap: limits.memoryBytes,
       NanoCpus: Math.round(limits.cpus * 1e9),
       ShmSize: 64 * MEBIBYTE,
-      // When the machine is short of memory, the kernel is to kill the command first.
+      // When the machine is short of memory, the kernel should kill the command first.
       OomScoreAdj: 1000,
       Ulimits: [
         { Name: "core", Soft: 0, Hard: 0 },

@@ -93,7 +93,7 @@ describe("a job in a container", () => {
     await nothingIsLeft();
   });
 
-  it("is ended politely, then not", async () => {
+  it("is ended with SIGTERM, then with SIGKILL", async () => {
     const polite = await startTask(docker, sh('trap "echo bye; exit 7" TERM; echo go; while :; do sleep 0.05; done'), { image });
     const deaf = await startTask(docker, sh('trap "" TERM; echo go; while :; do sleep 0.05; done'), { image });
     await vi.waitFor(() => expect([polite.said.stdout, deaf.said.stdout]).toEqual(["go\n", "go\n"]), soon);
@@ -121,7 +121,7 @@ describe("a job in a container", () => {
     await nothingIsLeft();
   });
 
-  it("says that its program is not there", async () => {
+  it("says that its program is missing", async () => {
     expect((await runTask(docker, ["nowhere"], { image })).exit).not.toMatchObject({ code: 0 });
   });
 
@@ -152,7 +152,7 @@ describe("a job in a container", () => {
   });
 });
 
-describe("what leads out of a container", () => {
+describe("connections out of a container", () => {
   it("S132 with network access, it reaches what our own requests may reach, and no private address, host or other container", async () => {
     const site = createHttpServer((_, response) => response.end("from outside\n"));
     await new Promise<void>((listening) => site.listen(0, "127.0.0.1", listening));

@@ -125,8 +125,8 @@ class ContainerRun {
   }
 
   /**
-   * Files come in volumes, filled through a container that is never started: the engine may be on another machine, where our paths do not
-   * exist, and it cannot write into a container whose own files are read-only.
+   * Files are provided in volumes, filled through a container that is never started: the engine may be on another machine, where our paths
+   * do not exist, and it cannot write into a container whose own files are read-only.
    */
   async #provideVolumes(imageId: string): Promise<Docker.MountSettings[]> {
     const { filesDirectory, socketDirectory, payload, id } = this.#task;
@@ -268,7 +268,7 @@ async function withTar(directory: string, work: (archive: Readable) => Promise<u
   tar.once("error", (error) => tar.stdout.destroy(error));
   try {
     await work(tar.stdout);
-    // Podman accepts an archive that ends early. 1 says only that a file changed meanwhile.
+    // Podman accepts an archive that ends early. Exit code 1 only means that a file changed meanwhile.
     if ((tar.exitCode ?? 0) > 1) throw new Error(`tar could not read the files (exit ${tar.exitCode})`);
   } finally {
     // An engine that rejects the archive does not read it to its end, and tar would wait.

@@ -85,7 +85,7 @@ it("M5 only listed registries are asked for an image, and the refusal names them
   expect(await reasonOf(`${registry.host}/other/tool:1`)).toContain(`images that begin with ${registry.host}/team/`);
 });
 
-it("M5 what a registry answers is not told", async () => {
+it("M5 a registry's response is not disclosed", async () => {
   const reason = await reasonOf("nothing:1");
   expect(registry.asked.some((path) => path.includes("/library/nothing/"))).toBe(true);
   expect(reason).toMatch(/^The image docker\.io\/library\/nothing:1 could not be pulled: .* The service's log has details\.$/);

@@ -14,8 +14,8 @@ const MEBIBYTE = 1024 ** 2;
 /** How long a resolved tag is cached: registries limit requests. */
 const RESOLVED_MS = 10 * 60_000;
 const PULL_MS = 15 * 60_000;
-/** Longer than from choosing an image to creating its container, which then protects it. */
-const IN_HAND_SECONDS = 120;
+/** Longer than the time from choosing an image to creating its container, which then protects the image. */
+const RECENTLY_USED_SECONDS = 120;
 
 type Resolved = { id: string; at: number };
 const resolved = new Map<string, Resolved>();
@@ -33,7 +33,7 @@ export async function provideImage(
 ): Promise<string> {
   const allowed = allowImage(image);
   if ("refusal" in allowed) throw new ImageRefused(allowed.refusal);
-  if (allowed.isLocal) return (await look(engine, allowed.name, `The image ${allowed.name} no longer exists.`)).Id;
+  if (allowed.isLocal) return (await inspectImage(engine, allowed.name, `The image ${allowed.name} no longer exists.`)).Id;
   const known = resolved.get(allowed.name);
   if (known && (allowed.isPinned || Date.now() - known.at < RESOLVED_MS) && (await isThere(engine, known.id))) {
     await markUsed(engine, known.id);
@@ -57,10 +57,10 @@ export async function provideNodeImage(
     task.onNote(`Pulling ${full.name}.`);
     await pull(engine, full, task.signal);
   }
-  return (await look(engine, full.name, `The required image ${full.name} does not exist.`)).Id;
+  return (await inspectImage(engine, full.name, `The required image ${full.name} does not exist.`)).Id;
 }
 
-async function look(engine: Docker, name: string, refusal: string): Promise<Docker.ImageInspectInfo> {
+async function inspectImage(engine: Docker, name: string, refusal: string): Promise<Docker.ImageInspectInfo> {
   const found = await ignoring(404, engine.getImage(name).inspect());
   if (!found) throw new ImageRefused(refusal);
   requireNoVolumes(found, name);
@@ -129,9 +129,9 @@ async function pull(engine: Docker, { name, repository, tagOrDigest }: FullName,
         const lines = (rest + chunk.toString("utf8")).split("\n");
         rest = lines.pop()?.slice(0, 100_000) ?? "";
         for (const line of lines.filter(Boolean)) {
-          const said = JSON.parse(line) as { error?: string; id?: string; progressDetail?: { total?: number } };
-          if (said.error !== undefined) throw new Error(said.error);
-          if (said.id && said.progressDetail?.total) sizes.set(said.id, said.progressDetail.total);
+          const message = JSON.parse(line) as { error?: string; id?: string; progressDetail?: { total?: number } };
+          if (message.error !== undefined) throw new Error(message.error);
+          if (message.id && message.progressDetail?.total) sizes.set(message.id, message.progressDetail.total);
         }
         // Docker reports sizes before it unpacks; with an engine that does not, the size is checked afterwards.
         isTooLarge = [...sizes.values()].reduce((sum, size) => sum + size, 0) > env().JOBS_IMAGE_MAX_MB * MEBIBYTE;
@@ -144,9 +144,9 @@ async function pull(engine: Docker, { name, repository, tagOrDigest }: FullName,
     limit.throwIfAborted();
   } catch (error) {
     log().warn({ err: error, image: name }, "an image could not be pulled");
-    // Without an engine behind the socket: that error has its own message.
+    // No engine answers at the socket: that error has its own message.
     if (statusOf(error) === undefined && (error as NodeJS.ErrnoException).code !== undefined && !limit.aborted) throw error;
-    // Without the response that the engine got: an attacker who chose the address could read what they cannot reach.
+    // The message omits the registry's response: an attacker who chose its address could otherwise read from hosts that they cannot reach.
     throw new ImageRefused(
       `The image ${name} could not be pulled: it does not exist, is not public, or its registry refused it. The service's log has details.`,
     );
@@ -194,7 +194,7 @@ export async function pruneImages(engine: Docker, reserved = 0): Promise<void> {
   let over = ours.reduce((sum, { size }) => sum + size, reserved) - env().JOBS_IMAGE_CACHE_MB * MEBIBYTE;
   for (const { id, size, usedAt } of ours) {
     if (over <= 0) return;
-    if (used.has(id) || usedAt > now - IN_HAND_SECONDS) continue;
+    if (used.has(id) || usedAt > now - RECENTLY_USED_SECONDS) continue;
     await remove(engine, id);
     over -= size;
   }

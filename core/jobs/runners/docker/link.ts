@@ -36,7 +36,7 @@ async function socketsOf({ socketDirectory }: Task): Promise<string[]> {
  */
 export async function openLink(engine: Docker, task: Task, options: Docker.ContainerCreateOptions): Promise<Link> {
   const sockets = await socketsOf(task);
-  const doors = [
+  const endpoints = [
     ...(task.network ? [`${EGRESS}=${PROXY_PORT}`] : []),
     ...sockets.map((name) => `${name}=${SOCKET_DIRECTORY}/${name}`),
   ];
@@ -44,7 +44,7 @@ export async function openLink(engine: Docker, task: Task, options: Docker.Conta
   const container = await engine.createContainer({
     ...options,
     Entrypoint: ["node", "--input-type=module", "--max-old-space-size=64"],
-    Cmd: ["--eval", relay, ...doors],
+    Cmd: ["--eval", relay, ...endpoints],
     OpenStdin: true,
     StdinOnce: true,
     AttachStdin: true,
@@ -54,7 +54,7 @@ export async function openLink(engine: Docker, task: Task, options: Docker.Conta
   const proxy = task.network ? await openEgressProxy(task) : undefined;
   const ready = Promise.withResolvers<void>();
   const closed = Promise.withResolvers<void>();
-  // From there, only bytes for one of the doors are trusted.
+  // The container is not trusted: it can only open streams to these endpoints.
   const server = createServer({ maxSessionMemory: 64, settings: { maxConcurrentStreams: STREAMS_MAX } });
   let session: Http2Session | undefined;
   server.on("session", (begun) => {

@@ -10,23 +10,23 @@ import { connect } from "node:http2";
 import { createServer } from "node:net";
 import { Duplex } from "node:stream";
 
-const doors = process.argv.slice(1).map((given) => [given.slice(0, given.indexOf("=")), given.slice(given.indexOf("=") + 1)]);
+const endpoints = process.argv.slice(1).map((given) => [given.slice(0, given.indexOf("=")), given.slice(given.indexOf("=") + 1)]);
 /** @type {import("node:http2").ClientHttp2Session} */
 let session;
 
-for (const [name, place] of doors) {
+for (const [name, address] of endpoints) {
   const server = createServer({ allowHalfOpen: true }, (inside) => {
     const outside = session.request({ ":method": "CONNECT", ":authority": name }, { endStream: false });
     inside.on("error", () => outside.destroy()).on("close", () => outside.destroy());
     outside.on("error", () => inside.destroy()).on("close", () => inside.destroy());
     inside.pipe(outside).pipe(inside);
   });
-  const where = /^\d+$/.test(place) ? { port: Number(place), host: "127.0.0.1" } : { path: place };
+  const where = /^\d+$/.test(address) ? { port: Number(address), host: "127.0.0.1" } : { path: address };
   await new Promise((resolve, reject) => server.once("error", reject).listen(where, () => resolve(undefined)));
   if (where.path) chmodSync(where.path, 0o666);
 }
 
-// Only now: the opening of this connection tells the worker that the doors are ready. When the worker ends, so does this.
+// Only now: the opening of this connection tells the worker that the endpoints are ready. When the worker ends, so does this.
 const worker = Duplex.from({ readable: process.stdin, writable: process.stdout });
 session = connect("http://worker", { createConnection: () => worker });
 session.on("error", () => process.exit(1)).on("close", () => process.exit(0));

@@ -56,8 +56,8 @@ export async function ignoring<T>(code: number, answer: Promise<T>): Promise<T |
 /** The message of an error response, such as about a quota or a policy of the cluster. */
 export function messageOf(error: unknown): string {
   const { body } = error as { body?: unknown };
-  const told = typeof body === "string" ? (parse(body)?.message ?? body) : (body as { message?: string } | undefined)?.message;
-  return (told ?? (error as Error).message).slice(0, 300);
+  const message = typeof body === "string" ? (parse(body)?.message ?? body) : (body as { message?: string } | undefined)?.message;
+  return (message ?? (error as Error).message).slice(0, 300);
 }
 
 function parse(text: string): { message?: string } | undefined {

@@ -8,9 +8,9 @@ import { CONTAINER, imageOf, nameOf, networkPolicies, podOf, secretOf } from "./
 
 const POLL_MS = 500;
 /** How long the cluster may be unreachable while a pod runs. */
-const AWAY_MAX_MS = 60_000;
+const UNREACHABLE_MAX_MS = 60_000;
 /** How long to wait for the rest of a log once its container has ended. */
-const LAST_WORDS_MS = 5_000;
+const LOG_END_MS = 5_000;
 /** A Secret of the cluster holds at most a mebibyte. */
 const SECRET_MAX_BYTES = 1024 ** 2 - 4_096;
 /** Reasons for which a container waits until somebody intervenes. */
@@ -65,8 +65,8 @@ async function removeAll({ core, namespace }: Cluster, id: string): Promise<void
 }
 
 /**
- * An earlier version may have created it with a shorter list of addresses. Replacing it with the same content changes nothing. Adding
- * another one would not help: a policy cannot take back what another one allows.
+ * Creates or replaces a network policy: an earlier version may have created it with a shorter list of addresses. Replacing it with the same
+ * content changes nothing. Adding another one would not help: a policy cannot take back what another one allows.
  */
 async function provide(networking: NetworkingV1Api, namespace: string, body: V1NetworkPolicy): Promise<void> {
   if (await ignoring(409, networking.createNamespacedNetworkPolicy({ namespace, body }))) return;
@@ -77,7 +77,7 @@ class PodRun {
   readonly #task: Task;
   readonly #cluster: Cluster;
   #isEnded = false;
-  #awaySince: number | undefined;
+  #unreachableSince: number | undefined;
 
   constructor(task: Task, cluster: Cluster) {
     this.#task = task;
@@ -127,8 +127,8 @@ class PodRun {
     let last: V1ContainerStatus | undefined;
     try {
       for (;;) {
-        const pod = await this.#look();
-        if (pod === "away") {
+        const pod = await this.#readPod();
+        if (pod === "unreachable") {
           await sleep(POLL_MS);
           continue;
         }
@@ -136,7 +136,7 @@ class PodRun {
         if (last?.state?.running || last?.state?.terminated) read ??= this.#read(reading.signal);
         const exit = exitOf(pod, last);
         if (exit) {
-          await Promise.race([read, sleep(LAST_WORDS_MS, undefined, { ref: false })]);
+          await Promise.race([read, sleep(LOG_END_MS, undefined, { ref: false })]);
           return exit;
         }
         await sleep(POLL_MS);
@@ -148,34 +148,34 @@ class PodRun {
   }
 
   /** The pod; undefined once it is gone. */
-  async #look(): Promise<V1Pod | undefined | "away"> {
+  async #readPod(): Promise<V1Pod | undefined | "unreachable"> {
     const { core, namespace } = this.#cluster;
     try {
       const pod = await ignoring(404, core.readNamespacedPod({ name: nameOf(this.#task.id), namespace }));
-      this.#awaySince = undefined;
+      this.#unreachableSince = undefined;
       return pod;
     } catch (error) {
-      this.#awaySince ??= performance.now();
-      if (performance.now() - this.#awaySince > AWAY_MAX_MS) throw error;
-      return "away";
+      this.#unreachableSince ??= performance.now();
+      if (performance.now() - this.#unreachableSince > UNREACHABLE_MAX_MS) throw error;
+      return "unreachable";
     }
   }
 
   /** A stream that ends before its container does is requested again, and what was already reported is skipped. */
   async #read(signal: AbortSignal): Promise<void> {
-    let told = 0;
+    let reported = 0;
     while (!signal.aborted) {
       let at = 0;
       try {
         const stream = await this.#cluster.followLog(nameOf(this.#task.id), CONTAINER, signal);
         for await (const chunk of stream ?? []) {
-          const fresh = Buffer.from(chunk).subarray(Math.max(0, told - at));
+          const fresh = Buffer.from(chunk).subarray(Math.max(0, reported - at));
           at += chunk.length;
           if (fresh.length > 0) await this.#task.onOutput("stdout", fresh);
-          told = Math.max(told, at);
+          reported = Math.max(reported, at);
         }
-        const pod = await this.#look();
-        const isRunning = pod !== "away" && pod?.status?.containerStatuses?.some(({ state }) => state?.running);
+        const pod = await this.#readPod();
+        const isRunning = pod !== "unreachable" && pod?.status?.containerStatuses?.some(({ state }) => state?.running);
         if (stream && !isRunning) return;
       } catch {
         // The connection ended: it is opened again.
@@ -191,7 +191,7 @@ function exitOf(pod: V1Pod | undefined, status: V1ContainerStatus | undefined): 
   const ended = status?.state?.terminated;
   if (ended?.reason === "OOMKilled") return { kind: "out_of_memory" };
   if (ended) return { kind: "exited", code: ended.exitCode };
-  // It was deleted, by us or at the cluster.
+  // It was deleted, by us or by others.
   if (!pod) return { kind: "exited", code: TERMINATED };
   const waiting = status?.state?.waiting;
   if (waiting?.reason && NEVER_STARTS.has(waiting.reason)) {

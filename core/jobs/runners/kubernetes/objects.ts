@@ -18,7 +18,7 @@ const labelsOf = ({ id, network }: Task) => ({
   [NETWORK_LABEL]: String(network),
 });
 
-/** The environment and the payload, which may contain secrets. They are not in the pod, which more people can read. */
+/** The environment and the payload, which may contain secrets. They are not in the pod's own specification, which more people can read. */
 export function secretOf(task: Task): V1Secret {
   const { environment, payload } = task;
   return {
@@ -31,7 +31,7 @@ export function secretOf(task: Task): V1Secret {
   };
 }
 
-/** A bare pod: a Job of the cluster may start a second pod to replace a lost one, and no run is executed twice. */
+/** A bare pod: a Job of the cluster may start a second pod to replace a lost one, but no run may be executed twice. */
 export function podOf(task: Task): V1Pod {
   const { id, command, environment, payload, limits, graceMs = GRACE_MS } = task;
   const half = String(Math.floor(limits.scratchBytes / 2));

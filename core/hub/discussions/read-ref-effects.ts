@@ -8,21 +8,21 @@ import type { RefChange } from "../git/refs/ref-name.ts";
 import { openRepository } from "../git/repository.ts";
 import { GitFailed, UNDER_LOCK } from "../git/run-git.ts";
 import type { Repo } from "../repos/repo.ts";
-import { type Commit, commitsThatCame, listNewCommits } from "./commits.ts";
+import { addedCommits, type Commit, listNewCommits } from "./commits.ts";
 import { numOfPullRequestRef, pullRequestRef } from "./discussion.ts";
 
 /** A larger push shows its latest commits. */
 const COMMITS_SHOWN_OF_A_PUSH = 100;
 
-/** A change of a ref, with what must be remembered about it until git has answered. */
+/** A change of a ref, with the data that is needed until git has answered. */
 export type ChangeToFollow = RefChange & {
   /** For the head of a pull request: the commit that its base was at. */
   baseSha?: string | null;
 };
 
-/** What changes of refs mean for pull requests, as far as git has answered in time. */
-export type Meaning = {
-  /** The commits that came to a pull request, by its ref. */
+/** The effects of ref changes on pull requests, as far as git has answered in time. */
+export type RefEffects = {
+  /** The commits added to a pull request, by its ref. */
   commits: Map<string, Commit[]>;
   /** The commit that a pull request's base was at, by the pull request's ref. */
   bases: Map<string, string | null>;
@@ -33,25 +33,25 @@ export type Meaning = {
 };
 
 /**
- * Asks git what changes of refs mean for pull requests, before anything is locked. Whoever pushed decides how long that takes, so each
+ * Asks git how changes of refs affect pull requests, before anything is locked. The pushed commits decide how long that takes, so each
  * question is a walk with a slot and a deadline (S137).
  * @param at a moment before git changed the refs
  * @param walkMs a limit for each question, besides the deadline for all of them
  */
-export async function readMeaning(
+export async function readRefEffects(
   repo: Pick<Repo, "id" | "defaultBranch" | "platformId" | "sizeBytes">,
   changed: readonly ChangeToFollow[],
   { at, deadline, walkMs }: { at: Date; deadline: Deadline; walkMs?: number },
-): Promise<Meaning> {
-  const meaning: Meaning = { commits: new Map(), bases: new Map(), merged: new Map(), asked: new Set() };
+): Promise<RefEffects> {
+  const effects: RefEffects = { commits: new Map(), bases: new Map(), merged: new Map(), asked: new Set() };
   const toAsk = changed.filter(({ newSha, ref }) => newSha && (numOfPullRequestRef(ref) !== undefined || isBranch(ref)));
-  if (toAsk.length === 0) return meaning;
+  if (toAsk.length === 0) return effects;
   const path = await openRepository(repo);
   const baseShas = await unlessLate(baseShasOf(path, repo.id, toAsk));
   const heads = await unlessLate(openHeads(path, repo.id, toAsk, at));
   const ask = async <T>(ref: string, question: (deadline: Deadline) => Promise<T>): Promise<T | undefined> => {
     if (Date.now() >= deadline.at) return undefined;
-    meaning.asked.add(ref);
+    effects.asked.add(ref);
     return unlessLate(question(walkMs === undefined ? deadline : earlier(deadline, deadlineIn(walkMs))));
   };
   for (const change of toAsk) {
@@ -60,25 +60,25 @@ export async function readMeaning(
       if (!heads) continue;
       const open = heads.get(ref) ?? new Map<number, string>();
       const came =
-        open.size === 0 ? new Set() : await ask(ref, (until) => commitsThatCame(path, change, new Set(open.values()), until));
-      if (came) meaning.merged.set(ref, new Map([...open].filter(([, sha]) => came.has(sha))));
+        open.size === 0 ? new Set() : await ask(ref, (until) => addedCommits(path, change, new Set(open.values()), until));
+      if (came) effects.merged.set(ref, new Map([...open].filter(([, sha]) => came.has(sha))));
     } else {
       const baseSha = change.baseSha === undefined ? baseShas?.get(ref) : change.baseSha;
       // Git did not answer in time, or there is no such pull request.
       if (baseSha === undefined) continue;
-      meaning.bases.set(ref, baseSha);
+      effects.bases.set(ref, baseSha);
       const commits = await ask(ref, (until) => commitsOf(path, change, baseSha, until));
-      if (commits) meaning.commits.set(ref, commits);
+      if (commits) effects.commits.set(ref, commits);
     }
   }
-  return meaning;
+  return effects;
 }
 
-/** Pull requests that were open already: a change does not concern those opened after it. */
+/** Pull requests that were open at this time: a change does not affect those opened after it. */
 export const openAt = (at: Date) =>
   ({ isPullRequest: true, status: { in: ["draft", "open"] }, createdAt: { lte: at } }) satisfies Prisma.DiscussionWhereInput;
 
-/** Pull requests with an unchanged head. Hours may pass; meanwhile somebody may push the base's new commits to their own. */
+/** Pull requests whose head has not changed since then. Meanwhile somebody may have pushed the base's new commits to theirs. */
 export const unchangedSince = (at: Date) =>
   ({ OR: [{ headChangedAt: null }, { headChangedAt: { lte: at } }] }) satisfies Prisma.DiscussionWhereInput;
 
@@ -141,7 +141,7 @@ async function unlessLate<T>(answer: Promise<T>): Promise<T | undefined> {
     return await answer;
   } catch (error) {
     if (!(error instanceof GitFailed) && !(isServiceError(error) && error.code === "unavailable")) throw error;
-    log().warn({ err: error }, "git did not say in time what a change of refs means for pull requests");
+    log().warn({ err: error }, "git did not answer in time how a change of refs affects pull requests");
     return undefined;
   }
 }

@@ -6,15 +6,15 @@ import type { DisabledReason } from "../vocabulary.ts";
 
 /** The maximum number of recipients of an email: an organization may make everybody an administrator. */
 const RECIPIENTS_MAX = 20;
-/** Owners can enable their failing webhooks again and again, and all mail of the service shares one queue. */
+/** Owners can enable their failing webhooks again and again, and all emails of the service share one queue. */
 export const EMAILS_TO_OWNER = { limit: 20, windowSeconds: 60 * 60 };
 
 /**
- * Queues an email to a webhook's owner, a user or the administrators of an organization; only to verified addresses, and no more in an hour
- * than anybody reads. The webhook's page says the same.
+ * Queues an email to a webhook's owner, a user or the administrators of an organization; only to verified addresses, and only a limited
+ * number per hour. The webhook's page says the same.
  * @param write gets the name to greet and the path of the owner's webhooks
  */
-export async function mailOwner(
+export async function emailOwner(
   tx: Db,
   { id, kind }: { id: string; kind: "user" | "organization" },
   write: (recipientName: string, settings: string) => EmailContent,
@@ -45,7 +45,7 @@ export async function mailOwner(
 
 type Disabled = { webhookId: string; reason: Exclude<DisabledReason, "owner">; target: string; lastFailure: string | null };
 
-/** The email to the owner of a webhook whose target no longer answers, or answered that it is gone (S126). */
+/** The email to the owner of a webhook that the service has disabled (S126). */
 export function webhookDisabledEmail(disabled: Disabled, recipientName: string, settings: string): EmailContent {
   const { webhookId, reason, target, lastFailure } = disabled;
   const why = {
