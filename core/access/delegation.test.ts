@@ -31,9 +31,9 @@ async function someOrganization(userId: string, data: { appPolicy?: string; plan
 
 const lend = async (actor: TokenHolder): Promise<string> => (await recordDelegation(db(), actor)) as string;
 
-async function reads(delegationId: string, ownerId: string, makerClientId: string | null): Promise<boolean> {
-  const maker = makerClientId === null ? Prisma.sql`NULL::text` : Prisma.sql`${makerClientId}::text`;
-  const condition = delegationReads(Prisma.sql`${delegationId}::text`, Prisma.sql`${ownerId}::text`, maker);
+async function reads(delegationId: string, ownerId: string, creatorClientId: string | null): Promise<boolean> {
+  const creator = creatorClientId === null ? Prisma.sql`NULL::text` : Prisma.sql`${creatorClientId}::text`;
+  const condition = delegationReads(Prisma.sql`${delegationId}::text`, Prisma.sql`${ownerId}::text`, creator);
   const [row] = await db().$queryRaw<{ reads: boolean }[]>`SELECT ${condition} AS reads`;
   return row?.reads as boolean;
 }
@@ -47,7 +47,7 @@ async function acts(delegationId: string, scope: "webhooks" | "jobs", ownerId?: 
   return row?.acts as boolean;
 }
 
-test("S135 S129 a delegation reads what `may` says that its token reads now: every kind of token, owner, scope and maker", async () => {
+test("S135 S129 a delegation reads what `may` says that its token reads now: every kind of token, owner, scope and creator", async () => {
   const [ada, bob] = [await someUser(), await someUser()];
   const [granted, other, closed] = [
     await someOrganization(ada),
@@ -81,16 +81,16 @@ test("S135 S129 a delegation reads what `may` says that its token reads now: eve
       const delegate = await findDelegate({ createdById: ada, delegationId, ownerKind: "user", ownerId: ada });
       if (!delegate) throw new Error("the delegation does not hold");
       for (const ownerId of owners) {
-        for (const makerClientId of [null, app, newId()]) {
+        for (const creatorClientId of [null, app, newId()]) {
           const isOrganization = ownerId !== ada && ownerId !== bob;
           const repo = {
             ...{ ownerUserId: isOrganization ? null : ownerId, ownerOrgId: isOrganization ? ownerId : null },
-            ...{ repoId: newId(), isPrivate: true, isGated: false, createdById: null, createdByClientId: makerClientId },
+            ...{ repoId: newId(), isPrivate: true, isGated: false, createdById: null, createdByClientId: creatorClientId },
           };
           // In a transaction, standing is read again.
           const expected = await db().$transaction((tx) => may(delegate, "repo.read", repo, tx));
-          const found = await reads(delegationId, ownerId, makerClientId);
-          expect({ token, ownerId, makerClientId, found }).toEqual({ token, ownerId, makerClientId, found: expected });
+          const found = await reads(delegationId, ownerId, creatorClientId);
+          expect({ token, ownerId, creatorClientId, found }).toEqual({ token, ownerId, creatorClientId, found: expected });
           expect(await may(delegate, "repo.read", repo)).toBe(expected);
           if (expected) readable++;
           else hidden++;

@@ -11,10 +11,10 @@ import { queueMail } from "#core/mail/queue-mail.ts";
 import { findClientRecord } from "../clients/client-records.ts";
 import { findRefusals } from "./app-policy.ts";
 
-// Limited, because each request sends a mail to people who have other work.
+// Limited, because each request may send emails to many people.
 const ASK_LIMIT = { limit: 20, windowSeconds: 24 * 60 * 60 };
-/** If an organization has many administrators, the longest-serving ones get the mail. */
-const LETTERS_MAX = 20;
+/** If an organization has many administrators, the longest-serving ones get the email. */
+const RECIPIENTS_MAX = 20;
 
 /**
  * Requests, for a member, that an organization's administrators allow an app. The request stays open until they decide; repeating it
@@ -58,12 +58,12 @@ async function mailAdministrators(
 ): Promise<void> {
   const organization = await tx.organization.findUniqueOrThrow({ where: { id: orgId }, select: { name: true } });
   const asker = await tx.user.findUniqueOrThrow({ where: { id: askerId }, select: { username: true } });
-  // Administrators who do not meet the organization's requirements could not answer, and get no mail.
+  // Administrators who do not meet the organization's requirements could not answer, and get no email.
   const admins = await tx.$queryRaw<{ username: string; email: string }[]>`
     SELECT u.username, u.email FROM member_standing s JOIN membership m USING (org_id, user_id) JOIN "user" u ON u.id = s.user_id
     WHERE s.org_id = ${orgId} AND s.role = 'admin' AND cardinality(s.restrictions) = 0
       AND u.disabled_at IS NULL AND u.email_verified_at IS NOT NULL
-    ORDER BY m.created_at LIMIT ${LETTERS_MAX}`;
+    ORDER BY m.created_at LIMIT ${RECIPIENTS_MAX}`;
   for (const { username, email } of admins) {
     const letter = appRequestLetter({ greeted: username, asker: asker.username, organization: organization.name, app });
     await queueMail(tx, { to: email, ...letter });

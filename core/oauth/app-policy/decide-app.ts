@@ -9,8 +9,8 @@ import { queueMail } from "#core/mail/queue-mail.ts";
 import { findClientRecord } from "../clients/client-records.ts";
 import type { AppDecision } from "./app-policy.ts";
 
-/** The maximum number of members who requested an app and get a mail. */
-const LETTERS_MAX = 100;
+/** The maximum number of members who get an email about the app that they requested. */
+const RECIPIENTS_MAX = 100;
 
 const events = { approved: "organization.approve_app", blocked: "organization.block_app" } as const;
 
@@ -61,7 +61,7 @@ async function answerRequests(tx: Db, { orgId, clientId, app, decision }: Answer
   const asked = await tx.organizationAppRequest.findMany({
     where: { orgId, clientId, user: { disabledAt: null, emailVerifiedAt: { not: null }, memberships: { some: { orgId } } } },
     orderBy: { createdAt: "asc" },
-    take: LETTERS_MAX,
+    take: RECIPIENTS_MAX,
     select: { user: { select: { username: true, email: true } } },
   });
   await tx.organizationAppRequest.deleteMany({ where: { orgId, clientId } });

@@ -9,13 +9,13 @@ import { db, pool } from "#core/db.ts";
 import { provideSettings } from "#core/env.ts";
 import { newId } from "#core/ids.ts";
 import { removeKeys, setKeys } from "../apps/app-keys.ts";
-import { rememberedOf } from "../artifacts/is-first-use.ts";
+import { rememberedCounter } from "../artifacts/is-first-use.ts";
 import { FAILURES_OF_CLIENT } from "../failure-throttle.ts";
 import { ASSERTION_TYPE, type ClientKeyPair, clientKeyPair } from "../testing/assertion.ts";
 import { PKCE } from "../testing/authorization.ts";
 import { authorize, type Prepared, prepare, redemption, signIn } from "../testing/sign-in.ts";
 import { REDIRECT_URI, startWorld } from "../testing/world.ts";
-import { KEYS_REST_MS } from "./fetch-client-keys.ts";
+import { KEYS_BACKOFF_MS } from "./fetch-client-keys.ts";
 
 /** Clients that authenticate with their own key (RFC 7523, `private_key_jwt`). */
 const world = await startWorld();
@@ -330,12 +330,12 @@ describe("a jwks_uri", () => {
     status = 404;
     headers = { "Cache-Control": "max-age=31536000" };
     const before = asked;
-    await later(2 * KEYS_REST_MS, async () => {
+    await later(2 * KEYS_BACKOFF_MS, async () => {
       for (let n = 0; n < 3; n++) expect(await outcome(await pair.assertion(app.clientId, world.origin))).toBe(REFUSED);
     });
     expect(asked).toBe(before + 1);
     status = 200;
-    await later(3 * KEYS_REST_MS + 1_000, async () => {
+    await later(3 * KEYS_BACKOFF_MS + 1_000, async () => {
       expect(await outcome(await pair.assertion(app.clientId, world.origin))).toBe(PASSED);
     });
   });
@@ -380,7 +380,7 @@ describe("a jwks_uri", () => {
 
 test("S143 of the apps of one account only so many assertions are remembered", async () => {
   const { pair, app, person } = await withKeys();
-  const [key, { limit }] = rememberedOf(person.id);
+  const [key, { limit }] = rememberedCounter(person.id);
   const data = { count: limit - 1, resetAt: new Date(Date.now() + 60_000) };
   await db().throttle.upsert({ where: { key }, create: { key, ...data }, update: data });
   const next = async () => outcome(await pair.assertion(app.clientId, world.origin));

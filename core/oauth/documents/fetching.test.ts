@@ -10,8 +10,8 @@ import { newId } from "#core/ids.ts";
 import { ask } from "../testing/authorization.ts";
 import { DOCUMENT_PATH, type DocumentSite, makeStale, startDocumentSite } from "../testing/document-site.ts";
 import { startWorld, type TestApp } from "../testing/world.ts";
-import { CONCURRENCY, forgetFetches, governed, LIMITS } from "./fetch-governor.ts";
 import { BUSY_STALE_MAX_SECONDS } from "./prepare-client.ts";
+import { CONCURRENCY, forgetFetches, LIMITS, withinFetchLimits } from "./within-fetch-limits.ts";
 
 // Making certificates takes time, and so do sites that respond slowly on purpose.
 vi.setConfig({ testTimeout: 60_000 });
@@ -350,13 +350,13 @@ describe("S80 an address that causes too many fetches must wait", () => {
 
 describe("S80 somebody else's documents that hold all slots", () => {
   /** Documents of many hosts, whose fetches do not end while `work` runs. */
-  async function whileTaken(standing: "used" | "unused", work: () => Promise<void>) {
+  async function whileTaken(use: "used" | "unused", work: () => Promise<void>) {
     let end = () => {};
     const held = new Promise<void>((resolve) => {
       end = resolve;
     });
-    const hosts = Array.from({ length: CONCURRENCY[standing] }, () => `${newId()}.example`);
-    const running = hosts.map((hostname) => governed({ clientId: newId(), hostname, standing, address: null }, () => held));
+    const hosts = Array.from({ length: CONCURRENCY[use] }, () => `${newId()}.example`);
+    const running = hosts.map((hostname) => withinFetchLimits({ clientId: newId(), hostname, use, address: null }, () => held));
     await work().finally(() => Promise.all([end(), ...running]));
   }
 

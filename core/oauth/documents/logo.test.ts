@@ -10,7 +10,7 @@ import { makeStale } from "../testing/document-site.ts";
 import { signInAtSite, type Visit, visitSite } from "../testing/site-visit.ts";
 import { startWorld } from "../testing/world.ts";
 import { LOGO_MAX_BYTES } from "./fetch-document.ts";
-import { forgetFetches } from "./fetch-governor.ts";
+import { forgetFetches } from "./within-fetch-limits.ts";
 
 const visits: Visit[] = [];
 const world = await startWorld();

@@ -12,7 +12,7 @@ import { ask, openInteraction, openQuestion } from "../testing/authorization.ts"
 import { authorize } from "../testing/sign-in.ts";
 import { asked, signInAtSite, type Visit, visitSite } from "../testing/site-visit.ts";
 import { startWorld } from "../testing/world.ts";
-import { forgetFetches } from "./fetch-governor.ts";
+import { forgetFetches } from "./within-fetch-limits.ts";
 
 /** Sign-in at a site that is known only by its own document (docs/specification/oauth.md#client-id-metadata-documents). */
 const visits: Visit[] = [];

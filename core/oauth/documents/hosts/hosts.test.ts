@@ -11,8 +11,8 @@ import { ask, openQuestion } from "../../testing/authorization.ts";
 import { refresh } from "../../testing/sign-in.ts";
 import { signInAtSite, type Visit, visitSite } from "../../testing/site-visit.ts";
 import { startWorld } from "../../testing/world.ts";
-import { forgetFetches } from "../fetch-governor.ts";
 import { findStoredDocument } from "../find-document-client.ts";
+import { forgetFetches } from "../within-fetch-limits.ts";
 import { readDocumentPolicy, setDocumentPolicy } from "./document-policy.ts";
 import { parseHostName } from "./host-name.ts";
 import { listHostRules, previewHostBlock, removeHostRule, setHostRule } from "./host-rules.ts";
@@ -40,7 +40,7 @@ const redirect_uri = "https://kite.example/cb";
 const offline = { redirect_uri, scope: "openid profile offline_access" };
 const block = (host: string) => setHostRule(operatorCommand, { host, rule: "block" }, from);
 const allow = (host: string) => setHostRule(operatorCommand, { host, rule: "allow" }, from);
-const isAllowed = async (host: string) => (await findStoredDocument(`https://${host}/app`)).standing.isAllowed;
+const isAllowed = async (host: string) => (await findStoredDocument(`https://${host}/app`)).hostDecision.isAllowed;
 
 /** Every process is notified at commit, which takes a moment. */
 const becomes = (accessToken: string, status: number) =>
@@ -296,7 +296,7 @@ describe("the list of documents", () => {
       lastSeenAt: expect.any(Date),
       changedAt: null,
       userCount: 1,
-      standing: { isAllowed: true, rule: { host: "localhost", rule: "allow" }, policy: "open" },
+      hostDecision: { isAllowed: true, rule: { host: "localhost", rule: "allow" }, policy: "open" },
     });
   });
 });
