@@ -159,8 +159,7 @@ export function mayAct(action: "webhook.manage" | "job.run", delegationId: Prism
  * SQL: whether a row's delegation may read an owner's private repositories now (`repo.read`).
  * @param delegationId of the row; null for a row that may read everything that its owner may read
  * @param ownerId of the repositories
- * @param creatorClientId the client that created the repository: it may have access to that repository even if it has access to nothing
- * else of the owner
+ * @param creatorClientId the client that created the repository: it may read that repository even if it may read nothing else of the owner
  */
 export function delegationReads(
   delegationId: Prisma.Sql,

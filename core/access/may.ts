@@ -152,10 +152,7 @@ async function standingOf(
   return standing && actor.actsForOrgId === orgId ? withoutPresence(standing) : standing;
 }
 
-/**
- * What is missing if a token has no access to the organization. It is the same for non-members, so that the app does not learn the user's
- * role.
- */
+/** The error for a token without access to the organization. Non-members get the same, so that the app does not learn the role. */
 function unreached(actor: Actor, rule: Rule, { orgId }: Target): Missing | undefined {
   if (actor.kind !== "token" || actor.isReadOnly || !orgId || !rule.token || !(rule.role || rule.creator)) return undefined;
   if (reachesOrganization(actor, orgId)) return undefined;

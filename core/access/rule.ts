@@ -52,10 +52,7 @@ export type Rule = {
   operator?: true;
   /** A CI job that is trusted with the repository. */
   publisher?: true;
-  /**
-   * The action changes nothing, so it may use the standing that was read with the token. Changes read the standing again: a push may take
-   * an hour.
-   */
+  /** The action changes nothing, so the standing that was read with the token is enough. Changes read it again: a push may take an hour. */
   isReading?: true;
   /** Whether it requires recent authentication (S113). */
   recent?: true;

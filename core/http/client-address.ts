@@ -45,8 +45,7 @@ export function isFromTrustedProxy(req: IncomingMessage): boolean {
 
 /**
  * The address used by throttles and logs (S110): the other end of the connection or, if that is a trusted proxy, the address that the proxy
- * names. `X-Forwarded-For` is read from the right, since a client can write anything into its left part. Null if the connection is already
- * gone.
+ * names. `X-Forwarded-For` is read from the right, since clients can forge its left part. Null if the connection is already gone.
  */
 export function clientAddress(req: IncomingMessage): string | null {
   const asked = sentOnBehalfOf(req);

@@ -3,10 +3,7 @@ import type { Writable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 
-/**
- * Node calls us for each piece of a chunked body, and reads up to ten thousand at once. Up to this many tiny pieces cost no more than large
- * ones.
- */
+/** Node reads up to ten thousand pieces of a chunked body at once. Up to this many tiny pieces cost no more than large ones. */
 const PIECES_AT_ONCE = 256;
 /** Pause for each further piece; about ten times as long as handling it. */
 const PAUSE_MS = 0.02;

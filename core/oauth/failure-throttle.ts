@@ -4,8 +4,8 @@ import { ProtocolError } from "./protocol-request.ts";
 
 /**
  * Limits guessing at the protocol endpoints (S56). Failures are counted in this process, by address and client, and by address alone, since
- * an attacker may try many clients; beyond either limit the address must wait. Successful requests never count, so a busy client is never
- * slowed down.
+ * an attacker may try many clients; above a limit the address must wait. Successful requests never count, so a busy client is never slowed
+ * down.
  */
 const WINDOW_MS = 60_000;
 export const FAILURES_OF_CLIENT = 60;

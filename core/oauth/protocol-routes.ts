@@ -53,10 +53,7 @@ const RESUME = /^\/oauth\/authorize\/[\w-]{1,100}$/;
 /** Where a self-registered app is read, changed and deleted: `/oauth/register/<client id>`. */
 const REGISTERED = /^\/oauth\/register\/[\w-]{1,100}$/;
 
-/**
- * The methods of a path; undefined if it is not ours. It is compared exactly: the engine accepts other spellings, which would bypass checks
- * by path.
- */
+/** The methods of a path; undefined if it is not ours. Paths are compared exactly: with other spellings, requests would bypass checks. */
 export function methodsOf(path: string): readonly string[] | undefined {
   if (Object.hasOwn(methods, path)) return methods[path];
   if (REGISTERED.test(path)) return ["GET", "HEAD", "PUT", "DELETE", "OPTIONS"];

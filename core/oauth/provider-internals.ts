@@ -116,8 +116,7 @@ export function closeEngineGaps(provider: Provider): void {
   const remembered = [...Grant.IN_PAYLOAD, GRANT_REDIRECT_URI];
   Object.defineProperty(Grant, "IN_PAYLOAD", { get: () => remembered });
 
-  // S54: users grant scopes to an app. If the app names our API as the token's audience, the token is narrower, but there are no further
-  // permissions to ask about.
+  // S54: naming our API as the token's audience makes the token narrower; users are not asked about further permissions.
   Grant.prototype.getResourceScope = function getResourceScope() {
     return this.getOIDCScope();
   };

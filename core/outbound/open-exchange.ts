@@ -119,8 +119,7 @@ export async function openExchange(
 
 /**
  * All addresses of a host, if requests may go to each of them.
- * @param level of the log line about one that is not allowed. At `info`, a program that repeats its requests would fill the operator's
- * disk.
+ * @param level of the log line about one that is not allowed. At `info`, a program that repeats requests would fill the disk.
  */
 export async function vettedAddresses(
   { host }: Target,

@@ -7,8 +7,7 @@ export type OutboundRequest = {
   url: string;
   method?: "GET" | "POST";
   /**
-   * Defaults: `user-agent` `Keyhook/<version>`, `accept-encoding` `identity`. Headers that frame the message or name the host cannot be
-   * set.
+   * Defaults: `user-agent` `Keyhook/<version>`, `accept-encoding` `identity`. Headers that frame the message or name the host are refused.
    */
   headers?: Record<string, string>;
   body?: string | Uint8Array;

@@ -54,8 +54,7 @@ export async function changeApp<Result>(
 
 /**
  * A condition on `oauth_app a`: the apps that the actor might be allowed to see. For all others the first statement finds nothing, as for
- * an app that does not exist, so the response time reveals no more than the response (S136). The condition gives no rights: `may` still
- * decides.
+ * an app that does not exist, so the response time reveals no more than the response (S136). `may` still decides about rights.
  */
 export function visibleTo(actor: Actor): Prisma.Sql {
   const userId = actorId(actor);

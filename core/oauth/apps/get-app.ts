@@ -43,7 +43,7 @@ export type AppDetails = {
 const organizationFields = { id: true, name: true, fullName: true } as const;
 
 /**
- * An app, with everything that its managers may see.
+ * An app as its managers may see it.
  *
  * @throws ServiceError `not_found` for an unknown app and, identically, for one that the actor may not manage (S136).
  */

@@ -15,8 +15,7 @@ import { lockAppOwner, OWNER_MAX_APPS } from "./create-app.ts";
  *
  * Consents stay, and the app's tokens remain valid. The verified mark is removed, because it was given to the previous owner.
  * @param to the new owner's handle
- * @throws ServiceError `reauthentication_required`, `not_found`, `invalid_request`, `conflict`, and `forbidden` if the actor may not create
- * apps
+ * @throws ServiceError `reauthentication_required`, `not_found`, `invalid_request`, `conflict`, `forbidden`
  */
 export async function transferApp(
   actor: Actor,

@@ -13,10 +13,7 @@ import { PROOF_AHEAD_SECONDS } from "../lifetimes.ts";
 import { requestRows } from "./request-rows.ts";
 import { ownerOf } from "./store-of-party.ts";
 
-/**
- * For one account: 100 a second, for the proofs of all its tokens and the assertions of all its apps. A proof is remembered for ten
- * minutes.
- */
+/** For one account: 100 a second, for the proofs of its tokens and the assertions of its apps. A proof is remembered for ten minutes. */
 const REMEMBERED_OF_ACCOUNT: ThrottleLimit = { limit: 6_000, windowSeconds: 60 };
 
 /** The counter of the assertions and proofs that are remembered for an account (S143). */

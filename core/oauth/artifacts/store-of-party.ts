@@ -20,8 +20,7 @@ export const STORED_LIMITS = {
   Interaction: { ofParty: 1_000, inAll: 20_000, isEvictable: "true" },
   // An address may send 300 a minute (prepare-authorization.ts), and each lives for 15 minutes.
   DeviceCode: { ofParty: 5_000, inAll: 50_000, isEvictable: "account_id IS NULL" },
-  // Enough for nearly three sign-ins a second at one site, since each request is kept for an hour. A request whose row is deleted can only
-  // be refused.
+  // Nearly three sign-ins a second at one site: each request is kept for an hour. One whose row is deleted can only be refused.
   PushedAuthorizationRequest: { ofParty: 10_000, inAll: 50_000, isEvictable: "true" },
   // A browser has one, or two if two tabs started at the same time. Only clients that keep no cookies create more.
   Session: { ofParty: 50, isEvictable: "true" },
@@ -30,10 +29,7 @@ export const STORED_LIMITS = {
 /** All rows are counted once per this many new rows, because that costs more than counting one party's. */
 const STORED_BETWEEN_COUNTS = 50;
 let storedSinceCount = 0;
-/**
- * The maximum number of rows that one request deletes. Each request stores one row, so usually one is enough; no request has to delete
- * thousands.
- */
+/** The maximum number of rows that one request deletes, so that none has to delete thousands. Usually one is enough. */
 const DROPPED_AT_ONCE = 100;
 
 /** Separates the party from its client in a key. No hash contains it. */
@@ -85,10 +81,7 @@ export async function ownerOf(clientId: string): Promise<string | undefined> {
   return rows[0]?.id ?? undefined;
 }
 
-/**
- * The query has no name, so that it is planned each time: a plan made for few rows would sort all rows of the party, in 7 ms instead of
- * 0.2.
- */
+/** Without a name, the query is planned each time: a plan made for few rows would sort all rows of the party, in 7 ms instead of 0.2. */
 async function dropOldestOf(model: keyof typeof STORED_LIMITS, party: string): Promise<void> {
   const { ofParty, isEvictable } = STORED_LIMITS[model];
   await pool().query({

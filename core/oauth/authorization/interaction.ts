@@ -39,10 +39,7 @@ export async function readInteraction(at: InteractionCookies): Promise<Interacti
   return interaction;
 }
 
-/**
- * The URL at which a browser continues after a second click on the button: the second answer does not count, but the user must be able to
- * continue.
- */
+/** The URL at which a browser continues after a second click: that answer does not count, but the user must be able to go on. */
 export async function findAnsweredUrl(at: InteractionCookies): Promise<string | undefined> {
   const interaction = await currentInteraction(at);
   return interaction?.result ? interaction.returnTo : undefined;

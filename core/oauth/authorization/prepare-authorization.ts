@@ -43,8 +43,7 @@ async function countPushedRequest(ctx: KoaContextWithOIDC): Promise<void> {
 }
 
 /**
- * RFC 6749 §3.1: no parameter may occur twice. The engine checks the parameters that it knows; this checks the others, which are then
- * ignored (S11).
+ * RFC 6749 §3.1: no parameter may occur twice. The engine checks known parameters; this checks the others, which are then ignored (S11).
  */
 function refuseRepetition({ oidc, method, query }: KoaContextWithOIDC): void {
   const sent = method === "POST" ? (oidc.body ?? {}) : query;

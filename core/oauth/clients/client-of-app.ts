@@ -51,10 +51,7 @@ export function clientOfApp(app: OAuthApp & { secrets: OAuthAppSecret[] }): AllC
   };
 }
 
-/**
- * The scopes that the app's owner configured. A self-registered app that named no scope may request all, but gets only the required ones by
- * default.
- */
+/** The scopes that the app's owner configured. A self-registered app without any may request all, but by default gets the required ones. */
 function defaultScope({ scopes, registeredMetadata }: OAuthApp): string {
   const isScopeUnnamed = registeredMetadata !== null && (registeredMetadata as RegisteredMetadata).scope === undefined;
   return (isScopeUnnamed ? requiredScopes : scopes).join(" ");

@@ -18,8 +18,7 @@ const backoffUntil = new Map<string, number>();
 
 /**
  * How the engine reads a client's `jwks_uri`, the only URL that it fetches. A response that is not a key set counts as no response.
- * Otherwise the engine would keep the old keys for as long as an error page may be cached, and accept keys that the client has removed
- * (S73).
+ * Otherwise the engine would keep the old keys while an error page may be cached, and accept keys that the client removed (S73).
  */
 export const readClientKeys: typeof fetch = async (input, init) => {
   const { url } = new Request(input);

@@ -61,8 +61,7 @@ export async function denyConsent(
   const known = interaction.session?.accountId;
   if (known && known !== session?.user.id) throw new ServiceError("forbidden", ANOTHER_ACCOUNT);
   const url = await answerInteraction(at, { error: "access_denied", error_description: "the user denied the request" });
-  // Recorded after the answer, which is possible only once. A denial without a session is not recorded: strangers could fill the log
-  // (S144).
+  // Recorded after the answer, which counts once. Without a session nothing is recorded: strangers could fill the log (S144).
   const clientId = String(interaction.params.client_id);
   if (!session) return url;
   const userId = session.user.id;

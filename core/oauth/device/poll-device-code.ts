@@ -107,8 +107,8 @@ type PolledRow = ArtifactRow & { interval_seconds: number | null; is_too_fast: b
 /**
  * Reads device codes and counts their polls in one statement, for a target load of a thousand polls a second. Only polls of unanswered
  * codes are counted. Concurrent polls of one code run one after the other at its row; rows are written in the order of their key, so that
- * two processes cannot deadlock. Before version 18, Postgres cannot return the old row, so a poll that came too early is recognized by its
- * longer interval.
+ * two processes cannot deadlock. Before version 18, Postgres cannot return the old row, so an early poll is recognized by its longer
+ * interval.
  */
 function pollStatement(size: number): string {
   const placeholders = Array.from({ length: size }, (_, at) => [`$${4 + 2 * at}`, `$${5 + 2 * at}`] as const);

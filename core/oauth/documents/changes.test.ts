@@ -16,7 +16,7 @@ import { BACKOFF_MS, STALE_MAX_SECONDS } from "./prepare-client.ts";
 import { CHANGES_OF_DOCUMENT } from "./store-document.ts";
 import { forgetFetches } from "./within-fetch-limits.ts";
 
-/** A document that changes, disappears and returns while users have its app. */
+/** A document that changes, disappears and returns while its app has users. */
 const visits: Visit[] = [];
 const world = await startWorld();
 beforeEach(forgetFetches);

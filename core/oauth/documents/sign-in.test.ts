@@ -71,7 +71,7 @@ describe("a site that is known by its document", () => {
     expect(await signInAtSite(at, { scope: "openid email read-repos" })).not.toHaveProperty("refresh_token");
   });
 
-  test("asks for no more than the scopes it names", async () => {
+  test("gets no scopes beyond those that its document names", async () => {
     const at = await visit({ scope: "openid profile email not-of-ours" });
     expect(await signInAtSite(at, { scope: "openid email" })).toMatchObject({ scope: "openid email" });
     expect((await ask(at, asked(at, { scope: "openid read-repos" }))).answer).toMatchObject({ error: "invalid_scope" });

@@ -45,14 +45,14 @@ describe("S80 fetches are limited", () => {
     expect(await withinFetchLimits(unknown({ address: "2001:db8:2:1::1" }), at)).toBe("fetched");
   });
 
-  test("by host, for addresses that have no document yet; those that have one go on", async () => {
+  test("by host, for URLs without a stored document; the others are still fetched", async () => {
     const ask = () => withinFetchLimits(unknown({ hostname: "app.example" }), at);
     await times(LIMITS.ofUnknownOnHost, ask);
     await expect(ask()).rejects.toMatchObject({ kind: "busy", isOwnFault: false });
     expect(await withinFetchLimits(known("https://app.example/client"), at)).toBe("fetched");
   });
 
-  test("by number, for addresses that have no document yet; those that have one go on", async () => {
+  test("in total, for URLs without a stored document; the others are still fetched", async () => {
     await times(LIMITS.ofUnknown, () => withinFetchLimits(unknown(), at));
     await expect(withinFetchLimits(unknown(), at)).rejects.toMatchObject({ kind: "busy", isOwnFault: false });
     expect(await withinFetchLimits(known("https://app.example/client"), at)).toBe("fetched");
@@ -72,7 +72,7 @@ describe("S80 fetches are limited", () => {
     expect(await withinFetchLimits(unknown({ address: "192.0.2.1" }), at)).toBe("fetched");
   });
 
-  test("by the number at the same time, of one host and of all, whether they succeed or fail", async () => {
+  test("by the number of simultaneous fetches, from one host and in total, whether they succeed or fail", async () => {
     const ends: (() => void)[] = [];
     const slow = () =>
       new Promise<void>((resolve, reject) => ends.push(ends.length % 2 ? resolve : () => reject(new Error("no"))));

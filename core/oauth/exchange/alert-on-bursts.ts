@@ -33,7 +33,7 @@ const FIND = `SELECT e.org_id AS "orgId", e.client_id AS "clientId", a.id AS "ap
 
 /**
  * Alerts an organization's administrators to unusually many exchanges by an app (S96), by email and in their audit log. Nothing is blocked:
- * it may be a large nightly job, and the administrators can check.
+ * it may be a nightly job.
  * @returns the alerts sent.
  */
 export async function alertOnBursts(): Promise<Burst[]> {

@@ -88,10 +88,7 @@ async function dropOldest(db: Db, userIds: string[]): Promise<void> {
 /** How many notices all workers together send to one app at the same time. */
 export const SENT_OF_APP_MAX = 8;
 
-/**
- * Anybody can have a slow app, and sign in to it and out of it all day. So users take turns, and none holds more than a quarter of the
- * slots.
- */
+/** Anybody can sign in to and out of a slow app all day. So users take turns, and none holds more than a quarter of the slots. */
 export const logoutNoticeTable: LeasedTable = {
   name: "oauth_logout_notice",
   isOpen: "sent_at is null and failed_at is null",

@@ -10,10 +10,7 @@ import { quoted, type UnprovenIdToken } from "./id-token.ts";
 
 /** Many jobs may share one address: those of a provider's runners, or of an office. */
 const OF_ADDRESS = { limit: 300, windowSeconds: 60 };
-/**
- * The time of a refusal is a multiple of this, which is longer than all checks without outbound requests: it must not reveal which check
- * failed.
- */
+/** A refusal takes a multiple of this, more than all checks without outbound requests, so that timing does not reveal the failed check. */
 const REFUSAL_MS = 150;
 
 /**
@@ -88,8 +85,7 @@ function notTrusted({ issuer, claims }: UnprovenIdToken): string {
 export function isCiExchange({ headers }: Pick<IncomingMessage, "headers">, form: URLSearchParams): boolean {
   return (
     form.get("grant_type") === TOKEN_EXCHANGE_GRANT &&
-    // A request with a resource but without the type counts too, so that the error names the missing parameters and does not ask for a
-    // client.
+    // A request with a resource but without the type counts too: the error should name the type, and not ask for a client.
     (form.get("subject_token_type") ?? (form.has("resource") ? ID_TOKEN_TYPE : null)) === ID_TOKEN_TYPE &&
     headers.authorization === undefined &&
     !["client_id", "client_secret", "client_assertion"].some((name) => form.get(name))

@@ -37,8 +37,8 @@ export function decodeIdToken(text: string): UnprovenIdToken {
 }
 
 /**
- * A reason to refuse a token, whether or not its issuer is trusted; undefined if there is none. It depends only on the token and on our own
- * origin, so its sender may read it (S98).
+ * A reason to refuse a token of any issuer; undefined if there is none. It depends only on the token and our origin, so its sender may read
+ * it (S98).
  * @param now Unix seconds
  */
 export function flawOf({ alg, issuer, claims }: UnprovenIdToken, now = Math.floor(Date.now() / 1000)): string | undefined {

@@ -90,10 +90,7 @@ async function replace(req: IncomingMessage, claim: Claim, from: RequestOrigin):
   return { status: 200, body: describeRegistration({ ...updated, ...claim }) };
 }
 
-/**
- * The image at `logo_uri`, fetched like a document's: through the guard, within the same limits (S80, S82). An app is never refused because
- * of its logo.
- */
+/** The image at `logo_uri`, fetched like a document's, within the same limits (S80, S82). It is never a reason to refuse an app. */
 async function logoOf({ registeredMetadata: { logo_uri } }: RegisteredSettings, { ip }: RequestOrigin): Promise<FetchedLogo> {
   if (!logo_uri) return null;
   const asked = { clientId: logo_uri, hostname: hostnameOf(logo_uri), use: "unknown", address: ip } as const;

@@ -13,10 +13,7 @@ import { type FetchedLogo, storeLogo } from "../documents/store-document.ts";
 import { ProtocolError } from "../protocol-request.ts";
 import type { RegisteredMetadata, RegisteredSettings } from "./registration-metadata.ts";
 
-/**
- * The credentials with which an app manages its registration (RFC 7592). Unknown clients, other apps' tokens and wrong tokens get the same
- * response.
- */
+/** The credentials for an app's registration (RFC 7592). Unknown clients, other apps' tokens and wrong ones get the same response. */
 export type Claim = { clientId: string; registrationToken: string };
 
 /** @throws ProtocolError 401 `invalid_token`; 403 `access_denied` once an operator has blocked the app */
@@ -51,7 +48,7 @@ const LOOKS = ["name", "homepageUrl", "redirectUris"] as const;
 
 /**
  * Replaces the whole registration (RFC 7592 §2.2). If its name, homepage or redirect URIs change, its users are asked again (S36) and the
- * verified mark is removed: nobody is responsible for such an app, and anybody with its token could give it any name.
+ * verified mark is removed: nobody is responsible for it, and anybody with its token could give it any name.
  * @returns the app and, if it became confidential, its new secret; an app that becomes public loses its secrets.
  */
 export async function updateRegisteredApp(

@@ -98,8 +98,7 @@ const SIGN_IN_SCOPE = "openid profile";
 
 /**
  * The `WWW-Authenticate` of our API (RFC 6750 §3, RFC 9728 §5.1): the URL of the metadata and the scope to request. A request without a
- * token gets no error. A rejected request gets the challenges of both schemes (RFC 9449 §7.2); Bearer comes first, for clients that know
- * only that.
+ * token gets no error. A rejected request gets both challenges (RFC 9449 §7.2), Bearer first for clients that know only that.
  */
 export function bearerChallenge({ scheme = "Bearer", error, scope = SIGN_IN_SCOPE }: Challenge = {}): string {
   const algs = DPOP_ALGORITHMS.join(" ");

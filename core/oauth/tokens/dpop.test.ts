@@ -192,7 +192,7 @@ describe("RFC 9449 §11.1 a proof works once", () => {
     expect(Number(rows[0].seconds)).toBeGreaterThan(350);
   });
 
-  test("S143 and of one account only so many are remembered, at every endpoint", async () => {
+  test("S143 a limited number is remembered for one account, at every endpoint", async () => {
     const [at, key] = [await prepare(world), await proofKey()];
     const { access_token } = await bound(at, key);
     const ask = async () => userinfo(access_token, await key.proof("GET", world.origin + USERINFO, access_token));

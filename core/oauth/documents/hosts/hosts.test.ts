@@ -47,7 +47,7 @@ const becomes = (accessToken: string, status: number) =>
   vi.waitFor(async () => expect((await world.userinfo(accessToken)).status).toBe(status));
 
 /** The status of the endpoints where the tokens are used. */
-async function doors(at: Visit, tokens: { access_token: string; refresh_token: string }) {
+async function statusesOf(at: Visit, tokens: { access_token: string; refresh_token: string }) {
   const [userinfo, renewed] = [await world.userinfo(tokens.access_token), await refresh(at, tokens.refresh_token)];
   return [userinfo.status, renewed.status];
 }
@@ -58,7 +58,7 @@ describe("S87 a host that the operator blocks", () => {
     const tokens = await signInAtSite(at, offline);
     expect(await block("localhost")).toEqual({ host: "localhost", rule: "block", revokedConsents: 1 });
     await becomes(tokens.access_token, 401);
-    expect(await doors(at, tokens)).toEqual([401, 401]);
+    expect(await statusesOf(at, tokens)).toEqual([401, 401]);
     const asks = at.site.connections();
     const { status, location, page } = await ask(at, { redirect_uri });
     expect([status, location]).toEqual([400, undefined]);
@@ -76,7 +76,7 @@ describe("S87 a host that the operator blocks", () => {
 
     // After it is allowed again, users are asked again.
     await removeHostRule(operatorCommand, "localhost", from);
-    await vi.waitFor(async () => expect(await doors(at, tokens)).toEqual([401, 400]));
+    await vi.waitFor(async () => expect(await statusesOf(at, tokens)).toEqual([401, 400]));
     expect((await ask(at, { redirect_uri, prompt: "none" })).answer).toMatchObject({ error: "consent_required" });
   });
 
