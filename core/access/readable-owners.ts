@@ -4,9 +4,7 @@ import type { Actor } from "./actor.ts";
 import { acceptedScopes } from "./may.ts";
 import { organizationsOf } from "./organizations-of.ts";
 
-/**
- * The owners whose private resources an actor may read. Lists filter by them, because asking `may` for each row would cost a query per row.
- */
+/** The owners whose private resources an actor may read. Lists filter by them, because `may` would cost a query for each row. */
 export type ReadableOwners = {
   /** Everything. */
   isAll: boolean;

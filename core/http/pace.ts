@@ -15,9 +15,7 @@ export type Watched = {
   onTooSlow: () => void;
   bytesPerSecond?: number;
   checkEveryMs?: number;
-  /**
-   * Whether others are waiting for the slot that this transfer holds (core/fair-queue): then the client must send or read 64 KiB a second.
-   */
+  /** Whether others wait for the slot that this transfer holds (core/fair-queue): then the client must transfer 64 KiB a second. */
   yields?: (() => boolean) | undefined;
   wantedGraceMs?: number;
 };

@@ -6,9 +6,7 @@ export type OutboundRequest = {
   /** http or https, absolute. A fragment is not sent. */
   url: string;
   method?: "GET" | "POST";
-  /**
-   * Defaults: `user-agent` `Keyhook/<version>`, `accept-encoding` `identity`. Headers that frame the message or name the host are refused.
-   */
+  /** Defaults: `user-agent` `Keyhook/<version>`, `accept-encoding` `identity`. Framing headers and `host` are refused. */
   headers?: Record<string, string>;
   body?: string | Uint8Array;
   /** One deadline for DNS, connect, TLS, headers and body (S120). */
@@ -162,9 +160,7 @@ const kinds: [RegExp, string][] = [
   [/^(E[A-Z0-9]+)$/, "the connection failed"],
 ];
 
-/**
- * Turns an error into a failure that the person who chose the address may see. An error without a known code is our bug and is rethrown.
- */
+/** Turns an error into a failure for the person who chose the address. An error without a known code is our bug and is rethrown. */
 export function failureOf(error: unknown): OutboundFailure {
   if (error instanceof OutboundFailure) return error;
   // Several addresses were tried; the first error describes the failure well enough.

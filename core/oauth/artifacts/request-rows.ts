@@ -20,9 +20,7 @@ export type RequestRows = {
   accounts: Map<string, AccountRow>;
   /** Grants that this request has already revoked: the engine asks once for each kind of artifact. */
   revokedGrants: Set<string>;
-  /**
-   * The data to be stored together with an exchanged token, while the engine saves that token (`saveExchangedToken` in exchange-store.ts).
-   */
+  /** The data to be stored with an exchanged token, while the engine saves that token (`saveExchangedToken`). */
   exchange?: DecidedExchange;
 };
 

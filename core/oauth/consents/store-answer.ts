@@ -125,9 +125,7 @@ export async function revokeExcess(tx: Db, { userId, clientId }: ConsentOwner): 
 
 type Reached = Readonly<{ orgIds: readonly string[] }>;
 
-/**
- * Records in an organization's log that a user granted it to an app, or withdrew it. Consents without the organization are not in its log.
- */
+/** Records in an organization's log that a user granted it to an app, or withdrew it. Other consents are not recorded there. */
 export async function recordOrganizationConsents(
   tx: Db,
   { userId, clientId }: ConsentOwner,
