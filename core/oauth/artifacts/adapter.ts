@@ -31,7 +31,7 @@ import { isOfAnotherKind, isTokenModel } from "./token-prefix.ts";
  */
 const BENIGN_REPLAY_SECONDS = 10;
 
-/** The engine's storage, in Postgres. There is one instance for each of the engine's models; differences name their model. */
+/** The engine's storage, in Postgres. There is one instance for each of the engine's models; code for one model names it. */
 export class PostgresAdapter implements Adapter {
   readonly model: string;
 

@@ -28,7 +28,7 @@ const SAVE = `INSERT INTO oauth_grant (id, consent_id, user_id, client_id, paylo
 
 /** The maximum number of a user's Grants for one client with tokens, and of those without. */
 const KEPT = 200;
-/** The newest Grants, which are never deleted: a new sign-in without refresh tokens may expire before older ones with them. */
+/** The number of newest Grants that stay: a new sign-in without refresh tokens may expire before older ones with them. */
 const KEPT_NEWEST = 20;
 /** The maximum number of a user's Grants for all clients together: anybody can have any number of clients. */
 const KEPT_IN_ALL = 2_000;

@@ -74,7 +74,7 @@ export async function storeLogo(
 /** Entries per hour and document: its owner can change it any number of times (S144). */
 export const CHANGES_OF_DOCUMENT = 20;
 
-/** Whether a change is recorded: always for an app without users, otherwise up to a limit, counted before the transaction. */
+/** Whether a change may be recorded. Only those of apps with users count, before the transaction: a rollback must not undo the count. */
 async function isChangeRecorded(clientId: string, { metadata }: FetchedDocument, logo: FetchedLogo): Promise<boolean> {
   const kept = await db().oAuthClientDocument.findUnique({ where: { clientId }, select: { metadata: true } });
   const isChanged = kept !== null && (Boolean(logo) || (metadata !== null && !isDeepStrictEqual(kept.metadata, metadata)));
