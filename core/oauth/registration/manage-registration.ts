@@ -43,12 +43,12 @@ async function change<Result>(claim: Claim, work: (tx: Db, app: LockedApp) => Pr
   });
 }
 
-/** The properties on which an operator's verification and a user's consent are based. */
+/** The properties on which an operator's verification is based. */
 const LOOKS = ["name", "homepageUrl", "redirectUris"] as const;
 
 /**
- * Replaces the whole registration (RFC 7592 §2.2). If its name, homepage or redirect URIs change, its users are asked again (S36) and the
- * verified mark is removed: nobody is responsible for it, and anybody with its token could give it any name.
+ * Replaces the whole registration (RFC 7592 §2.2). If its name, homepage or redirect URIs change, the verified mark is removed: nobody is
+ * responsible for it, and anybody with its token could give it any name. Users are asked again as after any change (S36).
  * @returns the app and, if it became confidential, its new secret; an app that becomes public loses its secrets.
  */
 export async function updateRegisteredApp(
