@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { join } from "node:path";
 import { pool } from "#core/db.ts";
 import { env } from "#core/env.ts";
-import { ON_BEHALF_HEADER, onBehalfOf } from "#core/http/client-address.ts";
+import { ON_BEHALF_HEADER, signedOnBehalfOf } from "#core/http/client-address.ts";
 import type { Failure } from "#core/log.ts";
 import { handleOidc } from "#core/oauth/handler.ts";
 import { wellKnownPaths } from "#core/oauth/protocol-routes.ts";
@@ -136,7 +136,7 @@ async function dispatchPage(
   if (res.writableEnded) return;
   if (isScriptless(pathname)) removeScripts(req, res);
   else allowPageScripts(req, res);
-  if (ip) req.headers[ON_BEHALF_HEADER] = onBehalfOf(ip);
+  if (ip) req.headers[ON_BEHALF_HEADER] = signedOnBehalfOf(ip);
   return next(req, res);
 }
 

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { readFile, stat } from "node:fs/promises";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { join } from "node:path";
-import { isTagAmong } from "#core/http/byte-range.ts";
+import { matchesEtag } from "#core/http/byte-range.ts";
 import type { Failure } from "#core/log.ts";
 import { sendFailure } from "./send.ts";
 
@@ -26,7 +26,7 @@ export async function sendDownload(req: IncomingMessage, res: ServerResponse, pa
   const file = await readTarball(join(folder, name));
   if (!file) return sendFailure(req, res, notBuilt);
   const headers = { ETag: file.etag, "Cache-Control": "public, no-cache" };
-  if (isTagAmong(req.headers["if-none-match"], file.etag)) return void res.writeHead(304, headers).end();
+  if (matchesEtag(req.headers["if-none-match"], file.etag)) return void res.writeHead(304, headers).end();
   res.writeHead(200, { ...headers, "Content-Type": "application/gzip", "Content-Length": file.bytes.length });
   res.end(req.method === "HEAD" ? undefined : file.bytes);
 }

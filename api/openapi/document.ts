@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { type OpenAPIHono, z } from "@hono/zod-openapi";
 import { type ApiDocument, type ApiOperation, provideApiDocument } from "#core/api-document.ts";
 import { env } from "#core/env.ts";
-import { isTagAmong } from "#core/http/byte-range.ts";
+import { matchesEtag } from "#core/http/byte-range.ts";
 import { defineRoute, json, type Route } from "../define-route.ts";
 import { errorRef, errorResponses, errorStatuses } from "./errors.ts";
 import { describeEvents, payloadSchemas } from "./events.ts";
@@ -38,7 +38,7 @@ export const describeApi: Route = (api) => {
       const { json, etag } = openApiDocument(api);
       // Cached, but revalidated each time: it changes with an upgrade.
       const headers = { ETag: etag, "Cache-Control": "public, no-cache" };
-      if (isTagAmong(c.req.header("If-None-Match"), etag)) return c.body(null, 304, headers);
+      if (matchesEtag(c.req.header("If-None-Match"), etag)) return c.body(null, 304, headers);
       return c.body(json, 200, { ...headers, "Content-Type": "application/json" });
     },
   })(api);

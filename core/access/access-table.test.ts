@@ -14,7 +14,7 @@ test("S135 docs/access.md is the table of core/access/rules.ts (UPDATE_EXAMPLES=
   expect(readFileSync(DOCUMENT, "utf8")).toBe(written);
 });
 
-test("every action is in the table of people, and in the table of tokens or in the list of what no token does", () => {
+test("every action is in the table of people, and in the table of tokens or in the list of actions that no token allows", () => {
   const [people = "", tokens = ""] = accessTable().split("## With which scopes");
   for (const action of Object.keys(rules)) {
     expect([action, people.includes(`| \`${action}\` `)]).toEqual([action, true]);

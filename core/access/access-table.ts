@@ -2,7 +2,7 @@ import { type Scope, scopes } from "@keyhook/sdk";
 import type { Resources, Rule, TokenScopes } from "./rule.ts";
 import { type Action, rules } from "./rules.ts";
 
-/** Renders rules.ts as Markdown. docs/access.md contains it, so a changed right shows as a change of that page. */
+/** Renders rules.ts as Markdown. docs/access.md contains the result, so that a change of a right shows in that page. */
 export function accessTable(): string {
   return [byPerson(), byToken(), byScope()].join("\n\n");
 }
@@ -29,7 +29,7 @@ function byPerson(): string {
         openTo(rule),
         mark(rule.owner),
         rule.role ? `${rule.role}${rule.beforeRestrictions ? " †" : ""}` : "",
-        rule.maker ?? "",
+        rule.creator ?? "",
         mark(rule.author),
         mark(rule.operator),
         mark(rule.publisher),
@@ -103,14 +103,14 @@ function byScope(): string {
   ].join("\n\n");
 }
 
-/** What gives a token's user the right, in the terms of `TokenScopes`. */
+/** The column for each list of `TokenScopes`. */
 const ways = ["Own", "A granted organization's", "Created by the app", "Gated, with access", "Public"];
 
 const code = (text: string): string => `\`${text}\``;
 const mark = (is: true | undefined): string => (is ? "yes" : "");
 const list = (of: readonly Scope[] = []): string => of.map(code).join(" ");
 
-/** Padded, so that the table is readable in a terminal too. Empty columns are left out. */
+/** Pads the cells, so that the table is readable in a terminal too, and leaves out empty columns. */
 function table(allColumns: readonly string[], allRows: readonly (readonly string[])[]): string {
   const isFilled = (_: string, at: number) => allRows.some((row) => row[at]);
   const [columns, rows] = [allColumns.filter(isFilled), allRows.map((row) => row.filter(isFilled))];

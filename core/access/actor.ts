@@ -1,10 +1,10 @@
 import type { Scope } from "@keyhook/sdk";
 import type { Standing } from "./standing-in-organization.ts";
 
-/** The subject of a decision. Doors build it from what they have authenticated; core trusts it. */
+/** The subject of a decision. Doors build it after authentication; core trusts it. */
 export type Actor = Anonymous | Person | TokenHolder | Publisher | OperatorCommand;
 
-/** An anonymous caller, who sees what is public. */
+/** An anonymous caller, who sees only public resources. */
 export type Anonymous = { kind: "anonymous" };
 
 export const anonymous: Anonymous = { kind: "anonymous" };
@@ -21,9 +21,9 @@ export type Person = {
 };
 
 /**
- * Set when something that was created earlier acts, such as a webhook or a schedule: the organization that owns it. Its sign-in
- * requirements (a second step, its own identity provider) are not checked for the absent creator, but their role is. Otherwise an
- * organization's webhooks and schedules would stop a week after its administrator last signed in (decision 071).
+ * Set when a stored resource acts, such as a webhook or a schedule: the organization that owns it. Its sign-in requirements (a second step,
+ * its own identity provider) are not checked for the absent creator, but their role is. Otherwise an organization's webhooks and schedules
+ * would stop a week after its administrator last signed in (decision 071).
  */
 type ActsForOrgId = string;
 
@@ -39,9 +39,9 @@ export type TokenHolder = {
   clientId: string | null;
   /** The only organization in which an exchanged token may do more than read (docs/specification/organizations-and-tokens.md). */
   boundOrgId?: string;
-  /** A CI job that reads what its user was given access to, and changes nothing (docs/specification/organizations-and-tokens.md). */
+  /** A CI job that can only read the gated repositories to which its user has access (docs/specification/organizations-and-tokens.md). */
   isReadOnly?: true;
-  /** Issued to the service's own command line, and so equal to a personal access token. */
+  /** Issued to the service's own command line, and so treated like a personal access token. */
   isFirstParty?: true;
   /** When its user last authenticated before allowing it (S113); absent if unknown. */
   authenticatedAt?: Date;

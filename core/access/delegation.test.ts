@@ -8,7 +8,7 @@ import { Prisma } from "../generated/prisma/client.ts";
 import { sweep } from "../housekeeping/sweep.ts";
 import { newId } from "../ids.ts";
 import { revokeReplayedGrant } from "../oauth/artifacts/adapter.ts";
-import { documentPolicies, type HostRule, setDocumentPolicy, standingOf } from "../oauth/documents/hosts/document-policy.ts";
+import { decideHost, documentPolicies, type HostRule, setDocumentPolicy } from "../oauth/documents/hosts/document-policy.ts";
 import { revokeLeakedCredentials } from "../oauth/leaks/revoke-leaked-credentials.ts";
 import { revokeTokenAtOrganization } from "../oauth/leaks/revoke-token-at-organization.ts";
 import { operatorCommand, type TokenHolder } from "./actor.ts";
@@ -29,17 +29,17 @@ async function someOrganization(userId: string, data: { appPolicy?: string; plan
   return id;
 }
 
-const lend = async (actor: TokenHolder): Promise<string> => (await recordDelegation(db(), actor)) as string;
+const delegateFrom = async (actor: TokenHolder): Promise<string> => (await recordDelegation(db(), actor)) as string;
 
-async function reads(delegationId: string, ownerId: string, makerClientId: string | null): Promise<boolean> {
-  const maker = makerClientId === null ? Prisma.sql`NULL::text` : Prisma.sql`${makerClientId}::text`;
-  const condition = delegationReads(Prisma.sql`${delegationId}::text`, Prisma.sql`${ownerId}::text`, maker);
+async function canRead(delegationId: string, ownerId: string, creatorClientId: string | null): Promise<boolean> {
+  const creator = creatorClientId === null ? Prisma.sql`NULL::text` : Prisma.sql`${creatorClientId}::text`;
+  const condition = delegationReads(Prisma.sql`${delegationId}::text`, Prisma.sql`${ownerId}::text`, creator);
   const [row] = await db().$queryRaw<{ reads: boolean }[]>`SELECT ${condition} AS reads`;
   return row?.reads as boolean;
 }
 
-/** For its user, unless an organization is named. */
-async function acts(delegationId: string, scope: "webhooks" | "jobs", ownerId?: string): Promise<boolean> {
+/** Whether a delegation may act for its user or, if one is named, for an organization. */
+async function canAct(delegationId: string, scope: "webhooks" | "jobs", ownerId?: string): Promise<boolean> {
   const owner = ownerId ?? (await db().delegation.findUniqueOrThrow({ where: { id: delegationId } })).userId;
   const action = scope === "jobs" ? "job.run" : "webhook.manage";
   const condition = mayAct(action, Prisma.sql`${delegationId}::text`, Prisma.sql`${owner}::text`);
@@ -47,7 +47,7 @@ async function acts(delegationId: string, scope: "webhooks" | "jobs", ownerId?: 
   return row?.acts as boolean;
 }
 
-test("S135 S129 a delegation reads what `may` says that its token reads now: every kind of token, owner, scope and maker", async () => {
+test("S135 S129 a delegation may read exactly what `may` allows its token now, for every kind of token, owner, scope and creator", async () => {
   const [ada, bob] = [await someUser(), await someUser()];
   const [granted, other, closed] = [
     await someOrganization(ada),
@@ -77,20 +77,20 @@ test("S135 S129 a delegation reads what `may` says that its token reads now: eve
       await exchangedToken(ada, exchanging, bound, scopes),
     ];
     for (const token of holders) {
-      const delegationId = await lend(token);
+      const delegationId = await delegateFrom(token);
       const delegate = await findDelegate({ createdById: ada, delegationId, ownerKind: "user", ownerId: ada });
       if (!delegate) throw new Error("the delegation does not hold");
       for (const ownerId of owners) {
-        for (const makerClientId of [null, app, newId()]) {
+        for (const creatorClientId of [null, app, newId()]) {
           const isOrganization = ownerId !== ada && ownerId !== bob;
           const repo = {
             ...{ ownerUserId: isOrganization ? null : ownerId, ownerOrgId: isOrganization ? ownerId : null },
-            ...{ repoId: newId(), isPrivate: true, isGated: false, createdById: null, createdByClientId: makerClientId },
+            ...{ repoId: newId(), isPrivate: true, isGated: false, createdById: null, createdByClientId: creatorClientId },
           };
           // In a transaction, standing is read again.
           const expected = await db().$transaction((tx) => may(delegate, "repo.read", repo, tx));
-          const found = await reads(delegationId, ownerId, makerClientId);
-          expect({ token, ownerId, makerClientId, found }).toEqual({ token, ownerId, makerClientId, found: expected });
+          const found = await canRead(delegationId, ownerId, creatorClientId);
+          expect({ token, ownerId, creatorClientId, found }).toEqual({ token, ownerId, creatorClientId, found: expected });
           expect(await may(delegate, "repo.read", repo)).toBe(expected);
           if (expected) readable++;
           else hidden++;
@@ -107,25 +107,25 @@ test("S114 a delegation ends for good with its consent, even if the user allows 
   const [ada, bob] = [await someUser(), await someUser()];
   const app = await someApp();
   const [one, theirs] = [
-    await lend(await appToken(ada, { clientId: app, scopes: ["webhooks"] })),
-    await lend(await appToken(bob, { clientId: app, scopes: ["webhooks"] })),
+    await delegateFrom(await appToken(ada, { clientId: app, scopes: ["webhooks"] })),
+    await delegateFrom(await appToken(bob, { clientId: app, scopes: ["webhooks"] })),
   ];
-  expect([await acts(one, "webhooks"), await acts(one, "jobs")]).toEqual([true, false]);
+  expect([await canAct(one, "webhooks"), await canAct(one, "jobs")]).toEqual([true, false]);
   await db().oAuthConsent.updateMany({ where: { userId: ada }, data: { revokedAt: new Date() } });
-  expect([await acts(one, "webhooks"), await acts(theirs, "webhooks")]).toEqual([false, true]);
+  expect([await canAct(one, "webhooks"), await canAct(theirs, "webhooks")]).toEqual([false, true]);
   expect(await findDelegate({ createdById: ada, delegationId: one, ownerKind: "user", ownerId: ada })).toBeUndefined();
   const again = await appToken(ada, { clientId: app, scopes: ["webhooks"] });
-  expect([await acts(one, "webhooks"), await acts(await lend(again), "webhooks")]).toEqual([false, true]);
+  expect([await canAct(one, "webhooks"), await canAct(await delegateFrom(again), "webhooks")]).toEqual([false, true]);
 });
 
-test("a delegation reaches no more than the token had, and no more than the consent grants now", async () => {
+test("a delegation gives no more access than the token had, and no more than the consent grants now", async () => {
   const ada = await someUser();
   const [first, second] = [await someOrganization(ada), await someOrganization(ada)];
   const app = await someApp();
   const token = await appToken(ada, { clientId: app, scopes: ["webhooks", "read-repos"], orgIds: [first] });
-  const id = await lend(token);
+  const id = await delegateFrom(token);
   const consent = { where: { userId: ada, clientId: app } };
-  const reach = async () => [await reads(id, ada, null), await reads(id, first, null), await reads(id, second, null)];
+  const reach = async () => [await canRead(id, ada, null), await canRead(id, first, null), await canRead(id, second, null)];
   expect(await reach()).toEqual([true, true, false]);
   // Widened later: what was created before keeps its limits (S48).
   await db().oAuthConsent.updateMany({ ...consent, data: { isAllOrgs: true } });
@@ -134,19 +134,19 @@ test("a delegation reaches no more than the token had, and no more than the cons
   expect(await reach()).toEqual([true, false, false]);
   await db().oAuthConsent.updateMany({ ...consent, data: { scopes: ["webhooks"] } });
   expect(await reach()).toEqual([false, false, false]);
-  expect(await acts(id, "webhooks")).toBe(true);
+  expect(await canAct(id, "webhooks")).toBe(true);
   await db().oAuthConsent.updateMany({ ...consent, data: { scopes: ["read-repos"] } });
-  expect(await acts(id, "webhooks")).toBe(false);
+  expect(await canAct(id, "webhooks")).toBe(false);
 });
 
-test("things created while all organizations were granted reach only the named ones once the consent names some", async () => {
+test("a delegation from a time when all organizations were granted is limited to the named ones once the consent names some", async () => {
   const ada = await someUser();
   const [first, second] = [await someOrganization(ada), await someOrganization(ada)];
   const token = await appToken(ada, { scopes: ["webhooks", "read-repos"] });
   const consent = { where: { userId: ada, clientId: token.clientId } };
   await db().oAuthConsent.updateMany({ ...consent, data: { isAllOrgs: true } });
-  const id = await lend({ ...token, orgIds: "all" });
-  const reach = async () => [await reads(id, first, null), await reads(id, second, null)];
+  const id = await delegateFrom({ ...token, orgIds: "all" });
+  const reach = async () => [await canRead(id, first, null), await canRead(id, second, null)];
   expect(await reach()).toEqual([true, true]);
   await db().oAuthConsent.updateMany({ ...consent, data: { isAllOrgs: false, orgIds: [second] } });
   expect(await reach()).toEqual([false, true]);
@@ -154,13 +154,13 @@ test("things created while all organizations were granted reach only the named o
   expect(delegate).toMatchObject({ orgIds: [second] });
 });
 
-test("app policy, a blocked app, a disabled person, a lost membership and a cut-off token each close it at once", async () => {
+test("app policy, a blocked app, a disabled person, a lost membership and a blocked token each stop a delegation at once", async () => {
   const ada = await someUser();
   const org = await someOrganization(ada);
   const app = await someApp();
   const token = await appToken(ada, { clientId: app, scopes: ["webhooks", "read-repos"], orgIds: [org] });
-  const id = await lend(token);
-  const state = async () => [await acts(id, "webhooks"), await reads(id, org, null), await reads(id, ada, null)];
+  const id = await delegateFrom(token);
+  const state = async () => [await canAct(id, "webhooks"), await canRead(id, org, null), await canRead(id, ada, null)];
   const open = [true, true, true];
   expect(await state()).toEqual(open);
   await db().organizationApp.create({ data: { orgId: org, clientId: app, decision: "blocked" } });
@@ -193,39 +193,39 @@ test("S95 what an exchanged token created ends for good with the membership, pri
     const org = await someOrganization(ada, { plan: "enterprise" });
     const clientId = await someApp({ boundOrgId: org, privileges: ["token-exchange"] });
     const scopes: Scope[] = ["webhooks", "read-repos"];
-    const id = await lend(await exchangedToken(ada, clientId, org, scopes));
-    expect([what, await acts(id, "webhooks", org), await reads(id, org, null)]).toEqual([what, true, true]);
+    const id = await delegateFrom(await exchangedToken(ada, clientId, org, scopes));
+    expect([what, await canAct(id, "webhooks", org), await canRead(id, org, null)]).toEqual([what, true, true]);
     await end(org, clientId, ada);
-    expect([what, await acts(id, "webhooks", org)]).toEqual([what, false]);
+    expect([what, await canAct(id, "webhooks", org)]).toEqual([what, false]);
     expect([what, (await db().delegation.findUnique({ where: { id } }))?.endedAt === null]).toEqual([what, false]);
   }
 });
 
-test("S95 what an exchanged token made has no scope that its app has lost", async () => {
+test("S95 a delegation of an exchanged token has no scope that its app has lost", async () => {
   const ada = await someUser();
   const org = await someOrganization(ada, { plan: "enterprise" });
   const clientId = await someApp({ boundOrgId: org, privileges: ["token-exchange"] });
-  const id = await lend(await exchangedToken(ada, clientId, org, ["webhooks", "read-repos"]));
-  const state = async () => [await acts(id, "webhooks", org), await reads(id, org, null)];
+  const id = await delegateFrom(await exchangedToken(ada, clientId, org, ["webhooks", "read-repos"]));
+  const state = async () => [await canAct(id, "webhooks", org), await canRead(id, org, null)];
   expect(await state()).toEqual([true, true]);
   await db().oAuthApp.update({ where: { clientId }, data: { scopes: ["webhooks"] } });
   expect(await state()).toEqual([true, false]);
   await db().oAuthApp.update({ where: { clientId }, data: { scopes: ["read-repos"] } });
-  expect(await acts(id, "webhooks", org)).toBe(false);
+  expect(await canAct(id, "webhooks", org)).toBe(false);
 });
 
 test("a personal token's delegation ends when it is revoked, not when it expires; a stolen token's when the theft is detected", async () => {
   const ada = await someUser();
   const token = await ownToken(ada, ["webhooks"]);
-  const id = await lend(token);
+  const id = await delegateFrom(token);
   await db().personalAccessToken.update({ where: { id: token.tokenId }, data: { expiresAt: new Date(0) } });
-  expect(await acts(id, "webhooks")).toBe(true);
+  expect(await canAct(id, "webhooks")).toBe(true);
   await db().personalAccessToken.update({ where: { id: token.tokenId }, data: { revokedAt: new Date() } });
-  expect(await acts(id, "webhooks")).toBe(false);
+  expect(await canAct(id, "webhooks")).toBe(false);
   const stolen = await appToken(ada, { clientId: await someApp(), scopes: ["webhooks"] });
-  const made = await lend(stolen);
+  const made = await delegateFrom(stolen);
   await endDelegationsOf(db(), [stolen.tokenId]);
-  expect(await acts(made, "webhooks")).toBe(false);
+  expect(await canAct(made, "webhooks")).toBe(false);
 });
 
 test("a request that was authorized before its token was revoked delegates nothing afterwards; the row of a delegating token stays", async () => {
@@ -234,25 +234,25 @@ test("a request that was authorized before its token was revoked delegates nothi
   const clientId = await someApp({ boundOrgId: org, privileges: ["token-exchange"] });
   const [own, app] = [await ownToken(ada, ["webhooks"]), await appToken(ada, { scopes: ["webhooks"] })];
   const exchanged = await exchangedToken(ada, clientId, org, ["webhooks"]);
-  for (const token of [own, app, exchanged]) await lend(token);
+  for (const token of [own, app, exchanged]) await delegateFrom(token);
   const revoked = { revokedAt: new Date() };
   await db().personalAccessToken.update({ where: { id: own.tokenId }, data: revoked });
   await db().oAuthGrant.update({ where: { id: app.tokenId }, data: revoked });
   await db().oAuthGrant.update({ where: { id: exchanged.tokenId }, data: revoked });
-  for (const token of [own, app, exchanged]) await expect(lend(token)).rejects.toMatchObject({ code: "unauthorized" });
+  for (const token of [own, app, exchanged]) await expect(delegateFrom(token)).rejects.toMatchObject({ code: "unauthorized" });
   // The row that it depends on is gone, so nothing is valid.
   const gone = await ownToken(ada, ["webhooks"]);
-  const id = await lend(gone);
+  const id = await delegateFrom(gone);
   await db().personalAccessToken.delete({ where: { id: gone.tokenId } });
-  expect(await acts(id, "webhooks")).toBe(false);
+  expect(await canAct(id, "webhooks")).toBe(false);
 });
 
 test("for an organization a delegation acts while its user has the right: not once they are demoted, gone or blocked", async () => {
   const ada = await someUser();
   const org = await someOrganization(ada);
   const token = await ownToken(ada, ["webhooks", "jobs"]);
-  const id = await lend(token);
-  const state = async () => [await acts(id, "webhooks", org), await acts(id, "jobs", org), await acts(id, "webhooks")];
+  const id = await delegateFrom(token);
+  const state = async () => [await canAct(id, "webhooks", org), await canAct(id, "jobs", org), await canAct(id, "webhooks")];
   expect(await state()).toEqual([true, true, true]);
   const membership = { where: { orgId: org, userId: ada } };
   await db().membership.updateMany({ ...membership, data: { role: "write" } });
@@ -270,7 +270,7 @@ test("S87 an app with a metadata document does nothing while the operator blocks
   const hosts = ["kite.example", "a.kite.example", "b.a.kite.example", "kites.example", "xkite.example", "[::1]", "a_b.example"];
   const clients = hosts.flatMap((host) => [`https://${host}/app.json`, `https://${host}:8443/x`]);
   const lent = new Map<string, string>();
-  for (const clientId of clients) lent.set(clientId, await lend(await appToken(ada, { clientId, scopes: ["webhooks"] })));
+  for (const clientId of clients) lent.set(clientId, await delegateFrom(await appToken(ada, { clientId, scopes: ["webhooks"] })));
   const rules: HostRule[] = [
     { host: "kite.example", rule: "block" },
     { host: "a.kite.example", rule: "allow" },
@@ -283,8 +283,13 @@ test("S87 an app with a metadata document does nothing while the operator blocks
       await db().oAuthClientHost.createMany({ data: some });
       await setDocumentPolicy(operatorCommand, policy, noOrigin);
       for (const [clientId, id] of lent) {
-        const { isAllowed } = standingOf(new URL(clientId).hostname, some, policy);
-        expect({ policy, clientId, some, acts: await acts(id, "webhooks") }).toEqual({ policy, clientId, some, acts: isAllowed });
+        const { isAllowed } = decideHost(new URL(clientId).hostname, some, policy);
+        expect({ policy, clientId, some, acts: await canAct(id, "webhooks") }).toEqual({
+          policy,
+          clientId,
+          some,
+          acts: isAllowed,
+        });
       }
     }
   }
@@ -323,10 +328,10 @@ test("one token has one delegation for the same rights; it names the app or toke
   const ada = await someUser();
   const app = await someApp();
   const token = await appToken(ada, { clientId: app, scopes: ["webhooks", "jobs"] });
-  const id = await lend(token);
-  expect(await lend({ ...token, scopes: ["jobs", "webhooks"] })).toBe(id);
-  expect(await lend({ ...token, scopes: ["jobs"] })).not.toBe(id);
-  const personal = await lend(await ownToken(ada, ["jobs"]));
+  const id = await delegateFrom(token);
+  expect(await delegateFrom({ ...token, scopes: ["jobs", "webhooks"] })).toBe(id);
+  expect(await delegateFrom({ ...token, scopes: ["jobs"] })).not.toBe(id);
+  const personal = await delegateFrom(await ownToken(ada, ["jobs"]));
   const described = await describeDelegations([id, personal, null, newId()]);
   expect([...described.values()].map(({ id: _, ...each }) => each)).toEqual(
     expect.arrayContaining([
@@ -337,7 +342,7 @@ test("one token has one delegation for the same rights; it names the app or toke
   await db().oAuthConsent.updateMany({ where: { userId: ada }, data: { revokedAt: new Date() } });
   expect((await describeDelegations([id])).get(id)).toMatchObject({ isEnded: true });
   // Revoked while the request was in progress.
-  await expect(lend(token)).rejects.toMatchObject({ code: "unauthorized" });
+  await expect(delegateFrom(token)).rejects.toMatchObject({ code: "unauthorized" });
   expect(await recordDelegation(db(), { kind: "anonymous" })).toBeNull();
 });
 
@@ -346,13 +351,13 @@ test("S43 S47 a thief who signs out first keeps no access: a later replay, leak 
   const org = await someOrganization(ada, { plan: "enterprise" });
   const clientId = await someApp({ boundOrgId: org, privileges: ["token-exchange"] });
   const stolen = await appToken(ada, { scopes: ["webhooks"] });
-  const [replayed, leaked] = [await lend(stolen), await lend(await appToken(ada, { scopes: ["webhooks"] }))];
+  const [replayed, leaked] = [await delegateFrom(stolen), await delegateFrom(await appToken(ada, { scopes: ["webhooks"] }))];
   const exchanged = await exchangedToken(ada, clientId, org, ["webhooks"]);
-  const cut = await lend(exchanged);
+  const cut = await delegateFrom(exchanged);
   await db().oAuthGrant.update({ where: { id: stolen.tokenId }, data: { revokedAt: new Date() } });
-  expect(await acts(replayed, "webhooks")).toBe(true);
+  expect(await canAct(replayed, "webhooks")).toBe(true);
   await revokeReplayedGrant("code", stolen.tokenId, noOrigin);
-  expect(await acts(replayed, "webhooks")).toBe(false);
+  expect(await canAct(replayed, "webhooks")).toBe(false);
 
   const { tokenId } = await db().delegation.findUniqueOrThrow({ where: { id: leaked } });
   const token = newToken("kh_oauth_");
@@ -360,19 +365,19 @@ test("S43 S47 a thief who signs out first keeps no access: a later replay, leak 
   await db().oAuthArtifact.create({ data: over });
   await db().oAuthGrant.update({ where: { id: tokenId }, data: { revokedAt: new Date() } });
   await revokeLeakedCredentials([token], { ...noOrigin, ip: "192.0.2.77" });
-  expect(await acts(leaked, "webhooks")).toBe(false);
+  expect(await canAct(leaked, "webhooks")).toBe(false);
 
   // An administrator finds it even long after its token was signed out or expired. A careful app signs out a token that it
   // exchanged, and what the token created continues.
   await db().oAuthGrant.update({ where: { id: exchanged.tokenId }, data: { revokedAt: new Date(), expiresAt: new Date(0) } });
   const consented = await appToken(ada, { scopes: ["read-repos"], orgIds: [org] });
-  const away = await lend(consented);
+  const away = await delegateFrom(consented);
   await db().oAuthGrant.update({ where: { id: consented.tokenId }, data: { revokedAt: new Date() } });
   await sweep(new AbortController().signal);
-  expect(await reads(away, org, null)).toBe(true);
+  expect(await canRead(away, org, null)).toBe(true);
   await revokeTokenAtOrganization(operatorCommand, org, { tokenId: consented.tokenId }, noOrigin);
-  expect([await reads(away, org, null), await reads(away, ada, null)]).toEqual([false, true]);
-  expect(await acts(cut, "webhooks", org)).toBe(true);
+  expect([await canRead(away, org, null), await canRead(away, ada, null)]).toEqual([false, true]);
+  expect(await canAct(cut, "webhooks", org)).toBe(true);
   await revokeTokenAtOrganization(operatorCommand, org, { tokenId: exchanged.tokenId }, noOrigin);
-  expect(await acts(cut, "webhooks", org)).toBe(false);
+  expect(await canAct(cut, "webhooks", org)).toBe(false);
 });

@@ -9,18 +9,18 @@ import { membersWhoMay } from "./members-who-may.ts";
 import type { Standing } from "./standing-in-organization.ts";
 
 /**
- * Delegations: what acts after the request that created it (a webhook, a run, a schedule, a replay, a relay) acts as that request's token
- * would act now. Three things limit it at that moment: the owner's rights, the grant's scopes and organizations, and the organization's app
- * policy. When the grant ends, the delegation ends for good (decision 071).
+ * A delegation records the rights of a token with which something was created that acts later: a webhook, a run, a schedule, a replay, a
+ * relay. It acts as that token would act now. Three things limit it at that moment: the owner's rights, the grant's scopes and
+ * organizations, and the organization's app policy. When the grant ends, the delegation ends for good (decision 071).
  *
  * A user who acts on the pages needs no delegation: what they create has their own rights.
  */
 
-/** NOTIFY channel: a delegation has ended, and what was created under it must stop. */
+/** NOTIFY channel: a delegation has ended, and everything that was created under it must stop. */
 export const DELEGATION_CHANNEL = "delegation";
 
 /**
- * Records a token's rights, in the transaction that stores what will act with them.
+ * Records a token's rights, in the transaction that stores the resource that will act with them.
  * @returns the delegation's ID; null if the actor is not a token
  * @throws ServiceError `unauthorized`
  */
@@ -30,9 +30,9 @@ export async function recordDelegation(tx: Db, actor: Actor): Promise<string | n
   const scopes = [...actor.scopes].sort();
   const isAllOrgs = actor.orgIds === "all";
   const orgIds = actor.orgIds === "all" ? [] : [...actor.orgIds].sort();
-  const consentId = await holdToken(tx, actor);
+  const consentId = await lockToken(tx, actor);
   const same = { userId, tokenId, clientId, boundOrgId, isAllOrgs, consentId, endedAt: null };
-  // A token that creates many things delegates the same rights each time. An older row might be swept right now.
+  // A token that creates many things delegates the same rights each time. An older row might be deleted by housekeeping at this moment.
   const known = await tx.delegation.findFirst({
     where: {
       ...same,
@@ -49,15 +49,15 @@ export async function recordDelegation(tx: Db, actor: Actor): Promise<string | n
 }
 
 /**
- * Locks what a token depends on until the transaction ends, so that a revocation finds what the token delegated. A request that was
- * authorized before the revocation and waited since then can no longer delegate.
+ * Locks the rows that a token depends on until the transaction ends, so that a revocation also finds the new delegation. A request that was
+ * authorized before the revocation can no longer delegate.
  *
  * One request at a time holds the lock: overlapping shared locks would let an app block a revocation for as long as it likes. The consent
- * is locked before the grant, in the same order as revocation does it.
+ * is locked before the grant, as in a revocation.
  * @returns the consent's ID; null for a token without one
  * @throws ServiceError `unauthorized`
  */
-async function holdToken(tx: Db, { userId, tokenId, clientId, boundOrgId }: TokenHolder): Promise<string | null> {
+async function lockToken(tx: Db, { userId, tokenId, clientId, boundOrgId }: TokenHolder): Promise<string | null> {
   const held = async (rows: Prisma.Sql) => {
     const [row] = await tx.$queryRaw<{ id: string }[]>`${rows} FOR NO KEY UPDATE`;
     if (!row) throw new ServiceError("unauthorized", "This token's access was revoked.");
@@ -76,10 +76,10 @@ async function holdToken(tx: Db, { userId, tokenId, clientId, boundOrgId }: Toke
   return consentId;
 }
 
-/** Far below the two days after which an unused delegation is swept: an upload URL, which has no row, uses it for one day. */
+/** Far below the two days after which housekeeping deletes an unused delegation: an upload URL, which has no row, uses it for one day. */
 const REUSED_MS = 3_600_000;
 
-/** The subject of a stored thing that acts: the token that delegated its rights, or else the user; and the thing's owner. */
+/** For whom a stored resource acts: the token that delegated its rights, or else the user; and the resource's owner. */
 export type ActsFor = { createdById: string | null; delegationId: string | null; ownerKind: string; ownerId: string };
 
 /** The actor for something that was created earlier; undefined once the grant or the user is gone. `may` decides as for any other actor. */
@@ -157,27 +157,32 @@ export function mayAct(action: "webhook.manage" | "job.run", delegationId: Prism
 
 /**
  * SQL: whether a row's delegation may read an owner's private repositories now (`repo.read`).
- * @param delegationId of the row; null reads whatever its owner reads
+ * @param delegationId of the row; null for a row that may read everything that its owner may read
  * @param ownerId of the repositories
- * @param makerClientId the client that created the repository: it may reach that repository even if it reaches nothing else of the owner
+ * @param creatorClientId the client that created the repository: it may read that repository even if it may read nothing else of the owner
  */
 export function delegationReads(
   delegationId: Prisma.Sql,
   ownerId: Prisma.Sql,
-  makerClientId: Prisma.Sql = Prisma.sql`NULL::text`,
+  creatorClientId: Prisma.Sql = Prisma.sql`NULL::text`,
 ): Prisma.Sql {
-  return delegationMay("repo.read", delegationId, ownerId, makerClientId);
+  return delegationMay("repo.read", delegationId, ownerId, creatorClientId);
 }
 
 /**
- * Decides for many rows what `may` decides for one. It is derived from the same rule by the same functions, and a test compares the two. An
- * organization's requirements of its members are checked for a row's owner, if that is a user (webhooks/watchers.ts), and not here.
+ * The same decision as that of `may`, for many rows. It is derived from the same rule by the same functions, and a test compares the two.
+ * An organization's requirements of its members are checked for a row's owner, if that is a user (webhooks/watchers.ts), and not here.
  */
-function delegationMay(action: RowAction, delegationId: Prisma.Sql, ownerId: Prisma.Sql, makerClientId: Prisma.Sql): Prisma.Sql {
+function delegationMay(
+  action: RowAction,
+  delegationId: Prisma.Sql,
+  ownerId: Prisma.Sql,
+  creatorClientId: Prisma.Sql,
+): Prisma.Sql {
   const isScopeEnough = (way: "own" | "organization") => {
     const cases = kinds.map((kind) => {
       const [plain, made] = [acceptedBy(action, kind, way, false), acceptedBy(action, kind, way, true)];
-      return Prisma.sql`WHEN ${Prisma.raw(`'${kind}'`)} THEN CASE WHEN ${makerClientId} = n.client_id THEN ${made} ELSE ${plain} END`;
+      return Prisma.sql`WHEN ${Prisma.raw(`'${kind}'`)} THEN CASE WHEN ${creatorClientId} = n.client_id THEN ${made} ELSE ${plain} END`;
     });
     return Prisma.sql`n.scopes && CASE n.kind ${Prisma.join(cases, " ")} END`;
   };
@@ -199,7 +204,7 @@ function acceptedBy(action: RowAction, kind: Kind, way: "own" | "organization", 
     orgIds: "all" as const,
     ...(kind === "exchanged" && { boundOrgId: orgId }),
   };
-  const target = { ...(way === "organization" && { orgId }), ...(isMade && { makerClientId: clientId }) };
+  const target = { ...(way === "organization" && { orgId }), ...(isMade && { creatorClientId: clientId }) };
   const accepted = acceptedScopes(action, way, token, target);
   return Prisma.raw(`ARRAY[${accepted.map((scope) => `'${scope}'`).join(", ")}]::text[]`);
 }
@@ -256,8 +261,8 @@ export function createdByJson(
 }
 
 /**
- * An app must not change what another app created: that would give the other app's work its own reach (confused deputy). Its user may, on
- * the pages or with a program of their own.
+ * An app must not change a resource that another app created, and so use the other app's rights (confused deputy). Its user may, on the
+ * pages or with a program of their own.
  * @param what the thing's kind, such as "webhook"
  * @throws ServiceError `forbidden`
  */
@@ -266,7 +271,7 @@ export async function requireOwnWorkOf(tx: Db, actor: Actor, delegationId: strin
   requireOwnWork(actor, madeWith.get(delegationId ?? "") ?? null, what);
 }
 
-/** As `requireOwnWorkOf`, for a caller who already knows what created the thing. */
+/** As `requireOwnWorkOf`, for a caller who already knows the client or token that created it. */
 export function requireOwnWork(actor: Actor, madeWith: MadeWith | null, what: string): void {
   if (actor.kind !== "token" || isOwnProgram(actor) || madeWith === null || madeWith.clientId === actor.clientId) return;
   // This app may not learn which app created it.

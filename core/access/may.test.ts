@@ -84,7 +84,7 @@ const expected: Record<Action, Who[]> = {
   "installation.configure": ["operator", "command"],
 };
 
-/** Signed in a moment ago; access reads only memberships of a user. */
+/** A user who has just signed in. No row of a user is needed: decisions read only memberships. */
 async function person(isOperator = false): Promise<Person> {
   const id = newId();
   await db().user.create({
@@ -145,7 +145,7 @@ describe("S135 may", () => {
     expect(allowed.sort()).toEqual([...expected[action]].sort());
   });
 
-  test("an app of a user is not its owner's organizations' affair, and the reverse", async () => {
+  test("administrators may not manage their members' own apps, nor members the organization's apps", async () => {
     const [ofUser, ofOrganization] = resourcesFor("oauth_app.manage");
     expect(await may(people.admin, "oauth_app.manage", ofUser as never)).toBe(false);
     expect(await may(people.owner, "oauth_app.manage", ofOrganization as never)).toBe(false);
@@ -154,7 +154,7 @@ describe("S135 may", () => {
     expect(await may(people.owner, "oauth_app.manage", { ownerUserId: null, ownerOrgId: null })).toBe(false);
   });
 
-  test("S113 what the table marks needs recent authentication, and only that", async () => {
+  test("S113 the actions that the table marks require recent authentication, and no others do", async () => {
     for (const action of Object.keys(rules) as Action[]) {
       for (const who of ["owner", "admin", "operator"] as const) {
         const fresh = await mayAny(people[who], action);
@@ -198,7 +198,7 @@ describe("S135 may", () => {
     }
   });
 
-  test("a role is read anew each time", async () => {
+  test("a role is read again for each decision", async () => {
     const someone = await person();
     const { id } = await organizationWith([[someone, "admin"]]);
     expect(await may(someone, "organization.manage", { orgId: id })).toBe(true);
@@ -208,7 +208,7 @@ describe("S135 may", () => {
 });
 
 describe("requirePermission", () => {
-  test("answers as the rule says: hidden things do not exist, public ones are forbidden, old proof asks for the password", async () => {
+  test("refuses as the rule says: a hidden resource does not exist, a public one is forbidden, an old authentication must be repeated", async () => {
     const [app] = resourcesFor("oauth_app.manage_security");
     const ask = (actor: Actor) => requirePermission(actor, "oauth_app.manage_security", app as never, { what: "OAuth app" });
     await expect(ask(people.stranger)).rejects.toMatchObject({ code: "not_found", message: "OAuth app not found" });
@@ -222,7 +222,7 @@ describe("requirePermission", () => {
   });
 });
 
-describe("programs of one's own", () => {
+describe("users' own programs", () => {
   const token = (changes: Partial<TokenHolder> = {}): TokenHolder => ({
     kind: "token",
     tokenId: "a token",
@@ -256,7 +256,7 @@ describe("programs of one's own", () => {
     await expect(refusal(token({ userId: admin.userId }))).rejects.toMatchObject({ code: "not_found" });
   });
 
-  test("the command line reaches only organizations that it was given", async () => {
+  test("the command line has access only to organizations that were granted to it", async () => {
     const cli = (orgIds: string[]) => token({ userId: admin.userId, clientId: "cli", isFirstParty: true, orgIds });
     expect(await may(cli([organization.id]), "oauth_app.manage", ofOrganization)).toBe(true);
     expect(await may(cli([]), "oauth_app.manage", ofOrganization)).toBe(false);

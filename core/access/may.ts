@@ -11,8 +11,8 @@ import { type Standing, standingInOrganization, withoutPresence, withTokenRestri
 type Decision = "allowed" | "refused" | "stale" | Missing;
 
 /**
- * Decides about rights, for every door (S135): whether `actor` may do `action` to `resource`, according to the table in rules.ts. Nothing
- * else decides.
+ * Decides about rights, for every door (S135): whether `actor` may do `action` to `resource`, according to the table in rules.ts. No other
+ * code decides.
  * @param tx pass the transaction in which the change happens, so that the decision and the change see the same members.
  */
 export async function may<A extends Action>(actor: Actor, action: A, resource: ResourceOf<A>, tx: Db = db()): Promise<boolean> {
@@ -36,10 +36,10 @@ export async function requirePermission<A extends Action>(
   const decision = await decide(actor, action, target, tx);
   if (decision === "allowed") return;
   const { refusal, tellsScope }: Rule = rules[action];
-  // Members who have the right but do not meet the organization's requirements may learn that: they know the organization.
+  // Members who have the right but do not meet the organization's requirements are told so: they know that it exists.
   const isHeldBack = typeof decision === "object" && "restrictions" in decision;
-  const lacksTokenOnly = tellsScope && typeof decision === "object" && ("missing" in decision || isForOwnPrograms(decision));
-  if (refusal === "not_found" && !isHeldBack && !lacksTokenOnly) throw decision === "stale" ? stale(actor) : notFound(what);
+  const isTokenTooWeak = tellsScope && typeof decision === "object" && ("missing" in decision || isForOwnPrograms(decision));
+  if (refusal === "not_found" && !isHeldBack && !isTokenTooWeak) throw decision === "stale" ? stale(actor) : notFound(what);
   if (refusal !== "forbidden" && refusal !== "not_found") {
     const least = await decide(actor, refusal, target, tx);
     if (typeof least === "object" && "restrictions" in least) throw refused(actor, least);
@@ -63,15 +63,15 @@ function stale(actor: Actor): ServiceError {
   return new ServiceError("reauthentication_required", sentence);
 }
 
-/** The facts of any resource, under one name each. */
+/** The facts of a resource of any kind, each under one name. */
 type Target = {
   userId?: string | null;
   orgId?: string | null;
   repoId?: string;
   isPublic?: boolean;
   isGated?: boolean;
-  makerId?: string | null;
-  makerClientId?: string | null;
+  creatorId?: string | null;
+  creatorClientId?: string | null;
   authorId?: string | null;
 };
 
@@ -85,8 +85,8 @@ function targetOf(resource: ResourceOf<Action>): Target {
   const made = {
     ...owner,
     isPublic: !resource.isPrivate,
-    makerId: resource.createdById,
-    makerClientId: resource.createdByClientId,
+    creatorId: resource.createdById,
+    creatorClientId: resource.createdByClientId,
   };
   return "repoId" in resource ? { ...made, repoId: resource.repoId, isGated: resource.isGated } : made;
 }
@@ -96,7 +96,7 @@ async function decide(actor: Actor, action: Action, target: Target, tx: Db): Pro
   // IDs come from URLs and forms. An invalid ID is rejected before it reaches the database (S138).
   if ([target.userId, target.orgId].some((id) => id && !isId(id))) return "refused";
   if (actor.kind === "command") return "allowed";
-  const decision = await decideAlone(actor, rule, target, tx);
+  const decision = await decideByRule(actor, rule, target, tx);
   if (decision !== "allowed") return decision;
   if (rule.also) {
     const also = await decide(actor, rule.also, target, tx);
@@ -106,8 +106,8 @@ async function decide(actor: Actor, action: Action, target: Target, tx: Db): Pro
   return "allowed";
 }
 
-/** A personal access token says nothing about when its user last authenticated: files and variables keep it for months. */
-function hasRecentProof(actor: Decided): boolean {
+/** A personal access token says nothing about when its user last authenticated: such tokens stay in files and variables for months. */
+function hasRecentProof(actor: CheckedActor): boolean {
   if (actor.kind === "person") return isRecentlyAuthenticated(actor);
   const at = actor.kind === "token" && actor.isFirstParty ? actor.authenticatedAt : undefined;
   return at !== undefined && isRecentlyAuthenticated({ authenticatedAt: at });
@@ -117,28 +117,28 @@ function hasRecentProof(actor: Decided): boolean {
 export const isOwnProgram = ({ clientId, isFirstParty, boundOrgId, isReadOnly }: TokenHolder): boolean =>
   (clientId === null || isFirstParty === true) && boundOrgId === undefined && !isReadOnly;
 
-/** What gives a user the right; each way has its own scopes for tokens. */
+/** A reason for which a user has the right; for each of them a token needs other scopes. */
 type Way = "any" | keyof TokenScopes;
 
-type Decided = Exclude<Actor, { kind: "command" }>;
+type CheckedActor = Exclude<Actor, { kind: "command" }>;
 
-async function decideAlone(actor: Decided, rule: Rule, target: Target, tx: Db): Promise<Decision> {
+async function decideByRule(actor: CheckedActor, rule: Rule, target: Target, tx: Db): Promise<Decision> {
   const isOpen = target.isPublic && (rule.public === "read" || (rule.public === "granted" && !target.isGated));
   if (isOpen) return "allowed";
   if (actor.kind === "anonymous") return "refused";
   if (actor.kind === "publisher") return rule.publisher && target.repoId === actor.repoId ? "allowed" : "refused";
-  const standing = (rule.role || rule.maker) && target.orgId ? await standingOf(actor, rule, target.orgId, tx) : undefined;
-  const isRoleEnough = standing !== undefined && isEnough(standing.role, rule, target.makerId === actor.userId);
+  const standing = (rule.role || rule.creator) && target.orgId ? await standingOf(actor, rule, target.orgId, tx) : undefined;
+  const isRoleEnough = standing !== undefined && isEnough(standing.role, rule, target.creatorId === actor.userId);
   const ways = await waysOf(actor, rule, target, tx);
   const decision = decideByWays(actor, rule, target, isRoleEnough ? [...ways, "organization"] : ways);
   if (decision === "refused" && standing && !isRoleEnough)
-    return { role: standing.role, least: rule.role ?? rule.maker ?? "admin" };
+    return { role: standing.role, least: rule.role ?? rule.creator ?? "admin" };
   if (!standing || standing.restrictions.length === 0 || rule.beforeRestrictions || decision !== "allowed") return decision;
   const otherwise = decideByWays(actor, rule, target, ways);
   return otherwise === "allowed" ? otherwise : { restrictions: standing.restrictions };
 }
 
-/** The user's standing in an organization: as read with their token, but read again for a change. */
+/** The user's standing in an organization, as it was read with their token; for a change it is read again. */
 async function standingOf(
   actor: Person | TokenHolder,
   { isReading }: Rule,
@@ -152,9 +152,9 @@ async function standingOf(
   return standing && actor.actsForOrgId === orgId ? withoutPresence(standing) : standing;
 }
 
-/** A token does not reach the organization. Non-members get the same answer, so that the app does not learn the user's role. */
+/** The error for a token without access to the organization. Non-members get the same, so that the app does not learn the role. */
 function unreached(actor: Actor, rule: Rule, { orgId }: Target): Missing | undefined {
-  if (actor.kind !== "token" || actor.isReadOnly || !orgId || !rule.token || !(rule.role || rule.maker)) return undefined;
+  if (actor.kind !== "token" || actor.isReadOnly || !orgId || !rule.token || !(rule.role || rule.creator)) return undefined;
   if (reachesOrganization(actor, orgId)) return undefined;
   return actor.boundOrgId ? { noToken: "exchanged" } : { ungranted: orgId };
 }
@@ -166,7 +166,7 @@ async function waysOf(actor: Person | TokenHolder, rule: Rule, target: Target, t
   if (rule.operator && actor.kind === "person" && actor.isOperator) ways.push("any");
   if (rule.owner && target.userId === actor.userId) ways.push("own");
   if (rule.public === "signed-in" && target.isPublic) ways.push("public");
-  // Authors may change their own text as long as they may see the place where it is (`also`).
+  // Authors may change their own text as long as they may read the repository that contains it (`also`).
   if (rule.author && target.authorId === actor.userId) ways.push("public");
   // A token may be unable to use its user's other rights, for example those of an organization not granted to the app.
   const isAskedFor = ways.length === 0 || actor.kind === "token";
@@ -181,8 +181,10 @@ function decideByWays(actor: Person | TokenHolder, rule: Rule, target: Target, w
   return actor.kind === "person" ? "allowed" : decideForToken(actor, rule, target, ways);
 }
 
-function isEnough(role: OrganizationRole, { role: least, maker }: Rule, isMaker: boolean): boolean {
-  return (least !== undefined && isRoleAtLeast(role, least)) || (isMaker && maker !== undefined && isRoleAtLeast(role, maker));
+function isEnough(role: OrganizationRole, { role: least, creator }: Rule, isCreator: boolean): boolean {
+  return (
+    (least !== undefined && isRoleAtLeast(role, least)) || (isCreator && creator !== undefined && isRoleAtLeast(role, creator))
+  );
 }
 
 /** A token never exceeds its scopes and organizations, whatever its user may do (role ∩ scope ∩ organization). */
@@ -199,8 +201,9 @@ function decideForToken(token: TokenHolder, rule: Rule, target: Target, ways: Wa
 }
 
 /**
- * An exchanged token acts only in its organization. Outside it, it can only read public resources, which were decided before, and the gated
- * repositories to which its user was given access (rules 4 and 5 in docs/specification/organizations-and-tokens.md#token-exchange; S95).
+ * An exchanged token acts only in its organization. Outside, it can only read public resources, which `decideByRule` has already allowed,
+ * and the gated repositories to which its user was given access (rules 4 and 5 in
+ * docs/specification/organizations-and-tokens.md#token-exchange; S95).
  */
 function isWayOpen(way: Way, token: Reach, target: Target): boolean {
   if (token.isReadOnly) return way === "granted";
@@ -208,7 +211,7 @@ function isWayOpen(way: Way, token: Reach, target: Target): boolean {
   return !token.boundOrgId || way === "granted" || target.orgId === token.boundOrgId;
 }
 
-/** Whether an organization was granted to the token's client, and is the one that an exchanged token is for. */
+/** Whether an organization was granted to the token's client and, for an exchanged token, is its organization. */
 export function reachesOrganization({ boundOrgId, orgIds }: Reach, orgId: string): boolean {
   return (boundOrgId === undefined || boundOrgId === orgId) && (orgIds === "all" || orgIds.includes(orgId));
 }
@@ -217,14 +220,14 @@ export function reachesOrganization({ boundOrgId, orgIds }: Reach, orgId: string
 type Reach = Pick<TokenHolder, "clientId" | "orgIds" | "boundOrgId" | "isReadOnly" | "isFirstParty">;
 
 /**
- * The scopes that let a token use one way in which its user has the right (one of them is enough); empty if it cannot use that way.
- * Lists and conditions on many rows are derived from the rules through this function, and so agree with `may`.
+ * The scopes with which a token can use one of its user's ways to have the right; one of them is enough. Empty if no scope allows it. Lists
+ * and conditions on many rows are derived from the rules through this function, and so agree with `may`.
  */
 export function acceptedScopes(
   action: "repo.read" | "collection.read" | "webhook.manage" | "job.run",
   way: "own" | "organization",
   token: Reach,
-  target: { orgId?: string; makerClientId?: string },
+  target: { orgId?: string; creatorClientId?: string },
 ): readonly Scope[] {
   return isWayOpen(way, token, target) ? scopesFor(way, (rules[action] as Rule).token as TokenScopes, token, target) : [];
 }
@@ -237,7 +240,7 @@ function scopesFor(
 ): readonly Scope[] {
   if (way === "any") return [];
   if (way === "granted" || way === "public") return others[way] ?? [];
-  const isMadeByApp = token.clientId !== null && token.clientId === target.makerClientId;
+  const isMadeByApp = token.clientId !== null && token.clientId === target.creatorClientId;
   const isBound = token.boundOrgId !== undefined && token.boundOrgId === target.orgId;
   // Apps reach an organization's resources with the scopes for organizations. A personal access token reaches all of its user's (the
   // service's own command line too, in the organizations granted to it). An exchanged token applies the user's own scopes to its

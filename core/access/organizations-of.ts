@@ -12,17 +12,17 @@ export type MembersAction = {
 }[keyof typeof rules];
 
 /**
- * The IDs of the organizations in which a user's standing gives them a right. With a token, only those that it reaches. Organizations whose
- * requirements the user does not meet are left out. Scopes are not checked.
+ * The IDs of the organizations in which a user's standing gives them a right. With a token, only those to which it has access.
+ * Organizations whose requirements the user does not meet are left out. Scopes are not checked.
  */
 export async function organizationsOf(
   actor: Person | TokenHolder,
   action: MembersAction,
-  { asMaker = false, tx = db() }: { asMaker?: boolean; tx?: Db } = {},
+  { asCreator = false, tx = db() }: { asCreator?: boolean; tx?: Db } = {},
 ): Promise<string[]> {
   const standings = actor.kind === "token" && !isTransaction(tx) ? actor.standings : undefined;
-  const { role, maker, beforeRestrictions }: Rule = rules[action];
-  const least = asMaker ? (maker ?? role) : role;
+  const { role, creator, beforeRestrictions }: Rule = rules[action];
+  const least = asCreator ? (creator ?? role) : role;
   return [...(standings ?? (await standingsOf(actor.userId, tx)))].flatMap(([orgId, found]) => {
     const standing = withTokenRestrictions(actor, orgId, found);
     const isReached = actor.kind === "person" || reachesOrganization(actor, orgId);

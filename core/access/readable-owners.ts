@@ -4,7 +4,7 @@ import type { Actor } from "./actor.ts";
 import { acceptedScopes } from "./may.ts";
 import { organizationsOf } from "./organizations-of.ts";
 
-/** Whose private resources an actor may read. Lists filter by it, because asking `may` for each row would cost a query per row. */
+/** The owners whose private resources an actor may read. Lists filter by them, because `may` would cost a query for each row. */
 export type ReadableOwners = {
   /** Everything. */
   isAll: boolean;
@@ -17,7 +17,7 @@ export type ReadableOwners = {
 
 const nothing: ReadableOwners = { isAll: false, ownerIds: [], madeBy: null, repoId: null };
 
-/** The owners whose private repositories or collections an actor may read: `may` for lists. A test compares the two. */
+/** `may` for lists of repositories or collections. A test compares the two. */
 export async function readableOwners(
   actor: Actor,
   action: "repo.read" | "collection.read",
@@ -32,19 +32,19 @@ export async function readableOwners(
     { id: actor.userId, way: "own" as const, target: {} },
     ...orgIds.map((orgId) => ({ id: orgId, way: "organization" as const, target: { orgId } })),
   ];
-  const readable = (made: { makerClientId?: string }) =>
+  const readable = (made: { creatorClientId?: string }) =>
     owned
       .filter(({ way, target }) =>
         acceptedScopes(action, way, actor, { ...target, ...made }).some((scope) => actor.scopes.includes(scope)),
       )
       .map(({ id }) => id);
   const { clientId } = actor;
-  const madeIds = clientId === null ? [] : readable({ makerClientId: clientId });
+  const madeIds = clientId === null ? [] : readable({ creatorClientId: clientId });
   const madeBy = clientId !== null && madeIds.length > 0 ? { clientId, ownerIds: madeIds } : null;
   return { ...nothing, ownerIds: readable({}), madeBy };
 }
 
-/** SQL: what an actor may read of a table with `is_private`, `owner_id` and `created_by_client_id`, as a condition on its alias. */
+/** SQL condition: the rows that an actor may read in a table with `is_private`, `owner_id` and `created_by_client_id`. */
 export function readableWhere(alias: "c" | "r", readable: ReadableOwners): Prisma.Sql {
   const column = (name: string) => Prisma.raw(`${alias}.${name}`);
   const reads = readsPrivate(readable, column("owner_id"), column("created_by_client_id"));
@@ -53,18 +53,18 @@ export function readableWhere(alias: "c" | "r", readable: ReadableOwners): Prism
 }
 
 /**
- * SQL: whether an actor may read what event `e` is about, both as it was then and as it is now. `r` is the event's repository, joined with
- * LEFT JOIN: the creator of a deleted repository is no longer known.
+ * SQL: whether an actor may read the resource of event `e`, both as it was then and as it is now. `r` is the event's repository, joined
+ * with LEFT JOIN: the creator of a deleted repository is no longer known.
  */
 export function readableEvent(readable: ReadableOwners): Prisma.Sql {
   const reads = (ownerId: string) => readsPrivate(readable, Prisma.raw(ownerId), Prisma.sql`r.created_by_client_id`);
   return Prisma.sql`((NOT e.is_private OR ${reads("e.owner_id")}) AND (r.id IS NULL OR NOT r.is_private OR ${reads("r.owner_id")}))`;
 }
 
-function readsPrivate({ isAll, ownerIds, madeBy }: ReadableOwners, ownerId: Prisma.Sql, makerClientId: Prisma.Sql): Prisma.Sql {
+function readsPrivate({ isAll, ownerIds, madeBy }: ReadableOwners, ownerId: Prisma.Sql, creatorClientId: Prisma.Sql): Prisma.Sql {
   if (isAll) return Prisma.sql`TRUE`;
   const made = madeBy
-    ? Prisma.sql`OR coalesce(${makerClientId} = ${madeBy.clientId} AND ${ownerId} = ANY (${madeBy.ownerIds}), false)`
+    ? Prisma.sql`OR coalesce(${creatorClientId} = ${madeBy.clientId} AND ${ownerId} = ANY (${madeBy.ownerIds}), false)`
     : Prisma.empty;
   return Prisma.sql`(${ownerId} = ANY (${ownerIds}) ${made})`;
 }

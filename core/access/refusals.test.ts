@@ -123,7 +123,7 @@ describe("S95 an exchanged token", () => {
 });
 
 describe("a CI job's token", () => {
-  test("S99 reads and writes its one repository, and is anybody elsewhere", async () => {
+  test("S99 reads and writes its one repository, and has no rights elsewhere", async () => {
     const repo = owned({ orgId });
     const job: Publisher = {
       kind: "publisher",
@@ -165,7 +165,7 @@ describe("a CI job's token", () => {
   });
 });
 
-describe("what an organization asks of its members", () => {
+describe("an organization's requirement of its members", () => {
   let member: Person;
   let closedId: string;
   let providerId: string;
@@ -293,8 +293,8 @@ describe("a 403 names what is missing", () => {
   });
 });
 
-describe("whoever was let into a gated repository", () => {
-  test("S135 reads it, also with a job that reads for them, and may do nothing else, and nothing once it is private", async () => {
+describe("a user with access to a gated repository", () => {
+  test("S135 may read it, also by a CI job, may do nothing else, and may not read it once it is private", async () => {
     const reader = await person();
     const repoId = newId();
     const data = { id: repoId, type: "model", ownerId: orgId, ownerKind: "organization", name: "g", nameCanonical: "g" };
@@ -313,7 +313,7 @@ describe("whoever was let into a gated repository", () => {
   });
 });
 
-describe("a token that an administrator cut off from the organization", () => {
+describe("a token that an administrator blocked from the organization", () => {
   test("S135 has no access to it, even within a change, where its user's standing is read again", async () => {
     const standing = { role: "admin", restrictions: ["token-revoked"] } as const;
     const token = tokenOf(roles.admin, { clientId: null, standings: new Map([[orgId, standing]]) });
@@ -329,7 +329,7 @@ describe("a token that an administrator cut off from the organization", () => {
   });
 });
 
-describe("what must be allowed as well", () => {
+describe("actions that require another action", () => {
   test("S135 authors can edit their comments only while they may read the repository", async () => {
     const author = await person();
     const mine = (repo: RepoResource) => ({ repo, authorId: author.userId });
@@ -339,7 +339,7 @@ describe("what must be allowed as well", () => {
       expect([action, await may(author, action, mine(closed))]).toEqual([action, false]);
       expect(await refusalOf(author, action, mine(closed))).toMatchObject({ code: "not_found" });
     }
-    // Nobody may speak for others, whatever their role.
+    // Nobody may edit the comments of others, whatever their role.
     expect(await may(roles.admin, "discussion.edit_comment", mine(open))).toBe(false);
   });
 
@@ -351,7 +351,7 @@ describe("what must be allowed as well", () => {
   });
 });
 
-describe("S136 how little a refusal says", () => {
+describe("S136 a refusal reveals nothing", () => {
   const of = (id: string) => ({ ownerUserId: null, ownerOrgId: id });
   const missing = { code: "not_found", message: "Repository not found" };
 

@@ -2,7 +2,7 @@ import type { OrganizationRole, Scope, SecurityRestriction } from "@keyhook/sdk"
 import { ServiceError, type WireCode } from "../errors.ts";
 import type { Actor } from "./actor.ts";
 
-/** The missing scope or role that would allow the action; or that no token of this kind is allowed, whatever its scopes. */
+/** What the actor lacks: a scope, a role, a requirement or an organization; or that no token of this kind is allowed. */
 export type Missing =
   | { missing: Scope }
   | { role: OrganizationRole; least: OrganizationRole }
@@ -47,7 +47,7 @@ const FOR_MEMBERS = "If you are a member of its organization, select the organiz
 function sentenceFor({ kind }: Actor): string {
   if (kind === "publisher")
     return "This token belongs to a CI job: it can read and write only the repository that trusts the job.";
-  // For a token it may be either: the user lacks the right, or no token of its kind can be used for it.
+  // For a token there are two possible reasons: the user lacks the right, or no token of its kind can be used for the action.
   const who = kind === "token" ? "You or this token lack permission to do this." : "You do not have permission to do this.";
   return `${who} Ask an administrator for permission.`;
 }
@@ -66,7 +66,7 @@ const noTokenSentences = {
   reading: "This token belongs to a CI job: it can only read the gated repositories that its user has access to.",
 } as const;
 
-/** The sentence to a member for each requirement that they do not meet. */
+/** The sentence for a member who does not meet a requirement. */
 const demands: Record<SecurityRestriction, string> = {
   mfa: "The organization requires a second step at sign-in: set one up in your account settings.",
   sso: "The organization requires its members to sign in with its own provider: do so on the organization's page.",

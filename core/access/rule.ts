@@ -1,6 +1,6 @@
 import type { OrganizationRole, Scope } from "@keyhook/sdk";
 
-/** What a decision needs to know about the resource of an action. */
+/** The facts about the resource of an action on which a decision depends. */
 export type Resources = {
   /** The service itself. */
   installation: null;
@@ -43,7 +43,7 @@ export type Rule = {
   /** Includes members who do not yet meet the organization's requirements, such as a second step. */
   beforeRestrictions?: true;
   /** The member who created it, from this role upwards: an organization's `contributor` has full control of their own work. */
-  maker?: OrganizationRole;
+  creator?: OrganizationRole;
   /** Its author. */
   author?: true;
   /** Another action that must be allowed too. */
@@ -52,35 +52,35 @@ export type Rule = {
   operator?: true;
   /** A CI job that is trusted with the repository. */
   publisher?: true;
-  /** The action changes nothing, and may use the standing that was read with the token. Changes read it again: a push may take an hour. */
+  /** The action changes nothing, so the standing that was read with the token is enough. Changes read it again: a push may take an hour. */
   isReading?: true;
   /** Whether it requires recent authentication (S113). */
   recent?: true;
   /**
-   * Only for the user's own programs: with a personal access token, or a token of the service's own command line. An app that a user
+   * Only for the user's own programs, which have a personal access token or a token of the service's own command line. An app that a user
    * allowed must not create or take over other apps, which would outlive the revocation of its access.
    */
   ownPrograms?: true;
   /** The scopes that a token needs besides its user's right; `any` means any scope; if absent, tokens are refused. */
   token?: "any" | TokenScopes;
   /**
-   * The error of a refusal. What the actor may not see must be indistinguishable from what does not exist (S136). The name of an action
-   * stands for either: `not_found` for actors who may not even do that.
+   * The error of a refusal. A resource that the actor may not see must be indistinguishable from one that does not exist (S136). With the
+   * name of an action, the error is `forbidden` for actors who may do that action, and `not_found` for all others.
    */
   refusal: "forbidden" | "not_found" | "repo.read" | "collection.read";
   /**
    * With `not_found`: a token that lacks only the scope gets an error that says so (docs/specification/errors-and-limits.md#missing-scope).
-   * Its user has the right, and the resource is found by the user's own name or by an ID that nobody can guess.
+   * That reveals nothing: the user has the right, and the resource is found by the user's own name or by an ID that nobody can guess.
    */
   tellsScope?: true;
 };
 
 /**
- * The scopes that allow the action, of which a token needs one, by what gives its user the right (docs/specification/oauth.md#scopes). If
- * a list is absent or empty, no token can do it that way.
+ * The scopes that allow the action, by the reason for which the user has the right (docs/specification/oauth.md#scopes). A token needs one
+ * of them. If a list is absent or empty, no token can use the right.
  */
 export type TokenScopes = {
-  /** The user owns it. Also covers everything that a personal access token reaches. */
+  /** The user owns it. Also for everything to which a personal access token gives access. */
   own?: readonly Scope[];
   /** An organization owns it, and the user granted that organization to the app (docs/specification/oauth.md). */
   organization?: readonly Scope[];

@@ -6,7 +6,7 @@ const reads = {
   made: ["contribute-repos"],
   granted: ["gated-repos"],
 } as const satisfies TokenScopes;
-/** On behalf of the user, wherever they may read. Unlike the scopes for repositories, this one is not limited to what the user owns. */
+/** In the name of the user, wherever they may read. Unlike the scopes for repositories, this one is not limited to the user's own. */
 const discusses = {
   own: ["write-discussions"],
   organization: ["write-discussions"],
@@ -14,11 +14,11 @@ const discusses = {
 } as const satisfies TokenScopes;
 
 /** Those who may write: the owner, an organization's members with the role `write`, and contributors for what they created. */
-const writers = { owner: true, role: "write", maker: "contributor" } as const;
+const writers = { owner: true, role: "write", creator: "contributor" } as const;
 const tellsScope = { refusal: "not_found", tellsScope: true } as const;
 const byOwnPrograms = { ownPrograms: true, token: { own: ["manage-repos"] } } as const;
 
-/** All rules of who may do what, as data. Each door and each operation of core asks `may`; none has a rule of its own (S135). */
+/** All access rules, as data. Each door and each operation of core asks `may`; none has a rule of its own (S135). */
 export const rules = {
   "user.create": { on: "installation", operator: true, refusal: "forbidden" },
   "user.update": { on: "user", owner: true, refusal: "not_found" },
@@ -41,7 +41,7 @@ export const rules = {
   "personal_access_token.revoke": { on: "user", owner: true, operator: true, refusal: "not_found" },
 
   "user.list_publishers": { on: "user", owner: true, refusal: "not_found" },
-  /** The publishers whose CI jobs may read as the user, which is as much as a token of the user. */
+  /** The publishers whose CI jobs may read as the user, which is as much as a personal access token allows. */
   "user.manage_publishers": { on: "user", owner: true, recent: true, refusal: "not_found" },
 
   "organization.create": { on: "installation", everyone: true, refusal: "forbidden" },
@@ -75,20 +75,17 @@ export const rules = {
   },
   /** The organization's sign-in requirements for members, and the identity provider at which they sign in. */
   "organization.manage_security": { on: "organization", role: "admin", operator: true, recent: true, refusal: "forbidden" },
-  /** Asking its administrators to allow an app. */
+  /** Asking the organization's administrators to allow an app. */
   "organization.ask_for_app": { on: "organization", role: "read", refusal: "not_found" },
   /** Transferring it to another member, and stepping down. */
   "organization.transfer": { on: "organization", role: "admin", recent: true, refusal: "forbidden" },
   "organization.delete": { on: "organization", role: "admin", operator: true, recent: true, refusal: "forbidden" },
-  /**
-   * Entries show where members were when they did something. So only administrators and operators may read them, and no scope lets an app
-   * do it.
-   */
+  /** Entries show from where members acted. So only administrators and operators may read them, and no scope allows an app to do so. */
   "audit_log.read": { on: "organization", role: "admin", operator: true, token: { own: ["manage-repos"] }, refusal: "forbidden" },
-  /** Revoking a member's token. It costs the member only that token's access, and is urgent. */
+  /** Revoking a member's token. It needs no recent authentication: it is urgent, and the member loses only that token's access. */
   "organization.revoke_token": { on: "organization", role: "admin", token: { own: ["manage-repos"] }, refusal: "forbidden" },
   "security_log.read": { on: "user", owner: true, refusal: "not_found" },
-  /** Without the user's agreement: administrators invite instead. */
+  /** Adding a member without the user's agreement; administrators invite instead. */
   "organization.add_member": { on: "organization", operator: true, refusal: "forbidden" },
   "organization.set_plan": { on: "organization", operator: true, recent: true, refusal: "forbidden" },
   /** All its repositories' publishers, including those that others created. */
@@ -99,7 +96,7 @@ export const rules = {
   "oauth_app.manage": { on: "oauthApp", owner: true, role: "admin", ...byOwnPrograms, ...tellsScope },
   /** Secret, redirect URIs, token duration, deletion: with these, a stolen session or token could take the app over. */
   "oauth_app.manage_security": { on: "oauthApp", owner: true, role: "admin", recent: true, ...byOwnPrograms, ...tellsScope },
-  /** Verified mark, block and privileges, which decide which apps all users here trust. */
+  /** Verified mark, block and privileges: they affect the trust of all users in an app. */
   "oauth_app.operate": { on: "oauthApp", operator: true, recent: true, refusal: "not_found" },
 
   /** The repository's existence, settings and card, and the names of its files. */
@@ -143,7 +140,7 @@ export const rules = {
   },
   /** Settings, visibility, rename, transfer, deletion. */
   "repo.manage": { on: "repo", ...writers, token: { own: ["manage-repos"] }, refusal: "repo.read" },
-  /** Which CI jobs may change content without anyone's token: permanent access. */
+  /** The CI jobs that may change content without anybody's token: permanent access. */
   "repo.manage_publishers": { on: "repo", ...writers, recent: true, refusal: "repo.read" },
 
   /** Opening a discussion or pull request, commenting, and liking the repository. */
@@ -156,7 +153,7 @@ export const rules = {
     token: discusses,
     refusal: "repo.read",
   },
-  /** Uploading large files for a pull request, at the expense of the one who proposes them. */
+  /** Uploading large files for a pull request, at the expense of the user who proposes them. */
   "repo.propose_files": {
     on: "repo",
     public: "signed-in",
@@ -166,7 +163,7 @@ export const rules = {
     token: discusses,
     refusal: "repo.read",
   },
-  /** Changing the text of a comment: nobody may do it for others. */
+  /** Changing the text of a comment: nobody may change the comments of others. */
   "discussion.edit_comment": { on: "contribution", author: true, also: "repo.read", token: discusses, refusal: "repo.read" },
   /** Changing the title or status of one's own discussion or hiding one's own comments; with write access, those of others too. */
   "discussion.update": {
@@ -210,7 +207,7 @@ export const rules = {
   "webhook.read": { on: "namespace", isReading: true, owner: true, role: "admin", token: { own: ["webhooks"] }, ...tellsScope },
   "webhook.manage": { on: "namespace", owner: true, role: "admin", token: { own: ["webhooks"] }, ...tellsScope },
 
-  /** Relays belong to a user: whoever listens to one gets what is sent to its URL. */
+  /** A relay belongs to a user: its listener gets everything that is sent to its URL. */
   "relay.read": { on: "user", isReading: true, owner: true, token: { own: ["webhooks"] }, ...tellsScope },
   "relay.manage": { on: "user", owner: true, token: { own: ["webhooks"] }, ...tellsScope },
 
@@ -219,7 +216,7 @@ export const rules = {
   "job.run": { on: "namespace", owner: true, role: "write", token: { own: ["jobs"] }, ...tellsScope },
 
   "installation.operate": { on: "installation", operator: true, refusal: "forbidden" },
-  /** Policies, host rules, other services' tokens: they decide what all users here deal with. */
+  /** Policies, host rules and other services' tokens: they affect all users. */
   "installation.configure": { on: "installation", operator: true, recent: true, refusal: "forbidden" },
 } as const satisfies Record<string, Rule>;
 

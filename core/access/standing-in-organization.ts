@@ -19,14 +19,14 @@ export async function standingsOf(userId: string, tx: Db = db()): Promise<Map<st
   return new Map(rows.map(({ orgId, ...standing }) => [orgId, standing]));
 }
 
-/** Adds the token's restrictions to a standing that is read again within a change: a revocation concerns only the token. */
+/** Adds the token's restrictions to a standing that is read again within a change: only the token, not the user, was blocked. */
 export function withTokenRestrictions(actor: Person | TokenHolder, orgId: string, standing: Standing): Standing {
   const known = actor.kind === "token" ? actor.standings?.get(orgId)?.restrictions : undefined;
   if (!known?.includes("token-revoked")) return standing;
   return { ...standing, restrictions: [...new Set([...standing.restrictions, "token-revoked" as const])] };
 }
 
-/** The standing without the requirements that apply to present members. A token's revocation applies in any case. */
+/** The standing without the sign-in requirements, which apply only to members who are present. A token's block applies in any case. */
 export function withoutPresence({ role, restrictions }: Standing): Standing {
   return { role, restrictions: restrictions.filter((each) => each === "token-revoked") };
 }

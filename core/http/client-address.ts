@@ -7,16 +7,16 @@ import { env } from "../env.ts";
 export const CLIENT_ADDRESS_HEADER = "x-keyhook-client-address";
 
 /**
- * Next sends requests to this service itself, with the original headers: for the page to which an action redirects, and for an action of
- * another page. This header, which only Next gets, makes such a request count for the original client's address instead of ours.
+ * Next itself sends requests to this service, with the original headers: for the page to which an action redirects, and for an action of
+ * another page. With this header, which only Next gets, such a request counts for the original client's address instead of ours.
  */
 export const ON_BEHALF_HEADER = "x-keyhook-on-behalf-of";
 
-export const onBehalfOf = (address: string): string => `${address} ${sign(NEXT, address)}`;
+export const signedOnBehalfOf = (address: string): string => `${address} ${sign(NEXT, address)}`;
 const NEXT = "requests of Next";
 
-/** The client for which Next makes this request, if it is one of Next's. */
-export function askedOnBehalfOf({ headers }: IncomingMessage): string | undefined {
+/** The address of the client for which Next sends this request; undefined if Next did not send it. */
+export function sentOnBehalfOf({ headers }: IncomingMessage): string | undefined {
   const given = headers[ON_BEHALF_HEADER];
   if (typeof given !== "string") return undefined;
   const [address = "", signature = "", ...more] = given.split(" ");
@@ -44,12 +44,11 @@ export function isFromTrustedProxy(req: IncomingMessage): boolean {
 }
 
 /**
- * The address used by throttles and logs (S110): the other end of the connection or, while that is a trusted proxy, the address from which
- * it says the request came. `X-Forwarded-For` is read from the right, since its left part is whatever the client sent. Null if the
- * connection is already gone.
+ * The address used by throttles and logs (S110): the other end of the connection or, if that is a trusted proxy, the address that the proxy
+ * names. `X-Forwarded-For` is read from the right, since clients can forge its left part. Null if the connection is already gone.
  */
 export function clientAddress(req: IncomingMessage): string | null {
-  const asked = askedOnBehalfOf(req);
+  const asked = sentOnBehalfOf(req);
   if (asked !== undefined) return asked;
   let address = plainAddress(req.socket.remoteAddress);
   const hops = String(req.headers["x-forwarded-for"] ?? "").split(",");
@@ -66,7 +65,7 @@ export function isTrustedAddress(address: string | null): boolean {
   return address !== null && trustedProxies().check(address, isIP(address) === 6 ? "ipv6" : "ipv4");
 }
 
-/** An address without port, brackets or the IPv6 form of an IPv4 one; null if it is invalid. */
+/** An address without port and brackets, and an IPv4 address in IPv4 form; null if it is invalid. */
 export function plainAddress(text: string | undefined): string | null {
   let address = text?.trim() ?? "";
   address = address.replace(/^\[(.*)\](:\d+)?$/, "$1").replace(/^(\d+\.\d+\.\d+\.\d+):\d+$/, "$1");

@@ -1,4 +1,4 @@
-/** The average rate that a client has to send or read; a modem line of 1998 is four times as fast. */
+/** The average rate at which a client must send or read; a modem of 1998 is four times as fast. */
 const BYTES_PER_SECOND = 1024;
 const CHECK_EVERY_MS = 1_000;
 /** The rate required to keep a slot that others wait for, and how long a slower one is tolerated. */
@@ -15,7 +15,7 @@ export type Watched = {
   onTooSlow: () => void;
   bytesPerSecond?: number;
   checkEveryMs?: number;
-  /** Whether others are waiting for the slot that this transfer holds (core/fair-queue): then the client has to keep 64 KiB a second. */
+  /** Whether others wait for the slot that this transfer holds (core/fair-queue): then the client must transfer 64 KiB a second. */
   yields?: (() => boolean) | undefined;
   wantedGraceMs?: number;
 };
@@ -23,7 +23,7 @@ export type Watched = {
 /**
  * Calls `onTooSlow` when a client takes too long over a transfer: a client that sends a byte now and then would keep a slot from others for
  * hours (S137). Each byte earns the client time, up to the initial grace, and our waiting for it uses that time up. So a client may pause
- * for as long as the grace, also in the middle, and has to keep 1 KiB a second on average. Time in which git is slow does not count.
+ * for as long as the grace, at any time, and must transfer 1 KiB a second on average. Time in which it waits for us does not count.
  * @returns a function that stops watching
  */
 export function watchPace({

@@ -3,14 +3,12 @@ import type { Writable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 
-/**
- * Node calls us for each piece of a chunked body, and reads up to ten thousand at once. Up to this many cost no more than larger pieces.
- */
+/** Node reads up to ten thousand pieces of a chunked body at once. Up to this many tiny pieces cost no more than large ones. */
 const PIECES_AT_ONCE = 256;
 /** Pause for each further piece; about ten times as long as handling it. */
-const REST_MS = 0.02;
-/** Bodies take turns, so that many bodies in tiny pieces take no more of the event loop than one. */
-let restsUntil = 0;
+const PAUSE_MS = 0.02;
+/** Bodies take turns, so that many bodies in tiny pieces together take no more of the event loop than one. */
+let pausedUntil = 0;
 
 /**
  * Passes on a body from another server. Pieces that arrived together are passed on as one, and tiny pieces take at most a tenth of the
@@ -31,8 +29,8 @@ export async function passBody(from: IncomingMessage, to: Writable): Promise<voi
       yield bytes;
       if (beyond <= 0) continue;
       const now = performance.now();
-      restsUntil = Math.max(now, restsUntil) + beyond * REST_MS;
-      await sleep(restsUntil - now);
+      pausedUntil = Math.max(now, pausedUntil) + beyond * PAUSE_MS;
+      await sleep(pausedUntil - now);
     }
   }
   await pipeline(from, gathered, to).catch(() => {
@@ -42,13 +40,13 @@ export async function passBody(from: IncomingMessage, to: Writable): Promise<voi
 }
 
 /** More interim responses than any program sends. */
-const EARLY_MAX = 16;
+const INTERIM_MAX = 16;
 
 /** Ends a request that gets interim responses (1xx) without end: each counts as activity, so it would never time out (S132). */
-export function limitEarlyAnswers(request: ClientRequest): ClientRequest {
-  let early = 0;
+export function limitInterimResponses(request: ClientRequest): ClientRequest {
+  let interim = 0;
   return request.on("information", () => {
-    early += 1;
-    if (early > EARLY_MAX) request.destroy();
+    interim += 1;
+    if (interim > INTERIM_MAX) request.destroy();
   });
 }

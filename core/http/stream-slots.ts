@@ -11,7 +11,7 @@ type Limits = {
 
 /**
  * Slots for responses that do not end: each holds a connection.
- * @returns a function that takes one; the function it returns releases it, however often it is called. Throws ServiceError `rate_limited`.
+ * @returns a function that takes a slot and returns an idempotent function that releases it. Throws ServiceError `rate_limited`.
  */
 export function streamSlots({ perPerson, inAll, sentence, retryAfterSeconds }: Limits): (person: string) => () => void {
   const open = new Map<string, number>();

@@ -4,7 +4,7 @@ import { isServiceError } from "../errors.ts";
 const KEEP_ALIVE_MS = 15_000;
 
 /**
- * Adds comments to server-sent events while there are none, so that no proxy takes the stream for dead.
+ * Sends comments while there are no server-sent events, so that no proxy closes the stream as idle.
  * @param check runs with each comment; a ServiceError from it ends the stream
  */
 export async function* withKeepAlive(
@@ -19,22 +19,22 @@ export async function* withKeepAlive(
       const quiet = new Promise<"quiet">((resolve) => {
         timer = setTimeout(() => resolve("quiet"), KEEP_ALIVE_MS);
       });
-      const come = await Promise.race([next, quiet]).finally(() => clearTimeout(timer));
-      // A stream that is never quiet is checked as often.
+      const event = await Promise.race([next, quiet]).finally(() => clearTimeout(timer));
+      // A stream that is never quiet is checked at the same interval.
       if (performance.now() - checkedAt >= KEEP_ALIVE_MS) {
         if (!(await mayContinue(check))) return;
         checkedAt = performance.now();
       }
-      if (come === "quiet") {
+      if (event === "quiet") {
         yield ": keep-alive\n\n";
         continue;
       }
-      if (come.done) return;
-      yield come.value;
+      if (event.done) return;
+      yield event.value;
       next = events.next();
     }
   } finally {
-    // The request's signal stops whatever it waits for.
+    // If the generator is still waiting, the request's signal ends that.
     void events.return().catch(() => undefined);
   }
 }

@@ -22,7 +22,7 @@ import { claimsByScope, findAccount } from "./tokens/claims.ts";
 import { DPOP_ALGORITHMS, refuseProofAhead } from "./tokens/dpop-proof.ts";
 import { refreshTokenSeconds, replacesRefreshToken } from "./tokens/renew-refresh-token.ts";
 
-/** The engine's configuration. Everything not enabled is off, and discovery lists only what is on (S106). */
+/** The engine's configuration. Every feature that is not enabled here is off, and discovery lists only enabled features (S106). */
 export function buildConfiguration(signingKeys: JWK[]): Configuration {
   const isSecure = env().ORIGIN.startsWith("https:");
   const cookie = { signed: true, httpOnly: true, sameSite: "lax", secure: isSecure } as const;
@@ -64,7 +64,7 @@ export function buildConfiguration(signingKeys: JWK[]): Configuration {
     assertJwtClientAuthClaimsAndHeader: checkClientAssertion,
     extraClientMetadata: { properties: [CLIENT_EXTENSION] },
     // Our only extra parameter. The engine calls the validator with every request, whether or not it contains the parameter, after its own
-    // checks and before the interaction: the only place for ours (PKCE, scope, site session).
+    // checks and before the interaction. It is the only place for our checks (PKCE, scope, site session).
     extraParams: { orgIds: prepareAuthorization },
     // RFC 8693 §4.1: introspection shows the acting party.
     extraTokenClaims: () => {
@@ -86,7 +86,7 @@ export function buildConfiguration(signingKeys: JWK[]): Configuration {
       resourceIndicators: {
         enabled: true,
         getResourceServerInfo: (_ctx, resource) => findResourceServer(resource),
-        // A token requested for one audience is never issued for all of them because a later request omits it (S54).
+        // Otherwise a token request that omits the resource of its authorization request would get a token for all audiences (S54).
         useGrantedResource: () => true,
       },
       dPoP: { enabled: true, requireNonce: refuseProofAhead },

@@ -24,7 +24,7 @@ describe("S106 discovery", () => {
     expect(openid.issuer).toBe(world.origin);
   });
 
-  test("lists what is on, and only that", async () => {
+  test("lists enabled features, and no others", async () => {
     const document = await read();
     expect(document).toMatchObject({
       response_types_supported: ["code"],

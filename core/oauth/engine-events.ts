@@ -8,7 +8,7 @@ import { log } from "#core/log.ts";
 import { countAuthorization, countToken } from "./apps/count-usage.ts";
 import { challengeFor, failedAuthentication } from "./clients/client-authentication.ts";
 import { describeDeviceAuthorization } from "./device/issue-device-code.ts";
-import { areDocumentsTaken } from "./documents/hosts/document-policy.ts";
+import { areDocumentsAccepted } from "./documents/hosts/document-policy.ts";
 import { NOT_BOUND } from "./exchange/exchange-token.ts";
 import { countFailure } from "./failure-throttle.ts";
 import { TOKEN_EXCHANGE_GRANT } from "./grant-types.ts";
@@ -27,7 +27,7 @@ import {
 import { isRegistrationOn } from "./registration/registration-policy.ts";
 import { KEYS_CACHED_SECONDS } from "./signing-keys.ts";
 
-/** Our additions around the engine's work: responses corrected, failures logged, use counted. */
+/** Adds to the engine: corrects its responses, logs its failures and counts its use. */
 export function watchEngine(provider: Provider): void {
   provider.on("server_error", (ctx, error) => {
     ctx.state.isDatabaseDown = isDatabaseDown(error);
@@ -36,10 +36,10 @@ export function watchEngine(provider: Provider): void {
   provider.on("backchannel.error", (_ctx, error, client) =>
     log().error({ err: error, clientId: client.clientId }, "a logout notice could not be queued"),
   );
-  provider.on("authorization.error", keepUnopenedRequest);
+  provider.on("authorization.error", neverRedirectUnopened);
   provider.on("authorization.success", (ctx) => countAuthorization(ctx.oidc.client?.clientId, ctx.oidc.account?.accountId));
   provider.on("grant.success", (ctx) => countToken(ctx.oidc.client?.clientId, ctx.oidc.account?.accountId));
-  provider.use(handOverFailure);
+  provider.use(captureFailure);
   provider.use(protectPage);
   provider.use(askBeforeLogout);
   provider.use(endSiteSessionWithLogout);
@@ -48,9 +48,9 @@ export function watchEngine(provider: Provider): void {
 
 /**
  * A pushed request that has expired, was made up or is another client's is never opened: its redirect URI and `state` are unknown, or must
- * not be revealed. The user sees that on a page; the app is not told at its only redirect URI.
+ * not be revealed. The error is shown on a page, and never sent to a redirect URI, not even if the app has only one.
  */
-function keepUnopenedRequest({ oidc }: KoaContextWithOIDC, error: errors.OIDCProviderError): void {
+function neverRedirectUnopened({ oidc }: KoaContextWithOIDC, error: errors.OIDCProviderError): void {
   const isUnopened = oidc.route === "authorization" && oidc.params?.request_uri !== undefined;
   if (isUnopened && /^invalid_request_(uri|object)$/.test(error.error)) error.allow_redirect = false;
 }
@@ -64,8 +64,8 @@ export function takeFailure(res: ServerResponse): unknown {
   return failure;
 }
 
-/** For example, if a session cannot be saved: the server below the engine would send its own 500. */
-async function handOverFailure(ctx: KoaContextWithOIDC, next: () => Promise<void>): Promise<void> {
+/** Catches a failure, for example of saving a session, for which the server below the engine would send its own 500. */
+async function captureFailure(ctx: KoaContextWithOIDC, next: () => Promise<void>): Promise<void> {
   try {
     await next();
   } catch (error) {
@@ -74,7 +74,7 @@ async function handOverFailure(ctx: KoaContextWithOIDC, next: () => Promise<void
   }
 }
 
-/** Before the engine responds: it reads the policy to allow its own script (S23). */
+/** Sets the policy before the engine responds, because the engine adds its own script to it (S23). */
 async function protectPage(ctx: KoaContextWithOIDC, next: () => Promise<void>): Promise<void> {
   if (isPersonEndpoint(ctx.path)) ctx.set(pageHeaders);
   await next();
@@ -82,7 +82,7 @@ async function protectPage(ctx: KoaContextWithOIDC, next: () => Promise<void>): 
 
 type ErrorBody = { error?: string; error_description?: string };
 
-// Longer than reading an unknown client takes, so that timing does not distinguish it from a wrong secret (S41).
+// Longer than the lookup of an unknown client, so that timing does not distinguish it from a wrong secret (S41).
 const FAILED_AUTHENTICATION_MS = 25;
 
 /** Corrects the engine's responses where they differ from our contract. */
@@ -96,7 +96,7 @@ async function correctResponse(ctx: KoaContextWithOIDC, next: () => Promise<void
   if (ctx.status === 200 && isMetadata(ctx.path) && (await isRegistrationOn())) {
     ctx.body = { ...(ctx.body as object), registration_endpoint: env().ORIGIN + REGISTRATION };
   }
-  if (ctx.status === 200 && isMetadata(ctx.path) && !(await areDocumentsTaken())) {
+  if (ctx.status === 200 && isMetadata(ctx.path) && !(await areDocumentsAccepted())) {
     ctx.body = { ...(ctx.body as object), client_id_metadata_document_supported: false };
   }
   if (isClientEndpoint(ctx.path)) {
@@ -120,7 +120,7 @@ function answerDatabaseDown(ctx: KoaContextWithOIDC): void {
 /** Corrects errors of the endpoints with client authentication where the engine differs from RFC 6749 §5.2. */
 async function correctClientError(ctx: KoaContextWithOIDC, body: ErrorBody, startedAt: number): Promise<void> {
   if (body.error === "invalid_grant" && isProofMissing(ctx)) {
-    // RFC 6749 §5.2: something required is missing. The engine only says that the grant is invalid, for a code as for a missing proof.
+    // RFC 6749 §5.2: a required parameter is missing. The engine only says that the grant is invalid, for a code as for a missing proof.
     ctx.body = { error: "invalid_request", error_description: "this app can only get tokens with a DPoP proof" };
     return;
   }
@@ -130,7 +130,7 @@ async function correctClientError(ctx: KoaContextWithOIDC, body: ErrorBody, star
     ctx.status = 401;
     ctx.remove("WWW-Authenticate");
     ctx.set(challengeFor(ctx.res));
-    // An authenticated client may still learn why it is refused (S90).
+    // An authenticated client may learn the reason (S90).
     if (ctx.state.isExplained) return;
     const form = ctx.oidc.params as { grant_type?: string } | undefined;
     ctx.body = { error: body.error, error_description: failedAuthentication(ctx.path, form?.grant_type) };

@@ -19,7 +19,7 @@ afterAll(() => world.stop());
 const CLIENT_ENDPOINTS = ["/oauth/token", "/oauth/introspect", "/oauth/revoke"];
 const form = { grant_type: "refresh_token", refresh_token: "kh_refresh_guess", token: "kh_oauth_guess" };
 
-/** Sends wrong secrets until one is refused for the limit; each guess is different, as an attacker's would be. */
+/** Sends wrong secrets until the limit refuses one; each guess is different, as an attacker's would be. */
 async function guess(clientId: string, times: number, path = "/oauth/token"): Promise<number[]> {
   const statuses: number[] = [];
   for (let sent = 0; sent < times; sent += 30) {
@@ -118,7 +118,7 @@ describe("S56 an address of IPv6", () => {
     fail(networkOf("49", 0));
   });
 
-  test("is evicted in a flood from many if it is the oldest, and not together with all others", () => {
+  test("is evicted in a flood only if it is the oldest, not together with all others", () => {
     const flood = (from: number, to: number) => {
       for (let n = from; n < to; n++) fail(`10.${n >> 16}.${(n >> 8) % 256}.${n % 256}`);
     };

@@ -4,8 +4,8 @@ import { ProtocolError } from "./protocol-request.ts";
 
 /**
  * Limits guessing at the protocol endpoints (S56). Failures are counted in this process, by address and client, and by address alone, since
- * an attacker may also vary the client; beyond either limit the address has to wait. Successful requests never count, so a busy client is
- * never slowed down.
+ * an attacker may try many clients; above a limit the address must wait. Successful requests never count, so a busy client is never slowed
+ * down.
  */
 const WINDOW_MS = 60_000;
 export const FAILURES_OF_CLIENT = 60;
@@ -19,7 +19,7 @@ type Entry = { count: number; resetAt: number };
 const failures = new Map<string, Entry>();
 const keys = new WeakMap<ServerResponse, string[]>();
 
-/** Refuses the request if its address has failed too often. Otherwise, the request's failure will be counted. */
+/** Refuses the request if its address has failed too often. Otherwise, a failure of the request will be counted. */
 export function guardAgainstGuessing(res: ServerResponse, address: string, clientId: string): void {
   const [network, customer] = [addressKey(address) ?? address, addressKey(address, 48) ?? address];
   const limits = new Map([

@@ -67,7 +67,7 @@ async function push(at: Site, changed: Changed = {}, credentials?: Record<string
 }
 
 /** What the app gets at its redirect URI, after a pushed request. @param beside parameters beside the request_uri */
-async function land(at: Site, changed: Changed = {}, beside: Record<string, string> = {}, answer: Answer = {}) {
+async function arrive(at: Site, changed: Changed = {}, beside: Record<string, string> = {}, answer: Answer = {}) {
   const verifier = client.randomPKCECodeVerifier();
   const { body } = await push(at, { ...changed, code_challenge: await client.calculatePKCECodeChallenge(verifier) });
   const query = new URLSearchParams({ client_id: at.app.clientId, request_uri: body.request_uri, ...beside });
@@ -77,7 +77,7 @@ async function land(at: Site, changed: Changed = {}, beside: Record<string, stri
   return { answered, code: answered.code ?? "", verifier };
 }
 
-const codeOf = (at: Site, changed: Changed = {}) => land(at, changed);
+const codeOf = (at: Site, changed: Changed = {}) => arrive(at, changed);
 
 async function token(at: Site, form: Record<string, string>, dpop: string | null = null, credentials?: Record<string, string>) {
   const proof = dpop ?? (await at.key.proof("POST", world.origin + TOKEN));
@@ -261,7 +261,7 @@ describe("§5.3.2.2 authorization requests", () => {
     const at = await site();
     const inside = { state: "-._~".repeat(32), nonce: "n".repeat(384) };
     for (const { state, nonce } of [inside, { state: undefined, nonce: undefined }]) {
-      const landed = await land(at, { state, nonce }, { state: "outside", nonce: "outside", scope: "email" });
+      const landed = await arrive(at, { state, nonce }, { state: "outside", nonce: "outside", scope: "email" });
       expect(landed.answered.state).toBe(state);
       const { body } = await token(at, redemption(landed));
       expect(claimsOf(body.id_token).nonce).toBe(nonce);
@@ -269,7 +269,7 @@ describe("§5.3.2.2 authorization requests", () => {
   });
 
   test("that the user denies are answered with state, issuer and the redirect URI's own query", async () => {
-    const { answered } = await land(await site(), { redirect_uri: WITH_QUERY }, {}, { decision: "deny" });
+    const { answered } = await arrive(await site(), { redirect_uri: WITH_QUERY }, {}, { decision: "deny" });
     const own = { dummy1: "lorem", dummy2: "ipsum" };
     expect(answered).toMatchObject({ ...own, error: "access_denied", state: "a state", iss: world.origin });
   });

@@ -22,6 +22,7 @@ import {
   withForm,
 } from "./protocol-request.ts";
 import {
+  acceptsGetAndPost,
   isClientEndpoint,
   isPersonEndpoint,
   isSignOutEndpoint,
@@ -29,7 +30,6 @@ import {
   protocolRoutes,
   REGISTRATION,
   RESOURCE_METADATA,
-  takesEitherMethod,
 } from "./protocol-routes.ts";
 import { currentProvider } from "./provider.ts";
 import { answerCiExchange, isCiExchange } from "./publishers/answer-ci-exchange.ts";
@@ -38,8 +38,8 @@ import { resourceMetadata } from "./resources/resource-servers.ts";
 import { KEYS_CACHED_SECONDS } from "./signing-keys.ts";
 
 /**
- * Door 3: OAuth 2.0 and OpenID Connect, for `server.ts` and for the Next API route alike.
- * @param clientAddress the IP address to which rate limits apply, as determined by the front door.
+ * The door for OAuth 2.0 and OpenID Connect, used by `server.ts` and by the Next API route.
+ * @param clientAddress the IP address to which rate limits apply
  */
 export function handleOidc(req: IncomingMessage, res: ServerResponse, clientAddress: string): Promise<void> {
   return withRequestRows(() => answer(req, res, clientAddress));
@@ -71,7 +71,7 @@ async function answer(req: IncomingMessage, res: ServerResponse, clientAddress: 
         await prepareClient(path, clientId, clientAddress);
         if (path === protocolRoutes.token) await answerPendingPoll(req.headers, form, clientId);
       }
-      request = takesEitherMethod(path) ? asGet(req, path, form) : withForm(req, form);
+      request = acceptsGetAndPost(path) ? asGet(req, path, form) : withForm(req, form);
     }
     if (path === protocolRoutes.authorization) await prepareClient(path, clientIdIn(request.url), clientAddress);
     await listenerOf(await currentProvider())(request, res);
@@ -94,7 +94,7 @@ function listenerOf(provider: Provider): RequestListener {
   return listener;
 }
 
-/** Null if there is none, or if there are several, which the engine refuses. */
+/** The `client_id` of a URL; null if there is none, or several, which the engine refuses. */
 function clientIdIn(url = ""): string | null {
   const query = url.includes("?") ? url.slice(url.indexOf("?")) : "";
   const [clientId = null, ...more] = new URLSearchParams(query).getAll("client_id");
@@ -128,7 +128,7 @@ function answerError(res: ServerResponse, path: string, thrown: unknown): void {
     "Content-Type": isPage ? "text/html; charset=utf-8" : "application/json; charset=utf-8",
     "Cache-Control": "no-store",
     ...(isPage && pageHeaders),
-    // S53: any page may read a response to a program; it carries no credentials of ours except what the page itself sent.
+    // S53: any page may read a response to a program: it contains nothing that depends on cookies.
     ...(!isPage && {
       "Access-Control-Allow-Origin": "*",
       "Access-Control-Expose-Headers": "WWW-Authenticate, Retry-After, X-Request-Id",

@@ -16,11 +16,11 @@ export const REFRESH_TOKEN_IDLE_SECONDS = 60 * DAY;
 export const REFRESH_TOKEN_ABSOLUTE_SECONDS = 365 * DAY;
 /** For the engine: longer than every token issued under the Grant. The row expires with the last of its tokens (grant-store.ts). */
 export const GRANT_SECONDS = REFRESH_TOKEN_ABSOLUTE_SECONDS + DAY;
-/** Time to read the consent page, to sign in and to find the mail with the link. */
+/** Time to read the consent page, to sign in and to find the email with the link. */
 export const INTERACTION_SECONDS = HOUR;
-/** The engine's session. It ends with the user's site session; until then it must stay, since it lists the apps to notify. */
+/** The engine's session ends with the user's site session, and must last until then: it lists the apps to notify. */
 export const PROVIDER_SESSION_SECONDS = SITE_SESSION_ABSOLUTE_SECONDS;
-/** Without an account it contains only the question "Sign out?" for a user who has not used an app in this browser (logout.ts). */
+/** Without an account it contains only the question "Sign out?", for a user who has used no app in this browser (logout.ts). */
 export const UNKNOWN_SESSION_SECONDS = 15 * MINUTE;
 /** Time to fetch the phone, sign in and type the code (docs/specification/oauth.md#device-authorization). */
 export const DEVICE_CODE_SECONDS = 15 * MINUTE;

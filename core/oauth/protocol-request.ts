@@ -5,9 +5,9 @@ import { malformedParameters } from "#core/http/malformed-parameters.ts";
 import { joinOrgIds } from "./authorization/org-ids.ts";
 import { methodsOf, protocolRoutes } from "./protocol-routes.ts";
 
-/** Adapts a protocol request to what the engine expects, and refuses what could only end in a server error (S51). */
+/** Adapts protocol requests to the engine, and refuses those that could only end in a server error (S51). */
 
-/** A response without the engine: an RFC 6749 error body, or a page if a user is waiting. */
+/** An error that is sent without the engine: as an RFC 6749 body, or as a page if a user is waiting. */
 export class ProtocolError extends Error {
   override name = "ProtocolError";
   readonly status: number;
@@ -34,7 +34,7 @@ const JSON_TYPE = "application/json";
 /** Endpoints that take JSON as well as forms (C7, C10 in docs/specification/existing-clients.md). */
 const JSON_PATHS: ReadonlySet<string> = new Set([protocolRoutes.token, protocolRoutes.device_authorization]);
 
-/** Refuses unknown paths and methods, in RFC 9110's terms (S37). */
+/** Refuses unknown paths (404) and methods (405) (S37). */
 export function checkMethod(method: string | undefined, path: string): void {
   const allowed = methodsOf(path);
   if (!allowed) throw new ProtocolError(404, "not_found", "this URL does not exist");
@@ -42,7 +42,7 @@ export function checkMethod(method: string | undefined, path: string): void {
   throw new ProtocolError(405, "invalid_request", `this URL accepts ${allowed.join(", ")}`, { Allow: allowed.join(", ") });
 }
 
-/** Sets host and scheme to the canonical ones, whatever the request says (S110). */
+/** Replaces the request's host and scheme by the canonical ones (S110). */
 export function pinHost(headers: IncomingMessage["headers"], clientAddress: string): void {
   const { host, protocol } = new URL(env().ORIGIN);
   headers.host = host;
@@ -85,7 +85,7 @@ function readBody(req: IncomingMessage): Promise<Buffer> {
       req.off("data", take).pause();
       reject(tooLarge());
     };
-    // A connection that ends before its request does is not our fault. It may have ended before reading began.
+    // A connection that ends before its request is not our error. It may have ended before reading began.
     const cutOff = () => reject(new ProtocolError(400, "invalid_request", "the request body was cut off"));
     if (req.errored) return cutOff();
     req.on("data", take).once("end", () => resolve(Buffer.concat(chunks)));
@@ -93,7 +93,7 @@ function readBody(req: IncomingMessage): Promise<Buffer> {
   });
 }
 
-/** The JSON object of a request that accepts nothing else (RFC 7591 §3.1). */
+/** Reads the body of a request that must be a JSON object (RFC 7591 §3.1). */
 export async function readJsonObject(req: IncomingMessage): Promise<Record<string, unknown>> {
   const body = await readBody(req);
   if (mediaType(req) !== JSON_TYPE) {
@@ -106,7 +106,7 @@ export async function readJsonObject(req: IncomingMessage): Promise<Record<strin
   return value as Record<string, unknown>;
 }
 
-/** The form of a POST; JSON is accepted where documented, as a flat object of strings. */
+/** Reads the form of a POST. Where documented, a flat JSON object of strings is accepted too. */
 export async function readForm(req: IncomingMessage, path: string): Promise<URLSearchParams> {
   const contentType = mediaType(req);
   const body = await readBody(req);

@@ -15,10 +15,10 @@ export const protocolRoutes = {
   pushed_authorization_request: "/oauth/par",
 } as const;
 
-/** Dynamic registration (RFC 7591) and its management, `/oauth/register/<client id>` (RFC 7592). Not the engine's. */
+/** Dynamic registration (RFC 7591) and its management, `/oauth/register/<client id>` (RFC 7592). The engine does not serve it. */
 export const REGISTRATION = "/oauth/register";
 
-/** The metadata of our API for clients that know only its URL (RFC 9728). The engine does not serve it. */
+/** The metadata of our API, for clients that know only its URL (RFC 9728). The engine does not serve it. */
 export const RESOURCE_METADATA = "/.well-known/oauth-protected-resource";
 
 /** All our paths under `/.well-known/` (next.config.js has the same list). */
@@ -53,7 +53,7 @@ const RESUME = /^\/oauth\/authorize\/[\w-]{1,100}$/;
 /** Where a self-registered app is read, changed and deleted: `/oauth/register/<client id>`. */
 const REGISTERED = /^\/oauth\/register\/[\w-]{1,100}$/;
 
-/** The methods of a path; undefined if it is not ours. The engine accepts other spellings, which would bypass checks that use the path. */
+/** The methods of a path; undefined if it is not ours. Paths are compared exactly: with other spellings, requests would bypass checks. */
 export function methodsOf(path: string): readonly string[] | undefined {
   if (Object.hasOwn(methods, path)) return methods[path];
   if (REGISTERED.test(path)) return ["GET", "HEAD", "PUT", "DELETE", "OPTIONS"];
@@ -82,8 +82,8 @@ export const isMetadata = (path: string): boolean => path.startsWith("/.well-kno
 /** The key set and the metadata: the same for everyone, and cacheable. */
 export const isPublicDocument = (path: string): boolean => path === protocolRoutes.jwks || path.startsWith("/.well-known/");
 
-/** Endpoints where a form means the same as the parameters in the URL. */
-export const takesEitherMethod = (path: string): boolean =>
+/** Endpoints where a posted form is equivalent to parameters in the URL. */
+export const acceptsGetAndPost = (path: string): boolean =>
   path === protocolRoutes.authorization || path === protocolRoutes.end_session;
 
 /** The URLs that an app's developer needs. A client library finds all of them from the issuer alone. */

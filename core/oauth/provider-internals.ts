@@ -15,8 +15,8 @@ import { queueLogoutNotices } from "./logout/queue-logout-notices.ts";
 import { verifyRetiredHint } from "./signing-keys.ts";
 
 /**
- * The only place where the engine's classes are changed rather than configured. Each line says which gap it closes; each is a method that
- * the engine calls by its public name, and a test fails if an update of the engine stops calling it.
+ * The only place where the engine's classes are changed rather than configured. A comment at each change names the gap that it closes. Each
+ * changes a method that the engine calls by its public name, and a test fails if a new version of the engine no longer calls it.
  */
 type ClientPrototype = {
   redirectUris: string[];
@@ -88,7 +88,7 @@ export function closeEngineGaps(provider: Provider): void {
   };
   Client.Schema.prototype.redirectUris = () => undefined;
 
-  // S41: secrets are hashed, and during a rotation there may be two.
+  // S41: secrets are hashed, and during a rotation there are two.
   Client.prototype.compareClientSecret = function compareClientSecret(presented) {
     const secret = findClientSecret(clientExtension(this).secrets, presented);
     if (secret) countSecretUse(secret.id);
@@ -100,7 +100,7 @@ export function closeEngineGaps(provider: Provider): void {
     await queueLogoutNotices(db(), [{ clientId: this.clientId, userId, sid: sid ?? null }]);
   };
 
-  // S108: a hint outlives the key that signed it.
+  // S108: an ID token sent as a hint may be older than the present keys.
   const validate = IdToken.validate;
   IdToken.validate = async function validateHint(jwt, client) {
     try {
@@ -116,8 +116,7 @@ export function closeEngineGaps(provider: Provider): void {
   const remembered = [...Grant.IN_PAYLOAD, GRANT_REDIRECT_URI];
   Object.defineProperty(Grant, "IN_PAYLOAD", { get: () => remembered });
 
-  // S54: a user allows an app what its scopes say. Naming our API as the token's audience narrows the token; it is not a second set of
-  // permissions to ask about.
+  // S54: naming our API as the token's audience makes the token narrower; users are not asked about further permissions.
   Grant.prototype.getResourceScope = function getResourceScope() {
     return this.getOIDCScope();
   };
@@ -125,7 +124,7 @@ export function closeEngineGaps(provider: Provider): void {
     return this.getRejectedOIDCScope();
   };
 
-  // RFC 9449 §11.1, RFC 7523 §3: the engine would first read and then write, and so accept two simultaneous uses as first.
+  // RFC 9449 §11.1, RFC 7523 §3: the engine would first read and then write, and so accept two simultaneous uses.
   ReplayDetection.unique = isFirstUseInRequest;
 
   // S55: secret scanners recognize our tokens by their prefix.

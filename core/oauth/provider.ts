@@ -9,11 +9,11 @@ import { closeEngineGaps } from "./provider-internals.ts";
 import { loadSigningKeys, nextKeyChange, SIGNING_KEYS_CHANNEL } from "./signing-keys.ts";
 
 /**
- * The engine, one instance per process (ARCHITECTURE.md, Processes). It gets its signing keys when it is created; when they change, a new
- * instance takes over while running requests finish with the old one.
+ * The engine, one instance per process (ARCHITECTURE.md, Processes). It gets its signing keys when it is created. When they change, a new
+ * instance replaces it, and running requests finish with the old one.
  *
- * The module that was loaded first, the server's, always creates it. If a Next bundle created it, it would look for the request's rows
- * (request-rows.ts) in the bundle's own instance of that module, while the server's requests put them in another.
+ * The module instance that was loaded first, the server's, always creates it. An engine created by a Next bundle would look for the
+ * request's rows in the bundle's own instance of request-rows.ts, while the server stores them in another.
  */
 type State = {
   build: () => Promise<Provider>;
@@ -41,7 +41,7 @@ async function build(): Promise<Provider> {
   // First listen, then read, so that no change in between is missed.
   await watchKeys();
   const provider = new Provider(env().ORIGIN, buildConfiguration(await loadSigningKeys()));
-  // The process's own front door has set Host and X-Forwarded-* from ORIGIN and dropped the received values (S110).
+  // Host and X-Forwarded-* are already set from ORIGIN, in place of the received values (`pinHost`, S110).
   provider.proxy = true;
   closeEngineGaps(provider);
   registerTokenExchange(provider);
@@ -50,7 +50,7 @@ async function build(): Promise<Provider> {
   return provider;
 }
 
-/** The current instance serves requests until the next one is ready; if several are being created, the last one requested counts. */
+/** The current instance serves requests until the next one is ready; if several are being created, the last one requested wins. */
 function replace(): void {
   state.turn += 1;
   const { turn } = state;

@@ -65,7 +65,7 @@ describe.each([true, false])("authorization code, app with a secret: %s", (isCon
   const options = { isConfidential, scopes: ["openid", "profile", "email", "read-repos"] as const };
   const prepared = () => prepare(world, { ...options, scopes: [...options.scopes] });
 
-  test("signs a person in, tells who they are, renews, and signs out", async () => {
+  test("signs a person in, reads their claims, refreshes, and signs out", async () => {
     const at = await prepared();
     const { login, callback } = await begin(at, { scope: ["openid", "email", "offline_access"] });
     const signedIn = await finish(at, login, callback);

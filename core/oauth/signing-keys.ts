@@ -20,9 +20,9 @@ const PURPOSE = "signing keys";
 export const SIGNING_KEYS_CHANNEL = "signing_key";
 /** How long relying parties may cache the key set, according to its response. */
 export const KEYS_CACHED_SECONDS = 5 * 60;
-/** How long a new key is published before it signs: three times as long, for relying parties that cache it longer. */
+/** How long a new key is published before it signs: three times that, for relying parties that cache the set for longer. */
 export const PUBLISH_AHEAD_SECONDS = 3 * KEYS_CACHED_SECONDS;
-/** How long an old key stays published: an ID token's hour, and a margin for clocks. */
+/** How long an old key stays published: the hour of an ID token, and a margin for clocks. */
 const RETIRE_AFTER_SECONDS = 2 * 3600;
 
 /** Every published key with its private part, the active one of each algorithm first. Creates the first pair, once. */
@@ -42,7 +42,7 @@ export async function loadSigningKeys(): Promise<JWK[]> {
   return rows.map((row) => JSON.parse(unseal(PURPOSE, row.privateJwk)) as JWK);
 }
 
-/** When the set of signing keys next changes by itself: a key becomes active, or an old one is withdrawn. */
+/** The next time at which a key becomes active or an old one is withdrawn, without a notification. */
 export async function nextKeyChange(): Promise<Date | undefined> {
   const now = new Date();
   const rows = await db().signingKey.findMany({ where: { OR: [{ activeAt: { gt: now } }, { retiredAt: { gt: now } }] } });
@@ -51,9 +51,9 @@ export async function nextKeyChange(): Promise<Date | undefined> {
 }
 
 /**
- * Publishes a new key for each algorithm and retires the current ones once it has taken over.
- * @param isImmediate for a leaked key: signs with the new keys at once and withdraws the current ones, since whoever has one could sign in
- * as anyone for as long as it is published.
+ * Publishes a new key for each algorithm, and retires the current ones after the new ones become active.
+ * @param isImmediate for a leaked key: signs with the new keys at once and withdraws the current ones, since anybody who has one could sign
+ * in as any user while it is published.
  */
 export async function rotateSigningKeys(
   { isImmediate = false } = {},
@@ -101,7 +101,7 @@ async function createKey(tx: Db, alg: Algorithm, activeAt: Date): Promise<string
   return kid;
 }
 
-/** `next` is published and does not sign yet; `retiring` no longer signs and is still published; `retired` is neither. */
+/** `next` is published but does not sign yet; `retiring` no longer signs but is still published; `retired` does neither. */
 export type SigningKeyState = "next" | "signing" | "retiring" | "retired";
 
 export type ListedSigningKey = {
@@ -124,7 +124,7 @@ export async function listSigningKeys(actor: Actor): Promise<ListedSigningKey[]>
     select: { kid: true, alg: true, createdAt: true, activeAt: true, retiredAt: true },
   });
   const now = new Date();
-  // Until the next key becomes active, the previous one signs, although its end is already set.
+  // Until the next key becomes active, the previous one signs, although its `retiredAt` is already set.
   const signs = (alg: string) =>
     rows
       .filter((row) => row.alg === alg && row.activeAt <= now && (row.retiredAt === null || row.retiredAt > now))

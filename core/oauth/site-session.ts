@@ -5,10 +5,7 @@ import { pool } from "#core/db.ts";
 import { findArtifact, type Payload, upsertArtifact } from "./artifacts/artifact-store.ts";
 import { storeOfParty } from "./artifacts/store-of-party.ts";
 
-/*
- * A user is signed in on our pages or not at all: the engine's session follows the site session, and ends with it (S34;
- * docs/decisions/007).
- */
+/* There is one signed-in state: the engine's session follows the site session, and ends with it (S34; docs/decisions/007). */
 
 const sessions = new WeakMap<object, Promise<SiteSession | undefined>>();
 
@@ -24,8 +21,8 @@ export function siteSessionOf(ctx: Pick<KoaContextWithOIDC, "cookies">): Promise
 }
 
 /**
- * Signs the user of the site session in at the engine, under a new session ID (S34). Without this, the engine would send a signed-in user
- * to the sign-in page once, and `prompt=none` would find nobody.
+ * Signs the user of the site session in at the engine, under a new session ID (S34). Otherwise the engine would once send a signed-in user
+ * to the sign-in page, and `prompt=none` would fail.
  */
 export async function adoptSiteSession(ctx: KoaContextWithOIDC): Promise<void> {
   const site = await siteSessionOf(ctx);
@@ -42,8 +39,8 @@ export async function adoptSiteSession(ctx: KoaContextWithOIDC): Promise<void> {
 }
 
 /**
- * An engine session is valid only while the user's site session is alive and belongs to the same user (S34). One that was used under an
- * earlier site session, which has ended, stays stored until its apps have been notified (logout/queue-logout-notices.ts).
+ * An engine session is valid only while the user's site session is alive and belongs to the same user (S34). A session of an earlier site
+ * session that has ended stays stored until its apps have been notified (logout/queue-logout-notices.ts).
  */
 export async function findEngineSession(id: string): Promise<Payload | undefined> {
   const payload = await findArtifact("Session", id);
@@ -66,9 +63,8 @@ async function isUnderEndedSiteSession(ctx: KoaContextWithOIDC, { siteSessionId 
 }
 
 /**
- * Stores an engine session with the site session under which it is used, so that it ends with that one (docs/decisions/007, S109). If there
- * is neither a site session nor an account, the engine has only touched an empty session: storing it would make a row of each request from
- * a stranger (S143).
+ * Stores an engine session with the ID of its site session, so that it ends with that (docs/decisions/007, S109). Without a site session
+ * and an account, the session is empty and is not stored: otherwise each request of a stranger would add a row (S143).
  */
 export async function saveEngineSession(id: string, payload: Payload, expiresIn: number): Promise<void> {
   const ctx = Provider.ctx;
@@ -92,15 +88,15 @@ export async function saveEngineSession(id: string, payload: Payload, expiresIn:
   });
 }
 
-/** How a session's user authenticated (OIDC Core §2, RFC 8176). Absent if only another identity provider vouches for it. */
+/** How a session's user authenticated (OIDC Core §2, RFC 8176). Absent if the user signed in only at another identity provider. */
 export function amrOf({ methods }: Pick<SiteSession, "methods">): string[] | undefined {
   return methods.length > 0 ? methods : undefined;
 }
 
-/** What apps may ask for with `acr_values`: one step, or two. */
+/** The values of `acr_values` that apps may request: one step, or two. */
 export const ACR_VALUES = ["1", "2"] as const;
 
-/** The level of a sign-in (OIDC Core §2), as far as we know it. An app reads it only if it asks for levels. */
+/** The level of a sign-in (OIDC Core §2), if we know it. Only apps that request `acr_values` get it. */
 export function acrOf({ methods }: Pick<SiteSession, "methods">): (typeof ACR_VALUES)[number] | undefined {
   if (methods.length === 0) return undefined;
   return methods.includes("mfa") ? "2" : "1";

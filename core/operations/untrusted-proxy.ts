@@ -1,7 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import ipaddr from "ipaddr.js";
 import { db } from "../db.ts";
-import { askedOnBehalfOf, isTrustedAddress, plainAddress } from "../http/client-address.ts";
+import { isTrustedAddress, plainAddress, sentOnBehalfOf } from "../http/client-address.ts";
 import { log } from "../log.ts";
 
 /**
@@ -24,7 +24,7 @@ const quietUntil = { near: 0, far: 0 };
 /** For the outermost door, before it removes the forwarding headers. It costs nothing if no such header was sent. */
 export function recordUntrustedProxy(req: IncomingMessage, now = Date.now()): void {
   const { headers, socket } = req;
-  if ((headers["x-forwarded-for"] === undefined && headers.forwarded === undefined) || askedOnBehalfOf(req) !== undefined) return;
+  if ((headers["x-forwarded-for"] === undefined && headers.forwarded === undefined) || sentOnBehalfOf(req) !== undefined) return;
   const address = plainAddress(socket.remoteAddress);
   if (address === null || isTrustedAddress(address)) return;
   const isNear = ipaddr.process(address).range() !== "unicast";

@@ -71,7 +71,7 @@ describe("an address that is not allowed", () => {
     },
   );
 
-  test("S117 holds a password, is plain http where https is asked for, or has another port", async () => {
+  test("S117 contains a password, is plain http where https is required, or has a port that is not allowed", async () => {
     const { url, seen, port } = await site((_req, res) => res.end());
     for (const credentials of ["user:password@", "user@", ":password@"])
       expect(await ask(url.replace("//", `//${credentials}`))).toMatchObject({ outcome: "blocked" });

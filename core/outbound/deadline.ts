@@ -23,13 +23,13 @@ export class Deadline {
   }
 
   /** From now on, the request ends if the other side is silent for this long. */
-  expect(silenceMs: number): void {
+  startSilence(silenceMs: number): void {
     clearTimeout(this.#silence);
     this.#silence = setTimeout(this.#timeOut, silenceMs);
   }
 
-  /** The other side has sent something, and nothing is expected of it for now. */
-  rest(): void {
+  /** The other side has sent something and owes nothing for now. */
+  stopSilence(): void {
     clearTimeout(this.#silence);
   }
 
@@ -37,7 +37,7 @@ export class Deadline {
     return this.#abort.signal;
   }
 
-  /** Begins a phase. @returns the milliseconds that the previous one took. */
+  /** Begins a phase. @returns the duration of the previous one in milliseconds */
   enter(reasonOfTimeout: string): number {
     const now = performance.now();
     const elapsed = Math.round(now - this.#phaseBegin);
@@ -61,7 +61,7 @@ export class Deadline {
   }
 }
 
-/** Waits for work that does not notice an abort by itself, such as a shared lookup or a decompression stream. @throws the abort's reason */
+/** Waits for work that cannot be aborted itself, such as a shared lookup or a decompression stream. @throws the abort's reason */
 export async function unlessAborted<T>(waiting: Promise<T>, signal: AbortSignal): Promise<T> {
   // Nothing waits for a failure after the abort.
   waiting.catch(() => undefined);

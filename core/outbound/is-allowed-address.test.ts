@@ -43,7 +43,7 @@ const ranges: { range: string; inside: string[]; outside: string[] }[] = [
   { range: "unassigned", inside: ["200::1", "1fff:ffff::", "4000::1"], outside: ["2000::1", "3000::1"] },
 ];
 
-describe("S118 what no request may reach", () => {
+describe("S118 no request may reach", () => {
   test.each(ranges.flatMap(({ range, inside }) => inside.map((address) => [address, range])))("%s, of %s", (address) => {
     expect(isAllowedAddress(address)).toBe(false);
   });
@@ -79,7 +79,7 @@ const forms = {
   ISATAP: ["2606:4700::5efe:10.0.0.1", "2606:4700::200:5efe:10.0.0.1", "2606:4700::300:5efe:10.0.0.1"],
 };
 
-describe("S118 an address inside an address is judged", () => {
+describe("S118 an embedded address is checked", () => {
   test.each(Object.entries(forms).flatMap(([form, all]) => all.map((address) => [form, address])))("%s: %s", (_form, address) => {
     expect(isAllowedAddress(address)).toBe(false);
   });
@@ -115,7 +115,7 @@ describe("S119 what the operator allows", () => {
       expect(isAllowedAddress(address), address).toBe(false);
   });
 
-  test("is asked anew when the settings change", () => {
+  test("is read again when the settings change", () => {
     provideSettings({ OUTBOUND_ALLOW_CIDRS: "::1" });
     expect(isAllowedAddress("::1")).toBe(true);
     provideSettings({ OUTBOUND_ALLOW_CIDRS: "" });

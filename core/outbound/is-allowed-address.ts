@@ -37,16 +37,16 @@ const forbidden6 = [
   "3fff::/20",
 ].map((range) => parseCIDR(range));
 
-/** IPv6 forms that stand for the embedded IPv4 address and reach what it reaches. In all other forms, both addresses must be allowed. */
+/** IPv6 forms that lead to the embedded IPv4 address, so that only that one must be allowed. In all other forms, both must be allowed. */
 const transparent = ["::ffff:0:0/96", "64:ff9b::/96"].map((range) => parseCIDR(range));
 
-/** The networks of an operator's own machines. Not link-local addresses, where clouds keep a machine's secrets. */
+/** The networks of an operator's own machines. They exclude link-local addresses, at which clouds serve a machine's secrets. */
 const ownNetworks = ["10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "127.0.0.0/8", "100.64.0.0/10", "::1/128", "fc00::/7"].map(
   (range) => parseCIDR(range),
 );
 const metadataServices = ["100.100.100.200/32", "fd00:ec2::254/128"].map((range) => parseCIDR(range));
 
-/** Whether a request may go to an address, as DNS and sockets give it. */
+/** Whether a request may go to an address, in the form that DNS and sockets return. */
 export type AllowAddress = (address: string) => boolean;
 
 let operators: { from: readonly string[]; ranges: Range[] } | undefined;
@@ -68,7 +68,7 @@ function allowedByOperator(): Range[] {
 /**
  * Whether a request may go to this address: it is public, or the operator allows it. The IPv4 addresses embedded in an IPv6
  * address are checked too, in whichever form they are written (S118).
- * @param address as DNS and sockets give it; anything else is not allowed.
+ * @param address as DNS and sockets return it; any other text is not allowed
  */
 export function isAllowedAddress(address: string): boolean {
   const plain = address.replace(/%.*$/s, "");

@@ -71,7 +71,7 @@ describe("connections that are kept", () => {
     await expect.poll(() => open.size).toBe(0);
   });
 
-  test("that break off are stale only where they had been kept and nothing of the answer had come", async () => {
+  test("that break off are stale only if they were reused and no part of the response had arrived", async () => {
     let answers: string[] = [];
     const port = await listening(createServer((socket) => void socket.on("data", () => socket.end(answers.shift() ?? ""))));
     const url = `http://127.0.0.1:${port}`;
@@ -94,7 +94,7 @@ describe("connections that are kept", () => {
     expect(begun).not.toHaveProperty("isStale");
   });
 
-  test("S117 lead nowhere that was not vetted for this request: an address that became forbidden is not reached over one", async () => {
+  test("S117 are reused only for addresses vetted for this request: an address that became forbidden is no longer used", async () => {
     const { url, seen } = await site((_req, res) => res.end("ok"));
     expect(reused(await post(url))).toBe(false);
     provideSettings({ OUTBOUND_ALLOW_CIDRS: "127.0.0.2" });
@@ -185,7 +185,7 @@ test("the last thousand names are cached, for at most five seconds whatever the 
   expect(lookups).toEqual(["first.test", "n999.test"]);
 });
 
-test("whose time is over while a name is looked up waits no longer; the others do", async () => {
+test("a request that is aborted during a lookup stops waiting; other requests still get the result", async () => {
   const { promise: found, resolve } = Promise.withResolvers<{ addresses: string[]; seconds: number }>();
   const hurried = new AbortController();
   const [first, second] = [hurried.signal, new AbortController().signal].map((signal) =>
@@ -213,7 +213,7 @@ test("a lookup that takes too long fails for all callers that wait for it, inclu
   }
 });
 
-test("a certificate that is refused for a reason without a name of its own is no mistake of ours", () => {
+test("a certificate that is refused for an unlisted reason is a failure of the other side", () => {
   for (const code of ["UNSPECIFIED", "PATH_LENGTH_EXCEEDED", "ERROR_IN_CERT_NOT_AFTER_FIELD", "ERR_OSSL_X509_INVALID"]) {
     expect(failureOf(Object.assign(new Error(code), { code })).result).toMatchObject({
       outcome: "unreachable",

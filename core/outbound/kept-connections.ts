@@ -3,7 +3,7 @@ import ipaddr from "ipaddr.js";
 import type { Client } from "undici";
 import { type AllowAddress, isAllowedAddress } from "./is-allowed-address.ts";
 
-/** An open connection and its HTTP client, which never opens another one instead. */
+/** An open connection and its HTTP client, which never opens another connection. */
 export type Connection = { client: Client; socket: Socket };
 
 type Kept = Connection & { origin: string; address: string; leave(): void };
@@ -24,7 +24,7 @@ export function takeConnection(
   allows: AllowAddress = isAllowedAddress,
 ): Connection | undefined {
   const vetted = new Set(addresses.map(spelled));
-  // The most recently used one, so that the others can go idle.
+  // The most recently used one, so that the others stay idle and can be closed.
   const kept = byOrigin
     .get(origin)
     ?.findLast(({ address, socket }) => vetted.has(address) && allows(address) && isUsable(socket));
@@ -32,20 +32,20 @@ export function takeConnection(
   return kept;
 }
 
-/** Keeps a connection after an exchange that was read to its end; closes it if it cannot be reused. */
+/** Keeps a connection whose last response was read to its end; closes it if it cannot be reused. */
 export function keepConnection(origin: string, { client, socket }: Connection): void {
   const peer = socket.remoteAddress;
   if (!peer || !isUsable(socket)) return void client.destroy().catch(() => undefined);
   const kept: Kept = { client, socket, origin, address: spelled(peer), leave: () => forget(kept) };
   byOrigin.set(origin, [...(byOrigin.get(origin) ?? []), kept]);
   oldestFirst.add(kept);
-  // Closed by the other side, or by the client after the idle time that the other side allows.
+  // The event means that the other side closed it, or the client did after the idle time that the other side allows.
   client.on("disconnect", kept.leave);
   const [oldest] = oldestFirst;
   if (oldestFirst.size > KEPT_MAX && oldest) close(oldest);
 }
 
-/** A connection to this origin turned out to be closed: the others, as old, may be closed too. */
+/** Closes all connections to an origin after one turned out to be closed: the others are as old, and may be closed too. */
 export function dropConnections(origin: string): void {
   for (const kept of byOrigin.get(origin) ?? []) close(kept);
 }

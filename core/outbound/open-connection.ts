@@ -5,7 +5,7 @@ import { type AllowAddress, isAllowedAddress } from "./is-allowed-address.ts";
 import type { Target } from "./parse-target.ts";
 import { OutboundFailure } from "./request.ts";
 
-/** How long to try one of several addresses before the next. */
+/** How long one of several addresses is tried before the next. */
 const ADDRESS_TIMEOUT_MS = 1_000;
 
 /** Opens a TCP connection to a vetted address: the socket never gets the name, so DNS cannot change it meanwhile (S117). */
@@ -27,12 +27,12 @@ export async function openConnection(
       else done(null, addresses[0] ?? "", isIP(addresses[0] ?? ""));
     },
   });
-  await settled(socket, "connect", signal);
+  await waitForEvent(socket, "connect", signal);
   checkPeer(socket, addresses, allows);
   return socket;
 }
 
-/** Checks that the other end of the socket is one of the vetted addresses, whatever stands between us and the network (S117). */
+/** Checks that the socket is connected to one of the vetted addresses, whatever it was asked to connect to (S117). */
 export function checkPeer(socket: Socket, addresses: string[], allows: AllowAddress = isAllowedAddress): void {
   const peer = socket.remoteAddress;
   const vetted = addresses.map((address) => ipaddr.process(address).toString());
@@ -48,24 +48,24 @@ export async function openTls(socket: Socket, { host }: Target, signal: AbortSig
     host,
     // An IP address is not sent as a server name (RFC 6066 §3); the certificate is still checked against `host`.
     servername: isIP(host) ? "" : host,
-    secureContext: trust(),
+    secureContext: trustedCertificates(),
     ALPNProtocols: ["http/1.1"],
   });
-  await settled(secured, "secureConnect", signal);
+  await waitForEvent(secured, "secureConnect", signal);
   return secured;
 }
 
 let secureContext: SecureContext | undefined;
 
 /** The certificate authorities of Node, of NODE_EXTRA_CA_CERTS and of the system. */
-function trust(): SecureContext {
+function trustedCertificates(): SecureContext {
   secureContext ??= createSecureContext({
     ca: [...new Set([...getCACertificates("default"), ...getCACertificates("system")])],
   });
   return secureContext;
 }
 
-function settled(socket: Socket, event: "connect" | "secureConnect", signal: AbortSignal): Promise<void> {
+function waitForEvent(socket: Socket, event: "connect" | "secureConnect", signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     const fail = (error: Error) => {
       socket.destroy();

@@ -12,7 +12,7 @@ import { OutboundFailure, type OutboundRequest, type OutboundTimings, requestHea
 import type { ResolveHost } from "./resolve-host.ts";
 
 const MAX_HEADER_BYTES = 32 * 1024;
-/** Closes a kept connection before the other side does: servers usually close after five seconds, or when they said. */
+/** Closes a kept connection before the other side does: servers usually close after five seconds, or after the time that they announced. */
 const IDLE_MS = 4_000;
 const IDLE_MAX_MS = 15_000;
 const CLOSED = new Set(["ECONNRESET", "EPIPE", "UND_ERR_SOCKET"]);
@@ -31,16 +31,15 @@ export type Exchange = {
   timings: Omit<OutboundTimings, "totalMs">;
   /** Ends the connection, unless it was kept; nothing more arrives after that. */
   close(): void;
-  /** The response has been read to its end: leaves the connection to the next request that may use it. */
+  /** Keeps the connection for another request, after the response was read to its end. */
   keep(): void;
 };
 
 /**
- * Resolves the host once, vets every address of it and connects to a vetted one, all within the deadline. Errors are for
- * `failureOf`; nothing is left open after one.
+ * Resolves the host once, vets every address of it and connects to a vetted one, all within the deadline. `failureOf` translates the
+ * errors; nothing is left open after one.
  *
- * A request uses a new connection or a kept one. A kept one is looked for between vetting and dialling, among the addresses
- * vetted for this request.
+ * A request uses a kept connection to one of the addresses vetted for it, if there is one, and otherwise a new one.
  */
 export async function openExchange(
   request: ExchangeRequest,
@@ -120,8 +119,7 @@ export async function openExchange(
 
 /**
  * All addresses of a host, if requests may go to each of them.
- * @param level of the log line about one that is not allowed. At `info`, a program that keeps asking would fill the operator's
- * disk.
+ * @param level of the log line about one that is not allowed. At `info`, a program that repeats requests would fill the disk.
  */
 export async function vettedAddresses(
   { host }: Target,
@@ -138,7 +136,7 @@ export async function vettedAddresses(
   throw OutboundFailure.blocked("the host is not on the public internet");
 }
 
-/** An HTTP client on the open connection, which never opens another one instead. */
+/** An HTTP client on the open connection. It never opens another connection. */
 function clientOver(socket: Socket, { origin }: Target): Client {
   let vetted: Socket | undefined = socket;
   return new Client(origin, {
@@ -156,7 +154,7 @@ function clientOver(socket: Socket, { origin }: Target): Client {
   });
 }
 
-/** @param raw names and values in turn; collected in a Map, so that no name meets an inherited property. */
+/** @param raw names and values in turn; collected in a Map, so that no name collides with an inherited property. */
 function headersOf(raw: string[]): Record<string, string> {
   const headers = new Map<string, string>();
   for (let index = 0; index < raw.length; index += 2) {
@@ -175,8 +173,8 @@ const decoders = new Map([
 ]);
 
 /**
- * Reads the body up to its limit, which counts decompressed bytes (S74, S120): inflating stops with the piece that exceeds it.
- * A body in several encodings, or in one that was not requested, stays as received.
+ * Reads the body up to its limit, which counts decompressed bytes (S74, S120): decompression stops with the piece that exceeds it. A body
+ * in several encodings, or in one that was not requested, stays as received.
  */
 export async function readBody(
   incoming: Readable,

@@ -12,7 +12,7 @@ const CONNECT_MS = 10_000;
 type TunnelOptions = {
   allows?: AllowAddress;
   resolve?: ResolveHost;
-  /** Aborted when the connection is no longer needed: it is then not opened. */
+  /** Aborted when the connection is no longer needed; it is then not opened. */
   signal?: AbortSignal;
 };
 

@@ -48,7 +48,7 @@ export function loggableAddress(url: string): string {
 type ExaminedAddress = {
   address: string;
   isAllowed: boolean;
-  /** The range that decides: the operator's that allows it, or the forbidden one; null if it is simply public. */
+  /** The range that decides: the operator's range that allows it, or the forbidden range; null if it is an ordinary public address. */
   range: string | null;
 };
 
@@ -59,7 +59,7 @@ export type Examined =
 
 const LOOKUP_MS = 5_000;
 
-/** Says how a request to a URL would be judged before any connection is made, for operators who want to know why one is refused. */
+/** Shows the decision about requests to a URL, without any connection, for operators who want to know why one is refused. */
 export async function examineAddress(url: string, resolve: ResolveHost = resolveHost): Promise<Examined> {
   const deadline = new Deadline(LOOKUP_MS, LOOKUP_MS);
   deadline.enter("no name server responded in time");

@@ -6,10 +6,10 @@ export type OutboundRequest = {
   /** http or https, absolute. A fragment is not sent. */
   url: string;
   method?: "GET" | "POST";
-  /** Defaults: `user-agent` `Keyhook/<version>`, `accept-encoding` `identity`. Headers that frame the message or name the host are ours. */
+  /** Defaults: `user-agent` `Keyhook/<version>`, `accept-encoding` `identity`. Framing headers and `host` are refused. */
   headers?: Record<string, string>;
   body?: string | Uint8Array;
-  /** One deadline over DNS, connect, TLS, headers and body (S120). */
+  /** One deadline for DNS, connect, TLS, headers and body (S120). */
   deadlineMs: number;
   /** The part of it for DNS, connect and TLS; 5 s unless given. */
   connectMs?: number;
@@ -21,7 +21,7 @@ export type OutboundRequest = {
   ports?: readonly number[];
   /** Refuses plain http. */
   isHttpsRequired?: boolean;
-  /** Reuses and keeps connections. A POST that is lost with a reused one is not sent again: `isStale` says so. */
+  /** Reuses and keeps connections. A POST that is lost with a reused connection is not sent again, and the result has `isStale`. */
   isConnectionKept?: boolean;
 };
 
@@ -51,7 +51,7 @@ export type OutboundResult =
     }
   /** Refused before any connection: the address, the port, the scheme or a header is not allowed. */
   | { outcome: "blocked"; reason: string }
-  /** "the name does not resolve", "the connection was refused", "the answer is longer than 5120 bytes". */
+  /** "the name does not resolve", "the connection was refused", "the response is longer than 5120 bytes". */
   | {
       outcome: "unreachable";
       reason: string;
@@ -109,7 +109,7 @@ const own = new Set([
   "upgrade",
 ]);
 
-/** The headers to send, with names in lower case; a line break in a value would start a header of its author's choice. */
+/** The headers to send, with names in lower case. Line breaks are refused: one in a value would inject another header. */
 export function requestHeaders(given: Record<string, string> = {}): Record<string, string> {
   const headers: Record<string, string> = {
     "user-agent": `Keyhook/${packageJson.version}`,
@@ -160,7 +160,7 @@ const kinds: [RegExp, string][] = [
   [/^(E[A-Z0-9]+)$/, "the connection failed"],
 ];
 
-/** Turns an error into what the person who chose the address may see. An error without a known code is our bug and is rethrown. */
+/** Turns an error into a failure for the person who chose the address. An error without a known code is our bug and is rethrown. */
 export function failureOf(error: unknown): OutboundFailure {
   if (error instanceof OutboundFailure) return error;
   // Several addresses were tried; the first error describes the failure well enough.

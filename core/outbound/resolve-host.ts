@@ -6,7 +6,7 @@ import { isAllowedAddress } from "./is-allowed-address.ts";
 import { OutboundFailure } from "./request.ts";
 
 const HOSTS_FILE = "/etc/hosts";
-/** Per question and server; if a datagram is lost, the question is repeated within the time for connecting. */
+/** The time for one query to one server. If a datagram is lost, the query is repeated within the time for connecting. */
 const QUESTION_TIMEOUT_MS = 1_500;
 const TRIES = 3;
 
@@ -16,13 +16,13 @@ export type ResolveHost = (host: string, signal: AbortSignal) => Promise<string[
 /** A host's addresses, and the number of seconds for which they may be reused. */
 type FoundAddresses = { addresses: string[]; seconds: number };
 
-/** For answers that did not come from a name server. */
+/** For addresses that did not come from a name server. */
 const LOCAL_SECONDS = 5;
 
 /**
- * Resolves by the hosts file, then by DNS, both families at once. Not by `dns.lookup`: it waits for a slow name server on one
- * of the process's four worker threads, so that four of an attacker's names would block file access and password checks.
- * @param servers `address:port` of name servers instead of the machine's.
+ * Resolves a host with the hosts file, then with DNS, both families at once. It does not use `dns.lookup`, which waits for a slow name
+ * server on one of the process's four worker threads, so that four of an attacker's names would block file access and password checks.
+ * @param servers `address:port` of name servers, instead of the machine's
  */
 export async function resolveHost(host: string, signal: AbortSignal, servers?: string[]): Promise<string[]> {
   return (await findAddresses(host, signal, servers)).addresses;
@@ -72,7 +72,7 @@ async function addressesInHostsFile(host: string): Promise<string[]> {
   });
 }
 
-/** Applies however long a TTL the name server gives. */
+/** The maximum, however long the name server's TTL is. */
 const REMEMBERED_MAX_MS = 5_000;
 const NAMES_MAX = 1_000;
 /** For a lookup that several requests wait for; each of them also has its own deadline. */
@@ -82,8 +82,8 @@ type Remembered = { until: number; found: Promise<FoundAddresses> };
 const remembered = new Map<string, Remembered>();
 
 /**
- * Like `resolveHost`, for many requests to few hosts: an answer is reused for its TTL, at most five seconds, and a name that is
- * being looked up is not looked up twice. Reused addresses are vetted and dialled like fresh ones (S117).
+ * Like `resolveHost`, for many requests to few hosts: a result is reused for its TTL, at most five seconds, and simultaneous requests share
+ * one lookup of a name. Reused addresses are vetted and dialled like fresh ones (S117).
  */
 export async function rememberAddresses(
   host: string,
@@ -103,7 +103,7 @@ export async function rememberAddresses(
 
 function lookUp(host: string, find: typeof findAddresses): Remembered {
   const clock = new AbortController();
-  // The reason may be shown to the user: a request that joined the lookup later has time left, and gets this error unchanged.
+  // A request that joined the lookup later has time left and gets this error unchanged, so its reason must be fit for users.
   const timer = setTimeout(() => clock.abort(OutboundFailure.timedOut("no name server responded in time")), LOOKUP_MS);
   const entry: Remembered = { until: performance.now() + LOOKUP_MS, found: find(host, clock.signal) };
   entry.found.then(
@@ -111,7 +111,7 @@ function lookUp(host: string, find: typeof findAddresses): Remembered {
       clearTimeout(timer);
       entry.until = performance.now() + Math.min(seconds * 1_000, REMEMBERED_MAX_MS);
     },
-    // A failure is not remembered: only those who waited get it.
+    // A failure is not remembered: only requests that waited for the lookup get it.
     () => {
       clearTimeout(timer);
       entry.until = 0;

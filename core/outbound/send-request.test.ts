@@ -58,13 +58,13 @@ describe("a request", () => {
     { headers: { upgrade: "h2c" } },
     { headers: { "Proxy-Authorization": "Basic eDp5" } },
     { headers: { "proxy-connection": "keep-alive" } },
-  ])("S117 takes no header that would begin another one or another request: %j", async (more) => {
+  ])("S117 accepts no header that would inject another one or another request: %j", async (more) => {
     const { url, seen } = await site((_req, res) => res.end());
     expect(await ask(url, more)).toMatchObject({ outcome: "blocked" });
     expect(seen.connections).toBe(0);
   });
 
-  test("S117 has one request line, whatever its address holds", async () => {
+  test("S117 has one request line, whatever its URL contains", async () => {
     let heard = "";
     const url = await rawSite((socket) => {
       socket.on("data", (bytes) => {
@@ -131,7 +131,7 @@ describe("S120 a body", () => {
     expect(textOf(cut)).toHaveLength(5120);
   });
 
-  test.each(["fail", "cut"] as const)("without end is left off, and its connection closed (%s)", async (onExcess) => {
+  test.each(["fail", "cut"] as const)("without end is cut, and its connection closed (%s)", async (onExcess) => {
     let isClosed = false;
     const { url } = await site((_req, res) => {
       res.on("close", () => (isClosed = true));
@@ -189,7 +189,7 @@ describe("S121 headers", () => {
     expect(await ask(`${url}/${33 * KIB}`)).toEqual({ outcome: "unreachable", reason, isTimeout: false });
   });
 
-  test("without end are left off", async () => {
+  test("without end are a failure", async () => {
     const url = await rawSite((socket) => {
       socket.write("HTTP/1.1 200 OK\r\n");
       const more = (): void => {

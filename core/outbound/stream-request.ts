@@ -6,7 +6,7 @@ import { type ResolveHost, resolveHost } from "./resolve-host.ts";
 import { CONNECT_MS } from "./send-request.ts";
 
 export type StreamedRequest = ExchangeRequest & {
-  /** How long the other side may be silent: before the head of its response, and between two pieces of it. */
+  /** How long the other side may be silent before the head of its response, and between two pieces of its body. */
   idleMs: number;
   /** When the request ends, even if data still arrives. */
   deadlineMs: number;
@@ -24,9 +24,8 @@ export type StreamedResult =
       status: number;
       headers: Record<string, string>;
       /**
-       * Decompressed, read from the other side only as fast as it is consumed here. Its length is not limited: that is up to
-       * the consumer. Ends with an `OutboundFailure` if the response breaks off. Read it to its end, leave it with `break`, or
-       * close it.
+       * Decompressed, read from the other side only as fast as it is consumed here. Its length is not limited here; the consumer must do
+       * so. Throws an `OutboundFailure` if the response breaks off. Read it to its end, leave the loop with `break`, or call `close`.
        */
       body: AsyncGenerator<Uint8Array, void, undefined>;
       /** Ends the connection, at any time. */
@@ -35,8 +34,8 @@ export type StreamedResult =
   | Exclude<OutboundResult, { outcome: "answered" }>;
 
 /**
- * Like `sendRequest`, for a response that arrives piece by piece and may take its time: the same vetting and the same
- * connection, but the limit is on silence.
+ * Like `sendRequest`, for a response that arrives piece by piece over a long time. Addresses are vetted and connected in the same way, but
+ * the time limit is for silence.
  *
  * @param resolve replaces the machine's name servers, for tests.
  */
@@ -51,9 +50,9 @@ export async function streamRequest(request: StreamedRequest, resolve: ResolveHo
   gone?.addEventListener("abort", leave);
   if (gone?.aborted) leave();
   try {
-    deadline.expect(idleMs);
+    deadline.startSilence(idleMs);
     const exchange = await openExchange(request, deadline, resolve, allows);
-    deadline.rest();
+    deadline.stopSilence();
     const { status, headers } = exchange;
     const close = () => {
       leave();
@@ -77,9 +76,9 @@ async function* pieces(
     const incoming = decoded(body, headers)[Symbol.asyncIterator]() as AsyncIterator<Uint8Array>;
     for (;;) {
       // The clock runs while we wait for the other side, not while the reader takes its time.
-      deadline.expect(idleMs);
+      deadline.startSilence(idleMs);
       const { done, value } = await unlessAborted(incoming.next(), deadline.signal);
-      deadline.rest();
+      deadline.stopSilence();
       if (done) return;
       yield value;
     }

@@ -1,5 +1,5 @@
 import { env } from "../env.ts";
-import { mayForeignAnswerHave } from "../http/foreign-answer-headers.ts";
+import { isForeignHeaderAllowed } from "../http/foreign-response-headers.ts";
 import { connectionNames, HOP_BY_HOP } from "../http/hop-by-hop.ts";
 import type { HeaderList } from "./inbox/take-request.ts";
 
@@ -72,7 +72,7 @@ export function callerHeaders(headers: HeaderList, { isFromBrowser }: { isFromBr
   );
   const kept = headers.filter(([name]) => {
     const key = name.toLowerCase();
-    return !HOP_BY_HOP.has(key) && !named.has(key) && mayForeignAnswerHave(key) && !WITHHELD_FROM_CALLER.test(key);
+    return !HOP_BY_HOP.has(key) && !named.has(key) && isForeignHeaderAllowed(key) && !WITHHELD_FROM_CALLER.test(key);
   });
   const shown = kept.map(([name, value]): [string, string] =>
     name.toLowerCase() === "content-type" ? [name, shownType(value, isFromBrowser)] : [name, value],

@@ -14,13 +14,13 @@ type Watchable = { id: string; owner: { id: string }; isPrivate: boolean };
  * read its own (S129). The current grant of the token that created the webhook or changed it last must allow it too. A webhook
  * that may not act at all carries nothing, see `isInForce`.
  * @param ownerId SQL of the repositories' owner's id
- * @param makerClientId SQL of the client that created the repository, for apps that may access what they created
+ * @param creatorClientId SQL of the client that created the repository, for apps that may access what they created
  */
-export function webhookReads(ownerId: Prisma.Sql, makerClientId?: Prisma.Sql): Prisma.Sql {
+export function webhookReads(ownerId: Prisma.Sql, creatorClientId?: Prisma.Sql): Prisma.Sql {
   // A subquery instead of EXISTS, for which the planner may read and hash all members.
   return Prisma.sql`(coalesce(w.owner_id = ${ownerId} OR (SELECT true FROM member_standing m
     WHERE m.org_id = ${ownerId} AND m.user_id = w.owner_id AND ${membersWhoMay("repo.read", null)} LIMIT 1), false)
-    AND ${delegationReads(DELEGATION, ownerId, makerClientId)})`;
+    AND ${delegationReads(DELEGATION, ownerId, creatorClientId)})`;
 }
 
 const DELEGATION = Prisma.sql`w.delegation_id`;

@@ -4,7 +4,7 @@ import { repoPath } from "@keyhook/sdk";
 import mime from "mime";
 import { isDatabaseDown } from "#core/database-errors.ts";
 import { isServiceError } from "#core/errors.ts";
-import { isTagAmong, parseRange } from "#core/http/byte-range.ts";
+import { matchesEtag, parseRange } from "#core/http/byte-range.ts";
 import { type FoundFile, findFile, OPEN_FILE_LIMITS, openFile } from "#core/hub/git/read/find-file.ts";
 import type { Repo } from "#core/hub/repos/repo.ts";
 import { newId } from "#core/ids.ts";
@@ -126,7 +126,7 @@ async function sendStaticFile(
     { etag, "accept-ranges": "bytes", "cache-control": "no-cache", "content-type": typeOf(entry.name) },
     app,
   );
-  if (isTagAmong(req.headers["if-none-match"], etag)) return void res.writeHead(304, headers).end();
+  if (matchesEtag(req.headers["if-none-match"], etag)) return void res.writeHead(304, headers).end();
   const range = req.headers["if-range"] === undefined ? parseRange(req.headers.range, size) : undefined;
   if (range === "unsatisfiable") return void res.writeHead(416, { ...headers, "content-range": `bytes */${size}` }).end();
   const length = range ? range.end - range.start + 1 : size;

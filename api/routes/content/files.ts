@@ -8,7 +8,7 @@ import { type Actor, personActor } from "#core/access/actor.ts";
 import { findSiteSession } from "#core/accounts/sessions/find-site-session.ts";
 import { siteSessionCookie } from "#core/accounts/sessions/site-session-cookie.ts";
 import { countAgainst } from "#core/fair-queue/party.ts";
-import { type ByteRange, isTagAmong, parseRange } from "#core/http/byte-range.ts";
+import { type ByteRange, matchesEtag, parseRange } from "#core/http/byte-range.ts";
 import { contentTypeOf } from "#core/hub/git/read/content-type.ts";
 import { type FoundFile, findFile, OPEN_FILE_LIMITS, openFile } from "#core/hub/git/read/find-file.ts";
 import { isOnBranch, splitRevision } from "#core/hub/git/read/revision.ts";
@@ -90,7 +90,7 @@ async function serveFile(c: Context, name: RepoName, { isPointer, ...where }: As
   const xetHash = isPointer || !file.entry.lfs ? undefined : await xetHashOf(repo, file.entry.lfs.oid);
   const { etag, size, headers } = factsOf(repo, file, { isPointer, isDownload: isTrue(c.req.query("download")) });
   if (!(await isOnBranch(repo, file.revision))) Object.assign(headers, notOnBranch);
-  if (isTagAmong(c.req.header("If-None-Match"), etag)) return c.body(null, 304, headers);
+  if (matchesEtag(c.req.header("If-None-Match"), etag)) return c.body(null, 304, headers);
   if (xetHash) {
     Object.assign(headers, xetHeaders(repo, file.sha, xetHash));
     if (c.req.header("Accept")?.includes(XET_INFO)) return c.body(null, 200, { ...headers, "Content-Type": XET_INFO });

@@ -6,7 +6,7 @@ import type { Context } from "hono";
 import { z } from "zod";
 import { invalidRequest, notFound } from "#core/errors.ts";
 import { sendInTurn } from "#core/fair-queue/send-in-turn.ts";
-import { isTagAmong, parseRange } from "#core/http/byte-range.ts";
+import { matchesEtag, parseRange } from "#core/http/byte-range.ts";
 import { openLfsObject } from "#core/hub/lfs/objects/open-lfs-object.ts";
 import { storeLfsObject } from "#core/hub/lfs/objects/record-lfs-object.ts";
 import { findReadableLfsObject } from "#core/hub/lfs/proposals/proposed-files.ts";
@@ -89,7 +89,7 @@ async function sendLfsObject(c: Context, repo: { id: string }, oid: string): Pro
   const { size } = object;
   const etag = `"${oid}"`;
   const common = { ...headers, "Cache-Control": "private", ETag: etag, "Accept-Ranges": "bytes" };
-  if (isTagAmong(c.req.header("If-None-Match"), etag)) return new Response(null, { status: 304, headers: common });
+  if (matchesEtag(c.req.header("If-None-Match"), etag)) return new Response(null, { status: 304, headers: common });
   const isSame = [undefined, etag].includes(c.req.header("If-Range"));
   const range = c.req.method === "GET" && isSame ? parseRange(c.req.header("Range"), size) : undefined;
   if (range === "unsatisfiable") {

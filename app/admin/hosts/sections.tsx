@@ -61,15 +61,15 @@ function NoDocuments({ isSearched }: Readonly<{ isSearched: boolean }>) {
 }
 
 function DocumentRow({ document }: Readonly<{ document: ListedClientDocument }>) {
-  const { clientId, host, hostname, name, firstSeenAt, lastSeenAt, changedAt, userCount, standing } = document;
-  const isBlocked = standing.rule?.rule === "block";
+  const { clientId, host, hostname, name, firstSeenAt, lastSeenAt, changedAt, userCount, hostDecision } = document;
+  const isBlocked = hostDecision.rule?.rule === "block";
   return (
     <ListRow
       leading={<AppLogo app={document} />}
       title={
         <>
           <bdi className="wrap-anywhere min-w-0">{host}</bdi>
-          <Standing standing={standing} hostname={hostname} />
+          <HostState hostDecision={hostDecision} hostname={hostname} />
         </>
       }
       meta={
@@ -99,7 +99,8 @@ function DocumentRow({ document }: Readonly<{ document: ListedClientDocument }>)
 }
 
 /** Whether apps of this host are accepted now, and what decides it if the host has no rule of its own. */
-function Standing({ standing: { isAllowed, rule, policy }, hostname }: Pick<ListedClientDocument, "standing" | "hostname">) {
+function HostState({ hostDecision, hostname }: Pick<ListedClientDocument, "hostDecision" | "hostname">) {
+  const { isAllowed, rule, policy } = hostDecision;
   const by = rule && rule.host !== hostname ? ` by the rule for ${rule.host}` : "";
   if (isAllowed) return rule ? <Chip tone="good">Allowed{by}</Chip> : null;
   if (policy === "off") return <Chip tone="warn">Refused: no hosts are allowed</Chip>;

@@ -129,7 +129,7 @@ const CHOICES_MAX = 200;
 export async function listChangeableCollections(person: Person): Promise<Collection[]> {
   const [whole, made] = await Promise.all([
     organizationsOf(person, "collection.write"),
-    organizationsOf(person, "collection.write", { asMaker: true }),
+    organizationsOf(person, "collection.write", { asCreator: true }),
   ]);
   return readCollections(
     Prisma.sql`c.owner_id = ANY(${[person.userId, ...whole]}) OR (c.owner_id = ANY(${made}) AND c.created_by_id = ${person.userId})`,

@@ -11,7 +11,7 @@ import type { Duplex } from "node:stream";
 import ipaddr from "ipaddr.js";
 import { env } from "../../env.ts";
 import { endToEnd } from "../../http/hop-by-hop.ts";
-import { limitEarlyAnswers, passBody } from "../../http/pass-body.ts";
+import { limitInterimResponses, passBody } from "../../http/pass-body.ts";
 import { type AllowAddress, isAllowedAddress } from "../../outbound/is-allowed-address.ts";
 import { openTunnel } from "../../outbound/open-tunnel.ts";
 import { failureOf } from "../../outbound/request.ts";
@@ -217,7 +217,7 @@ async function passOn(incoming: IncomingMessage, answer: ServerResponse, open: O
         void passBody(answered, answer);
       },
     );
-    limitEarlyAnswers(outgoing).on("error", () => answer.destroy());
+    limitInterimResponses(outgoing).on("error", () => answer.destroy());
     // The command may leave at any time: no outgoing connection stays open for one that is gone.
     answer.once("close", () => outgoing.destroy());
     if (answer.destroyed) outgoing.destroy();

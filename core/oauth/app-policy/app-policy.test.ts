@@ -223,7 +223,7 @@ describe("the permissions modal", () => {
 });
 
 describe("asking for an app", () => {
-  test("a member asks once; the administrators get a message, and their answer ends the request and is sent to the member", async () => {
+  test("a member asks once; the administrators get an email, and their answer ends the request and is sent to the member", async () => {
     const at = await prepare(world, { name: 'Paper "Lantern"' });
     const second = await prepare(world);
     const organization = await organizationWith(at.person.id, second.person.id);

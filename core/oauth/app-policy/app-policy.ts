@@ -18,7 +18,7 @@ export type AppRefusal = "blocked" | "not_approved" | "no_apps";
 
 /**
  * Sets which apps an organization allows to access what it owns. It takes effect with every app's next request. No token is revoked, so an
- * app that is allowed again continues where it was.
+ * app that is allowed again can continue.
  * @throws ServiceError `forbidden`, `not_found`, `invalid_request`
  */
 export async function setAppPolicy(actor: Actor, orgId: string, value: string, from: RequestOrigin): Promise<void> {

@@ -11,9 +11,9 @@ import { queueMail } from "#core/mail/queue-mail.ts";
 import { findClientRecord } from "../clients/client-records.ts";
 import { findRefusals } from "./app-policy.ts";
 
-// Limited, because each request sends a mail to people who have other work.
+// Limited, because each request may send emails to many people.
 const ASK_LIMIT = { limit: 20, windowSeconds: 24 * 60 * 60 };
-/** If an organization has many administrators, the longest-serving ones get the mail. */
+/** If an organization has many administrators, the longest-serving ones get the email. */
 const RECIPIENTS_MAX = 20;
 
 /**
@@ -58,7 +58,7 @@ async function mailAdministrators(
 ): Promise<void> {
   const organization = await tx.organization.findUniqueOrThrow({ where: { id: orgId }, select: { name: true } });
   const asker = await tx.user.findUniqueOrThrow({ where: { id: askerId }, select: { username: true } });
-  // Administrators who do not meet the organization's requirements could not answer, and get no mail.
+  // Administrators who do not meet the organization's requirements could not answer, and get no email.
   const admins = await tx.$queryRaw<{ username: string; email: string }[]>`
     SELECT u.username, u.email FROM member_standing s JOIN membership m USING (org_id, user_id) JOIN "user" u ON u.id = s.user_id
     WHERE s.org_id = ${orgId} AND s.role = 'admin' AND cardinality(s.restrictions) = 0

@@ -9,7 +9,7 @@ import { queueMail } from "#core/mail/queue-mail.ts";
 import { findClientRecord } from "../clients/client-records.ts";
 import type { AppDecision } from "./app-policy.ts";
 
-/** The maximum number of members who requested an app and get a mail. */
+/** The maximum number of members who get an email about the app that they requested. */
 const RECIPIENTS_MAX = 100;
 
 const events = { approved: "organization.approve_app", blocked: "organization.block_app" } as const;

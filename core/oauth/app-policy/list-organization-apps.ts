@@ -42,8 +42,8 @@ const stateWhere: Record<OrganizationAppState, Prisma.Sql> = {
 };
 
 /**
- * The apps that concern an organization: members granted it to them or requested them, administrators decided about them, or they act for
- * it. Apps that wait for a decision come first, then by name.
+ * The apps that concern an organization: those to which members granted it, those that members requested, those about which administrators
+ * decided, and those that act for it. Apps that wait for a decision come first; otherwise the order is by name.
  * @throws ServiceError `forbidden`
  */
 export async function listOrganizationApps(

@@ -186,7 +186,7 @@ describe("URLs of an app's own server", () => {
     });
   });
 
-  test("plain http is for loopback, while we run there too", async () => {
+  test("plain http is accepted for loopback, while the service itself is on loopback", async () => {
     const person = await someone();
     const { app } = await someApp(person);
     const local = { backchannelLogoutUri: "http://127.0.0.1:8080/logout" };

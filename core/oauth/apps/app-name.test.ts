@@ -44,7 +44,7 @@ test("a short brand is found as a word, not inside one", () => {
   expect(isLookAlike("Chubby", "Hub")).toBe(false);
 });
 
-test("a brand in another script, or with letters that fold, is recognised as itself", () => {
+test("a brand in another script, or with letters that fold, is recognized as itself", () => {
   expect(isLookAlike("Ключ", "Ключ")).toBe(true);
   expect(isLookAlike("corn field 1", "Cornfield 1")).toBe(true);
 });

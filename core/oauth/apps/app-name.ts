@@ -4,7 +4,7 @@ import { invalidRequest } from "#core/errors.ts";
 
 const APP_NAME_MAX_CHARACTERS = 60;
 
-// Blank letters, such as the Hangul filler, count as text but show nothing.
+// Blank letters, such as the Hangul filler, count as text but are invisible.
 const BLANK = /[\p{Default_Ignorable_Code_Point}\u2800]/gu;
 
 /**

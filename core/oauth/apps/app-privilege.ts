@@ -7,19 +7,19 @@ import { revokeClientConsents } from "../consents/revoke-consent.ts";
 import { changeApp } from "./change-app.ts";
 import { mailAdministrators, mailOperators } from "./mail-administrators.ts";
 
-/** What an operator may allow an app beyond other apps (docs/specification/oauth.md#oauth-apps). */
+/** Special rights that an operator may give to an app (docs/specification/oauth.md#oauth-apps). */
 export const appPrivileges = ["token-exchange"] as const;
 export type AppPrivilege = (typeof appPrivileges)[number];
 
 export const TOKEN_EXCHANGE: AppPrivilege = "token-exchange";
 
-/** Each request may send emails to all operators; an app that is bound again may ask again. */
+/** Each request may send emails to all operators, and an app can be bound, and then request, again and again. */
 const ASKS = { limit: 20, windowSeconds: 24 * 60 * 60 };
-/** Before this time has passed, a repeated request gets the response that it was already made. */
+/** A request that is repeated within this time is refused as already made. */
 const ASK_AGAIN_MS = 7 * 24 * 60 * 60 * 1000;
 
 /**
- * Asks the operators for the privilege of token exchange: they find the app under Administration, and get an email.
+ * Asks the operators for the privilege of token exchange. They get an email, and find the app under Administration.
  *
  * @throws ServiceError `conflict` for an app that is not bound, has the privilege, or asked recently; `rate_limited`.
  */
@@ -74,8 +74,8 @@ export async function setAppPrivilege(
 }
 
 /**
- * Blocks an app, whoever owns it, or unblocks it. From the commit on, a blocked app is refused everywhere. Its consents are revoked, so
- * that unblocking does not restore them: it has to ask again (S49).
+ * Blocks or unblocks an app of any owner. From the commit on, a blocked app is refused everywhere. Its consents are revoked, so that
+ * unblocking does not restore them: it has to ask again (S49).
  *
  * @throws ServiceError `reauthentication_required`, `not_found`.
  */

@@ -24,12 +24,12 @@ export type AppSettings = {
   scopes: Scope[];
   /** May be off only if the app has a secret or keys: without them, only PKCE ties a code to its app (S8). */
   isPkceRequired: boolean;
-  /** Whether the app gets refresh tokens without asking for `offline_access`. */
+  /** Whether the app gets refresh tokens without requesting `offline_access`. */
   isRefreshAllowed: boolean;
   isDeviceFlowAllowed: boolean;
   /** Only pushed authorization requests are accepted (RFC 9126 §6). */
   isParRequired: boolean;
-  /** Only tokens bound to a key are issued, and the app must prove that it has the key (RFC 9449 §5.2). */
+  /** Only tokens bound to a key are issued, and the app must prove possession of the key (RFC 9449 §5.2). */
   isDpopRequired: boolean;
   /** Whether each refresh replaces the refresh token, also where RFC 9700 §4.14.2 does not ask for it. */
   isRefreshRotated: boolean;
@@ -66,7 +66,7 @@ const parsers: { [Field in keyof AppSettings]: (value: AppSettingsInput[Field]) 
   backchannelLogoutUri: (uri) => (uri ? parseServerAddress(uri, "backchannelLogoutUri") : null),
 };
 
-/** Checks and normalizes the settings that are present; throws `invalid_request` with each wrong field and what to do. */
+/** Checks and normalizes the settings that are present; throws `invalid_request` with each wrong field and advice. */
 export async function parseAppSettings<Input extends Partial<AppSettingsInput>>(input: Input): Promise<Parsed<Input>> {
   const complete: Partial<AppSettingsInput> = input.securityProfile === "fapi2" ? { ...FAPI_REQUIREMENTS, ...input } : input;
   const checks = Object.entries(parsers).flatMap(([field, parse]) => {
@@ -118,8 +118,8 @@ export function isRedirectUriAllowed(registered: readonly string[], requested: s
 const MAX_CHARACTERS = 2000;
 
 /**
- * Checks the URL of an app's own server that this service calls: for its keys, or for logout notices. Whether the address to which its name
- * resolves may be called is decided at each call (S77).
+ * Checks the URL of an app's own server to which this service sends requests: for its keys, or for logout notices. Whether the address to
+ * which its name resolves may be called is decided at each call (S77).
  * @throws ServiceError `invalid_request` with the field.
  */
 export function parseServerAddress(value: string, field: "jwksUri" | "backchannelLogoutUri"): string {

@@ -6,12 +6,12 @@ import { db } from "#core/db.ts";
 import { conflict, invalidRequest, notFound } from "#core/errors.ts";
 import type { OAuthApp } from "#core/generated/prisma/client.ts";
 import { ACCESS_TOKEN_MAX_SECONDS } from "../lifetimes.ts";
-import { changeApp, isOfOwner } from "./change-app.ts";
+import { actsAsOwner, changeApp } from "./change-app.ts";
 
 /**
  * Binds an app to an organization, for which it may exchange tokens once it has the privilege (docs/specification/oauth.md#oauth-apps). An
  * organization's app is bound to that organization, a user's to one that they administer. From then on the organization's administrators
- * decide about its secret, scopes and token duration.
+ * decide about the app's secret, scopes and token duration.
  *
  * @throws ServiceError `conflict` if the app is already bound, `invalid_request` for an organization that is not the app's owner,
  * `reauthentication_required`, `not_found`.
@@ -43,7 +43,7 @@ export async function bindApp(actor: Actor, appId: string, orgId: string, from: 
  * @throws ServiceError `conflict` for an app that is not bound, `reauthentication_required`, `not_found`.
  */
 export async function unbindApp(actor: Actor, appId: string, from: RequestOrigin): Promise<void> {
-  const isOwner = await isOfOwner(actor, appId);
+  const isOwner = await actsAsOwner(actor, appId);
   await changeApp(
     actor,
     { appId, action: "oauth_app.manage_security", isOverMembers: !isOwner, from },
@@ -79,7 +79,7 @@ export async function setTokenDuration(actor: Actor, appId: string, seconds: num
   });
 }
 
-/** Most users administer few; those who administer more find the app's page of each organization. */
+/** More than nearly any user administers. */
 const ORGANIZATIONS_MAX = 100;
 
 /** The organizations to which a user may bind an app: its owner, or those that they administer. None if it is already bound. */

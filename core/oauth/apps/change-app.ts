@@ -14,8 +14,8 @@ type AppChange = {
   appId: string;
   action: "oauth_app.manage" | "oauth_app.manage_security" | "oauth_app.operate";
   /**
-   * Whether the change gives power over an organization's members. For a bound app, that organization's administrators then decide, whoever
-   * owns the app: somebody who created the app and has left must not hold its secret for long (docs/specification/oauth.md#oauth-apps).
+   * Whether the change gives power over an organization's members. For a bound app, only that organization's administrators may then make
+   * it: an owner who has left the organization must not keep the app's secret (docs/specification/oauth.md#oauth-apps).
    */
   isOverMembers?: boolean;
   from: RequestOrigin;
@@ -35,7 +35,9 @@ export async function changeApp<Result>(
 ): Promise<Result> {
   if (!isId(appId)) throw notFound("OAuth app");
   return inTransaction(async (tx) => {
-    const [seen] = await tx.$queryRaw<unknown[]>`SELECT 1 FROM oauth_app a WHERE a.id = ${appId} AND ${seenBy(actor)} FOR UPDATE`;
+    const [seen] = await tx.$queryRaw<
+      unknown[]
+    >`SELECT 1 FROM oauth_app a WHERE a.id = ${appId} AND ${visibleTo(actor)} FOR UPDATE`;
     if (!seen) throw notFound("OAuth app");
     const app = await tx.oAuthApp.findUnique({ where: { id: appId }, include: { secrets: true } });
     if (!app) throw notFound("OAuth app");
@@ -51,14 +53,13 @@ export async function changeApp<Result>(
 }
 
 /**
- * A condition on `oauth_app a` that is true of every app that the actor might be allowed to see. For all others the first statement finds
- * nothing, as for an app that does not exist, so the response time reveals no more than the response (S136). It gives no rights; `may`
- * does.
+ * A condition on `oauth_app a`: the apps that the actor might be allowed to see. For all others the first statement finds nothing, as for
+ * an app that does not exist, so the response time reveals no more than the response (S136). `may` still decides about rights.
  */
-export function seenBy(actor: Actor): Prisma.Sql {
+export function visibleTo(actor: Actor): Prisma.Sql {
   const userId = actorId(actor);
   if (actor.kind === "command" || (actor.kind === "person" && actor.isOperator)) return Prisma.sql`TRUE`;
-  // Includes administrators who do not meet their organization's requirements: they are told so.
+  // Includes administrators who do not meet their organization's requirements, so that the error can say so.
   const isAdministrator = membersWhoMay("oauth_app.read", null, { isPresent: false });
   return Prisma.sql`(a.owner_user_id = ${userId} OR EXISTS (SELECT FROM member_standing m
     WHERE m.user_id = ${userId} AND m.org_id IN (a.owner_org_id, a.bound_org_id) AND ${isAdministrator}))`;
@@ -74,23 +75,23 @@ async function requireAuthority(
   const what = { what: "OAuth app", tx };
   if (!isOverMembers || !app.boundOrgId) return requirePermission(actor, action, app, what);
   const bound = boundAuthority(app.boundOrgId);
-  // Actors who see the app as its owner are told whom to ask; for all others it does not exist (S136).
+  // Actors who may see the app as its owner learn who can change it; for all others it does not exist (S136).
   if ((await may(actor, "oauth_app.read", app, tx)) && !(await may(actor, "oauth_app.read", bound, tx))) {
     throw new ServiceError("forbidden", "The app is bound to an organization. Only its administrators can change this.");
   }
   await requirePermission(actor, action, bound, what);
 }
 
-/** The organization to which an app is bound, in place of its owner. */
+/** The owner of a bound app for such decisions: the organization to which it is bound. */
 export const boundAuthority = (boundOrgId: string) => ({ ownerUserId: null, ownerOrgId: boundOrgId });
 
 /** Whether the actor sees the app as its owner does, and not only as a member of the organization to which it is bound. */
-export async function isOfOwner(actor: Actor, appId: string): Promise<boolean> {
+export async function actsAsOwner(actor: Actor, appId: string): Promise<boolean> {
   const app = isId(appId) ? await db().oAuthApp.findUnique({ where: { id: appId } }) : null;
   return app !== null && (await may(actor, "oauth_app.manage", app));
 }
 
-/** The organization whose log records, for its administrators, what happens to an app. */
+/** The organization in whose audit log changes of an app are recorded. */
 export const auditOrgOf = ({ ownerOrgId, boundOrgId }: Pick<OAuthApp, "ownerOrgId" | "boundOrgId">): string | null =>
   ownerOrgId ?? boundOrgId;
 
@@ -99,13 +100,13 @@ export function currentSecret(app: LockedApp): OAuthAppSecret | undefined {
   return app.secrets.find((secret) => secret.expiresAt === null);
 }
 
-/** Whether it authenticates, with a secret or with keys; otherwise it is a public app. */
+/** Whether an app authenticates, with a secret or with keys; otherwise it is public. */
 export const isAuthenticated = (app: LockedApp): boolean => hasKeys(app) || currentSecret(app) !== undefined;
 
 /** Whether an app authenticates with public keys, which replace secrets (docs/decisions/027). */
 export const hasKeys = ({ jwks, jwksUri }: Pick<OAuthApp, "jwks" | "jwksUri">): boolean => jwks !== null || jwksUri !== null;
 
-/** The NOTIFY channel on which every process learns, at commit, which client it must read again. */
+/** NOTIFY channel: at commit, every process gets the ID of the client that it must read again. */
 export const APP_CHANGE_CHANNEL = "oauth_app";
 
 export async function notifyAppChange(tx: Db, clientId: string): Promise<void> {

@@ -75,7 +75,7 @@ describe("S28 the name", () => {
     },
   );
 
-  test("may be 60 characters long, counted as people count", async () => {
+  test("may be 60 characters long, and an emoji counts as one", async () => {
     const { app } = await someApp(await someone(), { name: "🪁".repeat(60) });
     expect([...app.name]).toHaveLength(60);
   });
@@ -151,7 +151,7 @@ describe("an app may be made", () => {
     });
   });
 
-  test("until there are very many", async () => {
+  test("up to the limit of its owner", async () => {
     const person = await someone();
     const row = { name: "x", ownerUserId: person.userId };
     await db().oAuthApp.createMany({

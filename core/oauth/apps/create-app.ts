@@ -106,9 +106,9 @@ async function assertMayOwn(tx: Db, actor: Actor, owner: Ownership): Promise<voi
 export const CLI_CLIENT_ID = "26be6b09-91c5-47da-9861-d2d2bb7a7e36";
 
 /**
- * Makes sure that the command line's app exists as this version wants it: public, for the device flow only, with every scope. Its tokens
- * last 30 days; with each command it refreshes a token that expires within a day (C9 in docs/specification/existing-clients.md). Any number
- * of processes may run this at once; if nothing differs, nothing is written.
+ * Makes sure that the command line's app exists as this version defines it: public, for the device flow only, with every scope. Its tokens
+ * last 30 days; each command refreshes a token that expires within a day (C9 in docs/specification/existing-clients.md). Any number of
+ * processes may run this at once; if nothing differs, nothing is written.
  */
 export async function ensureCliApp(): Promise<void> {
   const name = `${env().BRAND_NAME} CLI`;

@@ -20,7 +20,7 @@ type FapiApp = Pick<OAuthApp, Requirement | "isDeviceFlowAllowed" | "jwks" | "jw
 
 /**
  * Checks an app against the FAPI 2.0 Security Profile (docs/decisions/094).
- * @throws ServiceError `invalid_request` with the field and what to do
+ * @throws ServiceError `invalid_request` with the field and advice
  */
 export function assertFapi(app: FapiApp): void {
   const refuse = (sentence: string, field = "securityProfile") => invalidRequest(sentence, field);

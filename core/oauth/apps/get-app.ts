@@ -7,10 +7,10 @@ import { notFound } from "#core/errors.ts";
 import type { OAuthApp } from "#core/generated/prisma/client.ts";
 import { isId } from "#core/ids.ts";
 import { algorithmsOf } from "../clients/client-keys.ts";
-import { boundAuthority, hasKeys, seenBy } from "./change-app.ts";
+import { boundAuthority, hasKeys, visibleTo } from "./change-app.ts";
 import { countUsers } from "./list-apps.ts";
 
-/** What is still known about a secret after it was shown once. */
+/** The data about a secret that can be shown after its creation. */
 export type AppSecretDescription = {
   last4: string;
   createdAt: Date;
@@ -33,9 +33,9 @@ export type AppDetails = {
   ownerUsername: string | null;
   /** The organization to which it is bound, for token exchange. */
   boundOrganization: { id: string; name: string; fullName: string; hasPlan: boolean } | null;
-  /** Whether the actor decides about the app as its owner does. */
+  /** Whether the actor may change the app as its owner. */
   isOwner: boolean;
-  /** Whether the actor decides about its secret, scopes and token duration: for a bound app, as the organization's administrator. */
+  /** Whether the actor may change its secret, scopes and token duration: for a bound app, as an administrator of the organization. */
   isInCharge: boolean;
   userCount: number;
 };
@@ -43,13 +43,13 @@ export type AppDetails = {
 const organizationFields = { id: true, name: true, fullName: true } as const;
 
 /**
- * An app with what its managers may see.
+ * An app as its managers may see it.
  *
  * @throws ServiceError `not_found` for an unknown app and, identically, for one that the actor may not manage (S136).
  */
 export async function getApp(actor: Actor, appId: string): Promise<AppDetails> {
   const [seen] = isId(appId)
-    ? await db().$queryRaw<unknown[]>`SELECT 1 FROM oauth_app a WHERE a.id = ${appId} AND ${seenBy(actor)}`
+    ? await db().$queryRaw<unknown[]>`SELECT 1 FROM oauth_app a WHERE a.id = ${appId} AND ${visibleTo(actor)}`
     : [];
   const found = seen
     ? await db().oAuthApp.findUnique({

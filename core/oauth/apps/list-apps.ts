@@ -28,7 +28,7 @@ export async function listApps(
     ownerUserId: "userId" in owner ? owner.userId : null,
     ownerOrgId: "orgId" in owner ? owner.orgId : null,
   };
-  // Includes other owners' apps that are bound to the organization: it has a say in them.
+  // Includes other owners' apps that are bound to the organization, because its administrators manage them too.
   const where = "orgId" in owner ? { OR: [{ ownerOrgId: owner.orgId }, { boundOrgId: owner.orgId }] } : ownership;
   await requirePermission(actor, "oauth_app.read", ownership, { what: "orgId" in owner ? "Organization" : "User" });
 
@@ -72,7 +72,7 @@ export type OwnedApp = ListedApp & {
 };
 
 const PAGE_SIZE = 20;
-/** At most this many owners are searched for by part of their handle. */
+/** The maximum number of users, and of organizations, found by part of their handle. */
 const OWNERS_MAX = 200;
 
 const stateWhere: Record<AppState, Prisma.OAuthAppWhereInput> = {
@@ -107,7 +107,7 @@ export async function listAllApps(actor: Actor, { text = "", state, ...request }
 }
 
 async function textWhere(text: string): Promise<Prisma.OAuthAppWhereInput> {
-  // Escaped: in LIKE, both are wildcards.
+  // Escaped: in LIKE, % and _ are wildcards.
   const contains = { contains: text.replaceAll("\0", "").replace(/[\\%_]/g, "\\$&"), mode: "insensitive" as const };
   const [users, organizations] = await Promise.all([
     db().user.findMany({ where: { username: contains }, select: { id: true }, take: OWNERS_MAX }),

@@ -11,12 +11,11 @@ import { lockAppOwner, OWNER_MAX_APPS } from "./create-app.ts";
 
 /**
  * Transfers an app to another owner: from a user to an organization, back, or between organizations. The actor needs the right to manage
- * the app where it is and to create one where it goes, so one person agrees for both sides; nobody gets an app unasked.
+ * the app and the right to create apps for the new owner, so nobody gets an app without agreeing.
  *
- * Consents stay, and the app's tokens remain valid. The operator's mark is removed: it was about the previous owner.
+ * Consents stay, and the app's tokens remain valid. The verified mark is removed, because it was given to the previous owner.
  * @param to the new owner's handle
- * @throws ServiceError `reauthentication_required`, `not_found`, `invalid_request`, `conflict`, and `forbidden` if the actor may not create
- * apps
+ * @throws ServiceError `reauthentication_required`, `not_found`, `invalid_request`, `conflict`, `forbidden`
  */
 export async function transferApp(
   actor: Actor,
@@ -52,7 +51,7 @@ export async function transferApp(
   });
 }
 
-/** An app that acts for an organization by token exchange must not change its owner in passing. */
+/** An app that is bound to an organization must be unbound before another owner gets it. */
 function assertFree({ boundOrgId }: LockedApp, newOrgId: string | null): void {
   if (boundOrgId === null || boundOrgId === newOrgId) return;
   throw conflict("The app is bound to an organization. Unbind it first.");
@@ -65,11 +64,11 @@ function assertFree({ boundOrgId }: LockedApp, newOrgId: string | null): void {
  */
 export async function deleteApp(actor: Actor, appId: string, from: RequestOrigin): Promise<void> {
   const by = { actorId: actorId(actor), from };
-  await changeApp(actor, { appId, action: "oauth_app.manage_security", from }, (tx, app) => withdrawApp(tx, app, by));
+  await changeApp(actor, { appId, action: "oauth_app.manage_security", from }, (tx, app) => deleteLockedApp(tx, app, by));
 }
 
 /** The deletion itself, in the transaction that locks the app's row. */
-export async function withdrawApp(
+export async function deleteLockedApp(
   tx: Db,
   app: LockedApp,
   { actorId, from }: { actorId: string | null; from: RequestOrigin },

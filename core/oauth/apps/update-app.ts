@@ -21,7 +21,7 @@ const sensitiveFields: readonly Field[] = [...redirectFields, "backchannelLogout
 type AppChanges = Partial<AppSettingsInput> & { logo?: Uint8Array | null };
 
 /**
- * Changes the given settings.
+ * Changes the given settings of an app.
  *
  * @throws ServiceError `invalid_request` and `payload_too_large` with the field, `not_found`, and `reauthentication_required` if a URL
  * would change, or a bound app get more scopes, without a recent sign-in (S113).
@@ -61,14 +61,14 @@ export async function updateApp(actor: Actor, appId: string, changes: AppChanges
 
 type AppEvent = Pick<NewAuditEvent, "type" | "data" | "isRemoval">;
 
-/** Redirect URIs have their own event, since adding one is how an app is stolen (S116). */
+/** Redirect URIs have their own event, since an attacker takes over an app by adding one (S116). */
 function auditEvents(app: LockedApp, given: Partial<AppSettings>, changed: readonly Field[], isLogoChanged: boolean): AppEvent[] {
   const changes = (fields: readonly Field[]) => changesOf(app, given, fields);
   const redirects = changed.filter((field) => redirectFields.includes(field));
   const others = changed.filter((field) => !redirectFields.includes(field));
   const events: AppEvent[] = [];
   if (redirects.length > 0) {
-    // Fewer, not the same in another order, which can be repeated without end.
+    // Only removals: a change of the order could be repeated without end.
     const isRemoval = redirects.every((field) => {
       const [before, after] = [app[field] as string[], given[field] as string[]];
       return after.length < before.length && after.every((uri) => before.includes(uri));

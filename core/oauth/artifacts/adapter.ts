@@ -31,7 +31,7 @@ import { isOfAnotherKind, isTokenModel } from "./token-prefix.ts";
  */
 const BENIGN_REPLAY_SECONDS = 10;
 
-/** The engine's storage, in Postgres. There is one instance for each of its models; the models differ only where they are named here. */
+/** The engine's storage, in Postgres. There is one instance for each of the engine's models; code for one model names it. */
 export class PostgresAdapter implements Adapter {
   readonly model: string;
 
@@ -58,7 +58,7 @@ export class PostgresAdapter implements Adapter {
 
   /**
    * At the token endpoint the engine first checks whether an artifact was used and then marks it, so it misses a simultaneous request that
-   * does the same. Therefore the mark is hidden from it there: `consume` alone decides, for a parallel replay as for a later one.
+   * does the same. Therefore the mark is hidden from the engine there, and `consume` alone detects replays, parallel or later.
    */
   async #findToUse(id: string): Promise<Payload | undefined> {
     if (isTokenModel(this.model) && isOfAnotherKind(this.model, id)) return undefined;
@@ -122,7 +122,7 @@ export class PostgresAdapter implements Adapter {
   }
 }
 
-/** Ends a Grant whose code or refresh token was replayed, with its tokens. The log gets one entry in all (S43, S47, S116). */
+/** Ends a Grant whose code or refresh token was replayed, with its tokens. The audit log gets one entry in total (S43, S47, S116). */
 export async function revokeReplayedGrant(kind: string, grantId: string, from: RequestOrigin): Promise<void> {
   await inTransaction(async (tx) => {
     const [grant] = await tx.oAuthGrant.updateManyAndReturn({
@@ -134,7 +134,7 @@ export async function revokeReplayedGrant(kind: string, grantId: string, from: R
     await endDelegationsOf(tx, [grantId]);
     if (!grant) return;
     const { clientId, userId } = grant;
-    // For the app's managers: its tokens or its redirects leak somewhere.
+    // The app's managers should know: its tokens or codes leak somewhere.
     const app = await tx.oAuthApp.findUnique({ where: { clientId }, select: { ownerOrgId: true } });
     await recordAboutSomebody(tx, {
       type: "oauth_token.replay_detected",

@@ -5,7 +5,7 @@ import { batched } from "#core/postgres/batched.ts";
 import type { Payload } from "./artifact-store.ts";
 import type { AccountRow } from "./request-rows.ts";
 
-/** An artifact with the rows that the engine requests next: its Grant and its account. */
+/** An artifact with the rows that the engine will request next: its Grant and its account. */
 export type ArtifactRow = {
   id_hash: string;
   payload: Payload;
@@ -50,7 +50,7 @@ export function selectArtifact(where: string, organizations: "NULL" | typeof ORG
       AND (a.account_id IS NULL OR (u.id IS NOT NULL AND u.disabled_at IS NULL))`;
 }
 
-/** One statement per power of two: one with an array would be planned for each length, which costs more than the reading. */
+/** One statement for each power of two: one with an array would be planned for each length, which costs more than the query. */
 const statements = [1, 2, 4, 8, 16].map((size) => {
   const placeholders = Array.from({ length: size }, (_, at) => `$${at + 2}`).join(", ");
   const where = `a.id_hash IN (${placeholders})`;

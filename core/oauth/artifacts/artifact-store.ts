@@ -30,20 +30,20 @@ export function toPayload(row: ArtifactRow, jti: string): Payload {
   remember(row);
   return {
     ...row.payload,
-    ...scopeLeft(row),
+    ...remainingScope(row),
     jti,
     ...(row.consumed_at && { consumed: Math.floor(row.consumed_at.getTime() / 1000) }),
   };
 }
 
-/** Nobody consented to an exchanged token, so what its app may ask for limits it, and a scope that the app lost is lost at once (S95). */
-function scopeLeft({ payload, app_scopes }: ArtifactRow): { scope?: string } {
+/** Nobody consented to an exchanged token, so it is limited to the scopes that its app has now (S95). */
+function remainingScope({ payload, app_scopes }: ArtifactRow): { scope?: string } {
   if (!app_scopes || typeof payload.scope !== "string") return {};
   const left = payload.scope.split(" ").filter((scope) => app_scopes.includes(scope));
   return { scope: left.join(" ") };
 }
 
-/** IDs in requests come from outside: one that begins like our marked hashes must never be taken for a hash. */
+/** Whether an ID from a request begins like our marked hashes: it must never be used as a hash. */
 export const isForged = (id: string): boolean => id.startsWith(HASHED);
 
 export async function findArtifact(model: string, id: string): Promise<Payload | undefined> {
@@ -68,12 +68,12 @@ const UPSERT = `WITH prolonged AS (
     user_code = excluded.user_code, account_id = excluded.account_id, client_id = excluded.client_id,
     expires_at = excluded.expires_at`;
 
-/** How many access tokens one Grant keeps, and how many used refresh tokens. */
+/** The maximum number of access tokens of one Grant, and of its used refresh tokens. */
 const KEPT_OF_GRANT = 200;
 
 /**
- * Deletes what a Grant that is refreshed in a loop keeps beyond the limit (S143). A used refresh token is recognized without its row
- * (refresh-token-id.ts). A refresh adds two rows at most, so deleting 100 at a time keeps up, and no request pays for thousands.
+ * Deletes the tokens of a Grant beyond the limit, for a client that refreshes in a loop (S143). A used refresh token is recognized without
+ * its row (refresh-token-id.ts). A refresh adds two rows at most, so deleting 100 at a time keeps up, and no request pays for thousands.
  */
 const PRUNE_GRANT = `DELETE FROM oauth_artifact WHERE ctid = ANY (ARRAY (SELECT ctid FROM oauth_artifact WHERE ctid = ANY (ARRAY (
     SELECT ctid FROM (SELECT ctid, row_number() OVER (PARTITION BY model ORDER BY coalesce(consumed_at, created_at) DESC) AS rank
@@ -82,7 +82,7 @@ const PRUNE_GRANT = `DELETE FROM oauth_artifact WHERE ctid = ANY (ARRAY (SELECT 
     WHERE rank > ${KEPT_OF_GRANT} LIMIT 100))
   FOR UPDATE SKIP LOCKED))`;
 
-/** Without the bearer's value, which is never stored. */
+/** The payload without the bearer's value, which is never stored. */
 const storable = ({ jti: _jti, consumed: _consumed, ...stored }: Payload): string => JSON.stringify(stored);
 
 const text = (value: unknown): string | null => (typeof value === "string" ? value : null);
@@ -134,7 +134,7 @@ type UsedArtifact = {
 
 /**
  * Marks an artifact as used, in one conditional update, so that of simultaneous requests one is the first (S44).
- * @returns undefined for the first use; for a later one, whose artifact it was and how long ago it was used.
+ * @returns undefined for the first use; for a later one, the Grant of the artifact and the time since the first use
  */
 export async function consumeArtifact(model: string, id: string): Promise<UsedArtifact | undefined> {
   const values = [model, idHash(id)];
@@ -161,7 +161,7 @@ const PROLONG = `WITH kept AS (
     WHERE g.id = kept.grant_id AND g.expires_at < now() + make_interval(secs => $3))
   SELECT grant_id FROM kept`;
 
-/** Lets an artifact live for so many seconds from now. @returns false if it was used before */
+/** Sets the expiry of an artifact to this many seconds from now. @returns false if it was used before */
 export async function prolongArtifact(model: string, id: string, seconds: number): Promise<boolean> {
   const values = [model, idHash(id), seconds, Math.floor(Date.now() / 1000) + seconds];
   const { rows } = await pool().query<{ grant_id: string }>({ name: "artifact-prolong", text: PROLONG, values });

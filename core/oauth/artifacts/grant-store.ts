@@ -26,17 +26,17 @@ const SAVE = `INSERT INTO oauth_grant (id, consent_id, user_id, client_id, paylo
     FOR SHARE OF c
   ON CONFLICT (id) DO NOTHING`;
 
-/** The number of a user's Grants for one client that are kept: this many with tokens, and this many without. */
+/** The maximum number of a user's Grants for one client with tokens, and of those without. */
 const KEPT = 200;
-/** This many of the newest Grants stay in any case: a sign-in with only an access token expires before older ones with refresh tokens. */
+/** The number of newest Grants that stay: a new sign-in without refresh tokens may expire before older ones with them. */
 const KEPT_NEWEST = 20;
-/** The number of a user's Grants for all clients together: anybody can have any number of clients. */
+/** The maximum number of a user's Grants for all clients together: anybody can have any number of clients. */
 const KEPT_IN_ALL = 2_000;
 
 /**
- * Deletes what exceeds the limit: revoked Grants first, then those that expire first, whose tokens were used longest ago. An app that the
+ * Deletes Grants beyond the limits: revoked ones first, then those that expire first, whose tokens were used longest ago. An app that the
  * user has allowed gets a Grant with each redirect, without a question (S143). Grants of a revoked consent count too: otherwise a user
- * could revoke it, allow the app again, and have as many again. Housekeeping deletes those whose consent was revoked a week ago
+ * could revoke it, allow the app again, and so get as many more. Housekeeping deletes those whose consent was revoked a week ago
  * (core/housekeeping/sweeps.ts).
  */
 const DROP_OLDEST = `DELETE FROM oauth_grant WHERE id IN (SELECT id FROM oauth_grant WHERE id = ANY (ARRAY (
@@ -86,7 +86,7 @@ export async function insertGrant(
   return id;
 }
 
-/** Revokes a Grant: everything issued under it, also by a request in progress, is invalid (S43, S105). */
+/** Revokes a Grant: everything issued under it is invalid, even by a request in progress (S43, S105). */
 export async function revokeGrant(id: string): Promise<void> {
   const { revokedGrants, grants } = requestRows();
   if (revokedGrants.has(id)) return;

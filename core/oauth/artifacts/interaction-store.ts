@@ -5,12 +5,12 @@ import { findClientMetadata } from "../clients/find-client.ts";
 import { siteSessionOf } from "../site-session.ts";
 import { answerArtifact, findArtifact, type Payload } from "./artifact-store.ts";
 
-export const RUN_OUT = "This sign-in was completed elsewhere or has expired. Go back to the app and start again.";
+export const INTERACTION_ENDED = "This sign-in was completed elsewhere or has expired. Go back to the app and start again.";
 
 /**
  * An authorization request that waits for its user. The engine checks client and redirect URI only when the request arrives, but a user may
- * take an hour to answer. If the app was deleted meanwhile, or no longer has that redirect URI, the request is over, and neither a code nor
- * an error is sent there (S20, S86).
+ * take an hour to answer. If the app was deleted meanwhile, or no longer has that redirect URI, the request has ended, and neither a code
+ * nor an error is sent to that URI (S20, S86).
  */
 export async function findStoredInteraction(id: string): Promise<Payload | undefined> {
   const payload = await findArtifact("Interaction", id);
@@ -24,9 +24,9 @@ export async function findStoredInteraction(id: string): Promise<Payload | undef
 }
 
 /**
- * Whether the user whose sign-in answered is signed out by now, or another is signed in (S34). The engine compares only its own session,
- * and an interaction that began before the sign-in has none. Pages read interactions outside a protocol request, and make this comparison
- * themselves.
+ * Whether the user who signed in for this interaction has signed out since, or another user has signed in (S34). The engine compares only
+ * its own session, and an interaction that began before the sign-in has none. Pages read interactions outside a protocol request, and
+ * compare the users themselves.
  */
 async function isOfEndedLogin({ result }: Payload): Promise<boolean> {
   const { login } = (result ?? {}) as { login?: { accountId?: string } };
@@ -36,5 +36,5 @@ async function isOfEndedLogin({ result }: Payload): Promise<boolean> {
 
 /** Stores a user's answer. The first one counts (S25). @throws ServiceError `gone` for all others */
 export async function saveInteractionAnswer(id: string, payload: Payload): Promise<void> {
-  if (!(await answerArtifact(id, payload))) throw new ServiceError("gone", RUN_OUT);
+  if (!(await answerArtifact(id, payload))) throw new ServiceError("gone", INTERACTION_ENDED);
 }

@@ -13,11 +13,11 @@ import { PROOF_AHEAD_SECONDS } from "../lifetimes.ts";
 import { requestRows } from "./request-rows.ts";
 import { ownerOf } from "./store-of-party.ts";
 
-/** For one account, with all its tokens and the assertions of all its apps: 100 a second. A proof is remembered for ten minutes. */
+/** For one account: 100 a second, for the proofs of its tokens and the assertions of its apps. A proof is remembered for ten minutes. */
 const REMEMBERED_OF_ACCOUNT: ThrottleLimit = { limit: 6_000, windowSeconds: 60 };
 
 /** The counter of the assertions and proofs that are remembered for an account (S143). */
-export function rememberedOf(accountId: string): [key: string, limit: ThrottleLimit] {
+export function rememberedCounter(accountId: string): [key: string, limit: ThrottleLimit] {
   return [throttleKey("remembered", accountId), REMEMBERED_OF_ACCOUNT];
 }
 
@@ -26,10 +26,9 @@ const REMEMBER = `INSERT INTO oauth_artifact (model, id_hash, payload, expires_a
 
 /**
  * Whether a client uses a `jti` for the first time: of a client assertion (RFC 7523 §3, S73) or a DPoP proof (RFC 9449 §11.1). One
- * conditional insert decides and remembers, so that of simultaneous requests one is the first. Only a hash is stored, and swept when it has
- * expired.
- * @param until Unix seconds from which the `jti` is invalid anyway, by a clock that is not ahead. The engine asks to remember a proof for
- * five minutes from its use; one from a clock that is a minute ahead is valid for six.
+ * conditional insert decides and remembers, so that of simultaneous requests one is the first. Only a hash is stored, until it expires.
+ * @param until Unix seconds at which the `jti` expires, for a client whose clock is not ahead. The engine remembers a proof for five
+ * minutes after its use, but one from a clock that is a minute ahead is valid for six.
  */
 export async function isFirstUse(clientId: string, jti: string, until: number): Promise<boolean> {
   const id = hash("sha256", `${clientId}\0${jti}`, "base64url");
@@ -62,5 +61,5 @@ async function countRemembered(ctx: KoaContextWithOIDC, clientId: string): Promi
   // could use up.
   const [accountOfToken] = requestRows().accounts.keys();
   const accountId = entities.AccessToken?.accountId ?? entities.Grant?.accountId ?? accountOfToken ?? (await ownerOf(clientId));
-  if (accountId) await countOrRefuse(ctx, "proofs", [rememberedOf(accountId)]);
+  if (accountId) await countOrRefuse(ctx, "proofs", [rememberedCounter(accountId)]);
 }

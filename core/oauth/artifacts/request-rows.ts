@@ -20,7 +20,7 @@ export type RequestRows = {
   accounts: Map<string, AccountRow>;
   /** Grants that this request has already revoked: the engine asks once for each kind of artifact. */
   revokedGrants: Set<string>;
-  /** What is stored together with an exchanged token, while the engine saves that token (exchange-store.ts, `saveExchangedToken`). */
+  /** The data to be stored with an exchanged token, while the engine saves that token (`saveExchangedToken`). */
   exchange?: DecidedExchange;
 };
 

@@ -42,7 +42,7 @@ const interactionOf = ({ browser }: Prepared, { location }: Outcome) => ({
 const stranger = (at: Prepared) => ({ ...at, browser: world.browser() });
 
 describe("S143 a sign-out without a signed-in user stores nothing", () => {
-  test.each(["GET", "POST"])("with %s, whatever it carries", async (method) => {
+  test.each(["GET", "POST"])("with %s, with any parameters", async (method) => {
     const at = await prepare(world);
     const before = await countOf("Session");
     const parameters = new URLSearchParams({ client_id: at.app.clientId, state: "x".repeat(STATE_MAX_BYTES) });
@@ -168,7 +168,7 @@ describe("S143 unanswered questions", () => {
     expect(await countOf("Interaction", "party IS NULL")).toBe(0);
   });
 
-  test("are limited over all addresses: those of the address with the most are deleted", async () => {
+  test("are limited in total: those of the address with the most are deleted", async () => {
     await pool().query("DELETE FROM oauth_artifact WHERE model = 'Interaction'");
     const at = stranger(await prepare(world));
     for (const [address, copies] of [

@@ -5,8 +5,8 @@ import { pool } from "#core/db.ts";
 import { type Payload, upsertArtifact } from "./artifact-store.ts";
 
 /**
- * How many rows are kept of one party (an account, an address, a client, a site session) and of all parties. `isEvictable` says which rows
- * count and may be deleted. It must not read the payload: each request would read the payloads of all rows of its party.
+ * The maximum number of rows of one party (an account, an address, a client, a site session) and of all parties. `isEvictable` selects the
+ * rows that count and may be deleted. It must not use the payload: each request would read the payloads of all rows of its party.
  */
 type StoredLimit = { ofParty: number; inAll?: number; isEvictable: string };
 
@@ -16,12 +16,11 @@ type StoredLimit = { ofParty: number; inAll?: number; isEvictable: string };
  * people behind one address may be signing in at the same time.
  */
 export const STORED_LIMITS = {
-  // Includes answered ones, which wait for their browser: strangers can answer theirs and never return.
+  // Includes answered ones, which wait for the browser to return: strangers can answer theirs and never return.
   Interaction: { ofParty: 1_000, inAll: 20_000, isEvictable: "true" },
   // An address may send 300 a minute (prepare-authorization.ts), and each lives for 15 minutes.
   DeviceCode: { ofParty: 5_000, inAll: 50_000, isEvictable: "account_id IS NULL" },
-  // For one site, nearly three sign-ins a second, since each request is kept for an hour. A request whose row is deleted can only be
-  // refused.
+  // Nearly three sign-ins a second at one site: each request is kept for an hour. One whose row is deleted can only be refused.
   PushedAuthorizationRequest: { ofParty: 10_000, inAll: 50_000, isEvictable: "true" },
   // A browser has one, or two if two tabs started at the same time. Only clients that keep no cookies create more.
   Session: { ofParty: 50, isEvictable: "true" },
@@ -30,10 +29,10 @@ export const STORED_LIMITS = {
 /** All rows are counted once per this many new rows, because that costs more than counting one party's. */
 const STORED_BETWEEN_COUNTS = 50;
 let storedSinceCount = 0;
-/** The maximum number of deleted rows of one party. Each request stores one row, so usually one is enough; no request pays for thousands. */
+/** The maximum number of rows that one request deletes, so that none has to delete thousands. Usually one is enough. */
 const DROPPED_AT_ONCE = 100;
 
-/** In a key, separates the party from its client; no hash contains it. */
+/** Separates the party from its client in a key. No hash contains it. */
 const WITHIN = ".";
 
 /**
@@ -56,14 +55,14 @@ export async function storeOfParty(
   for (const [each, limit] of Object.entries(STORED_LIMITS)) if ("inAll" in limit) await dropOldest(each, limit);
 }
 
-/** A client counts by itself, and in the total together with all clients of its owner: an account may create hundreds. */
+/** A client has a limit of its own, but in the total it counts together with all clients of its owner: an account may create hundreds. */
 async function partyOfRequest(model: keyof typeof STORED_LIMITS): Promise<string[]> {
   const ctx = Provider.ctx;
   const { client, session } = ctx?.oidc ?? {};
-  // As for slots of queues (core/fair-queue/party.ts): one customer may have a /48.
+  // By /48, as in core/fair-queue/party.ts: one customer may have a whole /48.
   const address = `address ${addressKey(ctx?.ip ?? null, 48) ?? "unknown"}`;
   const isProved = model === "PushedAuthorizationRequest" && client?.clientAuthMethod !== "none";
-  // A self-registered client has no owner. Nor has one with a metadata document, whose host can have any number of names.
+  // A self-registered client has no owner. Nor does one with a metadata document, whose host can have any number of names.
   if (client && isProved) {
     const owner = await ownerOf(client.clientId);
     return [owner ? `account ${owner}` : address, `client ${client.clientId}`];
@@ -82,7 +81,7 @@ export async function ownerOf(clientId: string): Promise<string | undefined> {
   return rows[0]?.id ?? undefined;
 }
 
-/** Unnamed, so that it is planned each time: a plan made for few rows sorts all of the party's, in 7 ms instead of 0.2. */
+/** Without a name, the query is planned each time: a plan made for few rows would sort all rows of the party, in 7 ms instead of 0.2. */
 async function dropOldestOf(model: keyof typeof STORED_LIMITS, party: string): Promise<void> {
   const { ofParty, isEvictable } = STORED_LIMITS[model];
   await pool().query({

@@ -12,8 +12,8 @@ export function tokenPrefix(model: TokenModel): string {
 }
 
 /**
- * Whether a token's prefix shows that it is of another kind. Then the database need not be asked: introspection and revocation try every
- * kind. A token with an earlier TOKEN_PREFIX shows no kind, so it is looked for.
+ * Whether a token's prefix shows that it is of another kind. If so, no query is needed; introspection and revocation try every kind. A
+ * token with an earlier TOKEN_PREFIX shows no kind, so it is looked up.
  */
 export function isOfAnotherKind(model: TokenModel, token: string): boolean {
   return Object.keys(kinds).some((other) => other !== model && token.startsWith(tokenPrefix(other as TokenModel)));

@@ -69,14 +69,14 @@ test("S8 a public app must send a code_challenge", async () => {
   expect(without).toMatchObject({ ...redirected, answer: { error: "invalid_request" } });
 });
 
-test("S8 a public app must, whatever its switch says", async () => {
+test("S8 a public app must send one, whatever its switch says", async () => {
   const open = await prepare(world);
   await db().oAuthApp.update({ where: { id: open.app.id }, data: { isPkceRequired: false } });
   const without = await ask(open, { code_challenge: undefined, code_challenge_method: undefined });
   expect(without.answer).toMatchObject({ error: "invalid_request" });
 });
 
-test("S8 a new confidential app must, until its owner turns the switch off; then the code flow works without", async () => {
+test("S8 a new confidential app must send one, until its owner turns the switch off; then the code flow works without it", async () => {
   const without = { code_challenge: undefined, code_challenge_method: undefined };
   expect((await ask(at, without)).answer).toMatchObject({ error: "invalid_request" });
 
@@ -214,7 +214,7 @@ test("S12 iss is in every answer at the redirect URI (RFC 9207), and discovery s
   expect(refused instanceof URL && refused.searchParams.get("iss")).toBe(world.origin);
 });
 
-test("S13 every redirect is 303: to the question, on from it, and to the app; after a form post too", async () => {
+test("S13 every redirect is 303: to the interaction, back from it, and to the app; after a form post too", async () => {
   const asked = await ask(at, {}, "POST");
   expect(asked).toMatchObject({ status: 303, isQuestion: true });
   const question = await openInteraction(at, asked);

@@ -2,25 +2,25 @@ import type { SiteSession } from "#core/accounts/sessions/find-site-session.ts";
 import { acrOf, amrOf } from "../site-session.ts";
 import { answerInteraction, type Interaction, type InteractionCookies, interactionStartedAt } from "./interaction.ts";
 
-/** What has to happen before consent can be asked. */
+/** The next step before the user can be asked for consent. */
 export type LoginStep =
   /** The user must sign in. */
   | {
       step: "sign-in";
-      /** They are signed in and must authenticate again: the app requires it (`prompt=login`, `max_age`). */
+      /** The user is signed in and must authenticate again: the app requires it (`prompt=login`, `max_age`). */
       isRepeat: boolean;
-      /** They are signed in with an account other than the one in the app's `id_token_hint`. */
+      /** The user is signed in with an account other than the one in the app's `id_token_hint`. */
       isOtherAccount?: boolean;
       loginHint?: string;
     }
-  /** Another user has signed in meanwhile: the request starts over with them. */
+  /** Another user has signed in meanwhile: the request starts over for that user. */
   | { step: "restart"; url: string }
   /** Signed in: the browser continues at this URL. */
   | { step: "continue"; url: string }
-  /** Nothing: consent can be asked now. */
+  /** No step: the user can be asked for consent now. */
   | { step: "none" };
 
-/** Decides the state of a sign-in, and tells the engine about a sufficient one (S15, S34). */
+/** Decides whether the user is sufficiently signed in for the request, and if so tells the engine (S15, S34). */
 export async function finishLogin(
   at: InteractionCookies,
   interaction: Interaction,
@@ -60,8 +60,9 @@ function subjectOf(idToken: unknown): unknown {
 
 /**
  * The same authorization request again, for the user who has signed in since it began. That sign-in satisfies `prompt=login` and
- * `prompt=select_account`, so they are removed; otherwise they would be asked for endlessly. `max_age` replaces `prompt=login`: the engine
- * then accepts the sign-in as recent enough, and puts `auth_time` into the ID token as the app expects (docs/decisions/013).
+ * `prompt=select_account`, so they are removed; otherwise the user would have to sign in again and again. `max_age` replaces
+ * `prompt=login`: the engine then accepts the sign-in as recent enough, and puts `auth_time` into the ID token as the app expects
+ * (docs/decisions/013).
  */
 function restartUrl({ params }: Interaction, session: SiteSession, startedAt: Date): string {
   const parameters = new URLSearchParams();

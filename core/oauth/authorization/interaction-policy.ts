@@ -4,8 +4,8 @@ import { findConsent, isConsentEnough } from "../consents/find-consent.ts";
 import { prepareGrant } from "../consents/load-existing-grant.ts";
 
 /**
- * When a user must be asked. The engine's own checks stay. We add: changed clients and further organizations are asked about again, a
- * client without an assured identity is always asked about, the consent page is also the account chooser, and a Grant is stored only when
+ * When a user must be asked. The engine's own checks stay. We add: the user is asked again about changed clients and further organizations,
+ * and always about a client without an assured identity; the consent page is also the account chooser; and a Grant is stored only when
  * nothing is left to ask.
  */
 export function buildInteractionPolicy() {
@@ -25,7 +25,7 @@ export function buildInteractionPolicy() {
       (ctx: KoaContextWithOIDC) => {
         const { client, params, result } = ctx.oidc;
         if (result?.consent || !client || client.clientAuthMethod !== "none") return Check.NO_NEED_TO_PROMPT;
-        // RFC 8252 §8.6: any app on the device can receive on a loopback port or a private-use scheme (S29).
+        // RFC 8252 §8.6: any app on the device can receive the code at a loopback port or a private-use scheme (S29).
         return isRedirectUriBoundToClient(String(params?.redirect_uri)) ? Check.NO_NEED_TO_PROMPT : Check.REQUEST_PROMPT;
       },
     ),
@@ -47,7 +47,7 @@ export function buildInteractionPolicy() {
   );
 
   // OIDC Core §3.1.2.1: the consent page names the account and offers another (S26), so it satisfies `prompt=select_account`. The engine
-  // has to know the value; the check requests the page.
+  // must know this prompt, so it is added without checks; the check below requests the page.
   const selectAccount = new Prompt({ name: "select_account", requestable: true });
   selectAccount.checks.remove("select_account_prompt");
   policy.add(selectAccount);

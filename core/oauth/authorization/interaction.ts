@@ -3,12 +3,12 @@ import { type Interaction as EngineInteraction, errors } from "oidc-provider";
 import { pool } from "#core/db.ts";
 import { ServiceError } from "#core/errors.ts";
 import { idHash } from "../artifacts/artifact-store.ts";
-import { findStoredInteraction, RUN_OUT } from "../artifacts/interaction-store.ts";
+import { findStoredInteraction, INTERACTION_ENDED } from "../artifacts/interaction-store.ts";
 import { findClientRecord } from "../clients/client-records.ts";
 import { currentProvider } from "../provider.ts";
 
 /**
- * The user's side of an authorization request: what the engine asks, and how it is answered. Pages are rendered and submitted outside the
+ * The user's side of an authorization request: the engine's question and the user's answer. Pages are rendered and submitted outside the
  * engine, so these functions get the only thing that identifies a request there: its cookies.
  */
 export type InteractionCookies = {
@@ -20,7 +20,7 @@ export type InteractionCookies = {
 
 export type Interaction = EngineInteraction;
 
-/** What the engine's public interaction functions read of a request. They send nothing, so the response is a stub. */
+/** The parts of a request that the engine's public interaction functions read. They send nothing, so the response is a stub. */
 function shim({ cookie, uid }: InteractionCookies): [IncomingMessage, ServerResponse] {
   const req = { headers: { cookie }, url: `/interaction/${uid}`, method: "GET", socket: {} };
   const res = { getHeader: () => undefined, setHeader: () => undefined };
@@ -35,11 +35,11 @@ export const ANOTHER_ACCOUNT = "You are now signed in with another account. Chec
  */
 export async function readInteraction(at: InteractionCookies): Promise<Interaction> {
   const interaction = await currentInteraction(at);
-  if (!interaction || interaction.result) throw new ServiceError("gone", RUN_OUT);
+  if (!interaction || interaction.result) throw new ServiceError("gone", INTERACTION_ENDED);
   return interaction;
 }
 
-/** Where a browser continues after a second press of the button: that answer does not count, but must not strand the user. */
+/** The URL at which a browser continues after a second click: that answer does not count, but the user must be able to go on. */
 export async function findAnsweredUrl(at: InteractionCookies): Promise<string | undefined> {
   const interaction = await currentInteraction(at);
   return interaction?.result ? interaction.returnTo : undefined;
@@ -58,7 +58,7 @@ async function currentInteraction(at: InteractionCookies): Promise<Interaction |
 
 /**
  * The name of the app whose request waits for a sign-in, for the sign-in page, which gets no cookie of the interaction. Only the browser
- * that was sent there knows the ID.
+ * that was redirected there knows the ID.
  */
 export async function findWaitingApp(uid: string): Promise<string | undefined> {
   const params = (await findStoredInteraction(uid))?.params as { client_id?: unknown } | undefined;
@@ -72,7 +72,7 @@ export async function interactionStartedAt({ uid }: InteractionCookies): Promise
     text: `SELECT created_at AS "startedAt" FROM oauth_artifact WHERE model = 'Interaction' AND id_hash = $1`,
     values: [idHash(uid)],
   });
-  if (!rows[0]) throw new ServiceError("gone", RUN_OUT);
+  if (!rows[0]) throw new ServiceError("gone", INTERACTION_ENDED);
   return rows[0].startedAt;
 }
 

@@ -1,6 +1,6 @@
 import { isId } from "#core/ids.ts";
 
-/** The maximum number of organizations. A longer list is a mistake or a flood. */
+/** The maximum number of organizations. A longer list is a mistake or an attack. */
 const MAX_ORG_IDS = 50;
 
 /**

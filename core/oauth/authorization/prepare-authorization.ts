@@ -8,15 +8,15 @@ import { OFFLINE_ACCESS, supportedScopes } from "../scopes.ts";
 import { adoptSiteSession } from "../site-session.ts";
 
 /**
- * Adds our checks to an authorization request after the engine has checked its client, redirect URI and parameters, and before it asks what
- * is left to ask. The engine calls it as the validator of `orgIds`, with every request (configuration.ts); errors thrown here go to the
- * redirect URI.
+ * Adds our checks to an authorization request, after the engine has checked its client, redirect URI and parameters, and before it decides
+ * whether to ask the user. The engine calls it as the validator of `orgIds`, with every request (configuration.ts); errors thrown here go
+ * to the redirect URI.
  */
 export async function prepareAuthorization(ctx: KoaContextWithOIDC): Promise<void> {
   refuseLength(ctx);
   refuseRepetition(ctx);
   if (ctx.oidc.route === "device_authorization") return prepareDeviceAuthorization(ctx);
-  refuseForeignChallenge(ctx);
+  refuseInvalidChallenge(ctx);
   completeScope(ctx);
   if (ctx.oidc.route === "authorization") await adoptSiteSession(ctx);
   if (ctx.oidc.route === "pushed_authorization_request") await countPushedRequest(ctx);
@@ -37,12 +37,14 @@ function refuseLength({ oidc }: KoaContextWithOIDC): void {
   throw Object.assign(error, { allow_redirect: false });
 }
 
-/** An authenticated site pushes for all its visitors from one address; unauthenticated clients are counted (S56). */
+/** Only unauthenticated clients are counted: an authenticated site pushes the requests of all its visitors from one address (S56). */
 async function countPushedRequest(ctx: KoaContextWithOIDC): Promise<void> {
   if (ctx.oidc.client?.clientAuthMethod === "none") await countStoredRequest(ctx, "pushed-request", "pushed requests");
 }
 
-/** RFC 6749 §3.1: no parameter twice. The engine checks those it knows; this checks the others, which are then ignored (S11). */
+/**
+ * RFC 6749 §3.1: no parameter may occur twice. The engine checks known parameters; this checks the others, which are then ignored (S11).
+ */
 function refuseRepetition({ oidc, method, query }: KoaContextWithOIDC): void {
   const sent = method === "POST" ? (oidc.body ?? {}) : query;
   const repeated = Object.keys(sent).find((name) => Array.isArray(sent[name]) && !Object.hasOwn(oidc.params ?? {}, name));
@@ -50,16 +52,16 @@ function refuseRepetition({ oidc, method, query }: KoaContextWithOIDC): void {
 }
 
 /**
- * S256 is the only method, and its challenge is a SHA-256 hash in base64url: exactly 43 characters (RFC 7636 §4.2). Anything else is a
- * client's mistake, which would otherwise show only when its code is refused (S10).
+ * S256 is the only method, and its challenge is a SHA-256 hash in base64url: exactly 43 characters (RFC 7636 §4.2). Any other challenge is
+ * a client's mistake, which would otherwise become visible only when its code is refused (S10).
  */
-function refuseForeignChallenge({ oidc }: KoaContextWithOIDC): void {
+function refuseInvalidChallenge({ oidc }: KoaContextWithOIDC): void {
   const challenge = oidc.params?.code_challenge;
   if (challenge === undefined || /^[A-Za-z0-9_-]{43}$/.test(String(challenge))) return;
   throw new errors.InvalidRequest("code_challenge must be a SHA-256 hash in base64url, 43 characters long");
 }
 
-/** The scopes as the client requested them: in the request, or in the one that it pushed before (RFC 9126 §4). */
+/** The scopes as the client sent them, in this request or in the request that it pushed before (RFC 9126 §4). */
 function sentScope(ctx: KoaContextWithOIDC): string {
   const pushed = ctx.oidc.entities.PushedAuthorizationRequest?.request;
   if (pushed) return String(decodeJwt(pushed).scope ?? "");
@@ -88,7 +90,7 @@ function completeScope(ctx: KoaContextWithOIDC): void {
   }
 }
 
-/** Adds our part to a device's request, after the engine has checked its client and parameters. */
+/** Completes and counts a device's request, after the engine has checked its client and parameters. */
 async function prepareDeviceAuthorization(ctx: KoaContextWithOIDC): Promise<void> {
   completeDeviceScope(ctx);
   await countStoredRequest(ctx, "device-code", "requests for device codes");
@@ -109,7 +111,7 @@ function completeDeviceScope({ oidc: { params, body, client } }: KoaContextWithO
   throw new errors.InvalidRequest(`there is an unknown scope; those that exist are ${supportedScopes.join(" ")}`);
 }
 
-/** Limits for anonymous requests that store something, per address, per app and in total (S56): enough for a whole class. */
+/** Limits for anonymous requests that store something, per address, per app and in total (S56): enough for a school class. */
 export const STORED_REQUESTS_OF_CLIENT: ThrottleLimit = { limit: 100, windowSeconds: 60 };
 export const STORED_REQUESTS_OF_ADDRESS: ThrottleLimit = { limit: 300, windowSeconds: 60 };
 /** For client assertions, and proofs of clients that authenticate but have no owner: a site may sign in five users a second. */

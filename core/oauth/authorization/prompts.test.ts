@@ -46,7 +46,7 @@ describe("S14 prompt=none", () => {
     expect(await ask(at, { prompt: "none" })).toMatchObject(passes);
   });
 
-  test("S14 with a scope more than consented is consent_required", async () => {
+  test("S14 with a scope beyond the consent is consent_required", async () => {
     await signInWith();
     expect(await ask(at, { prompt: "none", scope: "openid profile email" })).toMatchObject(isRefused("consent_required"));
   });
@@ -198,7 +198,7 @@ describe("another account signs in while a request waits", () => {
     ["prompt=select_account", { prompt: "select_account" }],
     ["max_age=0", { max_age: "0" }],
     ["nothing of the kind", {}],
-  ])("S34 with %s the request starts over with it, and asks it nothing twice", async (_, parameters: Record<string, string>) => {
+  ])("S34 with %s the request starts over, and asks it nothing twice", async (_, parameters: Record<string, string>) => {
     if (Object.keys(parameters).length > 0) await signInWith();
     const startedAt = Math.floor(Date.now() / 1000);
     const asked = await ask(at, parameters);

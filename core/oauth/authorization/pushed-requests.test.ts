@@ -205,7 +205,7 @@ describe("RFC 9126 §2.3 an invalid request gets its error when it is pushed, as
     world.sendFrom("127.0.0.1");
   });
 
-  test("S143 of a flood of proofs from one address, so many are remembered", { timeout: 60_000 }, async () => {
+  test("S143 a limited number of proofs from one address is remembered", { timeout: 60_000 }, async () => {
     world.sendFrom("192.0.2.79");
     const [at, key] = [await prepare(world), await proofKey()];
     const remembered = async () => {
@@ -273,7 +273,7 @@ describe("RFC 9126 §4 a request_uri", () => {
     const query = new URLSearchParams({ client_id: at.app.clientId, request_uri: uri }).toString();
     const people = [at, await inAnotherBrowser(at)];
     const questions = await Promise.all(people.map((person) => openQuestion(person, query)));
-    // The user reads for an hour: what housekeeping deletes until then must not be what distinguishes the second answer.
+    // The user reads for an hour. Until then housekeeping must not delete the row by which a second answer is recognized.
     const passed = `UPDATE oauth_artifact SET expires_at = expires_at - interval '59 minutes', payload = jsonb_set(payload, '{exp}', '1')
       WHERE model = 'PushedAuthorizationRequest'`;
     await pool().query(passed);
@@ -334,7 +334,7 @@ describe("RFC 9126 §4 a request_uri", () => {
 });
 
 describe("RFC 9126 §5, §6 an app that requires pushed requests", () => {
-  test("gets plain requests refused and pushed ones accepted", async () => {
+  test("can start a sign-in only with a pushed request", async () => {
     const at = await prepare(world, { isParRequired: true });
     const plain = (await world.follow(at.browser, world.authorizeUrl(at.app, PKCE), at.session)) as URL;
     expect(plain.searchParams.get("error")).toBe("invalid_request");

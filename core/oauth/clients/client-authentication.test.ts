@@ -225,7 +225,7 @@ async function notified(): Promise<void> {
 const WAITING_READERS = `SELECT 1 FROM pg_locks l JOIN pg_database d ON d.oid = l.database
   WHERE d.datname = current_database() AND NOT l.granted AND l.mode = 'AccessShareLock'`;
 
-describe("S52 the life of a secret", () => {
+describe("S52 a secret that is", () => {
   const soon = { interval: 10 };
   const withSecret = (app: TestApp, secret: string) => outcome({ authorization: world.basic(app.clientId, secret) });
   const signsIn = async (at: Prepared) =>
@@ -252,7 +252,7 @@ describe("S52 the life of a secret", () => {
     await expect.poll(() => authorize(at, without).catch((error: Error) => error.message), soon).toMatch(/invalid_request/);
   });
 
-  test("added: the app that was public must show it from now on", async () => {
+  test("added: the app that was public must send it from now on", async () => {
     const at = await prepare(world);
     expect(await signsIn(at)).toBe(200);
     const { secret } = await addSecret(operatorCommand, at.app.id, noOrigin);
@@ -260,7 +260,7 @@ describe("S52 the life of a secret", () => {
     expect(await withSecret(at.app, secret)).toBe(PASSED);
   });
 
-  test("rotated: the old one dies, the new one works", async () => {
+  test("rotated: the old one stops working, the new one works", async () => {
     const at = await confidential();
     expect(await withSecret(at.app, at.secret)).toBe(PASSED);
     const { secret } = await rotateSecret(operatorCommand, at.app.id, {}, noOrigin);

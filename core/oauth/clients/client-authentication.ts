@@ -9,8 +9,9 @@ import { findClientMetadata } from "./find-client.ts";
 const FAILED_AUTHENTICATION = "client authentication failed";
 
 /**
- * One text for an unknown client, a wrong secret and a missing one (S41). Authors of command line tools most often forget the secret when a
- * device requests its code (docs/specification/oauth.md#device-authorization); an exchange accepts the secret in only one place (S89).
+ * The text is the same for an unknown client, a wrong secret and a missing one (S41). It adds advice for common mistakes: authors of
+ * command line tools forget the secret when a device requests its code (docs/specification/oauth.md#device-authorization); an exchange
+ * accepts the secret in only one place (S89).
  */
 export function failedAuthentication(path: string, grantType?: string | null): string {
   if (grantType === TOKEN_EXCHANGE_GRANT)
@@ -29,8 +30,8 @@ export function challengeFor(res: ServerResponse): Record<string, string> {
 }
 
 /**
- * Translates how real clients identify themselves into what the engine expects. Nothing here decides whether a client is genuine: the
- * engine checks that afterwards, as always.
+ * Translates the ways in which real clients identify themselves into the form that the engine expects. Nothing here authenticates the
+ * client: the engine does so afterwards.
  * @returns the client from which the request claims to come.
  * @throws ProtocolError 401 `invalid_client` for a request without a client, and for an unreadable `Authorization` header (S39).
  */
@@ -78,7 +79,7 @@ function readBasic(
   }
 }
 
-/** The client that an assertion names (RFC 7523 §3), only to count its failures: its signature is not checked yet. */
+/** The client that an assertion names (RFC 7523 §3), used only to count failures: the signature is not verified yet. */
 function readAsserted(assertion: string, res: ServerResponse, path: string, form: URLSearchParams): string {
   try {
     const { sub } = decodeJwt(assertion);

@@ -3,9 +3,9 @@ import { hashToken, isEqualInConstantTime } from "#core/crypto/token.ts";
 /** The client properties stored on the engine's own client beside RFC 7591 metadata. */
 export type ClientExtension = {
   isPkceRequired: boolean;
-  /** Gets refresh tokens without asking for `offline_access`. */
+  /** Gets refresh tokens without requesting `offline_access`. */
   isRefreshAlways: boolean;
-  /** Each refresh replaces the refresh token, whatever RFC 9700 asks for. */
+  /** Each refresh replaces the refresh token, even where RFC 9700 does not require it. */
   isRefreshRotated?: true;
   /** Held to the FAPI 2.0 Security Profile (docs/decisions/094). */
   isFapi?: true;
@@ -15,7 +15,7 @@ export type ClientExtension = {
   /** No account stands behind it: it registered itself, or has a metadata document. */
   isOwnerless?: true;
   secrets: StoredSecret[];
-  /** The scope of a request that names none (docs/decisions/012). */
+  /** The scopes of a request without `scope` (docs/decisions/012). */
   defaultScope: string;
 };
 

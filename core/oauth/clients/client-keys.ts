@@ -4,7 +4,7 @@ import type { JWK as EngineJwk, JWKS } from "oidc-provider";
 import { isCostlyKey, RSA_MAX_BITS } from "#core/crypto/costly-key.ts";
 import { invalidRequest, ServiceError } from "#core/errors.ts";
 
-/** The algorithms with which a client may sign its assertions (RFC 7523); none with shared secrets. */
+/** The algorithms with which a client may sign its assertions (RFC 7523). None uses a shared secret. */
 export const CLIENT_KEY_ALGORITHMS = ["RS256", "PS256", "ES256", "Ed25519", "EdDSA"] as const;
 type Algorithm = (typeof CLIENT_KEY_ALGORITHMS)[number];
 
@@ -23,8 +23,8 @@ export function hasPrivateKey(text: string): boolean {
 
 /**
  * Parses public keys as a developer pastes them: a key set or a single key as JSON, or PEM (public keys, certificates). A key without a
- * `kid` gets its thumbprint as one (RFC 7638). Unlike in a fetched set, no key is skipped: whoever pastes a key expects it to work.
- * @throws ServiceError `invalid_request` with the field `jwks` and what to do.
+ * `kid` gets its thumbprint as one (RFC 7638). Unlike in a fetched set, no key is skipped: a developer expects each pasted key to work.
+ * @throws ServiceError `invalid_request` with the field `jwks` and advice.
  */
 export async function parsePastedKeys(text: string): Promise<{ keys: ClientKey[] }> {
   if (text.length > TEXT_MAX_CHARACTERS) throw problem("This text is too long for a key set. Paste only the public keys.");
@@ -33,7 +33,7 @@ export async function parsePastedKeys(text: string): Promise<{ keys: ClientKey[]
   }
   const given = text.includes("-----BEGIN") ? keysOfPem(text) : keysOfJson(text);
   const keys = parseJwks({ keys: given }).keys as JWK[];
-  if (keys.length < given.length) throw ofOtherKind();
+  if (keys.length < given.length) throw unsupportedType();
   const named = await Promise.all(keys.map(async (key) => ({ ...key, kid: key.kid ?? (await calculateJwkThumbprint(key)) })));
   for (const key of named) checkAlgorithm(key);
   if (new Set(named.map(({ kid }) => kid)).size < named.length) throw problem("Two keys have the same kid: give each its own.");
@@ -53,11 +53,11 @@ const OKP = ["Ed25519", "EdDSA"] as const;
 
 function checkAlgorithm(key: ClientKey): void {
   if (key.use !== undefined && key.use !== "sig") throw problem(`The key ${key.kid} is not for signatures: its use is not sig.`);
-  if (algorithmsOf({ ...key, alg: undefined }).length === 0) throw ofOtherKind();
+  if (algorithmsOf({ ...key, alg: undefined }).length === 0) throw unsupportedType();
   if (algorithmsOf(key).length === 0) throw problem(`The key ${key.kid} has an alg that does not match it.`);
 }
 
-const ofOtherKind = () => problem("A key has an unsupported type. Use RSA, P-256 (ES256) or Ed25519.");
+const unsupportedType = () => problem("A key has an unsupported type. Use RSA, P-256 (ES256) or Ed25519.");
 
 function keysOfJson(text: string): unknown[] {
   let value: unknown;
@@ -98,7 +98,7 @@ const LABELS = ["kty", "kid", "use", "alg"];
 const PRIVATE = ["d", "p", "q", "dp", "dq", "qi", "oth", "k", "priv"];
 
 /**
- * Parses a client's public keys (RFC 7517) and keeps only what verification needs.
+ * Parses a client's public keys (RFC 7517) and keeps only the members that verification needs.
  * @throws ServiceError `invalid_request` for a private or shared key (S72), which its publisher must consider compromised, for a weak or
  * broken one, and for a set without a signing key
  */

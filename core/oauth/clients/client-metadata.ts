@@ -13,9 +13,9 @@ export type ClientMetadata = {
   /** At least one, if present. */
   redirect_uris: string[];
   post_logout_redirect_uris: string[];
-  /** One that the code calling the parser allows. */
+  /** One of the methods that the caller of the parser allows. */
   token_endpoint_auth_method: string;
-  /** Only those known here. */
+  /** Only grants known here. */
   grant_types: string[];
   /** "code", or empty for a client of the device flow. */
   response_types: string[];
@@ -76,7 +76,7 @@ const parsers: Parsers = {
 /**
  * Parses client metadata as received.
  * @param authMethods with which the client may authenticate; a document that everyone can read cannot have a shared secret (S72).
- * @throws ServiceError `invalid_request` with the RFC's name of the field; the sentence says what to do about it
+ * @throws ServiceError `invalid_request` with the RFC's name of the field and advice
  */
 export function parseClientMetadata(
   input: unknown,
@@ -129,7 +129,7 @@ function list(value: unknown): string[] {
   throw invalid("This must be a list of strings.");
 }
 
-/** Keeps those known here; a client may be made for other services too (S84). */
+/** Keeps the values known here: a client may be used with other services too (S84). */
 function known(values: string[], all: readonly string[], what: string): string[] {
   const kept = all.filter((each) => values.includes(each));
   if (kept.length === 0) throw invalid(`None of these is a ${what} of this service. Choose from: ${all.join(", ")}.`);
@@ -141,7 +141,7 @@ function flag(value: unknown): boolean {
   throw invalid("This must be true or false.");
 }
 
-/** S83: with plain http, anyone on the path could change what a user, or this service, gets. */
+/** S83: with plain http, anyone on the network path could change the response. */
 function httpsUri(value: unknown): string {
   const text = plainText("uri", value, URI_MAX_CHARACTERS);
   const url = URL.parse(text);

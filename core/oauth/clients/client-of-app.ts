@@ -6,7 +6,7 @@ import type { RegisteredMetadata } from "../registration/registration-metadata.t
 import { OFFLINE_ACCESS, requiredScopes } from "../scopes.ts";
 import { CLIENT_EXTENSION, type ClientExtension, isLiveSecret } from "./client-extension.ts";
 
-// The engine requires some secret for a client that authenticates with one; ours are hashed and compared by findClientSecret.
+// A placeholder: the engine requires a secret for a client that authenticates with one. Ours are hashed and compared by findClientSecret.
 const SECRET_IS_HASHED = "hashed";
 
 /** The engine's metadata for an OAuth app. */
@@ -51,10 +51,10 @@ export function clientOfApp(app: OAuthApp & { secrets: OAuthAppSecret[] }): AllC
   };
 }
 
-/** The scopes that the app's owner configured. A self-registered app that named no scope may request all, but has none by default. */
+/** The scopes that the app's owner configured. A self-registered app without any may request all, but by default gets the required ones. */
 function defaultScope({ scopes, registeredMetadata }: OAuthApp): string {
-  const isUnsaid = registeredMetadata !== null && (registeredMetadata as RegisteredMetadata).scope === undefined;
-  return (isUnsaid ? requiredScopes : scopes).join(" ");
+  const isScopeUnnamed = registeredMetadata !== null && (registeredMetadata as RegisteredMetadata).scope === undefined;
+  return (isScopeUnnamed ? requiredScopes : scopes).join(" ");
 }
 
 function grantTypes({ redirectUris, isDeviceFlowAllowed, boundOrgId, registeredMetadata }: OAuthApp): string[] {
@@ -69,7 +69,7 @@ function grantTypes({ redirectUris, isDeviceFlowAllowed, boundOrgId, registeredM
   ];
 }
 
-/** Keys before secrets; an app that has lost both works as a public app (docs/specification/oauth.md#oauth-apps). */
+/** Keys take precedence over secrets. An app without either is public (docs/specification/oauth.md#oauth-apps). */
 function authentication({ jwks, jwksUri }: OAuthApp, hasSecret: boolean): Partial<AllClientMetadata> {
   if (jwks || jwksUri) {
     return {

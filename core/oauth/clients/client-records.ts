@@ -10,7 +10,7 @@ export type ClientRecord = {
   logoId: string | null;
   /** The client's own statement; nobody has checked it. */
   homepageUrl: string | null;
-  /** Also its terms of service and its privacy policy, which self-registered apps and metadata documents may name. */
+  /** Its terms of service and privacy policy, which only self-registered apps and metadata documents can name. */
   termsUrl: string | null;
   policyUrl: string | null;
   ownerUserId: string | null;

@@ -11,19 +11,18 @@ import { algorithmsOf, MAX_KEYS, parseJwks } from "./client-keys.ts";
 /** The maximum time for which a key set is cached: if it were cached for a year, a client could not remove a key for a year. */
 const KEYS_FRESH_SECONDS = 300;
 
-/** After a key set could not be read, it is not fetched again for this long: anybody can name any client in an assertion (S80). */
-export const KEYS_REST_MS = 5_000;
-const RESTING_MAX = 10_000;
-const resting = new Map<string, number>();
+/** How long a key set is not fetched again after it could not be read: anybody can name any client in an assertion (S80). */
+export const KEYS_BACKOFF_MS = 5_000;
+const BACKOFFS_MAX = 10_000;
+const backoffUntil = new Map<string, number>();
 
 /**
- * How the engine reads a client's `jwks_uri`, the only thing that it fetches. A response that is not a key set counts as no response.
- * Otherwise the engine would keep using the keys that it has for as long as an error page may be cached, and accept keys that the client
- * has removed (S73).
+ * How the engine reads a client's `jwks_uri`, the only URL that it fetches. A response that is not a key set counts as no response.
+ * Otherwise the engine would keep the old keys while an error page may be cached, and accept keys that the client removed (S73).
  */
 export const readClientKeys: typeof fetch = async (input, init) => {
   const { url } = new Request(input);
-  if ((resting.get(url) ?? 0) > Date.now()) throw new TypeError("the keys could not be read a moment ago");
+  if ((backoffUntil.get(url) ?? 0) > Date.now()) throw new TypeError("the keys could not be read a moment ago");
   try {
     const response = await fetchForEngine(input, init);
     if (response.status !== 200) throw new TypeError(`the server responded with status ${response.status}`);
@@ -31,13 +30,13 @@ export const readClientKeys: typeof fetch = async (input, init) => {
     if (!keys) throw new TypeError("the response is not a key set");
     return Response.json({ keys }, { headers: { "Cache-Control": `max-age=${freshSeconds(response.headers)}` } });
   } catch (error) {
-    if (resting.size >= RESTING_MAX) resting.clear();
-    resting.set(url, Date.now() + KEYS_REST_MS);
+    if (backoffUntil.size >= BACKOFFS_MAX) backoffUntil.clear();
+    backoffUntil.set(url, Date.now() + KEYS_BACKOFF_MS);
     throw error;
   }
 };
 
-/** What the engine may use of a key set: it tries every key that fits the algorithm, so their number and size are limited (S137). */
+/** The keys of a set that the engine may use: it tries every key that fits the algorithm, so their number and size are limited (S137). */
 function usableKeys(body: string): object[] | undefined {
   try {
     const { keys } = JSON.parse(body) as { keys?: unknown };
@@ -57,7 +56,7 @@ function freshSeconds(headers: Headers): number {
 
 /**
  * Fetches a client's published key set as the engine will when it checks an assertion.
- * @throws ServiceError `invalid_request` with the field `jwksUri` and what went wrong.
+ * @throws ServiceError `invalid_request` with the field `jwksUri` and the reason.
  */
 export async function fetchKeySet(url: string): Promise<JWKS> {
   const refuse = (reason: string) => invalidRequest(`The keys could not be read: ${reason}.`, "jwksUri");
@@ -85,19 +84,19 @@ function parse(body: Uint8Array, refuse: (reason: string) => ServiceError): JWKS
   }
 }
 
-/** The maximum size of a key set. One with fifty RSA keys has a third of it. */
+/** The maximum size of a key set. A set of fifty RSA keys is a third of this. */
 const MAX_BODY_BYTES = 64 * 1024;
 /** The time limit is short, because a user or a program is waiting. */
 const DEADLINE_MS = 2_500;
 
 /**
  * How the engine fetches a client's `jwks_uri`: through the guard, like every request to an address that somebody else chose (S77, S78).
- * What the engine passes beyond the request itself (a dispatcher, a signal, an empty User-Agent) is meant for its own fetch.
+ * Its other arguments (a dispatcher, a signal, an empty User-Agent) are meant for its own `fetch`, and are ignored.
  */
 export const fetchForEngine: typeof fetch = async (input, init) => {
   const request = new Request(input, { method: init?.method, headers: init?.headers, body: init?.body });
   request.headers.delete("user-agent");
-  // On a developer's machine key sets may come over plain http and from any port, as registration allows there.
+  // On a developer's machine, key sets may be at plain http URLs and at any port, as at registration.
   const isLocal = isLoopbackHost(new URL(env().ORIGIN).hostname);
   const result = await sendRequest({
     url: request.url,
@@ -111,10 +110,7 @@ export const fetchForEngine: typeof fetch = async (input, init) => {
     ports: isLocal ? undefined : [443],
   });
   if (result.outcome !== "answered") {
-    log().info(
-      { address: loggableAddress(request.url), reason: result.reason },
-      "what the engine asked for could not be fetched",
-    );
+    log().info({ address: loggableAddress(request.url), reason: result.reason }, "a URL could not be fetched for the engine");
     throw new TypeError(result.reason);
   }
   const { status, headers, body } = result;

@@ -39,7 +39,7 @@ function watch(): void {
   });
 }
 
-/** Drops the cached record of a client that this process just changed: the notification arrives after the current request. */
+/** Drops the cached record of a client that this process just changed: the notification may arrive only after the current request. */
 export function forgetClient(clientId: string): void {
   const kept = cache();
   kept.notified += 1;

@@ -9,13 +9,13 @@ import { db, pool } from "#core/db.ts";
 import { provideSettings } from "#core/env.ts";
 import { newId } from "#core/ids.ts";
 import { removeKeys, setKeys } from "../apps/app-keys.ts";
-import { rememberedOf } from "../artifacts/is-first-use.ts";
+import { rememberedCounter } from "../artifacts/is-first-use.ts";
 import { FAILURES_OF_CLIENT } from "../failure-throttle.ts";
 import { ASSERTION_TYPE, type ClientKeyPair, clientKeyPair } from "../testing/assertion.ts";
 import { PKCE } from "../testing/authorization.ts";
 import { authorize, type Prepared, prepare, redemption, signIn } from "../testing/sign-in.ts";
 import { REDIRECT_URI, startWorld } from "../testing/world.ts";
-import { KEYS_REST_MS } from "./fetch-client-keys.ts";
+import { KEYS_BACKOFF_MS } from "./fetch-client-keys.ts";
 
 /** Clients that authenticate with their own key (RFC 7523, `private_key_jwt`). */
 const world = await startWorld();
@@ -205,7 +205,7 @@ describe("S40 two authentication methods at once", () => {
     expect(await outcome({ ...(await assertion()), client_secret: "x" })).toBe("400 invalid_request");
   });
 
-  test("a client_id beside the assertion must be the same; the type of assertion must be said", async () => {
+  test("a client_id beside the assertion must be the same; the type of assertion must be sent", async () => {
     const [{ pair, app }, other] = [await withKeys(), await prepare(world)];
     const assertion = await pair.assertion(app.clientId, world.origin);
     expect(await outcome({ ...assertion, client_id: other.app.clientId })).toBe("400 invalid_request");
@@ -225,7 +225,7 @@ test("S56 invalid assertions count for the client that they name, and limit no o
   world.sendFrom("127.0.0.1");
 });
 
-describe("S52 keys and secrets follow each other at once", () => {
+describe("S52 a change between keys and secrets takes effect at once", () => {
   test("keys end the secret; removing them makes the app public", async () => {
     const at = await signIn(world, { isConfidential: true, isRefreshAllowed: true });
     const pair = await clientKeyPair();
@@ -293,7 +293,7 @@ describe("a jwks_uri", () => {
     });
   });
 
-  test("from which a key was removed gets it refused, however long its server allows caching", async () => {
+  test("from which a key was removed: that key is refused, however long its server allows caching", async () => {
     headers = { "Cache-Control": "max-age=31536000" };
     const [stolen, next] = [await clientKeyPair(), await clientKeyPair()];
     const { app } = await withAddress(stolen, next);
@@ -309,8 +309,8 @@ describe("a jwks_uri", () => {
   test.each<[string, number, string]>([
     ["an error", 404, "{}"],
     ["an error with the keys in it", 500, "as it was"],
-    ["what is no key set", 200, '{"keys":7}'],
-  ])("S73 that answers %s has taken its keys away, and is asked again before they count", async (_what, answered, page) => {
+    ["a body that is no key set", 200, '{"keys":7}'],
+  ])("S73 that answers with %s has no valid keys until it returns them again", async (_what, answered, page) => {
     const stolen = await clientKeyPair();
     const { app } = await withAddress(stolen);
     expect(await outcome(await stolen.assertion(app.clientId, world.origin))).toBe(PASSED);
@@ -330,12 +330,12 @@ describe("a jwks_uri", () => {
     status = 404;
     headers = { "Cache-Control": "max-age=31536000" };
     const before = asked;
-    await later(2 * KEYS_REST_MS, async () => {
+    await later(2 * KEYS_BACKOFF_MS, async () => {
       for (let n = 0; n < 3; n++) expect(await outcome(await pair.assertion(app.clientId, world.origin))).toBe(REFUSED);
     });
     expect(asked).toBe(before + 1);
     status = 200;
-    await later(3 * KEYS_REST_MS + 1_000, async () => {
+    await later(3 * KEYS_BACKOFF_MS + 1_000, async () => {
       expect(await outcome(await pair.assertion(app.clientId, world.origin))).toBe(PASSED);
     });
   });
@@ -378,9 +378,9 @@ describe("a jwks_uri", () => {
   });
 });
 
-test("S143 of the apps of one account only so many assertions are remembered", async () => {
+test("S143 a limited number of assertions of the apps of one account is remembered", async () => {
   const { pair, app, person } = await withKeys();
-  const [key, { limit }] = rememberedOf(person.id);
+  const [key, { limit }] = rememberedCounter(person.id);
   const data = { count: limit - 1, resetAt: new Date(Date.now() + 60_000) };
   await db().throttle.upsert({ where: { key }, create: { key, ...data }, update: data });
   const next = async () => outcome(await pair.assertion(app.clientId, world.origin));

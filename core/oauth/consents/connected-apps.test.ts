@@ -47,7 +47,7 @@ test("an organization that the person has left is no longer named", async () => 
   expect((await listConsents(at.person.id)).items[0]?.organizations).toEqual([]);
 });
 
-test("S138 the list is paged, whatever page is requested", async () => {
+test("S138 the list is paged, and any page number is accepted", async () => {
   const at = await prepare(world);
   for (let count = 0; count < 3; count++) {
     await (await openQuestion({ ...at, app: await world.app(at.person) }, SCOPE)).allow();

@@ -22,7 +22,7 @@ export type ConsentRequest = {
   alreadyGranted: { scope: Scope; sentence: string }[];
   /** All of the user's organizations: first those requested, then those granted earlier, then the rest, each group by name. */
   organizations: RequestedOrganization[];
-  /** The previous answer was "All current and future organizations". */
+  /** Whether the previous answer was "All current and future organizations". */
   isAllOrgs: boolean;
   /** The other services at which the app may then act for the user (RFC 8707); empty for our own API. */
   resources: RegisteredResource[];
@@ -35,12 +35,12 @@ export type ConsentRequest = {
   accessTokenSeconds: number;
   /** The app stays signed in without the user, until they revoke it. */
   isOffline: boolean;
-  /** The request itself asks to stay signed in (`offline_access`), and the answer is remembered. */
+  /** The request itself asks to stay signed in (`offline_access`); the consent then includes it. */
   isOfflineAsked: boolean;
   /** The user agreed to this app before, and it has changed its name, logo or redirect URIs since (S36). */
   isChanged: boolean;
   /** The live consent that the answer adds to; undefined if everything is asked again. */
-  standing: Consent | undefined;
+  earlier: Consent | undefined;
   fingerprint: string;
 };
 
@@ -85,7 +85,7 @@ export type RequestedOrganization = {
   role: OrganizationRole;
   /** Why the organization does not allow this app: then it cannot be ticked. Null if it does. */
   refusal: AppRefusal | null;
-  /** The user asked the administrators to allow it, and has no answer yet. */
+  /** The user asked the administrators to allow the app, and they have not answered yet. */
   isRequested: boolean;
   /** Named by the request's `orgIds`. */
   isAskedFor: boolean;
@@ -113,19 +113,19 @@ export async function readConsentRequest(params: Interaction["params"], session:
   const requested = [...new Set(asked.filter(isScope))];
   const fingerprint = clientFingerprint(client);
   const isChanged = previous !== undefined && previous.clientFingerprint !== fingerprint;
-  // What the app was allowed before its change does not apply to it now.
-  const standing = isChanged ? undefined : previous;
-  // With prompt=consent the app requests the complete question, with earlier answers ticked.
-  const isAnew = String(params.prompt ?? "")
+  // A consent to the app before its change does not apply to it now.
+  const earlier = isChanged ? undefined : previous;
+  // With prompt=consent everything is asked again, with the earlier answers ticked.
+  const asksEverything = String(params.prompt ?? "")
     .split(" ")
     .includes("consent");
-  const granted = isAnew ? [] : (standing?.scopes ?? []);
+  const granted = asksEverything ? [] : (earlier?.scopes ?? []);
   const redirectUri = params.redirect_uri === undefined ? undefined : String(params.redirect_uri);
   return {
     app: await readApp(app),
     scopes: requested
       .filter((scope) => !granted.includes(scope))
-      .map((scope) => requestedScope(scope, standing))
+      .map((scope) => requestedScope(scope, earlier))
       .sort((a, b) => groupOrder.indexOf(a.group) - groupOrder.indexOf(b.group)),
     alreadyGranted: requested
       .filter((scope) => granted.includes(scope))
@@ -133,9 +133,9 @@ export async function readConsentRequest(params: Interaction["params"], session:
     organizations: await readOrganizations(
       { userId: session.user.id, clientId },
       parseOrgIds(String(params.orgIds ?? "")),
-      standing,
+      earlier,
     ),
-    isAllOrgs: standing?.isAllOrgs ?? false,
+    isAllOrgs: earlier?.isAllOrgs ?? false,
     resources: await findRegisteredResources(foreignResources(params.resource)),
     redirectTarget: redirectUri === undefined ? null : redirectTarget(redirectUri),
     isRedirectToOtherHost: app.documentHost !== null && isOtherHost(redirectUri, app.documentHost),
@@ -148,28 +148,28 @@ export async function readConsentRequest(params: Interaction["params"], session:
       (redirectUri === undefined && client.grantTypeAllowed("refresh_token")),
     isOfflineAsked: asked.includes(OFFLINE_ACCESS),
     isChanged,
-    standing,
+    earlier,
     fingerprint,
   };
 }
 
-/** The part after a private-use scheme is chosen by the app: if shown as a host, it would be mistaken for one. */
+/** The app chooses the part after a private-use scheme: users would mistake it for a host, so only the scheme is shown. */
 function redirectTarget(redirectUri: string): string {
   const url = URL.parse(redirectUri);
   if (!url) return "";
   return /^https?:$/.test(url.protocol) ? url.host : url.protocol.slice(0, -1);
 }
 
-/** A metadata document vouches for its own host; an https URL on another host deserves a second look. */
+/** A metadata document vouches for its own host; an https URL on another host gets a warning. */
 function isOtherHost(redirectUri: string | undefined, documentHost: string): boolean {
   if (redirectUri === undefined || !isRedirectUriBoundToClient(redirectUri)) return false;
   return URL.parse(redirectUri)?.host !== documentHost;
 }
 
-function requestedScope(scope: Scope, standing: Consent | undefined): RequestedScope {
+function requestedScope(scope: Scope, earlier: Consent | undefined): RequestedScope {
   const { sentence, note, group, isDangerous = false, coversOrganizations = false } = describeScope(scope);
   const isRequired = requiredScopes.includes(scope);
-  const isTicked = isRequired || !standing?.declinedScopes.includes(scope);
+  const isTicked = isRequired || !earlier?.declinedScopes.includes(scope);
   return { scope, sentence, note, group, isDangerous, coversOrganizations, isRequired, isTicked };
 }
 
@@ -203,7 +203,7 @@ async function readOwner({ ownerUserId, ownerOrgId }: ClientRecord): Promise<Req
 async function readOrganizations(
   { userId, clientId }: { userId: string; clientId: string },
   askedFor: string[],
-  standing: Consent | undefined,
+  earlier: Consent | undefined,
 ): Promise<RequestedOrganization[]> {
   const memberships = await db().membership.findMany({
     where: { userId },
@@ -221,8 +221,8 @@ async function readOrganizations(
       const refusal = refusals.get(org.id) ?? null;
       const isRequested = requests.some(({ orgId }) => orgId === org.id);
       const isAskedFor = askedFor.includes(org.id);
-      const isAlreadyGranted = standing !== undefined && (standing.isAllOrgs || standing.orgIds.includes(org.id));
-      const isDeclined = standing?.declinedOrgIds.includes(org.id) ?? false;
+      const isAlreadyGranted = earlier !== undefined && (earlier.isAllOrgs || earlier.orgIds.includes(org.id));
+      const isDeclined = earlier?.declinedOrgIds.includes(org.id) ?? false;
       const isTicked = refusal === null && (isAlreadyGranted || (isAskedFor && !isDeclined));
       return { ...org, role: role as OrganizationRole, refusal, isRequested, isAskedFor, isAlreadyGranted, isTicked };
     })

@@ -47,7 +47,7 @@ test("S18 a user who is not signed in can deny", async () => {
   const cookies = { uid, cookie: browser.cookieHeader(asked.location?.href ?? "") };
   const refused = await resume({ world, browser }, await denyConsent(cookies, undefined, noOrigin));
   expect(refused.answer).toMatchObject({ error: "access_denied", state: "a state" });
-  // S144: what anybody can do without limit writes no entry, since nobody could delete it.
+  // S144: an action that anybody can repeat without limit writes no entry, since entries cannot be deleted.
   expect(await db().auditEvent.count({ where: { type: "oauth_consent.deny", clientId: at.app.clientId } })).toBe(0);
 });
 

@@ -39,7 +39,7 @@ export function findConsent(ctx: KoaContextWithOIDC, userId: string, clientId: s
   return consent;
 }
 
-/** Whether a stored consent covers the requested organizations and resource servers, and the client as it is today (S29, S36). */
+/** Whether a stored consent covers the requested organizations and resource servers, and the client as it is now (S29, S36). */
 export async function isConsentEnough(
   consent: Consent,
   client: Client,
@@ -53,7 +53,7 @@ export async function isConsentEnough(
   return missing.length === 0 || !(await mayGrantAny(consent, missing));
 }
 
-/** Users never see organizations of which they are not members (S22), or which do not allow the app. */
+/** Users are never asked about organizations of which they are not members (S22), or which do not allow the app. */
 async function mayGrantAny({ userId, clientId }: Consent, orgIds: string[]): Promise<boolean> {
   const { rowCount } = await pool().query({
     name: "consent-member",

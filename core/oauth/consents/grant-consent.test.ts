@@ -178,7 +178,7 @@ describe("an app that asks for more later", () => {
     expect((await world.userinfo(before.tokens.access_token)).status).toBe(200);
   });
 
-  test("gets no more than it asks for, whatever the consent holds", async () => {
+  test("gets no more than it requests, whatever the consent contains", async () => {
     await world.signInWith(at.app, at.session, at.browser, { scope: ALL });
     const { tokens } = await world.signInWith(at.app, at.session, at.browser, { scope: "openid" });
     expect(tokens.scope).toBe("openid");

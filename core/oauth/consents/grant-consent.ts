@@ -18,8 +18,8 @@ import { assertAsked, type ConsentAnswer, storeAnswer } from "./store-answer.ts"
 /**
  * Stores what the user allowed and lets the engine continue.
  * @returns the URL at which the browser continues.
- * @throws ServiceError `gone` for an interaction that is over; `invalid_request` for an answer to something that was not asked (S33);
- * `forbidden` if another account is signed in by now (S25, S34).
+ * @throws ServiceError `gone` for an interaction that has ended; `invalid_request` for an answer about something that was not requested
+ * (S33); `forbidden` if another account is now signed in (S25, S34).
  */
 export async function grantConsent(
   at: InteractionCookies,
@@ -49,8 +49,8 @@ function assertAnswerable({ prompt, session }: Interaction, accountId: string, s
 /**
  * Denies the request; the app gets `access_denied` at its redirect URI (S18; docs/decisions/006). Nothing is stored: an earlier consent
  * stays unchanged.
- * @param session undefined if nobody is signed in, as on the way to the sign-in page.
- * @throws ServiceError `gone` for an interaction that is over; `forbidden` if it belongs to another account (S25).
+ * @param session undefined if nobody is signed in yet.
+ * @throws ServiceError `gone` for an interaction that has ended; `forbidden` if it belongs to another account (S25).
  */
 export async function denyConsent(
   at: InteractionCookies,
@@ -61,7 +61,7 @@ export async function denyConsent(
   const known = interaction.session?.accountId;
   if (known && known !== session?.user.id) throw new ServiceError("forbidden", ANOTHER_ACCOUNT);
   const url = await answerInteraction(at, { error: "access_denied", error_description: "the user denied the request" });
-  // After the answer, which is possible only once. A denial by nobody is not recorded: strangers could fill the log with them (S144).
+  // Recorded after the answer, which counts once. Without a session nothing is recorded: strangers could fill the log (S144).
   const clientId = String(interaction.params.client_id);
   if (!session) return url;
   const userId = session.user.id;

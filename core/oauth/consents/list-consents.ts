@@ -29,7 +29,7 @@ export type ConnectedApp = {
 
 const PAGE_SIZE = 20;
 
-/** The apps that a user allowed, last used first (S114). */
+/** The apps that a user allowed, most recently used first (S114). */
 export async function listConsents(userId: string, request: PageRequest = {}): Promise<Page<ConnectedApp>> {
   const where = { userId, revokedAt: null };
   const { page, pageSize, skip, take } = pageBounds({ pageSize: PAGE_SIZE, ...request });

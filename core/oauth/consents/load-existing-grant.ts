@@ -12,7 +12,7 @@ export async function loadExistingGrant(ctx: KoaContextWithOIDC): Promise<Grant 
   const answered = result?.consent?.grantId;
   if (answered) return provider.Grant.find(answered);
 
-  // A new Grant for each authorization: a replayed code then ends the tokens of that sign-in only.
+  // Each authorization gets a new Grant, so that a replayed code ends only the tokens of that sign-in.
   const consent = await findConsent(ctx, account.accountId, client.clientId);
   return consent && grantFromConsent(ctx, consent);
 }

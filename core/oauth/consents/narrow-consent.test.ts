@@ -8,7 +8,7 @@ import { startWorld } from "../testing/world.ts";
 import { readConsent } from "./find-consent.ts";
 import { narrowConsent } from "./narrow-consent.ts";
 
-/** Taking back a part of what an app was allowed. */
+/** Revoking a part of a consent. */
 const world = await startWorld();
 afterAll(() => world.stop());
 
@@ -54,7 +54,7 @@ test("S32 all organizations become those that are ticked, also one that was join
   expect(await read()).toMatchObject({ isAllOrgs: false, orgIds: [later], declinedOrgIds: orgIds });
 });
 
-test("S30 a sign-in with more than what stays ends at once, and one within it goes on", async () => {
+test("S30 a sign-in that exceeds the narrowed consent ends at once, and others continue", async () => {
   const at = await signIn(world, {}, { scope: SCOPES.join(" ") });
   const { id, scopes } = (await readConsent(at.person.id, at.app.clientId)) ?? expect.fail("There is no consent.");
   const keep = (kept: string[]) => narrowConsent(at.session, id, { scopes: kept, orgIds: [], isAllOrgs: false }, noOrigin);

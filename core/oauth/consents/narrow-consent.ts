@@ -8,12 +8,13 @@ import { isId } from "#core/ids.ts";
 import { requiredScopes } from "../scopes.ts";
 import { lockConsents, recordOrganizationConsents, revokeExcess } from "./store-answer.ts";
 
-/** What stays allowed. What a sign-in needs always stays. */
+/** The part of a consent that stays. Scopes that every sign-in requires always stay. */
 type Kept = { scopes: string[]; orgIds: string[]; isAllOrgs: boolean };
 
 /**
- * Revokes a part of a consent, and never adds anything: what is not in it already is ignored, except that "all organizations" can become
- * some of them. Sign-ins that have more than what stays end at once (S30); the app is not asked about it again (`declinedScopes`).
+ * Revokes a part of a consent. It never adds anything: items of `kept` that the consent does not contain are ignored, but "all
+ * organizations" can become some of them. Sign-ins that exceed the rest end at once (S30), and the user is not asked about the revoked part
+ * again (`declinedScopes`).
  * @throws ServiceError `not_found` for an unknown consent and, identically, for another user's.
  */
 export async function narrowConsent(session: SiteSession, consentId: string, kept: Kept, from: RequestOrigin): Promise<void> {
@@ -26,7 +27,7 @@ export async function narrowConsent(session: SiteSession, consentId: string, kep
     const consent = await tx.oAuthConsent.findFirst({ where });
     if (!consent) throw notFound("Connected app");
     const memberships = await tx.membership.findMany({ where: { userId: owner.userId }, select: { orgId: true } });
-    // Organizations that the user has left, and offline_access, are not on the page: the answer is not about them.
+    // Organizations that the user has left, and offline_access, are not on the page, so the answer does not concern them.
     const shown = new Set(memberships.map(({ orgId }) => orgId));
     const isScopeKept = (scope: string) =>
       kept.scopes.includes(scope) || !isScope(scope) || requiredScopes.some((required) => required === scope);

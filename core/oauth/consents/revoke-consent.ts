@@ -17,7 +17,7 @@ export async function revokeConsent(session: SiteSession, consentId: string, fro
     const mine = { id: consentId, userId: session.user.id, revokedAt: null };
     const owner = await tx.oAuthConsent.findFirst({ where: mine, select: { userId: true, clientId: true } });
     if (!owner) throw notFound("Connected app");
-    // An answer at the same moment must not bring back what this revokes.
+    // A simultaneous answer of the user must not restore the consent.
     await lockConsents(tx, owner);
     const consent = await tx.oAuthConsent.findFirst({ where: mine });
     const { count } = await tx.oAuthConsent.updateMany({ where: mine, data: { revokedAt: new Date() } });
@@ -28,8 +28,8 @@ export async function revokeConsent(session: SiteSession, consentId: string, fro
 }
 
 /**
- * Revokes all consents to a client, in the transaction of whatever ends it: its tokens are invalid from the commit on (S49). Housekeeping
- * deletes the dead artifacts, since a client may have millions.
+ * Revokes all consents to a client, in the transaction that ends it: its tokens are invalid from the commit on (S49). Housekeeping deletes
+ * the dead artifacts, since a client may have millions.
  *
  * @returns how many users' consents were revoked.
  */

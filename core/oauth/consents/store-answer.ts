@@ -10,8 +10,8 @@ import type { Consent } from "./find-consent.ts";
 const CHANGED = "The app has changed in the meantime. Reload this page and review it again.";
 
 /**
- * Everything in the answer must be in the request, and memberships are checked again now (S31, S33). If the app changed its name or
- * redirect URIs while the user read the page, the user did not agree to it as it is now (S36).
+ * Checks that everything in the answer is in the request, with the user's present memberships (S31, S33). If the app changed its name or
+ * redirect URIs while the user read the page, the user did not agree to the changed app (S36).
  */
 export function assertAsked({ scopes, alreadyGranted, organizations, fingerprint }: ConsentRequest, answer: ConsentAnswer): void {
   if (answer.fingerprint !== fingerprint) throw invalidRequest(CHANGED);
@@ -23,7 +23,7 @@ export function assertAsked({ scopes, alreadyGranted, organizations, fingerprint
   throw invalidRequest("The form does not match the request. Go back to the app and start again.");
 }
 
-/** Turns a user's answer into their consent, and returns all that they now allow the client. */
+/** Stores a user's answer in their consent, and returns everything that they now allow the client. */
 export async function storeAnswer(
   tx: Db,
   owner: ConsentOwner,
@@ -31,15 +31,15 @@ export async function storeAnswer(
   answer: ConsentAnswer,
   from: RequestOrigin,
 ): Promise<Choice> {
-  const standing = await lockStandingConsent(tx, owner, request.fingerprint);
-  const data = mergeAnswer(request, answer, standing);
+  const earlier = await lockEarlierConsent(tx, owner, request.fingerprint);
+  const data = mergeAnswer(request, answer, earlier);
   await storeConsent(tx, owner, data, request.fingerprint);
   await recordAuditEvent(tx, { type: "oauth_consent.give", actorId: owner.userId, clientId: owner.clientId, data, from });
-  await recordOrganizationConsents(tx, owner, { before: standing, after: data }, from);
+  await recordOrganizationConsents(tx, owner, { before: earlier, after: data }, from);
   return data;
 }
 
-/** What a user allows a client, and what they were asked for and declined. */
+/** The items that a user allows a client, and those that were requested and declined. */
 type Choice = Pick<Consent, "scopes" | "declinedScopes" | "orgIds" | "declinedOrgIds" | "isAllOrgs" | "resources">;
 
 /** The submitted form of the permissions modal. */
@@ -56,47 +56,47 @@ export type ConsentAnswer = {
   fingerprint: string;
 };
 
-/** Merges the answer with earlier ones: scopes not asked about stay; the page shows all organizations (docs/decisions/011). */
-function mergeAnswer(request: ConsentRequest, answer: ConsentAnswer, standing: Choice | undefined): Choice {
+/** Merges the answer with earlier ones: scopes that were not on the page stay, while all organizations were on it (docs/decisions/011). */
+function mergeAnswer(request: ConsentRequest, answer: ConsentAnswer, earlier: Choice | undefined): Choice {
   const offered = new Set<string>(request.scopes.map(({ scope }) => scope));
   const required = request.scopes.filter(({ isRequired }) => isRequired).map(({ scope }) => scope);
   const ticked = new Set<string>([...answer.scopes, ...required, ...(request.isOfflineAsked ? [OFFLINE_ACCESS] : [])]);
   const isKept = (scope: string) => !offered.has(scope) && !ticked.has(scope);
   const open = request.organizations.filter(({ refusal }) => refusal === null);
   const closed = request.organizations.filter(({ refusal }) => refusal !== null);
-  // The page cannot answer for an organization that does not allow the app at the moment: what was granted there stays unchanged.
-  const kept = closed.filter(({ id }) => standing && !standing.isAllOrgs && standing.orgIds.includes(id));
+  // The page cannot answer for an organization that does not allow the app at the moment: an earlier grant for it stays unchanged.
+  const kept = closed.filter(({ id }) => earlier && !earlier.isAllOrgs && earlier.orgIds.includes(id));
   const chosen = answer.isAllOrgs ? open.map(({ id }) => id) : answer.orgIds;
   const orgIds = [...new Set([...chosen, ...kept.map(({ id }) => id)])];
   const askedOrgIds = open.filter(({ isAskedFor }) => isAskedFor).map(({ id }) => id);
   return {
-    scopes: supportedScopes.filter((scope) => ticked.has(scope) || (isKept(scope) && standing?.scopes.includes(scope))),
+    scopes: supportedScopes.filter((scope) => ticked.has(scope) || (isKept(scope) && earlier?.scopes.includes(scope))),
     declinedScopes: supportedScopes.filter((scope) =>
-      isKept(scope) ? standing?.declinedScopes.includes(scope) : !ticked.has(scope),
+      isKept(scope) ? earlier?.declinedScopes.includes(scope) : !ticked.has(scope),
     ),
     orgIds,
-    declinedOrgIds: [...new Set([...(standing?.declinedOrgIds ?? []), ...askedOrgIds])].filter((id) => !orgIds.includes(id)),
+    declinedOrgIds: [...new Set([...(earlier?.declinedOrgIds ?? []), ...askedOrgIds])].filter((id) => !orgIds.includes(id)),
     isAllOrgs: answer.isAllOrgs,
-    resources: [...new Set([...(standing?.resources ?? []), ...request.resources.map(({ identifier }) => identifier)])],
+    resources: [...new Set([...(earlier?.resources ?? []), ...request.resources.map(({ identifier }) => identifier)])],
   };
 }
 
 type ConsentOwner = Pick<Consent, "userId" | "clientId">;
 
-/** One user's answers to one client wait for each other here, so that none is lost. */
+/** Serializes one user's answers to one client, so that none is lost. */
 export async function lockConsents(tx: Db, { userId, clientId }: ConsentOwner): Promise<void> {
   await tx.$executeRaw`SELECT pg_advisory_xact_lock(hashtextextended(${`consent ${userId} ${clientId}`}, 0))`;
 }
 
-/** The consent to add to. */
-async function lockStandingConsent(tx: Db, { userId, clientId }: ConsentOwner, fingerprint: string): Promise<Choice | undefined> {
+/** The consent with which the answer is merged. */
+async function lockEarlierConsent(tx: Db, { userId, clientId }: ConsentOwner, fingerprint: string): Promise<Choice | undefined> {
   await lockConsents(tx, { userId, clientId });
   const live = await tx.oAuthConsent.findFirst({ where: { userId, clientId, revokedAt: null } });
-  // What the app was allowed before its change does not apply to it now (S36).
+  // A consent to the app before its change does not apply to it now (S36).
   return live?.clientFingerprint === fingerprint ? live : undefined;
 }
 
-/** There is one live consent per user and client: this replaces the previous one, and ends what now exceeds it. */
+/** There is one live consent per user and client: this replaces the previous one, and revokes Grants that exceed it. */
 async function storeConsent(tx: Db, owner: ConsentOwner, choice: Choice, fingerprint: string): Promise<void> {
   const { userId, clientId } = owner;
   await tx.$executeRaw`
@@ -111,8 +111,8 @@ async function storeConsent(tx: Db, owner: ConsentOwner, choice: Choice, fingerp
 }
 
 /**
- * Unticking something revokes it at once, also from issued tokens (S30). What the page did not show is not revoked: an app that changed its
- * name is asked about again, and its signed-in users stay signed in.
+ * Revokes Grants that exceed the consent: an item that the user unticked is revoked at once, also for issued tokens (S30). Items that the
+ * page did not show are not revoked: an app that changed its name is asked about again, and its signed-in users stay signed in.
  */
 export async function revokeExcess(tx: Db, { userId, clientId }: ConsentOwner): Promise<void> {
   await tx.$executeRaw`
@@ -125,7 +125,7 @@ export async function revokeExcess(tx: Db, { userId, clientId }: ConsentOwner): 
 
 type Reached = Readonly<{ orgIds: readonly string[] }>;
 
-/** Records in an organization's log that a user granted it to an app, or withdrew it. Other consents do not concern it. */
+/** Records in an organization's log that a user granted it to an app, or withdrew it. Other consents are not recorded there. */
 export async function recordOrganizationConsents(
   tx: Db,
   { userId, clientId }: ConsentOwner,

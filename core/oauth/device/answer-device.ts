@@ -15,14 +15,14 @@ import { fillGrant } from "../consents/load-existing-grant.ts";
 import { assertAsked, type ConsentAnswer, storeAnswer } from "../consents/store-answer.ts";
 import { currentProvider } from "../provider.ts";
 import { amrOf } from "../site-session.ts";
-import { answeredAlready, type ClaimedDeviceCode, claimDeviceCode, IS_ANSWERED } from "./claim-device-code.ts";
+import { alreadyAnswered, type ClaimedDeviceCode, claimDeviceCode, IS_ANSWERED } from "./claim-device-code.ts";
 import type { DeviceInfo } from "./issue-device-code.ts";
 import { formatUserCode, parseUserCode } from "./user-code.ts";
 
 /**
  * Approves a device: stores what the user allowed, so that the device gets its tokens with its next poll. Everything is stored, or nothing.
- * @throws ServiceError as `openDeviceRequest` does; `invalid_request` for an answer to something that was not asked (S33); `forbidden` if
- * the page was shown to an account other than the one signed in by now (S25).
+ * @throws ServiceError as `openDeviceRequest` does; `invalid_request` for an answer about something that was not requested (S33);
+ * `forbidden` if the page was shown to an account other than the one that is now signed in (S25).
  */
 export async function approveDevice(
   session: SiteSession,
@@ -62,7 +62,7 @@ export async function approveDevice(
   countAuthorization(clientId, userId);
 }
 
-/** Our command line gets as much as a personal access token: a session that was left open must not be enough (S113). */
+/** Our command line gets as many rights as a personal access token: a session that was left open must not be enough (S113). */
 export function needsRecentProof({ app }: ConsentRequest, session: SiteSession): boolean {
   return app.isFirstParty && !isRecentlyAuthenticated(session);
 }
@@ -88,7 +88,7 @@ export async function denyDevice(session: SiteSession, typedCode: string, from: 
   });
 }
 
-/** The user's answer in the engine's terms, as the engine reads it at the next poll. */
+/** The user's answer, in the form that the engine reads at the next poll. */
 type DeviceAnswer =
   | {
       accountId: string;
@@ -117,17 +117,17 @@ async function answerDeviceCode(
   const [accountId, grantId] = "grantId" in answer ? [answer.accountId, answer.grantId] : [null, null];
   const values = [accountId, grantId, JSON.stringify(answer), userCode, userId];
   const count = await tx.$executeRawUnsafe(ANSWER, ...values);
-  if (count !== 1) throw answeredAlready();
+  if (count !== 1) throw alreadyAnswered();
 }
 
-/** What a user sees of a device request before they answer (S64). */
+/** The details of a device request that its user sees before answering (S64). */
 export type DeviceRequest = {
   /** The user code as the device shows it: `BCDF-GHJK`. */
   userCode: string;
   requestedAt: Date;
   expiresAt: Date;
   device: DeviceInfo;
-  /** The device's request came from another network than this user's: it may be somebody else's, who sent them the code. */
+  /** The device's request came from a network other than the user's: an attacker may have started it and sent them the code. */
   isFromOtherNetwork: boolean;
   consent: ConsentRequest;
 };
@@ -152,7 +152,7 @@ export async function openDeviceRequest(session: SiteSession, typedCode: string,
 }
 
 /**
- * Asks the complete question each time, with earlier answers ticked: nothing proves who holds the device (RFC 8628 §5.4,
+ * Asks the complete question each time, with earlier answers ticked: nothing proves that the device is the user's (RFC 8628 §5.4,
  * docs/specification/oauth.md#device-authorization).
  */
 function readDeviceConsent({ clientId, params }: ClaimedDeviceCode, session: SiteSession): Promise<ConsentRequest> {

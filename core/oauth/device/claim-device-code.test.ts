@@ -53,7 +53,7 @@ async function guesses(count: number, next: () => Promise<string>): Promise<Reco
   return outcomes;
 }
 
-test("S59 one account has ten wrong codes, from wherever it sends them, and then not even the right one", async () => {
+test("S59 one account has ten wrong codes, from any addresses, and after that not even the right one is accepted", async () => {
   expect(await guesses(100, () => guess(at.session, address()))).toEqual({
     not_found: WRONG_CODES_OF_ACCOUNT.limit,
     rate_limited: 100 - WRONG_CODES_OF_ACCOUNT.limit,

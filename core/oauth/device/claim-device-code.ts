@@ -47,12 +47,12 @@ export async function claimDeviceCode(session: SiteSession, typedCode: string, f
   const userCode = parseUserCode(typedCode);
   const row = (userCode && (await find(userCode, session.user.id))) || (await guess(userCode, session.user.id, from));
   if (!userCode || !row) throw new ServiceError("not_found", UNKNOWN, { field: "user_code" });
-  if (row.isAnswered) throw answeredAlready();
+  if (row.isAnswered) throw alreadyAnswered();
   const { clientId, params = {}, deviceInfo = { ip: null, userAgent: null } } = row.payload;
   return { userCode, clientId, params, device: deviceInfo, requestedAt: row.requestedAt, expiresAt: row.expiresAt };
 }
 
-/** A code that this user has opened before is not a guess, however often they open or answer it. */
+/** Finds a code that this user has opened before, which does not count as a guess, however often they open it. */
 async function find(userCode: string, userId: string): Promise<Row | undefined> {
   const { rows } = await pool().query<Row>({ name: "device-code-find", text: FIND_CLAIMED, values: [userCode, userId] });
   return rows[0];
@@ -68,24 +68,24 @@ async function guess(userCode: string | undefined, userId: string, from: Request
 
 const UNKNOWN = "This code is incorrect or has expired. Compare it with your device, or start again there to get a new one.";
 
-export function answeredAlready(): ServiceError {
+export function alreadyAnswered(): ServiceError {
   const description = "This code was already used. If your device is still waiting, start again there to get a new one.";
   return conflict(description, "user_code");
 }
 
 const WINDOW_SECONDS = 15 * 60;
 
-/** Wrong user codes (S59). Ten per user: more than anybody mistypes, and a chance of 2⁻³¹ to hit one given code. */
+/** Wrong user codes (S59). Ten per user: more than anybody mistypes, with a chance of 2⁻³¹ to guess a given code. */
 export const WRONG_CODES_OF_ACCOUNT: ThrottleLimit = { limit: 10, windowSeconds: WINDOW_SECONDS };
 
-/** Fifty per address, for an office behind one; ten times as many for all networks of an IPv6 customer. */
+/** Fifty per address, since an office may share one; ten times as many for all networks of an IPv6 customer. */
 export const WRONG_CODES_OF_ADDRESS: ThrottleLimit = { limit: 50, windowSeconds: WINDOW_SECONDS };
 
 /**
  * After two thousand in total, somebody is guessing with many accounts from many addresses. Then each account and each address has few
- * attempts, but nobody is locked out: if one counter stopped everyone, whoever filled it would stop the device flow. With ten thousand
- * devices waiting, one guess in 2.6 million hits one, and not a chosen one; two thousand addresses can make ten thousand guesses per
- * window.
+ * attempts, but nobody is locked out: if one counter stopped everyone, an attacker who filled it would stop the device flow. With ten
+ * thousand devices waiting, one guess in 2.6 million finds one of them, and the attacker cannot choose which; two thousand addresses can
+ * make ten thousand guesses per window.
  */
 export const MANY_WRONG_CODES: ThrottleLimit = { limit: 2_000, windowSeconds: WINDOW_SECONDS };
 export const FEW_CODES_OF_ACCOUNT: ThrottleLimit = { limit: 3, windowSeconds: WINDOW_SECONDS };

@@ -176,7 +176,7 @@ describe("S56 device codes are limited, with 429 and the seconds to wait", () =>
 });
 
 describe("S67 codes", () => {
-  test("a device code has 128 bits and more, a recognisable prefix, and is stored by its hash only", async () => {
+  test("a device code has 128 bits and more, a recognizable prefix, and is stored only as a hash", async () => {
     const { device_code, user_code } = await startDevice(at);
     expect(device_code).toMatch(/^kh_device_[\w-]{43}$/);
     const { rows } = await pool().query("SELECT * FROM oauth_artifact WHERE user_code = $1", [user_code.replace("-", "")]);
@@ -185,7 +185,7 @@ describe("S67 codes", () => {
     expect(JSON.stringify(rows)).not.toContain(device_code.slice("kh_device_".length));
   });
 
-  test("a user code that is taken is drawn again, and never an error", async () => {
+  test("a user code that is taken is replaced by another, and is never an error", async () => {
     const taken = await startDevice(at);
     await collide(taken.user_code);
     const next = await startDevice(at);

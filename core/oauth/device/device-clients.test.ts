@@ -26,7 +26,7 @@ describe.each([true, false])("openid-client 6, app with a secret: %s", (isConfid
     return { ...at, config, started, waiting: { ...started, interval: 0.05 } };
   }
 
-  test("signs a person in, and renews", async () => {
+  test("signs a person in, and refreshes", async () => {
     const { config, started, waiting, session, person } = await device();
     expect(started).toMatchObject({ interval: 5, expires_in: 900, verification_uri: `${world.origin}/device` });
     const polling = client.pollDeviceAuthorizationGrant(config, waiting);
@@ -42,7 +42,7 @@ describe.each([true, false])("openid-client 6, app with a secret: %s", (isConfid
     await expect(client.fetchUserInfo(config, renewed.access_token, person.id)).rejects.toMatchObject({ status: 401 });
   });
 
-  test("is told of a refusal", async () => {
+  test("learns of a denial", async () => {
     const { config, started, waiting, session } = await device();
     await denyDevice(session, started.user_code, noOrigin);
     await expect(client.pollDeviceAuthorizationGrant(config, waiting)).rejects.toMatchObject({
@@ -51,7 +51,7 @@ describe.each([true, false])("openid-client 6, app with a secret: %s", (isConfid
     });
   });
 
-  test("is told of the end", async () => {
+  test("learns of the expiry", async () => {
     const { config, started, waiting } = await device();
     await expireDevice(started as DeviceAuthorization);
     await expect(client.pollDeviceAuthorizationGrant(config, waiting)).rejects.toMatchObject({ error: "expired_token" });

@@ -62,7 +62,7 @@ describe("S64 the request shows", () => {
     expect(request.expiresAt.getTime() - request.requestedAt.getTime()).toBeCloseTo(900_000, -4);
   });
 
-  test("what was unticked before unticked", async () => {
+  test("an item that was unticked before, unticked", async () => {
     await allowDevice(at.session, (await startDevice(at)).user_code, { scopes: ["email"] });
     const { consent } = await openDeviceRequest(at.session, started.user_code, home);
     expect(consent.scopes.filter(({ isTicked }) => !isTicked).map(({ scope }) => scope)).toEqual(["read-repos"]);
@@ -122,7 +122,7 @@ describe("S65 a code that one account has opened", () => {
   });
 });
 
-test("a code that has run out is as unknown as a wrong one", async () => {
+test("an expired code is as unknown as a wrong one", async () => {
   await expireDevice(started);
   await expect(openDeviceRequest(at.session, started.user_code, home)).rejects.toMatchObject(unknown);
 });

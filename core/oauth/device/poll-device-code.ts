@@ -11,8 +11,8 @@ import { ProtocolError } from "../protocol-request.ts";
 import { IS_ANSWERED } from "./claim-device-code.ts";
 
 /**
- * The result of a poll, with its pace counted (RFC 8628 §3.5). Pace counts only while there is no answer: an impatient device still gets
- * its answer (S61).
+ * Counts a poll and returns its result (RFC 8628 §3.5). The pace matters only while there is no answer: an impatient device still gets its
+ * answer (S61).
  * @throws SlowDown for a device that polls faster than its interval, which is five seconds longer from then on (S60); AccessDenied, at
  * every poll, for a device that was denied.
  */
@@ -30,7 +30,7 @@ export async function pollDeviceCode(id: string): Promise<Payload | undefined> {
   return payload;
 }
 
-/** What a device is told that polled too early; the RFC leaves the new interval for the device to compute. */
+/** The error for a device that polled too early. The RFC leaves the new interval for the device to compute. */
 const slowDown = ({ intervalSeconds }: { intervalSeconds: number }): string =>
   `polled too fast; wait ${intervalSeconds} seconds between polls`;
 
@@ -38,8 +38,8 @@ const FIELDS: ReadonlySet<string> = new Set(["grant_type", "device_code", "clien
 const pending = new errors.AuthorizationPending();
 
 /**
- * Nearly all polls find no answer yet. For a public client the engine adds nothing to that but its cost, which `npm run bench` shows, so
- * those polls end here. The engine handles all others.
+ * Nearly all polls find no answer yet. For a public client the engine would only add cost (see `npm run bench`), so those polls end here.
+ * The engine handles all others.
  * @throws ProtocolError `authorization_pending`, `slow_down`
  */
 export async function answerPendingPoll(headers: IncomingHttpHeaders, form: URLSearchParams, clientId: string): Promise<void> {
@@ -68,10 +68,10 @@ function isPlainPoll(headers: IncomingHttpHeaders, form: URLSearchParams): boole
  */
 export const TOO_FAST_POLLS = 20;
 const WINDOW_MS = 10_000;
-const LOOK_MS = 1_000;
+const CHECK_MS = 1_000;
 const ENTRIES_MAX = 10_000;
 
-type Entry = { count: number; resetAt: number; lookAt: number };
+type Entry = { count: number; resetAt: number; nextCheckAt: number };
 const floods = new Map<string, Entry>();
 
 /** Counts a poll that came too early. */
@@ -84,7 +84,7 @@ function countTooFastPoll(deviceCode: string): void {
     return;
   }
   if (floods.size >= ENTRIES_MAX) floods.clear();
-  floods.set(key, { count: 1, resetAt: now + WINDOW_MS, lookAt: 0 });
+  floods.set(key, { count: 1, resetAt: now + WINDOW_MS, nextCheckAt: 0 });
 }
 
 /** @throws ProtocolError `slow_down` for a poll that is part of a flood. */
@@ -94,20 +94,21 @@ export function refusePollFlood(form: URLSearchParams): void {
   const now = Date.now();
   const entry = floods.get(idHash(deviceCode));
   if (!entry || entry.count < TOO_FAST_POLLS || entry.resetAt <= now) return;
-  if (entry.lookAt > now) throw new ProtocolError(400, "slow_down", "polled too fast and too often");
-  entry.lookAt = now + LOOK_MS;
+  if (entry.nextCheckAt > now) throw new ProtocolError(400, "slow_down", "polled too fast and too often");
+  entry.nextCheckAt = now + CHECK_MS;
 }
 
-/** How much too early a poll may arrive: the previous one may have taken longer on the way. */
+/** How early a poll may arrive: the previous one may have been delayed on its way. */
 const POLL_TOLERANCE_SECONDS = 0.5;
 
 type Poll = { hash: string; clientId: string };
 type PolledRow = ArtifactRow & { interval_seconds: number | null; is_too_fast: boolean };
 
 /**
- * Reads device codes and paces their polls in one statement: the target load is a thousand polls a second. Only unanswered codes are paced.
- * Concurrent polls of one code run one after the other at its row; rows are written in the order of their key, so that two processes cannot
- * deadlock. Before version 18 Postgres cannot return the old row, so a poll that came too early shows by its interval having grown.
+ * Reads device codes and counts their polls in one statement, for a target load of a thousand polls a second. Only polls of unanswered
+ * codes are counted. Concurrent polls of one code run one after the other at its row; rows are written in the order of their key, so that
+ * two processes cannot deadlock. Before version 18, Postgres cannot return the old row, so an early poll is recognized by its longer
+ * interval.
  */
 function pollStatement(size: number): string {
   const placeholders = Array.from({ length: size }, (_, at) => [`$${4 + 2 * at}`, `$${5 + 2 * at}`] as const);
@@ -132,7 +133,7 @@ const statements = [1, 2, 4, 8, 16].map((size) => ({ size, name: `device-codes-p
 const LARGEST = 16;
 
 async function pollAll(polls: Poll[]): Promise<(PolledRow | undefined)[]> {
-  // If two polls of one code arrive in the same turn, the second one came too early.
+  // If two polls of one code arrive in the same turn of the event loop, the second one is too early.
   const isFirst = polls.map(({ hash }, at) => polls.findIndex((other) => other.hash === hash) === at);
   const rows = await pollEach(polls.filter((_, at) => isFirst[at]));
   const repeated = polls.filter((_, at) => !isFirst[at]);
@@ -165,7 +166,7 @@ async function pollArtifact(id: string, clientId: string): Promise<PolledArtifac
   if (!row) return undefined;
   const payload = toPayload(row, id);
   const { interval_seconds: intervalSeconds, is_too_fast: isTooFast } = row;
-  // By the clock with which the engine set and checks the expiry; the database's may be behind.
+  // Compared with the clock of this process, with which the engine set and checks the expiry; the database's may be behind.
   const isOver = Number(payload.exp) * 1000 <= Date.now();
   return intervalSeconds === null || isOver ? { payload } : { payload, pace: { isTooFast, intervalSeconds } };
 }

@@ -80,7 +80,7 @@ describe.each([
     expect(await errorOf()).toBe("slow_down");
   });
 
-  test("of twenty polls at the same moment one is in time", async () => {
+  test("of twenty simultaneous polls, one is not too early", async () => {
     const answers = await Promise.all(Array.from({ length: 20 }, () => errorOf()));
     expect(answers.filter((error) => error === "authorization_pending")).toHaveLength(1);
     expect(answers.filter((error) => error === "slow_down")).toHaveLength(19);
@@ -93,7 +93,7 @@ describe.each([
     expect(await errorOf(at, second)).toBe("authorization_pending");
   });
 
-  test("polls of many devices at the same moment are each judged for itself", async () => {
+  test("simultaneous polls of many devices do not affect each other", async () => {
     const codes = await Promise.all(Array.from({ length: 40 }, () => startDevice(at)));
     const [denied, approved] = codes as [DeviceAuthorization, DeviceAuthorization];
     await denyDevice(at.session, denied.user_code, noOrigin);
@@ -141,7 +141,7 @@ describe("S61", () => {
     expect(await errorOf()).toBe("access_denied");
   });
 
-  test("the end is delivered to an impatient device", async () => {
+  test("the expiry is delivered to an impatient device", async () => {
     for (const _ of [1, 2, 3]) await errorOf();
     await expireDevice(started);
     expect(await errorOf()).toBe("expired_token");
@@ -149,7 +149,7 @@ describe("S61", () => {
 });
 
 describe("a device that polls in a loop", () => {
-  test("costs the database a statement a second, and gets its answer all the same", { timeout: 30_000 }, async () => {
+  test("costs the database a statement a second, and still gets its answer", { timeout: 30_000 }, async () => {
     for (let polls = 0; polls <= TOO_FAST_POLLS; polls++) await errorOf();
     const errors: (string | undefined)[] = [];
     const statements = await statementsOf(async () => {
@@ -178,7 +178,7 @@ describe("S62", () => {
     }
   });
 
-  test("a code that has run out is 400 expired_token, also when it was approved and not collected, for an hour", async () => {
+  test("an expired code is 400 expired_token for an hour, even if it was approved and not redeemed", async () => {
     await expireDevice(started);
     expect(await poll(at, started.device_code)).toMatchObject({ status: 400, body: { error: "expired_token" } });
     const approved = await startDevice(at);
@@ -279,7 +279,7 @@ describe("what a device gets", () => {
   });
 });
 
-test("rows of polls go once their codes are over", async () => {
+test("rows of polls are deleted once their codes have expired", async () => {
   await errorOf();
   const fresh = await startDevice(at);
   await errorOf(at, fresh);

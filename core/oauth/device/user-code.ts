@@ -1,6 +1,6 @@
 import { randomInt } from "node:crypto";
 
-/** RFC 8628 §6.1: consonants without look-alikes, so that no code reads as a word. Twenty letters, eight positions: 34.5 bits (S58). */
+/** RFC 8628 §6.1: consonants without look-alikes, so that no code is a word. Eight of twenty letters have 34.5 bits (S58). */
 const SYMBOLS = "BCDFGHJKLMNPQRSTVWXZ";
 const LENGTH = 8;
 const TYPED_MAX_CHARACTERS = 64;
@@ -21,7 +21,7 @@ export function parseUserCode(typed: string): string | undefined {
 /** A user code in its readable form: `BCDF-GHJK`. */
 export const formatUserCode = (userCode: string): string => `${userCode.slice(0, LENGTH / 2)}-${userCode.slice(LENGTH / 2)}`;
 
-/** Generates another code, if the one that the engine generated is in use (S67). */
+/** Generates a code to replace one of the engine's that is in use (S67). */
 export function newUserCode(): string {
   return Array.from({ length: LENGTH }, () => SYMBOLS[randomInt(SYMBOLS.length)]).join("");
 }

@@ -12,11 +12,11 @@ import { refresh } from "../testing/sign-in.ts";
 import { signInAtSite, type Visit, visitSite } from "../testing/site-visit.ts";
 import { startWorld } from "../testing/world.ts";
 import { findBearer } from "../tokens/find-bearer.ts";
-import { forgetFetches } from "./fetch-governor.ts";
-import { REST_MS, STALE_MAX_SECONDS } from "./prepare-client.ts";
+import { BACKOFF_MS, STALE_MAX_SECONDS } from "./prepare-client.ts";
 import { CHANGES_OF_DOCUMENT } from "./store-document.ts";
+import { forgetFetches } from "./within-fetch-limits.ts";
 
-/** A document that changes, disappears and returns while users have its app. */
+/** A document that changes, disappears and returns while its app has users. */
 const visits: Visit[] = [];
 const world = await startWorld();
 beforeEach(forgetFetches);
@@ -198,7 +198,7 @@ describe("requests that continue something", () => {
     expect(third.status).toBe(200);
     expect(at.site.fetches()).toBe(2);
     // Half a minute later it is fetched again.
-    vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + REST_MS + 1_000 });
+    vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + BACKOFF_MS + 1_000 });
     try {
       await refresh(at, third.body.refresh_token);
     } finally {
@@ -215,7 +215,7 @@ describe("requests that continue something", () => {
     const refused = await refresh(at, refresh_token);
     expect(refused).toMatchObject({ status: 503, body: { error: "temporarily_unavailable" } });
     at.site.publish();
-    vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + REST_MS + 1_000 });
+    vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + BACKOFF_MS + 1_000 });
     try {
       expect((await refresh(at, refresh_token)).status).toBe(200);
     } finally {

@@ -5,9 +5,9 @@ import { provideSettings } from "#core/env.ts";
 import { createApp } from "../apps/create-app.ts";
 import { explainDocumentAddress, isDocumentAddress } from "./document-address.ts";
 
-const atHome = () => provideSettings({ ORIGIN: "http://localhost:3000" });
-const inPublic = () => provideSettings({ ORIGIN: "https://keyhook.example.com" });
-afterEach(atHome);
+const onLoopback = () => provideSettings({ ORIGIN: "http://localhost:3000" });
+const onInternet = () => provideSettings({ ORIGIN: "https://keyhook.example.com" });
+afterEach(onLoopback);
 
 describe("S68 a document may be at", () => {
   test.each([
@@ -20,7 +20,7 @@ describe("S68 a document may be at", () => {
     "https://203.0.113.7/client",
     "https://my_app.example.com/client",
   ])("%s", (address) => {
-    inPublic();
+    onInternet();
     expect(explainDocumentAddress(address)).toBeUndefined();
   });
 });
@@ -57,7 +57,7 @@ describe("S68 no document is fetched from", () => {
     ["javascript:alert(1)", /https/],
     ["a-client-id", /not a full URL/],
   ])("%s", (address, reason) => {
-    inPublic();
+    onInternet();
     expect(explainDocumentAddress(address)).toMatch(reason);
   });
 });
@@ -78,7 +78,7 @@ describe("S69 of two spellings of one URL only one is accepted", () => {
     "https://0x7f.0.0.1/client",
     "https://2130706433/client",
   ])("%j", (address) => {
-    for (const be of [inPublic, atHome]) {
+    for (const be of [onInternet, onLoopback]) {
       be();
       expect(explainDocumentAddress(address)).toBeTruthy();
     }
@@ -94,9 +94,9 @@ describe("S78 other ports and this machine", () => {
     "https://127.1.2.3/client",
     "https://[::1]/client",
   ])("%s is only for a service that runs on this machine itself", (address) => {
-    inPublic();
+    onInternet();
     expect(explainDocumentAddress(address)).toMatch(/443|public host/);
-    atHome();
+    onLoopback();
     expect(explainDocumentAddress(address)).toBeUndefined();
   });
 });

@@ -12,14 +12,14 @@ export function hostnameOf(clientId: string): string {
   return URL.parse(clientId)?.hostname ?? "";
 }
 
-/** Longer than any document's URL has to be, and short enough for every header and index that it passes through. */
+/** Longer than any document's URL needs to be, and short enough for headers and indexes. */
 const ADDRESS_MAX_CHARACTERS = 1_000;
 
 const PATH = /^https:\/\/[^/?#]*([^?#]*)/;
 
 /**
- * Why no document can be at this URL, as a sentence for the app's developer; undefined if one can. It costs nothing and precedes every
- * other check (S68). Two spellings of one URL would be two clients, so only one of them is accepted (S69).
+ * Why no document can be at this URL, as a sentence for the app's developer; undefined if one can. This check costs nothing and precedes
+ * all others (S68). Two spellings of one URL would be two clients, so only one of them is accepted (S69).
  */
 export function explainDocumentAddress(clientId: string): string | undefined {
   if (clientId.length > ADDRESS_MAX_CHARACTERS) return `It is longer than ${ADDRESS_MAX_CHARACTERS} characters.`;
@@ -35,12 +35,12 @@ export function explainDocumentAddress(clientId: string): string | undefined {
   if (url.hostname.endsWith(".")) return "Its host name must not end in a dot.";
   if (!isHostName(url.hostname)) return "Its host name is too long or has invalid characters.";
   if (isLoopbackHost(new URL(env().ORIGIN).hostname)) return undefined;
-  // S78: another port of a host may belong to somebody else, and this machine is nobody's website.
+  // S78: another port of a host may belong to somebody else, and no website is on loopback.
   if (url.port) return "It must be served on port 443.";
   return isLoopbackHost(url.hostname) ? "It must be on a public host." : undefined;
 }
 
-/** Code that decodes such a path reads another URL than code that compares it. */
+/** With such a segment, code that decodes the path and code that compares it could mean different URLs. */
 function hasDotSegment(path: string): boolean {
   try {
     return decodeURIComponent(path)
@@ -51,7 +51,7 @@ function hasDotSegment(path: string): boolean {
   }
 }
 
-/** The ports allowed for documents and the URLs in them (S78); all ports if the service runs on this very machine. */
+/** The ports allowed for documents and the URLs in them (S78); all ports if the service itself is on loopback. */
 export function allowedPorts(): readonly number[] | undefined {
   return isLoopbackHost(new URL(env().ORIGIN).hostname) ? undefined : [443];
 }

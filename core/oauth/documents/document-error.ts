@@ -1,8 +1,8 @@
 /**
  * - `address`: no document can be at this URL (S68)
- * - `host`: the operator does not allow documents of this host (S87)
+ * - `host`: the operator does not allow documents on this host (S87)
  * - `refused`: the host's response is final: the document is gone, or breaks a rule
- * - `unreachable`: no response that says anything about the document
+ * - `unreachable`: no response, or one that says nothing about the document
  * - `busy`: too many fetches are running (S80)
  */
 type DocumentErrorKind = "address" | "host" | "refused" | "unreachable" | "busy";
@@ -12,7 +12,7 @@ export class DocumentError extends Error {
   override name = "DocumentError";
   readonly kind: DocumentErrorKind;
   readonly retryAfterSeconds: number | undefined;
-  /** For `busy`: the requesting address itself asks too often. */
+  /** For `busy`: the requesting address itself caused too many fetches. */
   readonly isOwnFault: boolean;
 
   constructor(

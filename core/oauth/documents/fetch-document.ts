@@ -46,7 +46,7 @@ export async function fetchDocument(clientId: string, etag: string | null): Prom
   return { ...freshness, metadata: readDocument(clientId, body) };
 }
 
-/** S75. A status that says nothing about the document, such as busy, does not withdraw it. */
+/** S75. A status that says nothing about the document, such as 503, does not withdraw it. */
 function assertAnswered(status: number, contentType = ""): void {
   if (status >= 500 || [408, 425, 429].includes(status)) {
     throw new DocumentError("unreachable", `Its host responds with status ${status}.`);
@@ -70,12 +70,12 @@ function storableEtag(etag: string | undefined): string | null {
 
 export const LOGO_MAX_BYTES = 256 * 1024;
 const LOGO_DEADLINE_MS = 3_000;
-/** Anyone can make us decode a logo; 2,048 pixels each way is still eight times larger than what is shown. */
+/** Anyone can make us decode a logo; 2,048 pixels each way is still eight times the size that is shown. */
 const LOGO_MAX_PIXELS = 2_048 * 2_048;
 
 /**
  * Fetches the image at a document's `logo_uri` through the same guard, and re-encodes it (S82).
- * @returns undefined if there is no image that can be shown: an app is never refused for its logo
+ * @returns undefined if no image can be shown: an app is never refused because of its logo
  */
 export async function fetchLogo(logoUri: string): Promise<Uint8Array<ArrayBuffer> | undefined> {
   const result = await sendRequest({
@@ -103,9 +103,9 @@ export async function fetchLogo(logoUri: string): Promise<Uint8Array<ArrayBuffer
   }
 }
 
-/** The minimum, whatever a document's headers say: otherwise we would fetch a busy app's document for each of its users. */
+/** The minimum, whatever the headers say: otherwise a popular app's document would be fetched for each of its users. */
 const FRESH_MIN_SECONDS = 30;
-/** The maximum: a changed redirect URI is known after a day at the latest. */
+/** The maximum: a change of a redirect URI takes effect after a day at the latest. */
 const FRESH_MAX_SECONDS = 24 * 60 * 60;
 /** The time for which a document is fresh if the headers give none. */
 export const FRESH_DEFAULT_SECONDS = 5 * 60;

@@ -10,8 +10,8 @@ import { newId } from "#core/ids.ts";
 import { ask } from "../testing/authorization.ts";
 import { DOCUMENT_PATH, type DocumentSite, makeStale, startDocumentSite } from "../testing/document-site.ts";
 import { startWorld, type TestApp } from "../testing/world.ts";
-import { CONCURRENCY, forgetFetches, governed, LIMITS } from "./fetch-governor.ts";
 import { BUSY_STALE_MAX_SECONDS } from "./prepare-client.ts";
+import { CONCURRENCY, forgetFetches, LIMITS, withinFetchLimits } from "./within-fetch-limits.ts";
 
 // Making certificates takes time, and so do sites that respond slowly on purpose.
 vi.setConfig({ testTimeout: 60_000 });
@@ -97,14 +97,14 @@ describe("S77 an address that is not on the public internet is refused before an
     expect(connections).toBe(0);
   });
 
-  test("the address of a service on the network next to us, in other words", async () => {
+  test("the address of a service on the internal network, in various ranges", async () => {
     for (const host of ["169.254.169.254", "10.0.0.1", "0.0.0.0", "[fe80::1]", "100.64.0.1"]) {
       await expectRefusal({ clientId: `https://${host}/latest/meta-data`, redirectUri }, /not on the public internet|written as/);
     }
   });
 });
 
-test("S78 outside of development only port 443, and never this machine", async () => {
+test("S78 unless the service is on loopback, only port 443 is used, and never loopback", async () => {
   const site = await openSite();
   const { ORIGIN } = provideSettings({});
   provideSettings({ ORIGIN: "https://keyhook.example.com" });
@@ -177,7 +177,7 @@ describe("S74 a document has at most 5,120 bytes", () => {
     }
   });
 
-  test("an endless one", async () => {
+  test("and within an endless response", async () => {
     const site = await openSite();
     site.answer((_req, res) => {
       res.writeHead(200, { "content-type": "application/json" });
@@ -192,7 +192,7 @@ describe("S74 a document has at most 5,120 bytes", () => {
 });
 
 describe("S76 a document has five seconds for everything", () => {
-  test("one that arrives in drops, and one that never arrives", async () => {
+  test("one that arrives byte by byte, and one that never arrives", async () => {
     const [dripping, silent] = [await openSite(), await openSite()];
     dripping.answer(async (_req, res) => {
       res.writeHead(200, { "content-type": "application/json" });
@@ -350,13 +350,13 @@ describe("S80 an address that causes too many fetches must wait", () => {
 
 describe("S80 somebody else's documents that hold all slots", () => {
   /** Documents of many hosts, whose fetches do not end while `work` runs. */
-  async function whileTaken(standing: "used" | "unused", work: () => Promise<void>) {
+  async function whileTaken(use: "used" | "unused", work: () => Promise<void>) {
     let end = () => {};
     const held = new Promise<void>((resolve) => {
       end = resolve;
     });
-    const hosts = Array.from({ length: CONCURRENCY[standing] }, () => `${newId()}.example`);
-    const running = hosts.map((hostname) => governed({ clientId: newId(), hostname, standing, address: null }, () => held));
+    const hosts = Array.from({ length: CONCURRENCY[use] }, () => `${newId()}.example`);
+    const running = hosts.map((hostname) => withinFetchLimits({ clientId: newId(), hostname, use, address: null }, () => held));
     await work().finally(() => Promise.all([end(), ...running]));
   }
 

@@ -4,15 +4,15 @@ import { env } from "#core/env.ts";
 import { CLIENT_EXTENSION, type ClientExtension } from "../clients/client-extension.ts";
 import { OFFLINE_ACCESS, requiredScopes, supportedScopes } from "../scopes.ts";
 import { explainDocumentAddress, hostnameOf } from "./document-address.ts";
-import { DOCUMENT_POLICY_KEY, documentPolicyOf, type HostRule, type HostStanding, standingOf } from "./hosts/document-policy.ts";
+import { DOCUMENT_POLICY_KEY, decideHost, documentPolicyOf, type HostDecision, type HostRule } from "./hosts/document-policy.ts";
 import { namesCovering } from "./hosts/host-name.ts";
 import { type DocumentMetadata, wantsRefreshTokens } from "./read-document.ts";
 
 /** The engine's metadata for a fetched document; undefined for one that was not fetched or is blocked. Never fetches. */
 export async function findDocumentClient(clientId: string): Promise<AllClientMetadata | undefined> {
   if (explainDocumentAddress(clientId) !== undefined) return undefined;
-  const { document, standing } = await findStoredDocument(clientId);
-  return document && standing.isAllowed ? clientOfDocument(document) : undefined;
+  const { document, hostDecision } = await findStoredDocument(clientId);
+  return document && hostDecision.isAllowed ? clientOfDocument(document) : undefined;
 }
 
 /** The engine's metadata for a document: a public client (docs/specification/oauth.md) unless it has keys (S73). */
@@ -40,7 +40,7 @@ function clientOfDocument({
     redirect_uris: metadata.redirect_uris,
     post_logout_redirect_uris: metadata.post_logout_redirect_uris ?? [],
     response_types: grants.includes("authorization_code") ? ["code"] : [],
-    // `offline_access` decides whether there is a refresh token, also for clients that do not name the grant.
+    // `offline_access` decides whether there is a refresh token, even for clients that do not name the grant.
     grant_types: [...new Set([...grants, "refresh_token"])],
     scope: [...new Set([...scopes, OFFLINE_ACCESS])].join(" "),
     id_token_signed_response_alg: metadata.id_token_signed_response_alg ?? "RS256",
@@ -75,7 +75,7 @@ export type StoredDocument = {
   etag: string | null;
   /** By the database's clock, which is the same for every process. */
   isFresh: boolean;
-  /** How long it has been stale. */
+  /** How long the document has been stale. */
   staleSeconds: number;
   /** Whether a user has allowed its app. */
   isUsed: boolean;
@@ -83,7 +83,7 @@ export type StoredDocument = {
   isSeenLongAgo: boolean;
 };
 
-/** `last_seen_at` is for the operator and for housekeeping, for which the hour is precise enough. */
+/** `last_seen_at` is for the operator and for housekeeping: a precision of one hour is enough. */
 const SEEN_INTERVAL = "interval '1 hour'";
 
 const FIND = `SELECT (SELECT value FROM setting WHERE key = $3) AS policy,
@@ -100,11 +100,11 @@ type Row = StoredDocument & { policy: unknown; rules: HostRule[] };
 /** The stored document of a client ID, and the operator's rules for its host, in one statement. */
 export async function findStoredDocument(
   clientId: string,
-): Promise<{ document: StoredDocument | undefined; standing: HostStanding }> {
+): Promise<{ document: StoredDocument | undefined; hostDecision: HostDecision }> {
   const hostname = hostnameOf(clientId);
   const values = [clientId, namesCovering(hostname), DOCUMENT_POLICY_KEY];
   const { rows } = await pool().query<Row>({ name: "client-document-find", text: FIND, values });
   const { policy, rules, ...document } = rows[0] as Row;
-  const standing = standingOf(hostname, rules, documentPolicyOf(policy));
-  return { document: document.clientId === null ? undefined : document, standing };
+  const hostDecision = decideHost(hostname, rules, documentPolicyOf(policy));
+  return { document: document.clientId === null ? undefined : document, hostDecision };
 }

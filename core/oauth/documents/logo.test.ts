@@ -10,7 +10,7 @@ import { makeStale } from "../testing/document-site.ts";
 import { signInAtSite, type Visit, visitSite } from "../testing/site-visit.ts";
 import { startWorld } from "../testing/world.ts";
 import { LOGO_MAX_BYTES } from "./fetch-document.ts";
-import { forgetFetches } from "./fetch-governor.ts";
+import { forgetFetches } from "./within-fetch-limits.ts";
 
 const visits: Visit[] = [];
 const world = await startWorld();
@@ -66,7 +66,7 @@ describe("S82 the logo of a document", () => {
     ["that is a page", () => show("<!doctype html>", { "content-type": "text/html" })],
     ["that is too large", () => show(new Uint8Array(LOGO_MAX_BYTES + 1))],
     ["that never ends", () => pictures.answer((_req, res) => res.writeHead(200).write("x"))],
-  ])("%s does not refuse the app, nor does it keep anybody for long", async (_, serve) => {
+  ])("%s neither causes a refusal of the app nor delays the user for long", async (_, serve) => {
     serve();
     const at = await visit();
     expect((await openQuestion(at, { redirect_uri })).request.app).toMatchObject({ name: "Kite Runner", logoId: null });

@@ -7,13 +7,13 @@ import { protocolRoutes } from "../protocol-routes.ts";
 import { explainDocumentAddress, hostnameOf, isDocumentAddress } from "./document-address.ts";
 import { DocumentError } from "./document-error.ts";
 import { fetchDocument, fetchLogo } from "./fetch-document.ts";
-import { governed } from "./fetch-governor.ts";
 import { findStoredDocument, type StoredDocument } from "./find-document-client.ts";
-import type { HostStanding } from "./hosts/document-policy.ts";
+import type { HostDecision } from "./hosts/document-policy.ts";
 import { type FetchedLogo, storeDocument } from "./store-document.ts";
+import { withinFetchLimits } from "./within-fetch-limits.ts";
 
-/** Requests that start something need a current document; those that continue something need one that was not withdrawn. */
-const BEGINNINGS: ReadonlySet<string> = new Set([
+/** Requests that start a sign-in need a current document; those that continue one need a document that was not withdrawn. */
+const STARTING_ROUTES: ReadonlySet<string> = new Set([
   protocolRoutes.authorization,
   protocolRoutes.pushed_authorization_request,
   protocolRoutes.device_authorization,
@@ -21,14 +21,14 @@ const BEGINNINGS: ReadonlySet<string> = new Set([
 
 /**
  * Makes sure, before the engine looks for the client, that its stored metadata document is usable (docs/decisions/026). All other endpoints
- * use the stored document. An ID that is not a document's URL is ignored here.
+ * use the stored document. Client IDs that are not URLs are ignored here.
  * @param clientAddress the IP address to which limits apply.
  * @throws ProtocolError, never a redirect: an app that cannot be identified has no redirect URI
  */
 export async function prepareClient(path: string, clientId: string | null, clientAddress: string): Promise<void> {
   if (!clientId || !isDocumentAddress(clientId)) return;
   try {
-    if (BEGINNINGS.has(path)) await requireDocument(clientId, clientAddress);
+    if (STARTING_ROUTES.has(path)) await requireDocument(clientId, clientAddress);
     else if (path === protocolRoutes.token) await revalidateDocument(clientId, clientAddress);
   } catch (error) {
     throw error instanceof DocumentError ? toProtocolError(error, path) : error;
@@ -56,102 +56,102 @@ const LOGO_RETRY_MS = 5 * 60 * 1000;
 export const STALE_MAX_SECONDS = 7 * 24 * 60 * 60;
 /** How long a stale document can still start a sign-in while too many others are being fetched (S80). */
 export const BUSY_STALE_MAX_SECONDS = 60 * 60;
-/** How long requests that do not need a site skip waiting for it after it failed to respond. */
-export const REST_MS = 30_000;
+/** After a site did not respond, requests that can use the stored document do not wait for the site for this long. */
+export const BACKOFF_MS = 30_000;
 
 const fetching = new Map<string, Promise<void>>();
-const resting = new Map<string, number>();
-/** Documents whose host last refused them. The stored copy no longer applies, however busy we are; otherwise a flood could restore it. */
+const backoffUntil = new Map<string, number>();
+/** Documents that their host withdrew. Their stored copies are never used; otherwise a flood of fetches could bring them back. */
 const withdrawn = new Set<string>();
 const REMEMBERED_MAX = 10_000;
 
 /**
- * Ensures a current document, for a request that starts something (docs/decisions/026). Cheap checks come first: a request that fails one
- * of them causes no connection (S81).
- * @param address of the caller, by which requests are counted.
+ * Makes sure that a document is current, for a request that starts a sign-in (docs/decisions/026). Cheap checks come first: a request that
+ * fails one of them causes no fetch (S81).
+ * @param address of the caller, to which fetch limits apply
  * @throws DocumentError if there is none
  */
 async function requireDocument(clientId: string, address: string | null): Promise<void> {
   const broken = explainDocumentAddress(clientId);
   if (broken) throw new DocumentError("address", `The client ID cannot be the URL of a metadata document. ${broken}`);
-  const { document, standing } = await findStoredDocument(clientId);
-  if (!standing.isAllowed) throw notAllowed(clientId, standing);
+  const { document, hostDecision } = await findStoredDocument(clientId);
+  if (!hostDecision.isAllowed) throw notAllowed(clientId, hostDecision);
   if (document?.isFresh) return noteSeen(document);
   try {
     await fetchAndStore(clientId, document, address);
   } catch (error) {
     const isBusy = error instanceof DocumentError && error.kind === "busy" && !error.isOwnFault;
-    if (!isBusy || !document || isResting(clientId) || !mayStillApply(document, BUSY_STALE_MAX_SECONDS)) throw error;
+    if (!isBusy || !document || isBackingOff(clientId) || !mayStillApply(document, BUSY_STALE_MAX_SECONDS)) throw error;
   }
 }
 
-/** Whether a stale document may be used while it cannot be fetched. Old keys may have been stolen (S73). */
+/** Whether a stale document may be used while it cannot be fetched. Not if it has keys: old ones may have been stolen (S73). */
 function mayStillApply({ clientId, metadata, staleSeconds }: StoredDocument, maxSeconds: number): boolean {
   const hasKeys = metadata.token_endpoint_auth_method === "private_key_jwt";
   return !hasKeys && !withdrawn.has(clientId) && staleSeconds <= maxSeconds;
 }
 
-const isResting = (clientId: string): boolean => (resting.get(clientId) ?? 0) > Date.now();
+const isBackingOff = (clientId: string): boolean => (backoffUntil.get(clientId) ?? 0) > Date.now();
 
 /**
- * Fetches a stale document again, for a request that continues something. An unknown URL is not fetched, since no such request can be
+ * Fetches a stale document again, for a request that continues a sign-in. An unknown URL is not fetched, since no such request can be
  * genuine. While the site is down, the stored document applies, except for its keys.
  * @throws DocumentError `refused` if the document is gone or broken, `unreachable` if its keys cannot be known
  */
 async function revalidateDocument(clientId: string, address: string | null): Promise<void> {
   if (explainDocumentAddress(clientId) !== undefined) return;
-  const { document, standing } = await findStoredDocument(clientId);
+  const { document, hostDecision } = await findStoredDocument(clientId);
   // The engine then finds no client, and responds accordingly.
-  if (!document || !standing.isAllowed || document.isFresh) return;
+  if (!document || !hostDecision.isAllowed || document.isFresh) return;
   try {
-    if (isResting(clientId)) throw new DocumentError("unreachable", "Its host did not respond a moment ago.");
+    if (isBackingOff(clientId)) throw new DocumentError("unreachable", "Its host did not respond a moment ago.");
     await fetchAndStore(clientId, document, address);
   } catch (error) {
     if (!(error instanceof DocumentError) || error.kind === "refused" || !mayStillApply(document, STALE_MAX_SECONDS)) throw error;
   }
 }
 
-function notAllowed(clientId: string, { policy }: HostStanding): DocumentError {
+function notAllowed(clientId: string, { policy }: HostDecision): DocumentError {
   const host = hostnameOf(clientId);
   if (policy === "off")
     return new DocumentError("host", "Apps that are identified by a metadata document cannot sign users in here.");
   return new DocumentError("host", `The operator of this service does not allow apps of ${host}.`);
 }
 
-/** Once for all requests at the same moment (S79). */
+/** Fetches a document once for all simultaneous requests (S79). */
 function fetchAndStore(clientId: string, document: StoredDocument | undefined, address: string | null): Promise<void> {
   let running = fetching.get(clientId);
   if (!running) {
-    const standing = document ? (document.isUsed ? "used" : "unused") : "unknown";
-    const asked = { clientId, hostname: hostnameOf(clientId), standing, address } as const;
-    running = governed(asked, () => fetchUnlessFresh(clientId)).finally(() => fetching.delete(clientId));
+    const use = document ? (document.isUsed ? "used" : "unused") : "unknown";
+    const asked = { clientId, hostname: hostnameOf(clientId), use, address } as const;
+    running = withinFetchLimits(asked, () => fetchUnlessFresh(clientId)).finally(() => fetching.delete(clientId));
     fetching.set(clientId, running);
   }
   return running;
 }
 
 async function fetchUnlessFresh(clientId: string): Promise<void> {
-  // Read again: an earlier fetch may have finished between our first look and our turn.
+  // Read again: an earlier fetch may have finished since the first check.
   const { document } = await findStoredDocument(clientId);
   if (document?.isFresh) return;
   try {
     const fetched = await fetchDocument(clientId, document?.etag ?? null);
-    resting.delete(clientId);
+    backoffUntil.delete(clientId);
     withdrawn.delete(clientId);
     const logo = await logoOf((fetched.metadata ?? document?.metadata)?.logo_uri, document);
     if (await storeDocument(clientId, fetched, logo)) forgetClient(clientId);
   } catch (error) {
     if (!(error instanceof DocumentError)) throw error;
     log().info({ address: loggableAddress(clientId), reason: error.message }, "a metadata document cannot be fetched");
-    if (error.kind === "unreachable") rest(clientId);
+    if (error.kind === "unreachable") backOff(clientId);
     else if (document) withdraw(clientId);
     throw error;
   }
 }
 
-function rest(clientId: string): void {
-  if (resting.size >= REMEMBERED_MAX) resting.clear();
-  resting.set(clientId, Date.now() + REST_MS);
+function backOff(clientId: string): void {
+  if (backoffUntil.size >= REMEMBERED_MAX) backoffUntil.clear();
+  backoffUntil.set(clientId, Date.now() + BACKOFF_MS);
 }
 
 function withdraw(clientId: string): void {

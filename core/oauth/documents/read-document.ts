@@ -11,7 +11,7 @@ const AUTH_METHODS = ["none", "private_key_jwt"];
 const SECRETS = ["client_secret", "client_secret_expires_at"];
 
 /**
- * The metadata in the bytes served at `clientId`.
+ * Reads the metadata in the bytes served at `clientId`.
  * @throws DocumentError `refused` with the field and the rule it breaks
  */
 export function readDocument(clientId: string, bytes: Uint8Array): DocumentMetadata {
@@ -56,7 +56,7 @@ function namesIn(text: string): number {
   return [...text.matchAll(/"(?:[^"\\]|\\.)*(?:"(\s*:)?)?/g)].filter(([, colon]) => colon !== undefined).length;
 }
 
-/** How many of them are left after parsing: of two equal names only the last one, while another parser may keep the first. */
+/** How many member names are left after parsing. Of two equal names, this parser keeps only the last one; another may keep the first. */
 function countNames(value: unknown): number {
   if (typeof value !== "object" || value === null) return 0;
   const own = Array.isArray(value) ? 0 : Object.keys(value).length;
@@ -68,8 +68,8 @@ function refused(sentence: string): DocumentError {
 }
 
 /**
- * Whether a document requests refresh tokens in general, by `offline_access` among its scopes or by the grant. Agents request the scopes
- * that the called service named, which say nothing about how long they stay signed in; users would have to sign in every few hours.
+ * Whether a document requests refresh tokens, by `offline_access` among its scopes or by the grant. Agents request only the scopes that the
+ * called service named, without `offline_access`; their users would have to sign in every few hours.
  */
 export function wantsRefreshTokens({ scope, grant_types }: Pick<DocumentMetadata, "scope" | "grant_types">): boolean {
   return scope?.split(" ").includes(OFFLINE_ACCESS) || grant_types?.includes("refresh_token") || false;

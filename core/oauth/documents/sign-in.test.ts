@@ -12,7 +12,7 @@ import { ask, openInteraction, openQuestion } from "../testing/authorization.ts"
 import { authorize } from "../testing/sign-in.ts";
 import { asked, signInAtSite, type Visit, visitSite } from "../testing/site-visit.ts";
 import { startWorld } from "../testing/world.ts";
-import { forgetFetches } from "./fetch-governor.ts";
+import { forgetFetches } from "./within-fetch-limits.ts";
 
 /** Sign-in at a site that is known only by its own document (docs/specification/oauth.md#client-id-metadata-documents). */
 const visits: Visit[] = [];
@@ -71,7 +71,7 @@ describe("a site that is known by its document", () => {
     expect(await signInAtSite(at, { scope: "openid email read-repos" })).not.toHaveProperty("refresh_token");
   });
 
-  test("asks for no more than the scopes it names", async () => {
+  test("gets no scopes beyond those that its document names", async () => {
     const at = await visit({ scope: "openid profile email not-of-ours" });
     expect(await signInAtSite(at, { scope: "openid email" })).toMatchObject({ scope: "openid email" });
     expect((await ask(at, asked(at, { scope: "openid read-repos" }))).answer).toMatchObject({ error: "invalid_scope" });

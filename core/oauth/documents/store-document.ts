@@ -13,12 +13,12 @@ import { hostnameOf } from "./document-address.ts";
 import type { FetchedDocument } from "./fetch-document.ts";
 import type { DocumentMetadata } from "./read-document.ts";
 
-/** A logo fetched now; null if there is none that can be shown. Undefined if none was requested. */
+/** A logo that was just fetched; null if none can be shown; undefined if none was fetched. */
 export type FetchedLogo = Uint8Array<ArrayBuffer> | null | undefined;
 
 /**
- * Stores a fetched document, and notifies all processes if its content is new. Removing a redirect URI ends what was granted through it
- * (S86): it may have been removed because it led to the wrong place.
+ * Stores a fetched document, and notifies all processes if its content is new. If a redirect URI was removed, the Grants whose codes were
+ * sent there end (S86): it may have been removed because it led to the wrong place.
  * @returns whether anything about the client changed
  */
 export async function storeDocument(clientId: string, fetched: FetchedDocument, logo: FetchedLogo): Promise<boolean> {
@@ -47,13 +47,13 @@ export async function storeDocument(clientId: string, fetched: FetchedDocument, 
     };
     await tx.oAuthClientDocument.upsert({ where: { clientId }, create: { clientId, ...fields }, update: fields });
     if (!isChanged) return false;
-    if (before) await followChange(tx, clientId, before, metadata, isRecorded);
+    if (before) await applyChange(tx, clientId, before, metadata, isRecorded);
     await notifyAppChange(tx, clientId);
     return true;
   });
 }
 
-/** A logo that cannot be fetched, or is identical, stays: a server that is down must not make us ask users again. */
+/** Keeps a logo that is identical or cannot be fetched: users must not be asked again because a server is down. */
 export async function storeLogo(
   tx: Db,
   keptId: string | null,
@@ -71,10 +71,10 @@ export async function storeLogo(
   return logo ? insertImage(tx, logo) : null;
 }
 
-/** The host's owner can change the document any number of times (S144). */
+/** Entries per hour and document: its owner can change it any number of times (S144). */
 export const CHANGES_OF_DOCUMENT = 20;
 
-/** Counted before the transaction, since a rollback must not undo it, and only if somebody uses the app. */
+/** Whether a change may be recorded. Only those of apps with users count, before the transaction: a rollback must not undo the count. */
 async function isChangeRecorded(clientId: string, { metadata }: FetchedDocument, logo: FetchedLogo): Promise<boolean> {
   const kept = await db().oAuthClientDocument.findUnique({ where: { clientId }, select: { metadata: true } });
   const isChanged = kept !== null && (Boolean(logo) || (metadata !== null && !isDeepStrictEqual(kept.metadata, metadata)));
@@ -86,7 +86,7 @@ async function isUsed(client: Db, clientId: string): Promise<boolean> {
   return (await client.oAuthConsent.count({ where: { clientId, revokedAt: null } })) > 0;
 }
 
-async function followChange(
+async function applyChange(
   tx: Db,
   clientId: string,
   before: DocumentMetadata,

@@ -23,29 +23,29 @@ async function boundApp() {
   return { app, orgId, email, entries };
 }
 
-const receiversOf = async ({ app }: { app: { clientId: string } }) =>
+const alertsOf = async ({ app }: { app: { clientId: string } }) =>
   (await alertOnBursts()).filter(({ clientId }) => clientId === app.clientId);
-const messages = (email: string) => db().mail.findMany({ where: { recipient: email } });
+const emailsTo = (email: string) => db().mail.findMany({ where: { recipient: email } });
 
 test("S96 the organization's administrators are alerted to twenty refusals in ten minutes, once a day", async () => {
   const at = await boundApp();
   await at.entries("exchange_refused", BURST_REFUSALS, 15);
   await at.entries("exchange_refused", BURST_REFUSALS - 1);
-  expect(await receiversOf(at)).toEqual([]);
+  expect(await alertsOf(at)).toEqual([]);
   await at.entries("exchange_refused", 1);
-  const rounds = await Promise.all([receiversOf(at), receiversOf(at), receiversOf(at)]);
+  const rounds = await Promise.all([alertsOf(at), alertsOf(at), alertsOf(at)]);
   expect(rounds.flat()).toMatchObject([{ issued: 0, refused: BURST_REFUSALS, name: "Heron" }]);
-  const [message, ...more] = await messages(at.email);
+  const [email, ...more] = await emailsTo(at.email);
   expect(more).toEqual([]);
-  expect(message).toMatchObject({ subject: "Unusually many token exchanges by Heron" });
-  expect(message?.text).toContain(`/settings/applications/${at.app.id}`);
+  expect(email).toMatchObject({ subject: "Unusually many token exchanges by Heron" });
+  expect(email?.text).toContain(`/settings/applications/${at.app.id}`);
   const where = { orgId: at.orgId, type: "oauth_token.exchange_burst" };
   expect(await db().auditEvent.findMany({ where })).toMatchObject([{ data: { refused: BURST_REFUSALS, minutes: 10 } }]);
 
   await at.entries("exchange_refused", BURST_REFUSALS);
-  expect(await receiversOf(at)).toEqual([]);
+  expect(await alertsOf(at)).toEqual([]);
   await db().throttle.update({ where: { key: `exchange-burst:${at.app.id}` }, data: { resetAt: new Date(0) } });
-  expect(await receiversOf(at)).toHaveLength(1);
+  expect(await alertsOf(at)).toHaveLength(1);
 });
 
 test("S96 administrators are alerted to many exchanges if they are unusual, and not for an app that is always busy", async () => {
@@ -54,10 +54,10 @@ test("S96 administrators are alerted to many exchanges if they are unusual, and 
   const day = new Date(Date.now() - 86_400_000);
   await db().oAuthAppUsage.create({ data: { clientId: busy.app.clientId, day, tokens: 7 * 144 * 50 } });
   for (const at of [quiet, busy]) await at.entries("exchange", BURST_EXCHANGES - 1);
-  expect([...(await receiversOf(quiet)), ...(await receiversOf(busy))]).toEqual([]);
+  expect([...(await alertsOf(quiet)), ...(await alertsOf(busy))]).toEqual([]);
   for (const at of [quiet, busy]) await at.entries("exchange", 100);
   const told = await alertOnBursts();
   expect(told.map(({ clientId }) => clientId)).toEqual([quiet.app.clientId]);
   await busy.entries("exchange", 200);
-  expect(await receiversOf(busy)).toHaveLength(1);
+  expect(await alertsOf(busy)).toHaveLength(1);
 });

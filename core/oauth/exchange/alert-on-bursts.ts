@@ -5,14 +5,14 @@ import { mailAdministrators } from "../apps/mail-administrators.ts";
 
 /** How far back the check looks. */
 const BURST_MINUTES = 10;
-/** This many refusals: somebody is trying addresses, or a program is broken. */
+/** The number of refusals for an alert: somebody is trying addresses, or a program is broken. */
 export const BURST_REFUSALS = 20;
-/** This many exchanges, if they are also this many times the app's usual number. */
+/** The number of exchanges for an alert, if it is also this many times the app's usual number. */
 export const BURST_EXCHANGES = 300;
 const BURST_TIMES_USUAL = 10;
-/** One alert per app and day: nobody reads an alert that comes every minute. */
+/** One alert per app and day: nobody reads alerts that come every minute. */
 const QUIET_HOURS = 24;
-/** The most alerts per round; the next round finds the others. */
+/** The maximum number of alerts per round; the next round finds the others. */
 const APPS_MAX = 50;
 
 type Burst = { orgId: string; clientId: string; appId: string; name: string; issued: number; refused: number };
@@ -33,22 +33,22 @@ const FIND = `SELECT e.org_id AS "orgId", e.client_id AS "clientId", a.id AS "ap
 
 /**
  * Alerts an organization's administrators to unusually many exchanges by an app (S96), by email and in their audit log. Nothing is blocked:
- * a nightly job may well be large, and the administrators can find out.
+ * it may be a nightly job.
  * @returns the alerts sent.
  */
 export async function alertOnBursts(): Promise<Burst[]> {
   const limits = [BURST_MINUTES, BURST_REFUSALS, BURST_EXCHANGES, BURST_TIMES_USUAL, APPS_MAX];
   const bursts = await db().$queryRawUnsafe<Burst[]>(FIND, ...limits);
-  const told: Burst[] = [];
+  const sent: Burst[] = [];
   for (const burst of bursts) {
-    const isOurs = await db().$transaction((tx) => tell(tx, burst));
-    if (isOurs) told.push(burst);
+    const isOurs = await db().$transaction((tx) => sendAlert(tx, burst));
+    if (isOurs) sent.push(burst);
   }
-  return told;
+  return sent;
 }
 
-/** If several workers find the same, only one sends the alert. */
-async function tell(tx: Db, { orgId, clientId, appId, name, issued, refused }: Burst): Promise<boolean> {
+/** If several workers find the same burst, only one of them sends the alert. */
+async function sendAlert(tx: Db, { orgId, clientId, appId, name, issued, refused }: Burst): Promise<boolean> {
   const taken = await tx.$executeRaw`
     INSERT INTO throttle AS t (key, count, reset_at)
       VALUES (${`exchange-burst:${appId}`}, 1, now() + make_interval(hours => ${QUIET_HOURS}::int))

@@ -113,7 +113,7 @@ test("a role that changes counts from the next call on", async () => {
   expect(await role()).toBe("read");
 });
 
-test("userinfo and the token know the bound organization and no other of the person's", async () => {
+test("userinfo and the token contain the bound organization, and no other of the person's", async () => {
   const at = await prepareExchange(world);
   await world.organization(`second-${at.orgName}`, { [at.writer.id]: "admin" });
   const { access_token } = (await exchange(at, at.writer.email)).body;
@@ -121,7 +121,7 @@ test("userinfo and the token know the bound organization and no other of the per
   expect(organizations.map(({ sub }: { sub: string }) => sub)).toEqual([at.orgId]);
 });
 
-test("a member sees which apps hold tokens for them, until they end; their own connected apps have none of it", async () => {
+test("a member sees which apps hold tokens for them, until they end; their connected apps do not list them", async () => {
   const at = await prepareExchange(world);
   const [first] = [await exchange(at, at.writer.email), await exchange(at, at.writer.email, { scope: "read-repos" })];
   expect(await listTokensOfMember(at.writer.id)).toMatchObject([

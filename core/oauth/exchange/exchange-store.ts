@@ -11,7 +11,7 @@ import type { Payload } from "../artifacts/artifact-store.ts";
 import { requestRows } from "../artifacts/request-rows.ts";
 import type { ActingParty } from "./exchange-token.ts";
 
-/** Everything that decides about an exchange, as it is now. */
+/** The present facts on which the decision about an exchange depends. */
 export type Exchange = {
   /** The organization to which the app is bound; null if unbound. */
   orgId: string | null;
@@ -40,8 +40,8 @@ export type Subject = {
 };
 
 /**
- * One statement for all of it, each part found by an index: it costs the same for an organization of five members and of a hundred
- * thousand. It serves all requests of one turn of the event loop (batched.ts).
+ * One statement finds all of it by indexes, so it costs the same for an organization of five members and of a hundred thousand. It serves
+ * all requests of one turn of the event loop (batched.ts).
  */
 export const FIND_EXCHANGE = `SELECT asked.at::int AS at, x.bound_org_id AS "orgId", x.scopes, x.access_token_seconds AS "tokenSeconds",
     coalesce('token-exchange' = ANY (x.privileges), false) AS "isPrivileged",
@@ -69,15 +69,15 @@ const find = batched<Asked, Exchange | undefined>(async (asked) => {
 }, AT_ONCE_MAX);
 
 /**
- * What an app may exchange, and for whom, in one round trip.
- * @param email canonical; undefined if the subject token is not an address; the query then runs all the same (S91).
+ * Reads all facts about an exchange in one round trip.
+ * @param email canonical; undefined if the subject token is not an address; the query runs even then, so that the time is the same (S91)
  * @returns undefined for an app that was deleted or blocked since its client was read.
  */
 export function findExchange(clientId: string, email: string | undefined): Promise<Exchange | undefined> {
   return find({ clientId, email: email ?? "" });
 }
 
-/** A decided exchange: what is stored with its token. */
+/** The data about an allowed exchange that is stored with its token. */
 export type DecidedExchange = {
   orgId: string;
   grantId: string;
@@ -89,7 +89,7 @@ export type DecidedExchange = {
 
 /**
  * The token's Grant, the token and the entry in the organization's audit log, in one statement, so that none exists without the others
- * (S96). Whatever ends the right to exchange ends the Grant (artifact-rows.ts, and triggers of the database). Exchanges of one turn of the
+ * (S96). When the right to exchange ends, so does the Grant (artifact-rows.ts, and triggers of the database). Exchanges of one turn of the
  * event loop share the statement and its commit (batched.ts).
  */
 const SAVE = `WITH given AS (
@@ -116,8 +116,8 @@ const save = batched<Row, undefined>(async (rows) => {
 }, AT_ONCE_MAX);
 
 /**
- * Makes the engine save an exchanged token. For as long as that takes, the request's rows contain the exchange: the engine adds its acting
- * party to the token (configuration.ts), and the adapter calls `saveExchange` instead of storing the token alone (adapter.ts).
+ * Makes the engine save an exchanged token. Meanwhile the request's rows contain the exchange: the engine adds its acting party to the
+ * token (configuration.ts), and the adapter calls `saveExchange` instead of storing the token alone (adapter.ts).
  */
 export async function saveExchangedToken(token: { save(): Promise<string> }, exchange: DecidedExchange): Promise<string> {
   const rows = requestRows();
@@ -159,7 +159,7 @@ export async function saveExchange(
 export const REFUSALS_OF_CLIENT = 300;
 
 /**
- * Records a refused exchange in the organization's audit log, as for a successful one (S96). Anyone can bind their own app to their own
+ * Records a refused exchange in the organization's audit log, like a successful one (S96). Anyone can bind their own app to their own
  * organization and cause any number of refusals, so these are counted, separately from those of apps that may exchange (S144).
  */
 export async function recordRefusal(
@@ -167,8 +167,8 @@ export async function recordRefusal(
   { mayExchange }: { mayExchange: boolean },
 ): Promise<void> {
   const counted = { subject: event.clientId, limit: REFUSALS_OF_CLIENT };
-  // The operator approved each app that may exchange: one must not use up what is recorded of another, which also alerts administrators
-  // (S96).
+  // The operator approved each app that may exchange, so each has a limit of its own: no other app can use it up and so suppress entries,
+  // from which alerts are made (S96).
   const isRecorded = mayExchange
     ? await mayRecord("exchange_refusal", counted)
     : await mayRecord("exchange_refusal_unapproved", { ...counted, ip: event.from.ip });

@@ -343,7 +343,7 @@ test("S96 each exchange is recorded with app, subject, scopes and address", asyn
   fromElsewhere();
 });
 
-test("S97 no token outlives 30 days, whatever stands in the row or in the request", async () => {
+test("S97 no token outlives 30 days, whatever the row or the request contains", async () => {
   const other = await prepareExchange(world);
   await db().oAuthApp.update({ where: { id: other.app.id }, data: { accessTokenSeconds: 90 * 86_400 } });
   const { body } = await exchange(other, other.reader.email, { expires_in: "99999999" });
@@ -352,7 +352,7 @@ test("S97 no token outlives 30 days, whatever stands in the row or in the reques
   expect(exp - iat).toBe(30 * 86_400);
 });
 
-test("S101 a client id is never a user's id", async () => {
+test("S101 a client ID is never a user's ID", async () => {
   const [apps, users] = [
     await db().oAuthApp.findMany({ select: { clientId: true } }),
     await db().user.findMany({ select: { id: true } }),
@@ -437,7 +437,7 @@ describe("hostile and odd requests", () => {
     expect(outcomeOf(await exchange(at, `${"x".repeat(50_000)}@example.test`))).toBe("400 invalid_grant");
   });
 
-  test("fifty at once are fifty tokens and fifty lines", async () => {
+  test("fifty at once yield fifty tokens and fifty audit entries", async () => {
     const other = await prepareExchange(world);
     const all = await Promise.all(Array.from({ length: 50 }, () => exchange(other, other.writer.email, { scope: "profile" })));
     expect(new Set(all.map(({ body }) => body.access_token)).size).toBe(50);

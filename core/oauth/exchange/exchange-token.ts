@@ -5,7 +5,7 @@ import type { RequestOrigin } from "#core/audit/request-origin.ts";
 import { TOKEN_EXCHANGE_GRANT } from "../grant-types.ts";
 import { protocolRoutes } from "../protocol-routes.ts";
 import { apiAudience } from "../resources/resource-servers.ts";
-import { InvalidDpopProof, takeKeyProof } from "../tokens/dpop-proof.ts";
+import { consumeKeyProof, InvalidDpopProof } from "../tokens/dpop-proof.ts";
 import { findBearer } from "../tokens/find-bearer.ts";
 import { type Exchange, findExchange, recordRefusal, type Subject } from "./exchange-store.ts";
 import { issueExchangedToken } from "./issue-exchanged-token.ts";
@@ -31,7 +31,7 @@ export function registerTokenExchange(provider: Provider): void {
 /**
  * Token exchange (RFC 8693, docs/specification/organizations-and-tokens.md#token-exchange): an app that is bound to an organization gets an
  * access token for a member, named by their email address. The engine has already authenticated the client. It takes two database round
- * trips: the first reads all that decides, the last stores all results.
+ * trips: the first reads all facts for the decision, the last stores all results.
  */
 async function exchangeToken(ctx: KoaContextWithOIDC): Promise<void> {
   const startedAt = performance.now();
@@ -61,7 +61,7 @@ const REFUSAL_MS = 25;
 // RFC 5321 §4.5.3.1.3; anything longer is not an address.
 const SUBJECT_SHOWN_CHARACTERS = 254;
 
-/** Records the exchange in the log of the organization to which the app is bound. For an unbound app, nobody reads the entry (S96). */
+/** Records the refusal in the log of the organization to which the app is bound. For an unbound app, nobody reads the entry (S96). */
 async function recordRefused(
   ctx: KoaContextWithOIDC,
   clientId: string,
@@ -73,7 +73,7 @@ async function recordRefused(
   const event = {
     orgId: exchange.orgId,
     clientId,
-    // Non-members are not named to the organization: that they have an account here does not concern it.
+    // Non-members are not named: the organization must not learn that they have an account here.
     subjectId: exchange.subject?.role ? exchange.subject.id : null,
     data: {
       subject: (parameters.subject_token ?? "").slice(0, SUBJECT_SHOWN_CHARACTERS).toWellFormed(),
@@ -93,7 +93,7 @@ function originOf(ctx: KoaContextWithOIDC): RequestOrigin {
 
 /**
  * Rule 1 of docs/specification/organizations-and-tokens.md#token-exchange: the client authenticates by HTTP Basic, is bound to an
- * organization, and has the privilege and the plan (S89, S90). Each refusal says what is missing: its reader has proved to be the app.
+ * organization, and has the privilege and the plan (S89, S90). Each refusal says what is missing, because the client has authenticated.
  * @throws ExchangeRefusal `invalid_client`
  */
 function assertMayExchange(
@@ -121,8 +121,8 @@ export const NOT_BOUND = "the app is not bound to an organization, which token e
  * Rule 2 of docs/specification/organizations-and-tokens.md#token-exchange: the subject is a member of the organization now, and their
  * address is verified (S91).
  *
- * A member who does not meet the organization's requirements is refused too: the token would open nothing until they do, and then start to.
- * The response is the same as for a stranger; the audit log has the reason.
+ * A member who does not meet the organization's requirements is refused too: the token would give no access until they do, and would then
+ * begin to. The response is the same as for a stranger; the audit log has the reason.
  * @throws ExchangeRefusal `invalid_grant`, the same for every reason.
  */
 function requireMember({ subject }: Exchange): Subject {
@@ -134,8 +134,8 @@ function requireMember({ subject }: Exchange): Subject {
 }
 
 /**
- * The token's scopes: those requested, each of which the app must have, or all that it has (S93). `offline_access` is not one of them:
- * there is no refresh token (S94).
+ * The token's scopes: the requested ones, all of which the app must have, or else all of the app's (S93). They never include
+ * `offline_access`: there is no refresh token (S94).
  * @throws ExchangeRefusal `invalid_scope`; `invalid_target` for a token for another resource: the organization's power over its members'
  * tokens ends at our own API (rule 4 of docs/specification/organizations-and-tokens.md#token-exchange; RFC 8693 §2.2.2).
  */
@@ -162,7 +162,7 @@ async function provenKey(ctx: KoaContextWithOIDC, clientId: string): Promise<str
     return undefined;
   }
   try {
-    return await takeKeyProof({ proof, method: "POST", path: protocolRoutes.token }, clientId);
+    return await consumeKeyProof({ proof, method: "POST", path: protocolRoutes.token }, clientId);
   } catch (error) {
     if (error instanceof InvalidDpopProof) throw refusal(error.message);
     throw error;

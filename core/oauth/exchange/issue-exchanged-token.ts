@@ -35,7 +35,7 @@ export async function issueExchangedToken(ctx: KoaContextWithOIDC, decided: Deci
   const { exchange, member, scopes, act, keyThumbprint, request, from } = decided;
   const { provider, client } = ctx.oidc;
   if (!client) throw new Error("the engine calls a grant type's handler with a client");
-  // Seconds. The app's setting is limited to 30 days, whatever its row says (S97).
+  // Seconds. Never more than 30 days, whatever the app's row contains (S97).
   const expiresIn = Math.min(exchange.tokenSeconds ?? ACCESS_TOKEN_SECONDS, ACCESS_TOKEN_MAX_SECONDS);
   const scope = scopes.join(" ");
   const grantId = newId();

@@ -38,7 +38,7 @@ export async function listRecentExchanges(
   });
 }
 
-/** The access of an organization's app for one member, who was not asked for consent and can only see it. */
+/** The access that an organization's app has to one member's account. The member was not asked for consent, and can only see it. */
 export type ExchangedAccess = {
   clientId: string;
   name: string;
@@ -54,7 +54,7 @@ export type ExchangedAccess = {
 
 const APPS_MAX = 50;
 
-/** The apps that hold exchanged tokens for a user, by organization. The index on both reads only this user's tokens. */
+/** The apps that hold exchanged tokens for a user, by organization. An index on organization and user finds only this user's tokens. */
 export async function listTokensOfMember(userId: string): Promise<ExchangedAccess[]> {
   return db().$queryRaw<ExchangedAccess[]>`
     SELECT t.client_id AS "clientId", a.name, a.logo_id AS "logoId", json_build_object('name', o.name, 'fullName', o.full_name) AS organization,

@@ -49,7 +49,7 @@ export function subjectAddress({ subject_token = "" }: ExchangeParameters): stri
 }
 
 /**
- * Checks what RFC 8693 §2.1 requires of an exchange's parameters (S92).
+ * Checks the parameters of an exchange against RFC 8693 §2.1 (S92).
  * @throws ExchangeRefusal `invalid_request`
  */
 export function readExchangeRequest(parameters: ExchangeParameters): ExchangeRequest {
@@ -78,7 +78,7 @@ function readTargets({ resource = [], audience = [] }: ExchangeParameters): stri
   return [...new Set([resource, audience].flat().map(plainIdentifier))];
 }
 
-/** Why an exchange was refused, as a code for the organization's audit log: it may say what the response must not. */
+/** Why an exchange was refused, as a code for the organization's audit log: it may be more specific than the response. */
 type RefusalReason =
   | "not_authenticated_by_basic"
   | "not_bound"
@@ -112,6 +112,6 @@ export const unauthorizedClient = (reason: RefusalReason, description: string) =
 export const invalidRequest = (description: string, reason: RefusalReason = "malformed_request") =>
   new ExchangeRefusal(reason, "invalid_request", description);
 
-/** One sentence for an unknown, unverified, foreign, disabled or restricted subject: they look the same (S91). */
+/** One sentence for an unknown, unverified, foreign, disabled or restricted subject: their responses must be equal (S91). */
 export const invalidSubject = (reason: RefusalReason) =>
   new ExchangeRefusal(reason, "invalid_grant", "no member of the organization can be identified by this e-mail address");

@@ -16,13 +16,12 @@ export const LEAKED_MAX_CREDENTIALS = 1_000;
 export const LEAKED_MAX_CHARACTERS = 200;
 
 const LIMIT = { limit: 60, windowSeconds: 10 * 60 };
-/** Longer than the lookup takes: timing must not reveal whether anything was found. */
+/** Longer than the lookup: timing must not reveal whether a token was found. */
 const ANSWER_MS = 400;
 
 /**
- * Revokes tokens that somebody found in the wrong place. No authentication is needed: whoever has a token could do worse with it.
- * Everything takes the same few statements, however many tokens there are, and the response says nothing, so it cannot be used to test
- * tokens.
+ * Revokes tokens that somebody found in a public place. No authentication is needed: anybody who has a token could do worse with it. A
+ * request takes the same few statements for any number of tokens, and the response says nothing, so that it cannot be used to test tokens.
  * @throws ServiceError `rate_limited`
  */
 export async function revokeLeakedCredentials(credentials: readonly string[], from: RequestOrigin): Promise<void> {
@@ -37,18 +36,18 @@ export async function revokeLeakedCredentials(credentials: readonly string[], fr
       const ended = await endByHash(tx, [...byHash.keys()], named);
       const recorded: LeakedCredential[] = [];
       for (const one of ended) if (await recordLeak(tx, one, byHash.get(one.hash) ?? "", from)) recorded.push(one);
-      // Somebody else may have had an expired token and created things with it too.
+      // A thief may have created things with a token before it expired.
       const known = await tx.$queryRaw<{ id: string }[]>`
         SELECT grant_id AS id FROM oauth_artifact
           WHERE model IN ('AccessToken', 'RefreshToken') AND id_hash = ANY (${[...byHash.keys()]}) AND grant_id IS NOT NULL
         UNION SELECT id FROM personal_access_token WHERE token_hash = ANY (${[...byHash.keys()]})`;
       await endDelegationsOf(tx, [...known.map(({ id }) => id), ...named.map(({ grantId }) => grantId)]);
-      await tellOfLeaks(tx, recorded);
+      await notifyOfLeaks(tx, recorded);
     }),
   );
 }
 
-/** The log has the finder's address; the finder has no account in it. */
+/** The entry has the finder's IP address but no author, because the finder is not signed in. */
 async function recordLeak(tx: Db, leaked: LeakedCredential, last4: string, from: RequestOrigin): Promise<boolean> {
   const { kind, id, userId, clientId, orgId, name } = leaked;
   const event: Parameters<typeof recordAboutSomebody>[1] = {
@@ -59,7 +58,7 @@ async function recordLeak(tx: Db, leaked: LeakedCredential, last4: string, from:
     data: { kind, tokenId: id, last4, ...(name !== null && { name }) },
     from,
   };
-  // Apps and jobs get tokens without an entry, so that one account could get and report them without end (S144). An exchanged one has one.
+  // Apps and jobs get tokens without an audit entry, so one account could get and report them without end (S144). An exchange has an entry.
   if (kind === "ci" || (kind === "oauth" && !orgId)) return recordAboutSomebody(tx, event);
   await recordAuditEvent(tx, event);
   return true;
@@ -72,7 +71,7 @@ type LeakedCredential = {
   hash: string;
   /** The id of a personal or CI token, of an OAuth token's Grant, or of a client secret. */
   id: string;
-  /** The user for whom it acted, or who owns its repository or app; null if an organization does. */
+  /** The user for whom it acted, or the owner of its repository or app; null if the owner is an organization. */
   userId: string | null;
   clientId: string | null;
   /** The organization whose administrators should know. */
@@ -85,7 +84,7 @@ type LeakedCredential = {
  * Ends the credentials found by these hashes: a personal or CI token itself, an OAuth token with everything issued under its Grant. An
  * app's secret stays valid, since otherwise any stranger could lock out all its users; the app's managers are told to rotate it.
  * @param named the Grants that refresh tokens name themselves: the row of a used one may be gone
- * @returns the credentials that were live until now; one statement for each kind, whatever was reported
+ * @returns the credentials that were live until now; there is one statement for each kind, whatever was reported
  */
 export async function endByHash(tx: Db, hashes: string[], named: readonly NamedGrant[] = []): Promise<LeakedCredential[]> {
   const personal = await tx.$queryRaw<LeakedCredential[]>`
@@ -129,20 +128,20 @@ export async function endByHash(tx: Db, hashes: string[], named: readonly NamedG
   return [...personal, ...oauth, ...ci, ...secrets];
 }
 
-/** If an organization has many administrators, the longest-serving ones. */
+/** If an organization has many administrators, the longest-serving ones get the email. */
 const ADMINISTRATORS_MAX = 20;
 
-type Reader = { userId: string; username: string; email: string };
+type Recipient = { userId: string; username: string; email: string };
 
-/** Sends one email to each user who owned these tokens, or manages what they were for. */
-async function tellOfLeaks(tx: Db, leaked: readonly LeakedCredential[]): Promise<void> {
+/** Sends one email to each user who owned some of these tokens, or manages the app or repository that they were for. */
+async function notifyOfLeaks(tx: Db, leaked: readonly LeakedCredential[]): Promise<void> {
   if (leaked.length === 0) return;
-  const [readers, apps] = [await readersOf(tx, leaked), await appNames(tx, leaked)];
-  const lines = new Map<Reader, string[]>();
+  const [recipients, apps] = [await recipientsOf(tx, leaked), await appNames(tx, leaked)];
+  const lines = new Map<Recipient, string[]>();
   for (const one of leaked) {
-    for (const reader of readers.get(one) ?? []) lines.set(reader, [...(lines.get(reader) ?? []), lineOf(one, apps)]);
+    for (const recipient of recipients.get(one) ?? []) lines.set(recipient, [...(lines.get(recipient) ?? []), lineOf(one, apps)]);
   }
-  for (const [reader, about] of lines) await queueMail(tx, { to: reader.email, ...leakEmail(reader, about) });
+  for (const [recipient, about] of lines) await queueMail(tx, { to: recipient.email, ...leakEmail(recipient, about) });
 }
 
 function lineOf({ kind, name, clientId, orgId }: LeakedCredential, apps: ReadonlyMap<string, string>): string {
@@ -156,7 +155,7 @@ function lineOf({ kind, name, clientId, orgId }: LeakedCredential, apps: Readonl
   return `- a secret of the app "${app}": it still works, so that your users are not locked out. Rotate it now in the app's settings.`;
 }
 
-function leakEmail({ username }: Reader, lines: readonly string[]): EmailContent {
+function leakEmail({ username }: Recipient, lines: readonly string[]): EmailContent {
   const { BRAND_NAME } = env();
   return composeEmail(`Some of your ${BRAND_NAME} credentials have leaked`, username, [
     "Somebody found these in a public place and reported them to us:",
@@ -167,22 +166,22 @@ function leakEmail({ username }: Reader, lines: readonly string[]): EmailContent
 }
 
 /**
- * The user of a token. For what belongs to an organization, its administrators, also for the secret of another owner's app that exchanges
- * tokens for it: they can rotate that secret, and its owner cannot.
+ * The recipients for each credential: its user, or the administrators of the organization that owns it. These also get the email about a
+ * secret of another owner's app that is bound to the organization, because only they can rotate it.
  */
-async function readersOf(tx: Db, leaked: readonly LeakedCredential[]): Promise<Map<LeakedCredential, Reader[]>> {
+async function recipientsOf(tx: Db, leaked: readonly LeakedCredential[]): Promise<Map<LeakedCredential, Recipient[]>> {
   const userIds = leaked.flatMap(({ userId }) => userId ?? []);
   const orgIds = [...new Set(leaked.flatMap(({ orgId }) => orgId ?? []))];
-  const rows = await tx.$queryRaw<(Reader & { orgId: string | null })[]>`
+  const rows = await tx.$queryRaw<(Recipient & { orgId: string | null })[]>`
     SELECT u.id AS "userId", u.username, u.email, NULL AS "orgId" FROM "user" u WHERE u.id = ANY (${userIds}) AND u.disabled_at IS NULL
     UNION ALL
     SELECT a.id, a.username, a.email, o.id FROM unnest(${orgIds}::text[]) AS o(id) CROSS JOIN LATERAL (
       SELECT u.id, u.username, u.email FROM membership m JOIN "user" u ON u.id = m.user_id
        WHERE m.org_id = o.id AND m.role = 'admin' AND u.disabled_at IS NULL ORDER BY m.created_at LIMIT ${ADMINISTRATORS_MAX}) a`;
-  const [people, administrators] = [new Map<string, Reader>(), new Map<string, Reader[]>()];
-  for (const { orgId, ...reader } of rows) {
-    const known = people.get(reader.userId) ?? reader;
-    people.set(reader.userId, known);
+  const [people, administrators] = [new Map<string, Recipient>(), new Map<string, Recipient[]>()];
+  for (const { orgId, ...recipient } of rows) {
+    const known = people.get(recipient.userId) ?? recipient;
+    people.set(recipient.userId, known);
     if (orgId) administrators.set(orgId, [...(administrators.get(orgId) ?? []), known]);
   }
   return new Map(

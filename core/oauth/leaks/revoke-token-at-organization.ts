@@ -22,8 +22,8 @@ type Found = {
 
 /**
  * Revokes a member's token for one organization (docs/specification/organizations-and-tokens.md#leaked-tokens). A token that belongs to the
- * organization alone, exchanged or a CI job's for one of its repositories, is revoked. Any other stays valid for its user elsewhere and can
- * no longer access this organization (`token-revoked` among its restrictions).
+ * organization alone (exchanged, or a CI job's for one of its repositories) is revoked. Any other stays valid elsewhere, but can no longer
+ * access this organization (restriction `token-revoked`).
  * @throws ServiceError `not_found` also for a token that belongs to nobody here; `forbidden`, `insufficient_scope`
  */
 export async function revokeTokenAtOrganization(
@@ -43,25 +43,25 @@ export async function revokeTokenAtOrganization(
       await endDelegationsOf(tx, [id]);
     } else if (kind === "ci") await tx.ciToken.updateMany({ where: { id, revokedAt: null }, data: { revokedAt: new Date() } });
     else if (userId) {
-      const { count } = await cutOff(tx, { orgId, tokenId: id, userId, revokedById: actorId(actor) });
+      const { count } = await blockToken(tx, { orgId, tokenId: id, userId, revokedById: actorId(actor) });
       if (count === 0) return;
     }
     const data = { kind, tokenId: id, ...(name !== null && { name }) };
     const by = { actorId: actorId(actor), orgId, subjectId: userId, clientId: null };
-    // Members' apps get new tokens without an entry, so that they could be cut off without end (S144).
+    // Members' apps get tokens without an audit entry, so tokens could be created and blocked without end (S144).
     const isRecorded = await recordAboutSomebody(tx, { type: "organization.revoke_token", ...by, data, from });
-    if (userId && isRecorded) await tellOwner(tx, userId, orgId, found);
+    if (userId && isRecorded) await notifyOwner(tx, userId, orgId, found);
   });
 }
 
-async function cutOff(
+async function blockToken(
   tx: Db,
   row: { orgId: string; tokenId: string; userId: string; revokedById: string | null },
 ): Promise<{ count: number }> {
   return tx.organizationRevokedToken.createMany({ data: [row], skipDuplicates: true });
 }
 
-/** A token that reaches this organization, itself or through something that it created: a member's token, or the organization's. */
+/** Finds a token with access to this organization, itself or through something that it created: a member's token, or the organization's. */
 async function findToken(tx: Db, orgId: string, reference: TokenReference): Promise<Found | undefined> {
   const [hash, id] = "token" in reference ? [hashToken(reference.token), null] : [null, reference.tokenId];
   // The row of a used refresh token may be gone.
@@ -77,7 +77,7 @@ async function findToken(tx: Db, orgId: string, reference: TokenReference): Prom
               WHERE a.model IN ('AccessToken', 'RefreshToken') AND a.id_hash = ${hash} LIMIT 1))
        AND g.revoked_at IS NULL AND (g.bound_org_id = ${orgId} OR (g.bound_org_id IS NULL AND (g.is_all_orgs OR ${orgId} = ANY (g.org_ids))))
     UNION ALL
-    -- A token that was signed out of or expired: what it created may still act.
+    -- A token that has expired or was signed out: webhooks and schedules that it created may still act.
     SELECT CASE n.kind WHEN 'exchanged' THEN 'exchanged' ELSE 'oauth' END, n.token_id, n.user_id, n.client_id FROM live_delegation n
       JOIN membership m ON m.user_id = n.user_id AND m.org_id = ${orgId}
      WHERE n.client_id IS NOT NULL AND (n.bound_org_id = ${orgId} OR (n.bound_org_id IS NULL AND (n.is_all_orgs OR ${orgId} = ANY (n.org_ids))))
@@ -90,7 +90,7 @@ async function findToken(tx: Db, orgId: string, reference: TokenReference): Prom
   return found;
 }
 
-async function tellOwner(tx: Db, userId: string, orgId: string, { kind, name }: Found): Promise<void> {
+async function notifyOwner(tx: Db, userId: string, orgId: string, { kind, name }: Found): Promise<void> {
   const person = await tx.user.findUnique({ where: { id: userId }, select: { email: true, username: true } });
   const organization = await tx.organization.findUnique({ where: { id: orgId }, select: { fullName: true } });
   if (!person || !organization) return;

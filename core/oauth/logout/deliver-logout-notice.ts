@@ -11,7 +11,7 @@ import type { QueuedLogoutNotice } from "./queue-logout-notices.ts";
 const MINUTE = 60;
 /** Seconds before each retry: a logout notice is useful only within the hour. */
 const RETRY_SECONDS = [5, 30, 2 * MINUTE, 10 * MINUTE, 30 * MINUTE];
-/** No retry begins later than this, however few there were: a notice may have waited for its turn. */
+/** No retry begins later than this, even after few attempts: a notice may have waited for its turn. */
 const GIVEN_UP_SECONDS = 45 * MINUTE;
 const DEADLINE_MS = 10_000;
 /** The maximum size of the app's response, of which only the status is used. */
@@ -20,9 +20,9 @@ const MAX_BODY_BYTES = 1024;
 /** `isFinal`: another attempt would have the same result. */
 type Outcome = { isDelivered: true } | { isDelivered: false; reason: string; isFinal: boolean };
 
-/** Notifies one client of a logout and records the outcome (S109). At least once: a second notice has nothing left to end. */
+/** Notifies one client of a logout and records the outcome (S109). Delivery is at least once: a second notice does no harm. */
 export async function deliverLogoutNotice(notice: QueuedLogoutNotice, claimId: string): Promise<void> {
-  const outcome = await tell(notice);
+  const outcome = await postNotice(notice);
   if (outcome.isDelivered) return recordDelivered(notice, claimId);
   const { reason, isFinal } = outcome;
   const retrySeconds = isFinal ? undefined : secondsToRetry(notice);
@@ -43,7 +43,7 @@ function secondsToRetry({ attempts, created_at }: QueuedLogoutNotice): number | 
   return seconds !== undefined && ageSeconds + seconds <= GIVEN_UP_SECONDS ? seconds : undefined;
 }
 
-async function tell(notice: QueuedLogoutNotice): Promise<Outcome> {
+async function postNotice(notice: QueuedLogoutNotice): Promise<Outcome> {
   const provider = await currentProvider();
   const client = await provider.Client.find(notice.client_id);
   const url = client?.backchannelLogoutUri;
@@ -86,7 +86,7 @@ async function recordRetry({ id }: QueuedLogoutNotice, claimId: string, reason: 
   );
 }
 
-/** The app's owner may want to know that it still considers a user signed in (S109). */
+/** Records that the app was not notified, for its owner: the app still considers the user signed in (S109). */
 async function recordGivenUp(notice: QueuedLogoutNotice, claimId: string, reason: string): Promise<void> {
   await db().$transaction(async (tx) => {
     const { count } = await tx.oAuthLogoutNotice.updateMany({

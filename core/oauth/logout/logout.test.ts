@@ -90,7 +90,7 @@ describe("S108 RP-initiated logout", () => {
     expect(await isSignedIn(at)).toBe(true);
   });
 
-  test("signs out of the site, not out of the apps: their tokens work on until they are revoked", async () => {
+  test("signs out of the site, not out of the apps: their tokens continue to work until they are revoked", async () => {
     const at = await signInWithLogout();
     await (await ask(at.browser, { id_token_hint: at.tokens.id_token })).signOut();
     expect((await world.userinfo(at.tokens.access_token)).status).toBe(200);
@@ -185,7 +185,7 @@ describe("S108 id_token_hint", () => {
     expect(await isSignedIn(at)).toBe(true);
   });
 
-  test.each(["RS256", "ES256"])("that a key signed (%s) which was withdrawn since is still one", async (idTokenAlg) => {
+  test.each(["RS256", "ES256"])("that was signed (%s) with a key withdrawn since is still valid", async (idTokenAlg) => {
     const at = await signIn(world, { postLogoutRedirectUris: [RETURN] });
     await db().oAuthApp.update({ where: { id: at.app.id }, data: { idTokenAlg } });
     await pool().query("SELECT pg_notify('oauth_app', $1)", [at.app.clientId]);
@@ -231,7 +231,7 @@ describe("S108 id_token_hint", () => {
 });
 
 describe("S108 logout CSRF", () => {
-  test("a GET never signs anybody out, with whatever it carries", async () => {
+  test("a GET never signs anybody out, with any parameters", async () => {
     const at = await signInWithLogout();
     for (const extra of [{ logout: "yes" }, { logout: "yes", xsrf: "" }] as Record<string, string>[]) {
       await at.browser.fetch(logoutUrl({ id_token_hint: at.tokens.id_token, ...extra }));

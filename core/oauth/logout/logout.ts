@@ -7,9 +7,9 @@ import { ProtocolError } from "../protocol-request.ts";
 import { protocolRoutes } from "../protocol-routes.ts";
 import { siteSessionOf } from "../site-session.ts";
 
-/** What RP-initiated logout does here beyond ending the engine's own session (docs/decisions/020). */
+/** RP-initiated logout beyond the end of the engine's own session (docs/decisions/020). */
 
-/** The longest `state` that returns to the app in a URL; the engine keeps it in the session until the question is answered (S143). */
+/** The maximum size of `state`, which returns to the app in a URL. The engine keeps it in the session until the user answers (S143). */
 export const STATE_MAX_BYTES = 2048;
 
 type Question = { secret?: string; state?: string; postLogoutRedirectUri?: string };
@@ -17,7 +17,7 @@ type Question = { secret?: string; state?: string; postLogoutRedirectUri?: strin
 /**
  * A user may be signed in on our pages and unknown to the engine, because they have not used an app in this browser yet. The engine would
  * sign them out without a question, for any site that sends them here (S108). If nobody is signed in, there is nothing to ask or store, and
- * the browser continues at once: the engine would make it post a form, and store a session for that (S143).
+ * the browser is redirected at once: the engine would send a form that posts itself, and store a session for it (S143).
  */
 export async function askBeforeLogout(ctx: KoaContextWithOIDC, next: () => Promise<void>): Promise<void> {
   if (ctx.path !== protocolRoutes.end_session) return next();
@@ -55,7 +55,7 @@ export async function endSiteSessionWithLogout(ctx: KoaContextWithOIDC, next: ()
 /** The engine marks a session that a logout has ended; its types lack the property. */
 const isDestroyed = (session: unknown): boolean => (session as { destroyed?: boolean } | undefined)?.destroyed === true;
 
-/** The engine's form, for cases in which the engine would not ask. */
+/** The engine's form, for the case that the engine would not ask. */
 function logoutForm(secret: string): string {
   const action = `${env().ORIGIN}${protocolRoutes.end_session}/confirm`;
   return `<form id="op.logoutForm" method="post" action="${escapeHtml(action)}"><input type="hidden" name="xsrf" value="${secret}"/></form>`;

@@ -3,15 +3,15 @@ import { newOrderedId } from "#core/ids.ts";
 import { log } from "#core/log.ts";
 import type { LeasedTable } from "#core/postgres/leased-table.ts";
 
-/** NOTIFY channel: site sessions ended. The database announces it (prisma/migrations, site_session_end). */
+/** NOTIFY channel: site sessions have ended. A database trigger notifies it (prisma/migrations, site_session_end). */
 export const SITE_SESSION_END_CHANNEL = "site_session_end";
 
 /** Site sessions per transaction. */
 const BATCH = 100;
 
 /**
- * For ended site sessions: ends the authorizations in the engine's sessions and queues the apps' logout notices, in one transaction, so
- * that another worker can take over from one that dies. This runs however a site session ends.
+ * Ends the authorizations in the engine's sessions of ended site sessions, and queues the apps' logout notices. All is in one transaction,
+ * so that another worker can take over from one that dies. It runs for every end of a site session.
  * @returns whether there may be more.
  */
 export async function endEngineSessions(): Promise<boolean> {
@@ -23,7 +23,7 @@ export async function endEngineSessions(): Promise<boolean> {
     if (over.length === 0) return false;
     const siteSessionIds = over.map(({ id }) => id);
     // The row no longer signs anybody in (site-session.ts). It still shows whose interactions are open in the browser, so that another user
-    // who signed in meanwhile is told so, and not that the interaction has expired (S25, S34). Housekeeping deletes it.
+    // who signs in there sees that, and not that the interaction has expired (S25, S34). Housekeeping deletes it.
     const ended = await tx.$queryRaw<EndedSession[]>`
       WITH over AS (
         SELECT id_hash, account_id, payload->'authorizations' AS authorizations FROM oauth_artifact
@@ -31,7 +31,7 @@ export async function endEngineSessions(): Promise<boolean> {
       UPDATE oauth_artifact a SET payload = a.payload - 'authorizations' FROM over
        WHERE a.model = 'Session' AND a.id_hash = over.id_hash
       RETURNING over.account_id AS "userId", over.authorizations`;
-    await queueLogoutNotices(tx, await wanted(tx, withoutEqual(ended.flatMap(noticesOf))));
+    await queueLogoutNotices(tx, await withLogoutUri(tx, withoutDuplicates(ended.flatMap(noticesOf))));
     return over.length === BATCH;
   });
 }
@@ -44,12 +44,12 @@ function noticesOf({ userId, authorizations }: EndedSession): NewLogoutNotice[] 
 }
 
 /** A client cannot distinguish engine sessions for which it has no `sid`: one notice ends all of them. */
-function withoutEqual(notices: NewLogoutNotice[]): NewLogoutNotice[] {
+function withoutDuplicates(notices: NewLogoutNotice[]): NewLogoutNotice[] {
   return [...new Map(notices.map((notice) => [`${notice.clientId} ${notice.userId} ${notice.sid}`, notice])).values()];
 }
 
 /** Only the notices for clients with a back-channel logout URI. */
-async function wanted(tx: Db, notices: NewLogoutNotice[]): Promise<NewLogoutNotice[]> {
+async function withLogoutUri(tx: Db, notices: NewLogoutNotice[]): Promise<NewLogoutNotice[]> {
   const clientIds = [...new Set(notices.map(({ clientId }) => clientId))];
   const rows = await tx.$queryRaw<{ id: string }[]>`
     SELECT client_id AS id FROM oauth_app WHERE client_id = ANY (${clientIds}) AND backchannel_logout_uri IS NOT NULL
@@ -69,7 +69,9 @@ export async function queueLogoutNotices(db: Db, notices: NewLogoutNotice[]): Pr
   await db.$executeRaw`select pg_notify(${LOGOUT_NOTICE_CHANNEL}, '')`; // at commit
 }
 
-/** Open notices of one user: more than anybody's apps. Somebody who signs in and out all day loses their own oldest ones. */
+/**
+ * The maximum number of open notices of one user: more than anybody has apps. Users who sign in and out all day lose their own oldest ones.
+ */
 export const OPEN_OF_USER_MAX = 1_000;
 
 async function dropOldest(db: Db, userIds: string[]): Promise<void> {
@@ -80,16 +82,13 @@ async function dropOldest(db: Db, userIds: string[]): Promise<void> {
           SELECT id FROM oauth_logout_notice WHERE user_id = u.id AND sent_at IS NULL AND failed_at IS NULL
           ORDER BY id DESC OFFSET ${OPEN_OF_USER_MAX}) AS n)
       AND sent_at IS NULL AND failed_at IS NULL AND (claimed_until IS NULL OR claimed_until <= now()) FOR UPDATE SKIP LOCKED)`;
-  if (dropped > 0) log().warn({ userIds, dropped }, "users with too many logout notices; the oldest are given up");
+  if (dropped > 0) log().warn({ userIds, dropped }, "users had too many logout notices; the oldest were dropped");
 }
 
-/** How many notices of one app, whoever's, are sent at once by all workers. */
+/** How many notices all workers together send to one app at the same time. */
 export const SENT_OF_APP_MAX = 8;
 
-/**
- * Anybody can have an app that responds slowly, and sign in to it and out of it all day. So users take turns, and none holds more than a
- * quarter of the slots.
- */
+/** Anybody can sign in to and out of a slow app all day. So users take turns, and none holds more than a quarter of the slots. */
 export const logoutNoticeTable: LeasedTable = {
   name: "oauth_logout_notice",
   isOpen: "sent_at is null and failed_at is null",

@@ -12,11 +12,11 @@ import { escapeHtml, htmlPage } from "./layout.ts";
 type Problem = {
   error: string;
   description?: string | undefined;
-  /** What the page also names: the app, and the URIs. */
+  /** Facts that the page also shows: the app, and the URIs. */
   facts?: readonly (readonly [term: string, value: string])[];
-  /** The path of the app's settings, for those who may open them. */
+  /** The path of the app's settings, for users who may open them. */
   settings?: string | undefined;
-  /** The link was to sign the user out. */
+  /** Whether the request was to sign the user out. */
   isSignOut?: boolean;
 };
 
@@ -51,11 +51,11 @@ const sentences = new Map(
     },
     invalid_request_uri: {
       title: "This sign-in link has expired",
-      text: "It works once, within a minute. Go back to the app and start again.",
+      text: "It works only once, and only for a minute. Go back to the app and start again.",
     },
     session_not_found: {
       title: "This sign-in has expired",
-      text: "It was finished in another tab, or left open too long. Go back to the app and start again.",
+      text: "It was completed in another tab, or was left open for too long. Go back to the app and start again.",
     },
   }),
 );
@@ -96,24 +96,24 @@ export async function renderErrorPage(
     ctx.body = out;
     return;
   }
-  const isRunOut = out.error === "invalid_request" && ctx.path.startsWith("/oauth/authorize/");
+  const isInteractionEnded = out.error === "invalid_request" && ctx.path.startsWith("/oauth/authorize/");
   const isAddress = out.error === "invalid_redirect_uri";
   ctx.type = "html";
   ctx.body = errorPage({
-    error: isRunOut ? "session_not_found" : out.error,
+    error: isInteractionEnded ? "session_not_found" : out.error,
     description: (isAddress && brokenRule(ctx)) || out.error_description,
     isSignOut: isSignOutEndpoint(ctx.path),
     ...(isAddress && (await redirectUriFacts(ctx))),
   });
 }
 
-/** The rule that a URI breaks, whoever registered it; undefined if it is valid and only not registered. */
+/** The rule that the URI breaks; undefined if it is valid but not registered. */
 function brokenRule({ oidc }: KoaContextWithOIDC): string | undefined {
   return explainRedirectUri(String(oidc.params?.redirect_uri ?? ""), { ownOrigin: env().ORIGIN });
 }
 
 /**
- * The app's name and the URI that was sent. Those who manage the app also see the registered URIs, and get a link to its settings; a
+ * The app's name and the URI that was sent. Users who manage the app also see the registered URIs, and get a link to its settings; a
  * document's URIs are public.
  */
 async function redirectUriFacts(ctx: KoaContextWithOIDC): Promise<Pick<Problem, "facts" | "settings">> {
@@ -141,7 +141,7 @@ async function settingsOf(ctx: KoaContextWithOIDC, clientId: string): Promise<st
   return `${owner ? `/organizations/${owner.name}` : ""}/settings/applications/${app.id}`;
 }
 
-/** Nonprinting characters, or those that reverse text, would hide the very difference that the owner is looking for. */
+/** Replaces characters that are invisible or reverse text: they would hide the difference that the owner is looking for. */
 function legible(text: string): string {
   return text.slice(0, RECEIVED_MAX_CHARACTERS).replace(/[^\x20-\x7e]/g, "\u{fffd}");
 }

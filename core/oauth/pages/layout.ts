@@ -35,9 +35,9 @@ a{color:inherit;text-underline-offset:4px}
 @media (max-width:22rem){form{grid-template-columns:1fr}}`;
 
 /**
- * The browser policy of all our pages (S23): no framing, no referrer, no caching, and no content from elsewhere. `script-src` is empty and
- * is there for the engine, which adds the hash of the only script it writes: the one that submits a form by itself
- * (`response_mode=form_post`). There is no `form-action`, since that form goes to the app.
+ * The browser policy of all our pages (S23): no framing, no referrer, no caching, and no content from elsewhere. `script-src` is empty; the
+ * engine adds the hash of its only script, which submits a form automatically (`response_mode=form_post`). There is no `form-action`, since
+ * that form is sent to the app.
  */
 export const pageHeaders = {
   "Content-Security-Policy": `default-src 'none'; script-src; style-src 'sha256-${hash("sha256", STYLE, "base64")}'; base-uri 'none'; frame-ancestors 'none'`,
@@ -53,9 +53,9 @@ const MARK =
 
 /**
  * The few pages that do not come from Next: the engine's own (an error that must not redirect, the question at sign-out), and the
- * replacement for a page that failed. They are plain HTML without script, so that they work when nothing else does, and look like
+ * replacement for a page that failed. They are plain HTML without script, so that they work when nothing else does, and are styled like
  * app/globals.css.
- * @param body trusted HTML: everything from outside must have gone through `escapeHtml`.
+ * @param body trusted HTML: all text from outside must be escaped with `escapeHtml`
  */
 export function htmlPage(title: string, body: string): string {
   const { BRAND_NAME, ORIGIN } = env();

@@ -10,9 +10,7 @@ import { quoted, type UnprovenIdToken } from "./id-token.ts";
 
 /** Many jobs may share one address: those of a provider's runners, or of an office. */
 const OF_ADDRESS = { limit: 300, windowSeconds: 60 };
-/**
- * Refusals take a multiple of this, which is longer than all checks without outbound requests: timing must not reveal which check failed.
- */
+/** A refusal takes a multiple of this, more than all checks without outbound requests, so that timing does not reveal the failed check. */
 const REFUSAL_MS = 150;
 
 /**
@@ -62,21 +60,21 @@ async function limited<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** The claims with which providers identify their jobs: a user would compare these with the settings. */
-const TELLING = [
+/** The claims with which providers identify their jobs, and which users compare with the publisher's settings. */
+const IDENTIFYING_CLAIMS = [
   ...["repository", "repository_id", "repository_owner_id", "workflow_ref", "project_path", "project_id", "namespace_id"],
   ...["ref", "environment", "oidc.circleci.com/project-id", "oidc.circleci.com/vcs-ref", "repositoryUuid", "workspaceUuid"],
   ...["branchName", "sub"],
 ];
-const TOLD_MAX = 8;
+const SHOWN_CLAIMS_MAX = 8;
 
 /**
- * The response is the same if the resource does not exist, trusts no issuer or other ones, or belongs to a disabled account (S136). It
- * contains only the token's own claims, which the job's author needs to compare with the settings.
+ * The response is the same whether the resource does not exist, does not trust the issuer, or belongs to a disabled account (S136). It
+ * contains only claims of the token itself, which the job's author needs to compare with the settings.
  */
 function notTrusted({ issuer, claims }: UnprovenIdToken): string {
-  const told = TELLING.filter((name) => Object.hasOwn(claims, name)).slice(0, TOLD_MAX);
-  const words = [`iss ${quoted(issuer)}`, ...told.map((name) => `${name} ${quoted(claims[name])}`)];
+  const shown = IDENTIFYING_CLAIMS.filter((name) => Object.hasOwn(claims, name)).slice(0, SHOWN_CLAIMS_MAX);
+  const words = [`iss ${quoted(issuer)}`, ...shown.map((name) => `${name} ${quoted(claims[name])}`)];
   return `no trusted publisher of this resource matches the token, which says: ${words.join(", ")}`;
 }
 
@@ -87,7 +85,7 @@ function notTrusted({ issuer, claims }: UnprovenIdToken): string {
 export function isCiExchange({ headers }: Pick<IncomingMessage, "headers">, form: URLSearchParams): boolean {
   return (
     form.get("grant_type") === TOKEN_EXCHANGE_GRANT &&
-    // If a request names its resource but lacks parameters, the error names them. It must not ask for a client, which is not needed.
+    // A request with a resource but without the type counts too: the error should name the type, and not ask for a client.
     (form.get("subject_token_type") ?? (form.has("resource") ? ID_TOKEN_TYPE : null)) === ID_TOKEN_TYPE &&
     headers.authorization === undefined &&
     !["client_id", "client_secret", "client_assertion"].some((name) => form.get(name))
@@ -99,7 +97,7 @@ export type CiRequest = {
   subjectToken: string;
   /** The requested resource, as received. */
   resource: string;
-  /** What it names. */
+  /** The repository or user that it names. */
   target: { repo: { type: RepoType; owner: string; name: string } } | { username: string };
 };
 

@@ -10,17 +10,17 @@ import { db } from "#core/db.ts";
 import { log } from "#core/log.ts";
 import { isFirstUse } from "../artifacts/is-first-use.ts";
 import type { CiRequest } from "./answer-ci-exchange.ts";
-import { decodeIdToken, flawOf, overAt, quoted, type UnprovenIdToken, verifyIdToken } from "./id-token.ts";
+import { decodeIdToken, flawOf, quoted, tokenEndsAt, type UnprovenIdToken, verifyIdToken } from "./id-token.ts";
 import { type IssuedCiToken, issueCiToken } from "./issue-ci-token.ts";
 import { auditedAs, findResource, type Resource } from "./resource.ts";
 
 /** Why a token was not exchanged. */
 type Refusal = {
-  /** The sentence for the sender of the token; undefined if it would reveal what is trusted here, or what exists here (S136). */
+  /** The sentence for the sender of the token; undefined if it would reveal which issuers are trusted or which resources exist (S136). */
   flaw?: string;
   /** The reason, for the audit log of the resource's managers. */
   reason: string;
-  /** The reason for each publisher whose issuer signed the token or could not be reached: it is shown beside the publisher. */
+  /** For each publisher whose issuer signed the token or could not be reached, the reason that is shown beside it. */
   of: readonly RefusedPublisher[];
 };
 
@@ -32,7 +32,7 @@ type RefusedExchange = { refused: UnprovenIdToken; flaw: string | undefined };
  * Exchanges a CI job's ID token (S98–S100), in this order: the resource, its publishers with this issuer, the signature (if anybody here
  * trusts the issuer), every claim, the recorded IDs, first use, the new token. If the resource exists, its managers can see why an exchange
  * failed.
- * @throws ProtocolError `invalid_request` if it is not a token; ServiceError `rate_limited`
+ * @throws ProtocolError `invalid_request` if it is not a JWT; ServiceError `rate_limited`
  */
 export async function exchangeIdToken(
   { subjectToken, target }: CiRequest,
@@ -62,7 +62,7 @@ export async function exchangeIdToken(
   }
 }
 
-/** More than a matrix of jobs needs. Only trusted tokens count, so that nobody else can use it up. */
+/** More than a matrix of jobs needs. Only trusted tokens count, so that nobody else can use up the limit. */
 const EXCHANGES_OF_PUBLISHER = { limit: 120, windowSeconds: 60 };
 /**
  * Each exchange writes an entry to the audit log, and a user who trusts their own issuer can have any number of ID tokens. So all
@@ -80,7 +80,7 @@ async function trustedIn(resource: Resource | undefined, token: UnprovenIdToken)
   const { issuer = "" } = token;
   const publishers = resource ? await publishersOf(resource, issuer) : [];
   const isAsked = publishers.length > 0 || (await isTrustedBySomebody(issuer));
-  // Also if the resource does not trust the issuer or does not exist: the time to fetch keys must not reveal which (S136).
+  // The keys are fetched even if the resource does not trust the issuer or does not exist: the time must not reveal that (S136).
   const verified = isAsked ? await verifyIdToken({ ...token, issuer }) : undefined;
   if (!resource) return refuse("there is no such resource");
   if (!verified || publishers.length === 0) return refuse("no trusted publisher has the token's issuer");
@@ -92,7 +92,7 @@ async function trustedIn(resource: Resource | undefined, token: UnprovenIdToken)
   return { reason: of.map(({ reason }) => reason).join("; "), of };
 }
 
-/** The first difference; configured claims come before recorded ones. */
+/** The first difference between a publisher and a token, in the configured claims and then in the recorded ones. */
 function differenceFrom({ claims: wanted, pinned }: TrustedPublisher, claims: JWTPayload): string {
   const name = differingClaim(wanted, claims);
   if (name !== undefined) return `the claim ${name} is ${quoted(claims[name] ?? "absent")}`;
@@ -127,10 +127,10 @@ function isFirstUseOf(token: UnprovenIdToken): Promise<boolean> {
   const { text, issuer, claims } = token;
   // Only the signed part: the signature can be encoded in several ways.
   const id = typeof claims.jti === "string" && claims.jti !== "" ? claims.jti : hashToken(text.slice(0, text.lastIndexOf(".")));
-  return isFirstUse(`ci:${issuer}`, id, overAt(token));
+  return isFirstUse(`ci:${issuer}`, id, tokenEndsAt(token));
 }
 
-/** Entries per hour and resource: anybody can cause any number of refusals, and must not be able to fill the log. */
+/** Audit entries per hour and resource: anybody can cause any number of refusals, and must not be able to fill the log. */
 const REFUSALS_OF_RESOURCE = 60;
 
 /** Records for the resource's managers that a token was refused, and why (S99, S116, S144). */
@@ -144,7 +144,7 @@ async function noteRefusal(
   const isProven = of.length > 0;
   const subject = "repo" in resource ? resource.repo.id : resource.user.id;
   const counted = { subject, limit: REFUSALS_OF_RESOURCE, ip: from.ip };
-  // Also beyond the limit: it explains a failed job to the user who added the publisher, and adds no row.
+  // Stored even beyond the limit: the reason explains a failed job to the user who added the publisher, and adds no row.
   for (const { id: publisherId, reason: own } of of) {
     const data = { lastRefusal: storable(own), lastRefusedAt: new Date() };
     await db().trustedPublisher.updateMany({ where: { id: publisherId }, data });
@@ -157,5 +157,5 @@ async function noteRefusal(
   await recordAuditEvent(db(), { type: "ci_token.exchange_refused", ...audited, data: { ...data, ...words }, from });
 }
 
-/** Text from a token, as Postgres can store it. */
+/** Text from a token, in a form that Postgres can store. */
 const storable = (text: string): string => text.replaceAll("\0", "").toWellFormed().slice(0, 1_000);

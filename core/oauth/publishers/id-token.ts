@@ -7,7 +7,7 @@ import { ProtocolError } from "../protocol-request.ts";
 export type UnprovenIdToken = { text: string; alg: unknown; issuer: string | undefined; claims: JWTPayload };
 
 /**
- * Only algorithms with a key pair: `none` proves nothing, and with HS256 anybody who knows the public key could sign (S98, RFC 8725 §3.1).
+ * Only algorithms with a key pair: `none` proves nothing, and with HS256 anybody could sign with the published key (S98, RFC 8725 §3.1).
  */
 const ID_TOKEN_ALGS: readonly string[] = [
   ...["RS256", "RS384", "RS512", "PS256", "PS384", "PS512"],
@@ -18,10 +18,10 @@ const SKEW_SECONDS = 60;
 const AGE_MAX_SECONDS = 24 * 60 * 60;
 
 /**
- * The time from which a token is always refused, in Unix seconds: its issuer may write any number into `exp`.
+ * The time from which a token is refused, in Unix seconds. Its age is limited too, since its issuer may write any number into `exp`.
  * @param token without a flaw (`flawOf`)
  */
-export function overAt({ claims }: UnprovenIdToken): number {
+export function tokenEndsAt({ claims }: UnprovenIdToken): number {
   return Math.min(Number(claims.exp), Number(claims.iat) + AGE_MAX_SECONDS) + SKEW_SECONDS;
 }
 
@@ -37,8 +37,8 @@ export function decodeIdToken(text: string): UnprovenIdToken {
 }
 
 /**
- * What is wrong with a token, whoever trusts its issuer; undefined if nothing is. It depends only on the token and on our own origin, so
- * its sender may be told (S98).
+ * A reason to refuse a token of any issuer; undefined if there is none. It depends only on the token and our origin, so its sender may read
+ * it (S98).
  * @param now Unix seconds
  */
 export function flawOf({ alg, issuer, claims }: UnprovenIdToken, now = Math.floor(Date.now() / 1000)): string | undefined {
@@ -57,7 +57,7 @@ export function flawOf({ alg, issuer, claims }: UnprovenIdToken, now = Math.floo
   return undefined;
 }
 
-/** The only accepted audience is ours: if a token had several audiences, each of them could use it at the others. */
+/** The only accepted audience is our origin: if a token had several audiences, each of them could use it at the others. */
 function isForUs(audience: unknown): boolean {
   const { ORIGIN } = env();
   return audience === ORIGIN || (Array.isArray(audience) && audience.length === 1 && audience[0] === ORIGIN);
@@ -72,7 +72,7 @@ export function quoted(value: unknown): string {
   return text.length > QUOTED_MAX_CHARACTERS ? `${text.slice(0, QUOTED_MAX_CHARACTERS)}...` : text;
 }
 
-/** Anybody can write anything into a token: arrays nested thousands deep can be parsed, but not serialized again. */
+/** Serializes a claim, which may be anything: arrays that are nested thousands deep can be parsed, but not serialized again. */
 function spelled(value: unknown): string {
   try {
     return JSON.stringify(value) ?? "nothing";

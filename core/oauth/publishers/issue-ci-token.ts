@@ -18,8 +18,8 @@ const CI_TOKEN_SECONDS = 3600;
 export type IssuedCiToken = { token: string; expiresInSeconds: number };
 
 /**
- * Creates a job's token, of which only the hash is stored. A publisher's first job records the IDs that its provider never assigns twice
- * (S100). The publisher's row is locked, so that of two simultaneous first jobs of different repositories one is refused.
+ * Creates a job's token, of which only the hash is stored. A publisher's first job records the IDs that its provider never reassigns
+ * (S100). The publisher's row is locked, so that only one of two simultaneous first jobs, of different repositories, is accepted.
  * @returns undefined if the publisher was removed, or used by another repository's job, since the caller read it
  */
 export async function issueCiToken(

@@ -2,7 +2,7 @@ import { findUserByUsername, type UserProfile } from "#core/accounts/users/find-
 import { pool } from "#core/db.ts";
 import type { CiRequest } from "./answer-ci-exchange.ts";
 
-/** What a job requests a token for: one repository to write, or one user to read as. */
+/** The resource for which a job requests a token: a repository that it will write, or a user as whom it will read. */
 export type Resource = { repo: ResourceRepo } | { user: UserProfile };
 
 type ResourceRepo = { id: string; type: string; fullName: string; ownerId: string; ownerKind: "user" | "organization" };
@@ -16,8 +16,8 @@ const FIND = `SELECT r.id, r.type, coalesce(u.username, o.name) || '/' || r.name
     AND u.disabled_at IS NULL`;
 
 /**
- * The repository or user that a job's `resource` names; undefined if it does not exist or its account is disabled. Only current names
- * count: a former name of a repository may become somebody else's. No permission is checked, because the sender is not identified yet.
+ * The repository or user that a job's `resource` names; undefined if it does not exist or its account is disabled. Former names do not
+ * count, because they may become somebody else's. No permission is checked, because the sender is not identified yet.
  */
 export async function findResource(target: CiRequest["target"]): Promise<Resource | undefined> {
   if ("username" in target) {

@@ -7,10 +7,10 @@ import { isServiceError } from "#core/errors.ts";
 import { hostnameOf } from "../documents/document-address.ts";
 import { DocumentError } from "../documents/document-error.ts";
 import { fetchLogo } from "../documents/fetch-document.ts";
-import { governed } from "../documents/fetch-governor.ts";
-import { type HostRule, standingOf } from "../documents/hosts/document-policy.ts";
+import { decideHost, type HostRule } from "../documents/hosts/document-policy.ts";
 import { namesCovering } from "../documents/hosts/host-name.ts";
 import type { FetchedLogo } from "../documents/store-document.ts";
+import { withinFetchLimits } from "../documents/within-fetch-limits.ts";
 import { countFailure, guardAgainstGuessing } from "../failure-throttle.ts";
 import { ProtocolError, readJsonObject } from "../protocol-request.ts";
 import { REGISTRATION } from "../protocol-routes.ts";
@@ -25,10 +25,10 @@ import { registerApp } from "./register-app.ts";
 import { describeRegistration, type RegisteredSettings, readRegistration } from "./registration-metadata.ts";
 import { isRegistrationOn } from "./registration-policy.ts";
 
-/** Registrations per hour: of one address, which a whole office may share, and of all addresses. */
+/** Registrations per hour: from one address, which a whole office may share, and in total. */
 export const REGISTRATIONS_OF_ADDRESS = { limit: 60, windowSeconds: 3600 };
 export const REGISTRATIONS = { limit: 1_000, windowSeconds: 3600 };
-/** Changes of one app per hour, since each writes an entry to the audit log; those of an address and of all count like registrations. */
+/** Changes of one app per hour, since each writes an entry to the audit log. They also count against the two limits of registrations. */
 export const CHANGES_OF_APP = { limit: 20, windowSeconds: 3600 };
 
 type Answer = { status: number; body?: unknown };
@@ -48,11 +48,11 @@ export async function handleRegistration(req: IncomingMessage, res: ServerRespon
 
 async function register(req: IncomingMessage, from: RequestOrigin): Promise<Answer> {
   await refuseWhileOff();
-  await slowDown(registrationsOf(from));
+  await countAgainst(registrationsOf(from));
   const settings = readRegistration(await readJsonObject(req));
   await refuseBlockedHosts(settings);
-  // Against the total, only valid registrations count: otherwise a few senders of invalid ones could lock out all others.
-  await slowDown(["everybody", REGISTRATIONS]);
+  // Only valid registrations count against the total: otherwise a few senders of invalid ones could lock out all others.
+  await countAgainst(["everybody", REGISTRATIONS]);
   return { status: 201, body: describeRegistration(await registerApp(settings, await logoOf(settings, from), from)) };
 }
 
@@ -76,7 +76,7 @@ async function manage(req: IncomingMessage, res: ServerResponse, path: string, f
 async function replace(req: IncomingMessage, claim: Claim, from: RequestOrigin): Promise<Answer> {
   await readRegisteredApp(claim);
   await refuseWhileOff();
-  await slowDown(registrationsOf(from));
+  await countAgainst(registrationsOf(from));
   const body = await readJsonObject(req);
   if (body.client_id !== claim.clientId) {
     throw new ProtocolError(400, "invalid_client_metadata", "client_id: name the client whose registration this is");
@@ -84,20 +84,18 @@ async function replace(req: IncomingMessage, claim: Claim, from: RequestOrigin):
   const presentedSecret = typeof body.client_secret === "string" ? body.client_secret : undefined;
   const settings = readRegistration(body);
   await refuseBlockedHosts(settings);
-  await slowDown([`changes of ${claim.clientId}`, CHANGES_OF_APP]);
-  await slowDown(["changes of everybody", REGISTRATIONS]);
+  await countAgainst([`changes of ${claim.clientId}`, CHANGES_OF_APP]);
+  await countAgainst(["changes of everybody", REGISTRATIONS]);
   const updated = await updateRegisteredApp(claim, { settings, logo: await logoOf(settings, from) }, presentedSecret, from);
   return { status: 200, body: describeRegistration({ ...updated, ...claim }) };
 }
 
-/**
- * The image at `logo_uri`, fetched like a document's: through the guard, in the same limits (S80, S82). An app is never refused for its logo.
- */
+/** The image at `logo_uri`, fetched like a document's, within the same limits (S80, S82). It is never a reason to refuse an app. */
 async function logoOf({ registeredMetadata: { logo_uri } }: RegisteredSettings, { ip }: RequestOrigin): Promise<FetchedLogo> {
   if (!logo_uri) return null;
-  const asked = { clientId: logo_uri, hostname: hostnameOf(logo_uri), standing: "unknown", address: ip } as const;
+  const asked = { clientId: logo_uri, hostname: hostnameOf(logo_uri), use: "unknown", address: ip } as const;
   try {
-    return (await governed(asked, () => fetchLogo(logo_uri))) ?? null;
+    return (await withinFetchLimits(asked, () => fetchLogo(logo_uri))) ?? null;
   } catch (error) {
     if (error instanceof DocumentError) return null;
     throw error;
@@ -119,13 +117,13 @@ async function refuseWhileOff(): Promise<void> {
   throw new ProtocolError(403, "access_denied", description);
 }
 
-/** Counted before the body is read and checked, which is the cost of a flood. Counted by /48, which one customer may have. */
+/** The limit that is counted before the body is read and checked, by /48, which one customer may have. */
 const registrationsOf = ({ ip }: RequestOrigin): Limited => [addressKey(ip, 48) ?? "unknown", REGISTRATIONS_OF_ADDRESS];
 
 type Limited = [who: string, limit: ThrottleLimit];
 
 /** Counts a request against a limit (S56). @throws ProtocolError 429 `temporarily_unavailable` */
-async function slowDown([who, limit]: Limited): Promise<void> {
+async function countAgainst([who, limit]: Limited): Promise<void> {
   try {
     await consumeThrottle(throttleKey("registration", who), limit);
   } catch (error) {
@@ -135,8 +133,8 @@ async function slowDown([who, limit]: Limited): Promise<void> {
 }
 
 /**
- * A host that the operator blocked (S87) cannot return by registration, neither in a redirect URI nor as an app's website. The policy for
- * metadata documents does not apply here.
+ * A host that the operator blocked (S87) cannot be registered, neither in a redirect URI nor as an app's website. The policy for metadata
+ * documents does not apply here.
  * @throws ProtocolError 400 `invalid_redirect_uri`, `invalid_client_metadata`
  */
 async function refuseBlockedHosts({ redirectUris, homepageUrl }: RegisteredSettings): Promise<void> {
@@ -146,14 +144,14 @@ async function refuseBlockedHosts({ redirectUris, homepageUrl }: RegisteredSetti
   ];
   const names = [...new Set(named.flatMap(([, hostname]) => namesCovering(hostname)))];
   const rules = (await db().oAuthClientHost.findMany({ where: { host: { in: names } } })) as HostRule[];
-  const blocked = named.find(([, hostname]) => !standingOf(hostname, rules, "open").isAllowed);
+  const blocked = named.find(([, hostname]) => !decideHost(hostname, rules, "open").isAllowed);
   if (!blocked) return;
   const [field, hostname] = blocked;
   const error = field === "redirect_uris" ? "invalid_redirect_uri" : "invalid_client_metadata";
   throw new ProtocolError(400, error, `${field}: the operator of this service does not allow apps of ${hostname}`);
 }
 
-/** Empty for private-use schemes. */
+/** The host of a URI; empty for private-use schemes. */
 function hostOf(uri: string): string {
   const url = URL.parse(uri);
   return url && /^https?:$/.test(url.protocol) ? url.hostname.replace(/\.$/, "") : "";

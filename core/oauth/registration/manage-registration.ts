@@ -7,13 +7,13 @@ import { type Db, db } from "#core/db.ts";
 import type { OAuthApp } from "#core/generated/prisma/client.ts";
 import { issueAppSecret } from "../apps/app-secrets.ts";
 import { type LockedApp, notifyAppChange } from "../apps/change-app.ts";
-import { withdrawApp } from "../apps/transfer-app.ts";
+import { deleteLockedApp } from "../apps/transfer-app.ts";
 import { findClientSecret } from "../clients/client-extension.ts";
 import { type FetchedLogo, storeLogo } from "../documents/store-document.ts";
 import { ProtocolError } from "../protocol-request.ts";
 import type { RegisteredMetadata, RegisteredSettings } from "./registration-metadata.ts";
 
-/** How an app manages its registration (RFC 7592). Unknown clients, others' tokens and wrong tokens get one response. */
+/** The credentials for an app's registration (RFC 7592). Unknown clients, other apps' tokens and wrong ones get the same response. */
 export type Claim = { clientId: string; registrationToken: string };
 
 /** @throws ProtocolError 401 `invalid_token`; 403 `access_denied` once an operator has blocked the app */
@@ -43,12 +43,12 @@ async function change<Result>(claim: Claim, work: (tx: Db, app: LockedApp) => Pr
   });
 }
 
-/** The properties on which an operator's verification and a user's consent are based. */
+/** The properties on which an operator's verification is based. */
 const LOOKS = ["name", "homepageUrl", "redirectUris"] as const;
 
 /**
- * Replaces the whole registration (RFC 7592 §2.2). If the app looks different afterwards, its users are asked again (S36) and the
- * operator's mark is removed: nobody is responsible for such an app, and anybody with its token could give it any name.
+ * Replaces the whole registration (RFC 7592 §2.2). If its name, homepage or redirect URIs change, the verified mark is removed: nobody is
+ * responsible for it, and anybody with its token could give it any name. Users are asked again as after any change (S36).
  * @returns the app and, if it became confidential, its new secret; an app that becomes public loses its secrets.
  */
 export async function updateRegisteredApp(
@@ -89,5 +89,5 @@ export async function updateRegisteredApp(
 
 /** Ends the registration with all tokens and consents (RFC 7592 §2.3). */
 export async function deleteRegisteredApp(claim: Claim, from: RequestOrigin): Promise<void> {
-  await change(claim, (tx, app) => withdrawApp(tx, app, { actorId: null, from }));
+  await change(claim, (tx, app) => deleteLockedApp(tx, app, { actorId: null, from }));
 }

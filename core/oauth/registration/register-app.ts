@@ -15,8 +15,8 @@ import type { RegisteredSettings } from "./registration-metadata.ts";
 type RegisteredApp = { app: OAuthApp; registrationToken: string; secret?: string };
 
 /**
- * Creates an app for which nobody here is responsible: it has no owner, is not verified, and users are asked for consent as for any other.
- * Unless it names its grants, it gets device codes and refresh tokens without requesting them
+ * Creates an app for which nobody here is responsible: it has no owner and is not verified, and users are asked for consent as for any
+ * other app. Unless it names its grants, it may use the device flow and gets refresh tokens
  * (docs/specification/oauth.md#dynamic-registration).
  * @param logo fetched from its `logo_uri`
  * @returns the app, its registration access token and, if it is confidential, its secret: both are shown here and never again.
@@ -48,9 +48,9 @@ export async function registerApp(settings: RegisteredSettings, logo: FetchedLog
   });
 }
 
-/** The most self-registered apps without any user; housekeeping deletes such apps after two weeks. */
+/** The maximum number of self-registered apps without any user. Housekeeping deletes such apps after two weeks. */
 const UNUSED_MAX = 10_000;
-/** Younger registrations are kept: a real app sends its user to the consent page within minutes. */
+/** Newer registrations are kept: a genuine app sends its user to the consent page within minutes. */
 const SAFE_INTERVAL = "1 hour";
 
 const IS_UNUSED = `registration_token_hash IS NOT NULL

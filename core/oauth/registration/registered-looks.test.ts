@@ -5,7 +5,7 @@ import { noOrigin } from "#core/audit/request-origin.ts";
 import { db } from "#core/db.ts";
 import { findImage } from "#core/images/stored-image.ts";
 import { startHttpsSite } from "#core/testing/https-site.ts";
-import { forgetFetches } from "../documents/fetch-governor.ts";
+import { forgetFetches } from "../documents/within-fetch-limits.ts";
 import { openQuestion } from "../testing/authorization.ts";
 import { asApp, authorize, prepare, redemption } from "../testing/sign-in.ts";
 import { REDIRECT_URI, startWorld } from "../testing/world.ts";

@@ -34,9 +34,9 @@ export type RegisteredSettings = {
 /** Metadata without a column of its own, in the RFC's terms: stored so that responses can repeat it. */
 export type RegisteredMetadata = {
   token_endpoint_auth_method: (typeof authMethods)[number];
-  /** The grants that the app named. If absent, it may use all that its redirect URIs allow. */
+  /** The grants that the app named. If absent, the app may use all grants that its redirect URIs allow. */
   grant_types?: string[];
-  /** The scopes that the app requested. If absent, the app may request every scope, and has not named those that it needs. */
+  /** The scopes that the app requested. If absent, the app may request every scope, but gets only the required ones by default. */
   scope?: string;
   logo_uri?: string;
   tos_uri?: string;
@@ -74,7 +74,7 @@ export function readRegistration(body: Body): RegisteredSettings {
 }
 
 function toSettings(body: Body): RegisteredSettings {
-  // An app of the device flow has no redirect URI, and some send an empty list.
+  // Apps of the device flow have no redirect URI, and some send an empty list.
   const { redirect_uris, ...others } = body;
   const given = Array.isArray(redirect_uris) && redirect_uris.length === 0 ? others : body;
   const metadata = parseClientMetadata(given, { authMethods });

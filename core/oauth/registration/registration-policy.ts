@@ -70,7 +70,7 @@ export async function isRegistrationOn(): Promise<boolean> {
     if (kept.notified === notified) Object.assign(kept, { isOn, readAt });
     return isOn;
   } catch (error) {
-    // Discovery must respond while the database is down: with the last known value.
+    // Discovery must respond while the database is down: it uses the last known value.
     if (isDatabaseDown(error)) return kept.isOn;
     throw error;
   }

@@ -435,7 +435,7 @@ describe("RFC 7592 management", () => {
   });
 });
 
-describe("libraries that know nothing of us", () => {
+describe("independent libraries", () => {
   test("openid-client registers and signs a person in", async () => {
     const config = await openid.dynamicClientRegistration(
       new URL(world.origin),
@@ -608,7 +608,7 @@ describe("S56 limits", () => {
   });
 });
 
-test("S143 of one address, only so many proofs of apps that registered themselves with a secret are remembered", async () => {
+test("S143 at one address, a limited number of proofs of self-registered apps with a secret is remembered", async () => {
   world.sendFrom("192.0.2.143");
   const registered = await register({ token_endpoint_auth_method: "client_secret_basic" });
   const key = await proofKey();

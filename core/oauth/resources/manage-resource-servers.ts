@@ -23,10 +23,10 @@ type NewResourceServer = Pick<RegisteredResource, "identifier" | "name"> & {
 };
 
 /**
- * Registers another service, such as an MCP server, so that apps can request tokens that are valid there and nowhere else (RFC 8707). It
- * checks them by introspection and gets credentials for that, which cannot sign anybody in.
+ * Registers another service, such as an MCP server, so that apps can request tokens that are valid only there (RFC 8707). The service
+ * checks tokens by introspection, with credentials of its own, which cannot sign anybody in.
  * @returns the credentials; the secret is shown here and never again.
- * @throws ServiceError `invalid_request` with the field, `conflict` if it is already registered, `forbidden`
+ * @throws ServiceError `invalid_request` with the field, `conflict` if the service is already registered, `forbidden`
  */
 export async function addResourceServer(
   actor: Actor,
@@ -114,7 +114,7 @@ export async function removeResourceServer(actor: Actor, address: string, from: 
   });
 }
 
-/** The operator's resource servers, each with the client ID with which it introspects. @throws ServiceError `forbidden` */
+/** The operator's resource servers, each with its client ID for introspection. @throws ServiceError `forbidden` */
 export async function listResourceServers(actor: Actor): Promise<(RegisteredResource & { clientId: string })[]> {
   await requirePermission(actor, "installation.operate", null, { what: "The installation" });
   const rows = await db().oAuthResourceServer.findMany({

@@ -54,8 +54,8 @@ export async function findResourceServer(resource: string): Promise<ResourceServ
 type Token = { kind?: string; clientId?: string; aud?: string | string[] };
 
 /**
- * Who may introspect a token: the client that holds it and, for an access token, the service that it is for (RFC 7662 §2.1, S104). The
- * latter only while the client is not blocked (S87), because then our own API rejects its tokens too.
+ * Whether a client may introspect a token: the client that holds it may, and, for an access token, the service that it is for (RFC 7662
+ * §2.1, S104). The service may only while the client is not blocked (S87): our own API rejects a blocked client's tokens too.
  */
 export async function mayIntrospect(clientId: string, { kind, clientId: holder, aud }: Token): Promise<boolean> {
   if (holder === clientId) return true;
@@ -77,7 +77,7 @@ export function resourceMetadata() {
   return {
     resource: apiAudience(),
     authorization_servers: [ORIGIN],
-    // Without offline_access: how long a client stays signed in does not concern the resource.
+    // Without offline_access: the resource has nothing to do with how long a client stays signed in.
     scopes_supported: [...scopes],
     bearer_methods_supported: ["header"],
     dpop_signing_alg_values_supported: [...DPOP_ALGORITHMS],
@@ -98,8 +98,7 @@ const SIGN_IN_SCOPE = "openid profile";
 
 /**
  * The `WWW-Authenticate` of our API (RFC 6750 §3, RFC 9728 §5.1): the URL of the metadata and the scope to request. A request without a
- * token gets no error. A rejected request learns both schemes, with a plain token and with a bound one (RFC 9449 §7.2); Bearer comes first
- * for clients that know only that.
+ * token gets no error. A rejected request gets both challenges (RFC 9449 §7.2), Bearer first for clients that know only that.
  */
 export function bearerChallenge({ scheme = "Bearer", error, scope = SIGN_IN_SCOPE }: Challenge = {}): string {
   const algs = DPOP_ALGORITHMS.join(" ");

@@ -96,7 +96,7 @@ export async function resume({ world, browser }: Pick<Prepared, "world" | "brows
   return outcomeOf(world.origin, await browser.fetch(url));
 }
 
-/** What the sign-in page would do about an interaction, for the user who is signed in by then. */
+/** The step that the sign-in page would take for an interaction, with the user who is signed in now. */
 export async function loginStep({ browser }: Pick<Prepared, "browser">, { location }: Outcome, session?: SiteSession) {
   const at = { uid: location?.pathname.split("/").at(-1) ?? "", cookie: browser.cookieHeader(location?.href ?? "") };
   return finishLogin(at, await readInteraction(at), session);

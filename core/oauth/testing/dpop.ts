@@ -21,7 +21,7 @@ export async function proofKey(alg = "ES256") {
       htm: method,
       htu: url,
       iat: Math.floor(Date.now() / 1000),
-      // `ath` of RFC 9449 is the same hash that we store of a token.
+      // `ath` of RFC 9449 is the same hash as the stored one of a token.
       ...(accessToken !== undefined && { ath: hashToken(accessToken) }),
       ...claims,
     };

@@ -54,7 +54,7 @@ export async function startSlowReceiver() {
   return { uri: `http://127.0.0.1:${(server.address() as AddressInfo).port}/logged-out`, waiting, letGo };
 }
 
-/** What the worker does after a session has ended. */
+/** Does the worker's tasks after a session has ended. */
 export async function work(): Promise<void> {
   while (await endEngineSessions());
   const { claimId, rows } = await claimRows<QueuedLogoutNotice>(logoutNoticeTable, 50);

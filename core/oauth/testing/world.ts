@@ -26,15 +26,13 @@ export type AnyWorld = ReturnType<typeof worldAt>;
 
 export const REDIRECT_URI = "https://app.example.test/callback";
 
-/** How the user answers the permissions modal; what is absent stays as shown. */
+/** How the user answers the permissions modal. Absent properties leave the page as shown. */
 export type Answer = { decision?: "allow" | "deny"; scopes?: string[]; orgIds?: string[]; isAllOrgs?: boolean };
 
 export type TestApp = { id: string; clientId: string; secret: string | undefined };
 export type TestUser = { id: string; username: string; email: string };
 
-/**
- * @param listener what responds: by default only the protocol; tests of `server/` and `api/` pass a larger one.
- */
+/** @param listener the handler of requests: by default only the protocol; tests of `server/` and `api/` pass a larger one */
 export async function startWorld(listener?: RequestListener) {
   // Rate limits count by address: a test that often fails on purpose sends from an address of its own.
   let address = "127.0.0.1";
@@ -119,7 +117,7 @@ export function worldAt(origin: string) {
     throw new Error(`too many redirects, the last to ${url}`);
   }
 
-  /** What the interaction page does, without its markup. Empty if the page would ask the user to sign in. */
+  /** Does the work of the interaction page, without its markup. Empty if the page would ask the user to sign in. */
   async function answerPage(browser: Browser, page: URL, session: SiteSession | undefined, answer: Answer): Promise<string> {
     const uid = page.pathname.split("/").at(-1) ?? "";
     const at = { uid, cookie: browser.cookieHeader(page.href) };

@@ -42,7 +42,7 @@ function organizationClaim(organization: TokenOrganization, hasBilling: boolean)
     picture: avatarUrl(organization.name),
     preferred_username: organization.name,
     ...(organization.plan && { plan: organization.plan }),
-    // Private, like all that the organization has, until its requirements are met.
+    // Private, like everything that the organization owns, until the member meets its requirements.
     ...(hasBilling && organization.restrictions.length === 0 && { canPay: false }),
     roleInOrg: organization.role,
     isEnterprise: organization.plan === "enterprise",

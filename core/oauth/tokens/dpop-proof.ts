@@ -3,7 +3,7 @@ import { calculateJwkThumbprint, decodeJwt, EmbeddedJWK, type JWK, type JWTPaylo
 import { errors, type KoaContextWithOIDC } from "oidc-provider";
 import { consumeThrottle } from "#core/accounts/throttle.ts";
 import { env } from "#core/env.ts";
-import { isFirstUse, rememberedOf } from "../artifacts/is-first-use.ts";
+import { isFirstUse, rememberedCounter } from "../artifacts/is-first-use.ts";
 import { PROOF_AHEAD_SECONDS } from "../lifetimes.ts";
 
 /**
@@ -12,7 +12,7 @@ import { PROOF_AHEAD_SECONDS } from "../lifetimes.ts";
  */
 export const DPOP_ALGORITHMS = ["ES256", "Ed25519", "EdDSA"] as const;
 
-/** How old a proof may be; the same as at the engine's endpoints. */
+/** The maximum age of a proof, as at the engine's endpoints. */
 const FRESH_SECONDS = 300;
 
 /** An invalid proof: RFC 9449 §7.1, `invalid_dpop_proof`. */
@@ -30,19 +30,19 @@ export type ProvenRequest = {
 };
 
 /**
- * Checks that the holder of the token's key made a proof for this request and this token (RFC 9449 §4.3), and consumes the
- * proof, so that no second request can use it.
+ * Checks that a proof was made with the token's key for this request and this token (RFC 9449 §4.3), and consumes it, so that no other
+ * request can use it.
  * @throws InvalidDpopProof; ServiceError `rate_limited`
  */
-export async function takeDpopProof(
+export async function consumeDpopProof(
   request: ProvenRequest,
   token: { value: string; clientId: string; accountId: string; keyThumbprint: string },
 ): Promise<void> {
-  const { payload, thumbprint, take } = await checkProof(request, token.clientId);
+  const { payload, thumbprint, consume } = await checkProof(request, token.clientId);
   if (payload.ath !== hash("sha256", token.value, "base64url")) throw new InvalidDpopProof("the DPoP proof is for another token");
   if (thumbprint !== token.keyThumbprint) throw new InvalidDpopProof("the DPoP proof is signed with another key");
-  await consumeThrottle(...rememberedOf(token.accountId));
-  await take();
+  await consumeThrottle(...rememberedCounter(token.accountId));
+  await consume();
 }
 
 /**
@@ -50,9 +50,9 @@ export async function takeDpopProof(
  * @returns the thumbprint of the key that it proves.
  * @throws InvalidDpopProof
  */
-export async function takeKeyProof(request: ProvenRequest, clientId: string): Promise<string> {
-  const { thumbprint, take } = await checkProof(request, clientId);
-  await take();
+export async function consumeKeyProof(request: ProvenRequest, clientId: string): Promise<string> {
+  const { thumbprint, consume } = await checkProof(request, clientId);
+  await consume();
   return thumbprint;
 }
 
@@ -70,8 +70,8 @@ async function checkProof(request: ProvenRequest, clientId: string) {
   return {
     payload,
     thumbprint: await calculateJwkThumbprint(jwk),
-    /** Last, so that an otherwise invalid proof is not consumed. */
-    take: async () => {
+    /** Called last, so that an otherwise invalid proof is not consumed. */
+    consume: async () => {
       const isFirst = await isFirstUse(clientId, jti, Math.ceil(now) + FRESH_SECONDS);
       if (!isFirst) throw new InvalidDpopProof("the DPoP proof was used before");
     },
@@ -81,8 +81,8 @@ async function checkProof(request: ProvenRequest, clientId: string) {
 const isAhead = (iat: number): boolean => iat > Date.now() / 1000 + PROOF_AHEAD_SECONDS;
 
 /**
- * Refuses a proof from the future at the engine's endpoints, which would accept one that is five minutes ahead. The engine asks with each
- * proof whether it needs a nonce, before it checks the proof.
+ * Refuses a proof whose `iat` is too far ahead; the engine would accept five minutes. The engine calls this for each proof, before it
+ * checks it, to learn whether a nonce is needed.
  */
 export function refuseProofAhead(ctx: KoaContextWithOIDC): false {
   const { iat } = decodeProof(ctx.get("DPoP"));
@@ -90,7 +90,7 @@ export function refuseProofAhead(ctx: KoaContextWithOIDC): false {
   return false;
 }
 
-/** Without checking the signature. A proof that is not a JWT has no claims, and is refused later. */
+/** Decodes a proof without checking its signature. One that is not a JWT has no claims, and is refused later. */
 function decodeProof(proof: string): JWTPayload {
   try {
     return decodeJwt(proof);
@@ -111,7 +111,7 @@ async function verify(proof: string) {
   }
 }
 
-/** Compares with our URL as clients know it, whatever the request's Host (S110); query and fragment are ignored (RFC 9449 §4.3). */
+/** Compares with our public URL, not with the request's Host (S110); query and fragment are ignored (RFC 9449 §4.3). */
 function isAddressOf(htu: unknown, path: string): boolean {
   const url = typeof htu === "string" ? URL.parse(htu) : null;
   if (!url) return false;

@@ -1,7 +1,7 @@
 import * as client from "openid-client";
 import { afterAll, describe, expect, test } from "vitest";
 import { db, pool } from "#core/db.ts";
-import { rememberedOf } from "../artifacts/is-first-use.ts";
+import { rememberedCounter } from "../artifacts/is-first-use.ts";
 import { DEVICE_CODE_GRANT } from "../grant-types.ts";
 import { PROOF_AHEAD_SECONDS } from "../lifetimes.ts";
 import { PKCE } from "../testing/authorization.ts";
@@ -192,7 +192,7 @@ describe("RFC 9449 §11.1 a proof works once", () => {
     expect(Number(rows[0].seconds)).toBeGreaterThan(350);
   });
 
-  test("S143 and of one account only so many are remembered, at every endpoint", async () => {
+  test("S143 a limited number is remembered for one account, at every endpoint", async () => {
     const [at, key] = [await prepare(world), await proofKey()];
     const { access_token } = await bound(at, key);
     const ask = async () => userinfo(access_token, await key.proof("GET", world.origin + USERINFO, access_token));
@@ -200,7 +200,7 @@ describe("RFC 9449 §11.1 a proof works once", () => {
       const proof = await key.proof("GET", `${world.origin}/api/whoami-v2`, access_token);
       return findBearer(access_token, { scheme: "dpop", proof, method: "GET", path: "/api/whoami-v2" });
     };
-    const [counter, { limit }] = rememberedOf(at.person.id);
+    const [counter, { limit }] = rememberedCounter(at.person.id);
     const data = { count: limit - 2, resetAt: new Date(Date.now() + 60_000) };
     await db().throttle.upsert({ where: { key: counter }, create: { key: counter, ...data }, update: data });
     expect((await ask()).status).toBe(200);
@@ -215,7 +215,7 @@ describe("RFC 9449 §11.1 a proof works once", () => {
     const [owner, user, key] = [await prepare(world, { isConfidential: false }), await prepare(world), await proofKey()];
     const at = { ...user, app: owner.app };
     const { refresh_token } = await bound(at, key);
-    const [counter] = rememberedOf(at.person.id);
+    const [counter] = rememberedCounter(at.person.id);
     const before = (await db().throttle.findUnique({ where: { key: counter } }))?.count ?? 0;
     const wrong = await ask(at.app, { grant_type: "refresh_token", refresh_token }, await proofKey());
     expect(wrong.body.error).toBe("invalid_grant");

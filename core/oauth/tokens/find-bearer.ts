@@ -10,12 +10,12 @@ import { clientExtension } from "../clients/client-extension.ts";
 import { findClientMetadata } from "../clients/find-client.ts";
 import type { ActingParty } from "../exchange/exchange-token.ts";
 import { apiAudience } from "../resources/resource-servers.ts";
-import { type ProvenRequest, takeDpopProof } from "./dpop-proof.ts";
+import { consumeDpopProof, type ProvenRequest } from "./dpop-proof.ts";
 
 /** Scopes that allow more than reading, for the audit log. */
 const writing: readonly Scope[] = ["contribute-repos", "write-repos", "manage-repos", "write-collections", "write-discussions"];
 
-/** The most that a token may do, in one word (docs/specification/organizations-and-tokens.md#audit-log, `role`). */
+/** The role of a token in the audit log (docs/specification/organizations-and-tokens.md#audit-log, `role`). */
 const roleOf = (scopes: readonly Scope[]): "read" | "write" =>
   scopes.some((scope) => writing.includes(scope)) ? "write" : "read";
 
@@ -41,11 +41,11 @@ export type Bearer = {
   act?: ActingParty;
   /** Set for `personal`: the name that its owner gave it. */
   tokenName?: string;
-  /** A CI job that only reads, whatever its scopes (docs/specification/organizations-and-tokens.md#trusted-publishers). */
+  /** A CI job that may only read, whatever its scopes (docs/specification/organizations-and-tokens.md#trusted-publishers). */
   isReadOnly?: true;
 };
 
-/** How a token was presented (RFC 6750, RFC 9449). A proof is used once: later lookups of a long request go without it. */
+/** How a token was presented (RFC 6750, RFC 9449). A proof can be used once, so later lookups of a long request do without it. */
 export type Presentation =
   | { scheme: "bearer" }
   | { scheme: "dpop"; isProven: true }
@@ -53,7 +53,7 @@ export type Presentation =
 
 /**
  * Resolves an access token of any kind. Undefined if it is unknown, expired or revoked, if its user, consent or app is gone, or if it is
- * bound to a key and came without a proof, or the reverse: callers respond to all of these alike.
+ * bound to a key and was sent without a proof, or the reverse. Callers respond to all of these in the same way.
  * @throws InvalidDpopProof for a proof that does not match this request and this token's key.
  */
 export async function findBearer(token: string, presentation: Presentation): Promise<Bearer | undefined> {
@@ -65,7 +65,7 @@ export async function findBearer(token: string, presentation: Presentation): Pro
   return (await findOAuthBearer(token, presentation)) ?? findReadingJob(token);
 }
 
-/** The holder of the token of a CI job that reads a user's gated repositories: without organizations, and without any other scope. */
+/** A CI job that reads a user's gated repositories: it has no organizations and no other scope. */
 async function findReadingJob(token: string): Promise<Bearer | undefined> {
   const found = await findCiToken(token);
   if (!found?.user) return undefined;
@@ -96,7 +96,7 @@ function findOAuthBearer(token: string, presentation: Presentation): Promise<Bea
     const keyThumbprint = typeof payload.jkt === "string" ? payload.jkt : undefined;
     if ((presentation.scheme === "dpop") !== (keyThumbprint !== undefined)) return undefined;
     if (presentation.scheme === "dpop" && !presentation.isProven && keyThumbprint) {
-      await takeDpopProof(presentation, { value: token, clientId, accountId: account.id, keyThumbprint });
+      await consumeDpopProof(presentation, { value: token, clientId, accountId: account.id, keyThumbprint });
     }
     const scopes = String(payload.scope ?? "")
       .split(" ")

@@ -48,7 +48,7 @@ describe("S47 rotation", () => {
     expect(await refresh(at, first.body.refresh_token)).toMatchObject({ status: 200 });
   });
 
-  test("within ten seconds a replay is refused, and the family lives", async () => {
+  test("within ten seconds a replay is refused, and the family stays valid", async () => {
     const at = await signIn(world, withRefresh);
     const first = await refresh(at, at.tokens.refresh_token);
     await age(at.app.clientId, 8);

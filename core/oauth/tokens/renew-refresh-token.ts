@@ -5,8 +5,8 @@ import { REFRESH_TOKEN_ABSOLUTE_SECONDS, REFRESH_TOKEN_IDLE_SECONDS } from "../l
 
 /**
  * Whether a refresh replaces the refresh token. It does for a public app whose token is not bound to a key (RFC 9700 §4.14.2), and for any
- * other app if its owner wants it. Otherwise the same token stays valid, and the time for which it may be idle begins anew: an app that
- * authenticates gains nothing from new tokens, and is signed out when the response with a new one is lost (FAPI 2.0 §5.3.2.1, note 1).
+ * other app if its owner chose so. Otherwise the same token stays valid and its idle time begins anew: an app that authenticates gains
+ * nothing from new tokens, and would be signed out if the response with a new one were lost (FAPI 2.0 §5.3.2.1, note 1).
  */
 export async function replacesRefreshToken({ oidc }: KoaContextWithOIDC): Promise<boolean> {
   const { Client: client, RefreshToken: token } = oidc.entities;
@@ -14,7 +14,7 @@ export async function replacesRefreshToken({ oidc }: KoaContextWithOIDC): Promis
   const isBound = client.clientAuthMethod !== "none" || token.isSenderConstrained();
   if (!isBound || clientExtension(client).isRefreshRotated) return true;
   const isUnused = await prolongArtifact("RefreshToken", token.jti, refreshTokenSeconds(token));
-  // It was replaced by another, while this app still got new ones: a replay (S47).
+  // The token was replaced before rotation was turned off: this is a replay (S47).
   if (!isUnused) await token.consume();
   return false;
 }

@@ -15,7 +15,7 @@ async function redeem(at: Prepared, form: Record<string, string | undefined>) {
 }
 
 describe("S37 the token endpoint", () => {
-  test.each(["GET", "HEAD", "PUT", "DELETE", "PATCH"])("answers %s with 405 and says what it takes", async (method) => {
+  test.each(["GET", "HEAD", "PUT", "DELETE", "PATCH"])("answers %s with 405 and names the allowed methods", async (method) => {
     const response = await fetch(world.origin + TOKEN, { method });
     expect(response.status).toBe(405);
     expect(response.headers.get("allow")).toBe("POST, OPTIONS");

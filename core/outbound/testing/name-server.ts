@@ -9,7 +9,7 @@ export type Answer = (name: string, family: 4 | 6) => string[] | undefined;
 
 const TYPES = { 1: 4, 28: 6 } as const;
 
-/** A minimal name server (RFC 1035) over UDP. `servers` is what resolveHost takes, `questions` what it was asked. */
+/** A minimal name server (RFC 1035) over UDP. `servers` is an argument for resolveHost; `questions` lists the queried names. */
 export async function startNameServer(answer: Answer): Promise<{ servers: string[]; questions: string[] }> {
   const socket = createSocket("udp4");
   const questions: string[] = [];

@@ -1,13 +1,13 @@
 import type { IncomingHttpHeaders, OutgoingHttpHeaders } from "node:http";
 import { env } from "../../env.ts";
-import { mayForeignAnswerHave } from "../../http/foreign-answer-headers.ts";
+import { isForeignHeaderAllowed } from "../../http/foreign-response-headers.ts";
 import { endToEnd } from "../../http/hop-by-hop.ts";
 
 /**
  * Headers of every response below an app's URL, from the app or from us. A Space's pages belong to their author but are on our origin: they
  * run in a sandbox, as if on an origin of their own, so that their scripts cannot read our pages, without cookies or storage
  * (docs/decisions/057-spaces.md). Only our pages may frame them. Of an app's own headers only those that concern this one response pass
- * (core/http/foreign-answer-headers.ts).
+ * (core/http/foreign-response-headers.ts).
  */
 export const sandboxHeaders = {
   "Content-Security-Policy":
@@ -65,7 +65,7 @@ export function answerHeaders(
   headers: IncomingHttpHeaders,
   { base, isOpen }: { base: string; isOpen: boolean },
 ): OutgoingHttpHeaders {
-  const kept = Object.fromEntries(Object.entries(endToEnd(headers)).filter(([name]) => mayForeignAnswerHave(name)));
+  const kept = Object.fromEntries(Object.entries(endToEnd(headers)).filter(([name]) => isForeignHeaderAllowed(name)));
   const { location, ...others } = kept;
   const theirs = headers["content-security-policy"];
   const own = sandboxHeaders["Content-Security-Policy"];

@@ -9,7 +9,7 @@ import {
   type ServerResponse,
 } from "node:http";
 import type { Duplex } from "node:stream";
-import { limitEarlyAnswers, passBody } from "../../http/pass-body.ts";
+import { limitInterimResponses, passBody } from "../../http/pass-body.ts";
 
 /** The destination of a relayed request. */
 export type Upstream = { connect: Connect } | { host: string; port: number };
@@ -178,7 +178,7 @@ function open(
     // Node calls `createConnection` only if there is no agent.
     const to =
       "connect" in upstream ? { createConnection: connectingBy(upstream.connect) } : { ...upstream, agent: agent ?? false };
-    return limitEarlyAnswers(request({ ...to, method: req.method, path, headers: { ...headers, ...more } }));
+    return limitInterimResponses(request({ ...to, method: req.method, path, headers: { ...headers, ...more } }));
   } catch {
     return undefined;
   }

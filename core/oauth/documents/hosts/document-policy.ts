@@ -8,7 +8,7 @@ import { invalidRequest } from "#core/errors.ts";
 import { notifyEveryClientChange } from "../../apps/change-app.ts";
 import { namesCovering } from "./host-name.ts";
 
-/** Whose metadata documents are accepted: "open" from every host that is not blocked, "listed" from allowed hosts, "off" from none. */
+/** The hosts whose metadata documents are accepted: with "open" all that are not blocked, with "listed" allowed hosts, with "off" none. */
 export const documentPolicies = ["open", "listed", "off"] as const;
 export type DocumentPolicy = (typeof documentPolicies)[number];
 
@@ -27,7 +27,7 @@ export async function readDocumentPolicy(): Promise<{ policy: DocumentPolicy; ch
 }
 
 /** For discovery (S85, S106), which must respond even when the database is down. */
-export async function areDocumentsTaken(): Promise<boolean> {
+export async function areDocumentsAccepted(): Promise<boolean> {
   try {
     return (await readDocumentPolicy()).policy !== "off";
   } catch (error) {
@@ -37,8 +37,8 @@ export async function areDocumentsTaken(): Promise<boolean> {
 }
 
 /**
- * Changes the policy in every process at once. Clients that it no longer allows cannot use their tokens. Nothing is revoked, so they can
- * again when the policy is changed back. To end them for good, block their host.
+ * Changes the policy in every process at once. Clients that it no longer allows cannot use their tokens. Nothing is revoked: when the
+ * policy is changed back, the tokens are valid again. To end them for good, block the host.
  * @throws ServiceError `forbidden`, `invalid_request`
  */
 export async function setDocumentPolicy(actor: Actor, policy: string, from: RequestOrigin): Promise<DocumentPolicy> {
@@ -66,8 +66,8 @@ export async function setDocumentPolicy(actor: Actor, policy: string, from: Requ
 
 export type HostRule = { host: string; rule: "allow" | "block" };
 
-/** The decision of the operator's rules about a host of metadata documents (S87). */
-export type HostStanding = {
+/** Whether the operator's policy and rules allow a host of metadata documents (S87). */
+export type HostDecision = {
   isAllowed: boolean;
   /** The rule that decides, possibly one for a parent domain; null if only the policy decides. */
   rule: HostRule | null;
@@ -75,7 +75,7 @@ export type HostStanding = {
 };
 
 /** The most specific rule overrides those for its parents, and any rule overrides the policy, except "off". */
-export function standingOf(hostname: string, rules: readonly HostRule[], policy: DocumentPolicy): HostStanding {
+export function decideHost(hostname: string, rules: readonly HostRule[], policy: DocumentPolicy): HostDecision {
   const rule = namesCovering(hostname)
     .map((name) => rules.find(({ host }) => host === name))
     .find((each) => each !== undefined);

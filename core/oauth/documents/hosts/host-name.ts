@@ -4,7 +4,7 @@ import { invalidRequest } from "#core/errors.ts";
 const HOST_MAX_CHARACTERS = 253;
 
 /**
- * Whether a rule can be made for a host, as the URL class writes it. Documents on any other host are not accepted, because it could not be
+ * Whether a rule can be made for a host, as the URL class writes it. Documents on other hosts are not accepted, because those could not be
  * blocked (S87). Underscores are allowed: they occur in hosts that share their parent's certificate.
  */
 export function isHostName(hostname: string): boolean {
@@ -28,7 +28,7 @@ export function parseHostName(value: unknown, field = "host"): string {
   return hostname;
 }
 
-/** The name itself and its parent domains, the most specific first: every rule that could cover it is for one of them. */
+/** The name itself and its parent domains, the most specific first: a rule that covers the name is for one of these. */
 export function namesCovering(hostname: string): string[] {
   const labels = hostname.split(".");
   return labels.map((_, at) => labels.slice(at).join("."));

@@ -8,7 +8,7 @@ import { type Db, db, inTransaction, pool } from "#core/db.ts";
 import { invalidRequest, notFound } from "#core/errors.ts";
 import { notifyEveryClientChange } from "../../apps/change-app.ts";
 import { hostnameOf } from "../document-address.ts";
-import { type HostRule, standingOf } from "./document-policy.ts";
+import { decideHost, type HostRule } from "./document-policy.ts";
 import { parseHostName } from "./host-name.ts";
 
 type NewHostRule = {
@@ -24,7 +24,7 @@ const NOTE_MAX_CHARACTERS = 300;
 /**
  * Allows or blocks a host of metadata documents with its subdomains, replacing an earlier rule for it. Blocking revokes the consents to its
  * clients in the same transaction (S87): after unblocking, users are asked again.
- * @returns the rule as stored, and how many users' consents it ended.
+ * @returns the rule as stored, and the number of consents that it revoked.
  * @throws ServiceError `forbidden`, `reauthentication_required` (S113); `invalid_request` with the field
  */
 export async function setHostRule(
@@ -54,7 +54,7 @@ function parseRule(rule: string): HostRule["rule"] {
 /** @returns how many consents were revoked */
 async function revokeBlocked(tx: Db, host: string): Promise<number> {
   const clientIds = (await findClientsUnder(tx, host)).map(({ clientId }) => clientId);
-  // Consents before their grants, as everywhere.
+  // Consents are revoked before their Grants, as everywhere.
   const revoked =
     await tx.$executeRaw`UPDATE oauth_consent SET revoked_at = now() WHERE client_id = ANY (${clientIds}) AND revoked_at IS NULL`;
   await tx.$executeRaw`
@@ -115,7 +115,7 @@ export type HostBlockPreview = {
 };
 
 /**
- * What blocking a host would end, for an operator who is about to block it.
+ * The clients that blocking a host would end, for an operator who is about to do so.
  * @param host as typed: a name, or a URL on the host
  * @throws ServiceError `forbidden`; `invalid_request` with the field
  */
@@ -132,7 +132,7 @@ export async function previewHostBlock(actor: Actor, host: string): Promise<Host
 
 type ClientUnderHost = { clientId: string; name: string };
 
-/** The clients that blocking `host` excludes: those on it and its subdomains that no more specific rule allows. */
+/** The clients that a block of `host` ends: those on the host and its subdomains, unless a more specific rule allows them. */
 async function findClientsUnder(tx: Db, host: string): Promise<ClientUnderHost[]> {
   const subdomain = `.${host}`;
   const below = (await tx.oAuthClientHost.findMany({ where: { host: { endsWith: subdomain } } })) as HostRule[];
@@ -144,7 +144,7 @@ async function findClientsUnder(tx: Db, host: string): Promise<ClientUnderHost[]
   return documents
     .filter(({ clientId }) => {
       const hostname = hostnameOf(clientId);
-      return (hostname === host || hostname.endsWith(subdomain)) && !standingOf(hostname, rules, "open").isAllowed;
+      return (hostname === host || hostname.endsWith(subdomain)) && !decideHost(hostname, rules, "open").isAllowed;
     })
     .map(({ clientId, metadata }) => ({ clientId, name: (metadata as { client_name: string }).client_name }));
 }

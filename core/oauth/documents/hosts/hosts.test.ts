@@ -11,8 +11,8 @@ import { ask, openQuestion } from "../../testing/authorization.ts";
 import { refresh } from "../../testing/sign-in.ts";
 import { signInAtSite, type Visit, visitSite } from "../../testing/site-visit.ts";
 import { startWorld } from "../../testing/world.ts";
-import { forgetFetches } from "../fetch-governor.ts";
 import { findStoredDocument } from "../find-document-client.ts";
+import { forgetFetches } from "../within-fetch-limits.ts";
 import { readDocumentPolicy, setDocumentPolicy } from "./document-policy.ts";
 import { parseHostName } from "./host-name.ts";
 import { listHostRules, previewHostBlock, removeHostRule, setHostRule } from "./host-rules.ts";
@@ -40,14 +40,14 @@ const redirect_uri = "https://kite.example/cb";
 const offline = { redirect_uri, scope: "openid profile offline_access" };
 const block = (host: string) => setHostRule(operatorCommand, { host, rule: "block" }, from);
 const allow = (host: string) => setHostRule(operatorCommand, { host, rule: "allow" }, from);
-const isAllowed = async (host: string) => (await findStoredDocument(`https://${host}/app`)).standing.isAllowed;
+const isAllowed = async (host: string) => (await findStoredDocument(`https://${host}/app`)).hostDecision.isAllowed;
 
 /** Every process is notified at commit, which takes a moment. */
 const becomes = (accessToken: string, status: number) =>
   vi.waitFor(async () => expect((await world.userinfo(accessToken)).status).toBe(status));
 
 /** The status of the endpoints where the tokens are used. */
-async function doors(at: Visit, tokens: { access_token: string; refresh_token: string }) {
+async function statusesOf(at: Visit, tokens: { access_token: string; refresh_token: string }) {
   const [userinfo, renewed] = [await world.userinfo(tokens.access_token), await refresh(at, tokens.refresh_token)];
   return [userinfo.status, renewed.status];
 }
@@ -58,7 +58,7 @@ describe("S87 a host that the operator blocks", () => {
     const tokens = await signInAtSite(at, offline);
     expect(await block("localhost")).toEqual({ host: "localhost", rule: "block", revokedConsents: 1 });
     await becomes(tokens.access_token, 401);
-    expect(await doors(at, tokens)).toEqual([401, 401]);
+    expect(await statusesOf(at, tokens)).toEqual([401, 401]);
     const asks = at.site.connections();
     const { status, location, page } = await ask(at, { redirect_uri });
     expect([status, location]).toEqual([400, undefined]);
@@ -76,7 +76,7 @@ describe("S87 a host that the operator blocks", () => {
 
     // After it is allowed again, users are asked again.
     await removeHostRule(operatorCommand, "localhost", from);
-    await vi.waitFor(async () => expect(await doors(at, tokens)).toEqual([401, 400]));
+    await vi.waitFor(async () => expect(await statusesOf(at, tokens)).toEqual([401, 400]));
     expect((await ask(at, { redirect_uri, prompt: "none" })).answer).toMatchObject({ error: "consent_required" });
   });
 
@@ -296,7 +296,7 @@ describe("the list of documents", () => {
       lastSeenAt: expect.any(Date),
       changedAt: null,
       userCount: 1,
-      standing: { isAllowed: true, rule: { host: "localhost", rule: "allow" }, policy: "open" },
+      hostDecision: { isAllowed: true, rule: { host: "localhost", rule: "allow" }, policy: "open" },
     });
   });
 });

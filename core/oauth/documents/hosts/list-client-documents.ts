@@ -5,7 +5,7 @@ import { plainText } from "#core/accounts/plain-text.ts";
 import { db, pool } from "#core/db.ts";
 import { countUsers } from "../../apps/list-apps.ts";
 import { hostnameOf } from "../document-address.ts";
-import { type HostRule, type HostStanding, readDocumentPolicy, standingOf } from "./document-policy.ts";
+import { decideHost, type HostDecision, type HostRule, readDocumentPolicy } from "./document-policy.ts";
 import { namesCovering } from "./host-name.ts";
 
 /** A client that is known by its metadata document, as the operator sees it. */
@@ -25,7 +25,7 @@ export type ListedClientDocument = {
   changedAt: Date | null;
   /** Users who currently allow it. */
   userCount: number;
-  standing: HostStanding;
+  hostDecision: HostDecision;
 };
 
 const SEARCH_MAX_CHARACTERS = 200;
@@ -43,7 +43,7 @@ const LIST = `SELECT client_id AS "clientId", host, metadata ->> 'client_name' A
   FROM oauth_client_document WHERE ${MATCHES} ORDER BY last_seen_at DESC, client_id LIMIT $2 OFFSET $3`;
 
 /**
- * The clients known by a metadata document, last seen first.
+ * The clients known by a metadata document, most recently seen first.
  * @param search part of the URL or the name, case-insensitive
  * @throws ServiceError `forbidden`; `invalid_request` for a search that is not text
  */
@@ -67,8 +67,8 @@ export async function listClientDocuments(
   ]);
   const items = rows.map((row) => {
     const hostname = hostnameOf(row.clientId);
-    const standing = standingOf(hostname, rules as HostRule[], policy);
-    return { ...row, hostname, userCount: users.get(row.clientId) ?? 0, standing };
+    const hostDecision = decideHost(hostname, rules as HostRule[], policy);
+    return { ...row, hostname, userCount: users.get(row.clientId) ?? 0, hostDecision };
   });
   return { items, page, pageSize, total: counted.rows[0]?.total ?? 0 };
 }

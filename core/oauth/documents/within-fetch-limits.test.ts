@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { CONCURRENCY, forgetFetches, governed, LIMITS } from "./fetch-governor.ts";
+import { CONCURRENCY, forgetFetches, LIMITS, withinFetchLimits } from "./within-fetch-limits.ts";
 
 beforeEach(() => {
   forgetFetches();
@@ -12,11 +12,11 @@ afterEach(() => {
 let made = 0;
 const unknown = (asked: { hostname?: string | undefined; address?: string | null; clientId?: string } = {}) => {
   const hostname = asked.hostname ?? `h${made++}.example`;
-  return { clientId: `https://${hostname}/${made++}`, hostname, standing: "unknown" as const, address: null, ...asked };
+  return { clientId: `https://${hostname}/${made++}`, hostname, use: "unknown" as const, address: null, ...asked };
 };
 const known = (clientId: string, address: string | null = null) => ({
   ...unknown({ clientId }),
-  standing: "used" as const,
+  use: "used" as const,
   address,
 });
 const at = async () => "fetched";
@@ -27,10 +27,10 @@ const times = async (count: number, ask: () => Promise<unknown>) => {
 describe("S80 fetches are limited", () => {
   test("by the requesting address, a /64 counting as one, for one minute", async () => {
     let last = 0;
-    const ask = () => governed(unknown({ address: `2001:db8:1:2::${++last}` }), at);
+    const ask = () => withinFetchLimits(unknown({ address: `2001:db8:1:2::${++last}` }), at);
     await times(LIMITS.ofAddress, ask);
     await expect(ask()).rejects.toMatchObject({ kind: "busy", isOwnFault: true, retryAfterSeconds: 60 });
-    expect(await governed(unknown({ address: "2001:db8:1:3::1" }), at)).toBe("fetched");
+    expect(await withinFetchLimits(unknown({ address: "2001:db8:1:3::1" }), at)).toBe("fetched");
     vi.setSystemTime(Date.now() + 59_000);
     await expect(ask()).rejects.toMatchObject({ retryAfterSeconds: 1 });
     vi.setSystemTime(Date.now() + 1_001);
@@ -39,64 +39,64 @@ describe("S80 fetches are limited", () => {
 
   test("by all networks of a /48 together, which leaves half of the unknown documents to others", async () => {
     let network = 0;
-    const ask = () => governed(unknown({ address: `2001:db8:1:${++network}::1` }), at);
+    const ask = () => withinFetchLimits(unknown({ address: `2001:db8:1:${++network}::1` }), at);
     await times(LIMITS.ofUnknown / 2, ask);
     await expect(ask()).rejects.toMatchObject({ kind: "busy", isOwnFault: true });
-    expect(await governed(unknown({ address: "2001:db8:2:1::1" }), at)).toBe("fetched");
+    expect(await withinFetchLimits(unknown({ address: "2001:db8:2:1::1" }), at)).toBe("fetched");
   });
 
-  test("by host, for addresses that have no document yet; those that have one go on", async () => {
-    const ask = () => governed(unknown({ hostname: "app.example" }), at);
+  test("by host, for URLs without a stored document; the others are still fetched", async () => {
+    const ask = () => withinFetchLimits(unknown({ hostname: "app.example" }), at);
     await times(LIMITS.ofUnknownOnHost, ask);
     await expect(ask()).rejects.toMatchObject({ kind: "busy", isOwnFault: false });
-    expect(await governed(known("https://app.example/client"), at)).toBe("fetched");
+    expect(await withinFetchLimits(known("https://app.example/client"), at)).toBe("fetched");
   });
 
-  test("by number, for addresses that have no document yet; those that have one go on", async () => {
-    await times(LIMITS.ofUnknown, () => governed(unknown(), at));
-    await expect(governed(unknown(), at)).rejects.toMatchObject({ kind: "busy", isOwnFault: false });
-    expect(await governed(known("https://app.example/client"), at)).toBe("fetched");
+  test("in total, for URLs without a stored document; the others are still fetched", async () => {
+    await times(LIMITS.ofUnknown, () => withinFetchLimits(unknown(), at));
+    await expect(withinFetchLimits(unknown(), at)).rejects.toMatchObject({ kind: "busy", isOwnFault: false });
+    expect(await withinFetchLimits(known("https://app.example/client"), at)).toBe("fetched");
   });
 
   test("by document", async () => {
-    const ask = () => governed(known("https://app.example/client"), at);
+    const ask = () => withinFetchLimits(known("https://app.example/client"), at);
     await times(LIMITS.ofKnownDocument, ask);
     await expect(ask()).rejects.toMatchObject({ kind: "busy", isOwnFault: false });
-    expect(await governed(known("https://other.example/client"), at)).toBe("fetched");
+    expect(await withinFetchLimits(known("https://other.example/client"), at)).toBe("fetched");
   });
 
   test("refused requests do not count against others", async () => {
-    const ask = () => governed(unknown({ hostname: "app.example", address: "192.0.2.1" }), at);
+    const ask = () => withinFetchLimits(unknown({ hostname: "app.example", address: "192.0.2.1" }), at);
     await times(LIMITS.ofUnknownOnHost, ask);
     await times(40, () => ask().catch(() => undefined));
-    expect(await governed(unknown({ address: "192.0.2.1" }), at)).toBe("fetched");
+    expect(await withinFetchLimits(unknown({ address: "192.0.2.1" }), at)).toBe("fetched");
   });
 
-  test("by the number at the same time, of one host and of all, whether they succeed or fail", async () => {
+  test("by the number of simultaneous fetches, from one host and in total, whether they succeed or fail", async () => {
     const ends: (() => void)[] = [];
     const slow = () =>
       new Promise<void>((resolve, reject) => ends.push(ends.length % 2 ? resolve : () => reject(new Error("no"))));
-    const open = (asked: Parameters<typeof governed>[0]) => governed(asked, slow).catch(() => undefined);
+    const open = (asked: Parameters<typeof withinFetchLimits>[0]) => withinFetchLimits(asked, slow).catch(() => undefined);
     const running = Array.from({ length: CONCURRENCY.unknownOnHost }, () => open(unknown({ hostname: "app.example" })));
-    await expect(governed(unknown({ hostname: "app.example" }), at)).rejects.toMatchObject({ kind: "busy" });
+    await expect(withinFetchLimits(unknown({ hostname: "app.example" }), at)).rejects.toMatchObject({ kind: "busy" });
     while (running.length < CONCURRENCY.unknown) running.push(open(unknown()));
-    await expect(governed(unknown(), at)).rejects.toMatchObject({ kind: "busy" });
-    expect(await governed(known("https://app.example/client"), at)).toBe("fetched");
+    await expect(withinFetchLimits(unknown(), at)).rejects.toMatchObject({ kind: "busy" });
+    expect(await withinFetchLimits(known("https://app.example/client"), at)).toBe("fetched");
     // A slow host takes no more slots, however many of its documents are known.
     const ofKnown = { ...known("https://slow.example/client"), hostname: "slow.example" };
     while (running.length < CONCURRENCY.unknown + CONCURRENCY.knownOnHost) running.push(open(ofKnown));
-    await expect(governed(ofKnown, at)).rejects.toMatchObject({ kind: "busy", isOwnFault: false });
-    expect(await governed(known("https://app.example/client"), at)).toBe("fetched");
+    await expect(withinFetchLimits(ofKnown, at)).rejects.toMatchObject({ kind: "busy", isOwnFault: false });
+    expect(await withinFetchLimits(known("https://app.example/client"), at)).toBe("fetched");
     // Nor do documents that nobody uses, on whatever host they are.
-    const unused = (hostname?: string) => ({ ...unknown({ hostname }), standing: "unused" as const });
+    const unused = (hostname?: string) => ({ ...unknown({ hostname }), use: "unused" as const });
     const before = running.length;
     while (running.length < before + CONCURRENCY.unused)
       running.push(open(unused(running.length % 5 ? undefined : "app.example")));
-    await expect(governed(unused(), at)).rejects.toMatchObject({ kind: "busy", isOwnFault: false });
-    expect(await governed({ ...known("https://app.example/client"), hostname: "app.example" }, at)).toBe("fetched");
+    await expect(withinFetchLimits(unused(), at)).rejects.toMatchObject({ kind: "busy", isOwnFault: false });
+    expect(await withinFetchLimits({ ...known("https://app.example/client"), hostname: "app.example" }, at)).toBe("fetched");
     for (const end of ends) end();
     await Promise.all(running);
-    expect(await governed(unknown({ hostname: "app.example" }), at)).toBe("fetched");
-    expect(await governed(ofKnown, at)).toBe("fetched");
+    expect(await withinFetchLimits(unknown({ hostname: "app.example" }), at)).toBe("fetched");
+    expect(await withinFetchLimits(ofKnown, at)).toBe("fetched");
   });
 });

@@ -1,5 +1,5 @@
 /**
- * The headers that others' programs may set in responses on our origin: a Space's app, and a handler behind a relay.
+ * The headers that users' programs may set in responses on our origin: a Space's app, and a handler behind a relay.
  *
  * An allow list, because nobody can list all headers to forbid. Browsers apply some headers to the whole origin (`Set-Cookie`,
  * `Clear-Site-Data`, and new ones every year). Proxies obey others: with `X-Accel-Redirect` an app could have the operator's nginx serve
@@ -24,4 +24,4 @@ const ALLOWED: ReadonlySet<string> = new Set([
 const ALLOWED_FAMILY = /^(x-app-|ratelimit-|x-ratelimit-)[a-z0-9-]+$/;
 
 /** @param name in lower case */
-export const mayForeignAnswerHave = (name: string): boolean => ALLOWED.has(name) || ALLOWED_FAMILY.test(name);
+export const isForeignHeaderAllowed = (name: string): boolean => ALLOWED.has(name) || ALLOWED_FAMILY.test(name);

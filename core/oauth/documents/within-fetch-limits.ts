@@ -2,37 +2,37 @@ import { addressKey } from "#core/accounts/address-key.ts";
 import { DocumentError } from "./document-error.ts";
 
 /**
- * Limits on fetches caused by requests (S80): anyone can send any URL as a client ID, and must not be able to make us flood its host or
- * keep us busy. Documents that are already stored have their own limits, and those that users have allowed have slots of their own. So a
- * flood of made-up URLs, or of one's own documents, can stop new apps at most. Counted per process; n processes allow n times as much.
+ * Limits on fetches caused by requests (S80): anyone can send any URL as a client ID, and must not be able to make us flood its host or to
+ * use up our capacity. Documents that are already stored have their own limits, and those that users have allowed have their own slots. So
+ * a flood of made-up URLs, or of an attacker's documents, can stop only new apps. Each process counts for itself.
  */
 const WINDOW_MS = 60_000;
 export const LIMITS = {
-  /** Fetches per minute caused by one IP address, of any kind. */
+  /** Fetches per minute of any documents, caused by one IP address. */
   ofAddress: 30,
-  /** All networks of a /48 together, which one customer may have: at most half of the unknown ones. */
+  /** Those caused by a /48, which one customer may have: at most half of `ofUnknown`. */
   ofCustomer: 60,
-  /** URLs that have no document here yet. */
+  /** Fetches per minute of URLs without a stored document. */
   ofUnknown: 120,
   ofUnknownOnHost: 20,
   ofKnownDocument: 20,
 } as const;
-/** At the same time. */
+/** The maximum number of simultaneous fetches. */
 export const CONCURRENCY = { unknown: 20, unknownOnHost: 4, unused: 20, used: 40, knownOnHost: 4 } as const;
 const KEYS_MAX = 20_000;
 
 /** Whether a document is stored here, and whether a user has allowed its app. */
-type Standing = "unknown" | "unused" | "used";
-type Asked = { clientId: string; hostname: string; standing: Standing; address: string | null };
+type DocumentUse = "unknown" | "unused" | "used";
+type Asked = { clientId: string; hostname: string; use: DocumentUse; address: string | null };
 
 const windows = new Map<string, number[]>();
 const running = new Map<string, number>();
 
 /**
- * Runs one fetch, if the limits allow it now.
+ * Runs one fetch, if the limits allow it.
  * @throws DocumentError `busy` with the seconds to wait
  */
-export async function governed<T>({ clientId, hostname, standing, address }: Asked, fetch: () => Promise<T>): Promise<T> {
+export async function withinFetchLimits<T>({ clientId, hostname, use, address }: Asked, fetch: () => Promise<T>): Promise<T> {
   const now = Date.now();
   const [network, customer] = [addressKey(address), addressKey(address, 48)];
   const own: [string, number][] = network
@@ -42,7 +42,7 @@ export async function governed<T>({ clientId, hostname, standing, address }: Ask
       ]
     : [];
   const [host, document] = [`host ${hostname}`, `document ${clientId}`];
-  const isKnown = standing !== "unknown";
+  const isKnown = use !== "unknown";
   const counted: [string, number][] = isKnown
     ? [[document, LIMITS.ofKnownDocument]]
     : [
@@ -50,9 +50,9 @@ export async function governed<T>({ clientId, hostname, standing, address }: Ask
         [host, LIMITS.ofUnknownOnHost],
       ];
   const parallel: [string, number][] = [
-    [standing, CONCURRENCY[standing]],
+    [use, CONCURRENCY[use]],
     // One slow host must not occupy all slots, however many documents it has.
-    [`${standing} on ${hostname}`, isKnown ? CONCURRENCY.knownOnHost : CONCURRENCY.unknownOnHost],
+    [`${use} on ${hostname}`, isKnown ? CONCURRENCY.knownOnHost : CONCURRENCY.unknownOnHost],
   ];
   for (const [key, limit] of own) refuseOver(key, limit, now, true);
   for (const [key, limit] of counted) refuseOver(key, limit, now, false);
@@ -81,7 +81,7 @@ function refuseOver(key: string, limit: number, now: number, isOwnFault: boolean
 function count(key: string, now: number): void {
   const times = (windows.get(key) ?? []).filter((time) => time > now - WINDOW_MS);
   times.push(now);
-  // The most recent are last, so that those idle for longest are dropped first.
+  // The most recent ones are last, so that the ones that have been idle longest are dropped first.
   windows.delete(key);
   windows.set(key, times);
   for (const [quiet, itsTimes] of windows) {
