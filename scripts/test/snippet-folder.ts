@@ -50,7 +50,7 @@ export class SnippetFolder {
     return ended(child);
   }
 
-  /** A program that keeps running; it ends with the folder. */
+  /** Starts a program that keeps running until the folder is removed. */
   start(command: string, args: readonly string[]): ChildProcessWithoutNullStreams {
     const env = childEnvironment({ ...this.environment, HOME: join(this.path, "home") });
     const child = spawn(command, args, { cwd: this.path, env });

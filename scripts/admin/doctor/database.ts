@@ -17,10 +17,10 @@ export async function checkDatabase(): Promise<Finding[]> {
   const version = rows[0]?.version ?? "unknown";
   const roundTripMs = await measureRoundTrip();
   const found = `PostgreSQL ${version}, round trip ${roundTripMs.toFixed(1)} ms`;
-  return [judge(found, Number.parseInt(version, 10), roundTripMs), ...(await checkPooler()), await checkMigrations()];
+  return [serverFinding(found, Number.parseInt(version, 10), roundTripMs), ...(await checkPooler()), await checkMigrations()];
 }
 
-/** A pooler passes on no time limit for statements, so the role must have it. */
+/** A pooler does not pass on a time limit for statements, so the role must have one. */
 async function checkPooler(): Promise<Finding[]> {
   const pooler = findings("pooler");
   const { DATABASE_URL, DATABASE_DIRECT_URL } = env();
@@ -38,7 +38,7 @@ async function checkPooler(): Promise<Finding[]> {
   }
 }
 
-function judge(found: string, version: number, roundTripMs: number): Finding {
+function serverFinding(found: string, version: number, roundTripMs: number): Finding {
   const database = findings("database");
   if (version < OLDEST_VERSION) return database.fail(found, `Upgrade it to PostgreSQL ${OLDEST_VERSION} or newer.`);
   if (roundTripMs > SLOW_MS)

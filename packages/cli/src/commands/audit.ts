@@ -4,7 +4,7 @@ import { rename, rm } from "node:fs/promises";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import type { Command } from "commander";
-import { act, type Context } from "../context.ts";
+import { actionOf, type Context } from "../context.ts";
 import { Refused } from "../errors.ts";
 import { oneOf, time } from "../options.ts";
 import { visibleLines } from "../output/printer.ts";
@@ -35,7 +35,7 @@ function addAuditExportCommand(audit: Command, terminal: Terminal): void {
     .option("--until <time>", "only entries before a time", time)
     .option("--query <search>", "a search as on the log's page: author:mara type:oauth_app.*")
     .option("-o, --output <file>", "write to a file instead of standard output")
-    .action(act(terminal, exportAuditLog));
+    .action(actionOf(terminal, exportAuditLog));
 }
 
 async function exportAuditLog(at: Context, options: Options, organization: string): Promise<void> {

@@ -24,7 +24,7 @@ export async function ask(terminal: Terminal, format: Format, question: string, 
 }
 
 const FRAMES = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
-/** Work that takes less is not announced. */
+/** Shorter work shows no spinner. */
 const PATIENCE_MS = 1_000;
 const FRAME_MS = 100;
 

@@ -17,7 +17,7 @@ const eventSchema = z.looseObject({
   oauth: z.looseObject({ clientId: z.string(), name: nullable }).nullish(),
 });
 /**
- * One entry of an organization's audit log. `type` is such as `oauth_app.create`, and `createdAt` is ISO 8601 in UTC.
+ * One entry of an organization's audit log. `type` is, for example, `oauth_app.create`, and `createdAt` is ISO 8601 in UTC.
  *
  * @group Client
  * @useDeclaredType

@@ -22,7 +22,7 @@ export type TokenSource = string | ((asked: { refused?: string }) => string | un
 export type ClientOptions = {
   /** The service's address, `https://hub.example.com`. */
   baseUrl: string;
-  /** Without a token, the client sees what everybody may see. */
+  /** Without a token, the client sees only public data. */
   token?: TokenSource | undefined;
   /** Replaces the global `fetch`. */
   fetch?: typeof fetch | undefined;
@@ -279,7 +279,7 @@ export function createTransport(options: ClientOptions): Transport {
 const isBrowser = (): boolean => /^Mozilla\//.test(globalThis.navigator?.userAgent ?? "");
 
 function headersOf(sent: SendOptions, bearer: string | undefined, userAgent: string | undefined): Headers {
-  // The message does not contain the value: errors end in logs.
+  // The message does not contain the value: errors end up in logs.
   if (bearer !== undefined && !/^[\x21-\x7e]*$/.test(bearer)) {
     throw new TokenFailure(new TypeError("token: it contains spaces, line ends or other characters that no token has"));
   }

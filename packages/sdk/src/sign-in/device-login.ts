@@ -65,7 +65,7 @@ const INTERVAL_MAX_SECONDS = 60;
  * Signs in on a device without a browser: requests a code, has `onCode` show it, and polls until the person has answered on another device,
  * as often as the service allows and less often while it cannot be reached.
  *
- * @param options The app, the scopes, and `onCode`, which shows the code. `signal` gives up.
+ * @param options The app, the scopes, and `onCode`, which shows the code. `signal` cancels it.
  * @returns The tokens, and the claims of the ID token where the scope `openid` was granted. Next, store the tokens and give
  *   {@link keepTokens} to {@link createClient}.
  * @throws {@link SignInError} `access_denied`: the person refused; `expired_token`: nobody entered the code in time;

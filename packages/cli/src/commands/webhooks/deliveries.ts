@@ -1,6 +1,6 @@
 import { type DeliveryFilter, type DeliveryJson, type ReplayAnswerJson, type TestKind, testKinds } from "@keyhook/sdk";
 import type { Command } from "commander";
-import { act, type Context } from "../../context.ts";
+import { actionOf, type Context } from "../../context.ts";
 import { BadInput, Refused } from "../../errors.ts";
 import { type OrganizationOption, oneOf, time, wholeNumber, withOrganization } from "../../options.ts";
 import type { Row } from "../../output/printer.ts";
@@ -27,7 +27,7 @@ export function addActivityCommand(webhooks: Command, terminal: Terminal): void 
     .option("--since <time>", "only deliveries since a time, or since a duration ago such as 2h", time)
     .option("--until <time>", "only deliveries before a time", time)
     .option("-f, --follow", "after the list, print new deliveries until Ctrl-C");
-  withOrganization(command).action(act(terminal, activity));
+  withOrganization(command).action(actionOf(terminal, activity));
 }
 
 async function activity(at: Context, options: ActivityOptions, id: string): Promise<void> {
@@ -94,7 +94,7 @@ export function addDeliveryCommand(webhooks: Command, terminal: Terminal): void 
     .description("show a delivery: its request and each attempt")
     .argument("<id>", "the webhook's ID")
     .argument("<delivery>", "the delivery's ID, from keyhook webhooks activity");
-  withOrganization(command).action(act(terminal, delivery));
+  withOrganization(command).action(actionOf(terminal, delivery));
 }
 
 async function delivery(at: Context, { organization }: OrganizationOption, id: string, deliveryId: string): Promise<void> {
@@ -111,7 +111,7 @@ export function addReplayCommand(webhooks: Command, terminal: Terminal): void {
     .argument("[delivery]", "the delivery's ID, from keyhook webhooks activity")
     .option("--failed-since <time>", "all that failed since a time, or since a duration ago such as 2h", time)
     .option("--until <time>", "with --failed-since: only deliveries before a time", time);
-  withOrganization(command).action(act(terminal, replay));
+  withOrganization(command).action(actionOf(terminal, replay));
 }
 
 async function replay(at: Context, options: ReplayOptions, id: string, delivery: string | undefined): Promise<void> {
@@ -159,7 +159,7 @@ export function addTestCommand(webhooks: Command, terminal: Terminal): void {
     .description("send a sample event to a webhook and wait for the response")
     .argument("<id>", "the webhook's ID")
     .option("--event <kind>", `one of ${testKinds.join(", ")}`, oneOf(testKinds));
-  withOrganization(command).action(act(terminal, test));
+  withOrganization(command).action(actionOf(terminal, test));
 }
 
 async function test(at: Context, { organization, event }: OrganizationOption & { event?: TestKind }, id: string): Promise<void> {
