@@ -8,7 +8,7 @@ import { requireToken } from "./actor.ts";
 import { requirePlatform } from "./require-platform.ts";
 
 /**
- * Rejects, before any route, what no route could handle (S51, S138): a malformed query, and a body larger than the URL accepts, with or
+ * Rejects, before any route, requests that no route could handle (S51, S138): a malformed query, and a body larger than the URL accepts, with or
  * without a length.
  * @throws ServiceError `invalid_request`, `payload_too_large`
  */
@@ -57,7 +57,7 @@ const JSON_PER_MS = { names: 1_000, values: 10_000, bytes: 200_000 };
 
 const FORMS = /^(application\/x-www-form-urlencoded|multipart\/form-data)\s*(;|$)/i;
 
-/** Whether a body is declared to be a form, exactly. */
+/** Whether a body is declared as a form. */
 export const isForm = (c: Context): boolean => FORMS.test(c.req.header("Content-Type") ?? "");
 
 /**

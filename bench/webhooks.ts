@@ -157,7 +157,7 @@ async function runBullmq(): Promise<Row | string> {
   try {
     installBullMq(directory);
   } catch {
-    return "BullMQ is left out: it cannot be installed, since the registry is not reached.";
+    return "BullMQ is left out: it cannot be installed, because the registry cannot be reached.";
   }
   const redisPort = await freePort();
   const redis = spawn(

@@ -54,7 +54,7 @@ export function limitTime(
   };
   if (body === "transfer") {
     req.setTimeout(idleMs, end);
-    // After that, Node would close a socket that times out, whatever is being done for it.
+    // After that, Node would close a socket that times out, even while its request is being processed.
     req.once("end", () => req.setTimeout(0));
     return;
   }
@@ -122,7 +122,7 @@ function sentBytes(socket: Socket): number {
 }
 
 /**
- * Ends requests whose bodies arrive in a great many tiny chunks, whoever reads them: storing or parsing costs something for each (S137).
+ * Ends requests whose bodies arrive in a great many tiny chunks: storing or parsing costs something for each (S137).
  */
 function limitChunks(req: IncomingMessage): void {
   let [chunks, bytes] = [0, 0];

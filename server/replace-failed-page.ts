@@ -11,7 +11,7 @@ const fault: Failure = { status: 500, error: "server_error", description: "Somet
 const unreadable: Failure = { status: 400, error: "unreadable_form", description: "The form could not be read" };
 const stale: Failure = { status: 409, error: "stale_form", description: "The form is from before an update of the service" };
 
-/** In Next's response to a form or a call whose action this build does not have. */
+/** The header of Next's response to a form or a call whose action this build does not have. */
 const ACTION_NOT_FOUND = "x-nextjs-action-not-found";
 
 /** Clients ask whether files exist in repositories without an owner, which only the public hub has. Other paths like this are pages. */

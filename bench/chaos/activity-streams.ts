@@ -7,7 +7,7 @@ import { ask } from "./measure.ts";
 import type { ChaosService } from "./service.ts";
 
 const STREAMS = 6;
-/** A browser connects again after as long as the stream said. */
+/** The delay after which a browser reconnects, as named by the stream. */
 const RETRY_MS = 3_000;
 
 /** Live views of a webhook's activity. Each continues where it was when it is cut off, as a browser does. */

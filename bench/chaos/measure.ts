@@ -24,7 +24,7 @@ export function rowOf(
   { sent, delivered, lost, duplicates, inFlight, recoverySeconds, note, faults }: Outcome,
 ): string {
   const recovery = recoverySeconds === undefined ? "–" : `${recoverySeconds} s`;
-  const words = [faults.length > 0 ? `**not as wanted: ${faults.join("; ")}**` : "as wanted", ...(note ? [note] : [])].join("; ");
+  const words = [faults.length > 0 ? `**failed: ${faults.join("; ")}**` : "passed", ...(note ? [note] : [])].join("; ");
   return `| ${[name, sent, delivered, lost, duplicates, inFlight ?? "–", recovery, words].join(" | ")} |`;
 }
 

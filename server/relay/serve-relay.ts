@@ -111,7 +111,7 @@ function refuse(req: IncomingMessage, res: ServerResponse, { status, error, text
 }
 
 /**
- * Whether it is not for a script, a style, a worker or a frame of some page: `Sec-Fetch-Dest` is set by the browser itself (Fetch
+ * Whether the request is not for a script, a style, a worker or a frame of a page: `Sec-Fetch-Dest` is set by the browser itself (Fetch
  * Metadata).
  */
 function isForItself({ headers }: IncomingMessage): boolean {
@@ -158,8 +158,7 @@ type ReadBody = { bytes: Buffer; release: () => void } | "too large" | "busy" | 
 
 /**
  * Reads a whole body, byte for byte as it was sent. Call `release` once it is no longer held.
- * @param person whose relay it is for. A user's relays share a part of the memory: however many requests send slowly, some is left for
- * others
+ * @param person the owner of the relay. A user's relays share a part of the memory: slow requests to them leave some for others
  */
 export async function readBody(req: IncomingMessage, maxBytes: number, person: string): Promise<ReadBody> {
   if (Number(req.headers["content-length"] ?? 0) > maxBytes) return "too large";

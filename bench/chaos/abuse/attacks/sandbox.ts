@@ -39,7 +39,7 @@ function fill() {
 /** Any account: a Space that writes wherever it can. */
 export const spaceFillsDisk: Attack = {
   id: "H4",
-  name: "a Space that fills whatever it can write to",
+  name: "a Space that fills every directory that it can write to",
   async prepare(stage, attackers) {
     const { person } = await stage.attacker();
     const files = { "README.md": "---\nsdk: node\n---\n# A\n", "app.js": FILLING_APP, "package.json": '{"type":"module"}' };
@@ -60,7 +60,7 @@ export const spaceFillsDisk: Attack = {
           0,
         );
       },
-      got: () => [said || "it does not say what it has written", `the Space is ${stageOfSpace || "not made"}`],
+      got: () => [said || "it did not report how much it wrote", `the Space is ${stageOfSpace || "not created"}`],
     };
   },
 };
