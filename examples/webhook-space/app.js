@@ -40,14 +40,15 @@ async function receive(request, response) {
   const [id, timestamp] = [request.headers["webhook-id"] ?? "", request.headers["webhook-timestamp"] ?? ""];
   if (secret && !isSigned({ id, timestamp, body, signatures: request.headers["webhook-signature"] ?? "" }))
     return say(401, "The signature is wrong.");
-  if (secret && Math.abs(Date.now() / 1_000 - Number(timestamp)) > AGE_MAX_SECONDS) return say(401, "Too old, or too new.");
+  if (secret && Math.abs(Date.now() / 1_000 - Number(timestamp)) > AGE_MAX_SECONDS)
+    return say(401, "The timestamp is too far from the current time.");
   // Delivery is at least once, so an event may arrive twice, with the same ID.
   if (received.some((each) => each.id === id)) return say(200, "Received before.");
   let payload;
   try {
     payload = JSON.parse(body.toString());
   } catch {
-    return say(400, "That is no JSON.");
+    return say(400, "This is not JSON.");
   }
   received.unshift({ id, at: new Date(), payload });
   received.length = Math.min(received.length, KEPT_MAX);

@@ -14,7 +14,7 @@ export const mailList = command({
     const texts = emails.map(({ recipient, subject, text, createdAt }) =>
       [`To: ${recipient}`, `Subject: ${subject}`, `Date: ${createdAt.toISOString()}`, "", text].join("\n"),
     );
-    return { json: { emails }, text: texts.join(`\n${"-".repeat(20)}\n`) || "None." };
+    return { json: { letters: emails }, text: texts.join(`\n${"-".repeat(20)}\n`) || "None." };
   },
 });
 
