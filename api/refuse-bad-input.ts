@@ -39,7 +39,7 @@ const JSON_LOOKED_INTO_BYTES = 64 * 1024;
 
 /**
  * Parsing 16 MB of `[` takes two seconds of the event loop, and 16 MB of `{},` make five million objects. Checking its depth and number of
- * values takes a hundredth of that, and stops where it is too much. A body that is not a form counts as JSON: some routes read it whatever
+ * values takes a hundredth of that, and stops at the limit. A body that is not a form counts as JSON: some routes read it whatever
  * its type, and none reads a form as JSON.
  */
 async function refuseDeepJson(c: Context): Promise<void> {

@@ -28,7 +28,7 @@ export const baseline: Scenario = {
 
 /** The receiver responds, and the worker is killed at the same moment, before it can record the response: three times. */
 export const workerBetweenAnswerAndCommit: Scenario = {
-  name: "worker killed between answer and commit, 3 times",
+  name: "worker killed between response and commit, 3 times",
   run: (service) =>
     underLoad(service, {
       seconds: 14,

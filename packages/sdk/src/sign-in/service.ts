@@ -49,7 +49,7 @@ const metadataSchema = z.looseObject({
   authorization_response_iss_parameter_supported: z.boolean().optional(),
 });
 /**
- * The service's discovery document. It contains whatever the service sends; the fields with a type are those that the SDK uses.
+ * The service's discovery document. It contains everything that the service sends; the fields with a type are those that the SDK uses.
  *
  * @group Sign-in
  * @useDeclaredType
