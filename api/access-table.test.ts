@@ -25,7 +25,7 @@ import {
 import { startApiWorld } from "./testing/start-api-world.ts";
 
 /**
- * S135: who may do what. `may` is called for every actor and resource, and the doors are called for each rule. The rows state what is allowed,
+ * S135: the rights of every actor. `may` is called for every actor and resource, and the doors are called for each rule. The rows state what is allowed,
  * in the words of docs/specification/oauth.md#scopes and docs/specification/organizations-and-tokens.md#token-exchange, not in those of
  * core/access; everything else is refused. A row's resource is a pattern with `*`; scopes in one word are alternatives of which a token
  * needs one, scopes joined by `+` are needed together.

@@ -137,7 +137,7 @@ describe.each(["a folder", "a bucket"])("in %s, a large file of a pull request",
     expect(await read("refs/pr/1")).toBe(sha256(content));
     expect(await usedBy(ada)).toBe(0);
     expect(await usedBy(bea)).toBeGreaterThan(50_000);
-    // It is not among what the repository has, and what the repository has cannot be asked for with it.
+    // The repository itself does not have the file, and the pull request's token does not work at the repository's URL.
     const own = await xetAccess(world.origin, repo, "write", { token: ada?.accessToken });
     expect(own.casUrl).not.toBe(access.casUrl);
     expect((await getXet(own, `/v1/reconstructions/${await fileHashOf(file)}`)).status).toBe(404);

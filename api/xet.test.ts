@@ -566,7 +566,7 @@ describe("what is stored", () => {
     const xorb = await someXorb(someChunks(4));
     await db().storageQuota.create({ data: { ownerId: caller.id, bytes: xorb.bytes.length + 10 } });
     const before = stored();
-    // The bytes alone would fit, what the database keeps of them does not.
+    // The bytes alone would fit, but not with their records in the database.
     expect(await putXorb(access, xorb)).toMatchObject({ status: 507, body: { code: "storage_full" } });
     expect(stored()).toEqual(before);
     await db().storageQuota.update({ where: { ownerId: caller.id }, data: { bytes: xorb.bytes.length + 1_000 } });

@@ -77,7 +77,7 @@ export function limitTime(
 }
 
 /**
- * Ends any response that its client reads too slowly: what was written of it stays in memory, often with a file, a process or a slot
+ * Ends any response that its client reads too slowly: unread data stays in memory, and often holds a file, a process or a slot
  * (S137). Only time in which data waits to be sent counts, so an event stream may be quiet for any time. Slow readers share a limited
  * memory, and a client that uses more of it than others leave has to be quick.
  */

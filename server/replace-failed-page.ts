@@ -39,12 +39,12 @@ export function replaceFailedPage(next: Door, req: IncomingMessage, res: ServerR
     if (res.destroyed) return;
     for (const name of BODY_HEADERS) res.removeHeader(name);
     // Later wrappers of these functions would alter the replacement page; they find nothing left to do.
-    const theirs = { write: res.write, writeHead: res.writeHead, end: res.end, flushHeaders: res.flushHeaders };
+    const original = { write: res.write, writeHead: res.writeHead, end: res.end, flushHeaders: res.flushHeaders };
     Object.assign(res, { write, writeHead, end, flushHeaders });
     requestContext.run(context ?? { requestId: "" }, () =>
       page ? sendPage(req, res, page) : sendFailure(req, res, failure, typed),
     );
-    Object.assign(res, theirs);
+    Object.assign(res, original);
   }
 
   /** Whether the original response is sent; checked before each part of it. */

@@ -67,8 +67,8 @@ export function toCloudEvent(event: string, payload: ForgePayload): Translated |
       const verb = { created: "create", edited: "update", deleted: "delete" }[action ?? ""];
       if (!verb || !issue || !comment) return undefined;
       const { id, body, user, html_url: web } = comment;
-      const told = { id, author: personOf(user), content: body, url: { web } };
-      return { type: `discussion.comment.${verb}`, data: { repo, discussion: discussionOf(issue), comment: told } };
+      const translated = { id, author: personOf(user), content: body, url: { web } };
+      return { type: `discussion.comment.${verb}`, data: { repo, discussion: discussionOf(issue), comment: translated } };
     }
     default:
       return undefined;

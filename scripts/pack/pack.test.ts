@@ -120,7 +120,7 @@ it("has types that compile with declarations checked, as resolved by bundlers an
      import * as receiver from "@keyhook/receiver";
      const client = createClient({ baseUrl: "https://hub.example.com" });
      export const who: Promise<WhoAmI> = client.whoami();
-     // @ts-expect-error a typed client knows what it has
+     // @ts-expect-error the client has no such method
      client.nothing();
      export default receiver;`,
   );

@@ -7,7 +7,7 @@ import { setStage, untilCalm } from "./stage.ts";
 import { type Usage, watchService } from "./watch.ts";
 
 /**
- * One attack on a service of its own, in a process of its own: state left by another attack, in memory or in counters, would
+ * One attack on a separate service, in a separate process: state left by another attack, in memory or in counters, would
  * count against this one. `run.ts` starts it with the attack's id and the seconds, and receives the result.
  */
 export type Result = {

@@ -40,7 +40,7 @@ export async function startReceiver(
   const received: { body: string; headers: IncomingMessage["headers"] }[] = [];
   const server = createServer(async (req, res) => {
     let body = "";
-    for await (const piece of req.setEncoding("utf8")) body += piece;
+    for await (const chunk of req.setEncoding("utf8")) body += chunk;
     received.push({ body, headers: req.headers });
     res.writeHead(status()).end("ok");
   });

@@ -133,13 +133,13 @@ async function followLogs(
   { organization, tail }: OrganizationOption & { tail?: number },
 ): Promise<void> {
   const client = await at.client();
-  const whose = { organization, signal: at.signal };
+  const request = { organization, signal: at.signal };
   const { print } = at;
-  for await (const { timestamp, data } of client.jobs.logs(id, { ...whose, ...(tail !== undefined && { tail }) })) {
+  for await (const { timestamp, data } of client.jobs.logs(id, { ...request, ...(tail !== undefined && { tail }) })) {
     if (print.format === "json") print.raw(visibleJson({ timestamp, data }));
     else print.raw(data.replace(/\n$/, ""));
   }
-  const { status } = await client.jobs.get(id, whose);
+  const { status } = await client.jobs.get(id, request);
   if (status.stage === "COMPLETED") return;
   const because = status.message ?? (status.exitCode === null ? undefined : `exit code ${status.exitCode}`);
   throw new Refused(`Job ${id} ended in the stage ${status.stage}${because ? `: ${because}` : ""}.`);

@@ -88,8 +88,8 @@ const TOKEN_MAX_CHARACTERS = 4_096;
 async function readToken({ stdin, stderr }: Terminal): Promise<string> {
   if (stdin.isTTY) stderr.write("Paste the token, then press Enter and Ctrl-D: ");
   let text = "";
-  for await (const piece of stdin) {
-    text += piece;
+  for await (const chunk of stdin) {
+    text += chunk;
     if (text.length > TOKEN_MAX_CHARACTERS) break;
   }
   const token = text.trim();

@@ -64,8 +64,8 @@ export function auditLogOf({ bytes }: Transport) {
 async function* linesOf(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
   const decoder = new TextDecoder();
   let begun = "";
-  for await (const piece of bytes) {
-    const lines = (begun + decoder.decode(piece, { stream: true })).split("\n");
+  for await (const chunk of bytes) {
+    const lines = (begun + decoder.decode(chunk, { stream: true })).split("\n");
     begun = lines.pop() ?? "";
     yield* lines.filter((line) => line !== "");
   }

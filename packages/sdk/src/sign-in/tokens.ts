@@ -57,11 +57,11 @@ export function requestGrant(
   parameters: Record<string, string | undefined>,
 ): Promise<Tokens> {
   return requestTokens(app, ({ as, client, authentication, http }) =>
-    oauth.genericTokenEndpointRequest(as, client, authentication, grantType, given(parameters), http),
+    oauth.genericTokenEndpointRequest(as, client, authentication, grantType, definedOnly(parameters), http),
   );
 }
 
-export const given = (parameters: Record<string, string | undefined>): Record<string, string> =>
+export const definedOnly = (parameters: Record<string, string | undefined>): Record<string, string> =>
   Object.fromEntries(Object.entries(parameters).filter((pair): pair is [string, string] => pair[1] !== undefined));
 
 /** Scopes as the protocol writes them: separated by spaces (RFC 6749 §3.3). */

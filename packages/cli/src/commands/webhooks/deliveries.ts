@@ -33,10 +33,10 @@ export function addActivityCommand(webhooks: Command, terminal: Terminal): void 
 async function activity(at: Context, options: ActivityOptions, id: string): Promise<void> {
   const { organization, limit, follow, ...filter } = options;
   const client = await at.client();
-  const whose = { organization, signal: at.signal };
+  const request = { organization, signal: at.signal };
   if (follow) return followActivity(at, id, options).catch(untilInterrupted(at));
   const found: DeliveryJson[] = [];
-  for await (const delivery of client.webhooks.deliveries(id, filterOf(filter, Math.min(limit, 100)), whose)) {
+  for await (const delivery of client.webhooks.deliveries(id, filterOf(filter, Math.min(limit, 100)), request)) {
     found.push(delivery);
     if (found.length === limit) break;
   }
@@ -57,11 +57,11 @@ async function followActivity(
   { organization, limit, follow: _, ...filter }: ActivityOptions,
 ): Promise<void> {
   const client = await at.client();
-  const whose = { organization, signal: at.signal };
-  const page = await client.webhooks.deliveryPage(id, filterOf(filter, Math.min(limit, 100)), whose);
+  const request = { organization, signal: at.signal };
+  const page = await client.webhooks.deliveryPage(id, filterOf(filter, Math.min(limit, 100)), request);
   const print = (delivery: DeliveryJson) => at.print.row(deliveryRow(delivery), { item: delivery });
   page.deliveries.reverse().forEach(print);
-  for await (const event of client.webhooks.live(id, { ...whose, tail: page.tail })) {
+  for await (const event of client.webhooks.live(id, { ...request, tail: page.tail })) {
     if (event.kind === "reset") at.print.note("Some changes were skipped. Run the command again for the whole list.");
     else if (isWanted(event.delivery, filter)) print(event.delivery);
   }

@@ -63,8 +63,8 @@ async function create(at: Context, options: CreateOptions): Promise<void> {
   if ((url === undefined) === (jobSourceId === undefined)) throw new BadInput("Specify either --url or --job-id.");
   if (secret !== undefined && generateSecret) throw new BadInput("Specify either --secret or --generate-secret.");
   const client = await at.client();
-  const whose = { organization, signal: at.signal };
-  const made = await client.webhooks.create({ url, jobSourceId, watched, domains, secret, generateSecret }, whose);
+  const request = { organization, signal: at.signal };
+  const made = await client.webhooks.create({ url, jobSourceId, watched, domains, secret, generateSecret }, request);
   at.print.done("Webhook created", { id: made.id, secret: made.secret });
   if (made.secret !== undefined && at.print.format === "quiet") at.print.always(`secret: ${made.secret}`);
 }
