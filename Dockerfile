@@ -3,7 +3,7 @@
 #   docker run -p 3000:3000 -v keyhook:/data keyhook                         both, with the embedded database
 #   docker run … keyhook node supervisor.ts --only web                      one of them, with DATABASE_URL
 #   docker run --rm -v keyhook:/data keyhook node scripts/admin.ts doctor   the operator's command
-# It contains what the service needs at run time, and nothing to build with (docs/decisions/101-a-small-image.md).
+# It contains what the service needs at run time, and no build tools (docs/decisions/101-a-small-image.md).
 ARG NODE_IMAGE=node:24-slim
 
 FROM ${NODE_IMAGE} AS system
@@ -53,7 +53,7 @@ WORKDIR /app
 USER 1000:1000
 VOLUME /data
 EXPOSE 3000
-# Checks whichever runs: a worker alone answers on its own port.
+# Checks the web process, or a worker that runs alone, on its own port.
 HEALTHCHECK --interval=15s --timeout=5s --start-period=60s --retries=3 CMD ["node", "-e", "const at = (port) => fetch(`http://127.0.0.1:${port}/healthz`); at(process.env.PORT).catch(() => at(process.env.WORKER_HEALTH_PORT)).then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
 ENTRYPOINT ["tini", "--"]
 CMD ["node", "supervisor.ts"]

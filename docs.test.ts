@@ -38,14 +38,14 @@ import { startDeliveries } from "./worker/deliveries.ts";
 import type { Loop } from "./worker/loop.ts";
 
 /**
- * Runs each example of the guides as a reader would who copied it from the page: filled in by the same function, against the service over
+ * Runs each example of the guides as a reader who copied it from the page: filled in by the same function, against the service over
  * real HTTP, with the programs and libraries that it names. `<!-- run: … -->` before an example names the setup that it needs, which is
  * defined below; `<!-- not run: … -->` says why it cannot run.
  */
 const ROOT = import.meta.dirname;
 const NOT_RUN_MAX = 20;
 /** A program starts within a second, or on a busy machine in ten. */
-const AS_LONG_AS_IT_TAKES = { timeout: 60_000, interval: 50 };
+const PATIENTLY = { timeout: 60_000, interval: 50 };
 
 let world: World;
 let worker: Loop;
@@ -161,7 +161,7 @@ async function receive(course: Course, command: string, args: string[]): Promise
   await listening(child, port);
   const sent = await post(`/api/settings/webhooks/${made.webhook.id}/test`, { kind: "repo.content.update" });
   expect(sent).toMatchObject({ status: 204, outcome: "delivered" });
-  await vi.waitFor(() => expect(out).toMatch(/^repo\.content update \S+\/\S+\n$/), AS_LONG_AS_IT_TAKES);
+  await vi.waitFor(() => expect(out).toMatch(/^repo\.content update \S+\/\S+\n$/), PATIENTLY);
   const refused = async (timestamp: number, key: Buffer) => {
     const stamp = String(timestamp);
     const signature = createHmac("sha256", key).update(`id.${stamp}.{}`).digest("base64");
@@ -222,14 +222,14 @@ const plays: Record<string, Play> = {
     const child = course.folder.start(process.execPath, [asFile(course, code, "mjs")]);
     let out = "";
     for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk) => (out += chunk));
-    const address = await vi.waitUntil(() => /http\S+user_code=[\w-]+/.exec(out)?.[0], AS_LONG_AS_IT_TAKES);
+    const address = await vi.waitUntil(() => /http\S+user_code=[\w-]+/.exec(out)?.[0], PATIENTLY);
     const userCode = new URL(address).searchParams.get("user_code") ?? "";
     expect([address, out]).toEqual([
       `${world.origin}/device?user_code=${userCode}`,
       expect.stringContaining(`enter ${userCode}`),
     ]);
     await allowDevice(session, userCode);
-    await vi.waitUntil(() => out.includes("Signed in as mara"), AS_LONG_AS_IT_TAKES);
+    await vi.waitUntil(() => out.includes("Signed in as mara"), PATIENTLY);
   },
   async "device start"(code, course) {
     await shell(code, course);
@@ -268,7 +268,7 @@ const plays: Record<string, Play> = {
       const { relay: found } = (await answer.json()) as { relay?: { url: string; isListening: boolean } };
       expect(found, err).toMatchObject({ isListening: true });
       return found as { url: string };
-    }, AS_LONG_AS_IT_TAKES);
+    }, PATIENTLY);
     const answer = await fetch(`${relay.url}/webhooks/onPush?x=1`, { method: "POST", body: "{}" });
     expect([answer.status, await answer.text()]).toEqual([201, "from the laptop"]);
     expect(said).toEqual(["POST /webhooks/onPush?x=1"]);
@@ -357,7 +357,7 @@ const plays: Record<string, Play> = {
   async "platform commands"(code, course) {
     const [revoke, ...others] = code.split("\n").reverse();
     expect(revoke).toContain("platform revoke");
-    // The last of them would end what the examples below are run with.
+    // The last command would delete the platform that the examples below use.
     await operate(others.reverse().join("\n"), course);
     course.folder.environment.PLATFORM_TOKEN = /^token: (\S+)$/m.exec(course.last.out)?.[1] ?? "";
   },
@@ -484,7 +484,7 @@ const isElsewhere = ({ path }: Guide, { directive }: CodeBlock) => !path.startsW
 describe("every example runs", () => {
   test.each(read.filter(({ guide, blocks }) => blocks.some((block) => !isNotRun(block) && !isElsewhere(guide, block))))(
     "$guide.path",
-    { timeout: 3 * AS_LONG_AS_IT_TAKES.timeout },
+    { timeout: 3 * PATIENTLY.timeout },
     async ({ guide, blocks }) => {
       const folder = new SnippetFolder();
       try {

@@ -1,4 +1,4 @@
-/** Where the protocol lives on a host without server.ts, which takes these paths before Next sees them. */
+/** The protocol's paths on a host without server.ts, which takes these paths before Next sees them. */
 const protocolPaths = [
   "/oauth/:path*",
   "/.well-known/openid-configuration",
@@ -20,7 +20,7 @@ const pageHeaders = [
 /** @type {import("next").NextConfig} */
 export default {
   distDir: process.env.NEXT_DIST_DIR || ".next",
-  // From the sources (scripts/setup/build.mjs); otherwise, one is drawn.
+  // From the sources (scripts/setup/build.mjs); otherwise, Next generates one.
   generateBuildId: () => process.env.BUILD_SOURCES?.slice(0, 20) ?? null,
   poweredByHeader: false,
   devIndicators: false,
@@ -47,9 +47,9 @@ export default {
     globalNotFound: true,
     // React and Next's own client are on every page: two files compress better than five.
     turbopackChunking: { maxChunkCountPerGroup: 1, maxMergeChunkSize: 10_000_000 },
-    // It makes the next build faster, and this one slower by a third.
+    // The cache makes the next build faster, and this one slower by a third.
     turbopackFileSystemCacheForBuild: !process.env.CI,
-    // They are for people who read stack traces.
+    // Source maps are for people who read stack traces.
     turbopackSourceMaps: !process.env.CI,
   },
   rewrites: async () => ({

@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 import { parseAst } from "vitest/node";
 
 /**
- * Every pattern of the product takes at most linear time (S137, S138): a pattern that is tried anew at each character lets one hostile text
+ * Every pattern of the product takes at most linear time (S137, S138): a pattern that is tried again at each character lets one hostile text
  * stop a process for minutes. To fix a pattern that fails here, let neighbors share no character (`[^<>]*` in place of `[^>]*`), look
  * behind so that a run is tried once (`(?<!\s)\s+$`), or let it match where it would fail.
  */

@@ -100,7 +100,7 @@ const server = createServer(async (req, res) => {
   try {
     for await (const chunk of req) chunks.push(chunk);
   } catch {
-    return; // Whoever sent it has left.
+    return; // The client has disconnected.
   }
   const body = Buffer.concat(chunks);
   res.writeHead(url.pathname === "/teapot" ? 418 : 200, { "content-type": "application/json" });
@@ -504,7 +504,7 @@ describe("how a Space runs", () => {
     const repo = await someSpace();
     await get(repo);
     const before = await db().spaceRuntime.findUniqueOrThrow({ where: { repoId: repo.id } });
-    // As if it had been away for longer than its lease: whoever claims it next runs it, and the first finds out.
+    // As if the worker had been away for longer than its lease: the next to claim the Space runs it, and the first notices.
     await pool().query("UPDATE space_runtime SET claimed_until = now(), claim_id = 'somebody else' WHERE repo_id = $1", [
       repo.id,
     ]);
@@ -538,7 +538,7 @@ describe("how a Space runs", () => {
   });
 });
 
-describe("a visit that goes on", () => {
+describe("a long visit", () => {
   test("S135 a stream and a WebSocket end when who visits may not see the Space any more", async () => {
     const repo = await someSpace({}, { isPrivate: true });
     const token = await tokenOf(ada, "read-repos");

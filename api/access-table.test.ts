@@ -25,7 +25,7 @@ import {
 import { startApiWorld } from "./testing/start-api-world.ts";
 
 /**
- * S135: who may do what. `may` is called for every actor and resource, the doors themselves for each rule. The rows state what is allowed,
+ * S135: the rights of every actor. `may` is called for every actor and resource, and the doors are called for each rule. The rows state what is allowed,
  * in the words of docs/specification/oauth.md#scopes and docs/specification/organizations-and-tokens.md#token-exchange, not in those of
  * core/access; everything else is refused. A row's resource is a pattern with `*`; scopes in one word are alternatives of which a token
  * needs one, scopes joined by `+` are needed together.
@@ -37,7 +37,7 @@ const MEMBERS = "admin write maker contributor read guest";
 const APPS = "app app-without-org other-app unadmitted";
 /** Not an exchanged token, which acts only in its organization. */
 const ANY_HAND = `personal ${APPS}`;
-/** For an organization they reach what their scopes allow for a user's own. */
+/** With an organization's resources, these tokens may do what their scopes allow with a user's own. */
 const OWN_HANDS = "personal exchanged";
 /** For the user's own programs, each repository scope allows reading every repository that the user can read. */
 const READING = "read-repos write-repos manage-repos";
@@ -113,7 +113,7 @@ const allowed = {
     ["org-private-by-maker", "maker", OWN_HANDS, READING.replace(/\S+/g, "write-discussions+$&")],
     ["org-private-by-maker", "maker", "app other-app", "write-discussions+read-repos"],
   ],
-  /** Moderating, and what one opened oneself: in the organization's discussions here, that is its administrator. */
+  /** Moderators and the discussion's author, who is the administrator for the organization's discussions here. */
   retitle: [
     ["own-public", "owner", ANY_HAND, "write-discussions"],
     ["own-gated", "owner", ANY_HAND, "write-discussions"],
@@ -160,7 +160,7 @@ const allowed = {
     ["admin", "admin", ANY_HAND, "write-collections"],
     ["else", "admin", "personal", "write-collections"],
   ],
-  /** Who is in an organization: its members may list them with any token that reaches it. */
+  /** The members of an organization: each may list them with any token that has access to it. */
   members: [
     ["org", MEMBERS, "personal app other-app exchanged", "*"],
     ["else", "admin", "personal", "*"],
@@ -179,7 +179,7 @@ type Somebody = TokenActor | undefined;
 const has = (list: string, one: string) => list === "*" || list.split(" ").includes(one);
 const fits = (pattern: string, one: string) => new RegExp(`^${pattern.replaceAll("*", ".*")}$`).test(one);
 
-/** As the rows say; `undefined` is the anonymous caller, who has the rights of everybody. */
+/** Whether the rows allow an action. `undefined` is the anonymous caller, who has the rights of everybody. */
 const isAllowed = (act: Act, resource: string, actor: Somebody): boolean => rowsFor(act, resource, actor).length > 0;
 
 function rowsFor(act: Act, resource: string, actor: Somebody): Row[] {
@@ -210,7 +210,7 @@ const TIMEOUT_MS = 90_000;
 
 let world: Awaited<ReturnType<typeof startApiWorld>>;
 let at: AccessWorld;
-/** Every actor, and the anonymous caller, as `core/access` knows them. */
+/** Every actor and the anonymous caller, each as an actor of `core/access`. */
 let everybody: [Somebody, Actor][];
 beforeAll(async () => {
   world = await startApiWorld();
@@ -404,7 +404,7 @@ const ofCollections = (action: "collection.read" | "collection.write") =>
   collectionNames.map((key): Question => [key, (actor) => may(actor, action, collectionResource(at.collections[key]))]);
 
 describe("S135 S136 the access table", () => {
-  test.each(Object.keys(questions) as Act[])("everybody, everything: %s", { timeout: TIMEOUT_MS }, async (act) => {
+  test.each(Object.keys(questions) as Act[])("every actor and resource: %s", { timeout: TIMEOUT_MS }, async (act) => {
     const wrong: string[] = [];
     for (const [actor, known] of everybody) {
       for (const [resource, ask] of questions[act]?.() ?? []) {
@@ -427,7 +427,7 @@ describe("S135 S136 the access table", () => {
 
   const reading = ["info", "file", "tree", "commits", "compare", "clone", "lfs download", "requests", "discussions"] as const;
   const writing = ["push", "lfs upload", "commit", "branch", "tag", "move"] as const;
-  test("every door to a repository's content decides alike", { timeout: TIMEOUT_MS }, async () => {
+  test("every door to a repository's content decides in the same way", { timeout: TIMEOUT_MS }, async () => {
     const actors = some("app exchanged ci", "none read-repos gated-repos all", "owner read guest unmet accepted job");
     const repos = ["own-gated", "own-private", "org-private"] as const;
     const { wrong, asked } = await check(cellsOf([...reading, ...writing], { actors, repos }));
@@ -474,7 +474,7 @@ describe("S135 S136 the access table", () => {
         };
       }),
     );
-    // The maker's own is covered by "manage" above.
+    // The maker's own repository is covered by "manage" above.
     const cells = oneOfEach(
       "delete",
       all.filter(({ actor, rules }) => rules.length === 0 || actor?.who !== "maker"),
@@ -552,7 +552,7 @@ describe("S135 S136 the access table", () => {
     expect(wrong).toEqual([]);
   });
 
-  test("collections: read, changed, made", async () => {
+  test("collections: read, changed, created", async () => {
     const sets = "none read-repos read-collections write-collections all";
     const actors = some("personal app exchanged ci", sets, "owner admin write contributor read unmet job");
     const path = (key: CollectionKey) => `/api/collections/${collectionName(at.collections[key])}`;

@@ -16,7 +16,7 @@ export async function requireToken(c: Context): Promise<{ actor: TokenHolder | P
   return { actor: holder.kind === "job" ? jobActor(holder) : tokenActor(holder) };
 }
 
-/** The actor of a request that may outlive its token: resolved anew at each call but the first. */
+/** The actor of a request that may outlive its token: resolved again at each call after the first. */
 export function actorLookup(c: Context): () => Promise<TokenHolder | Publisher> {
   return repeatableLookup(c, async () => (await requireToken(c)).actor);
 }

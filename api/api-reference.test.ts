@@ -22,7 +22,7 @@ test("every operation has a page; similar ones share one", () => {
   expect(sectionsOf(document).every(({ operations }) => operations.length > 0)).toBe(true);
 });
 
-test("each example is as its schema says", () => {
+test("each example matches its schema", () => {
   const ajv = new Ajv2020({ strict: false });
   addFormats.default(ajv);
   ajv.addSchema({ $id: "https://x.example/", ...(JSON.parse(JSON.stringify(document)) as object) });
@@ -43,7 +43,7 @@ test("each example is as its schema says", () => {
   expect(wrong).toEqual([]);
 });
 
-test("a request to copy has this service's address, everything of the path, and the token from the environment", () => {
+test("a request to copy has the service's URL, the whole path, and the token from the environment", () => {
   for (const entry of entries) expect(curlOf(document, entry).split(" \\\n")[0]).not.toMatch(/[{}]/);
   const create = entries.find(({ id }) => id === "createWebhook");
   expect(create && curlOf(document, create)).toBe(

@@ -97,7 +97,7 @@ test("a public app gets its first secret by rotating; bad input says what to do"
   for (const id of ["x", "a".repeat(24), "%00"]) expect((await send(accessToken, "GET", `${OWN}/${id}`)).status).not.toBe(200);
 });
 
-test("S113 a personal access token makes and describes apps, and neither takes them over nor deletes them", async () => {
+test("S113 a personal access token creates and describes apps, but cannot take them over or delete them", async () => {
   const ada = await someCaller("manage-repos");
   const { body } = await send(ada.accessToken, "POST", OWN, { name: "Night Ferry", redirectUris: [REDIRECT] });
   const path = `${OWN}/${body.app.id}`;
@@ -114,7 +114,7 @@ test("S113 a personal access token makes and describes apps, and neither takes t
   }
 });
 
-test("S113 the command line's right to take apps over ends a quarter of an hour after its person proved who they are", async () => {
+test("S113 the command line's right to take apps over ends 15 minutes after its user authenticated", async () => {
   const ada = await signedInPerson();
   const { accessToken, refreshToken } = await signInByCli(world.origin, ada);
   const { body } = await send(accessToken, "POST", OWN, { name: "Night Ferry", redirectUris: [REDIRECT] });
@@ -135,7 +135,7 @@ test("S113 the command line's right to take apps over ends a quarter of an hour 
   expect((await rotate((await renewed.json()).access_token)).status).toBe(403);
 });
 
-test("S113 a session that was left open does not let the command line in", async () => {
+test("S113 a session that was left open does not give the command line that right", async () => {
   const ada = await signedInPerson();
   const started = await (await world.post("/oauth/device", { client_id: CLI_CLIENT_ID })).json();
   const session = (await findSiteSession(ada.token)) as SiteSession;
@@ -147,7 +147,7 @@ test("S113 a session that was left open does not let the command line in", async
   await allowDevice(session, started.user_code);
 });
 
-test("no app's token manages apps, whatever its scopes; nor does one without the scope, nor a stranger's", async () => {
+test("no app's token manages apps, regardless of its scopes; nor does a token without the scope, or another user's", async () => {
   const { person, tokens } = await signIn(
     world,
     { scopes: ["openid", "manage-repos", "webhooks"] },

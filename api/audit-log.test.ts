@@ -45,7 +45,7 @@ type Wire = { _id: string; type: string; message: string; author: { user?: strin
 const events = async (q: string): Promise<Wire[]> => (await exported(`?${new URLSearchParams({ q })}`)).json();
 
 describe("GET /api/organizations/{name}/audit-log/export (docs/specification/organizations-and-tokens.md#audit-log)", () => {
-  test("S116 is a JSON array, newest first, with all that an entry has; the export is an entry of the next", async () => {
+  test("S116 is a JSON array, newest first, with all fields of an entry; the next export has an entry for this one", async () => {
     await fetch(`${world.origin}/api/repos/create`, {
       method: "POST",
       headers: { authorization: `Bearer ${adminToken.token}`, "content-type": "application/json", "user-agent": "probe/1" },
@@ -214,12 +214,12 @@ describe("a log of 100,000 entries", () => {
 
   test.each<[string, () => Promise<unknown>]>([
     [
-      "is no administrator any more",
+      "is no longer an administrator",
       () => db().membership.delete({ where: { orgId_userId: { orgId: many, userId: leaver.id } } }),
     ],
     ["has had their token revoked", () => pool().query("update personal_access_token set revoked_at = now()")],
   ])(
-    "S114 does not go on for whoever %s, and breaks off",
+    "S114 is cut off for a user who %s",
     async (_, end) => {
       const { token } = await tokenOf(leaver, ["manage-repos"]);
       await db().membership.createMany({ data: [{ orgId: many, userId: leaver.id, role: "admin" }], skipDuplicates: true });
@@ -237,7 +237,7 @@ describe("a log of 100,000 entries", () => {
     60_000,
   );
 
-  test("each page is read off an index, however deep", async () => {
+  test("each page is read from an index, at any depth", async () => {
     const owner = await pool().connect();
     const explain = async (where: string) => {
       const { rows } = await owner.query({

@@ -40,7 +40,7 @@ function lookUp(c: Context, isProven: boolean): ReturnType<typeof findHolder> {
 }
 
 /**
- * The actor of a long request, such as a stream, a push or a commit: looked up anew each time but the first, since the token may have been
+ * The actor of a long request, such as a stream, a push or a commit: looked up again each time after the first, since the token may have been
  * revoked (S112, S114).
  * @param find by `requireHolder`, or a function that looks a token up each time
  */

@@ -25,7 +25,7 @@ import { fileLine, header, ndjson, someCaller } from "./testing/hub-caller.ts";
 import { actionsFor, askBatch, someObject } from "./testing/lfs.ts";
 import { startApiWorld } from "./testing/start-api-world.ts";
 
-/** What a job does with the token that it got for its own identity, and how users allow it. */
+/** What a CI job can do with the token that it got for its ID token, and how users trust such jobs. */
 let world: Awaited<ReturnType<typeof startApiWorld>>;
 let ci: CiIssuer;
 let ada: TestPerson;
@@ -108,7 +108,7 @@ describe("a job's token for a repository", () => {
     expect(await eventsOf(next)).toHaveLength(1);
   });
 
-  test("pushes with the real git, as the password, to that repository alone; and files of Git LFS go up", async () => {
+  test("pushes with the real git, as the password, to that repository alone; and uploads files to Git LFS", async () => {
     const copy = await workingCopy({ "README.md": "# Pushed by a job\n" });
     await mustGit(copy, ["fetch", "--quiet", remote(world.origin, `/${repo.fullName}`, token), "main"]);
     await mustGit(copy, ["reset", "--quiet", "--hard", "FETCH_HEAD"]);
@@ -208,7 +208,7 @@ async function commitByOwner(target: Repo): Promise<void> {
   await removePublisher(ada.actor, { repo: nameOf(target) }, id, from);
 }
 
-describe("whom a repository trusts", () => {
+describe("the publishers that a repository trusts", () => {
   test("S113 is changed by users who may write, after recent authentication, and S116 each change is in the organization's log", async () => {
     const [writer, reader, stranger] = [await signedInPerson(), await signedInPerson(), await signedInPerson()];
     const team = await organizationOf(ada, [

@@ -42,7 +42,7 @@ async function send(method: string, path: string, { accessToken, body }: { acces
 const create = (person: { username: string; accessToken: string }, changes: Record<string, unknown> = {}) =>
   send("POST", "", { accessToken: person.accessToken, body: { title: "Tides", namespace: person.username, ...changes } });
 
-test("the JavaScript client makes, lists and deletes one; an item of it is as the client's types say", async () => {
+test("the JavaScript client creates, lists and deletes one; an item of it matches the client's types", async () => {
   const ada = await curator();
   const client = { hubUrl: world.origin, accessToken: ada.accessToken };
   const { slug } = await createCollection({ ...client, collection: { title: "Tide tables", namespace: ada.username } });
@@ -96,7 +96,7 @@ describe("the fields that the Python client reads (docs/specification/repositori
     expect((await send("GET", `/${second.body.slug}`, ada)).status).toBe(200);
   });
 
-  test("a list carries no position, since the client counts there itself", async () => {
+  test("a list has no `position`, because the client adds its own", async () => {
     const ada = await curator();
     await create(ada);
     const { body } = await send("GET", `?owner=${ada.username}`);
@@ -104,7 +104,7 @@ describe("the fields that the Python client reads (docs/specification/repositori
     expect(body[0]).not.toHaveProperty("position");
   });
 
-  test("a list goes on behind Link", async () => {
+  test("a list continues at the URL in Link", async () => {
     const ada = await curator();
     for (const title of ["a", "b", "c"]) await create(ada, { title });
     const titles = [];
@@ -116,7 +116,7 @@ describe("the fields that the Python client reads (docs/specification/repositori
     expect(titles).toEqual(["c", "b", "a"]);
   });
 
-  test("changes answer in `data`, an item that is in there answers 409, and items change place and note", async () => {
+  test("changes answer in `data`, adding an item twice answers 409, and items change place and note", async () => {
     const ada = await curator();
     const { slug } = (await create(ada)).body;
     const changed = await send("PATCH", `/${slug}`, { ...ada, body: { title: "Ebb", theme: "pink" } });
@@ -188,7 +188,7 @@ describe("S136, S138", () => {
     expect(answer).toMatchObject({ status: 400, body: { code: "invalid_request" } });
   });
 
-  test("odd addresses are no collection's", async () => {
+  test("odd URLs find no collection", async () => {
     for (const path of ["/a/%00", "/a/b", "/a/%ff", `/a/${"x".repeat(5_000)}`, "/a/..%2f..%2fb"]) {
       expect([400, 404]).toContain((await send("GET", path)).status);
     }

@@ -91,7 +91,7 @@ describe("S53 any page may call with a token, and never with the user's cookies"
   });
 });
 
-describe("S53 no page may call where a person's cookies decide", () => {
+describe("S53 no page may call endpoints that authenticate by cookies", () => {
   test.each(closed)("%s %s", async (method, path) => {
     const preflight = await fetch(world.origin + path, {
       method: "OPTIONS",

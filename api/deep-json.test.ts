@@ -65,7 +65,7 @@ test.each([
   ["new repositories", "/api/repos/create", "application/json", nests],
   ["names", "/api/repos/create", "application/json", names],
 ])(
-  "S138 JSON that is called a form, is nested side by side, or has too many fields, is not parsed: %s, %s",
+  "S138 JSON that is sent as a form, is nested side by side, or has too many fields, is not parsed: %s, %s",
   async (_, path, type, body) => {
     const parse = vi.spyOn(JSON, "parse");
     try {

@@ -17,7 +17,7 @@ import { requirePlatform } from "./require-platform.ts";
 /** Adds a route to the API, under one address or several similar ones. */
 export type Route = (api: OpenAPIHono) => void;
 
-/** What a handler is told about its caller. */
+/** What a handler gets about its caller. */
 type Actors = {
   anyone: { actor: Actor };
   token: { actor: TokenHolder | Publisher };
@@ -68,7 +68,7 @@ type AnswerOf<Responses> = Responses extends { 200: { content: { "application/js
 type MaybePromise<T> = T | Promise<T>;
 
 /**
- * A route: who may call it, what it takes, what it answers, and how. It is called after the checks of every request (refuse-bad-input.ts).
+ * Defines a route: its callers, its input, its responses and its handler. It is called after the checks of every request (refuse-bad-input.ts).
  * Without a token no body is parsed; parameters and body are validated next; then the actor is looked up, and the handler's operation of
  * core decides what the actor may do.
  * @param line method and path; `{TYPES}`, `{WEBHOOKS}` and `{APPS}` stand for several addresses (`families`)

@@ -167,7 +167,7 @@ test("a bot replies at the URL that the event names", async () => {
   expect(answered).toMatchObject({ status: 200, body: { newMessage: { data: { latest: { raw: "Noted." } } } } });
 });
 
-describe("S135 who may", () => {
+describe("S135 permissions", () => {
   test("a token without write-discussions is refused with the missing scope; so is an app's", async () => {
     const ada = await somebody("ada", ["read-repos", "write-repos"]);
     const repo = await someRepo(ada);

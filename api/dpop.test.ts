@@ -85,7 +85,7 @@ describe("RFC 9449 §7.1 whoami-v2 with a bound token", () => {
     ["a time to come", () => key.proof("GET", address(), token, { claims: { iat: now() + 120 } })],
     ["no time", () => key.proof("GET", address(), token, { claims: { iat: undefined } })],
     ["no jti", () => key.proof("GET", address(), token, { claims: { jti: undefined } })],
-    ["a nonce that nobody gave", () => key.proof("GET", address(), token, { claims: { nonce: "x" } })],
+    ["an unknown nonce", () => key.proof("GET", address(), token, { claims: { nonce: "x" } })],
   ])("%s: 401 invalid_dpop_proof", async (_what, make) => {
     await expectRefused(await ask(`DPoP ${token}`, await make()), "invalid_dpop_proof");
   });
@@ -106,7 +106,7 @@ describe("RFC 9449 §7.1 whoami-v2 with a bound token", () => {
   });
 });
 
-describe("RFC 9449 §11.1 a proof is good once", () => {
+describe("RFC 9449 §11.1 a proof can be used once", () => {
   test("one of twenty at the same moment", async () => {
     const proof = await key.proof("GET", address(), token);
     const answers = await Promise.all(Array.from({ length: 20 }, () => ask(`DPoP ${token}`, proof)));

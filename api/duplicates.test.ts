@@ -141,7 +141,7 @@ describe("a copy of a repository", () => {
     expect(await found("model", `${bea.username}/copy`)).toMatchObject({ isPrivate: true });
     expect((await duplicate(ada, secret, `${ada.username}/published`, { visibility: "public" })).status).toBe(200);
 
-    // Behind a gate, only who was let in reads the content.
+    // Only accepted users can read the content of a gated repository.
     const gated = await someRepo(ada);
     await commitTo(gated, ada, { "a.txt": "a" });
     await updateRepoSettings(ada.actor, nameOf(gated), { gated: "manual" }, from);
@@ -291,7 +291,7 @@ describe("large files", () => {
     expect((await remove(bea, copy, gone.oid)).status).toBe(200);
     expect(await db().storageHold.findMany({ where: { ownerId: bea.id } })).toMatchObject([{ bytes: 50n, isRemoved: true }]);
 
-    // A commit that was judged before the deletion is refused.
+    // A commit that was checked before the deletion is refused.
     await expect(commitTo(before, ada, { "again.bin": lfsPointerTo(gone) })).rejects.toMatchObject({ code: "conflict" });
     await commitTo((await readRepo(repo.id)) as Repo, ada, { "a.txt": "a" });
     // While refs change, nothing is deleted.

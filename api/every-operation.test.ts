@@ -294,11 +294,11 @@ test.each(["own", "organization's"])("webhooks, %s", async (whose) => {
 });
 
 /** Operations that succeed in none of the walks above, and why. */
-const signIn = "takes a sign-in of a short while ago: apps.test.ts";
+const signIn = "requires a recent sign-in: apps.test.ts";
 const exceptions: Record<string, string> = {
   ...{ rotateAppSecret: signIn, rotateOrganizationAppSecret: signIn, deleteApp: signIn, deleteOrganizationApp: signIn },
-  exposeJob: "is refused always",
-  followJobMetrics: "is refused always",
+  exposeJob: "is always refused",
+  followJobMetrics: "is always refused",
 };
 
 test("every operation of the document was among them", async () => {

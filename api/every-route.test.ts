@@ -8,8 +8,8 @@ import { type AccessWorld, type Hand, makeAccessWorld, type RepoKey, type Who } 
 import { startApiWorld } from "./testing/start-api-world.ts";
 
 /**
- * S135: every route, called with every kind of token for things that it must not reach. It needs no list of routes: this test finds a new
- * one that forgets a check. Every scope is granted, so only the kind of token can prevent access.
+ * S135: every route, called with every kind of token for resources that it must not access. The routes are found, so a new route without a
+ * check fails. Every scope is granted, so only the kind of token can prevent access.
  */
 let world: Awaited<ReturnType<typeof startApiWorld>>;
 let at: AccessWorld;
@@ -28,7 +28,7 @@ afterAll(() => world.stop());
 
 type Target = Extract<RepoKey, `${string}-private`>;
 
-/** Who must not reach what. A member who does not meet the organization's requirements is told so, also for what does not exist. */
+/** Callers who must be refused. A member who does not meet the organization's requirements is told so, even if the target does not exist. */
 const attempts: { who?: Who; hand?: Hand; at: Target; refusals: number[] }[] = [
   { at: "own-private", refusals: [401, 404] },
   { at: "org-private", refusals: [401, 404] },
@@ -132,14 +132,14 @@ test("S135 S136 S95 no kind of token reaches a repository without access to it, 
     // URLs of single large files contain their own proof, and are invalid without it.
     const refusals = route.template.includes("/info/lfs/objects/:oid") ? [403] : attempt.refusals;
     if (!refusals.includes(there.status)) wrong.push(`${named(attempt, route)}: ${there.status}`);
-    if (there.all.includes(MURMUR)) wrong.push(`${named(attempt, route)} tells what is in it`);
+    if (there.all.includes(MURMUR)) wrong.push(`${named(attempt, route)} reveals its content`);
     if (there.status !== absent.status || there.all !== absent.all.replaceAll(missing, name))
-      wrong.push(`${named(attempt, route)} tells it from what is not there: ${there.all} and ${absent.all}`);
+      wrong.push(`${named(attempt, route)} distinguishes it from a missing one: ${there.all} and ${absent.all}`);
   });
   expect(wrong).toEqual([]);
 });
 
-test("S135 S95 no kind of token reaches a collection that is closed to it, and none makes, moves or deletes there", async () => {
+test("S135 S95 no kind of token reaches a collection that is closed to it, and none creates, moves or deletes there", async () => {
   const ofCollections = routesLike(/^\/api\/collections\/:namespace\/:slug\b/);
   const ofOrganizations = routesLike(/^\/api\/organizations\/:name\b/).filter(
     // Public information about an organization.
@@ -238,7 +238,7 @@ test("every route of the OpenAPI document that takes a token is called without o
     if (!takesToken) return;
     const forged = await send(route, path, `kh_oauth_${"x".repeat(43)}`);
     if (forged.status < 300 || forged.status >= 500)
-      wrong.push(`${route.method} ${route.template} with a token that is none: ${forged.status}`);
+      wrong.push(`${route.method} ${route.template} with an invalid token: ${forged.status}`);
   });
   expect(wrong).toEqual([]);
 });

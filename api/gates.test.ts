@@ -44,7 +44,7 @@ async function asker(): Promise<TestPerson> {
 }
 
 describe("user-access-request", () => {
-  it("lists, accepts, takes back and rejects", async () => {
+  it("lists, accepts, resets and rejects", async () => {
     const grace = await asker();
     const pending = await call("/pending");
     expect(pending.status).toBe(200);
@@ -68,7 +68,7 @@ describe("user-access-request", () => {
     expect((await call("/handle", { userId: grace.id, status: "rejected" })).status).toBe(409);
   });
 
-  it("lets in whoever has not asked", async () => {
+  it("grants access to a user who did not request it", async () => {
     const grace = await signedInPerson("grace");
     expect((await call("/grant", { user: grace.username })).status).toBe(200);
     expect((await call("/grant", { user: grace.username })).status).toBe(400);
@@ -83,7 +83,7 @@ describe("user-access-request", () => {
     expect(await findOwnAccessRequest(grace.actor, repo)).toBeUndefined();
   });
 
-  it("S135 takes a token, the right and the scope", async () => {
+  it("S135 requires a token, the permission and the scope", async () => {
     const grace = await asker();
     const paths: [string, unknown?][] = [
       ["/pending"],
@@ -100,7 +100,7 @@ describe("user-access-request", () => {
     expect(await findOwnAccessRequest(grace.actor, repo)).toMatchObject({ status: "pending" });
   });
 
-  it("S138 refuses what is not understood", async () => {
+  it("S138 refuses invalid input", async () => {
     for (const body of [
       {},
       [],

@@ -107,7 +107,7 @@ test("S136 a private and a missing repository look the same at every URL", { tim
         answerTo(method, fill(template, [ada.username, hidden]), who, hidden),
         answerTo(method, fill(template, [ada.username, missing]), who, missing),
       ]);
-      if (there !== notThere) told.push(`${method} ${template} tells: ${there} and ${notThere}`);
+      if (there !== notThere) told.push(`${method} ${template} differs: ${there} and ${notThere}`);
       const { status } = JSON.parse(there);
       // URLs of single large files contain their own proof, and are invalid without it.
       const refusals = template.includes("/info/lfs/objects/:oid") ? [403] : [401, 404];

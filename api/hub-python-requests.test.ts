@@ -171,7 +171,7 @@ describe("a commit", () => {
     );
   });
 
-  test("S138 lines, or anything else that is no JSON, sent as JSON are refused with the name that lines have", async () => {
+  test("S138 lines, or anything else that is not JSON, are refused if sent as JSON, and the error names the type for lines", async () => {
     const ada = await someCaller();
     const repo = await someRepo(ada);
     for (const raw of [ndjson(header(), fileLine("a.txt")), "{", "", Buffer.from([0xff])]) {
@@ -209,8 +209,8 @@ describe("a commit", () => {
       ["an empty body", ""],
       ["no header", ndjson(first)],
       ["only line breaks", "\n\n\n"],
-      ["a header that is none", ndjson({ key: "header", value: {} })],
-      ["JSON that is none", `${ndjson(header(), first)}\n{"key":`],
+      ["an invalid header", ndjson({ key: "header", value: {} })],
+      ["invalid JSON", `${ndjson(header(), first)}\n{"key":`],
       [
         "not UTF-8",
         Buffer.concat([Buffer.from(`${ndjson(header(), first)}\n{"key":"file","value":{"path":"`), Buffer.from([0xff])]),
@@ -220,7 +220,7 @@ describe("a commit", () => {
       ["a list", ndjson(header(), first, [])],
       ["null", ndjson(header(), first, null)],
       ["a path that is a number", ndjson(header(), first, file({ path: 1, content: "a" }))],
-      ["base64 that is none", ndjson(header(), first, file({ path: "a", content: "!!!!", encoding: "base64" }))],
+      ["invalid base64", ndjson(header(), first, file({ path: "a", content: "!!!!", encoding: "base64" }))],
       ["base64 that was cut off", ndjson(header(), first, file({ path: "a", content: "YWJjZ", encoding: "base64" }))],
       ["another encoding", ndjson(header(), first, file({ path: "a", content: "a", encoding: "utf-16" }))],
       ["a lone surrogate in a content", `${ndjson(header(), first)}\n{"key":"file","value":{"path":"a","content":"\\ud800"}}`],
@@ -229,10 +229,10 @@ describe("a commit", () => {
       ["a NUL in the summary", ndjson(header({ summary: "a\0" }), first)],
       ["a lone surrogate in the summary", `{"key":"header","value":{"summary":"\\udc00"}}\n${ndjson(first)}`],
       ["a long summary", ndjson(header({ summary: "x".repeat(1_000_000) }), first)],
-      ["a way out", ndjson(header(), first, fileLine("../../etc/passwd"))],
+      ["a path that leads out", ndjson(header(), first, fileLine("../../etc/passwd"))],
       ["git's folder", ndjson(header(), first, fileLine(".GIT/config"))],
       [
-        "a pointer to what nobody uploaded",
+        "a pointer to a file that was not uploaded",
         ndjson(header(), first, { key: "lfsFile", value: { path: "a", algo: "sha256", oid: "a".repeat(64), size: 1 } }),
       ],
       [
@@ -319,23 +319,23 @@ test("a pull request is squashed by its ref, and deletedFile deletes a folder", 
 });
 
 test("the front matter of a README is checked before it is committed", async () => {
-  const judge = (content: unknown, repoType: unknown = "model") =>
+  const validate = (content: unknown, repoType: unknown = "model") =>
     send(undefined, "POST", "/api/validate-yaml", { body: { content, repoType } });
-  expect(await judge("# No front matter")).toMatchObject({
+  expect(await validate("# No front matter")).toMatchObject({
     status: 200,
     body: { errors: [], warnings: [{ message: expect.any(String) }] },
   });
-  expect(await judge("---\n---\n")).toMatchObject({ status: 200 });
-  expect(await judge("\n \n---\nlicense: mit\ntags: [a]\n---\n")).toMatchObject({
+  expect(await validate("---\n---\n")).toMatchObject({ status: 200 });
+  expect(await validate("\n \n---\nlicense: mit\ntags: [a]\n---\n")).toMatchObject({
     status: 200,
     body: { errors: [], warnings: [] },
   });
   for (const license of ["apache-2.0", "[mit, other]"]) {
-    expect(await judge(`---\nlicense: ${license}\n---\n`)).toMatchObject({ status: 200, body: { warnings: [] } });
+    expect(await validate(`---\nlicense: ${license}\n---\n`)).toMatchObject({ status: 200, body: { warnings: [] } });
   }
   const index = (metrics: string) =>
     `model-index:\n- name: tides\n  results:\n  - task: {type: forecast}\n    dataset: {type: sea, name: Sea}\n    metrics: ${metrics}`;
-  expect((await judge(`---\n${index("[{type: mae, value: 1}]")}\n---\n`)).status).toBe(200);
+  expect((await validate(`---\n${index("[{type: mae, value: 1}]")}\n---\n`)).status).toBe(200);
   for (const yaml of [
     "tags: [a",
     "- a\n- b",
@@ -346,7 +346,7 @@ test("the front matter of a README is checked before it is committed", async () 
     "model-index: x",
     index("[{type: 1}]"),
   ]) {
-    const { status, body } = await judge(`---\n${yaml}\n---\n`);
+    const { status, body } = await validate(`---\n${yaml}\n---\n`);
     expect([yaml, status, body.errors.length > 0]).toEqual([yaml, 400, true]);
   }
   const asText = await fetch(`${world.origin}/api/validate-yaml`, {
@@ -362,17 +362,17 @@ test("the front matter of a README is checked before it is committed", async () 
     .split("")
     .map((one, at) => `${one}: &${one} [${Array(9).fill(`*${"abcdefgh"[at]}`)}]`)
     .join("\n")}`;
-  expect(await judge(`---\n${bomb}\n---\n`)).toMatchObject({ status: 400 });
-  expect((await judge(5)).status).toBe(400);
-  expect((await judge("---\na: 1\n---\n", "bucket")).status).toBe(400);
+  expect(await validate(`---\n${bomb}\n---\n`)).toMatchObject({ status: 400 });
+  expect((await validate(5)).status).toBe(400);
+  expect((await validate("---\na: 1\n---\n", "bucket")).status).toBe(400);
 });
 
-test("S137: one address has front matter judged 120 times a minute", async () => {
-  const judge = () => send(undefined, "POST", "/api/validate-yaml", { body: { content: "---\nlicense: mit\n---\n" } });
-  expect((await judge()).status).toBe(200);
+test("S137: one address can have front matter checked 120 times a minute", async () => {
+  const validate = () => send(undefined, "POST", "/api/validate-yaml", { body: { content: "---\nlicense: mit\n---\n" } });
+  expect((await validate()).status).toBe(200);
   const ofAddress = { key: { startsWith: "validate-yaml:" } };
   await db().throttle.updateMany({ where: ofAddress, data: { count: 120 } });
-  const { status, headers } = await judge();
+  const { status, headers } = await validate();
   expect(status).toBe(429);
   expect(Number(headers.get("retry-after"))).toBeGreaterThan(0);
   await db().throttle.deleteMany({ where: ofAddress });

@@ -117,12 +117,12 @@ test("a response is the provider's own, under the requested name, and is metered
 test("a stream arrives event by event, with token counts only if requested, and is metered either way", async () => {
   const caller = await someCaller("inference-api");
   const client = clientOf(caller.accessToken);
-  const goOn = Promise.withResolvers<void>();
+  const resume = Promise.withResolvers<void>();
   upstream.answers(async (_req, res, body) => {
     res.setHeader("content-type", "text/event-stream");
     const [first, ...rest] = chunks(body);
     res.write(first);
-    await goOn.promise;
+    await resume.promise;
     // Cut at the worst places: within a character, within a line.
     const bytes = Buffer.from(`${rest.join("")}: awake\n\ndata: [DONE]\n\n`.replace("tide ", "tíde "));
     const half = bytes.indexOf(0xc3) + 1;
@@ -134,7 +134,7 @@ test("a stream arrives event by event, with token counts only if requested, and 
   const seen: OpenAI.Chat.Completions.ChatCompletionChunk[] = [];
   for await (const chunk of stream) {
     seen.push(chunk);
-    goOn.resolve();
+    resume.resolve();
   }
   expect(seen.map(({ choices }) => choices[0]?.delta.content ?? "").join("")).toBe("The tíde turns.");
   expect(seen.every((chunk) => chunk.model === "tide/small" && !("usage" in chunk) && chunk.choices.length === 1)).toBe(true);
@@ -216,7 +216,7 @@ test("a slow client slows the provider: nothing is buffered, and a client that l
   await eventually(() => meterOf(caller.id)).toMatchObject({ reservedTokens: 0n, reservedRequests: 0, requests: 1 });
 });
 
-test("a provider that breaks off or stops within its response ends it with an error event", async () => {
+test("a provider that disconnects or stalls during its response ends it with an error event", async () => {
   const caller = await someCaller("inference-api");
   provideSettings({ INFERENCE_IDLE_SECONDS: "1" });
   const read = async () => {
@@ -410,7 +410,7 @@ test("S138 unknown fields are refused, since a provider might send the prompt el
   expect(upstream.received[0]?.body).toMatchObject(extras);
 });
 
-test("a token needs the scope inference-api, whoever owns it; the refusal names it", async () => {
+test("a token needs the scope inference-api, regardless of its owner; the refusal names the scope", async () => {
   const other = await someCaller("read-repos", "manage-repos");
   const refused = await failure(clientOf(other.accessToken).chat.completions.create(chat()));
   expect(refused).toMatchObject({ status: 403, type: "permission_error", code: "insufficient_scope" });
@@ -537,15 +537,15 @@ test("429 with the seconds to wait, by user and by app; a limited number at the 
 
   await setRates(operatorCommand, { perUser: "1000", perApp: "600" }, noOrigin);
   const eager = await someCaller("inference-api");
-  const goOn = Promise.withResolvers<void>();
+  const resume = Promise.withResolvers<void>();
   upstream.answers(async (_req, res, body) => {
-    await goOn.promise;
+    await resume.promise;
     json(res, { model: body.model, choices: [], usage: USAGE });
   });
   const asked = Array.from({ length: 40 }, () => post(eager.accessToken, chat({ max_tokens: 1 })));
   const refusals = Promise.all(asked).then((all) => all.filter(({ status }) => status === 429).length);
   await eventually(() => upstream.received.length).toBe(32);
-  goOn.resolve();
+  resume.resolve();
   expect(await refusals).toBe(8);
 });
 

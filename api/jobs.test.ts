@@ -153,7 +153,7 @@ describe("fetch_job_logs", () => {
     return told;
   };
 
-  test("tells each line as it is written, from the start, and ends when the job does", async () => {
+  test("sends each line as it is written, from the start, and ends when the job does", async () => {
     const id = await someRun();
     const { say, end } = await worker(id);
     await say("first\nsec");
@@ -173,7 +173,7 @@ describe("fetch_job_logs", () => {
     expect((await send(ada, "GET", `${jobsOf(ada)}/${id}/logs?tail=x`)).status).toBe(400);
   });
 
-  test("the stages are told as they change", async () => {
+  test("the stages are sent as they change", async () => {
     const id = await someRun();
     const stages: string[] = [];
     const response = await fetch(`${world.origin}${jobsOf(ada)}/${id}/events`, {
@@ -282,7 +282,7 @@ test("unsupported options of a run are refused by name; empty ones are accepted"
   expect((await send(ada, "POST", jobsOf(ada), { ...recorded, environment: { A: "x".repeat(2 ** 20) } })).status).toBe(413);
 });
 
-test("create_scheduled_job and all that is done with one", async () => {
+test("create_scheduled_job and the operations on a schedule", async () => {
   const { secrets, ...jobSpec } = recorded;
   const created = await send(ada, "POST", schedulesOf(ada), {
     jobSpec: { ...jobSpec, secrets },

@@ -54,7 +54,7 @@ const forgetUsed = (clientId: string) => db().oAuthArtifact.deleteMany({ where: 
 const leaks = (clause: object) => db().auditEvent.findMany({ where: clause, orderBy: { createdAt: "asc" } });
 
 describe("POST /api/credentials/revoke (docs/specification/organizations-and-tokens.md#leaked-tokens)", () => {
-  test("revokes tokens of every kind at once, sends each owner one email, and tells the finder nothing", async () => {
+  test("revokes tokens of every kind at once, sends each owner one email, and reveals nothing to the finder", async () => {
     const at: SignIn & Prepared = await signIn(
       world,
       { name: "Paper Lantern", isConfidential: true },
@@ -192,7 +192,7 @@ describe("POST /api/credentials/revoke (docs/specification/organizations-and-tok
     expect(statuses.filter((status) => status === 202).length).toBeLessThanOrEqual(60);
   });
 
-  test("S115 an IPv6 client is counted by its network, whichever of its addresses it takes", async () => {
+  test("S115 an IPv6 client is counted by its network, regardless of which of its addresses it uses", async () => {
     const from = (host: number) => ({ ip: `2001:db8:9:9::${host}`, userAgent: null });
     const ends = await outcomes(Array.from({ length: 61 }, (_, host) => revokeLeakedCredentials(["kh_guess"], from(host))));
     expect(ends.filter((end) => end === "rate_limited")).toHaveLength(1);
@@ -293,7 +293,7 @@ describe("POST /api/organizations/{name}/settings/tokens/revoke (docs/specificat
     expect(await emailsTo(bea.email)).toHaveLength(1);
   });
 
-  test("S136 is for administrators, and for tokens of members: all else is not found", async () => {
+  test("S136 is for administrators, and for tokens of members: everything else is not found", async () => {
     const stranger = await signedInPerson();
     const theirs = await tokenOf(stranger.id);
     for (const token of [theirs.token, "kh_unknown", "x"]) expect((await revoke(token)).status).toBe(404);

@@ -90,7 +90,7 @@ test("a file is uploaded to and downloaded from the bucket directly, and counts 
 });
 
 describe("an upload to the bucket", () => {
-  test("is good for a day, one object and one operation", async () => {
+  test("is valid for a day, for one object and one operation", async () => {
     const repo = await someRepo(ada);
     const object = someObject();
     const upload = (await ask(repo, "upload", object)).actions?.upload as BatchAction;

@@ -265,7 +265,7 @@ describe("an upload", () => {
   });
 });
 
-describe("S135 who may", () => {
+describe("S135 permissions", () => {
   test("upload and download is decided as for git: by role, visibility and the token's scopes", async () => {
     const reader = await somebodyWithToken("read-repos");
     const weak = await somebodyWithToken("profile");
@@ -348,7 +348,7 @@ describe("S135 who may", () => {
   });
 });
 
-describe("an address of a transfer", () => {
+describe("the URL of a transfer", () => {
   test("S135 refuses uploads of users who may no longer write there, and with a revoked token", async () => {
     const admin = await signedInPerson();
     const [removed, revoked, stays] = [
@@ -380,7 +380,7 @@ describe("an address of a transfer", () => {
     }
   });
 
-  test("is good for its object, its operation and its time only", async () => {
+  test("is valid only for its object, its operation and its time", async () => {
     const repo = await someRepo(ada, { isPrivate: true });
     const [object, other] = [someObject(), someObject()];
     await upload(repo, object, other);
@@ -448,7 +448,7 @@ describe("S138 a batch", () => {
     expect(otherSize.objects[0]?.error?.code).toBe(422);
   });
 
-  test("takes no object larger than the operator allows", async () => {
+  test("accepts no object larger than the operator allows", async () => {
     const repo = await someRepo(ada);
     provideSettings({ LFS_MAX_OBJECT_MB: "1" });
     const objects = [1_000_000, 1_000_001].map((size) => ({ oid: someObject().oid, size }));
@@ -472,7 +472,7 @@ describe("S138 a batch", () => {
     [{ operation: "download", objects: [null] }, 422],
     [{ operation: "download", objects: Array.from({ length: 1_001 }, () => ({ oid: "0", size: 0 })) }, 413],
     ["x".repeat(1024 * 1024 + 1), 413],
-  ])("that is none is refused (%#)", async (body, status) => {
+  ])("with an invalid body is refused (%#)", async (body, status) => {
     const answer = await ask(await someRepo(ada), body as object, ada);
     expect(answer.status).toBe(status);
     expect(answer.message ?? answer.error).toEqual(expect.any(String));

@@ -24,7 +24,7 @@ async function send(caller: Caller | undefined, method: string, path: string) {
 
 const liker = () => someCaller("write-discussions", "read-repos", "manage-repos");
 
-test("a like is counted once, listed on both sides, and taken back", async () => {
+test("a like is counted once, listed on both sides, and withdrawn", async () => {
   const [ada, bea] = [await liker(), await liker()];
   const [model, space] = [await someRepo(ada), await someRepo(ada, { type: "space", sdk: "static" })];
   for (const path of [`/api/models/${model.fullName}`, `/api/spaces/${space.fullName}`]) {
@@ -85,7 +85,7 @@ test("S137 a like waits for others' changes only briefly, and one account has a 
   expect((await send(ada, "DELETE", path)).status).toBe(429);
 });
 
-test("it takes a token with the right scope", async () => {
+test("a token needs the scope", async () => {
   const ada = await liker();
   const repo = await someRepo(ada);
   const reader = await someCaller("read-repos");

@@ -22,7 +22,7 @@ afterAll(async () => {
 });
 
 /** From the first 401 to the result, and once more with a refreshed token. */
-async function signInWithNothingBut(serverUrl: string, agent: Agent) {
+async function signInKnowingOnly(serverUrl: string, agent: Agent) {
   const at = await prepare(world);
   const call = () => fetch(serverUrl, { headers: agent.tokens() && { authorization: `Bearer ${agent.tokens()?.access_token}` } });
 
@@ -55,7 +55,7 @@ describe("the MCP SDK's client signs in knowing only our URL", () => {
   test("as an app that was made for it", async () => {
     const { person } = await prepare(world);
     const app = await world.app(person, { redirectUris: ["http://127.0.0.1/callback"], isRefreshAllowed: true });
-    await signInWithNothingBut(whoami(), new Agent({ client: { client_id: app.clientId } }));
+    await signInKnowingOnly(whoami(), new Agent({ client: { client_id: app.clientId } }));
   });
 
   test.each([
@@ -68,7 +68,7 @@ describe("the MCP SDK's client signs in knowing only our URL", () => {
     const site = await startDocumentSite({ redirect_uris: ["http://127.0.0.1/callback"], ...changes });
     sites.push(site);
     const agent = new Agent({ clientMetadataUrl: site.clientId });
-    const { at } = await signInWithNothingBut(whoami(), agent);
+    const { at } = await signInKnowingOnly(whoami(), agent);
     expect(agent.clientInformation()).toMatchObject({ client_id: site.clientId });
     expect(await db().oAuthApp.count({ where: { clientId: site.clientId } })).toBe(0);
     expect(await db().oAuthConsent.count({ where: { clientId: site.clientId, userId: at.person.id } })).toBe(1);
@@ -76,7 +76,7 @@ describe("the MCP SDK's client signs in knowing only our URL", () => {
 
   test("by dynamic registration", async () => {
     const agent = new Agent();
-    const { tokens } = await signInWithNothingBut(whoami(), agent);
+    const { tokens } = await signInKnowingOnly(whoami(), agent);
     // It requested the scopes in the challenge, not every scope there is.
     expect(tokens?.scope).toBe("openid profile");
     const { client_id } = agent.clientInformation() as { client_id: string };
@@ -86,7 +86,7 @@ describe("the MCP SDK's client signs in knowing only our URL", () => {
     });
   });
 
-  test("and finds its way without the challenge, from the address alone", async () => {
+  test("also without the challenge, from the URL alone", async () => {
     const agent = new Agent();
     expect(await auth(agent, { serverUrl: world.origin, scope: "openid profile" })).toBe("REDIRECT");
     expect(agent.sentTo?.href).toContain(`${world.origin}/oauth/authorize?`);

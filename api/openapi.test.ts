@@ -62,7 +62,7 @@ describe("each operation", () => {
     ).toEqual([]);
   });
 
-  test("says how it refuses, and what it takes", () => {
+  test("documents its errors and its input", () => {
     expect(wrong(({ responses }) => !Object.keys(responses).some((status) => Number(status) >= 400))).toEqual([]);
     const takesToken = ({ security = [] }: ApiOperation) => security.some((one) => "bearer" in one);
     expect(wrong((operation) => takesToken(operation) && !(operation.responses[401] && operation.responses[403]))).toEqual([]);

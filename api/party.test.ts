@@ -34,7 +34,7 @@ async function partyOf(path: string, headers: Record<string, string> = {}): Prom
   });
 }
 
-describe("S137 places are counted against the account of a request, and without one against its address", () => {
+describe("S137 a slot counts against the account of its request, or without one against its address", () => {
   const address = { key: "address 192.0.2.7", isAnonymous: true };
   const tree = () => `/api/models/${repo.fullName}/tree/main`;
   const file = () => `/${repo.fullName}/resolve/main/README.md`;
@@ -50,7 +50,7 @@ describe("S137 places are counted against the account of a request, and without 
     expect(await partyOf(file(), { cookie: `${siteSessionCookie().name}=${ada.token}` })).toEqual(account);
   });
 
-  test("with jobs' tokens: all publishers that one user trusts count as that user, in whatever repository", async () => {
+  test("with jobs' tokens: all publishers that one user trusts count as that user, in any repository", async () => {
     const grace = await signedInPerson();
     const ofGrace = await someRepo(grace);
     const account = { key: `account ${ada.id}`, isAnonymous: false };
@@ -65,7 +65,7 @@ describe("S137 places are counted against the account of a request, and without 
   });
 });
 
-/** A body of which a byte comes now and then. */
+/** A body that arrives byte by byte, slowly. */
 const trickle = (start: string) =>
   new ReadableStream<Uint8Array>({
     start: (controller) => controller.enqueue(Buffer.from(start)),

@@ -42,7 +42,7 @@ const json = { "content-type": "application/json" };
 const sync = ({ platform }: World, repos: unknown[], options = {}) =>
   post("/api/repos/sync", platform.token, { headers: json, body: { repos, ...options } });
 
-const told = ({ ada }: World, changes: Record<string, unknown> = {}) => ({
+const reported = ({ ada }: World, changes: Record<string, unknown> = {}) => ({
   type: "dataset",
   name: `${ada.username}/tides`,
   id: 7,
@@ -89,25 +89,25 @@ async function watchStatements() {
 }
 
 describe("POST /api/repos/sync", () => {
-  test("makes, changes, moves and removes, and the same again changes nothing", async () => {
+  test("creates, changes, moves and deletes, and the same again changes nothing", async () => {
     const at = await prepare();
     const { ada } = at;
-    expect(await sync(at, [told(at)])).toMatchObject({ status: 200, body: { results: [{ id: "7", status: "created" }] } });
-    expect(statuses(await sync(at, [told(at)]))).toEqual(["unchanged"]);
+    expect(await sync(at, [reported(at)])).toMatchObject({ status: 200, body: { results: [{ id: "7", status: "created" }] } });
+    expect(statuses(await sync(at, [reported(at)]))).toEqual(["unchanged"]);
     expect(await rowOf(at)).toMatchObject({ ownerId: ada.id, name: "tides", isPrivate: false, hasDiscussions: false });
     const changes = { private: true, headSha: sha("b"), tags: ["sea"], description: "Of the sea", defaultBranch: "trunk" };
-    expect(statuses(await sync(at, [told(at, changes)]))).toEqual(["updated"]);
+    expect(statuses(await sync(at, [reported(at, changes)]))).toEqual(["updated"]);
     const more = { isPrivate: true, headSha: sha("b"), tags: ["sea"], description: "Of the sea", defaultBranch: "trunk" };
     expect(await rowOf(at)).toMatchObject(more);
     // Omitted repositories stay.
-    expect(statuses(await sync(at, [told(at, { private: true })]))).toEqual(["unchanged"]);
-    expect(statuses(await sync(at, [told(at, { private: true, name: `${ada.username.toUpperCase()}/Moons` })]))).toEqual([
+    expect(statuses(await sync(at, [reported(at, { private: true })]))).toEqual(["unchanged"]);
+    expect(statuses(await sync(at, [reported(at, { private: true, name: `${ada.username.toUpperCase()}/Moons` })]))).toEqual([
       "moved",
     ]);
     const page = await fetch(`${world.origin}/api/datasets/${ada.username}/moons`);
     expect(page.status).toBe(404);
     expect(await rowOf(at)).toMatchObject({ name: "Moons", nameCanonical: "moons", isPrivate: true });
-    const rest = await sync(at, [told(at, { id: "8", name: `${ada.username}/tides` })], { complete: true });
+    const rest = await sync(at, [reported(at, { id: "8", name: `${ada.username}/tides` })], { complete: true });
     expect(rest.body.results).toEqual([
       { id: "8", status: "created" },
       { id: "7", status: "deleted" },
@@ -122,19 +122,19 @@ describe("POST /api/repos/sync", () => {
     const hosted = await someRepo(at.ada, { type: "dataset", name: "hosted" });
     const name = (text: string) => `${at.ada.username}/${text}`;
     const { body } = await sync(at, [
-      told(at, { id: "1", name: name("a") }),
-      told(at, { id: "2", name: hosted.fullName.toUpperCase() }),
-      told(at, { id: "3", name: "no-such-owner/x" }),
-      told(at, { id: "4", name: name("..") }),
-      told(at, { id: "5", private: "yes" }),
-      told(at, { id: "6", name: name("a\0") }),
-      told(at, { id: "1", name: name("again") }),
-      told(at, { id: "8", url: "javascript:alert(1)" }),
-      told(at, { id: "9", name: name("A") }),
-      told(at, { id: "10", type: "bucket" }),
+      reported(at, { id: "1", name: name("a") }),
+      reported(at, { id: "2", name: hosted.fullName.toUpperCase() }),
+      reported(at, { id: "3", name: "no-such-owner/x" }),
+      reported(at, { id: "4", name: name("..") }),
+      reported(at, { id: "5", private: "yes" }),
+      reported(at, { id: "6", name: name("a\0") }),
+      reported(at, { id: "1", name: name("again") }),
+      reported(at, { id: "8", url: "javascript:alert(1)" }),
+      reported(at, { id: "9", name: name("A") }),
+      reported(at, { id: "10", type: "bucket" }),
       null,
       7,
-      told(at, { id: "11", name: name("z") }),
+      reported(at, { id: "11", name: name("z") }),
     ]);
     expect(body.results).toMatchObject([
       { id: "1", status: "created" },
@@ -151,23 +151,23 @@ describe("POST /api/repos/sync", () => {
       { id: null, status: "failed" },
       { id: "11", status: "created" },
     ]);
-    // While it is unclear what was meant, nothing is deleted.
-    expect(statuses(await sync(at, [told(at, { id: "1", name: name("a") }), null], { complete: true }))).toEqual([
+    // If the list has invalid entries, nothing is deleted.
+    expect(statuses(await sync(at, [reported(at, { id: "1", name: name("a") }), null], { complete: true }))).toEqual([
       "unchanged",
       "failed",
     ]);
     // A rejected one still exists.
-    expect(statuses(await sync(at, [told(at, { id: "1", name: hosted.fullName })], { complete: true }))).toEqual([
+    expect(statuses(await sync(at, [reported(at, { id: "1", name: hosted.fullName })], { complete: true }))).toEqual([
       "failed",
       "deleted",
     ]);
     expect(await rowOf(at, "1")).toMatchObject({ name: "a" });
   });
 
-  test("two change names with each other, and three in a ring beside one who cannot", async () => {
+  test("two repositories exchange names, and so do three in a ring, beside one that cannot be renamed", async () => {
     const at = await prepare();
     const names = (...letters: string[]) =>
-      letters.map((letter, index) => told(at, { id: String(index), name: `${at.ada.username}/${letter}` }));
+      letters.map((letter, index) => reported(at, { id: String(index), name: `${at.ada.username}/${letter}` }));
     await sync(at, names("a", "b", "c", "d"));
     expect(statuses(await sync(at, names("b", "a")))).toEqual(["moved", "moved"]);
     const hosted = await someRepo(at.ada, { type: "dataset", name: "taken" });
@@ -178,12 +178,12 @@ describe("POST /api/repos/sync", () => {
     expect(rows.map(({ name, nameCanonical }) => [name, nameCanonical])).toEqual(["a", "c", "b", "d"].map((one) => [one, one]));
   });
 
-  test("records events when it is asked to, as a hosted repository would", async () => {
+  test("records events if requested, as for a hosted repository", async () => {
     const at = await prepare();
     const events = { events: true };
-    await sync(at, [told(at)], events);
+    await sync(at, [reported(at)], events);
     const name = `${at.ada.username}/moons`;
-    await sync(at, [told(at, { name, private: true, headSha: sha("c") })], events);
+    await sync(at, [reported(at, { name, private: true, headSha: sha("c") })], events);
     await sync(at, [], { ...events, complete: true });
     const recorded = await db().event.findMany({ where: { ownerId: at.ada.id }, orderBy: { createdAt: "asc" } });
     for (const { payload } of recorded) eventPayloadSchema.parse(payload);
@@ -197,13 +197,13 @@ describe("POST /api/repos/sync", () => {
 
   test("S138 a thousand at once in a few statements, and not one more", async () => {
     const at = await prepare();
-    const many = Array.from({ length: 1_000 }, (_, index) => told(at, { id: index, name: `${at.ada.username}/r${index}` }));
+    const many = Array.from({ length: 1_000 }, (_, index) => reported(at, { id: index, name: `${at.ada.username}/r${index}` }));
     const asked = await watchStatements();
     expect(new Set(statuses(await sync(at, many)))).toEqual(new Set(["created"]));
     expect(new Set(statuses(await sync(at, many)))).toEqual(new Set(["unchanged"]));
     expect(asked.mock.calls.length).toBeLessThan(50);
     asked.mockRestore();
-    const last = told(at, { id: 1_000, name: `${at.ada.username}/last` });
+    const last = reported(at, { id: 1_000, name: `${at.ada.username}/last` });
     expect((await sync(at, [...many, last])).status).toBe(413);
     expect(statuses(await sync(at, [last]))).toEqual(["created"]);
     expect(await sync(at, [], { complete: true })).toMatchObject({ status: 409, body: { code: "conflict" } });
@@ -212,11 +212,11 @@ describe("POST /api/repos/sync", () => {
     expect((await post("/api/repos/sync", at.platform.token, { headers: json, body: "{" })).status).toBe(400);
   });
 
-  test("a platform reaches nothing of another's", async () => {
+  test("a platform cannot access another's repositories", async () => {
     const [at, other] = [await prepare(), await prepare()];
-    await sync(at, [told(at)]);
+    await sync(at, [reported(at)]);
     const theirs = { ...other, ada: at.ada };
-    expect((await sync(theirs, [told(at)])).body.results).toMatchObject([{ status: "failed", code: "conflict" }]);
+    expect((await sync(theirs, [reported(at)])).body.results).toMatchObject([{ status: "failed", code: "conflict" }]);
     expect(statuses(await sync(theirs, [], { complete: true }))).toEqual([]);
     const event = pushed(other, { data: { ...(pushed(at).data as object), repo: { id: (await rowOf(at))?.id } } });
     expect(await structured(other, event)).toMatchObject({ status: 404, body: { code: "not_found" } });
@@ -228,9 +228,9 @@ describe("POST /api/events", () => {
   test.each([
     ["structured", structured],
     ["binary", binary],
-  ] as const)("takes a %s event, with all that is ours to say, and the row follows", async (_, by) => {
+  ] as const)("accepts a %s event, adds the service's own data, and updates the row", async (_, by) => {
     const at = await prepare();
-    await sync(at, [told(at, { private: true })]);
+    await sync(at, [reported(at, { private: true })]);
     const answer = await by(at, pushed(at));
     expect(answer).toMatchObject({ status: 200, body: { status: "recorded", eventId: expect.stringMatching(/^[0-9a-f]{24}$/) } });
     const row = await rowOf(at);
@@ -261,7 +261,7 @@ describe("POST /api/events", () => {
 
   test("records each event once: repeated, in parallel and within one batch", async () => {
     const at = await prepare();
-    await sync(at, [told(at)]);
+    await sync(at, [reported(at)]);
     const event = pushed(at);
     const answers = await Promise.all(Array.from({ length: 8 }, () => structured(at, event)));
     expect(answers.map(({ status }) => status)).toEqual(Array(8).fill(200));
@@ -277,7 +277,7 @@ describe("POST /api/events", () => {
 
   test("a platform that sends all at once does not take the database from the others", async () => {
     const at = await prepare();
-    await sync(at, [told(at)]);
+    await sync(at, [reported(at)]);
     const flood = Array.from({ length: 150 }, () => structured(at, pushed(at)));
     const other = await fetch(`${world.origin}/api/collections`);
     expect(other.status).toBe(200);
@@ -290,7 +290,7 @@ describe("POST /api/events", () => {
 
   test("the repository by our id, by the platform's, or by type and name in any case", async () => {
     const at = await prepare();
-    await sync(at, [told(at)]);
+    await sync(at, [reported(at)]);
     const id = (await rowOf(at))?.id;
     const references = [{ id }, { externalId: 7 }, { externalId: "7" }, { type: "dataset", name: `${at.ada.username}/TIDES` }];
     const of = (repo: unknown) => ({ ...pushed(at).toJSON(), data: { ...(pushed(at).data as object), repo } });
@@ -305,7 +305,7 @@ describe("POST /api/events", () => {
     expect(body.results).toMatchObject(Array(4).fill({ status: "failed", code: "not_found" }));
   });
 
-  test("what happens to the repository happens to its row, in the order of a batch", async () => {
+  test("each event updates the repository's row, in the order of a batch", async () => {
     const at = await prepare();
     const { ada, platform } = at;
     const source = platform.source;
@@ -319,7 +319,7 @@ describe("POST /api/events", () => {
     const repo = { externalId: "7" };
     const { body } = await batch(at, [
       event("repo.create", {
-        repo: { ...told(at), externalId: 7, id: undefined, url: { web: "https://forge.example/ada/tides" } },
+        repo: { ...reported(at), externalId: 7, id: undefined, url: { web: "https://forge.example/ada/tides" } },
       }),
       event("repo.content.update", { repo, updatedRefs: [{ ref: "refs/heads/main", oldSha: null, newSha: sha("d") }] }),
       event("repo.config.update", { repo, updatedConfig: { private: true, archived: true } }),
@@ -349,7 +349,7 @@ describe("POST /api/events", () => {
 
   test("a move to a taken name is refused, and the rest of the batch continues", async () => {
     const at = await prepare();
-    await sync(at, [told(at)]);
+    await sync(at, [reported(at)]);
     const hosted = await someRepo(at.ada, { type: "dataset" });
     const event = (type: string, data: object) => ({
       specversion: "1.0",
@@ -361,7 +361,7 @@ describe("POST /api/events", () => {
     const { body } = await batch(at, [
       event("repo.move", { repo: { externalId: "7" }, movedTo: { name: hosted.fullName } }),
       event("repo.move", { repo: { externalId: "7" }, movedTo: { name: "no-such-owner/tides" } }),
-      event("repo.create", { repo: { ...told(at, { name: hosted.fullName }), externalId: "9" } }),
+      event("repo.create", { repo: { ...reported(at, { name: hosted.fullName }), externalId: "9" } }),
       pushed(at).toJSON(),
     ]);
     expect(body.results).toMatchObject([
@@ -375,7 +375,7 @@ describe("POST /api/events", () => {
 
   test("discussions and comments: ids are ours and always the same, people here are found by their names", async () => {
     const at = await prepare();
-    await sync(at, [told(at)]);
+    await sync(at, [reported(at)]);
     const author = { name: at.ada.username.toUpperCase(), id: 1 };
     const discussion = {
       id: 55,
@@ -427,7 +427,7 @@ describe("POST /api/events", () => {
 
   test("S138 a thousand at once in a few statements, and not one more", async () => {
     const at = await prepare();
-    await sync(at, [told(at)]);
+    await sync(at, [reported(at)]);
     const many = Array.from({ length: 1_000 }, () => pushed(at).toJSON());
     const asked = await watchStatements();
     expect(new Set(statuses(await batch(at, many)))).toEqual(new Set(["recorded"]));
@@ -445,7 +445,7 @@ describe("S51, S138 refused bodies, with the field", () => {
   let at: World;
   beforeAll(async () => {
     at = await prepare();
-    await sync(at, [told(at)]);
+    await sync(at, [reported(at)]);
   });
 
   test.each([
@@ -500,7 +500,7 @@ describe("S51, S138 refused bodies, with the field", () => {
     expect([400, 403]).toContain(alone.status);
   });
 
-  test("a time that is far off is only a time", async () => {
+  test("a time in the distant past or future is accepted", async () => {
     for (const time of ["0001-01-01T00:00:00Z", "9999-12-31T23:59:59+14:00"]) {
       expect((await structured(at, pushed(at, { time }))).body).toMatchObject({ status: "recorded" });
     }
@@ -523,7 +523,7 @@ describe("S51, S138 refused bodies, with the field", () => {
     expect(answer).toMatchObject({ status: 400, body: { code: "invalid_request" } });
   });
 
-  test("headers of a binary event that are no text", async () => {
+  test("headers of a binary event that are not text", async () => {
     const headers = {
       ...json,
       "ce-specversion": "1.0",
@@ -538,7 +538,7 @@ describe("S51, S138 refused bodies, with the field", () => {
     });
   });
 
-  test("a megabyte is taken, five are not", async () => {
+  test("a megabyte is accepted, five are not", async () => {
     const content = "x".repeat(150_000);
     const discussion = { num: 1, title: "t", status: "open", author: { id: 1 }, url: { web: "https://forge.example/1" } };
     const comment = { id: 1, author: { id: 1 }, content, url: { web: "https://forge.example/1" } };
@@ -549,7 +549,7 @@ describe("S51, S138 refused bodies, with the field", () => {
 });
 
 describe("the platform's token", () => {
-  test("S55 is stored as a hash, and no other token will do", async () => {
+  test("S55 is stored as a hash, and no other kind of token is accepted", async () => {
     const at = await prepare();
     expect(at.platform.token).toMatch(/^kh_platform_[A-Za-z0-9_-]{43}$/);
     expect(JSON.stringify(await db().platform.findMany())).not.toContain(at.platform.token.slice(12));
@@ -564,7 +564,7 @@ describe("the platform's token", () => {
 
   test("a new token works at once, the previous one for another day; after revocation neither works, and its repositories are deleted", async () => {
     const at = await prepare();
-    await sync(at, [told(at)]);
+    await sync(at, [reported(at)]);
     const { token, previousExpiresAt } = await rotatePlatformToken(operatorCommand, at.platform, from);
     expect(previousExpiresAt.getTime() - Date.now()).toBeCloseTo(24 * 3600 * 1000, -4);
     const tryWith = async (one: string) => (await post("/api/repos/sync", one, { headers: json, body: { repos: [] } })).status;
@@ -579,9 +579,9 @@ describe("the platform's token", () => {
 });
 
 describe("requests of a platform at the same time", () => {
-  test("share transactions, keep their order, and are answered each by itself", async () => {
+  test("share transactions, keep their order, and get separate responses", async () => {
     const at = await prepare();
-    await sync(at, [told(at)]);
+    await sync(at, [reported(at)]);
     const before = await recordedOf(at.platform);
     const events = Array.from({ length: 40 }, (_, nth) =>
       pushed(at, {

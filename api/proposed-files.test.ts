@@ -137,7 +137,7 @@ describe.each(["a folder", "a bucket"])("in %s, a large file of a pull request",
     expect(await read("refs/pr/1")).toBe(sha256(content));
     expect(await usedBy(ada)).toBe(0);
     expect(await usedBy(bea)).toBeGreaterThan(50_000);
-    // It is not among what the repository has, and what the repository has cannot be asked for with it.
+    // The repository itself does not have the file, and the pull request's token does not work at the repository's URL.
     const own = await xetAccess(world.origin, repo, "write", { token: ada?.accessToken });
     expect(own.casUrl).not.toBe(access.casUrl);
     expect((await getXet(own, `/v1/reconstructions/${await fileHashOf(file)}`)).status).toBe(404);
@@ -175,7 +175,7 @@ describe("S149 who may upload for a pull request", () => {
     expect([await status(bea), await xet(bea)]).toEqual([404, 404]);
   });
 
-  test("is asked again at each use of what was handed out", async () => {
+  test("is checked again at each use of an issued URL or token", async () => {
     await begin();
     const object = someObject();
     const put = (await upload(bea, object)).objects[0]?.actions?.upload;
@@ -216,7 +216,7 @@ describe("storage for pull requests", () => {
     expect((await upload(bea, someObject(200_000))).status).toBe(507);
   });
 
-  test("becomes the owner's with a merge, which is refused if there is none", async () => {
+  test("becomes the owner's with a merge, which is refused if the owner has no storage left", async () => {
     await begin();
     const object = someObject(1_100_000);
     await send(bea, object);
@@ -269,7 +269,7 @@ describe("storage for pull requests", () => {
     expect(await recountStorage()).toBe(0);
   });
 
-  test("goes with the author's account, and what is missing then cannot be merged", async () => {
+  test("is deleted with the author's account, and a pull request without its files cannot be merged", async () => {
     await begin();
     const object = someObject();
     await send(bea, object);
@@ -289,7 +289,7 @@ describe("storage for pull requests", () => {
     expect(await read("main")).toBe(object.oid);
   });
 
-  test("goes with the repository", async () => {
+  test("is deleted with the repository", async () => {
     await begin();
     await send(bea, someObject(10_000));
     expect((await sendAs(ada, "DELETE", `${world.origin}/api/repos/delete`, { type: "model", name: repo.name })).status).toBe(
@@ -299,7 +299,7 @@ describe("storage for pull requests", () => {
   });
 });
 
-describe("S137 S149 what strangers propose is bounded", () => {
+describe("S137 S149 proposals of strangers are limited", () => {
   const storeId = async () => (await db().repo.findFirstOrThrow({ where: { proposedToId: repo.id } })).id;
   const pointers = (store: string | null, count: number) => db().$executeRaw`
     INSERT INTO proposed_file (repo_id, num, blob, oid, store_id)

@@ -8,7 +8,7 @@ import { requireToken } from "./actor.ts";
 import { requirePlatform } from "./require-platform.ts";
 
 /**
- * Rejects, before any route, what no route could handle (S51, S138): a malformed query, and a body larger than the URL accepts, with or
+ * Rejects, before any route, requests that no route could handle (S51, S138): a malformed query, and a body larger than the URL accepts, with or
  * without a length.
  * @throws ServiceError `invalid_request`, `payload_too_large`
  */
@@ -39,7 +39,7 @@ const JSON_LOOKED_INTO_BYTES = 64 * 1024;
 
 /**
  * Parsing 16 MB of `[` takes two seconds of the event loop, and 16 MB of `{},` make five million objects. Checking its depth and number of
- * values takes a hundredth of that, and stops where it is too much. A body that is not a form counts as JSON: some routes read it whatever
+ * values takes a hundredth of that, and stops at the limit. A body that is not a form counts as JSON: some routes read it whatever
  * its type, and none reads a form as JSON.
  */
 async function refuseDeepJson(c: Context): Promise<void> {
@@ -57,7 +57,7 @@ const JSON_PER_MS = { names: 1_000, values: 10_000, bytes: 200_000 };
 
 const FORMS = /^(application\/x-www-form-urlencoded|multipart\/form-data)\s*(;|$)/i;
 
-/** Whether a body is declared to be a form, exactly. */
+/** Whether a body is declared as a form. */
 export const isForm = (c: Context): boolean => FORMS.test(c.req.header("Content-Type") ?? "");
 
 /**

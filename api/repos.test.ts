@@ -86,7 +86,7 @@ describe("repositories over the API (docs/specification/repositories-and-git.md#
     expect(lacking.headers.get("www-authenticate")).toContain('scope="manage-repos"');
   });
 
-  test("lists are paged by Link, and show to each what they may see", async () => {
+  test("lists are paged by Link, and show each caller what they may see", async () => {
     const ada = await signedInPerson();
     const token = await tokenOf(ada, ["read-repos"]);
     for (let made = 0; made < 5; made++) await someRepo(ada, { name: `r${made}`, type: "space", isPrivate: made === 0 });
@@ -122,7 +122,7 @@ describe("repositories over the API (docs/specification/repositories-and-git.md#
     expect((await ask("GET", "/api/settings/repositories")).status).toBe(401);
   });
 
-  test("S138 odd bodies and names end in a sentence, never in a failure of ours", async () => {
+  test("S138 odd bodies and names get a sentence, never a 5xx", async () => {
     const ada = await signedInPerson();
     const token = await tokenOf(ada);
     const names = [
@@ -180,7 +180,7 @@ describe("repositories over the API (docs/specification/repositories-and-git.md#
     expect([...new Uint8Array(await file.arrayBuffer())]).toEqual([0, 255, 10]);
   });
 
-  test("the JS client makes, lists and deletes one of each type", async () => {
+  test("the JS client creates, lists and deletes one of each type", async () => {
     const ada = await signedInPerson();
     const at = { accessToken: await tokenOf(ada), hubUrl: world.origin };
     const search = { owner: ada.username };

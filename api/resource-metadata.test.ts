@@ -43,7 +43,7 @@ describe("RFC 9728 metadata of our API", () => {
     expect(whoami.status).toBe(200);
   });
 
-  test("JSON that may be kept for minutes; HEAD has no body; nothing else is taken there", async () => {
+  test("JSON that may be kept for minutes; HEAD has no body; other methods are refused", async () => {
     const answer = await fetch(world.origin + METADATA);
     expect(answer.headers.get("content-type")).toMatch(/^application\/json\b/);
     expect(answer.headers.get("cache-control")).toBe("public, max-age=300");
@@ -73,7 +73,7 @@ describe("the challenge of our API (RFC 6750 §3, RFC 9728 §5.1)", () => {
     expect(await challengeOf()).toBe(`Bearer scope="openid profile", ${pointer()}, ${bound}`);
   });
 
-  test("a token that is none: invalid_token", async () => {
+  test("an invalid token: invalid_token", async () => {
     expect(await challengeOf("Bearer nothing")).toBe(
       `Bearer error="invalid_token", scope="openid profile", ${pointer()}, ${bound}`,
     );

@@ -108,7 +108,7 @@ describe("an MCP server beside this service", () => {
     expect(await introspect(own.body.access_token)).toEqual({ active: false });
   });
 
-  test("its tokens carry no more than it was registered with", async () => {
+  test("its tokens have no more scopes than it was registered with", async () => {
     const at = await prepare(world);
     const code = await authorize(at, { resource: mcp.resource, scope: "openid profile email read-repos" });
     const answer = await (await asApp(world, at.app, "/oauth/token", redemption(code))).json();
@@ -134,8 +134,8 @@ describe("an MCP server beside this service", () => {
   });
 });
 
-describe("a person is asked before an app may act at another service", () => {
-  test("although the app is known already, and once", async () => {
+describe("a user is asked before an app may act at another service", () => {
+  test("once, even if the app is already known", async () => {
     const at = await prepare(world);
     await authorize(at);
     expect((await ask(at)).isQuestion).toBe(false);
@@ -194,9 +194,9 @@ describe("S54 RFC 8707 several resources", () => {
 
   test.each<[string, Record<string, string>]>([
     ["none of them", {}],
-    ["our API, which was not asked for", { resource: "ORIGIN" }],
-    ["one that is registered and was not asked for", { resource: "REGISTERED" }],
-    ["one that is nowhere", { resource: "https://nowhere.example.test/mcp" }],
+    ["our API, which was not requested", { resource: "ORIGIN" }],
+    ["one that is registered and was not requested", { resource: "REGISTERED" }],
+    ["one that does not exist", { resource: "https://nowhere.example.test/mcp" }],
   ])("%s: invalid_target", async (_, { resource }) => {
     const { at, code } = await both();
     const named = {

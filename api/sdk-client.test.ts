@@ -65,7 +65,7 @@ async function startEngine(): Promise<void> {
   onTestFinished(() => engine.stop());
 }
 
-test("says whose token it is, and what is wrong with one", async () => {
+test("says whose token it is, and why a token is refused", async () => {
   expect(await clientOf().whoami()).toMatchObject({ type: "user", id: ada.id });
   const none = createClient({ baseUrl: world.origin });
   expect(await refusal(none.whoami())).toMatchObject({ status: 401, message: expect.stringContaining("Sign in again") });
@@ -99,7 +99,7 @@ describe("webhooks", () => {
     },
   );
 
-  test("that cannot be are refused with the field and what to do", async () => {
+  test("invalid ones are refused with the field and advice", async () => {
     const { webhooks } = clientOf();
     const error = await refusal(webhooks.create({ url: "ftp://example.com", watched: watched() }));
     expect(error).toMatchObject({ status: 400, code: "invalid_request", field: "url" });
@@ -180,7 +180,7 @@ describe("webhooks", () => {
 });
 
 describe("jobs", () => {
-  test("are run, listed, read, labelled and cancelled, on one's own account and an organization's", async () => {
+  test("are run, listed, read, labeled and cancelled, on one's own account and an organization's", async () => {
     const { jobs } = clientOf();
     expect((await jobs.hardware())[0]).toMatchObject({ name: "cpu-basic" });
     const organization = (await organizationOf(ada)).name;

@@ -320,7 +320,7 @@ describe("S130 the secret of a webhook", () => {
   });
 });
 
-describe("who may", () => {
+describe("permissions", () => {
   test("S136 another user's webhook looks like one that does not exist; a token without the scope learns only the missing scope", async () => {
     const [ada, grace] = [await someone(), await someone()];
     const organization = await organizationOf(ada, [[grace, "write"]]);

@@ -110,7 +110,7 @@ describe("S145 an invalid shard is refused before more of it is read", () => {
     await expect(asked).rejects.toThrow(sentence);
   });
 
-  test("when it says that it is too long", async () => {
+  test("when its Content-Length is too large", async () => {
     const access = await writing(await someRepo(ada));
     const { port, hostname, pathname } = new URL(access.casUrl);
     const headers = { authorization: `Bearer ${access.accessToken}`, "content-length": 65 * 1024 * 1024 };
@@ -134,7 +134,7 @@ test("the second version of the API accepts shards too, and responds with lines 
   expect((await postXet(access, "/v2/shards", randomBytes(200_000))).status).toBe(400);
 });
 
-describe("S145 what is checked is counted", () => {
+describe("S145 the checked bytes are counted", () => {
   /** A term that claims four gigabytes. The claim is wrong, but only reading the data shows that. */
   const terms = (xorb: TestTerm["xorb"], count: number): TestTerm[] =>
     Array.from({ length: count }, () => ({ xorb, bytes: 4e9 }));
@@ -162,10 +162,10 @@ describe("S145 what is checked is counted", () => {
   });
 });
 
-describe("S145 whoever asks for a check", () => {
+describe("S145 a client that requests a check", () => {
   const checks = fairQueue({ name: "xet_file_checks", slots: 1 });
 
-  test("and leaves ends it: nothing is recorded, and its slot is free", async () => {
+  test("and disconnects ends it: nothing is recorded, and its slot is free", async () => {
     const repo = await someRepo(ada);
     const access = await writing(repo);
     const xorb = await someXorb([Buffer.alloc(131_072, "tide")], "lz4");

@@ -174,7 +174,7 @@ describe("a file that came by Git LFS", () => {
     expect(await db().xetFile.count({ where: { repoId: repo.id } })).toBe(1);
   });
 
-  test("and is lost on the disk is left alone", async () => {
+  test("is left unchanged if it is lost on the disk", async () => {
     const { repo, oid } = await someCommittedFile(randomBytes(100_000));
     await rm(join(env().DATA_DIR, "lfs", "objects", oid.slice(0, 2), oid.slice(2, 4), oid));
     await chunkDueFiles();
@@ -182,7 +182,7 @@ describe("a file that came by Git LFS", () => {
     expect(await db().xetFile.count({ where: { repoId: repo.id } })).toBe(0);
   });
 
-  test("and is deleted while its chunks are being found stays deleted", async () => {
+  test("stays deleted if it is deleted while its chunks are being determined", async () => {
     const { repo } = await someCommittedFile(randomBytes(100_000));
     await asOwner(`CREATE FUNCTION delete_it() RETURNS trigger LANGUAGE plpgsql AS
         'BEGIN DELETE FROM lfs_object WHERE repo_id = NEW.repo_id; RETURN NULL; END';
@@ -343,7 +343,7 @@ describe("in a bucket", () => {
     expect((await bytesOf(next)).equals(changed(content))).toBe(true);
   });
 
-  test("that fails, the file is looked at again on another day", async () => {
+  test("if that fails, the file is processed again on another day", async () => {
     const { repo } = await someCommittedFile(randomBytes(100_000));
     bucket.intercept((_, res) => Boolean(res.writeHead(500).end()));
     await chunkDueFiles();

@@ -75,7 +75,7 @@ async function someFile(): Promise<TestFile> {
 }
 
 describe("a file", () => {
-  test.each(["model", "dataset", "space"] as const)("of a %s goes in and comes out by Xet", async (type) => {
+  test.each(["model", "dataset", "space"] as const)("of a %s is uploaded and downloaded by Xet", async (type) => {
     const repo = await someRepo(ada, { type, isPrivate: true });
     const access = await writing(repo);
     const file = await someFile();
@@ -154,7 +154,7 @@ describe("a file", () => {
     expect(Buffer.from(await object.arrayBuffer()).equals(content)).toBe(true);
   });
 
-  test("that came by Git LFS is read as before, and by nothing else", async () => {
+  test("that came by Git LFS is read as before, and not by Xet", async () => {
     const repo = await someRepo(ada);
     const file = await someFile();
     const object = { oid: oidOf(file), size: contentOf(file).length };
@@ -201,7 +201,7 @@ test("S145 turned off, nothing offers Xet, and its tokens are refused", async ()
 describe("S145 a xorb is refused, and nothing is left of it,", () => {
   const many = Array.from({ length: 8_193 }, () => Buffer.from("x"));
   test.each<[string, (xorb: TestXorb) => { hash?: string; bytes: Buffer } | Promise<{ hash?: string; bytes: Buffer }>]>([
-    ["when it is not what its hash says", ({ bytes }) => ({ hash: "ab".repeat(32), bytes })],
+    ["when it does not match its hash", ({ bytes }) => ({ hash: "ab".repeat(32), bytes })],
     [
       "when its chunks are in another order",
       async ({ chunks, hash }) => ({ hash, bytes: (await someXorb([...chunks].reverse())).bytes }),
@@ -212,7 +212,7 @@ describe("S145 a xorb is refused, and nothing is left of it,", () => {
     ["when it is empty", () => ({ bytes: Buffer.alloc(0) })],
     ["when it is nonsense", () => ({ bytes: randomBytes(10_000) })],
     [
-      "when a chunk has another size than it says",
+      "when a chunk does not have the stated size",
       ({ chunks }) => ({ bytes: packedChunk(chunks[0] as Buffer, "lz4", { bytes: 5 }) }),
     ],
     ["when a chunk is a bomb", () => ({ bytes: packedChunk(Buffer.alloc(50_000_000), "lz4", { bytes: 100_000 }) })],
@@ -337,9 +337,12 @@ describe("S145 a shard is refused, and no file of it is there,", () => {
     ["when it names a xorb that was never uploaded", ({ other }) => [[{ terms: [{ xorb: other }] }]]],
     ["when it names a xorb of another repository of the same owner", ({ foreign }) => [[{ terms: [{ xorb: foreign }] }]]],
     ["when it lists a xorb of another repository", ({ xorb, foreign }) => [[{ terms: [{ xorb }] }], [foreign]]],
-    ["when it says other chunks of a xorb", ({ xorb, other }) => [[], [{ ...xorb, chunks: other.chunks }]]],
-    ["when it says fewer chunks of a xorb", ({ xorb }) => [[], [{ ...xorb, chunks: xorb.chunks.slice(1) }]]],
-    ["when a file has chunks that the xorb has not", ({ xorb }) => [[{ terms: [{ xorb, end: 4 }], hash: "ab".repeat(32) }]]],
+    ["when it lists other chunks of a xorb", ({ xorb, other }) => [[], [{ ...xorb, chunks: other.chunks }]]],
+    ["when it lists fewer chunks of a xorb", ({ xorb }) => [[], [{ ...xorb, chunks: xorb.chunks.slice(1) }]]],
+    [
+      "when a file has chunks that the xorb does not have",
+      ({ xorb }) => [[{ terms: [{ xorb, end: 4 }], hash: "ab".repeat(32) }]],
+    ],
     ["when a file has no chunks of a xorb", ({ xorb }) => [[{ terms: [{ xorb, start: 2, end: 2 }] }]]],
     ["when a file's chunks go backwards", ({ xorb }) => [[{ terms: [{ xorb, start: 2, end: 1 }] }]]],
     ["when a file's hash is wrong", ({ xorb }) => [[{ terms: [{ xorb }], hash: "ab".repeat(32) }]]],
@@ -358,7 +361,10 @@ describe("S145 a shard is refused, and no file of it is there,", () => {
       async ({ xorb }) => withStartOfSecondChunk(await someShard([], [xorb]), 8_193),
     ],
     ["when it is cut off", async ({ xorb }) => (await someShard([{ terms: [{ xorb }] }])).subarray(0, -49)],
-    ["when it goes on", async ({ xorb }) => Buffer.concat([await someShard([{ terms: [{ xorb }] }]), Buffer.alloc(48)])],
+    [
+      "when data follows its end",
+      async ({ xorb }) => Buffer.concat([await someShard([{ terms: [{ xorb }] }]), Buffer.alloc(48)]),
+    ],
     ["when it is nonsense", () => randomBytes(4_800)],
     ["when it is empty", () => Buffer.alloc(0)],
   ])("%s", async (_, describeFiles) => {
@@ -385,7 +391,7 @@ describe("S145 a shard is refused, and no file of it is there,", () => {
     expect(answer).toMatchObject({ status: 413, body: { error: expect.stringContaining("at most 1 MB") } });
   });
 
-  test("a xorb of a stranger is named in the same words as one that is nowhere", async () => {
+  test("another user's xorb gets the same error as a missing one", async () => {
     const [theirs, ours] = [await someRepo(eve, { isPrivate: true }), await someRepo(ada)];
     const secret = await someXorb(someChunks());
     await uploadByXet(await writing(theirs, eve), { terms: [{ xorb: secret }] });
@@ -425,7 +431,7 @@ describe("S145 clients learn where a chunk already is", () => {
 });
 
 describe("S145 a token", () => {
-  test("is for whoever may read, or write", async () => {
+  test("requires permission to read, or to write", async () => {
     const [open, hidden] = [await someRepo(ada), await someRepo(ada, { isPrivate: true })];
     const status = async (...asked: Parameters<typeof askXetToken>) => (await askXetToken(...asked)).status;
     expect(await status(world.origin, open, "read")).toBe(200);
@@ -506,7 +512,7 @@ describe("S145 a token", () => {
   });
 });
 
-test("S145 an address of a xorb's bytes is good for these bytes, and for an hour", async () => {
+test("S145 a URL of a xorb's bytes is valid for these bytes, and for an hour", async () => {
   const repo = await someRepo(ada, { isPrivate: true });
   const access = await writing(repo);
   const file = await someFile();
@@ -560,7 +566,7 @@ describe("what is stored", () => {
     const xorb = await someXorb(someChunks(4));
     await db().storageQuota.create({ data: { ownerId: caller.id, bytes: xorb.bytes.length + 10 } });
     const before = stored();
-    // The bytes alone would fit, what the database keeps of them does not.
+    // The bytes alone would fit, but not with their records in the database.
     expect(await putXorb(access, xorb)).toMatchObject({ status: 507, body: { code: "storage_full" } });
     expect(stored()).toEqual(before);
     await db().storageQuota.update({ where: { ownerId: caller.id }, data: { bytes: xorb.bytes.length + 1_000 } });
@@ -591,7 +597,7 @@ describe("what is stored", () => {
     expect(isThere(named)).toBe(false);
   });
 
-  test("and whose file is lost on disk is gone, not a server error", async () => {
+  test("is gone, not a server error, if its file is lost on disk", async () => {
     const repo = await someRepo(ada);
     const access = await writing(repo);
     const xorb = await someXorb(someChunks());

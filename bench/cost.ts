@@ -18,7 +18,7 @@ export function cpuSeconds(pid: number): Map<number, number> {
   return used;
 }
 
-/** What the processes that still run used between two readings; an ended process takes its total with it. */
+/** The CPU seconds between two readings, of the processes that are in both. */
 export function cpuBetween(before: Map<number, number>, after: Map<number, number>): number {
   return [...after].reduce((sum, [pid, used]) => sum + used - (before.get(pid) ?? 0), 0);
 }

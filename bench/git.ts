@@ -74,7 +74,7 @@ async function compare(directory: string, source: string, hosts: Host[]): Promis
       const into = join(directory, `clone-${index}-${round}`);
       const clone = await secondsOf(() => git(directory, "clone", "--quiet", "--bare", url, into));
       const [pushed, cloned] = await Promise.all([git(source, "rev-parse", "main"), git(into, "rev-parse", "main")]);
-      if (pushed.stdout !== cloned.stdout) throw new Error(`${host.name} gave another commit back`);
+      if (pushed.stdout !== cloned.stdout) throw new Error(`${host.name} returned a different commit`);
       rmSync(into, { recursive: true });
       // The first one fills caches and compiles code.
       if (round > 0) {

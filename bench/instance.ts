@@ -48,7 +48,7 @@ export async function userWithToken(scope: string): Promise<{ id: string; userna
   return { id, username, token };
 }
 
-/** Asks this often, and ten times before without measuring: compiled code, open connections, prepared statements. */
+/** Measures `count` calls, after ten without measuring, which compile code, open connections and prepare statements. */
 export async function timesOf(count: number, ask: () => Promise<unknown>): Promise<{ p50: number; p95: number; p99: number }> {
   for (let asked = 0; asked < 10; asked++) await ask();
   const times: number[] = [];

@@ -11,7 +11,7 @@ import { db, pool } from "#core/db.ts";
 import { createPlatform } from "#core/hub/platforms/manage-platforms.ts";
 import { syncRepos } from "#core/hub/platforms/sync-repos.ts";
 import { newId, timeOfOrderedId } from "#core/ids.ts";
-import { type Act, prepareActs } from "./acts.ts";
+import { type Action, prepareActions } from "./actions.ts";
 import { makeWebhook } from "./chaos/load.ts";
 import { startChaosService, versions } from "./chaos/service.ts";
 import { cpuBetween, cpuSeconds } from "./cost.ts";
@@ -60,9 +60,10 @@ try {
     console.log(`| ${rate}/s | ${await paced(rate)}`);
     console.log(`| ${rate}/s beside a target that never answers | ${await paced(rate, bad)}`);
   }
-  const { acts, stop } = await prepareActs(service, urlOf(receiver));
+  const { actions, stop } = await prepareActions(service, urlOf(receiver));
   console.log("\n| event to arrival | done/s | refused | p50 | p99 |\n|---|--:|--:|--:|--:|");
-  for (const act of acts) for (const rate of [1, 50]) console.log(`| ${act.name}, ${rate}/s | ${await acted(act, rate)}`);
+  for (const action of actions)
+    for (const rate of [1, 50]) console.log(`| ${action.name}, ${rate}/s | ${await timed(action, rate)}`);
   stop();
   const [idleSince, begin] = [await used(), performance.now()];
   await delay(20_000);
@@ -119,7 +120,7 @@ try {
     return percentiles(arrived.map(({ sinceRequest }) => sinceRequest));
   }
 
-  async function acted({ make }: Act, rate: number): Promise<string> {
+  async function timed({ make }: Action, rate: number): Promise<string> {
     arrived.length = 0;
     let refused = 0;
     const begin = performance.now();
@@ -138,7 +139,7 @@ try {
   }
 }
 
-/** @returns how often */
+/** @returns the number of calls */
 async function atRate(rate: number, make: (nth: number) => Promise<void>): Promise<number> {
   const begin = performance.now();
   const making: Promise<void>[] = [];

@@ -148,7 +148,7 @@ async function bearerRequests(target: Target, path: string): Promise<Prepared[]>
   return tokens.map((token) => ({ method: "GET", path, headers: { authorization: `Bearer ${token}` } }));
 }
 
-/** The load that a service must sustain beside others: every device keeps its interval, and nobody decides. */
+/** The load that a service must sustain beside others: every device keeps its interval, and no user answers. */
 async function pollAtPace(target: Target): Promise<void> {
   const polls = (await target.makeDeviceCodes(target.deviceClientId)).map((code) => devicePoll(target, code));
   const perSecond = DEVICES / POLL_INTERVAL_SECONDS;

@@ -42,7 +42,7 @@ export type Target = {
   deviceClientId: string;
   /** A client that may exchange these members' email addresses for tokens. */
   exchange: { clientId: string; secret: string; emails: string[] };
-  /** Device codes that nobody has decided. */
+  /** Device codes that no user has answered. */
   makeDeviceCodes(clientId: string): Promise<string[]>;
   /** Where the web process reports how many statements it has sent. */
   statementsSocket?: string;
@@ -187,7 +187,7 @@ export function authorizeUrl(target: Target): URL {
   return url;
 }
 
-/** Repeats it this often, ten at a time. */
+/** Calls `make` this many times, ten at a time. */
 export async function inLanes<T>(count: number, make: () => Promise<T>): Promise<T[]> {
   const made: T[] = [];
   let left = count;

@@ -11,10 +11,10 @@ import { connectionTo, loadBullMq } from "./bullmq.ts";
 /** The processes of `bench/webhooks.ts`, which forks this file for each, with its role. */
 export type Sent = { url: string; headers: Record<string, string>; body: string };
 
-const tell = (message: object) => process.send?.(message);
+const report = (message: object) => process.send?.(message);
 const finished = (): Promise<void> => new Promise((resolve) => void process.once("message", () => resolve()));
 
-/** Responds with 200 at once, and reports on request what arrived when. */
+/** Responds with 200 at once, and reports on request how many deliveries arrived, and when. */
 async function receive(): Promise<void> {
   let arrived: number[] = [];
   let count = 0;
@@ -29,9 +29,9 @@ async function receive(): Promise<void> {
     });
   });
   server.keepAliveTimeout = 60_000;
-  server.listen(0, "127.0.0.1", () => tell({ port: (server.address() as AddressInfo).port }));
+  server.listen(0, "127.0.0.1", () => report({ port: (server.address() as AddressInfo).port }));
   process.on("message", () => {
-    tell({ count, arrived });
+    report({ count, arrived });
     count = 0;
     arrived = [];
   });
@@ -40,7 +40,7 @@ async function receive(): Promise<void> {
 /** The webhook part of the worker. */
 async function work(): Promise<void> {
   const deliveries = await startDeliveries();
-  tell({ ready: true });
+  report({ ready: true });
   await finished();
   await deliveries.stop();
   await stopListening();
@@ -53,7 +53,7 @@ const CONCURRENCY = 64;
 async function bare(count: number, { url, headers, body }: Sent): Promise<void> {
   const { origin, pathname } = new URL(url);
   const pool = new Pool(origin, { connections: CONCURRENCY, pipelining: 1 });
-  tell({ ready: true });
+  report({ ready: true });
   await finished();
   let left = count;
   await Promise.all(
@@ -61,7 +61,7 @@ async function bare(count: number, { url, headers, body }: Sent): Promise<void> 
       while (left-- > 0) await (await pool.request({ method: "POST", path: pathname, headers, body })).body.text();
     }),
   );
-  tell({ done: true });
+  report({ done: true });
 }
 
 /** Our sender, as a competitor's jobs call it. */
@@ -86,7 +86,7 @@ async function bullmq(port: number, directory: string): Promise<void> {
   const options = { ...connectionTo(port), concurrency: CONCURRENCY, autorun: false };
   const worker = new Worker("hooks", ({ data }) => send(data as Sent), options);
   await worker.waitUntilReady();
-  tell({ ready: true });
+  report({ ready: true });
   await finished();
   worker.run();
   await finished();
@@ -96,7 +96,7 @@ async function bullmq(port: number, directory: string): Promise<void> {
 /** graphile-worker, which keeps nothing of a successful job. */
 async function graphile(connectionString: string): Promise<void> {
   const { run, Logger } = await import("graphile-worker");
-  tell({ ready: true });
+  report({ ready: true });
   await finished();
   const runner = await run({
     connectionString,

@@ -37,11 +37,11 @@ function start(...given: string[]): ChildProcess {
   return child;
 }
 
-const told = async <T>(child: ChildProcess): Promise<T> => (await once(child, "message"))[0] as T;
+const nextMessage = async <T>(child: ChildProcess): Promise<T> => (await once(child, "message"))[0] as T;
 
 async function started(...given: string[]): Promise<ChildProcess> {
   const child = start(...given);
-  await told(child);
+  await nextMessage(child);
   return child;
 }
 
@@ -71,12 +71,12 @@ provideSettings({
 } as Parameters<typeof provideSettings>[0]);
 
 const receiver = start("receive");
-const { port } = await told<{ port: number }>(receiver);
+const { port } = await nextMessage<{ port: number }>(receiver);
 const url = `http://127.0.0.1:${port}/hook`;
 
 async function received(): Promise<{ count: number; arrived: number[] }> {
   receiver.send("tell");
-  return told(receiver);
+  return nextMessage(receiver);
 }
 
 async function untilSent(): Promise<void> {
@@ -121,7 +121,7 @@ async function runBare(): Promise<Row> {
     () => [pidOf(child)],
     async () => {
       child.send("go");
-      await told(child);
+      await nextMessage(child);
     },
   );
   await once(child, "exit").catch(() => undefined);
@@ -157,7 +157,7 @@ async function runBullmq(): Promise<Row | string> {
   try {
     installBullMq(directory);
   } catch {
-    return "BullMQ is left out: it cannot be installed, since the registry is not reached.";
+    return "BullMQ is left out: it cannot be installed, because the registry cannot be reached.";
   }
   const redisPort = await freePort();
   const redis = spawn(

@@ -38,7 +38,7 @@ for (const hasScripts of [true, false]) {
   test.describe(`${hasScripts ? "with" : "without"} JavaScript`, () => {
     test.use({ javaScriptEnabled: hasScripts });
 
-    test("sign up, confirm by mail, forget the password, choose a new one, end the other sessions", async ({
+    test("sign up, confirm by email, forget the password, choose a new one, end the other sessions", async ({
       page,
       demo,
       browser,
@@ -52,7 +52,7 @@ for (const hasScripts of [true, false]) {
       await page.getByLabel("E-mail").fill("not an address");
       await page.getByLabel("Password", { exact: true }).fill("short");
       await page.getByRole("button", { name: "Create account" }).click();
-      // Everything that is wrong, at once.
+      // All errors are shown at once.
       await expect(page.getByLabel("Username")).toHaveAccessibleDescription(/2 to 39 characters/);
       await expect(page.getByLabel("E-mail")).toHaveAccessibleDescription(/Enter an e-mail address/);
       await expect(page.getByLabel("Password", { exact: true })).toHaveAccessibleDescription(/at least 8 characters/);
@@ -76,7 +76,7 @@ for (const hasScripts of [true, false]) {
       );
       await page.getByLabel("The password that you chose", { exact: true }).fill(person.password);
       await page.getByRole("button", { name: "Finish" }).click();
-      await expect(page, "the way on survives the mail").toHaveURL(/\/settings\/profile$/);
+      await expect(page, "the target page is kept in the email's link").toHaveURL(/\/settings\/profile$/);
 
       await page.goto("/logout");
       await page.getByRole("button", { name: "Sign out" }).click();
@@ -171,7 +171,7 @@ for (const hasScripts of [true, false]) {
       await expect(page.getByLabel("Password", { exact: true })).toHaveAccessibleDescription(/Incorrect/);
     });
 
-    test("the theme is a choice that stays", async ({ page }) => {
+    test("the chosen theme is kept", async ({ page }) => {
       await page.emulateMedia({ colorScheme: "light" });
       await page.goto("/login");
       await page.getByRole("button", { name: "Dark" }).click();
@@ -199,7 +199,7 @@ test("S112 a new password ends the other sessions", async ({ page, browser, base
   await elsewhere.context().close();
 });
 
-test("S34 signing in replaces the session that the browser brought along", async ({ page, person }) => {
+test("S34 signing in replaces the session that the browser had before", async ({ page, person }) => {
   await signIn(page, person);
   const cookieOf = async () => (await page.context().cookies()).find(({ name }) => name.includes("session"));
   const before = await cookieOf();

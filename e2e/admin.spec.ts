@@ -46,7 +46,7 @@ test("S136 the operators' pages do not exist for others", async ({ page, person 
   await expect(page.getByRole("link", { name: "Administration" })).toHaveCount(0);
 });
 
-test("an operator finds their pages in the account menu, whoever is signed out is asked to sign in first", async ({
+test("an operator finds their pages in the account menu, and a signed-out visitor is asked to sign in first", async ({
   page,
   demo,
 }) => {
@@ -98,7 +98,7 @@ for (const hasScripts of [true, false]) {
 
       await row.getByRole("button", { name: "Unblock" }).click();
       await administration.expectNotice("unblocked");
-      // What the block ended stays ended: the consent page asks everything again.
+      // Access that the block revoked stays revoked: the consent page asks for everything again.
       await theirs.goto(authorizePath(app.clientId));
       await expect(theirs.getByRole("heading", { level: 1 })).toHaveText(`${app.name} wants to access your Keyhook account`);
       await context.close();

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { expect, test } from "./fixtures.ts";
 
-test("the command line signs in beside a browser, manages webhooks, and signs out", async ({
+test("the command line signs in with a code that is entered in a browser, manages webhooks, and signs out", async ({
   page,
   demo,
   person,

@@ -78,7 +78,7 @@ for (const hasScripts of [true, false]) {
       await expect(apps.app("Copper Kite").first()).toBeVisible();
 
       await elsewhere.getByRole("button", { name: "Call the API" }).click();
-      await expect(elsewhere.getByRole("heading", { name: "The API answered" })).toBeVisible();
+      await expect(elsewhere.getByRole("heading", { name: "The API responded" })).toBeVisible();
       await lantern.open();
       await lantern.callApiButton.click();
       await lantern.expectMessage("Access was revoked");
@@ -131,7 +131,7 @@ test("S114 another user's consent looks like one that does not exist", async ({
   await expect(page.locator("input[name=consentId]")).toHaveValue(foreign);
 });
 
-test("a page that is past the end, or no number, shows the list all the same", async ({ page, person, sampleSite, signInAt }) => {
+test("an invalid page number, or one past the end, still shows the list", async ({ page, person, sampleSite, signInAt }) => {
   await signInAt(sampleSite("server side"), person);
   for (const at of ["2", "99999999999999999999", "-1", "x"]) {
     await page.goto(`/settings/connected-applications?page=${at}`);

@@ -3,7 +3,7 @@ import { expect, test } from "./fixtures.ts";
 import { enter } from "./support/enter.ts";
 import type { Person } from "./support/sign-in-page.ts";
 
-/** Presses a button that submits the form, and returns the response to that POST, whatever follows. */
+/** Presses a button that submits the form, and returns the response to that POST. */
 async function press(page: Page, name: string): Promise<Response> {
   const [answer] = await Promise.all([
     page.waitForResponse((response) => response.request().method() === "POST"),
@@ -23,7 +23,7 @@ test.beforeEach(async ({ page, person, sampleSite }) => {
   await enter(page, person);
   const site = sampleSite("server side");
   await site.open();
-  await site.ask({ scopes: ["email", "read-repos", "write-discussions"] });
+  await site.requestAccess({ scopes: ["email", "read-repos", "write-discussions"] });
   await page.waitForURL("**/interaction/*");
 });
 
@@ -111,7 +111,7 @@ test("S25 another site cannot send the form", async ({ page }) => {
   }
 });
 
-test("S25 another browser does not get to see the question", async ({ page, browser, demo, another }) => {
+test("S25 another browser cannot see the question", async ({ page, browser, demo, another }) => {
   const context = await browser.newContext({ baseURL: demo.origin });
   const theirs = await context.newPage();
   await enter(theirs, another);
@@ -130,7 +130,7 @@ test("S25 S34 an answer counts only for the account that the page showed", async
   await sampleSite("server side").expectSignedIn(another.fullName);
 });
 
-test("S33 what was not asked cannot be granted", async ({ page }) => {
+test("S33 a scope that was not requested cannot be granted", async ({ page }) => {
   await page
     .getByRole("checkbox", { name: "See your e-mail address" })
     .evaluate((box) => box.setAttribute("value", "manage-repos"));

@@ -34,7 +34,12 @@ test.describe("the example command line", () => {
     expect(cli.printed).toContain(`Organizations: ${north.fullName} (admin)\n`);
   });
 
-  test("signs in by its whole address, which still asks", async ({ page, person, signInPage, devicePages }) => {
+  test("signs in by the URL with its code, which still asks for confirmation", async ({
+    page,
+    person,
+    signInPage,
+    devicePages,
+  }) => {
     const { userCode, completeUri } = await cli.instructions();
     await page.goto(completeUri);
     await signInPage.signIn(person);
@@ -47,7 +52,7 @@ test.describe("the example command line", () => {
     expect(cli.printed).toContain("Organizations: none");
   });
 
-  test("is told when the user says that it is not their device", async ({ page, person, devicePages }) => {
+  test("is notified when the user says that it is not their device", async ({ page, person, devicePages }) => {
     const { userCode } = await cli.instructions();
     await enter(page, person);
     await devicePages.enter(userCode);
@@ -57,7 +62,7 @@ test.describe("the example command line", () => {
     expect(cli.printed).toContain("The sign-in was refused.");
   });
 
-  test("is told when the person cancels", async ({ page, person, devicePages }) => {
+  test("is notified when the user cancels", async ({ page, person, devicePages }) => {
     const { userCode } = await cli.instructions();
     await enter(page, person);
     await devicePages.enterAndConfirm(userCode);
@@ -101,7 +106,7 @@ test.describe("the code", () => {
     await expect(devicePages.code).toBeFocused();
   });
 
-  test("S59 may be wrong ten times, and then not for a while", async ({ page, devicePages }) => {
+  test("S59 can be wrong ten times; then no code is accepted for a while", async ({ page, devicePages }) => {
     await page.goto("/activate");
     for (let wrong = 0; wrong < 10; wrong++) expect(await send(page, devicePages, "BBBB-BBBB")).toBe(404);
     expect(await send(page, devicePages, "BBBB-BBBB")).toBe(429);
@@ -126,7 +131,7 @@ test.describe("the code", () => {
     await devicePages.expectAsked(user_code);
   });
 
-  test("leaves no trace in an address after it was entered", async ({ page, demo, devicePages }) => {
+  test("does not appear in a URL after it was entered", async ({ page, demo, devicePages }) => {
     const { user_code } = await askForCode(demo);
     const visited: string[] = [];
     page.on("framenavigated", (frame) => visited.push(frame.url()));
@@ -152,7 +157,7 @@ test.describe("the code", () => {
   });
 });
 
-test.describe("whose the device is", () => {
+test.describe("the device's owner", () => {
   test.beforeEach(({ page, person }) => enter(page, person));
 
   test("S65 a code that one account has opened is unknown to another", async ({ browser, demo, another, devicePages }) => {
@@ -211,7 +216,7 @@ test.describe("whose the device is", () => {
     expect(await poll(demo, device_code)).toMatchObject({ error: "authorization_pending" });
   });
 
-  test("S33 what was not asked cannot be granted", async ({ page, demo, devicePages }) => {
+  test("S33 a scope that was not requested cannot be granted", async ({ page, demo, devicePages }) => {
     const { user_code } = await askForCode(demo);
     await devicePages.enterAndConfirm(user_code);
     await devicePages.modal.scope("email").evaluate((box) => box.setAttribute("value", "manage-repos"));
@@ -283,7 +288,7 @@ test("the keyboard alone is enough", async ({ page, demo, person, devicePages })
   expect(await poll(demo, device_code)).toMatchObject({ status: 200, scope: "openid profile read-repos" });
 });
 
-test("S64 a device on another network is warned of", async ({ page, demo, person, devicePages }) => {
+test("S64 the page warns of a device on another network", async ({ page, demo, person, devicePages }) => {
   await enter(page, person);
   // The demo trusts proxies on this machine.
   const elsewhere = { "x-forwarded-for": "203.0.113.77", "user-agent": "lighthouse-cli/1.4 (linux x64)" };
@@ -303,7 +308,7 @@ async function send(page: Page, devicePages: DevicePages, userCode: string): Pro
   return press(page, devicePages.continueButton);
 }
 
-/** Presses a button that submits the form, and returns the status of that POST, whatever follows. */
+/** Presses a button that submits the form, and returns the status of that POST. */
 async function press(page: Page, button: DevicePages["continueButton"]): Promise<number> {
   const [answer] = await Promise.all([
     page.waitForResponse((response) => response.request().method() === "POST"),

@@ -183,7 +183,7 @@ test("S122 real actions create each kind of event: discussions and pull requests
   expect(merged.find(({ event }) => event.scope === "discussion")).toMatchObject({ discussion: { num, status: "merged" } });
 });
 
-test("a forge beside the service tells of its repositories through the adapter", async ({ page, demo, person }) => {
+test("a forge reports its repositories to the service through the adapter", async ({ page, demo, person }) => {
   const forgeUrl = `https://${randomUUID()}.example`;
   const platform = await admin(demo, "platform", "create", "--name", `forge ${randomUUID()}`, "--source", forgeUrl);
   const webhookSecret = randomUUID();
@@ -196,15 +196,15 @@ test("a forge beside the service tells of its repositories through the adapter",
     html_url: `${forgeUrl}/shores`,
     default_branch: "main",
   };
-  const tell = async (event: string, payload: object) => {
+  const report = async (event: string, payload: object) => {
     const body = JSON.stringify({ ...payload, repository });
     const signature = createHmac("sha256", webhookSecret).update(body).digest("hex");
     const headers = { "x-forgejo-event": event, "x-forgejo-delivery": randomUUID(), "x-forgejo-signature": signature };
     const response = await fetch(url, { method: "POST", headers, body });
     expect(response.status, await response.text()).toBe(200);
   };
-  await tell("repository", { action: "created" });
-  await tell("push", { ref: "refs/heads/main", before: "0".repeat(40), after: "a".repeat(40) });
+  await report("repository", { action: "created" });
+  await report("push", { ref: "refs/heads/main", before: "0".repeat(40), after: "a".repeat(40) });
   const { events } = await admin<Listed>(demo, "event", "list", "--repo", `${person.username}/shores`);
   expect(events.map(({ source, payload }) => [source, kindOf(eventPayloadSchema.parse(payload))])).toEqual([
     [`${forgeUrl}/${repository.full_name}`, "repo.content update"],

@@ -145,7 +145,7 @@ test("a repository is liked, also without scripts, listed on both sides, and unl
 
 test("a gate is enabled, access is requested, granted and withdrawn", async ({ page, demo, person, another, browser }) => {
   const repository = await Repository.make(demo, person);
-  await repository.commit({ "README.md": "# Readings\n\nFor whoever asks.\n", "data.csv": "a,b\n" });
+  await repository.commit({ "README.md": "# Readings\n\nFor everybody who asks.\n", "data.csv": "a,b\n" });
   await enter(page, person);
   await page.goto(`${repository.path}/settings?tab=access`);
   await card(page, "Gate").getByLabel("Review each request").check();

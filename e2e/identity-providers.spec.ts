@@ -13,9 +13,9 @@ import { SignInPage } from "./support/sign-in-page.ts";
 const LINKED = "/settings/linked-accounts";
 
 /** Enters the username on the issuer's own page. */
-async function beAt(page: Page, who: string): Promise<void> {
+async function signInAtIssuer(page: Page, who: string): Promise<void> {
   await page.getByLabel("Who are you?").fill(who);
-  await page.getByRole("button", { name: "Go on" }).click();
+  await page.getByRole("button", { name: "Continue" }).click();
 }
 
 test("an operator sets up an issuer; people sign up with it, link it and unlink it, with and without JavaScript", async ({
@@ -61,7 +61,7 @@ test("an operator sets up an issuer; people sign up with it, link it and unlink 
       await theirs.getByRole("button", { name: "Say no" }).click();
       await expect(theirs.getByText(`${name} was cancelled or denied`)).toBeVisible();
       await theirs.getByRole("link", { name: `Continue with ${name}` }).click();
-      await beAt(theirs, who);
+      await signInAtIssuer(theirs, who);
       await expect(theirs.getByLabel("Username")).toHaveValue(who);
       await expect(theirs.getByText(`${who}@upstream.test`).first()).toBeVisible();
       if (hasScripts) await expectAccessible(theirs);
@@ -95,7 +95,7 @@ test("an operator sets up an issuer; people sign up with it, link it and unlink 
     await enter(page, another);
     await page.goto(LINKED);
     await page.getByRole("link", { name: `Link at ${name}` }).click();
-    await beAt(page, `own-${another.username}`);
+    await signInAtIssuer(page, `own-${another.username}`);
     await expect(page.getByRole("heading", { name: `Link ${name} to your account?` })).toBeVisible();
     await expectAccessible(page);
     await page.getByRole("button", { name: "Link", exact: true }).click();
@@ -105,7 +105,7 @@ test("an operator sets up an issuer; people sign up with it, link it and unlink 
     const later = await fresh.newPage();
     await later.goto(`/login?${new URLSearchParams({ next: LINKED })}`);
     await later.getByRole("link", { name: `Continue with ${name}` }).click();
-    await beAt(later, `own-${another.username}`);
+    await signInAtIssuer(later, `own-${another.username}`);
     await later.waitForURL(`**${LINKED}`);
     await expect(later.getByText(`own-${another.username}@upstream.test`).first()).toBeVisible();
     await fresh.close();
@@ -143,7 +143,7 @@ test("an organization requires its own issuer: members see the next step, take i
     await page.getByRole("button", { name: "Save issuer" }).click();
     await expect(page.getByText("Issuer saved.")).toBeVisible();
     await page.getByRole("link", { name: "Sign in with Harbour ID" }).click();
-    await beAt(page, `chief-${member.username}`);
+    await signInAtIssuer(page, `chief-${member.username}`);
     await expect(page.getByText("It does not sign you in here.")).toBeVisible();
     await page.getByRole("button", { name: "Link", exact: true }).click();
     const rule = page.getByRole("region", { name: "Sign-in with Harbour ID" });
@@ -166,7 +166,7 @@ test("an organization requires its own issuer: members see the next step, take i
     await theirs.context().clearCookies();
     await theirs.getByRole("link", { name: "Sign in with Harbour ID" }).click();
     await new SignInPage(theirs).signIn(another);
-    await beAt(theirs, `crew-${another.username}`);
+    await signInAtIssuer(theirs, `crew-${another.username}`);
     await theirs.getByRole("button", { name: "Link", exact: true }).click();
     await theirs.waitForURL(`**/organizations/${organization.name}`);
     await expect(theirs.getByText("Until you do, you, your apps and your tokens have no access")).toHaveCount(0);
@@ -241,5 +241,5 @@ async function runUpstreamIssuer(redirectUri: string): Promise<RunningIssuer> {
 
 function askWho(res: ServerResponse): void {
   res.setHeader("Content-Type", "text/html").end(`<!doctype html><title>Upstream</title><form method="post">
-    <label>Who are you? <input name="who"></label> <button>Go on</button> <button name="cancel" value="1">Say no</button></form>`);
+    <label>Who are you? <input name="who"></label> <button>Continue</button> <button name="cancel" value="1">Say no</button></form>`);
 }

@@ -22,7 +22,7 @@ test("a job is run on the page, its log is followed, it is cancelled, run again 
   await expect(page.getByText("No jobs yet")).toBeVisible();
   await page.getByRole("link", { name: "Run a job" }).click();
 
-  // The error stands beside the field, and the input stays.
+  // The error is shown beside the field, and the input stays.
   await expect(page.getByLabel("Space", { exact: true })).toBeHidden();
   await page.getByRole("textbox", { name: "Command", exact: true }).fill("echo 'open");
   await page.getByRole("textbox", { name: "Environment" }).fill("SEASON=autumn");

@@ -58,7 +58,7 @@ for (const hasScripts of [true, false]) {
       await site.expectScopes(["openid", "profile", "email"]);
       await site.expectProfile("Organizations", `${north.fullName} admin`);
       await site.callApiButton.click();
-      await site.expectMessage("The API answered");
+      await site.expectMessage("The API responded");
 
       const settings = await page.context().newPage();
       const connectedApps = new ConnectedApps(settings);
@@ -185,13 +185,13 @@ test("a document that breaks a rule is refused in words that its developer can u
 const hasOtherHost = process.platform === "linux";
 
 (hasOtherHost ? test : test.skip)(
-  "S87 an operator blocks the host, and what its apps were allowed ends at once",
+  "S87 an operator blocks the host, and its apps lose their access at once",
   async ({ page, browser, demo, person, documentSite: { url, host }, signInAt }) => {
     test.slow();
     const site = new SampleSite(page, { kind: "by document", url });
     await signInAt(site, person);
     await site.callApiButton.click();
-    await site.expectMessage("The API answered");
+    await site.expectMessage("The API responded");
 
     const context = await browser.newContext({ baseURL: demo.origin });
     const administration = new Administration(await context.newPage());

@@ -262,11 +262,7 @@ test("an address is checked when the user leaves the field, and the error disapp
   await expect(redirectUris(page)).not.toHaveAttribute("aria-invalid", "true");
 });
 
-test("an organization's apps are its administrators' alone, and answer others like unknown ones (S136)", async ({
-  page,
-  member,
-  demo,
-}) => {
+test("only administrators see an organization's apps; for others they do not exist (S136)", async ({ page, member, demo }) => {
   const [own, other] = member.organizations;
   await open(page, "/settings/applications", member);
   await page.goto(`/organizations/${own.name}/settings/applications`);

@@ -30,7 +30,7 @@ test("an organization blocks an app, a member requests it, and it has access onc
   await enter(page, member);
   const lantern = sampleSite("server side");
   await lantern.open();
-  await lantern.ask({ scopes: ["openid", "profile", "read-repos"], organization: tide.id });
+  await lantern.requestAccess({ scopes: ["openid", "profile", "read-repos"], organization: tide.id });
   await modal.expectShownFor(lantern.name);
   await expect(modal.organization(north.fullName)).toBeVisible();
   await expect(modal.organization(tide.fullName)).toHaveCount(0);
@@ -66,7 +66,7 @@ test("an organization blocks an app, a member requests it, and it has access onc
   await expect(row).toContainText("Approved");
 
   await lantern.open();
-  await lantern.ask({ scopes: ["openid", "profile", "read-repos"], organization: tide.id });
+  await lantern.requestAccess({ scopes: ["openid", "profile", "read-repos"], organization: tide.id });
   await expect(modal.organization(tide.fullName)).toBeChecked();
   await modal.authorize();
   await lantern.expectSignedIn(member.fullName);
@@ -80,7 +80,7 @@ test("an organization blocks an app, a member requests it, and it has access onc
   await context.close();
 });
 
-test("an organization is transferred, put on a plan, and deleted with all that it owns", async ({
+test("an organization is transferred, put on a plan, and deleted with everything that it owns", async ({
   page,
   member,
   another,
@@ -148,7 +148,7 @@ test("an organization is transferred, put on a plan, and deleted with all that i
   await theirs.close();
 });
 
-test("members are found by name and role, and an invitation's link says what became of it", async ({
+test("members are found by name and role, and an invitation's link shows whether it is still valid", async ({
   page,
   member,
   person,

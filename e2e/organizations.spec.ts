@@ -96,7 +96,7 @@ for (const hasScripts of [true, false]) {
       await expect(page.getByRole("main").getByRole("alert")).toContainText("last administrator");
     });
 
-    test("the profile is edited and shown to everybody, the members to members alone", async ({ page, member, another }) => {
+    test("the profile is edited and shown to everybody, the members only to members", async ({ page, member, another }) => {
       const [own] = member.organizations;
       await enter(page, member);
       await page.goto(`/organizations/${own.name}/settings`);
@@ -150,7 +150,7 @@ test("a form that is refused keeps what was typed, with the reason beside the fi
   await expect(page.getByLabel("Full name")).toHaveValue("The Settings");
 });
 
-test("a role below admin sees who is in, and no way to change it", async ({ page, member }) => {
+test("a member below the role admin sees the members, and cannot change them", async ({ page, member }) => {
   const [, other] = member.organizations;
   await enter(page, member);
   await page.goto(members(other.name));

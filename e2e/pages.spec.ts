@@ -1,15 +1,15 @@
 import type { Locator, Page } from "@playwright/test";
 import { expect, test } from "./fixtures.ts";
-import { expectAccessible, expectAccessibleOnDesk } from "./support/accessibility.ts";
+import { expectAccessible, expectAccessibleOnDesktop } from "./support/accessibility.ts";
 import { screens } from "./support/screens.ts";
 
 /** Screens with parts that a phone does not show: links and themes in the header, a table of contents, columns of lists. */
-const hasMoreOnDesk = ["start", "start-member", "docs-webhooks", "repo-files", "webhook"];
+const hasMoreOnDesktop = ["start", "start-member", "docs-webhooks", "repo-files", "webhook"];
 
 /** One page for all screens: each has its URL and its cookies. */
 let kept: Page | undefined;
 
-test.describe("accessible in both themes, on a telephone and on a desk", () => {
+test.describe("accessible in both themes, on a phone and on a desktop", () => {
   test.describe.configure({ mode: "parallel" });
   for (const { name, open } of screens) {
     test(name, async ({ keptContext, demo, newcomer }) => {
@@ -20,7 +20,7 @@ test.describe("accessible in both themes, on a telephone and on a desk", () => {
       await expect(page.getByRole("heading", { level: 1 })).toHaveCount(1);
       await expect(page).toHaveTitle(/\S/);
       await expectAccessible(page);
-      if (hasMoreOnDesk.includes(name)) await expectAccessibleOnDesk(page);
+      if (hasMoreOnDesktop.includes(name)) await expectAccessibleOnDesktop(page);
       await context.clearCookies();
     });
   }

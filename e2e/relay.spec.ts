@@ -23,7 +23,7 @@ const { relayUrl } = await receiver.launch({ port: 0, relay: { name: "laptop" } 
 console.log(JSON.stringify({ kind: "open", url: relayUrl }));
 `;
 
-type Said = { kind: string; url?: string; text?: string; headers?: Record<string, string> };
+type Printed = { kind: string; url?: string; text?: string; headers?: Record<string, string> };
 
 class Program implements AsyncDisposable {
   /** The output of all its runs. */
@@ -60,9 +60,9 @@ class Program implements AsyncDisposable {
     await gone;
   }
 
-  of(kind: string): Said[] {
+  of(kind: string): Printed[] {
     const lines = [...this.#earlier, this.#text].flatMap((text) => text.split("\n").slice(0, -1));
-    const said = lines.filter((line) => line.startsWith("{")).map((line): Said => JSON.parse(line));
+    const said = lines.filter((line) => line.startsWith("{")).map((line): Printed => JSON.parse(line));
     return said.filter((one) => one.kind === kind);
   }
 

@@ -159,7 +159,7 @@ test("input entered before the page's scripts load stays when they load", async 
   expect(await repository.read("a.txt")).toBe("Typed early");
 });
 
-test("by keyboard alone, and for everybody's eyes", async ({ page, person, demo }) => {
+test("by keyboard alone, and accessible", async ({ page, person, demo }) => {
   test.slow();
   const repository = await makeRepository(demo, person, { "a.txt": `${"long ".repeat(100)}\n`.repeat(30), "b.bin": "\0" });
   await enter(page, person);

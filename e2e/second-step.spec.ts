@@ -76,7 +76,7 @@ test("a passkey is added, signs in alone, is a second step, confirms an app, and
 
   await test.step("an app that wants a new sign-in gets one", async () => {
     await site.open();
-    await site.ask({ showPage: "always, to sign in anew" });
+    await site.requestAccess({ showPage: "always, to sign in again" });
     await expect(page.getByRole("heading", { level: 1, name: "Confirm your identity" })).toBeVisible();
     await expectAccessible(page);
     await page.getByRole("button", { name: "Use a passkey" }).click();
@@ -93,7 +93,7 @@ test("a passkey is added, signs in alone, is a second step, confirms an app, and
 test.describe("without JavaScript", () => {
   test.use({ javaScriptEnabled: false });
 
-  test("an authenticator app is set up, and is asked for on the way to an app; codes work once; the operator lets in who is locked out", async ({
+  test("an authenticator app is set up, and its code is required before an app is authorized; codes work once; the operator resets it for a locked-out user", async ({
     page,
     demo,
     browser,

@@ -46,7 +46,7 @@ for (const kind of kinds) {
         await site.expectProfile("E-mail address", member.email);
         await site.expectProfile("Organizations", `${north.fullName} admin`);
         await site.callApiButton.click();
-        await site.expectMessage("The API answered");
+        await site.expectMessage("The API responded");
 
         const settings = await page.context().newPage();
         if (!hasScripts && kind === "in the browser") await withoutScriptsAt(settings, demo.origin);
@@ -93,7 +93,7 @@ for (const kind of kinds) {
       await site.expectSignedIn(person.fullName);
     });
 
-    test("a person without an account creates one on the way", async ({ page, demo, sampleSite, modal }) => {
+    test("a user without an account creates one during the sign-in", async ({ page, demo, sampleSite, modal }) => {
       const username = `n${randomBytes(5).toString("hex")}`;
       const newcomer = { username, email: `${username}@example.test`, password: randomBytes(12).toString("hex") };
       const site = sampleSite(kind);
@@ -126,12 +126,12 @@ for (const kind of kinds) {
       await site.expectSignedIn(another.fullName);
     });
 
-    test("asking for more shows only what is new", async ({ person, sampleSite, modal, signInAt }) => {
+    test("a request for more access shows only the new part", async ({ person, sampleSite, modal, signInAt }) => {
       const site = sampleSite(kind);
       await signInAt(site, person);
       await site.expectScopes(USUAL);
 
-      await site.ask({ scopes: ["email", "read-repos", "write-discussions"] });
+      await site.requestAccess({ scopes: ["email", "read-repos", "write-discussions"] });
       await modal.expectShownFor(site.name);
       await expect(modal.scope("write-discussions")).toBeVisible();
       await expect(modal.scope("email")).toHaveCount(0);
@@ -146,7 +146,7 @@ for (const kind of kinds) {
       await enter(page, member);
       const site = sampleSite(kind);
       await site.open();
-      await site.ask({ organization: tide.id });
+      await site.requestAccess({ organization: tide.id });
       await expect(modal.organization(tide.fullName)).toBeChecked();
       await expect(modal.page.getByText(/requested by the app/i)).toBeVisible();
       await expect(modal.organization(north.fullName)).not.toBeChecked();
@@ -154,24 +154,29 @@ for (const kind of kinds) {
       await site.expectProfile("Organizations", `${tide.fullName} write`);
     });
 
-    test("access that lasts is renewed without the person", async ({ page, person, sampleSite, modal }) => {
+    test("long-lasting access is renewed without the user", async ({ page, person, sampleSite, modal }) => {
       await enter(page, person);
       const site = sampleSite(kind);
       await site.open();
-      await site.ask({ scopes: ["email", "offline_access"] });
+      await site.requestAccess({ scopes: ["email", "offline_access"] });
       await modal.authorize();
       await site.expectScopes(["openid", "profile", "email", "offline_access"]);
       for (let times = 0; times < 2; times++) {
         await site.renew();
         await site.callApiButton.click();
-        await site.expectMessage("The API answered");
+        await site.expectMessage("The API responded");
       }
     });
 
-    test("prompt=none shows no page, and says what a page would have asked", async ({ page, person, sampleSite, modal }) => {
+    test("prompt=none shows no page, and the error says what a page would have asked", async ({
+      page,
+      person,
+      sampleSite,
+      modal,
+    }) => {
       const site = sampleSite(kind);
       await site.open();
-      await site.ask({ showPage: "never" });
+      await site.requestAccess({ showPage: "never" });
       await site.expectMessage("You are not signed in there");
 
       await enter(page, person);
@@ -179,7 +184,7 @@ for (const kind of kinds) {
       await site.signInButton.click();
       await modal.cancel();
       await site.open();
-      await site.ask({ showPage: "never" });
+      await site.requestAccess({ showPage: "never" });
       await site.expectMessage("Your consent is needed");
     });
 
@@ -187,7 +192,7 @@ for (const kind of kinds) {
       const site = sampleSite(kind);
       await signInAt(site, person);
 
-      await site.ask({ showPage: "always, to sign in anew" });
+      await site.requestAccess({ showPage: "always, to sign in again" });
       await page.getByLabel("Password", { exact: true }).fill(person.password);
       await page.getByRole("button", { name: "Confirm" }).click();
       if (kind === "in the browser") await modal.authorize();
@@ -199,7 +204,7 @@ for (const kind of kinds) {
       await signInAt(site, person);
       await site.expectScopes(USUAL);
 
-      await site.ask({ showPage: "always, to decide anew" });
+      await site.requestAccess({ showPage: "always, to give consent again" });
       await modal.scope("email").uncheck();
       await modal.authorize();
       await site.expectScopes(["openid", "profile", "read-repos"]);
@@ -239,11 +244,11 @@ test("the second visit passes without a click if the site authenticates with its
   await site.open();
   await site.signInButton.click();
   await site.expectSignedIn(person.fullName);
-  await site.ask({ showPage: "never" });
+  await site.requestAccess({ showPage: "never" });
   await site.expectSignedIn(person.fullName);
 });
 
-test("S29 a public site on this machine asks each time, showing what it has already", async ({
+test("S29 a public site on this machine asks each time, and the page shows what it already has", async ({
   page,
   person,
   sampleSite,
@@ -265,6 +270,6 @@ test("an unsolicited response signs nobody in", async ({ page, sampleSite }) => 
   for (const kind of kinds) {
     const site = sampleSite(kind);
     await page.goto(`${site.url}/callback?code=made-up&state=made-up`);
-    await site.expectMessage("This sign-in was not begun here");
+    await site.expectMessage("This sign-in was not started here");
   }
 });

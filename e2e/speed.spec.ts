@@ -19,7 +19,7 @@ async function scriptBytes(page: Page, path: string): Promise<number> {
 }
 
 for (const [path, most] of Object.entries(SCRIPT_MAX_BYTES)) {
-  test(`the scripts of ${path} are few`, async ({ page }) => {
+  test(`the scripts of ${path} are small`, async ({ page }) => {
     const bytes = await scriptBytes(page, path);
     expect(bytes).toBeGreaterThan(50_000);
     expect(bytes).toBeLessThan(most);

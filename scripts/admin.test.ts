@@ -16,7 +16,7 @@ import { appCreate } from "./admin/app.ts";
 import { helpText } from "./admin/help.ts";
 import { adminLine } from "./admin/testing/admin-line.ts";
 
-// A process each, on a machine that may be busy.
+// Each command is a process, and the machine may be busy.
 vi.setConfig({ testTimeout: 60_000 });
 
 const script = join(import.meta.dirname, "admin.ts");
@@ -133,7 +133,7 @@ test("keys are rotated without their private parts being shown", async () => {
 });
 
 describe("exit code 2 and the reason on stderr, in the requested format, for", () => {
-  test("a line that cannot be understood", async () => {
+  test("an invalid command line", async () => {
     const reason = /--owner USER or --org ORG/;
     const line = ["app", "create", "--name", "Kite", "--scopes", "openid"];
     expect(await admin(line)).toMatchObject({ code: 2, stdout: "", stderr: expect.stringMatching(reason) });
@@ -143,7 +143,7 @@ describe("exit code 2 and the reason on stderr, in the requested format, for", (
     await expect(adminLine("user", "create")).rejects.toThrow("--username NAME is missing");
   });
 
-  test("a value that can never do, named by its option", async () => {
+  test("a value that is never valid, named by its option", async () => {
     await adminLine(...someone("ida"));
     const app = ["app", "create", "--owner", "ida", "--name", "Kite", "--scopes", "openid"];
     expect(await adminLine(...app, "--redirect-uri", "http://app.example.com/cb")).toMatchObject({
@@ -207,13 +207,13 @@ describe("doctor", () => {
     of: (check: string) => checks.find((finding) => finding.check === check),
   });
 
-  /** As an operator does, in a process of its own. */
+  /** Runs doctor as an operator does, in a process of its own. */
   async function examineOutside(env: Record<string, string>) {
     const run = await admin(["doctor", "--json"], { env });
     return found(run.code, (JSON.parse(run.stdout) as { checks: Finding[] }).checks);
   }
 
-  /** In this process, with other settings for as long as it takes. */
+  /** Runs doctor in this process, with these settings changed. */
   async function examine(env: Record<string, string> = {}) {
     const before = childEnvironment();
     provideSettings(env);
@@ -246,13 +246,13 @@ describe("doctor", () => {
     for (const finding of all) if (finding.status !== "ok") expect(finding.advice).toBeTruthy();
   });
 
-  test("says which setting is bad", async () => {
+  test("names the invalid setting", async () => {
     const { code, of } = await examineOutside({ PORT: "none" });
     expect(code).toBe(1);
     expect(of("settings")).toMatchObject({ status: "fail", found: expect.stringContaining("PORT") });
   });
 
-  test("sees a database that is away, and looks at the rest all the same", async () => {
+  test("reports an unreachable database, and still checks the rest", async () => {
     const { code, of } = await examineOutside({ DATABASE_URL: "postgres://nobody@127.0.0.1:1/none" });
     expect(code).toBe(1);
     expect(of("database")).toMatchObject({ status: "fail", advice: expect.stringContaining("DATABASE_URL") });
@@ -277,7 +277,7 @@ describe("doctor", () => {
     expect(withDirect.of("migrations")).toMatchObject({ status: "ok" });
   });
 
-  test("sees a mail server that does not answer as one", async () => {
+  test("reports a server that does not speak SMTP", async () => {
     const server = createServer((socket) => socket.end("go away\r\n"));
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
     const { port } = server.address() as { port: number };
@@ -287,7 +287,7 @@ describe("doctor", () => {
     expect(of("mail")).toMatchObject({ status: "fail", advice: expect.stringContaining("SMTP_URL") });
   });
 
-  test("looks into the bucket that large files go to", async () => {
+  test("checks the bucket of large files", async () => {
     const bucket = await startBucket();
     const { LFS_S3_BUCKET = "", LFS_S3_ACCESS_KEY_ID = "", LFS_S3_SECRET_ACCESS_KEY = "" } = settings();
     const bucketSettings = { LFS_STORAGE: "s3", LFS_S3_ENDPOINT: bucket.origin, LFS_S3_BUCKET, LFS_S3_ACCESS_KEY_ID };
@@ -298,14 +298,14 @@ describe("doctor", () => {
     expect(wrong.of("large files")).toMatchObject({ status: "fail", advice: expect.stringContaining("LFS_S3") });
   });
 
-  test("sees a proxy setting that believes everybody (S110), plain http, and an allow list that opens everything (S119)", async () => {
+  test("reports a proxy setting that trusts everybody (S110), plain http, and an allow list that allows every address (S119)", async () => {
     const { of } = await examine({ ORIGIN: "http://id.example.com", TRUST_PROXY: "0.0.0.0/0", OUTBOUND_ALLOW_CIDRS: "::/0" });
     expect(of("origin")).toMatchObject({ status: "warn" });
     expect(of("proxy")).toMatchObject({ status: "fail" });
     expect(of("outbound")).toMatchObject({ status: "fail" });
   });
 
-  test("S110 sees that requests come through a proxy that TRUST_PROXY does not name", async () => {
+  test("S110 reports that requests come through a proxy that TRUST_PROXY does not name", async () => {
     const note = { key: "untrusted_proxy_near", value: { address: "172.18.0.1" }, updatedAt: new Date() };
     await db().setting.create({ data: note });
     const [without, named] = [await examine(), await examine({ TRUST_PROXY: "172.18.0.0/16" })];
@@ -315,7 +315,7 @@ describe("doctor", () => {
     expect(named.of("proxy")).toMatchObject({ status: "ok" });
   });
 
-  test("sees secrets that others on the machine can read", async () => {
+  test("reports secrets that others on the machine can read", async () => {
     const directory = mkdtempSync(join(tmpdir(), "keyhook-doctor-"));
     chmodSync(directory, 0o755);
     writeFileSync(join(directory, "secret-key"), "x", { mode: 0o644 });
@@ -325,7 +325,7 @@ describe("doctor", () => {
     expect(of("data directory")).toMatchObject({ status: "fail", advice: expect.stringContaining("chmod 600") });
   });
 
-  test("sees that SECRET_KEY is not the one that the keys were sealed under", async () => {
+  test("reports that SECRET_KEY does not decrypt the signing keys", async () => {
     await adminLine("keys", "rotate");
     const { code, of } = await examine({ SECRET_KEY: "another key, of the same length as the first one" });
     expect(code).toBe(1);

@@ -13,7 +13,7 @@ import { runTool } from "./test/profile.ts";
 const FOLDERS = ["core/crypto", "core/outbound", "core/access", "core/webhooks/manage", "core/oauth"];
 
 /**
- * Not mutated: tests and their helpers, pages and emails (their words are no rules), and the access table, which only prints
+ * Not mutated: tests and their helpers, pages and emails (their texts are not rules), and the access table, which only prints
  * rules.ts.
  */
 const LEFT_OUT = ["**/*.test.ts", "**/testing/**", "core/oauth/pages/**", "**/emails/**", "core/access/access-table.ts"];

@@ -11,7 +11,7 @@
  *   --database  also PgBouncer, for the tests that connect through a pooler
  *   --failover  also Patroni, etcd, HAProxy and PostgreSQL, for `npm run chaos -- failover`
  *   --nodes     also HAProxy, for `npm run chaos -- nodes`
- *   --programs  only the programs of the last six, beside another setup of an installed checkout
+ *   --programs  only the programs of the six options above, while another setup may be running
  *   --quiet     without the lines
  */
 import { provideBrowser } from "./setup/browser.mjs";

@@ -22,7 +22,7 @@ const EXCLUDED = [
   "core/telemetry",
 ];
 
-/** What programs read: classes, addresses, statements of SQL, and what is logged for programmers. */
+/** Strings that only programs read (classes, addresses, SQL statements), and log messages for programmers. */
 const FOR_PROGRAMS = {
   attributes:
     /class|href|path$|^(id|key|name|rel|type|viewBox|d|htmlFor|srcSet|sizes|allow|sandbox|content|media)$|^aria-(labelledby|controls|describedby)/i,

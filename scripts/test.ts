@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { cpuSecondsSoFar, describeProfile, readProfile, runTool } from "./test/profile.ts";
-import { Progress, spokenTime, type Watched } from "./test/progress.ts";
+import { formatDuration, Progress, type Watched } from "./test/progress.ts";
 import { addTallies, NOTHING, readPlaywright, readVitest, type Tally, tallyOfCheck } from "./test/read-results.ts";
 import { type TestKind, testFiles } from "./test/test-files.ts";
 
@@ -14,7 +14,7 @@ import { type TestKind, testFiles } from "./test/test-files.ts";
  * a few failed files again, alone, and lists those that pass then as flaky.
  *
  *   npm test -- NAME…      only test files and stories whose path contains one of these; builds the pages only for stories
- *   npm test -- --profile  reports at the end what took how long
+ *   npm test -- --profile  reports at the end how long each part took
  */
 const { values, positionals: names } = parseArgs({ options: { profile: { type: "boolean" } }, allowPositionals: true });
 const results = mkdtempSync(join(tmpdir(), "keyhook-results-"));
@@ -69,7 +69,7 @@ const rows: Step[][] = [
 function prepare(title: string, ...parts: string[]): Step {
   const run = async (onLine: OnLine) => {
     const status = await runTool("node", ["scripts/setup.mjs", ...parts], {}, { isBeside: true, onLine });
-    if (status !== 0) throw new Error("What the tests need could not be prepared.");
+    if (status !== 0) throw new Error("The programs that the tests need could not be installed.");
     return NOTHING;
   };
   return { title, run };
@@ -122,7 +122,7 @@ if (values.profile) {
   const files = ["pure", "database", "process", "tests"].map((name) => join(results, `${name}.profile.json`));
   console.log(describeProfile(readProfile(files, playwrightResults), took, cpuSecondsSoFar()));
 }
-const flaky = process.env.CI ? await runAgain() : [];
+const flaky = process.env.CI ? await rerunFailedFiles() : [];
 rmSync(results, { recursive: true, force: true });
 
 if (flaky.length > 0) console.log(["\n— flaky: failed beside other tests and passed alone; to be fixed", ...flaky].join("\n"));
@@ -135,8 +135,8 @@ function failedFiles(): string[] {
   return [...new Set(total.failures.flatMap((failure) => /^\S+\.(?:test|spec)\.tsx?/.exec(failure) ?? []))];
 }
 
-/** Each failed file once more, without others beside it, and what failed only the first time. More than three files are no accident. */
-async function runAgain(): Promise<string[]> {
+/** Runs each failed file again, alone, and returns those that passed. More than three failed files are not an accident. */
+async function rerunFailedFiles(): Promise<string[]> {
   const files = failedFiles();
   if (files.length > 3) return [];
   const passed = new Set<string>();
@@ -156,7 +156,7 @@ async function runAgain(): Promise<string[]> {
 
 /** For a person at a terminal: the time, and what to do next. */
 function lastBlock({ failures }: Tally): string {
-  const time = spokenTime(performance.now());
+  const time = formatDuration(performance.now());
   if (failures.length === 0) return `\nEverything passed after ${time}.`;
   const files = failedFiles();
   const again = files.length > 0 ? ` To run these files again: npm test -- ${files.join(" ")}` : "";

@@ -10,7 +10,7 @@ import { startWorld, type World } from "#core/oauth/testing/world.ts";
 import { api } from "../api/app.ts";
 import { handleRequest } from "./handle-request.ts";
 
-/** S51, S138: whatever is sent to a URL of the protocol or the API, the response blames the sender, and arrives. */
+/** S51, S138: every input to a URL of the protocol or the API gets a response, and never 5xx. */
 let world: World;
 let at: SignIn;
 beforeAll(async () => {
@@ -43,7 +43,7 @@ const protocol: [string, string][] = [
   ["DELETE", "/oauth/register/some-client"],
 ];
 
-/** Every route of the API, whoever added it. */
+/** Every route of the API. */
 const routes: [string, string][] = api.routes
   .filter(({ method, path }) => method !== "ALL" && !path.includes("*"))
   .map(({ method, path }) => [method, path.replace(/:\w+/g, newId())]);
@@ -133,7 +133,7 @@ describe.each(protocol)("%s %s", (method, path) => {
     for (const at of nulPaths(path)) await expectRefused({ method, path: at });
   });
 
-  test("S51 what is not UTF-8", async () => {
+  test("S51 bytes that are not UTF-8", async () => {
     for (const encoded of notUtf8) await expectTextRefused(encoded);
     if (isForm(method, path)) {
       await expectRefused({ method, path, headers: form, body: Buffer.from([0x61, 0x3d, 0xff, 0xfe, 0xc3, 0x28]) });
@@ -151,7 +151,7 @@ describe.each(protocol)("%s %s", (method, path) => {
     }
   });
 
-  test("S51 a body of a megabyte, announced and not", () => expectLargeBodyRefused(method, path));
+  test("S51 a body of a megabyte, with and without Content-Length", () => expectLargeBodyRefused(method, path));
 
   test("S51 junk in headers and cookies", async () => {
     for (const headers of [...authorizations, ...contentTypes, ...cookies, ...others])
@@ -161,7 +161,7 @@ describe.each(protocol)("%s %s", (method, path) => {
 
 // The check of text is the same for all routes, so each route gets one text of each kind, and all routes together cover all texts.
 test.each(ofApi.map((route, at) => [...route, at] as const))(
-  "S51 %s %s: NUL, what is not UTF-8, a megabyte, junk",
+  "S51 %s %s: NUL, bytes that are not UTF-8, a megabyte, junk",
   async (method, path, at) => {
     const turn = <T>(list: readonly T[], by = at) => list[by % list.length] as T;
     for (const encoded of [turn(withNul), turn(notUtf8)])

@@ -60,7 +60,7 @@ describe("S51 while the database is away", () => {
   beforeAll(() => proxy.cut());
   afterAll(() => proxy.restore());
 
-  test.each(Object.keys(calls))("%s answers 503 with Retry-After, soon, and says nothing of the inside", async (name) => {
+  test.each(Object.keys(calls))("%s soon answers 503 with Retry-After, and reveals no internals", async (name) => {
     for (let round = 0; round < 3; round++) {
       // Without a limit of its own, a call would not end before the test's limit.
       const response = await (calls[name] as () => Promise<Response>)();
@@ -92,7 +92,7 @@ describe("S51 while the database is away", () => {
     expect(page).not.toContain("<script");
   });
 
-  test("what needs no database still answers", async () => {
+  test("an endpoint that needs no database still answers", async () => {
     expect((await fetch(`${world.origin}/healthz`)).status).toBe(200);
     for (const path of [
       "/.well-known/openid-configuration",

@@ -69,7 +69,7 @@ const REPO_TRANSFER =
 
 /** A commit over the API includes its files. */
 const COMMIT = /^\/api\/(models|datasets|spaces)\/[^/]+\/[^/]+\/commit\/./;
-/** Xet sends containers of chunks, and what describes them. */
+/** The uploads of Xet: xorbs and shards. */
 export const XET_UPLOAD = /^\/xet\/[^/]+\/(v1\/xorbs\/default\/[^/]+|v[12]\/shards)$/;
 
 /**
@@ -100,12 +100,12 @@ const known = new Set<string>();
 function isCompressed(pathname: string): boolean {
   const [, file] = CHUNK.exec(pathname) ?? [];
   if (file === undefined) return false;
-  // Only what exists is remembered: other names are a stranger's choice (S137).
+  // Only existing files are remembered: anybody can invent other names (S137).
   if (!known.has(file) && existsSync(join(import.meta.dirname, "../.next/static", `${file}.br`))) known.add(file);
   return known.has(file);
 }
 
-/** What next-auth serves here. Through `_log`, which its client uses, anybody could write errors into the service's log. */
+/** The endpoints of next-auth that are served here. Through `_log`, which its client uses, anybody could write errors into the service's log. */
 const NEXT_AUTH = /^\/api\/auth\/(csrf|error|providers|session|signin|signout)$/;
 
 async function dispatchPage(

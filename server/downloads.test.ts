@@ -23,28 +23,25 @@ beforeAll(async () => {
 }, 240_000);
 afterAll(() => void server.close());
 
-it.each(["sdk", "cli", "receiver"])(
-  "serves the tarball of the %s, and says by a tag whether a copy is still good",
-  async (name) => {
-    const path = `/downloads/keyhook-${name}.tgz`;
-    const bytes = readFileSync(join(ROOT, `build/packages/keyhook-${name}.tgz`));
-    const answer = await fetch(origin + path);
-    expect(answer.status).toBe(200);
-    expect(Buffer.from(await answer.arrayBuffer())).toEqual(bytes);
-    expect(answer.headers.get("content-type")).toBe("application/gzip");
-    expect(answer.headers.get("cache-control")).toBe("public, no-cache");
-    const etag = answer.headers.get("etag") as string;
-    expect(etag).toBe(`"${createHash("sha256").update(bytes).digest("base64url")}"`);
+it.each(["sdk", "cli", "receiver"])("serves the tarball of the %s, and revalidates a copy by its tag", async (name) => {
+  const path = `/downloads/keyhook-${name}.tgz`;
+  const bytes = readFileSync(join(ROOT, `build/packages/keyhook-${name}.tgz`));
+  const answer = await fetch(origin + path);
+  expect(answer.status).toBe(200);
+  expect(Buffer.from(await answer.arrayBuffer())).toEqual(bytes);
+  expect(answer.headers.get("content-type")).toBe("application/gzip");
+  expect(answer.headers.get("cache-control")).toBe("public, no-cache");
+  const etag = answer.headers.get("etag") as string;
+  expect(etag).toBe(`"${createHash("sha256").update(bytes).digest("base64url")}"`);
 
-    const head = await fetch(origin + path, { method: "HEAD" });
-    expect([head.status, head.headers.get("content-length"), await head.text()]).toEqual([200, String(bytes.length), ""]);
-    const again = await fetch(origin + path, { headers: { "if-none-match": etag } });
-    expect([again.status, await again.text()]).toEqual([304, ""]);
-    expect((await fetch(origin + path, { headers: { "if-none-match": '"old"' } })).status).toBe(200);
-  },
-);
+  const head = await fetch(origin + path, { method: "HEAD" });
+  expect([head.status, head.headers.get("content-length"), await head.text()]).toEqual([200, String(bytes.length), ""]);
+  const again = await fetch(origin + path, { headers: { "if-none-match": etag } });
+  expect([again.status, await again.text()]).toEqual([304, ""]);
+  expect((await fetch(origin + path, { headers: { "if-none-match": '"old"' } })).status).toBe(200);
+});
 
-it("serves nothing else, and takes nothing", async () => {
+it("serves no other file, and accepts no data", async () => {
   for (const path of [
     "/downloads",
     "/downloads/",
@@ -60,7 +57,7 @@ it("serves nothing else, and takes nothing", async () => {
   expect([posted.status, posted.headers.get("allow")]).toEqual([405, "GET, HEAD"]);
 });
 
-it("says what to do where nothing was built", async () => {
+it("says what to do if the packages were not built", async () => {
   const empty = createServer((req, res) => void sendDownload(req, res, "/downloads/keyhook-sdk.tgz", tmpdir())).listen(0);
   await once(empty, "listening");
   const answer = await fetch(`http://127.0.0.1:${(empty.address() as AddressInfo).port}/`);

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { env } from "#core/env.ts";
 import { service } from "#core/testing/shared-service.ts";
 
-/** What users see when a page of a real build fails, or no longer knows a form. */
+/** What users see when a page of a real build fails, or a form is from an earlier build. */
 let database: pg.Client;
 /** A nonexistent session: enough to make a page look for it. */
 let cookie: string;
@@ -100,7 +100,7 @@ describe("a page that fails", { timeout: 60_000 }, () => {
     });
   });
 
-  it("has the head alone for HEAD", async () => {
+  it("has no body for HEAD", async () => {
     const { status, body } = await ask("/settings/account", { method: "HEAD", headers: { cookie } });
     expect([status, body]).toEqual([500, ""]);
   });
@@ -115,12 +115,12 @@ describe("a page that fails", { timeout: 60_000 }, () => {
     expect(body).toContain('<html lang="en" data-theme="dark">');
   });
 
-  it("leads back to nowhere else", async () => {
+  it("links back only to the service itself", async () => {
     const { body } = await ask("//example.com/settings", { headers: { cookie } });
     expect(body).not.toMatch(/href="(\/\/|\/\\)/);
   });
 
-  it("tells Next's own scripts in Next's own way", async () => {
+  it("answers Next's own scripts in their format", async () => {
     const first = await ask("/settings/account", { headers: { cookie, rsc: "1", accept: "*/*" } });
     const { answer, body } = await ask(first.answer.headers.get("location") ?? "", {
       headers: { cookie, rsc: "1", accept: "*/*" },
@@ -148,7 +148,7 @@ describe("a page that is not there", { timeout: 60_000 }, () => {
     },
   );
 
-  it("has the head alone for HEAD, and tells Next's own scripts in Next's own way", async () => {
+  it("has no body for HEAD, and answers Next's own scripts in their format", async () => {
     const { status, body } = await ask("/nobody", { method: "HEAD" });
     expect([status, body]).toEqual([404, ""]);
     const asked = { headers: { rsc: "1", accept: "*/*" } };
@@ -195,7 +195,7 @@ describe("a form from before an update", { timeout: 60_000 }, () => {
     expect(answer.headers.get("content-type")).toBe("text/plain");
   });
 
-  it("is not what a form of today is taken for", async () => {
+  it("is not shown for a form of this build", async () => {
     const { status, body } = await ask("/login", { method: "POST", body: signInForm({ login: "nobody", password: "wrong" }) });
     expect(status).toBeLessThan(500);
     expect(body).not.toContain("from before an update");

@@ -7,7 +7,7 @@ import { parseTarget } from "./read-request.ts";
 /** A field of a form as it was sent. */
 export type TypedField = { name: string; value: string };
 
-/** Messages for users, where a sentence for programs will not do. */
+/** Messages for users, for errors whose description is meant for programs. */
 const explanations = new Map(
   Object.entries({
     server_error: {
@@ -59,12 +59,12 @@ function wayBack({ method, url }: IncomingMessage): string {
 
 function typedFields(fields: TypedField[]): string {
   if (fields.length === 0) return "";
-  const rows = fields.map(({ name, value }) => `<dt>${escapeHtml(spoken(name))}</dt><dd>${escapeHtml(value)}</dd>`);
+  const rows = fields.map(({ name, value }) => `<dt>${escapeHtml(labelOf(name))}</dt><dd>${escapeHtml(value)}</dd>`);
   return `<h2>What you entered, for you to copy</h2><dl>${rows.join("")}</dl>`;
 }
 
 /** A field's name as words: `redirectUris` as "Redirect uris". */
-function spoken(name: string): string {
+function labelOf(name: string): string {
   const words = name.replace(/[_-]+|(?<=[a-z])(?=[A-Z])/g, " ").toLowerCase();
   return words.charAt(0).toUpperCase() + words.slice(1);
 }

@@ -29,10 +29,10 @@ async function until(isSo: () => Promise<boolean>): Promise<void> {
     if (await isSo()) return;
     await delay(25);
   }
-  throw new Error("it did not come to that");
+  throw new Error("the expected state was not reached");
 }
 
-/** What a worker finds half a minute later. */
+/** Does what a worker does half a minute later. */
 async function reconcileLater(): Promise<void> {
   await db().refUpdate.updateMany({ data: { claimedUntil: new Date(0) } });
   await Promise.all([reconcileRefUpdates(), reconcileRefUpdates()]);

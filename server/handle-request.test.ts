@@ -101,7 +101,7 @@ it.each([
 });
 
 describe("every page", () => {
-  it("S23 cannot be framed, is not stored, and tells no other site where it was", async () => {
+  it("S23 cannot be framed, is not stored, and sends no referrer to other sites", async () => {
     const { headers } = await ask("/login");
     expect(headers).toMatchObject({
       "x-frame-options": "DENY",
@@ -136,7 +136,7 @@ describe("every page", () => {
     expect(headers["x-frame-options"]).toBeUndefined();
   });
 
-  it("asks for https only from a service that is on https", async () => {
+  it("requires https only if the service is on https", async () => {
     expect((await ask("/login")).headers["strict-transport-security"]).toBeUndefined();
     provideSettings({ ORIGIN: "https://keys.example.com" });
     expect((await ask("/login")).headers["strict-transport-security"]).toMatch(/^max-age=\d{8}$/);
@@ -149,7 +149,7 @@ describe("every page", () => {
   });
 });
 
-describe("S110 what a request says of its address", () => {
+describe("S110 what a request says about its address", () => {
   const spoofed = {
     "x-forwarded-host": "evil.example",
     "x-forwarded-proto": "https",
@@ -197,7 +197,7 @@ describe("S110 what a request says of its address", () => {
     }
   });
 
-  it("is believed of a trusted proxy, read from the right", async () => {
+  it("is accepted from a trusted proxy, read from the right", async () => {
     provideSettings({ TRUST_PROXY: "127.0.0.0/8,10.0.0.5" });
     const from = async (forwarded: string) => (await ask("/login", { headers: { "x-forwarded-for": forwarded } })).seen.ip;
     expect(await from("198.51.100.7")).toBe("198.51.100.7");
@@ -299,7 +299,7 @@ describe("S25 a form that another site sends", () => {
   });
 });
 
-describe("S51 S138 an address that is none", () => {
+describe("S51 S138 an invalid URL", () => {
   it.each(["/%", "/%zz", "/a%c3", "/%ff", "/a%00b", "/a?b=%00", "/oauth/token%00", "/api/%e0%a4%a", "/images/%"])(
     "%s answers 400",
     async (path) => {
@@ -417,7 +417,7 @@ describe("health", () => {
     expect(looks).toBeLessThanOrEqual(2);
   });
 
-  it("survives the database, and says so; pages answer 503 until it is back", async () => {
+  it("survives an outage of the database, and reports it; pages answer 503 until it is back", async () => {
     const { DATABASE_URL } = env();
     await closeConnections();
     provideSettings({ DATABASE_URL: "postgres://nobody@127.0.0.1:1/nothing" });
@@ -477,7 +477,7 @@ describe("S137 requests while the process is busy", () => {
       for (let at = 0; at < count; at++)
         ask(path, { headers }).then(
           (answer) => answers.push(answer),
-          () => undefined, // it waits when the test is over
+          () => undefined, // it still waits when the test ends
         );
       return answers;
     };
@@ -568,7 +568,7 @@ describe("S137 requests while the process is busy", () => {
     expect(await statuses("a".repeat(4_000_000))).toContain(429);
   });
 
-  it("count in full wherever they hide, and for the account that last was good whatever others send", async () => {
+  it("count in full at every kind of URL; an account stays known, regardless of what others send", async () => {
     provideSettings({ ANONYMOUS_ADDRESS_PERCENT: "1" });
     // A tenth of the lowest setting: a few requests use up a caller's share.
     restartPace({ ...standStill, percent: 0.1 });
@@ -586,7 +586,7 @@ describe("S137 requests while the process is busy", () => {
       for (let at = 0; at < count; at++)
         ask(path, options).then(
           ({ status }) => seen.push(status),
-          () => undefined, // it waits when the test is over
+          () => undefined, // it still waits when the test ends
         );
       return seen;
     };
@@ -615,7 +615,7 @@ describe("S137 requests while the process is busy", () => {
     }
   }, 60_000);
 
-  it("S137 an account that varies its headers displaces only what is known of itself", async () => {
+  it("S137 an account that varies its headers displaces only its own cached credentials", async () => {
     provideSettings({ ANONYMOUS_ADDRESS_PERCENT: "99" });
     restartPace({ isBusy: () => isBusy });
     const { token } = await startSiteSession((await signedInPerson("eve")).id, noOrigin);

@@ -25,15 +25,15 @@ export async function sendReadiness(res: ServerResponse): Promise<void> {
 
 /** The files do not change while a process runs. */
 let migrations: Migration[] | undefined;
-let looking: Promise<string[]> | undefined;
+let check: Promise<string[]> | undefined;
 
 /** Anybody may request this as often as they like, without pacing: one query answers all simultaneous requests (S137). */
 function lookForPending(): Promise<string[]> {
   migrations ??= readMigrations();
-  looking ??= pendingMigrations(pool(), migrations).finally(() => {
-    looking = undefined;
+  check ??= pendingMigrations(pool(), migrations).finally(() => {
+    check = undefined;
   });
-  return looking;
+  return check;
 }
 
 function sendUnready(res: ServerResponse, found: { database: string; migrations: string }): void {

@@ -49,7 +49,7 @@ async function drip(body: Limits["body"], pauseMs: number, graceMs = 5_000): Pro
   return answered;
 }
 
-test("a request has to arrive within its time, and is not hurried after", async () => {
+test("a request has to arrive within its time limit, which ends when it has arrived", async () => {
   const [quick, slow] = await Promise.all([drip("whole", 10), drip("whole", 300)]);
   expect(quick).toBe("12345");
   expect(slow).toMatch(/ECONNRESET|EPIPE/);
@@ -67,7 +67,7 @@ test("a transfer may take any time, unless nothing arrives", async () => {
   expect(stalled).toMatch(/ECONNRESET|EPIPE/);
 });
 
-test("S137 a streamed body may take any time, at a pace", async () => {
+test("S137 a streamed body may take any time, at a minimum pace", async () => {
   const [steady, slow] = await Promise.all([drip("passed_on", 300), drip("passed_on", 100, 200)]);
   expect(steady).toBe("12345");
   expect(slow).toMatch(/ECONNRESET|EPIPE/);

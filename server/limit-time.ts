@@ -54,7 +54,7 @@ export function limitTime(
   };
   if (body === "transfer") {
     req.setTimeout(idleMs, end);
-    // After that, Node would close a socket that times out, whatever is being done for it.
+    // After that, Node would close a socket that times out, even while its request is being processed.
     req.once("end", () => req.setTimeout(0));
     return;
   }
@@ -77,7 +77,7 @@ export function limitTime(
 }
 
 /**
- * Ends any response that its client reads too slowly: what was written of it stays in memory, often with a file, a process or a slot
+ * Ends any response that its client reads too slowly: unread data stays in memory, and often holds a file, a process or a slot
  * (S137). Only time in which data waits to be sent counts, so an event stream may be quiet for any time. Slow readers share a limited
  * memory, and a client that uses more of it than others leave has to be quick.
  */
@@ -122,7 +122,7 @@ function sentBytes(socket: Socket): number {
 }
 
 /**
- * Ends requests whose bodies arrive in a great many tiny chunks, whoever reads them: storing or parsing costs something for each (S137).
+ * Ends requests whose bodies arrive in a great many tiny chunks: storing or parsing costs something for each (S137).
  */
 function limitChunks(req: IncomingMessage): void {
   let [chunks, bytes] = [0, 0];

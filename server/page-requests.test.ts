@@ -6,7 +6,7 @@ import { signedInPerson } from "#core/accounts/testing/people.ts";
 import { someRepo } from "#core/hub/testing/repos.ts";
 import { service } from "#core/testing/shared-service.ts";
 
-/** S138: whatever is sent to a page, the response blames the sender, not us. Next and React respond with 500 by themselves. */
+/** S138: no input to a page gets 5xx. By themselves, Next and React respond with 500 to some. */
 /** The id of the sign-in page's action in this build. */
 let action: string;
 /** The hidden fields of all forms of the sign-in page, each name once. */
@@ -76,12 +76,12 @@ describe("a page", { timeout: 60_000 }, () => {
 
   const bodies: [string, string, () => string, (() => string)?][] = [
     ["a form without boundary", "multipart/form-data", () => "abc"],
-    ["a form that is none", MULTIPART, () => "abc"],
+    ["an invalid form", MULTIPART, () => "abc"],
     ["a form that is cut off", MULTIPART, () => part("login", "a")],
     ["an action that does not exist", MULTIPART, () => form(part(`$ACTION_ID_${"0".repeat(42)}`, ""))],
     ["an action without its form", MULTIPART, () => form(part(`$ACTION_ID_${action}`, ""))],
     ["a reference to nothing", MULTIPART, () => form(part("$ACTION_REF_2", ""))],
-    ["a reference that is no JSON", MULTIPART, () => form(part("$ACTION_REF_2", ""), part("$ACTION_2:0", "{bad"))],
+    ["a reference that is not JSON", MULTIPART, () => form(part("$ACTION_REF_2", ""), part("$ACTION_2:0", "{bad"))],
     [
       "a reference that leads nowhere",
       MULTIPART,
@@ -91,11 +91,11 @@ describe("a page", { timeout: 60_000 }, () => {
     ["a URL-encoded form", "application/x-www-form-urlencoded", () => `$ACTION_ID_${action}=&login=%zz%ff`],
     ["arguments of another kind", "text/plain;charset=UTF-8", () => "[1,2,3]", () => action],
     ["no arguments", "text/plain;charset=UTF-8", () => "[]", () => action],
-    ["arguments that are no JSON", "text/plain;charset=UTF-8", () => "{bad", () => action],
+    ["arguments that are not JSON", "text/plain;charset=UTF-8", () => "{bad", () => action],
     ["arguments that refer to a function", "text/plain;charset=UTF-8", () => '["$F1"]', () => action],
     ["arguments that are missing", MULTIPART, () => form(part("0", '["$K1"]')), () => action],
     ["arguments that are cut off", MULTIPART, () => "zz", () => action],
-    ["an action id that is none", "text/plain;charset=UTF-8", () => "[]", () => "../../x"],
+    ["an invalid action id", "text/plain;charset=UTF-8", () => "[]", () => "../../x"],
     ["JSON", "application/json", () => "{bad"],
   ];
 
@@ -134,18 +134,18 @@ describe("a page", { timeout: 60_000 }, () => {
     expect([...failed]).toEqual([]);
   }, 240_000);
 
-  it("is not drawn to make an image of", async () => {
+  it("is not rendered for Next's image URLs", async () => {
     const path = "/_next/image?url=%2Flogin&w=64&q=75";
     expect(await statusesOf({}, [path])).toEqual({ [path]: 404 });
   });
 
-  it("says that it was the request", async () => {
+  it("responds with 400 to an unreadable form", async () => {
     expect(await statusesOf({ method: "POST", headers: { "content-type": MULTIPART }, body: "abc" }, ["/login"])).toEqual({
       "/login": 400,
     });
   });
 
-  it.each(["/login", "/api/auth/session"])("%s reads no more than it takes, although no length was given", async (path) => {
+  it.each(["/login", "/api/auth/session"])("%s reads no more than its limit of a body without Content-Length", async (path) => {
     const contentType = path === "/login" ? MULTIPART : "application/x-www-form-urlencoded";
     const { status, sentBytes } = await flood(path, contentType);
     expect(status).toBe(413);
@@ -178,7 +178,7 @@ function flood(path: string, contentType: string): Promise<{ status: number | un
   });
 }
 
-it("a build takes its names from its sources: the form of one machine's page is sent to another, which built for itself", () => {
+it("builds of the same sources have the same IDs, so that a form of one machine's build works at another's", () => {
   const folder = process.env.NEXT_DIST_DIR ?? ".next";
   const read = (name: string) => readFileSync(join(folder, name), "utf8");
   const sources = read("keyhook-built");

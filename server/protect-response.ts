@@ -8,7 +8,7 @@ const HSTS_SECONDS = 365 * 24 * 60 * 60;
 
 /**
  * Gives every response the headers that keep browsers from misusing it, and every page those of S23. They are added when the head is
- * written, since only then it is known whether the response is a page, whoever made it.
+ * written, because only then is it known whether the response is a page.
  */
 export function protectResponse(res: ServerResponse): void {
   const isSecure = env().ORIGIN.startsWith("https:");
@@ -47,7 +47,7 @@ export function allowPageScripts(req: IncomingMessage, res: ServerResponse): voi
   res.setHeader("Content-Security-Policy", policy);
 }
 
-/** Forbids all scripts on this page, whoever wrote them (server/remove-scripts.ts). */
+/** Forbids all scripts on this page, including Next's (server/remove-scripts.ts). */
 export function forbidPageScripts(res: ServerResponse): void {
   res.setHeader("Content-Security-Policy", contentSecurityPolicy("'none'"));
 }

@@ -5,7 +5,7 @@ import { env } from "#core/env.ts";
 export type Target = { pathname: string; search: string };
 
 /**
- * Parses the target of a request line, in origin form or in the absolute form that proxies may send. Undefined for what is invalid here:
+ * Parses the target of a request line, in origin form or in the absolute form that proxies may send. Undefined for a target that is invalid here:
  * another form, a path that is not UTF-8 when decoded, a NUL, or a segment `.` or `..` (S51, S138). Clients resolve those; Next does too,
  * and would show a page that no door has checked.
  */

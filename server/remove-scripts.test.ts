@@ -56,7 +56,7 @@ test("the head is written before the page, with correct headers", async () => {
   expect(await response.text()).not.toMatch(/<script|\.js/);
 });
 
-test("a browser that takes no gzip gets none", async () => {
+test("a browser that does not accept gzip gets an uncompressed page", async () => {
   const url = await serve((_req, res) => res.setHeader("Content-Type", "text/html").end(PAGE));
   const response = await fetch(url, { headers: { "accept-encoding": "identity" } });
   expect(response.headers.get("content-encoding")).toBeNull();
@@ -74,7 +74,7 @@ test("a router that requests data gets the whole document, because it would othe
   expect(seen.cookie).toBe("a=b");
 });
 
-test("what is no page is left as it is", async () => {
+test("a response that is not a page is unchanged", async () => {
   const url = await serve((_req, res) => res.setHeader("Content-Type", "application/json").end('{"a":"<script></script>"}'));
   expect(await (await fetch(url)).json()).toEqual({ a: "<script></script>" });
 });

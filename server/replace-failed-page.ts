@@ -11,7 +11,7 @@ const fault: Failure = { status: 500, error: "server_error", description: "Somet
 const unreadable: Failure = { status: 400, error: "unreadable_form", description: "The form could not be read" };
 const stale: Failure = { status: 409, error: "stale_form", description: "The form is from before an update of the service" };
 
-/** In Next's response to a form or a call whose action this build does not have. */
+/** The header of Next's response to a form or a call whose action this build does not have. */
 const ACTION_NOT_FOUND = "x-nextjs-action-not-found";
 
 /** Clients ask whether files exist in repositories without an owner, which only the public hub has. Other paths like this are pages. */
@@ -39,12 +39,12 @@ export function replaceFailedPage(next: Door, req: IncomingMessage, res: ServerR
     if (res.destroyed) return;
     for (const name of BODY_HEADERS) res.removeHeader(name);
     // Later wrappers of these functions would alter the replacement page; they find nothing left to do.
-    const theirs = { write: res.write, writeHead: res.writeHead, end: res.end, flushHeaders: res.flushHeaders };
+    const original = { write: res.write, writeHead: res.writeHead, end: res.end, flushHeaders: res.flushHeaders };
     Object.assign(res, { write, writeHead, end, flushHeaders });
     requestContext.run(context ?? { requestId: "" }, () =>
       page ? sendPage(req, res, page) : sendFailure(req, res, failure, typed),
     );
-    Object.assign(res, theirs);
+    Object.assign(res, original);
   }
 
   /** Whether the original response is sent; checked before each part of it. */

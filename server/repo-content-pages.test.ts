@@ -73,7 +73,7 @@ describe("pages of what is in a repository", { timeout: 120_000 }, () => {
     await runGit(path, ["update-ref", "-d", "refs/pr/7"]);
   });
 
-  it("find files whatever they are called, and branches with a slash", async () => {
+  it("find files with unusual names, and branches with a slash", async () => {
     for (const name of names) {
       const { status, body } = await ask(`/blob/main/odd/${encodeURIComponent(name)}`);
       expect(status, name).toBe(200);

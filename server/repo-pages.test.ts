@@ -24,7 +24,7 @@ async function ask(path: string, { isSignedIn = false } = {}) {
 }
 
 describe("a repository's page", { timeout: 120_000 }, () => {
-  it("is at the address that clones have", async () => {
+  it("is at the URL from which it is cloned", async () => {
     expect((await ask(`/${model.fullName}`)).body).toContain(`<title>${model.fullName} · Keyhook</title>`);
     expect((await ask(`/datasets/${dataset.fullName}`)).body).toContain(`<title>${dataset.fullName} · Keyhook</title>`);
     expect((await ask(`/spaces/${dataset.fullName}`)).status).toBe(404);
@@ -45,7 +45,7 @@ describe("a repository's page", { timeout: 120_000 }, () => {
     }
   });
 
-  it("S136 is equally absent whether it may not be seen or does not exist", async () => {
+  it("S136 looks the same whether it is hidden or does not exist", async () => {
     const said = (body: string) => body.replaceAll(/nonce\W+[\w+/=]+/g, "").replaceAll(/\b(secret|absent)\b/g, "");
     const seen = { secret: new Set<string>(), absent: new Set<string>() };
     const isAlike = () => [...seen.secret].some((body) => seen.absent.has(body));
@@ -63,7 +63,7 @@ describe("a repository's page", { timeout: 120_000 }, () => {
     expect((await ask(`/${ada.username}/secret`, { isSignedIn: true })).status).toBe(200);
   });
 
-  it("S139 takes no address of ours", async () => {
+  it("S139 replaces no page of the service", async () => {
     for (const path of ["/settings/x/y", "/settings/tokens/x", "/organizations/x/y/z", "/oauth/x/y", "/_next/x/y", "/api/x/y"]) {
       expect((await ask(path)).status, path).toBe(404);
       expect((await ask(path, { isSignedIn: true })).status, path).toBe(404);
@@ -71,7 +71,7 @@ describe("a repository's page", { timeout: 120_000 }, () => {
     expect(await ask("/settings/tokens")).toMatchObject({ status: 307, location: "/login?next=%2Fsettings%2Ftokens" });
   });
 
-  it("S138 answers whatever follows it", async () => {
+  it("S138 responds to every path below it", async () => {
     for (const rest of [
       "/%2e%2e/x",
       "/tree/%ff",

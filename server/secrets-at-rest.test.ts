@@ -10,7 +10,7 @@ import { type ServiceProcess, startProcess } from "./testing/start-process.ts";
 
 /** S55: issued secrets exist only with their holders. */
 let service: ServiceProcess;
-/** Every secret value, by what it is. */
+/** Every secret value, by its name. */
 const issued: Record<string, string> = {};
 
 beforeAll(async () => {
@@ -94,7 +94,7 @@ async function dumpDatabase(): Promise<string> {
 const tracesOf = (value: string) => [value, encodeURIComponent(value), value.slice(0, -4), value.slice(-24)];
 
 describe("S55 what was issued", () => {
-  test("has 128 bits at least and, as far as clients keep it, a prefix to recognise it by", () => {
+  test("has 128 bits at least and, as far as clients keep it, a prefix by which to recognize it", () => {
     for (const name of ["access token", "second access token"]) expect(issued[name]).toMatch(/^kh_oauth_[\w-]{43}$/);
     for (const name of ["refresh token", "second refresh token"]) expect(issued[name]).toMatch(/^kh_refresh_[\w-]{70,}$/);
     expect(issued["client secret"]).toMatch(/^kh_secret_[\w-]{43}$/);
@@ -115,7 +115,7 @@ describe("S55 what was issued", () => {
     }
   });
 
-  test("is nowhere in the logs, at their most talkative", async () => {
+  test("is nowhere in the most verbose logs", async () => {
     const logs = service.output();
     expect(logs).toContain('"path":"/oauth/token"');
     expect(logs).toContain('"path":"/api/whoami-v2"');

@@ -75,7 +75,7 @@ test("S130 no process writes a secret to its log, whatever it is used for", { ti
   used["secret of the exchange"] = organization.app.secret ?? "";
   used["header of the app"] = world.basic(at.app.clientId, at.app.secret ?? "").slice("Basic ".length);
 
-  // A personal token, and what is created with it: a relay, webhooks, jobs.
+  // A personal token, and a relay, webhooks and jobs that are created with it.
   const scopes = ["webhooks", "jobs", "manage-repos"] as const;
   const input = { name: "laptop", scopes: [...scopes], expiresInDays: 1 };
   const { token } = await createPersonalAccessToken(ada.actor, ada.id, input, { ip: null, userAgent: null });

@@ -8,7 +8,7 @@ import { prepare } from "#core/oauth/testing/sign-in.ts";
 import { startWorld, type World } from "#core/oauth/testing/world.ts";
 import { handleRequest } from "./handle-request.ts";
 
-/** S110: what a request says about its host and its sender never changes what we say about ourselves, nor who is counted. */
+/** S110: what a request says about its host and its sender changes neither the service's own URLs nor the caller to whom the request is counted. */
 let world: World;
 let isBehindFrontDoor = true;
 beforeAll(async () => {
@@ -65,7 +65,7 @@ describe.each([
     }
   });
 
-  test("nor redirects, nor cookies", async () => {
+  test("neither redirects nor cookies", async () => {
     const { app, browser } = await prepare(world);
     const url = new URL(world.authorizeUrl(app, { code_challenge: "x".repeat(43), code_challenge_method: "S256" }));
     const path = url.pathname + url.search;
@@ -82,13 +82,13 @@ describe.each([
     }
   });
 
-  test("nor where a sign-out by nobody ends", async () => {
+  test("not the target of a sign-out without a session", async () => {
     const answer = await send("/oauth/logout");
     expect(answer.status).toBe(303);
     expect(answer.headers.location).toBe(`${world.origin}/oauth/logout/success`);
   });
 
-  test("nor the URL to which an error page leads back", async () => {
+  test("not the URL to which an error page links back", async () => {
     const answer = await send("/oauth/authorize?client_id=unknown", { headers: { accept: "text/html" } });
     expect(answer.status).toBe(400);
     expect(answer.body).toContain(`href="${world.origin}/"`);
@@ -116,7 +116,7 @@ describe("S110 the rate limit counts by the sender of the request", () => {
     expect([...statuses]).toEqual([401]);
   };
 
-  test("and not by X-Forwarded-For: a different value each time is still one sender", async () => {
+  test("not by X-Forwarded-For: a different value each time is still one sender", async () => {
     const { app } = await prepare(world, { isConfidential: true });
     await exhaust(app.clientId, (index) => `203.0.113.${index}`);
     expect(await statusOf(app.clientId, "203.0.113.200")).toBe(429);

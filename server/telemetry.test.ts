@@ -36,7 +36,7 @@ afterAll(() => world.stop());
 const scrape = (token?: string) =>
   fetch(`${world.origin}/metrics`, { headers: token === undefined ? {} : { authorization: `Bearer ${token}` } });
 
-/** Samples by name and labels, in any order of theirs. */
+/** Samples by name and labels; the labels may be in any order. */
 async function samples(): Promise<{ text: string; value(name: string, ...labels: string[]): number | undefined }> {
   const response = await scrape(TOKEN);
   expect([response.status, response.headers.get("content-type")]).toEqual([200, expect.stringContaining("text/plain")]);
@@ -71,7 +71,7 @@ async function deliverAll(): Promise<void> {
 }
 
 describe("GET /metrics", () => {
-  test("does not exist without METRICS_TOKEN, and accepts only that token, wherever the request comes from", async () => {
+  test("do not exist without METRICS_TOKEN, and require that token from every address", async () => {
     for (const wrong of [undefined, "", "x", `${TOKEN}x`, TOKEN.toUpperCase()]) {
       const response = await scrape(wrong);
       expect([wrong, response.status, response.headers.get("www-authenticate")]).toEqual([wrong, 401, "Bearer"]);
@@ -81,7 +81,7 @@ describe("GET /metrics", () => {
     for (const token of [undefined, TOKEN, ""]) expect((await scrape(token)).status).toBe(404);
   });
 
-  test("tells of the queue, of attempts and requests, of this process and of the others", async () => {
+  test("report the queue, attempts and requests, of this process and of the others", async () => {
     const answers = [200, 500];
     const hook = await site((req, res) => void req.resume().on("end", () => res.writeHead(answers.shift() ?? 200).end()));
     await pushed(hook.url);
@@ -169,7 +169,7 @@ describe("traces", () => {
     const tracing = await startTraces("web");
     const { repo } = await pushed(hook.url);
     await deliverAll();
-    // A client's word is not enough to join a trace.
+    // A client without a trusted proxy cannot join a trace.
     const forged = `00-${"a".repeat(32)}-${"b".repeat(16)}-01`;
     await fetch(`${world.origin}/api/models/${repo.fullName}`, { headers: { traceparent: forged } });
     await tracing.stop();

@@ -74,7 +74,7 @@ test("examples/org-token-exchange runs unmodified, and shows what each token may
   expect(said.find((line) => line.includes("may not") && line.includes("write to it"))).toMatch(/403 .*role/);
 });
 
-test("S95 within the organization by role and scope; of what is the member's own, and of other organizations, nothing that is private", async () => {
+test("S95 access within the organization is by role and scope; the member's own and other organizations' private resources are not accessible", async () => {
   const at = await scene();
   const { writer, orgName } = at;
   const second = `second-${newId().slice(-6)}`;

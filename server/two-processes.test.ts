@@ -14,7 +14,7 @@ import { ACTIVITY_CHANNEL } from "#core/webhooks/vocabulary.ts";
 import { actionsFor, type BatchAction, somebodyWithToken, someObject } from "../api/testing/lfs.ts";
 import { type ServiceProcess, startProcess } from "./testing/start-process.ts";
 
-/** Two web processes on one database, under one name: what one of them knows, decides or forgets, the other does too. */
+/** Two web processes on one database, under one name: a change at one of them applies at the other. */
 let processes: ServiceProcess[];
 let world: AnyWorld;
 let addresses: string[];
@@ -118,7 +118,7 @@ test("S107 a rotation of the signing keys reaches both, and a sign-in may begin 
   expect((await post(addresses[1], "/oauth/token", code)).status).toBe(200);
 });
 
-test("an upload in parts may begin at one process, be asked for again and completed at the other, and be read at both", async () => {
+test("an upload in parts may begin at one process, be requested again and completed at the other, and be read at both", async () => {
   const ada = await somebodyWithToken("write-repos");
   const repo = await someRepo(ada);
   const object = someObject();
@@ -147,7 +147,7 @@ test("an upload in parts may begin at one process, be asked for again and comple
   }
 });
 
-test("a live view of a process that ends goes on at another, without a gap", async () => {
+test("a live view of a process that ends continues at another, without a gap", async () => {
   const ada = await somebodyWithToken("webhooks");
   const repo = await someRepo(ada);
   const about = { ownerId: ada.id, repoId: repo.id };

@@ -132,13 +132,13 @@ export function nameSchemas(paths: ApiDocument["paths"], families: Record<string
   function nameBodies(content: ApiContent | undefined, name: string): void {
     for (const media of Object.values(content ?? {})) {
       if (!media.schema) continue;
-      if (isWorthAName(media.schema)) give(media.schema, name);
-      if (media.schema.items && isWorthAName(media.schema.items)) give(media.schema.items, `${name}Item`);
+      if (isWorthAName(media.schema)) assignName(media.schema, name);
+      if (media.schema.items && isWorthAName(media.schema.items)) assignName(media.schema.items, `${name}Item`);
       media.schema = refer(media.schema);
     }
   }
 
-  function give(schema: ApiSchema, wanted: string): void {
+  function assignName(schema: ApiSchema, wanted: string): void {
     const text = textOf(schema);
     if (byText.has(text)) return;
     let name = wanted;

@@ -10,9 +10,9 @@ const about: Record<string, About> = {
   name: { description: "The repository's name.", example: "tide-tables" },
   namespace: { description: "The handle of a user or an organization.", example: "ada" },
   slug: { description: "The collection's slug, with its ID at the end.", example: `river-data-${ID}` },
-  rev: { description: "A branch, a tag or a commit. Slashes as `%2F`.", example: "main" },
-  branch: { description: "The branch. Slashes as `%2F`.", example: "main" },
-  tag: { description: "The tag. Slashes as `%2F`.", example: "v1.0" },
+  rev: { description: "A branch, a tag or a commit, with slashes as `%2F`.", example: "main" },
+  branch: { description: "The branch, with slashes as `%2F`.", example: "main" },
+  tag: { description: "The tag, with slashes as `%2F`.", example: "v1.0" },
   path: { description: "The path in the repository. Slashes are not escaped.", example: "data/march.csv" },
   range: {
     description: "Two revisions. `base...head` compares the head with the merge base, `base..head` with the base.",

@@ -65,12 +65,12 @@ export const repoRoutes = [
     },
     async handle({ c, actor, account, body, origin }) {
       const { name, organization, type, visibility, private: isPrivate, sdk, license, files, autoInit } = body;
-      const wanted = { type: type ?? "model", owner: organization ?? account.username, name };
+      const repoName = { type: type ?? "model", owner: organization ?? account.username, name };
       try {
         const repo = await createRepoWithFiles(
           actor,
           {
-            ...wanted,
+            ...repoName,
             isPrivate: visibility ? visibility === "private" : (isPrivate ?? undefined),
             ...(sdk && { sdk }),
             license: license ?? undefined,
@@ -81,7 +81,7 @@ export const repoRoutes = [
         );
         return { url: repoWebUrl(repo), name: repo.fullName, id: repo.id };
       } catch (error) {
-        return answerTaken(c, actor, wanted, error);
+        return answerTaken(c, actor, repoName, error);
       }
     },
   }),
@@ -256,11 +256,11 @@ function refuseUnsupported(query: Record<string, unknown>): void {
 }
 
 /** Clients with the option to accept an existing repository continue with its URL. */
-export async function answerTaken(c: Context, actor: Actor, wanted: RepoName, error: unknown): Promise<Response> {
+export async function answerTaken(c: Context, actor: Actor, repoName: RepoName, error: unknown): Promise<Response> {
   if (!isServiceError(error) || error.code !== "conflict" || error.field !== "name") throw error;
-  const there = await findRepo(actor, wanted).catch(() => undefined);
+  const there = await findRepo(actor, repoName).catch(() => undefined);
   // A user who may not see it learns from the conflict itself that it exists, and knows its URL from their own request.
-  const url = there ? repoWebUrl(there) : env().ORIGIN + repoPath(wanted.type, `${wanted.owner}/${wanted.name}`);
+  const url = there ? repoWebUrl(there) : env().ORIGIN + repoPath(repoName.type, `${repoName.owner}/${repoName.name}`);
   const answer = answerError(error, c);
   return c.json({ ...((await answer.json()) as object), url }, 409, Object.fromEntries(answer.headers));
 }

@@ -12,7 +12,7 @@ export async function someCaller(...scopes: Scope[]): Promise<Caller> {
   return { ...person, accessToken: token };
 }
 
-/** Sends a request as a caller; a body that is not text is sent as JSON. `body` of the response is what its JSON says, if it is JSON. */
+/** Sends a request as a caller; a body that is not text is sent as JSON. The response's `body` is parsed if it is JSON. */
 export async function sendAs(caller: Caller | undefined, method: string, url: string, body?: unknown) {
   const response = await fetch(url, {
     method,

@@ -58,9 +58,9 @@ export function answerUsually(req: IncomingMessage, res: ServerResponse, body: R
   }
   if (req.url === "/v1/responses") return answerResponses(res, body);
   const isChat = req.url === "/v1/chat/completions";
-  const said = isChat ? { message: { role: "assistant", content: WORDS.join("") } } : { text: WORDS.join("") };
+  const choice = isChat ? { message: { role: "assistant", content: WORDS.join("") } } : { text: WORDS.join("") };
   if (!body.stream)
-    return json(res, { id: "c1", model: body.model, choices: [{ index: 0, ...said, finish_reason: "stop" }], usage: USAGE });
+    return json(res, { id: "c1", model: body.model, choices: [{ index: 0, ...choice, finish_reason: "stop" }], usage: USAGE });
   res.setHeader("content-type", "text/event-stream");
   for (const line of chunks(body)) res.write(line);
   return res.end("data: [DONE]\n\n");

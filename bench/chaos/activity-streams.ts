@@ -7,7 +7,7 @@ import { ask } from "./measure.ts";
 import type { ChaosService } from "./service.ts";
 
 const STREAMS = 6;
-/** A browser connects again after as long as the stream said. */
+/** The delay after which a browser reconnects, as named by the stream. */
 const RETRY_MS = 3_000;
 
 /** Live views of a webhook's activity. Each continues where it was when it is cut off, as a browser does. */
@@ -20,7 +20,7 @@ export async function followActivity(service: ChaosService, webhookId: string) {
   let resumed = 0;
 
   async function follow(delivered: Set<string>): Promise<void> {
-    const keep = ({ id, state }: DeliveryJson) => state === "delivered" && delivered.add(id);
+    const countDelivered = ({ id, state }: DeliveryJson) => state === "delivered" && delivered.add(id);
     let { tail: last } = await readPage();
     for (let connections = 0; !ending.signal.aborted; await delay(RETRY_MS, undefined, { ref: false })) {
       try {
@@ -31,13 +31,13 @@ export async function followActivity(service: ChaosService, webhookId: string) {
         if (!stream.ok || !stream.body) continue;
         if (++connections > 1) resumed++;
         let text = "";
-        for await (const piece of stream.body.pipeThrough(new TextDecoderStream())) {
-          const events = (text + piece).split("\n\n");
+        for await (const chunk of stream.body.pipeThrough(new TextDecoderStream())) {
+          const events = (text + chunk).split("\n\n");
           text = events.pop() ?? "";
           for (const event of events) {
             const [, data] = /^data: (.*)$/m.exec(event) ?? [];
-            if (event.startsWith("event: delivery") && data) keep(JSON.parse(data));
-            if (event.startsWith("event: reset")) await readList(keep);
+            if (event.startsWith("event: delivery") && data) countDelivered(JSON.parse(data));
+            if (event.startsWith("event: reset")) await readList(countDelivered);
             last = /^id: (.*)$/m.exec(event)?.[1] ?? last;
           }
         }
@@ -50,10 +50,10 @@ export async function followActivity(service: ChaosService, webhookId: string) {
     return (await answer.json()) as DeliveryPageJson;
   }
 
-  async function readList(keep: (delivery: DeliveryJson) => void): Promise<void> {
+  async function readList(countDelivered: (delivery: DeliveryJson) => void): Promise<void> {
     for (let older: string | null = ""; older !== null; ) {
       const page = await readPage(older);
-      for (const delivery of page.deliveries) keep(delivery);
+      for (const delivery of page.deliveries) countDelivered(delivery);
       older = page.older;
     }
   }

@@ -24,7 +24,7 @@ export function rowOf(
   { sent, delivered, lost, duplicates, inFlight, recoverySeconds, note, faults }: Outcome,
 ): string {
   const recovery = recoverySeconds === undefined ? "–" : `${recoverySeconds} s`;
-  const words = [faults.length > 0 ? `**not as wanted: ${faults.join("; ")}**` : "as wanted", ...(note ? [note] : [])].join("; ");
+  const words = [faults.length > 0 ? `**failed: ${faults.join("; ")}**` : "passed", ...(note ? [note] : [])].join("; ");
   return `| ${[name, sent, delivered, lost, duplicates, inFlight ?? "–", recovery, words].join(" | ")} |`;
 }
 
@@ -131,9 +131,9 @@ export async function tally(
   // Counted by what the receiver has, not by what the service believes.
   const reached = new Set(rows.filter(({ id }) => arrivals.has(id)).map(({ eventId }) => eventId));
   const delivered = [...eventIds].filter((id) => reached.has(id)).length;
-  const again = [...arrivals.values()].reduce((sum, each) => sum + each.length - 1, 0);
+  const repeated = [...arrivals.values()].reduce((sum, each) => sum + each.length - 1, 0);
   const doubled = rows.length - new Set(rows.map(({ eventId }) => eventId)).size;
-  return { sent: eventIds.size, delivered, lost: eventIds.size - delivered, duplicates: again + doubled };
+  return { sent: eventIds.size, delivered, lost: eventIds.size - delivered, duplicates: repeated + doubled };
 }
 
 export function percentile(values: number[], share: number): number {

@@ -50,7 +50,7 @@ export async function startNodes() {
     output.push(node.running.output);
   }
 
-  /** Kills all processes of a node at once, as the loss of its machine does. @returns which */
+  /** Kills all processes of a node at once, as the loss of its machine does. @returns their IDs */
   function kill({ running }: ServiceNode): number[] {
     const pids = running ? processesBelow(running.process.pid as number) : [];
     for (const pid of pids) killNow(pid);
@@ -67,7 +67,7 @@ export async function startNodes() {
   for (const what of ["SIGINT", "SIGTERM"] as const) process.once(what, () => process.exit(1));
 
   const [first, ...others] = nodes as [ServiceNode, ...ServiceNode[]];
-  // It migrates.
+  // The first one migrates the database.
   await start(first);
   await Promise.all(others.map(start));
   const file = join(directory, "haproxy.cfg");

@@ -9,7 +9,7 @@ import { failoverScenarios } from "./scenarios/failover.ts";
 import * as hosts from "./scenarios/hosts.ts";
 import * as kills from "./scenarios/kills.ts";
 import { nodeScenarios } from "./scenarios/nodes.ts";
-import * as rest from "./scenarios/rest.ts";
+import * as others from "./scenarios/others.ts";
 import { startChaosService, versions } from "./service.ts";
 import { runUpgrade } from "./upgrade.ts";
 
@@ -31,10 +31,10 @@ const scenarios: Scenario[] = [
   hosts.endlessBodies,
   hosts.redirects,
   hosts.flippingNames,
-  rest.replay,
-  rest.rotation,
-  rest.largePayload,
-  rest.clock,
+  others.replay,
+  others.rotation,
+  others.largePayload,
+  others.clock,
 ];
 
 const only = process.argv.slice(2);

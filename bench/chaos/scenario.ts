@@ -10,7 +10,7 @@ export type Scenario = { name: string; run(service: ChaosService): Promise<Outco
 
 /** The load during the faults. */
 export const EVENTS_PER_SECOND = 200;
-/** What every scenario requires. */
+/** The longest recovery that a scenario may have. */
 const RECOVERY_SECONDS = 30;
 
 /** A webhook of its own with its receiver. */

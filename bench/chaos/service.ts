@@ -85,7 +85,7 @@ export function memoryOf(pid: number): number {
   }
 }
 
-/** What was measured, and where. */
+/** The measured commit, and the version of Node. */
 export function versions(): string {
   const commit = execFileSync("git", ["rev-parse", "--short", "HEAD"], { encoding: "utf8" }).trim();
   return `commit ${commit}, Node ${process.versions.node}`;

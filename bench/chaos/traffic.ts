@@ -19,20 +19,20 @@ type Issued = { access_token: string; refresh_token?: string };
 /** A code or a refresh token: how often it was accepted, and by whom it is used. */
 type Spent = { client: Client; form: Record<string, string>; accepted: number };
 
-/** A request or an act without the result that its client wanted, and when it ran. */
+/** A request or an action without the result that its client wanted, and when it ran. */
 export type Failure = {
   what: string;
   from: number;
   to: number;
-  /** The act failed before a request whose answer is examined, perhaps in this process, such as when it read the database. */
+  /** The action failed before a request whose response is examined, perhaps in this process, such as when it read the database. */
   isThrown: boolean;
 };
 
 type Options = {
-  /** What may fail; by default, an act that failed before a request whose answer is examined. */
+  /** What may fail; by default, an action that failed before a request whose response is examined. */
   mayFail?: (failure: Failure) => boolean;
-  /** More acts, by what they are called. */
-  acts?: Record<string, () => Promise<void>>;
+  /** More actions, by their names. */
+  actions?: Record<string, () => Promise<void>>;
 };
 
 const PAUSE_MS = 100;
@@ -45,7 +45,10 @@ const PATIENCE_MS = 50_000;
 const run = promisify(execFile);
 
 /** Users and programs that change something all the time, and repeat what was answered with 503. */
-export async function prepareTraffic(service: ChaosService, { mayFail = ({ isThrown }) => isThrown, acts = {} }: Options = {}) {
+export async function prepareTraffic(
+  service: ChaosService,
+  { mayFail = ({ isThrown }) => isThrown, actions = {} }: Options = {},
+) {
   const { origin } = service.running;
   const world = worldAt(origin);
   const traffic = { isOver: false, busy: 0, ambiguous: 0, failures: [] as Failure[], spent: [] as Spent[] };
@@ -59,7 +62,7 @@ export async function prepareTraffic(service: ChaosService, { mayFail = ({ isThr
   // The refresh tokens of a public app rotate: each may be used once.
   const refreshing = await signIn(world, { isRefreshAllowed: true });
 
-  /** Sends a form until it is answered with something else than 503. @returns the tokens, if they were issued */
+  /** Sends a form until it is answered with something other than 503. @returns the tokens, if they were issued */
   async function untilAnswered(client: Client, form: Record<string, string>, spent?: Spent): Promise<Issued | undefined> {
     let isRepeated = false;
     for (const deadline = Date.now() + PATIENCE_MS; Date.now() < deadline; await delay(PAUSE_MS)) {
@@ -116,12 +119,12 @@ export async function prepareTraffic(service: ChaosService, { mayFail = ({ isThr
     await untilAnswered(exchanging as unknown as Client, exchangeForm(exchanging.writer.email));
   }
 
-  const counts = { "sign-ins": signInOnce, refreshes: refreshOnce, exchanges: exchangeOnce, pushes: pushes.push, ...acts };
+  const counts = { "sign-ins": signInOnce, refreshes: refreshOnce, exchanges: exchangeOnce, pushes: pushes.push, ...actions };
   const done = new Map<string, number>();
-  async function repeat(what: string, act: () => Promise<void>): Promise<void> {
+  async function repeat(what: string, action: () => Promise<void>): Promise<void> {
     while (!traffic.isOver) {
       const from = Date.now();
-      await act().then(
+      await action().then(
         () => void done.set(what, (done.get(what) ?? 0) + 1),
         (error: Error) => {
           note(`${what}: ${error.message}`, from, true);
@@ -136,7 +139,7 @@ export async function prepareTraffic(service: ChaosService, { mayFail = ({ isThr
     /** The repository to which commits are pushed. */
     repoId: pushes.repoId,
     start() {
-      const running = Promise.all(Object.entries(counts).map(([what, act]) => repeat(what, act)));
+      const running = Promise.all(Object.entries(counts).map(([what, action]) => repeat(what, action)));
       return async (): Promise<{ note: string; faults: string[] }> => {
         traffic.isOver = true;
         await running;

@@ -19,15 +19,16 @@ import type { ChaosService } from "./service.ts";
 import { prepareTraffic } from "./traffic.ts";
 
 const here = join(import.meta.dirname, "../..");
-/** No row of these disappears. */
+/** The tables that must not lose rows. */
 const KEPT = ["user", "organization", "repo", "oauth_app", "oauth_grant", "webhook", "delivery", "audit_event"];
 const EVENTS_PER_SECOND = 50;
 const START_SECONDS = 240;
 
 /**
  * `npm run chaos -- upgrade COMMIT`: starts the version of a commit with the demo's data, and replaces its processes by those of this
- * checkout, one after another, under events, sign-ins, refreshes, token exchanges and pushes. Then it goes back, if no migration is between
- * the two. The load comes from a process of the old version as well, so this file runs in the old checkout: it gets a copy of bench/chaos.
+ * checkout, one after another, under events, sign-ins, refreshes, token exchanges and pushes. Then it goes back, if there is no migration
+ * between the two. The load comes from a process of the old version as well, so this file runs in the old checkout: it gets a copy of
+ * bench/chaos.
  */
 export async function runUpgrade([commit, newRoot]: string[]): Promise<number> {
   if (!commit) throw new Error("Name the commit of the version to upgrade from: npm run chaos -- upgrade COMMIT");
@@ -73,7 +74,7 @@ async function upgrade(oldRoot: string, newRoot: string): Promise<Outcome> {
   try {
     await seedDemo(oldRoot, { ...settings, PORT: String(port) });
     const kept = await countRows(database.url);
-    const door = await openDoor(port);
+    const door = await startBalancer(port);
     let [web, worker] = await Promise.all([start(oldRoot, "web"), start(oldRoot, "worker")]);
     door.add(web);
     const service = await serviceAt(settings.ORIGIN, database.url, () => started.map(({ output }) => output()).join(""));
@@ -81,7 +82,7 @@ async function upgrade(oldRoot: string, newRoot: string): Promise<Outcome> {
     const end = traffic.start();
     let isOver = false;
 
-    /** Beside each other for a while, then the previous process ends. */
+    /** Runs the new process beside the previous one for a while, then ends the previous one. */
     async function replace(root: string): Promise<void> {
       const nextWeb = await start(root, "web");
       door.add(nextWeb);
@@ -182,8 +183,8 @@ async function countRows(url: string): Promise<Map<string, number>> {
   return counts;
 }
 
-/** What a load balancer does: connections go to the web processes in turn, and to another one if one does not accept them. */
-async function openDoor(port: number) {
+/** Acts as a load balancer: connections go to the web processes in turn, and to another one if one does not accept them. */
+async function startBalancer(port: number) {
   const targets: number[] = [];
   let turn = 0;
   const server = createServer((client) => {

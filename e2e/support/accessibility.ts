@@ -28,7 +28,7 @@ export async function expectAccessible(page: Page): Promise<void> {
 }
 
 /** Asserts the same for the parts that only a wide screen shows. */
-export async function expectAccessibleOnDesk(page: Page): Promise<void> {
+export async function expectAccessibleOnDesktop(page: Page): Promise<void> {
   await injectAxe(page);
   expect(await findViolationsOfStructure(page)).toEqual([]);
 }
@@ -91,17 +91,17 @@ function findViolationsOfStructure(page: Page): Promise<Found[]> {
 }
 
 /**
- * The look of every text whose contrast axe has judged in this run: all properties that contrast depends on. Contrast takes axe
+ * The look of every text whose contrast axe has decided in this run: all properties that contrast depends on. Contrast takes axe
  * ten times as long as all its other rules, and pages share components. For a text with known colors, backgrounds, size and
  * weight the result is known.
  */
 const decided = new Set<string>();
 
-/** How many texts of the same look on a page axe examines: if it cannot judge one, the next may be clearer. */
+/** How many texts of the same look on a page axe examines: if it cannot decide one, the next may be clearer. */
 const MOST_OF_A_LOOK = 3;
 
 async function findColourViolations(page: Page): Promise<Found[]> {
-  learnFromOthers();
+  readSharedLooks();
   const fresh = (await page.evaluate(readLooks)).filter((look) => !decided.has(look));
   if (fresh.length === 0) return [];
   const { found, unclear } = await page.evaluate(
@@ -125,7 +125,7 @@ async function findColourViolations(page: Page): Promise<Found[]> {
     { rules: COLOUR_RULES, fresh, most: MOST_OF_A_LOOK },
   );
   // A failing look also fails elsewhere, so it is reported each time.
-  if (found.length === 0) tellOthers(fresh.filter((look) => !unclear.includes(look)));
+  if (found.length === 0) shareLooks(fresh.filter((look) => !unclear.includes(look)));
   return found;
 }
 
@@ -185,7 +185,7 @@ function readLooks(): string[] {
 const shared = process.env.KEYHOOK_E2E_LOOKS;
 let read = 0;
 
-function learnFromOthers(): void {
+function readSharedLooks(): void {
   if (!shared || !existsSync(shared)) return;
   const lines = readFileSync(shared, "utf8").slice(read).split("\n");
   // Another worker may be writing the last line.
@@ -195,7 +195,7 @@ function learnFromOthers(): void {
   }
 }
 
-function tellOthers(looks: string[]): void {
+function shareLooks(looks: string[]): void {
   for (const look of looks) decided.add(look);
   if (shared) appendFileSync(shared, looks.map((look) => `${look}\n`).join(""));
 }

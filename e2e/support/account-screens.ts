@@ -6,7 +6,7 @@ import { readLinkTo } from "./kept-mail.ts";
 import { account, go, type Screen } from "./screen.ts";
 import { SignInPage } from "./sign-in-page.ts";
 
-/** Screens of signing in and up, tokens and invitations that need more than their address. */
+/** Screens of sign-in, sign-up, tokens and invitations that need more than opening a URL. */
 export const accountScreens: Screen[] = [
   { name: "sign-in-refused", open: async ({ page }) => refuseSignIn(page) },
   { name: "sign-up-sent", open: async ({ page }) => void (await signUp(page)) },

@@ -11,7 +11,7 @@ export async function admin<T = Record<string, string>>(
 ): Promise<T> {
   const command = running.get(environment.DATA_DIR) ?? new AdminProcess({ ...process.env, ...environment });
   running.set(environment.DATA_DIR, command);
-  const { json, failure } = await command.ask(args);
+  const { json, failure } = await command.run(args);
   if (failure) throw new Error(`${args.join(" ")}: ${failure.error}`);
   return json as T;
 }

@@ -30,7 +30,7 @@ export const consentScreens: Screen[] = [
     name: "consent-repeated",
     async open(visit) {
       await connect(visit, "aiko");
-      await lantern(visit).ask({ scopes: ["email", "read-repos", "write-discussions"] });
+      await lantern(visit).requestAccess({ scopes: ["email", "read-repos", "write-discussions"] });
       await new PermissionsModal(visit.page).authorizeButton.waitFor();
     },
   },
@@ -151,7 +151,11 @@ async function askConsent(visit: Visit, who: string, { organization }: { organiz
   const site = lantern(visit);
   await enterAgain(visit.page, account(visit, who));
   await site.open();
-  await site.ask({ organization, scopes: ["email", "read-repos", "write-discussions"], showPage: "always, to decide anew" });
+  await site.requestAccess({
+    organization,
+    scopes: ["email", "read-repos", "write-discussions"],
+    showPage: "always, to give consent again",
+  });
   await new PermissionsModal(visit.page).authorizeButton.waitFor();
 }
 

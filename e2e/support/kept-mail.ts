@@ -18,7 +18,7 @@ export async function readLinkTo(
       .toReversed()
       .map(({ text }) => new RegExp(`${origin}(${start}\\S*)`).exec(text)?.[1])
       .find((path) => path !== undefined);
-    expect(link, `a letter to ${recipient} with a link to ${start}…`).toBeDefined();
+    expect(link, `an email to ${recipient} with a link to ${start}…`).toBeDefined();
   }).toPass({ timeout: 15_000, intervals: [100, 250] });
   return link ?? "";
 }

@@ -21,7 +21,7 @@ export async function makeOtherCertificate(parent: string): Promise<{ directory:
   const command = ["examples/metadata-document-site/make-certificate.ts"];
   const { stdout } = await promisify(execFile)(process.execPath, command, { cwd: ROOT, env });
   const trustedPath = join(directory, "trusted.pem");
-  const already = process.env.NODE_EXTRA_CA_CERTS ? readFileSync(process.env.NODE_EXTRA_CA_CERTS, "utf8") : "";
-  writeFileSync(trustedPath, `${already.trimEnd()}\n${readFileSync(stdout.trim(), "utf8")}`);
+  const existing = process.env.NODE_EXTRA_CA_CERTS ? readFileSync(process.env.NODE_EXTRA_CA_CERTS, "utf8") : "";
+  writeFileSync(trustedPath, `${existing.trimEnd()}\n${readFileSync(stdout.trim(), "utf8")}`);
   return { directory, trustedPath };
 }

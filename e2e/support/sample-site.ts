@@ -8,13 +8,13 @@ const names: Record<SiteKind, string> = {
   "by document": "Slate Heron",
 };
 
-export type Ask = {
+type AccessRequest = {
   scopes?: string[];
   organization?: string;
-  showPage?: "when needed" | "always, to decide anew" | "always, to sign in anew" | "never";
+  showPage?: "when needed" | "always, to give consent again" | "always, to sign in again" | "never";
 };
 
-/** What a visitor of a sample site sees and does: the same for all sites, wherever they run and however they are registered. */
+/** What a visitor of a sample site sees and does. It is the same for all sites. */
 export class SampleSite {
   readonly page: Page;
   readonly url: string;
@@ -38,7 +38,7 @@ export class SampleSite {
     await this.page.goto(this.url);
   }
 
-  async ask({ scopes, organization, showPage }: Ask): Promise<void> {
+  async requestAccess({ scopes, organization, showPage }: AccessRequest): Promise<void> {
     const details = this.page.locator("details");
     if ((await details.getAttribute("open")) === null) await details.locator("summary").click();
     if (scopes) {
@@ -48,7 +48,7 @@ export class SampleSite {
     }
     if (organization !== undefined) await this.page.getByLabel("Organization ID").fill(organization);
     if (showPage) await this.page.getByLabel("Show a page").selectOption(showPage);
-    await this.page.getByRole("button", { name: "Ask", exact: true }).click();
+    await this.page.getByRole("button", { name: "Request", exact: true }).click();
   }
 
   async expectSignedIn(name: string): Promise<void> {
@@ -84,7 +84,7 @@ export class SampleSite {
     await this.page.waitForTimeout(1_000);
     // The refresh may take as long as a busy machine needs; only the page has to show the result soon.
     const renewed = this.page.waitForResponse((response) => response.request().method() === "POST");
-    await this.page.getByRole("button", { name: "Renew the access" }).click();
+    await this.page.getByRole("button", { name: "Renew access" }).click();
     await renewed;
     await expect(until).not.toHaveText(before ?? "");
   }

@@ -18,7 +18,7 @@ export type ServedDocument = {
   close: () => Promise<void>;
 };
 
-/** How long the service keeps a document at least, whatever its caching headers say. */
+/** The shortest time for which the service keeps a document, regardless of its caching headers. */
 export const DOCUMENT_KEPT_MS = 30_000;
 
 /** Serves any metadata document, on the demo's own host and its own port. */

@@ -3,10 +3,10 @@ import * as client from "openid-client";
 /** What the user reads when sign-in fails, and the exit code for a script that calls this program. */
 const FAILURES: Record<string, [exitCode: number, sentence: string]> = {
   access_denied: [3, "The sign-in was refused. Nothing was shared."],
-  expired_token: [4, "The code has run out before it was answered. Run this again to get a new one."],
-  OAUTH_TIMEOUT: [4, "The code has run out before it was answered. Run this again to get a new one."],
-  unauthorized_client: [2, "This app may not use the device flow. Switch it on in the app's settings."],
-  invalid_client: [2, "There is no such app. Look at CLIENT_ID."],
+  expired_token: [4, "The code expired before anybody entered it. Run this again to get a new one."],
+  OAUTH_TIMEOUT: [4, "The code expired before anybody entered it. Run this again to get a new one."],
+  unauthorized_client: [2, "This app may not use the device flow. Allow it in the app's settings."],
+  invalid_client: [2, "This app does not exist. Check CLIENT_ID."],
 };
 
 type Organization = { sub: string; name: string; roleInOrg?: string };
@@ -51,7 +51,7 @@ if (!CLIENT_ID) {
 }
 
 await signIn(new URL(ISSUER), CLIENT_ID, SCOPE).catch((error) => {
-  const [exitCode, sentence] = FAILURES[error.error ?? error.code] ?? [1, `It did not work: ${error.message}`];
+  const [exitCode, sentence] = FAILURES[error.error ?? error.code] ?? [1, `Sign-in failed: ${error.message}`];
   console.error(sentence);
   process.exitCode = exitCode;
 });

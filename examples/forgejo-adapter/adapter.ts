@@ -32,7 +32,7 @@ export function createAdapter(settings: Settings): Server {
 }
 
 async function take(settings: Settings, req: IncomingMessage): Promise<{ status: number; text: string }> {
-  if (req.method !== "POST") return { status: 405, text: "Webhooks are posted." };
+  if (req.method !== "POST") return { status: 405, text: "Send webhooks with POST." };
   const chunks: Buffer[] = [];
   let size = 0;
   for await (const chunk of req as AsyncIterable<Buffer>) {
@@ -43,11 +43,18 @@ async function take(settings: Settings, req: IncomingMessage): Promise<{ status:
   const body = Buffer.concat(chunks);
   if (!isSigned(settings.webhookSecret, body, header(req, "signature"))) return { status: 401, text: "The signature is wrong." };
   const payload = JSON.parse(body.toString("utf8"));
-  const told = toCloudEvent(header(req, "event"), payload);
+  const translated = toCloudEvent(header(req, "event"), payload);
   const id = header(req, "delivery");
-  if (!told || !id) return { status: 200, text: "Nothing to tell." };
+  if (!translated || !id) return { status: 200, text: "This event is not forwarded." };
   const source = `${settings.forgeUrl}/${payload.repository.full_name}`;
-  const event = { specversion: "1.0", id, source, time: new Date().toISOString(), ...told, type: `org.forgejo.${told.type}` };
+  const event = {
+    specversion: "1.0",
+    id,
+    source,
+    time: new Date().toISOString(),
+    ...translated,
+    type: `org.forgejo.${translated.type}`,
+  };
   return post(settings, "/api/events", "application/cloudevents+json", event);
 }
 

@@ -4,7 +4,7 @@ const MINUTES_BETWEEN = 10;
 
 function setting(name: string): string {
   const value = process.env[name];
-  if (!value) throw new Error(`Set ${name}; README.md says to what.`);
+  if (!value) throw new Error(`Set ${name}; see README.md.`);
   return value.replace(/\/$/, "");
 }
 
@@ -17,7 +17,7 @@ const settings: Settings = {
 };
 const port = Number(process.env.PORT ?? 8090);
 
-createAdapter(settings).listen(port, () => console.log(`Takes webhooks at http://localhost:${port}`));
+createAdapter(settings).listen(port, () => console.log(`Accepts webhooks at http://localhost:${port}`));
 if (settings.forgeToken) {
   const sync = () => void syncAll(settings).catch((error: unknown) => console.error(error));
   sync();

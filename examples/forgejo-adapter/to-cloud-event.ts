@@ -33,13 +33,13 @@ type ForgeIssue = {
 };
 type ForgePull = ForgeIssue & { merged?: boolean; draft?: boolean; merge_commit_sha?: string | null; base: { ref: string } };
 
-export type Told = { type: string; data: Record<string, unknown> };
+export type Translated = { type: string; data: Record<string, unknown> };
 
 /**
  * Translates a delivery of Forgejo's webhooks into an event of the service; undefined if the service has no such event.
  * @param event the header X-Forgejo-Event or X-Gitea-Event
  */
-export function toCloudEvent(event: string, payload: ForgePayload): Told | undefined {
+export function toCloudEvent(event: string, payload: ForgePayload): Translated | undefined {
   const { action, repository, issue, pull_request: pull, comment } = payload;
   if (!repository) return undefined;
   const repo = { externalId: repository.id };
@@ -67,8 +67,8 @@ export function toCloudEvent(event: string, payload: ForgePayload): Told | undef
       const verb = { created: "create", edited: "update", deleted: "delete" }[action ?? ""];
       if (!verb || !issue || !comment) return undefined;
       const { id, body, user, html_url: web } = comment;
-      const told = { id, author: personOf(user), content: body, url: { web } };
-      return { type: `discussion.comment.${verb}`, data: { repo, discussion: discussionOf(issue), comment: told } };
+      const translated = { id, author: personOf(user), content: body, url: { web } };
+      return { type: `discussion.comment.${verb}`, data: { repo, discussion: discussionOf(issue), comment: translated } };
     }
     default:
       return undefined;
@@ -90,7 +90,7 @@ export function mirrored(repo: ForgeRepo, id: "id" | "externalId"): Record<strin
   };
 }
 
-const content = (repo: object, updatedRef: object): Told => ({
+const content = (repo: object, updatedRef: object): Translated => ({
   type: "repo.content.update",
   data: { repo, updatedRefs: [updatedRef] },
 });

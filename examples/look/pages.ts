@@ -35,10 +35,7 @@ export function page({ className, name, logo, footer }: Frame, title: string, co
 export type Explanations = Record<string, [title: string, text: string]>;
 
 export function errorPage(frame: Frame, explanations: Explanations, code: string): Html {
-  const [title, text] = explanations[code] ?? [
-    "Signing in did not work",
-    "Try again; if it happens again, tell the people who run this site.",
-  ];
+  const [title, text] = explanations[code] ?? ["Sign-in failed", "Try again; if it happens again, contact this site."];
   return page(
     frame,
     title,
@@ -106,11 +103,11 @@ export function apiResult(result: ApiResult, refusal = "Access was revoked"): Ht
   if ("isRefused" in result) {
     return html`<section class="card bad" aria-labelledby="api">
       <h2 id="api">${refusal}</h2>
-      <p>The API no longer accepts this site’s token. Sign in again if you want to go on.</p>
+      <p>The API no longer accepts this site’s token. Sign in again to continue.</p>
     </section>`;
   }
   return html`<section class="card good" aria-labelledby="api">
-    <h2 id="api">The API answered</h2>
+    <h2 id="api">The API responded</h2>
     <pre>${JSON.stringify(result.answer, null, 2)}</pre>
   </section>`;
 }

@@ -14,8 +14,8 @@ export function redirectUri({ websiteUrl, providerPath }: Omit<Site, "siteName">
 }
 
 /**
- * How this site describes itself (OAuth Client ID Metadata Document). Whoever can write at this URL is the client, so there is no
- * secret: PKCE ties each sign-in to the site that began it.
+ * How this site describes itself (OAuth Client ID Metadata Document). Anybody who can write at this URL can act as the client. There is no
+ * secret: PKCE ties each sign-in to the site that started it.
  */
 export function metadataDocument(site: Site) {
   return {

@@ -8,8 +8,11 @@ type Site = Settings & { document: ReturnType<typeof metadataDocument> };
 
 const EXPLANATIONS: look.Explanations = {
   access_denied: ["You did not authorize this site", "Nothing was shared. You can sign in at any other time."],
-  unknown_state: ["This sign-in was not begun here", "It was begun in another browser, too long ago, or answered already."],
-  unreachable: ["No answer", "The service that says who you are cannot be reached just now. Try again in a moment."],
+  unknown_state: [
+    "This sign-in was not started here",
+    "It was started in another browser or too long ago, or has already been completed.",
+  ],
+  unreachable: ["No response", "The sign-in service cannot be reached. Try again in a moment."],
 };
 
 const frameOf = ({ siteName, issuerName }: Site): look.Frame => ({
@@ -17,7 +20,7 @@ const frameOf = ({ siteName, issuerName }: Site): look.Frame => ({
   name: siteName,
   logo: "/assets/logo.png",
   issuerName,
-  footer: html`A sample site of Keyhook, registered by nothing but its own metadata document, with <code>openid-client</code>.`,
+  footer: html`A sample site of Keyhook, registered only by its own metadata document, with <code>openid-client</code>.`,
 });
 
 export function homePage(site: Site, signedIn: SignedIn | undefined, result?: look.ApiResult): look.Html {
@@ -47,12 +50,12 @@ export function homePage(site: Site, signedIn: SignedIn | undefined, result?: lo
 
 export const errorPage = (site: Site, code: string): look.Html => look.errorPage(frameOf(site), EXPLANATIONS, code);
 
-/** Tells the reader of this sample that this is all there is. */
+/** Shows that the metadata document is the site's whole registration. */
 function documentCard(site: Site): look.Html {
   return html`<details class="card">
     <summary>How ${site.issuerName} knows this site</summary>
     <p>
-      It was registered nowhere. Its client ID is the address of a document that it serves itself, and
+      It is not registered anywhere. Its client ID is the address of a document that it serves itself, and
       ${site.issuerName} reads it when somebody signs in:
     </p>
     <p><a href="${DOCUMENT_PATH}"><code>${clientId(site)}</code></a></p>

@@ -109,7 +109,7 @@ export function metadataDocumentSite(settings: Settings): Hono {
     const api = new URL("/api/whoami-v2", issuer);
     try {
       const response = await client.fetchProtectedResource(await configuration(), signedIn.accessToken, api, "GET");
-      if (!response.ok) throw new Error(`The API answered ${response.status}`);
+      if (!response.ok) throw new Error(`The API responded with ${response.status}`);
       return c.html(homePage(look, signedIn, { answer: await response.json() }));
     } catch (error) {
       if (!(error instanceof client.WWWAuthenticateChallengeError) || error.status !== 401) throw error;
@@ -117,7 +117,7 @@ export function metadataDocumentSite(settings: Settings): Hono {
     }
   });
 
-  // 5. Sign out. The site revokes the token, so that a copy of it is worthless; its own session ends whatever the issuer says.
+  // 5. Sign out. The site revokes the token, so that a copy of it is worthless; its own session ends even if that fails.
   site.post("/sign-out", async (c) => {
     const signedIn = findSignedIn(c);
     endSession(c);

@@ -33,27 +33,28 @@ async function answer(request, response) {
 }
 
 async function receive(request, response) {
-  const say = (status, text) => response.writeHead(status, { "content-type": "text/plain" }).end(`${text}\n`);
+  const respond = (status, text) => response.writeHead(status, { "content-type": "text/plain" }).end(`${text}\n`);
   // The bytes as they arrived: parsed and serialized again, JSON may differ, and then no signature matches.
   const body = await readBody(request);
-  if (!body) return say(413, "Too large.");
+  if (!body) return respond(413, "Too large.");
   const [id, timestamp] = [request.headers["webhook-id"] ?? "", request.headers["webhook-timestamp"] ?? ""];
   if (secret && !isSigned({ id, timestamp, body, signatures: request.headers["webhook-signature"] ?? "" }))
-    return say(401, "The signature is wrong.");
-  if (secret && Math.abs(Date.now() / 1_000 - Number(timestamp)) > AGE_MAX_SECONDS) return say(401, "Too old, or too new.");
+    return respond(401, "The signature is wrong.");
+  if (secret && Math.abs(Date.now() / 1_000 - Number(timestamp)) > AGE_MAX_SECONDS)
+    return respond(401, "The timestamp is too far from the current time.");
   // Delivery is at least once, so an event may arrive twice, with the same ID.
-  if (received.some((each) => each.id === id)) return say(200, "Received before.");
+  if (received.some((each) => each.id === id)) return respond(200, "Received before.");
   let payload;
   try {
     payload = JSON.parse(body.toString());
   } catch {
-    return say(400, "That is no JSON.");
+    return respond(400, "This is not JSON.");
   }
   received.unshift({ id, at: new Date(), payload });
   received.length = Math.min(received.length, KEPT_MAX);
   console.log(`received ${payload.event?.scope} ${payload.event?.action} of ${payload.repo?.name}`);
   for (const page of watching) page.write("event: received\ndata:\n\n");
-  return say(200, "Received.");
+  return respond(200, "Received.");
 }
 
 /** As in Standard Webhooks. During a rotation there are two signatures, of which one has to match. */

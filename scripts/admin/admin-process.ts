@@ -3,8 +3,8 @@ import { join, resolve } from "node:path";
 
 const ROOT = resolve(import.meta.dirname, "../..");
 
-export type Ask = { id: number; args: string[] };
-export type Told = { id: number; json?: unknown; failure?: { error: string; code: string } };
+export type AdminRequest = { id: number; args: string[] };
+export type AdminResponse = { id: number; json?: unknown; failure?: { error: string; code: string } };
 
 /**
  * The operator's command in a process that stays, for programs that run many commands: loading the service takes far longer than most
@@ -22,7 +22,7 @@ export class AdminProcess {
   }
 
   /** @returns what the command prints with `--json`, or why it failed */
-  ask(args: string[]): Promise<Told> {
+  run(args: string[]): Promise<AdminResponse> {
     this.#child ??= this.#start();
     const child = this.#child;
     const id = this.#asked++;
@@ -34,11 +34,11 @@ export class AdminProcess {
         act();
       };
       const onMessage = (told: unknown) => {
-        if ((told as Told).id === id) settle(() => resolve(told as Told));
+        if ((told as AdminResponse).id === id) settle(() => resolve(told as AdminResponse));
       };
       const onExit = (code: number | null) => settle(() => reject(new Error(`the operator command ended with ${code}`)));
       child.on("message", onMessage).on("exit", onExit);
-      child.send({ id, args } satisfies Ask);
+      child.send({ id, args } satisfies AdminRequest);
     });
   }
 

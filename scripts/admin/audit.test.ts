@@ -48,7 +48,7 @@ describe("admin audit", () => {
     await expect(auditList.run({ org: "no-such-one" })).rejects.toMatchObject({ code: "not_found" });
   });
 
-  test("S116 verify seals what waits, prints a head to keep, and names the first entry that was changed", async () => {
+  test("S116 verify seals waiting entries, prints a head to keep, and names the first entry that was changed", async () => {
     const first = await verify();
     expect(first).toMatchObject({ isFailure: false, json: { ok: true, unsealed: 0, flaw: null } });
     expect(first.text).toContain(`head: ${first.json.head}`);
@@ -81,7 +81,7 @@ describe("admin audit", () => {
   });
 });
 
-test("S116 doctor tells whether the database keeps the service from changing the log", async () => {
+test("S116 doctor reports whether the database prevents the service from changing the log", async () => {
   await sealAuditEvents({ isWaiting: true });
   expect(await checkAuditLog()).toMatchObject([{ status: "ok", found: expect.stringContaining("append-only: the role") }]);
   const asService = databaseUrl();

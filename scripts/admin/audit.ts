@@ -76,7 +76,7 @@ export const auditVerify = command({
       unsealed,
       head: found.head ? `${found.head.seq}:${found.head.hash}` : null,
     };
-    return { json, text: spoken(found), isFailure: flaw !== undefined };
+    return { json, text: describeVerification(found), isFailure: flaw !== undefined };
   },
 });
 
@@ -121,7 +121,7 @@ const flaws: Record<NonNullable<AuditVerification["flaw"]>["kind"], string> = {
   head_differs: "the given head is not in the chain: the log was cut off there or replaced",
 };
 
-function spoken({ flaw, verified, expired, unsealed, head }: AuditVerification): string {
+function describeVerification({ flaw, verified, expired, unsealed, head }: AuditVerification): string {
   const lines = flaw
     ? [
         `BROKEN at ${[flaw.seq && `number ${flaw.seq}`, flaw.eventId && `entry ${flaw.eventId}`].filter(Boolean).join(", ")}: ${flaws[flaw.kind]}.`,

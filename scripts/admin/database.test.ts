@@ -50,9 +50,9 @@ const TABLES =
 const COPYING =
   "select count(*)::int as count from pg_stat_activity where application_name = 'keyhook copy' and xact_start is not null";
 
-it("moves an embedded database to another server, whatever comes in between, and the service goes on there", async () => {
+it("moves an embedded database to another server despite interruptions, and the service continues there", async () => {
   const admin = adminWith();
-  const made = await admin.ask([
+  const made = await admin.run([
     ..."user create --username mara --email mara@example.test --operator --password".split(" "),
     "a long enough phrase",
   ]);
@@ -68,16 +68,16 @@ it("moves an embedded database to another server, whatever comes in between, and
   await vi.waitFor(async () => expect(await count(COPYING)).toBe(0), { timeout: 30_000, interval: 50 });
   expect(await count(TABLES)).toBe(0);
 
-  const moved = await admin.ask(move);
+  const moved = await admin.run(move);
   expect(moved).toMatchObject({
     json: { secret_key_file: join(DATA_DIR, "secret-key"), audit_head: expect.stringMatching(/^\d+:[0-9a-f]{64}$/) },
   });
   expect(await count(`select count(*)::int as count from "user" where email = 'mara@example.test'`)).toBe(1);
 
-  const again = await admin.ask(move);
+  const again = await admin.run(move);
   expect(again).toMatchObject({ failure: { code: "settings", error: expect.stringContaining("is not empty") } });
   // Without the new settings, the service must not continue with the old database.
-  expect(await admin.ask(["user", "list"])).toMatchObject({
+  expect(await admin.run(["user", "list"])).toMatchObject({
     failure: { error: expect.stringMatching(/was moved on .* Set DATABASE_URL and SECRET_KEY/) },
   });
 
@@ -89,15 +89,15 @@ it("moves an embedded database to another server, whatever comes in between, and
   const service = await startService({ ...settings, DATA_DIR }, ["--only", "worker"]);
   onTestFinished(() => stopService(service));
   const there = adminWith(settings);
-  const running = await there.ask(["database", "move", "--to", target.url.replace(/[^/]+$/, "nowhere")]);
+  const running = await there.run(["database", "move", "--to", target.url.replace(/[^/]+$/, "nowhere")]);
   expect(running).toMatchObject({ failure: { error: expect.stringContaining("cannot be reached") } });
   await stopService(service);
   const { audit_head: head } = moved.json as { audit_head: string };
-  expect(await there.ask(["audit", "verify", "--head", head])).toMatchObject({ json: { ok: true } });
+  expect(await there.run(["audit", "verify", "--head", head])).toMatchObject({ json: { ok: true } });
   expect(existsSync(join(DATA_DIR, "database-moved"))).toBe(true);
 });
 
-it("says which address it cannot use", async () => {
+it("names the URL that it cannot use", async () => {
   for (const [to, message] of [
     ["mysql://db.example.com/keyhook", "--to must be a URL such as postgres://"],
     ["postgres://db.example.com", "--to must be a URL such as postgres://"],

@@ -60,7 +60,7 @@ async function copyTo(values: { to: string; "to-owner": string | undefined; isMo
       audit_head: auditHead ? `${auditHead.seq}:${auditHead.hash}` : null,
       secret_key_file: secretKeyFile ?? null,
     },
-    text: spoken(moved, { to, toOwner, isMove: values.isMove }),
+    text: describeCopy(moved, { to, toOwner, isMove: values.isMove }),
   };
 }
 
@@ -75,7 +75,7 @@ function reportCopied(table: string, rows: number): void {
   if (rows > 0 && process.stderr.isTTY) process.stderr.write(`${table}: ${rows.toLocaleString("en")} rows\n`);
 }
 
-function spoken({ tables, rows, auditHead, secretKeyFile }: DatabaseMove, { to, toOwner, isMove }: DescribedCopy): string {
+function describeCopy({ tables, rows, auditHead, secretKeyFile }: DatabaseMove, { to, toOwner, isMove }: DescribedCopy): string {
   return [
     `${rows.toLocaleString("en")} rows of ${tables} tables were copied, counted and compared; the audit log is intact.`,
     auditHead && `Its head: ${auditHead.seq}:${auditHead.hash}`,

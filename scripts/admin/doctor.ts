@@ -18,7 +18,7 @@ export const doctor = command({
     const settings = checkSettings();
     // Without valid settings nothing else can be checked.
     if (settings.some(({ status }) => status === "fail")) return report(settings);
-    return report([...settings, ...checkOrigin(), ...(await checkWithDatabase()), ...(await checkSurroundings())]);
+    return report([...settings, ...checkOrigin(), ...(await checkWithDatabase()), ...(await checkMachineAndNetwork())]);
   },
 });
 
@@ -71,7 +71,7 @@ async function checkWithDatabase(): Promise<Finding[]> {
   }
 }
 
-async function checkSurroundings(): Promise<Finding[]> {
+async function checkMachineAndNetwork(): Promise<Finding[]> {
   return [
     checkDataDir(),
     await checkGitProgram(),

@@ -10,11 +10,11 @@ export const mailList = command({
   notes: ["They stay for a week. They may contain links that sign users in."],
   options: { to: { value: "ADDRESS", help: "only those to this address" } },
   async run({ to }) {
-    const letters = await listKeptMail(to);
-    const texts = letters.map(({ recipient, subject, text, createdAt }) =>
+    const emails = await listKeptMail(to);
+    const texts = emails.map(({ recipient, subject, text, createdAt }) =>
       [`To: ${recipient}`, `Subject: ${subject}`, `Date: ${createdAt.toISOString()}`, "", text].join("\n"),
     );
-    return { json: { letters }, text: texts.join(`\n${"-".repeat(20)}\n`) || "None." };
+    return { json: { letters: emails }, text: texts.join(`\n${"-".repeat(20)}\n`) || "None." };
   },
 });
 

@@ -28,7 +28,7 @@ test("platform create, list, rotate, revoke", async () => {
   expect(trail.map(({ type }) => type).sort()).toEqual(["platform.create", "platform.revoke", "platform.rotate_token"]);
 });
 
-test("platform create names the option that is wrong, and no two speak for the same", async () => {
+test("platform create names the invalid option, and no two platforms may report the same source", async () => {
   const name = freshName("forge");
   const make = (source: string, called = freshName("forge")) => admin("platform", "create", "--name", called, "--source", source);
   for (const source of ["git.example", "https://", "https://a b", "https://a.example/?q", "nothing:"]) {

@@ -1,5 +1,5 @@
 import { provideSettings } from "#core/env.ts";
-import type { Ask, Told } from "./admin-process.ts";
+import type { AdminRequest, AdminResponse } from "./admin-process.ts";
 import { loadCommands } from "./commands.ts";
 import { parseArguments } from "./parse-arguments.ts";
 import { describeFailure } from "./report.ts";
@@ -8,14 +8,14 @@ import { runCommand } from "./run-command.ts";
 /** The other side of `AdminProcess`: runs one command at a time. Each opens and closes the installation, as scripts/admin.ts does. */
 const environment = { ...process.env };
 let last: Promise<void> = Promise.resolve();
-process.on("message", ({ id, args }: Ask) => {
+process.on("message", ({ id, args }: AdminRequest) => {
   last = last.then(async () => {
-    process.send?.({ id, ...(await answer(args)) } satisfies Told);
+    process.send?.({ id, ...(await answer(args)) } satisfies AdminResponse);
   });
 });
 process.on("disconnect", () => process.exit());
 
-async function answer(args: string[]): Promise<Omit<Told, "id">> {
+async function answer(args: string[]): Promise<Omit<AdminResponse, "id">> {
   // State of the previous command, such as the database's URL, may be out of date.
   for (const name of Object.keys(process.env)) delete process.env[name];
   provideSettings(environment);

@@ -17,7 +17,7 @@ let running: AdminProcess | undefined;
 /** Runs the operator's command (`npm run admin -- …`) and returns its JSON. @throws AdminError */
 export async function runAdmin<T>(...args: string[]): Promise<T> {
   running ??= new AdminProcess(childEnvironment());
-  const { json, failure } = await running.ask(args);
+  const { json, failure } = await running.run(args);
   if (failure) throw new AdminError(`admin ${args.slice(0, 2).join(" ")}`, failure);
   return json as T;
 }
@@ -29,7 +29,7 @@ export function endAdmin(): void {
 
 export type Caller = {
   <T>(method: string, path: string, body: unknown, contentType?: string): Promise<T>;
-  /** With which it calls; git takes it too. */
+  /** The token of its calls, which git accepts too. */
   token: string;
 };
 

@@ -32,7 +32,7 @@ const NOT_RUN =
   /^\.next\/(cache|diagnostics|trace.*|turbopack|types)$|(?<!^\.next)\/node_modules$|\/testing$|\.test\.tsx?$|\.nft\.json$/;
 
 /**
- * Of these packages only the files found are kept: the rest is for building, for other databases and for browsers. All other packages are
+ * Of these packages, only the files that the trace found are kept: the rest is for building, for other databases and for browsers. All other packages are
  * kept whole, because a trace may miss files.
  */
 const PARTIAL = new Set(

@@ -15,7 +15,7 @@ type Locked = {
 const WORKSPACES = ["packages/cli", "packages/receiver", "packages/sdk"];
 
 /**
- * What the service is made of, as `name@version`: all that `dependencies` lead to. `npm sbom --omit dev` leaves out those that development
+ * The packages of the service, as `name@version`: its dependencies, direct and indirect. `npm sbom --omit dev` leaves out those that development
  * dependencies use too. Programs for a platform or for building count only if they are in the image.
  */
 export function shippedPackages(packages: Record<string, Locked>, isInImage: (path: string) => boolean): Set<string> {

@@ -38,7 +38,7 @@ async function traceSources(root: string): Promise<string[]> {
   return [...fileList];
 }
 
-/** Next lists what its pages load, and of its server what `next start` needs. */
+/** Next's traces list the files that its pages load, and the files of its server that `next start` needs. */
 async function readTracesOfNext(root: string): Promise<string[]> {
   const traces = globSync(".next/**/*.nft.json", { cwd: root });
   if (!traces.includes(".next/next-server.js.nft.json"))

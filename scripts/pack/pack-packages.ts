@@ -41,17 +41,17 @@ function pack(name: Package, work: string): string {
   const source = join(ROOT, "packages", name);
   const stage = join(work, name);
   const manifest = readManifest(source);
-  const isCarrying = name !== "sdk";
+  const isBundlingSdk = name !== "sdk";
   mkdirSync(stage, { recursive: true });
   compile({
     source: join(source, "src"),
     out: join(stage, "dist"),
-    sdkTypes: isCarrying ? join(work, "sdk/dist/index.d.ts") : undefined,
+    sdkTypes: isBundlingSdk ? join(work, "sdk/dist/index.d.ts") : undefined,
   });
   for (const path of Object.values(manifest.bin ?? {})) makeProgram(join(stage, compiledPath(path, ".js")));
   writeFileSync(
     join(stage, "package.json"),
-    `${JSON.stringify(publishedManifest(manifest, isCarrying ? readManifest(join(ROOT, "packages/sdk")) : undefined), null, 2)}\n`,
+    `${JSON.stringify(publishedManifest(manifest, isBundlingSdk ? readManifest(join(ROOT, "packages/sdk")) : undefined), null, 2)}\n`,
   );
   const readme = join(source, "README.md");
   writeFileSync(
@@ -60,15 +60,15 @@ function pack(name: Package, work: string): string {
   );
   cpSync(join(ROOT, "LICENSE"), join(stage, "LICENSE"));
   rmSync(join(stage, "tsconfig.json"));
-  if (isCarrying) carrySdk(join(work, "sdk"), join(stage, "node_modules/@keyhook/sdk"));
+  if (isBundlingSdk) bundleSdk(join(work, "sdk"), join(stage, "node_modules/@keyhook/sdk"));
   return putInPlace(name, stage);
 }
 
 /**
- * The SDK as a part of another package. It declares no dependencies: npm would treat a bundled package's dependencies as bundled
+ * Puts the SDK into another package. It declares no dependencies: npm would treat a bundled package's dependencies as bundled
  * too, and leave empty folders. The bundling package declares them instead (`publishedManifest`).
  */
-function carrySdk(sdk: string, target: string): void {
+function bundleSdk(sdk: string, target: string): void {
   cpSync(sdk, target, { recursive: true });
   const { dependencies: _, ...manifest } = readManifest(sdk);
   writeFileSync(join(target, "package.json"), `${JSON.stringify(manifest, null, 2)}\n`);
@@ -112,7 +112,7 @@ type Manifest = {
  */
 function publishedManifest(source: Manifest, sdk?: Manifest): Record<string, unknown> {
   const { name, version, description, license, engines, keywords, sideEffects, exports, bin, dependencies = {} } = source;
-  const carries = sdk !== undefined && sdk.name in dependencies ? sdk : undefined;
+  const bundled = sdk !== undefined && sdk.name in dependencies ? sdk : undefined;
   return {
     name,
     version,
@@ -124,9 +124,9 @@ function publishedManifest(source: Manifest, sdk?: Manifest): Record<string, unk
     ...(exports && { sideEffects: sideEffects ?? false, exports: publishedExports(exports) }),
     ...(bin && { bin: Object.fromEntries(Object.entries(bin).map(([command, path]) => [command, compiledPath(path, ".js")])) }),
     files: ["dist"],
-    dependencies: sorted({ ...carries?.dependencies, ...dependencies, ...(carries && { [carries.name]: carries.version }) }),
+    dependencies: sorted({ ...bundled?.dependencies, ...dependencies, ...(bundled && { [bundled.name]: bundled.version }) }),
     // The tarball comes from a service, not from a registry that would also have the SDK.
-    ...(carries && { bundleDependencies: [carries.name] }),
+    ...(bundled && { bundleDependencies: [bundled.name] }),
   };
 }
 

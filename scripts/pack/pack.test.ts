@@ -79,7 +79,7 @@ describe.each(NAMES)("the tarball of the %s", (name) => {
     expect(paths).toEqual(expect.arrayContaining(["package/LICENSE", "package/README.md", "package/package.json"]));
   });
 
-  it("says the same of itself everywhere", () => {
+  it("has a consistent package.json", () => {
     succeed("publint", join(folder, "node_modules/@keyhook", name), "--strict");
     if (name !== "cli") succeed("attw", tarball(name), "--profile", "esm-only", "--no-emoji");
     const { dependencies = {}, bundleDependencies } = manifestOf(name);
@@ -95,7 +95,7 @@ describe.each(NAMES)("the tarball of the %s", (name) => {
   }, 60_000);
 });
 
-it("runs on each Node that is here", () => {
+it("runs on each installed Node", () => {
   writeFileSync(
     join(folder, "use.js"),
     `import { createClient, ApiError } from "@keyhook/sdk";
@@ -111,7 +111,7 @@ it("runs on each Node that is here", () => {
   }
 });
 
-it("has types that compile where declarations are checked too, as a bundler and as Node resolve them", {
+it("has types that compile with declarations checked, as resolved by bundlers and by Node", {
   timeout: 60_000,
 }, () => {
   writeFileSync(
@@ -120,7 +120,7 @@ it("has types that compile where declarations are checked too, as a bundler and 
      import * as receiver from "@keyhook/receiver";
      const client = createClient({ baseUrl: "https://hub.example.com" });
      export const who: Promise<WhoAmI> = client.whoami();
-     // @ts-expect-error a typed client knows what it has
+     // @ts-expect-error the client has no such method
      client.nothing();
      export default receiver;`,
   );

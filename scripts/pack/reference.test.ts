@@ -45,7 +45,7 @@ describe("the SDK's reference", () => {
     ...["createLogin", "finishLogin", "deviceLogin", "discover", "fetchUserInfo", "verifyIdToken", "readIdTokenClaims"],
     ...["keepTokens", "refreshTokens", "revokeToken", "exchangeToken", "exchangeCiToken"],
     ...["verifyWebhook", "verifyWebhookSignature", "parseWebhookPayload", "signWebhook", "forwardTo", "listenToRelay"],
-  ])("says what %s takes and returns", (name) => {
+  ])("documents the parameters and the result of %s", (name) => {
     const page = read(`functions/${name}.md`);
     expect(page).toMatch(/^## Parameters$/m);
     expect(page).toMatch(/^## Returns$/m);

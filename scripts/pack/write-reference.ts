@@ -53,7 +53,7 @@ function fitPage(path: string): void {
     )
     // The members of an object type are listed below; the declaration says nothing more.
     .replace(/^```ts\ntype \w+ = object;\n```\n\n/m, "")
-    // A parameter that is taken apart where it is declared has no name.
+    // A destructured parameter has no name.
     .replaceAll("\\_\\_namedParameters", "options")
     .replaceAll("__namedParameters", "options");
   let previous = "";

@@ -55,9 +55,9 @@ const pages = {
 };
 
 /**
- * Builds the pages for production. Builds of the same sources name the same things alike: machines that share an installation may each build
- * for themselves, and the form of one's page is sent to another (docs/decisions/104). Otherwise, Next would draw an ID of the build and a key
- * from which the IDs of forms derive. This key is public: at run time
+ * Builds the pages for production. Builds of the same sources get the same IDs: machines that share an installation may each build the
+ * pages, and the form of one machine's page may be sent to another (docs/decisions/104). By default, Next uses a random build ID and a
+ * random key, from which it derives the IDs of forms. This key is public: at run time
  * the service uses another (core/instance/run-service.ts).
  */
 export function buildPages(step) {

@@ -60,9 +60,9 @@ async function provide(step, programs, alsoInstalled = []) {
       problem = error.message;
     }
   }
-  const still = missing();
-  if (still.length === 0) return;
-  const sentence = `the tests need ${still.join(", ")}, which cannot be installed here; install it yourself.`;
+  const stillMissing = missing();
+  if (stillMissing.length === 0) return;
+  const sentence = `the tests need ${stillMissing.join(", ")}, which cannot be installed here; install it yourself.`;
   throw new SetupFailed([sentence, problem].filter(Boolean).join("\n"));
 }
 

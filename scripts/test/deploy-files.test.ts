@@ -29,19 +29,19 @@ const installed = (/apt-get install -y --no-install-recommends (.*) \\$/m.exec(s
 
 const image = Object.fromEntries([...dockerfile.matchAll(/([A-Z_]{3,})=(\S+)/g)].map(([, name, value]) => [name, value]));
 const names = new Set(settingNames);
-/** Next's and Kubernetes's own. */
+/** Variables of Next, Kubernetes and the base images. */
 const others = new Set(["NEXT_TELEMETRY_DISABLED", "NODE_IMAGE", "POD_IP", "POSTGRES_PASSWORD", "PATH"]);
 const unknown = (found: Iterable<string>) => [...found].filter((name) => !names.has(name) && !others.has(name));
 
 describe("the image", () => {
-  it("names settings that there are, and the Node that the project has", () => {
+  it("names settings that exist, and the project's Node", () => {
     expect(unknown(Object.keys(image))).toEqual([]);
     expect(image.NODE_IMAGE).toBe(`node:${packageJson.dependencies.node.split(".")[0]}-slim`);
     expect(dockerfile).toContain(`EXPOSE ${image.PORT}\n`);
     expect(dockerfile).toContain(`VOLUME ${image.DATA_DIR}\n`);
   });
 
-  it("runs as a user without rights, from a stage that has nothing to build with", () => {
+  it("runs as a user without rights, from a stage without build tools", () => {
     expect(Object.keys(stages)).toEqual(["system", "build", "final"]);
     expect(stages.final).toMatch(/^FROM scratch$/m);
     expect(stages.final).toMatch(/^USER 1000:1000$/m);
@@ -79,7 +79,7 @@ describe("the list of what is in the image", () => {
     expect(shipped).toEqual(expect.arrayContaining(["@aws-sdk/core", "commander", "negotiator", "scheduler"]));
   });
 
-  it("has none that only the build and the tests need", () => {
+  it("has no package that only the build and the tests need", () => {
     const building = ["@next/swc-linux-x64-gnu", "@vercel/nft", "prisma", "tailwindcss", "typescript", "vitest"];
     expect(building.filter((name) => shipped.includes(name))).toEqual([]);
   });
@@ -102,7 +102,7 @@ describe("compose.yaml", () => {
     volumes: string[];
   };
 
-  it("names settings that there are, with the image's ports and folder", () => {
+  it("names settings that exist, with the image's ports and folder", () => {
     expect(ours.map(([name]) => name)).toEqual(["migrate", "web", "worker", "admin"]);
     for (const [, { environment }] of ours) {
       expect(unknown(Object.keys(environment))).toEqual([]);
@@ -137,7 +137,7 @@ describe("compose.yaml", () => {
     }
   });
 
-  it("names volumes, configs and services that it has", () => {
+  it("names only volumes, configs and services that it defines", () => {
     const mounted = Object.values<{ volumes?: string[] }>(compose.services).flatMap(({ volumes = [] }) => volumes);
     const named = mounted.filter((volume) => !volume.startsWith("/")).map((volume) => volume.split(":")[0]);
     expect([...new Set(named)].sort()).toEqual(Object.keys(compose.volumes).sort());
@@ -149,7 +149,7 @@ describe("compose.yaml", () => {
 });
 
 describe("the chart", () => {
-  it("names settings that there are, with the image's ports and folder", () => {
+  it("names settings that exist, with the image's ports and folder", () => {
     const found = templates.flatMap((text) =>
       [...text.matchAll(/^\s*(?:- name: |)([A-Z][A-Z0-9_]{3,})(?::|$)/gm)].map(([, name]) => name as string),
     );

@@ -125,7 +125,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(tree, { recursive: true }));
 
-describe("who may import whom", () => {
+describe("the import rules", () => {
   test.each(forbidden)("%s may not import %s", (file, path) => {
     expect(importFault(file, path)).toBeDefined();
   });
@@ -134,7 +134,7 @@ describe("who may import whom", () => {
     expect(importFault(file, path)).toBeUndefined();
   });
 
-  test("nobody imports what they may not", () => {
+  test("no file imports what the rules forbid", () => {
     expect(importFaults(root)).toEqual([]);
   });
 

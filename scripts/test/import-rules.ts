@@ -14,7 +14,7 @@ const rules: readonly ImportRule[] = [
   {
     files: /^(core|api|worker|packages)\//,
     mayNotImport: /^(next|next-auth|react|react-dom)(\/|$)/,
-    why: "Only app and pages know Next and React.",
+    why: "Only app and pages import Next and React.",
   },
   {
     files: /^server[./]/,
@@ -25,12 +25,12 @@ const rules: readonly ImportRule[] = [
     // The receiver's tests mount it into a server made with Hono.
     files: /^(core|app|pages|worker|packages(?!\/receiver\/.*\.test\.ts$))\/|^server[./]/,
     mayNotImport: /^@?hono(\/|$)/,
-    why: "Only api knows Hono.",
+    why: "Only api imports Hono.",
   },
   {
     files: /^(core\/(?!oauth\/)|app\/|api\/|pages\/|worker\/|packages\/|server[./])/,
     mayNotImport: /^oidc-provider(\/|$)/,
-    why: "Only core/oauth knows the engine.",
+    why: "Only core/oauth imports the engine.",
   },
   {
     files: /^core\/oauth\/(?!provider-internals\.ts$)/,
@@ -62,7 +62,7 @@ const rules: readonly ImportRule[] = [
   {
     files: /^(e2e|examples)\//,
     mayNotImport: /^(core|app|worker|server)\//,
-    why: "A black-box test and a third party know nothing of the inside.",
+    why: "Examples and black-box tests import nothing of the service.",
   },
   {
     files: /^packages\/(?!cli\/testing\/)(?!cli\/.*\.test\.ts$)/,
@@ -98,7 +98,7 @@ const rules: readonly ImportRule[] = [
   }).map(([lower, upper]) => ({
     files: new RegExp(`^core/(?!.*\\.test\\.ts$)(${lower})`),
     mayNotImport: new RegExp(`^core/(${upper.replaceAll(" ", "|")})/`),
-    why: "Imports inside core go one way: a lower directory does not know the upper ones.",
+    why: "Imports inside core go one way: a lower directory imports none of the upper ones.",
   })),
 ];
 

@@ -26,7 +26,7 @@ export function describeProfile(files: Profiled[], steps: Record<string, number>
     ...lines,
     "\n— all files, by phase: seconds of all workers together",
     ...[...sums].map(([phase, took]) => `${seconds(took).padStart(8)}  ${phase}`),
-    "\n— steps: seconds that passed; the first ones run beside each other",
+    "\n— steps: seconds that passed; the first ones run in parallel",
     ...Object.entries(steps).map(([title, took]) => `${seconds(took).padStart(8)}  ${title}`),
     ...(cpuSeconds === undefined ? [] : [`\n— ${Math.round(cpuSeconds)} seconds of CPU`]),
   ].join("\n");

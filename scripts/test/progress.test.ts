@@ -1,5 +1,5 @@
 import { afterEach, expect, test, vi } from "vitest";
-import { Progress, spokenTime } from "./progress.ts";
+import { formatDuration, Progress } from "./progress.ts";
 
 afterEach(() => vi.useRealTimers());
 
@@ -7,7 +7,7 @@ afterEach(() => vi.useRealTimers());
 function terminal(columns = 60) {
   const lines: string[] = [""];
   const write = (text: string) => {
-    // "Up so many lines, and erase below".
+    // The sequence moves the cursor up by this number of lines, and erases the lines below.
     const up = text.startsWith("\x1b[") ? Number.parseInt(text.slice(2), 10) : 0;
     if (up) lines.splice(lines.length - 1 - up, up + 1, "");
     const [first = "", ...more] = (up ? "" : text).split("\n");
@@ -52,6 +52,6 @@ test("a line never wraps, and after a failure only the report of failures is sho
   expect(step.failure()).toBe("⎯⎯ Failed Tests 1 ⎯⎯\nexpected 1 to be 2");
 });
 
-test("time is spoken in seconds and minutes", () => {
-  expect([400, 59_400, 60_000, 754_000].map(spokenTime)).toEqual(["0 s", "59 s", "1 min 0 s", "12 min 34 s"]);
+test("a duration is formatted in seconds and minutes", () => {
+  expect([400, 59_400, 60_000, 754_000].map(formatDuration)).toEqual(["0 s", "59 s", "1 min 0 s", "12 min 34 s"]);
 });

@@ -3,7 +3,7 @@ import { stripVTControlCharacters } from "node:util";
 /** A step's output, as far as a terminal needs it. */
 export type Watched = {
   onLine: (line: string) => void;
-  /** What to read after a failure. */
+  /** The output to show after a failure. */
   failure: () => string;
 };
 
@@ -35,7 +35,7 @@ export class Progress {
       const running = this.#running.get(title);
       if (running) running.note = count(stripVTControlCharacters(line)) ?? running.note;
     };
-    return { onLine, failure: () => partOfFailures(lines) };
+    return { onLine, failure: () => failureReport(lines) };
   }
 
   end(title: string, sign: "✓" | "✗", result: string, more = ""): void {
@@ -43,7 +43,7 @@ export class Progress {
     this.#running.delete(title);
     this.#erase();
     this.#out.write(
-      `${this.#line([sign, title, result, spokenTime(performance.now() - startedAt)])}\n${more && `\n${more}\n\n`}`,
+      `${this.#line([sign, title, result, formatDuration(performance.now() - startedAt)])}\n${more && `\n${more}\n\n`}`,
     );
     this.#draw();
   }
@@ -56,7 +56,7 @@ export class Progress {
   #draw(): void {
     this.#erase();
     for (const [title, { startedAt, note }] of this.#running) {
-      this.#out.write(`${this.#line(["…", title, note, spokenTime(performance.now() - startedAt)])}\n`);
+      this.#out.write(`${this.#line(["…", title, note, formatDuration(performance.now() - startedAt)])}\n`);
       this.#drawn++;
     }
   }
@@ -91,13 +91,13 @@ function counter(total: number | undefined): (line: string) => string | undefine
   };
 }
 
-/** The tools' own reports of failures, which come last; everything from a tool without one. */
-function partOfFailures(lines: readonly string[]): string {
+/** The tool's own report of failures, which comes last; the whole output of a tool without one. */
+function failureReport(lines: readonly string[]): string {
   const from = lines.findIndex((line) => /Failed (Tests|Suites) \d|^\s+1\) /.test(stripVTControlCharacters(line)));
   return lines.slice(Math.max(from, 0)).join("\n").trim();
 }
 
-export function spokenTime(ms: number): string {
+export function formatDuration(ms: number): string {
   const seconds = Math.round(ms / 1_000);
   return seconds < 60 ? `${seconds} s` : `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
 }

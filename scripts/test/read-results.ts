@@ -16,7 +16,7 @@ type VitestReport = {
 
 const REASON_LINES = 8;
 
-/** A failure with the start of its reason: what CI keeps of a long output is its end. */
+/** A failure with the start of its reason: CI keeps only the end of a long output. */
 const failureOf = (name: string, reason: string | undefined): string =>
   [
     name,

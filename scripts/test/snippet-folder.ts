@@ -50,7 +50,7 @@ export class SnippetFolder {
     return ended(child);
   }
 
-  /** A program that keeps running; it ends with the folder. */
+  /** Starts a program that keeps running until the folder is removed. */
   start(command: string, args: readonly string[]): ChildProcessWithoutNullStreams {
     const env = childEnvironment({ ...this.environment, HOME: join(this.path, "home") });
     const child = spawn(command, args, { cwd: this.path, env });
@@ -78,8 +78,8 @@ async function ended(child: ChildProcessWithoutNullStreams): Promise<Run> {
 
 /** Returns once a server answers on a port of this machine; throws if the program ends first. */
 export async function listening(child: ChildProcessWithoutNullStreams, port: number): Promise<void> {
-  let said = "";
-  child.stderr.on("data", (chunk) => (said += chunk));
+  let errors = "";
+  child.stderr.on("data", (chunk) => (errors += chunk));
   while (child.exitCode === null) {
     const isThere = await new Promise<boolean>((resolve) => {
       const trial = connect(port, "localhost", () => resolve(true)).once("error", () => resolve(false));
@@ -88,5 +88,5 @@ export async function listening(child: ChildProcessWithoutNullStreams, port: num
     if (isThere) return;
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
-  throw new Error(`the program has ended with ${child.exitCode}: ${said}`);
+  throw new Error(`the program has ended with ${child.exitCode}: ${errors}`);
 }

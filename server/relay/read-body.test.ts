@@ -34,7 +34,7 @@ it("S138 one user's relays hold a part of the shared memory: slow requests to th
   expect(await readBody(again.request, 8 * MIB, "mallory")).toMatchObject({ bytes: { length: 8 * MIB } });
 });
 
-it("S138 nor do four accounts with slow senders: free memory is always shared with the next caller", async () => {
+it("S138 four accounts with slow senders do not block others either: free memory is always shared with the next caller", async () => {
   const people = ["one", "two", "three", "four"];
   const slow = people.flatMap((person) => Array.from({ length: 4 }, () => ({ person, ...begun(8 * MIB - 1) })));
   const reading = slow.map(({ request, person }) => readBody(request, 8 * MIB, person));

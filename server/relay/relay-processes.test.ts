@@ -91,7 +91,7 @@ test("S141 one process accepts a request, another hands it over, and the respons
   expect([answer.status, await answer.text()]).toEqual([200, `${child.pid}`]);
 });
 
-test("a listener that is killed with a request in its hands: the next has it, and its caller an answer", async () => {
+test("the request of a killed listener goes to the next one, and its caller gets a response", async () => {
   const ada = await someone();
   const first = startListener(one.origin, ada.token, "hold");
   await vi.waitFor(() => expect(first.said).toContain("open"), SOON);

@@ -48,7 +48,7 @@ async function serve(
   { pathname, search, ip }: Target & { ip: string | null },
 ): Promise<void> {
   // A script that would stay and answer for our origin, or become part of one of our pages.
-  if (!isForItself(req)) return refuse(req, res, onlyItself);
+  if (!isForItself(req)) return refuse(req, res, notEmbeddable);
   const named = parseRelayPath(pathname + search);
   const relay = named && (await findRelayByToken(named.token));
   if (!named || !relay) return refuse(req, res, notThere);
@@ -111,7 +111,7 @@ function refuse(req: IncomingMessage, res: ServerResponse, { status, error, text
 }
 
 /**
- * Whether it is not for a script, a style, a worker or a frame of some page: `Sec-Fetch-Dest` is set by the browser itself (Fetch
+ * Whether the request is not for a script, a style, a worker or a frame of a page: `Sec-Fetch-Dest` is set by the browser itself (Fetch
  * Metadata).
  */
 function isForItself({ headers }: IncomingMessage): boolean {
@@ -124,7 +124,7 @@ function isForItself({ headers }: IncomingMessage): boolean {
 
 /** The same response for a token that never existed, has ended, or whose user was disabled. */
 const notThere: Refusal = { status: 404, error: "not_found", text: "There is no relay at this URL. It may have expired." };
-const onlyItself: Refusal = { status: 403, error: "forbidden", text: "A relay's response cannot be embedded in a page." };
+const notEmbeddable: Refusal = { status: 403, error: "forbidden", text: "A relay's response cannot be embedded in a page." };
 const tooLarge: Refusal = {
   status: 413,
   error: "payload_too_large",
@@ -158,34 +158,33 @@ type ReadBody = { bytes: Buffer; release: () => void } | "too large" | "busy" | 
 
 /**
  * Reads a whole body, byte for byte as it was sent. Call `release` once it is no longer held.
- * @param person whose relay it is for. A user's relays share a part of the memory: however many requests send slowly, some is left for
- * others
+ * @param person the owner of the relay. A user's relays share a part of the memory: slow requests to them leave some for others
  */
 export async function readBody(req: IncomingMessage, maxBytes: number, person: string): Promise<ReadBody> {
   if (Number(req.headers["content-length"] ?? 0) > maxBytes) return "too large";
-  const pieces: Buffer[] = [];
+  const chunks: Buffer[] = [];
   const held: Release[] = [];
   const release = () => {
-    for (const giveBack of held.splice(0)) giveBack();
+    for (const releaseOne of held.splice(0)) releaseOne();
   };
   let size = 0;
   let heldBytes = 0;
   try {
-    for await (const piece of req.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
-      size += piece.length;
+    for await (const chunk of req.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
+      size += chunk.length;
       if (size > maxBytes) {
         release();
         return "too large";
       }
-      // In steps, so that many small pieces do not each change the count.
+      // In steps, so that many small chunks do not each change the count.
       const wanted = Math.ceil(size / SMALL_BODY_BYTES) * SMALL_BODY_BYTES;
       if (wanted > heldBytes) held.push(budget.take(wanted - heldBytes, { key: person, isAnonymous: false }));
       heldBytes = Math.max(heldBytes, wanted);
-      pieces.push(piece);
+      chunks.push(chunk);
     }
   } catch (error) {
     release();
     return isServiceError(error) ? "busy" : "gone";
   }
-  return { bytes: Buffer.concat(pieces, size), release };
+  return { bytes: Buffer.concat(chunks, size), release };
 }

@@ -34,7 +34,7 @@ export function staysOpen(
   return async () => (await askOnce(repo.id, () => askForAll().catch(() => false))) || askOnce(own, ask);
 }
 
-/** All that decides whether a visitor has access: a hash, since tokens themselves are not stored (S55). */
+/** A hash of everything that decides whether a visitor has access; tokens themselves are not stored (S55). */
 function visitOf(req: IncomingMessage, { rest }: AppTarget, repoId: string): string {
   const [, segment] = rest.split("/");
   const credentials = [req.headers.authorization, cookieOf(req, siteSessionCookie().name), segment, req.method];

@@ -36,12 +36,12 @@ export function sendAppFailure(req: IncomingMessage, res: ServerResponse, failur
     res.end(JSON.stringify({ error, error_description: `${title}. ${text}` }));
     return;
   }
-  const again = retryAfter !== undefined && (req.method === "GET" || req.method === "HEAD");
+  const retries = retryAfter !== undefined && (req.method === "GET" || req.method === "HEAD");
   const requestId = requestContext.getStore()?.requestId;
   res.writeHead(status, {
     ...headers,
     "Content-Type": "text/html; charset=utf-8",
-    ...(again && { Refresh: String(retryAfter) }),
+    ...(retries && { Refresh: String(retryAfter) }),
   });
   res.end(
     htmlPage(

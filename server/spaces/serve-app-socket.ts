@@ -19,10 +19,10 @@ export function isAppSocket(req: IncomingMessage): boolean {
   return target !== undefined && isAppPath(target.pathname);
 }
 
-/** How long the client of a refused one may take to read why. */
+/** How long the client of a refused WebSocket may take to read the reason. */
 const CLOSE_MS = 2_000;
 
-/** WebSockets of apps. This service has no others. @param options.keptMs another time, for tests */
+/** Serves the WebSockets of apps; the service has no others. @param options.keptMs another time, for tests */
 export async function serveAppSocket(
   req: IncomingMessage,
   socket: Duplex,

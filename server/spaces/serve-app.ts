@@ -131,7 +131,8 @@ async function sendStaticFile(
   if (range === "unsatisfiable") return void res.writeHead(416, { ...headers, "content-range": `bytes */${size}` }).end();
   const length = range ? range.end - range.start + 1 : size;
   // Opened first: if Git LFS lacks the content, the status is not 200.
-  const content = req.method === "HEAD" ? undefined : await openFile(app.repo, file, { ...(range && { range }) }).catch(gone);
+  const content =
+    req.method === "HEAD" ? undefined : await openFile(app.repo, file, { ...(range && { range }) }).catch(nullIfMissing);
   if (content === null) return sendAppFailure(req, res, noFile);
   res.writeHead(range ? 206 : 200, {
     ...headers,
@@ -150,7 +151,7 @@ async function find(repo: Repo, path: string): Promise<FoundFile | undefined> {
   });
 }
 
-function gone(error: unknown): null {
+function nullIfMissing(error: unknown): null {
   if (isServiceError(error) && (error.code === "not_found" || error.code === "gone")) return null;
   throw error;
 }

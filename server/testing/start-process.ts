@@ -18,11 +18,11 @@ export async function startProcess(extra: Record<string, string> = {}) {
   });
   let output = "";
   for (const stream of [child.stdout, child.stderr]) stream?.on("data", (chunk) => (output += chunk));
-  const gone = once(child, "exit").then(([status]) => {
+  const exited = once(child, "exit").then(([status]) => {
     throw new Error(`the process ended with ${status}: ${output}`);
   });
-  await Promise.race([once(child, "message"), gone]);
-  gone.catch(() => undefined);
+  await Promise.race([once(child, "message"), exited]);
+  exited.catch(() => undefined);
   return {
     origin,
     pid: child.pid as number,

@@ -76,8 +76,8 @@ export const prepareCommitRoutes = [
       const { errors, warnings } = await checkCard(content, repoType);
       // The hub's Python client requests text when it checks a card outside of a commit, and scripts search that text.
       if (c.req.header("accept")?.startsWith("text/plain")) {
-        const said = [...errors.map((message) => `- Error: ${message}`), ...warnings.map((message) => `- Warning: ${message}`)];
-        return c.text(said.join("\n"), errors.length === 0 ? 200 : 400);
+        const lines = [...errors.map((message) => `- Error: ${message}`), ...warnings.map((message) => `- Warning: ${message}`)];
+        return c.text(lines.join("\n"), errors.length === 0 ? 200 : 400);
       }
       const toJson = (all: readonly string[]) => all.map((message) => ({ message }));
       const answer = { errors: toJson(errors), warnings: toJson(warnings) };

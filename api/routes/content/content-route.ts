@@ -63,7 +63,7 @@ export function defineContentRoute(
 
 /**
  * The segments of a request's path, decoded: a slash inside one (`feature%2Fx`) stays inside it.
- * @throws ServiceError `invalid_request` for what is not UTF-8
+ * @throws ServiceError `invalid_request` if it is not UTF-8
  */
 export function segmentsOf(c: Context): string[] {
   const { pathname } = new URL(c.req.url);

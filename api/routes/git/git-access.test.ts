@@ -86,15 +86,15 @@ test("its owner clones a private repository, with the token as the password unde
   await mustGit(into, ["-c", `http.extraHeader=authorization: bearer ${token}`, "clone", "--quiet", urlOf(hidden), "clone"]);
 });
 
-describe("credentials that are none", () => {
-  test("are refused in words that git shows", async () => {
+describe("invalid credentials", () => {
+  test("are refused with a sentence that git shows", async () => {
     const into = await emptyFolder();
     const refused = await git(into, ["clone", urlOf(hidden, "kh_nonsense"), "clone"]);
     expect(refused.status).not.toBe(0);
     expect(refused.err).toMatch(/Authentication failed|could not read/);
   });
 
-  test("S51 whatever is sent", async () => {
+  test("S51 are refused in every form", async () => {
     const token = await tokenOf(ada);
     const sent = ["Basic", "Basic !", "Basic Og==", `Basic ${"A".repeat(9_000)}`, "Digest x", `Bearer ${token}x`, "Bearer", ","];
     for (const authorization of [...sent, `Basic ${Buffer.from("a:b\0c").toString("base64")}`]) {
@@ -103,7 +103,7 @@ describe("credentials that are none", () => {
     }
   });
 
-  test("S114 a revoked token is one of them at once", async () => {
+  test("S114 a token is refused as soon as it is revoked", async () => {
     const token = await tokenOf(ada);
     expect((await infoRefs(`/${hidden.fullName}`, "git-upload-pack", basic(token))).status).toBe(200);
     await db().personalAccessToken.updateMany({ where: { userId: ada.id }, data: { revokedAt: new Date() } });
@@ -121,7 +121,7 @@ test("S137 a token that may only read does not push, and git says what is missin
   expect(await eventsOf(open)).toHaveLength(before);
 });
 
-test("a user who may see a repository but not write to it cannot push, whatever the token's scopes", async () => {
+test("a user who may see a repository but not write to it cannot push, regardless of the token's scopes", async () => {
   const copy = await workingCopy();
   const token = await tokenOf(eve, "manage-repos", "write-repos", "write-discussions");
   const refused = await git(copy, ["push", urlOf(open, token), "HEAD:refs/heads/side"]);

@@ -22,7 +22,7 @@ import { asOwner } from "#core/testing/as-owner.ts";
 import { commit, emptyFolder, git, mustGit, remote, tokenOf, workingCopy } from "../../testing/git-client.ts";
 import { startApiWorld } from "../../testing/start-api-world.ts";
 
-/** S137: whatever is sent, the repository is unchanged, nothing is recorded, and there is a response. */
+/** S137: hostile input leaves the repository unchanged, nothing is recorded, and there is a response. */
 let world: Awaited<ReturnType<typeof startApiWorld>>;
 let ada: TestPerson;
 let token: string;
@@ -156,7 +156,7 @@ async function expectUntouched(): Promise<void> {
   await fsck(repo);
 }
 
-describe("a pack that is none", () => {
+describe("an invalid pack", () => {
   test("half of one", async () => {
     const { sha, pack } = await packOf({ "a.bin": Buffer.alloc(50_000, "tide") });
     const body = pushBody([command("refs/heads/side", sha)], pack.subarray(0, pack.length / 2));
@@ -189,7 +189,7 @@ describe("a pack that is none", () => {
     await expectUntouched();
   });
 
-  test("one that lacks what its commit needs", async () => {
+  test("one without the objects that its commit needs", async () => {
     const copy = await workingCopy({ "unsent.txt": "not sent" });
     const sha = await mustGit(copy, ["rev-parse", "HEAD"]);
     const raw = Buffer.from(`${await mustGit(copy, ["cat-file", "commit", sha])}\n`);
@@ -279,8 +279,8 @@ describe("S135 a user who lost the right during the push", () => {
   });
 });
 
-describe("what is larger inside than outside", () => {
-  test("a file that is larger than a file may be is named", async () => {
+describe("more than the limits allow", () => {
+  test("a file over the limit is named", async () => {
     provideSettings({ GIT_MAX_FILE_MB: "1" });
     const copy = await workingCopy({ "weights.bin": Buffer.alloc(1024 * 1024 + 1), "fits.bin": Buffer.alloc(1024 * 1024, 1) });
     const pushed = await git(copy, ["push", url(), "HEAD:refs/heads/side"]);
@@ -343,7 +343,7 @@ describe("what is larger inside than outside", () => {
     await expectUntouched();
   });
 
-  test("small files that are much together", async () => {
+  test("small files that are too large together", async () => {
     provideSettings({ GIT_MAX_PUSH_MB: "1" });
     const files = Object.fromEntries(Array.from({ length: 9 }, (_, index) => [`f${index}`, Buffer.alloc(1024 * 1024, index)]));
     const pushed = await git(await workingCopy(files), ["push", url(), "HEAD:refs/heads/side"]);
@@ -351,7 +351,7 @@ describe("what is larger inside than outside", () => {
     await expectUntouched();
   });
 
-  test("a push that is larger than a push may be", async () => {
+  test("a push over the limit", async () => {
     provideSettings({ GIT_MAX_PUSH_MB: "1" });
     const noise = randomBytes(3 * 1024 * 1024);
     const pushed = await git(await workingCopy({ "noise.bin": noise }), ["push", url(), "HEAD:refs/heads/side"]);
@@ -429,7 +429,7 @@ describe("names", () => {
     expect([400, 401, 404]).toContain(answer.status);
   });
 
-  test("S137 of refs with characters of the shell are names and no more", async () => {
+  test("S137 of refs may contain characters of the shell, which have no effect", async () => {
     const names = [
       "$(touch$IFS.x)",
       ";touch",
@@ -463,7 +463,7 @@ describe("names", () => {
     await fsck(repo);
   });
 
-  test("S137 of refs that git would not have are refused one by one", async () => {
+  test("S137 of refs that git does not allow are refused one by one", async () => {
     const bad = [
       "a b",
       "a..b",
@@ -512,8 +512,8 @@ describe("requests that are not git's", () => {
   test.each<[string, () => Sent]>([
     ["no length", () => ({ body: Buffer.from("zzzz") })],
     ["an impossible length", () => ({ body: Buffer.from("0003") })],
-    ["a length that is not kept", () => ({ body: Buffer.from("00ffabc") })],
-    ["a line that is no command", () => ({ body: Buffer.concat([pktLine("hello"), Buffer.from("0000")]) })],
+    ["a length that does not match", () => ({ body: Buffer.from("00ffabc") })],
+    ["a line that is not a command", () => ({ body: Buffer.concat([pktLine("hello"), Buffer.from("0000")]) })],
     ["a signed push", () => ({ body: Buffer.concat([pktLine("push-cert\0x"), Buffer.from("0000")]) })],
     ["a longer hash", () => ({ body: pushBody([`${"0".repeat(64)} ${"1".repeat(64)} refs/heads/x`]) })],
     ["the same ref twice", () => ({ body: pushBody([good(), good()]) })],
@@ -598,7 +598,7 @@ describe("requests that are not git's", () => {
     await expectUntouched();
   });
 
-  test("a push without a report is recorded all the same, and one without a side band is answered", async () => {
+  test("a push without a report is still recorded, and one without a side band is answered", async () => {
     await send({ body: pushBody([command("refs/heads/one", head)], packWith(), "agent=x") });
     const answer = await send({ body: pushBody([command("refs/heads/two", head)], packWith(), "report-status") });
     expect(answer.body).toBe("000eunpack ok\n0016ok refs/heads/two\n0000");
@@ -666,7 +666,7 @@ describe("S137 the machine is shared", () => {
   });
 });
 
-test("S137 a push that cannot be checked is refused, says so, and gives its place back", async () => {
+test("S137 a push that cannot be checked is refused with a reason, and releases its slot", async () => {
   const { sha, pack } = await packOf({ "a.txt": "a" });
   const rename = (from: string, to: string) => asOwner(`ALTER TABLE ${from} RENAME TO ${to}`);
   try {

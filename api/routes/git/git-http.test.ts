@@ -47,7 +47,7 @@ async function updatesOf(repo: Repo): Promise<Update[][]> {
 }
 
 describe("clone, fetch and push", () => {
-  test("S137 git compares objects for accounts only; whoever is not signed in gets the deltas that exist", async () => {
+  test("S137 git compares objects for accounts only; anonymous callers get the existing deltas", async () => {
     const repo = await someRepo(ada);
     const text = randomBytes(16_384).toString("base64");
     await commitTo(repo, ada, { "a.txt": text, "b.txt": `${text}!` });
@@ -208,7 +208,7 @@ describe("clone, fetch and push", () => {
   });
 });
 
-describe("what a push is told", () => {
+describe("the messages of a push", () => {
   test("where to see it, where to open a pull request, and how many webhooks it has triggered", async () => {
     const { repo, url, copy } = await pushedRepo();
     const web = `${world.origin}/${repo.fullName}`;
@@ -241,7 +241,7 @@ describe("what a push is told", () => {
 });
 
 describe("S137 refs that a repository's policy refuses are refused one by one, with a reason", () => {
-  test("the protected default branch is neither forced nor deleted, until it is not protected", async () => {
+  test("the protected default branch is neither forced nor deleted while it is protected", async () => {
     const { repo, url, copy } = await pushedRepo();
     await mustGit(copy, ["commit", "--quiet", "--amend", "-m", "another"]);
     const forced = await git(copy, ["push", "--force", url, "main", "HEAD:refs/heads/side"]);
@@ -290,7 +290,7 @@ describe("S137 refs that a repository's policy refuses are refused one by one, w
     }
   });
 
-  test("a pull request is pushed to by its author and by whoever may write, and by nobody else", async () => {
+  test("only a pull request's author and users who may write can push to it", async () => {
     const { repo, copy } = await pushedRepo();
     const [bo, eve] = [await signedInPerson("bo"), await signedInPerson("eve")];
     const { row } = await openPullRequest(bo.actor, repo, { title: "Better", description: "", base: "main" });
@@ -343,7 +343,7 @@ test("S137 of pushes that race on one ref exactly one wins, with one event", asy
   await fsck(repo);
 });
 
-test("what a push and an operation of ours do at the same time is recorded in full", async () => {
+test("a push and an operation over the API at the same time are both recorded", async () => {
   const { repo, url, copy } = await pushedRepo();
   await commit(copy, { "a.txt": "a" });
   await Promise.all([

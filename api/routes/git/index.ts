@@ -49,7 +49,7 @@ const streamsOf = (c: GitContext) => ({ req: c.env.incoming, res: c.env.outgoing
 
 /**
  * Failures in git's form: it prints a plain-text body, and asks for credentials when told to. A caller without credentials gets the same
- * response for what does not exist, what is private and what requires an account, so that these cannot be distinguished (S136).
+ * response whether a repository does not exist, is private or requires an account, so that these cannot be distinguished (S136).
  */
 function answerGitError(thrown: Error, c: Context): Response {
   const error = toServiceError(thrown);

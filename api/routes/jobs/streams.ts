@@ -93,8 +93,8 @@ async function findStreamed({ actor, actorNow, params: { namespace, jobId } }: S
 }
 
 async function* linesOf(runId: string, signal: AbortSignal, after = 0, lines = new LogLines()) {
-  for await (const { chunks } of followLog(runId, { after, signal })) yield* told(lines.of(chunks));
-  yield* told(lines.rest());
+  for await (const { chunks } of followLog(runId, { after, signal })) yield* eventsOfLines(lines.of(chunks));
+  yield* eventsOfLines(lines.rest());
 }
 
 async function* tailOf({ id, stage }: Run, tail: number, signal: AbortSignal) {
@@ -102,12 +102,12 @@ async function* tailOf({ id, stage }: Run, tail: number, signal: AbortSignal) {
   const { chunks } = await readLogEnd(id, { lines: tail });
   const last = [...lines.of(chunks)];
   if (isOver(stage)) last.push(...lines.rest());
-  yield* told(last.slice(-tail));
+  yield* eventsOfLines(last.slice(-tail));
   yield* linesOf(id, signal, chunks.at(-1)?.seq ?? 0, lines);
 }
 
 /** Sends some lines at a time, so that other requests get their turn in between (S137): a line of one byte is an event of a hundred. */
-async function* told(lines: Iterable<LogLine>) {
+async function* eventsOfLines(lines: Iterable<LogLine>) {
   let events = "";
   for (const line of lines) {
     events += eventOfLine(line);
@@ -127,7 +127,7 @@ const LINE_MAX_CHARACTERS = 64 * 1024;
 type LogLine = { at: Date; text: string };
 
 /**
- * Chunks of a log as lines. The same chunks make the same lines, wherever a stream breaks off: clients that reconnect skip as many as they
+ * Chunks of a log as lines. The same chunks make the same lines, wherever a stream is cut off: clients that reconnect skip as many as they
  * have seen. `rest` returns a stream's last text without a line end.
  */
 class LogLines {

@@ -45,7 +45,7 @@ const batch = z.object({
   hash_algo: z.string().nullish(),
   /** The ref it is for. A user who may write to a repository may write to all of its branches. */
   ref: z.object({ name: z.string() }).nullish(),
-  // Each object gets its own result, whatever it is.
+  // Each object gets its own result, even an invalid one.
   objects: listOf(z.object({ oid: z.unknown(), size: z.unknown() }), { max: OBJECTS_MAX, of: "objects" }),
 });
 

@@ -15,7 +15,7 @@ import { findPublicOwner } from "../people.ts";
 
 const cacheControl = "no-store";
 const oneWebhook = z.object({ webhook: webhookSchema });
-const asItIsNow = { 200: json("The webhook", oneWebhook) };
+const currentWebhook = { 200: json("The webhook", oneWebhook) };
 
 /** Webhooks: the caller's own, and an organization's (docs/specification/webhooks.md#management). */
 export const webhookRoutes = [
@@ -67,7 +67,7 @@ export const webhookRoutes = [
     action: "webhook.read",
     actor: "user",
     summary: "Get a webhook {whose}",
-    responses: asItIsNow,
+    responses: currentWebhook,
     cacheControl,
     async handle({ actor, params }) {
       return { webhook: webhookJson(await findWebhook(actor, params.id, { of: await requiredOwner(params) }), actor) };
@@ -83,7 +83,7 @@ export const webhookRoutes = [
       "Fields that are absent, null or an empty list stay unchanged. An empty string removes the secret or the name. `domains` without `events` means all events of these domains. If a webhook with a secret gets a target " +
       "with another host, port, relay or job, the request must contain the secret or a new one.",
     body: webhookChangesSchema,
-    responses: asItIsNow,
+    responses: currentWebhook,
     cacheControl,
     async handle({ actor, params, body: { job_id, jobSourceId, ...changes }, origin }) {
       const owner = await requiredOwner(params);
@@ -97,7 +97,7 @@ export const webhookRoutes = [
     action: "webhook.manage",
     actor: "user",
     summary: "Enable a webhook {whose} and send its waiting deliveries",
-    responses: asItIsNow,
+    responses: currentWebhook,
     cacheControl,
     async handle({ actor, params, origin }) {
       return { webhook: webhookJson(await enableWebhook(actor, params.id, origin, await requiredOwner(params)), actor) };
@@ -109,7 +109,7 @@ export const webhookRoutes = [
     action: "webhook.manage",
     actor: "user",
     summary: "Disable a webhook {whose} without deleting it",
-    responses: asItIsNow,
+    responses: currentWebhook,
     cacheControl,
     async handle({ actor, params, origin }) {
       return { webhook: webhookJson(await disableWebhook(actor, params.id, origin, await requiredOwner(params)), actor) };

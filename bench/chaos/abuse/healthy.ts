@@ -21,7 +21,7 @@ export type Kind = {
 );
 
 /** How long one request took, counted from when it was due, and its result. */
-export type Sample = { kind: string; ms: number; outcome: "ok" | "no answer" | "not whole" | number };
+export type Sample = { kind: string; ms: number; outcome: "ok" | "no answer" | "incomplete" | number };
 
 /** A user who waits longer has left. */
 const PATIENCE_MS = 30_000;
@@ -96,7 +96,7 @@ function getter(origin: URL, { paths, headers, contains }: Extract<Kind, { does:
         text(res).then(
           (body) => {
             if (res.statusCode !== 200) resolve(res.statusCode ?? "no answer");
-            else resolve(contains === undefined || body.includes(contains) ? "ok" : "not whole");
+            else resolve(contains === undefined || body.includes(contains) ? "ok" : "incomplete");
           },
           () => resolve("no answer"),
         );

@@ -7,7 +7,7 @@ import { setStage, untilCalm } from "./stage.ts";
 import { type Usage, watchService } from "./watch.ts";
 
 /**
- * One attack on a service of its own, in a process of its own: state left by another attack, in memory or in counters, would
+ * One attack on a separate service, in a separate process: state left by another attack, in memory or in counters, would
  * count against this one. `run.ts` starts it with the attack's id and the seconds, and receives the result.
  */
 export type Result = {
@@ -23,7 +23,7 @@ export type Result = {
   faults: string[];
 };
 
-/** Milliseconds; `failed` counts failures by what came instead of a response. */
+/** Milliseconds; `failed` counts failures by their outcome. */
 export type Times = { count: number; p50: number; p99: number; failed: Record<string, number> };
 
 const WARM_UP_SECONDS = 5;
@@ -100,7 +100,7 @@ function faultsOf(kinds: Result["kinds"], usage: Usage, tasksMaxMiB: number | un
   const faults: string[] = [];
   for (const { kind, before, during } of kinds) {
     if (Object.keys(before.failed).length > 0)
-      faults.push(`${kind}: some failed undisturbed, so that this machine measures nothing`);
+      faults.push(`${kind}: some failed undisturbed, so this machine is too slow for the measurement`);
     const allowed = Math.max(TWICE * before.p99, ALWAYS_ALLOWED_MS);
     if (during.p99 > allowed) faults.push(`${kind}: p99 ${during.p99} ms, ${allowed} allowed`);
     for (const [outcome, count] of Object.entries(during.failed)) {

@@ -106,7 +106,7 @@ function rowOf({ id, name, kinds, usage, idle, tally, got, faults }: Result): st
     `${usage.webTreeMiB}, ${usage.workerMiB}, ${usage.tasksMiB} MiB`,
     `${usage.diskMiB} MiB`,
     words.join("; "),
-    faults.length > 0 ? `**not as wanted**: ${faults.join("; ")}` : "as wanted",
+    faults.length > 0 ? `**failed**: ${faults.join("; ")}` : "passed",
   ].join(" | ")} |`;
 }
 

@@ -11,7 +11,7 @@ import { worldAt } from "#core/oauth/testing/world.ts";
 import { type ChaosService, startChaosService } from "../service.ts";
 import type { Kind } from "./healthy.ts";
 
-/** A service with what healthy clients use, and what every attack needs to begin. */
+/** A service with the accounts and repositories of the healthy clients and of every attack. */
 export type Stage = {
   service: ChaosService;
   origin: string;

@@ -28,7 +28,7 @@ export const baseline: Scenario = {
 
 /** The receiver responds, and the worker is killed at the same moment, before it can record the response: three times. */
 export const workerBetweenAnswerAndCommit: Scenario = {
-  name: "worker killed between answer and commit, 3 times",
+  name: "worker killed between response and commit, 3 times",
   run: (service) =>
     underLoad(service, {
       seconds: 14,
@@ -118,7 +118,7 @@ export const postgresKilled: Scenario = {
     }),
 };
 
-/** Connections that LISTEN are open: after the restart, a notification must be received at once again, and not by the poll. */
+/** Restarts Postgres under connections that LISTEN: afterwards, notifications must arrive at once again, not with the next poll. */
 export const postgresRestarted: Scenario = {
   name: "Postgres restarted under LISTEN",
   run: (service) =>
@@ -133,7 +133,7 @@ export const postgresRestarted: Scenario = {
         const later = await recordAtRate(watch?.watchedId ?? "", service.ownerId, 5, 4);
         await delay(2_000);
         const { p50 } = await latencyNote(service, webhookId, later, receiver);
-        const faults = p50 < 500 ? [] : [`announcements are not heard: p50 ${p50} ms`];
+        const faults = p50 < 500 ? [] : [`notifications do not arrive: p50 ${p50} ms`];
         return { note: `5/s after it: p50 ${p50} ms`, faults };
       },
     }),

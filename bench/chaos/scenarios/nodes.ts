@@ -26,7 +26,7 @@ export function nodeScenarios({ nodes, kill, start }: Nodes): Scenario[] {
         const traffic = await prepareTraffic(service, {
           // A request that was in flight when a node was killed.
           mayFail: ({ from, to }) => kills.some((kill) => from <= kill.to && kill.from <= to),
-          acts: { uploads: uploads.upload, "sign-ins by the page": () => signInByForm(service.running.origin) },
+          actions: { uploads: uploads.upload, "sign-ins by the page": () => signInByForm(service.running.origin) },
         });
         const secret = newToken("");
         const pushReceiver = await startReceiver(secret);

@@ -5,13 +5,16 @@ const EXPLANATIONS = {
   access_denied: ["You did not authorize Copper Kite", "Nothing was shared. You can sign in at any other time."],
   login_required: [
     "You are not signed in there",
-    "We asked without showing you a page, and that works only while you are signed in.",
+    "This site tried to sign you in without showing a page, which works only while you are signed in there.",
   ],
-  consent_required: ["Your consent is needed", "We asked without showing you a page, and there was something to decide."],
-  invalid_grant: ["Access was revoked", "Sign in again if you want to go on."],
-  revoked: ["Access was revoked", "The API no longer accepts this site's token. Sign in again if you want to go on."],
-  unknown_state: ["This sign-in was not begun here", "It was begun in another tab, or answered already."],
-  unreachable: ["No answer", "The service that says who you are cannot be reached just now. Try again in a moment."],
+  consent_required: [
+    "Your consent is needed",
+    "This site tried to sign you in without showing a page, but you have to decide something.",
+  ],
+  invalid_grant: ["Access was revoked", "Sign in again to continue."],
+  revoked: ["Access was revoked", "The API no longer accepts this site's token. Sign in again to continue."],
+  unknown_state: ["This sign-in was not started here", "It was started in another tab, or has already been completed."],
+  unreachable: ["No response", "The sign-in service cannot be reached. Try again in a moment."],
 };
 
 const element = (id) => document.getElementById(id);
@@ -39,7 +42,7 @@ export function showSignedIn({ profile, scope, expiresAt, refresh_token }) {
   const { name, preferred_username: username, picture, email, organizations = [] } = profile;
   document.title = "Signed in · Copper Kite";
   element("title").textContent = `Hello, ${name ?? username ?? "somebody"}`;
-  element("ask-title").textContent = "Ask for more";
+  element("ask-title").textContent = "Request more";
   element("ask-card").open = true;
   for (const id of ["lead", "sign-in", "api"]) element(id).hidden = true;
   for (const part of document.querySelectorAll("[data-signed-in], #sign-out")) part.hidden = false;
@@ -62,16 +65,13 @@ export function showSignedIn({ profile, scope, expiresAt, refresh_token }) {
 }
 
 export function showApiAnswer(answer) {
-  showApi("good", "The API answered", "");
+  showApi("good", "The API responded", "");
   element("api-answer").textContent = JSON.stringify(answer, null, 2);
   element("api-answer").hidden = false;
 }
 
 export function showError(code) {
-  const [title, text] = EXPLANATIONS[code] ?? [
-    "Signing in did not work",
-    "Try again; if it happens again, tell the people who run this site.",
-  ];
+  const [title, text] = EXPLANATIONS[code] ?? ["Sign-in failed", "Try again; if it happens again, contact this site."];
   document.title = `${title} · Copper Kite`;
   showApi("bad", title, text);
   element("sign-in").hidden = false;

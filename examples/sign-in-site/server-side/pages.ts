@@ -18,12 +18,18 @@ const EXPLANATIONS: look.Explanations = {
   access_denied: ["You did not authorize Paper Lantern", "Nothing was shared. You can sign in at any other time."],
   login_required: [
     "You are not signed in there",
-    "We asked without showing you a page, and that works only while you are signed in.",
+    "This site tried to sign you in without showing a page, which works only while you are signed in there.",
   ],
-  consent_required: ["Your consent is needed", "We asked without showing you a page, and there was something to decide."],
-  invalid_grant: ["Access was revoked", "Sign in again if you want to go on."],
-  unknown_state: ["This sign-in was not begun here", "It was begun in another browser, too long ago, or answered already."],
-  unreachable: ["No answer", "The service that says who you are cannot be reached just now. Try again in a moment."],
+  consent_required: [
+    "Your consent is needed",
+    "This site tried to sign you in without showing a page, but you have to decide something.",
+  ],
+  invalid_grant: ["Access was revoked", "Sign in again to continue."],
+  unknown_state: [
+    "This sign-in was not started here",
+    "It was started in another browser or too long ago, or has already been completed.",
+  ],
+  unreachable: ["No response", "The sign-in service cannot be reached. Try again in a moment."],
 };
 
 const frameOf = ({ issuerName }: Site): look.Frame => ({
@@ -54,12 +60,12 @@ export function homePage(site: Site, signedIn: SignedIn | undefined, result?: lo
 export const errorPage = (site: Site, code: string): look.Html => look.errorPage(frameOf(site), EXPLANATIONS, code);
 
 const renewButton = ({ refreshToken }: SignedIn): look.Html | undefined =>
-  refreshToken ? html`<form method="post" action="/renew"><button class="button">Renew the access</button></form>` : undefined;
+  refreshToken ? html`<form method="post" action="/renew"><button class="button">Renew access</button></form>` : undefined;
 
 function askCard({ knownOrganizations }: Site, signedIn: SignedIn | undefined): look.Html {
   const ticked = signedIn?.scopes ?? USUAL_SCOPES;
   return html`<details class="card" ${signedIn ? "open" : ""}>
-    <summary>${signedIn ? "Ask for more" : "Ask differently"}</summary>
+    <summary>${signedIn ? "Request more" : "Change the request"}</summary>
     <form action="/sign-in">
       <input type="hidden" name="scope" value="openid" />
       <fieldset>
@@ -78,8 +84,8 @@ function askCard({ knownOrganizations }: Site, signedIn: SignedIn | undefined): 
       <label class="stack" for="prompt">Show a page</label>
       <select id="prompt" name="prompt">
         <option value="">when needed</option>
-        <option value="consent">always, to decide anew</option>
-        <option value="login">always, to sign in anew</option>
+        <option value="consent">always, to give consent again</option>
+        <option value="login">always, to sign in again</option>
         <option value="none">never</option>
       </select>
       <p><button class="button">Ask</button></p>

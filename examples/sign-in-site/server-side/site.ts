@@ -105,7 +105,7 @@ export function serverSideSite(
     const api = new URL("/api/whoami-v2", issuer);
     try {
       const response = await client.fetchProtectedResource(await configuration(), signedIn.accessToken, api, "GET");
-      if (!response.ok) throw new Error(`The API answered ${response.status}`);
+      if (!response.ok) throw new Error(`The API responded with ${response.status}`);
       return c.html(homePage(look, signedIn, { answer: await response.json() }));
     } catch (error) {
       if (!(error instanceof client.WWWAuthenticateChallengeError) || error.status !== 401) throw error;

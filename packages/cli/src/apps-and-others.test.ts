@@ -49,7 +49,7 @@ describe("keyhook apps", () => {
     expect((await keyhook(token, ["apps", "info", id])).code).toBe(1);
   });
 
-  test("says what is missing: a kind of token, a scope, an address", async () => {
+  test("errors name what is missing: a kind of token, a scope, a redirect URI", async () => {
     const reader = await someCaller("webhooks");
     expect((await keyhook(reader.accessToken, ["apps", "ls"])).stderr).toContain("manage-repos");
     const own = await someCaller("manage-repos");
@@ -59,7 +59,7 @@ describe("keyhook apps", () => {
 });
 
 describe("keyhook orgs and audit", () => {
-  test("lists, shows, and exports to the output or to a file that is the person's alone", async () => {
+  test("lists, shows, and exports to standard output or to a file that only the user can read", async () => {
     const [ada, bea] = [await signedInPerson(), await signedInPerson()];
     const organization = await organizationOf(ada, [[bea, "write"]]);
     await db().organization.update({ where: { id: organization.id }, data: { plan: "enterprise" } });
@@ -98,7 +98,7 @@ describe("keyhook orgs and audit", () => {
 });
 
 describe("keyhook jobs", () => {
-  /** What a worker does, without what it runs. */
+  /** Ends a run as a worker does, without running anything. */
   async function end(runId: string, exitCode: number): Promise<void> {
     const stage = exitCode === 0 ? "COMPLETED" : "ERROR";
     await db().jobRun.update({ where: { id: runId }, data: { stage, exitCode, startedAt: new Date(), finishedAt: new Date() } });
@@ -112,7 +112,7 @@ describe("keyhook jobs", () => {
     await appendLog(runId, claimId, [{ at: new Date(), stream: "stdout", text }]);
   }
 
-  test("run, ps, logs, inspect and cancel; the exit code is the job's fate", async () => {
+  test("run, ps, logs, inspect and cancel; the exit code shows whether the job succeeded", async () => {
     const { accessToken: token } = await someCaller("jobs");
     const started = await keyhook(
       token,

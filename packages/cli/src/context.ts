@@ -25,7 +25,7 @@ export type Context = {
   /** Shows that something takes a while. */
   spin: (text: string) => Spinner;
   /**
-   * Asks for confirmation of what cannot be undone, unless `--yes` was given. Throws `Refused` if the answer is no, or if nobody can be asked.
+   * Asks for confirmation of an action that cannot be undone, unless `--yes` was given. Throws `Refused` if the answer is no, or if nobody can be asked.
    */
   confirm: (question: string, options: { yes?: boolean | undefined }) => Promise<void>;
 };
@@ -41,7 +41,7 @@ export const hasOwnUrl = (command: Command): boolean => ownUrl.has(command);
 export function contextOf(command: Command, terminal: Terminal): Context {
   const program = rootOf(command);
   const [above, own]: CommonOptions[] = [program.opts(), command.opts()];
-  // An option of the command overrides one before it.
+  // An option after the command overrides the same option before it.
   const options = { ...above, ...own, truncate: above?.truncate !== false && own?.truncate !== false };
   const format = chosenFormat(options, terminal);
   const print = createPrinter(terminal, { format, isCutAllowed: options.truncate });
@@ -72,8 +72,8 @@ export function contextOf(command: Command, terminal: Terminal): Context {
   };
 }
 
-/** Makes the action of a command from its work, which gets the parsed options and arguments. */
-export function act<Options extends object, Args extends unknown[]>(
+/** Makes a command's action from a function, which gets the parsed options and arguments. */
+export function actionOf<Options extends object, Args extends unknown[]>(
   terminal: Terminal,
   work: (at: Context, options: Options, ...args: Args) => Promise<void>,
 ): (...given: unknown[]) => Promise<void> {

@@ -55,7 +55,7 @@ test("with --watch it creates a webhook, forwards deliveries, reports the result
   expect((await keyhook(["ls"])).stdout).toBe("No results found.\n");
 });
 
-test("with --watch and a name, the relay is somebody's own and stays", async () => {
+test("with --watch and --name, the relay is not deleted at the end", async () => {
   const session = listen(["--forward-to", "http://127.0.0.1:9", "--watch", `user:${ada.username}`, "--name", "mine"]);
   await session.says(/Listening: /);
   expect((await session.stop()).code).toBe(0);
@@ -84,7 +84,7 @@ test("with --webhook it redirects a webhook here after confirmation, and says ho
   expect((await keyhook(["delete", id, "-y"])).code).toBe(0);
 });
 
-test("a webhook with a secret is pointed here, and back, with its secret only", async () => {
+test("a webhook with a secret can be redirected here, and back, only with that secret", async () => {
   const receiver = await startReceiver();
   const watched = ["--watch", `user:${ada.username}`, "--secret", "shared"];
   const id = (await keyhook(["create", "--url", "https://hooks.example.com/", ...watched, "-q"])).stdout.trim();
@@ -99,7 +99,7 @@ test("a webhook with a secret is pointed here, and back, with its secret only", 
   expect((await session.stop()).code).toBe(0);
 });
 
-test("says what was typed wrong, and that nothing answers on this machine", async () => {
+test("reports wrong input, and that no server responds on this machine", async () => {
   const bad = [[], ["--forward-to", "localhost:3000"], ["--forward-to", "http://x", "--webhook", "a", "--watch", "user:a"]];
   for (const argv of bad) expect((await keyhook(["listen", ...argv])).code).toBe(2);
   const refused = await keyhook(["listen", "--forward-to", "http://127.0.0.1:9/", "--name", "NO SUCH NAME"]);

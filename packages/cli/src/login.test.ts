@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { someCaller } from "../../../api/testing/hub-caller.ts";
 import { organizationOf, signedInPerson } from "../../../core/accounts/testing/people.ts";
 import { pool } from "../../../core/db.ts";
-import { letIn, startCliWorld } from "../testing/cli-world.ts";
+import { authorizeDevice, startCliWorld } from "../testing/cli-world.ts";
 import { newConfigDir, type RunOptions, runCli } from "../testing/run-cli.ts";
 
 let world: Awaited<ReturnType<typeof startCliWorld>>;
@@ -16,7 +16,7 @@ afterAll(() => world.stop());
 const SOON = { timeout: 15_000 };
 const fileIn = (dir: string) => JSON.parse(readFileSync(join(dir, "credentials.json"), "utf8"));
 
-/** Signs in as a user does who enters the code as soon as it is shown. */
+/** Signs in as a user who enters the code as soon as it is shown. */
 async function signedIn(person: Awaited<ReturnType<typeof signedInPerson>>, argv: string[] = [], options: RunOptions = {}) {
   const dir = options.env?.KEYHOOK_CONFIG_DIR ?? newConfigDir();
   let seen = "";
@@ -37,7 +37,7 @@ async function signedIn(person: Awaited<ReturnType<typeof signedInPerson>>, argv
     return shown as string;
   }, SOON);
   const allow = async (orgIds?: string[]) => {
-    await letIn(person, code, orgIds);
+    await authorizeDevice(person, code, orgIds);
     answered.resolve();
     return running;
   };

@@ -26,7 +26,7 @@ export const manyOf =
   <T extends string>(words: readonly T[]) =>
   (text: string, before: T[] = []): T[] => [...before, oneOf(words)(text)];
 
-/** `NAME=value` into a record. */
+/** Adds `NAME=value` to a record. */
 export function pair(text: string, before: Record<string, string> = {}): Record<string, string> {
   const equals = text.indexOf("=");
   if (equals < 1) throw new InvalidArgumentError("Write NAME=value.");
@@ -64,6 +64,6 @@ export function webAddress(text: string): string {
 
 export type OrganizationOption = { organization?: string };
 
-/** Existing tools have no such option: they know only a user's own things. */
+/** Existing tools have no such option: they support only a user's own resources. */
 export const withOrganization = (command: Command): Command =>
   command.option("--organization <name>", "use the resources of an organization instead of your own");

@@ -6,7 +6,7 @@ import { type Caller, someCaller } from "../../../api/testing/hub-caller.ts";
 import { startCliWorld } from "../testing/cli-world.ts";
 import { newConfigDir } from "../testing/run-cli.ts";
 
-/** The program as a process of its own: exit codes, pipes and signals. */
+/** The program in its own process: exit codes, pipes and signals. */
 let world: Awaited<ReturnType<typeof startCliWorld>>;
 let ada: Caller;
 beforeAll(async () => {

@@ -7,7 +7,7 @@ import { createProgram } from "./program.ts";
 const README = join(import.meta.dirname, "../README.md");
 const [BEGIN, END] = ["<!-- commands -->\n", "<!-- /commands -->"];
 
-test("README.md has the commands as the program has them (UPDATE_EXAMPLES=1 writes it)", () => {
+test("README.md lists the program's commands (UPDATE_EXAMPLES=1 writes it)", () => {
   const program = createProgram({} as never);
   const text = readFileSync(README, "utf8");
   const [before = "", rest = ""] = text.split(BEGIN);
@@ -17,7 +17,7 @@ test("README.md has the commands as the program has them (UPDATE_EXAMPLES=1 writ
   expect(text).toBe(written);
 });
 
-test("every command says what it does, and takes the options that all have", () => {
+test("every command has a description and accepts the common options", () => {
   const program = createProgram({} as never);
   const leaves = program.commands.flatMap((one) => (one.commands.length > 0 ? one.commands : [one]));
   expect(leaves.length).toBeGreaterThan(30);

@@ -22,7 +22,7 @@ afterAll(() => world.stop());
 const SOON = { timeout: 15_000 };
 const HOOK = "https://hooks.example.com/events";
 
-/** As `caller`, by the environment; at the terminal with `isTerminal`. */
+/** Runs a command of `keyhook webhooks` with the caller's token in the environment. */
 const keyhook = (caller: Caller, argv: string[], options: RunOptions = {}) =>
   runCli(["webhooks", ...argv], {
     ...options,
@@ -36,8 +36,8 @@ async function created(caller: Caller, ...more: string[]): Promise<string> {
   return made.stdout.trim();
 }
 
-describe("what changes something", () => {
-  test("answers in each format in the words of existing tools", async () => {
+describe("commands that change something", () => {
+  test("print the words of existing tools in each format", async () => {
     const watch = ["--watch", `user:${ada.username}`];
     const human = await keyhook(ada, ["create", "--url", HOOK, ...watch, "--format", "human"]);
     expect(human.stdout).toMatch(/^Webhook created\nid: [0-9a-f]{24}\n$/);
@@ -106,7 +106,7 @@ describe("what changes something", () => {
   });
 });
 
-describe("what reads", () => {
+describe("commands that read", () => {
   test("ls has the columns of existing tools in each format", async () => {
     const eve = await someCaller("webhooks");
     for (const [format, empty] of [
@@ -138,7 +138,7 @@ describe("what reads", () => {
     expect((await keyhook(eve, ["ls", "--quiet"])).stdout).toBe(`${id}\n${off}\n`);
   });
 
-  test("ls is cut to the terminal unless it is told not to, and says that it was", async () => {
+  test("ls cuts rows to the terminal's width and says so, unless --no-truncate is set", async () => {
     const eve = await someCaller("webhooks");
     await keyhook(eve, ["create", "--url", `${HOOK}/${"a".repeat(200)}`, "--watch", `user:${eve.username}`]);
     const cut = await keyhook(eve, ["ls"], { isTerminal: true, columns: 80 });
@@ -161,7 +161,7 @@ describe("what reads", () => {
     expect(JSON.parse(human ?? "")).toMatchObject({ id, url: HOOK, hasSecret: false });
   });
 
-  test("an organization's are named by --organization", async () => {
+  test("--organization selects an organization's webhooks", async () => {
     const organization = await organizationOf(ada);
     const whose = ["--organization", organization.name];
     const made = await keyhook(ada, ["create", "--url", HOOK, "--watch", `org:${organization.name}`, "-q", ...whose]);
@@ -215,8 +215,8 @@ describe("errors", () => {
   });
 });
 
-describe("what became of deliveries", () => {
-  test("is listed, shown, and sent again; failures are seen by the exit code", async () => {
+describe("commands for deliveries", () => {
+  test("list them, show one, and send one again; the exit code shows failures", async () => {
     let status = 500;
     const receiver = await startReceiver(() => status);
     const made = await keyhook(ada, ["create", "--url", receiver.url, "--watch", `user:${ada.username}`, "-q"]);
@@ -273,7 +273,7 @@ describe("what became of deliveries", () => {
     expect(again).toMatchObject({ code: 1, stdout: "" });
   });
 
-  test("is followed until Ctrl-C, which is no failure", async () => {
+  test("activity --follow runs until Ctrl-C, which is not a failure", async () => {
     const receiver = await startReceiver();
     const made = await keyhook(ada, ["create", "--url", receiver.url, "--watch", `user:${ada.username}`, "-q"]);
     const id = made.stdout.trim();
@@ -286,7 +286,7 @@ describe("what became of deliveries", () => {
         seen += text;
       },
     });
-    // Nothing is missed until it listens: the stream continues where the listed page ends.
+    // No delivery is missed: the stream continues where the listed page ends.
     await keyhook(ada, ["test", id]);
     await vi.waitFor(() => expect(seen).toContain("\tdelivered\t"), SOON);
     interrupt.abort();

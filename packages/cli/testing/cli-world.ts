@@ -13,7 +13,7 @@ import { DeliveryEngine } from "../../../core/webhooks/delivery/delivery-engine.
 import { DELIVERY_CHANNEL } from "../../../core/webhooks/vocabulary.ts";
 import { startReplays } from "../../../worker/deliveries.ts";
 
-/** The service behind real HTTP, whose deliveries may go to this machine. */
+/** The service over real HTTP, which may send deliveries to this machine. */
 export async function startCliWorld() {
   const world = await startApiWorld();
   provideSettings({ OUTBOUND_ALLOW_CIDRS: "127.0.0.1" });
@@ -21,7 +21,7 @@ export async function startCliWorld() {
   return world;
 }
 
-/** Sends deliveries and works replays, as the worker does, for as long as the test runs. */
+/** Sends deliveries and runs replays, as the worker does, for as long as the test runs. */
 export async function startDeliveries(): Promise<void> {
   const engine = new DeliveryEngine();
   await listen(DELIVERY_CHANNEL, () => engine.announce());
@@ -40,7 +40,7 @@ export async function startReceiver(
   const received: { body: string; headers: IncomingMessage["headers"] }[] = [];
   const server = createServer(async (req, res) => {
     let body = "";
-    for await (const piece of req.setEncoding("utf8")) body += piece;
+    for await (const chunk of req.setEncoding("utf8")) body += chunk;
     received.push({ body, headers: req.headers });
     res.writeHead(status()).end("ok");
   });
@@ -54,6 +54,6 @@ export async function startReceiver(
 }
 
 /** The person enters the code that the command line shows, and authorizes it. */
-export async function letIn(person: TestPerson, userCode: string, orgIds: string[] = []): Promise<void> {
+export async function authorizeDevice(person: TestPerson, userCode: string, orgIds: string[] = []): Promise<void> {
   await allowDevice((await findSiteSession(person.token)) as SiteSession, userCode, { orgIds });
 }

@@ -8,7 +8,7 @@ export type RunOptions = {
   /** Added to the test's own directory for settings. */
   env?: Record<string, string>;
   stdin?: string | Readable;
-  /** Whether somebody sits in front of it. */
+  /** Whether its streams are a terminal. */
   isTerminal?: boolean;
   columns?: number;
   signal?: AbortSignal;
@@ -21,7 +21,7 @@ export type Ran = { code: number; stdout: string; stderr: string };
 
 export const newConfigDir = (): string => mkdtempSync(join(tmpdir(), "keyhook-cli-"));
 
-/** The program in this process, with streams of the test's own. */
+/** Runs the program in this process, with the test's own streams. */
 export async function runCli(argv: readonly string[], options: RunOptions = {}): Promise<Ran> {
   const { env = {}, stdin = "", isTerminal = false, columns = 120, signal = new AbortController().signal } = options;
   const [stdout, stderr] = [collect(options.onOutput), collect(options.onOutput)];

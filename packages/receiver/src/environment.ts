@@ -2,7 +2,7 @@
 const read = (name: string): string | undefined => globalThis.process?.env?.[name] || undefined;
 
 export const environment = {
-  /** One secret, or several `whsec_…` separated by spaces. Another secret may contain spaces: a part of it must never be accepted. */
+  /** One secret, or several `whsec_…` separated by spaces. Any other secret may contain spaces, and a part of it must never be accepted. */
   secrets: (): string[] => {
     const text = read("WEBHOOK_SECRET");
     const parts = text?.trim().split(/\s+/) ?? [];

@@ -39,12 +39,12 @@ function signed(id: string, { key = SIGNING, at = new Date(), body = payload } =
 
 describe("registering", () => {
   const handler = () => undefined;
-  it("takes the function's name or one that is given, without slashes around it", () => {
+  it("uses the given name without slashes around it, or the function's name", () => {
     const receiver = createReceiver({ secret: [] });
     receiver.on(async function onPush() {}).on("/on-discussion/", handler);
     expect([...receiver.handlers.keys()]).toEqual(["onPush", "on-discussion"]);
   });
-  it("refuses a second one at an address, one without a name, and names that are no path", () => {
+  it("refuses a second handler at a path, a handler without a name, and names that are not valid paths", () => {
     const receiver = createReceiver({ secret: [] }).on("twice", handler);
     expect(() => receiver.on("/twice", handler)).toThrow("already");
     expect(() => receiver.on(() => undefined)).toThrow('webhook("on-push", handler)');
@@ -87,8 +87,8 @@ it("S140 answers as the table in docs/specification/webhooks.md#the-receiver say
   expect(await told(await fetch(`${url}/health`))).toEqual([200, { status: "ok" }]);
 });
 
-describe("who sends", () => {
-  it("S140 accepts signatures by any of its secrets, and for a whsec_ secret only signatures", async () => {
+describe("senders", () => {
+  it("S140 are accepted with a signature by any of the secrets, and for a whsec_ secret only with a signature", async () => {
     const other = `whsec_${Buffer.alloc(24, 9).toString("base64")}`;
     const { post } = await start({ secret: [other, SIGNING] }, (receiver) => receiver.on("a", () => undefined));
     const status = async (headers: Record<string, string>, body = payload) =>
@@ -103,7 +103,7 @@ describe("who sends", () => {
     // A correct secret does not make up for a wrong signature.
     expect(await status({ ...signed("7"), "webhook-signature": "v1,AAAA", "x-webhook-secret": SIGNING })).toBe(403);
   });
-  it("S140 never answers 5xx or 2xx to headers that were made up", async () => {
+  it("S140 never get 5xx or 2xx for invented headers", async () => {
     const { post } = await start({ secret: [SIGNING, PLAIN] }, (receiver) => receiver.on("a", () => undefined));
     const parts = [
       "",
@@ -129,7 +129,7 @@ describe("who sends", () => {
       expect([401, 403], JSON.stringify(headers)).toContain(status);
     }
   });
-  it("S140 prints at its start whether the secret is set, and warns if it is not", async () => {
+  it("S140 are not checked without a secret: the receiver prints at its start whether one is set", async () => {
     const closed = await start({ secret: PLAIN, serviceUrl: "https://hub.example.com" }, (receiver) =>
       receiver.on("a", () => undefined),
     );
@@ -286,7 +286,7 @@ describe("deduplication", () => {
 });
 
 describe("bodies", () => {
-  it("S140 are bounded, also where no length is promised", async () => {
+  it("S140 are limited in size, even without Content-Length", async () => {
     const { post } = await start({ secret: PLAIN }, (receiver) => receiver.on("a", () => undefined));
     const secret = { "x-webhook-secret": PLAIN };
     const padded = (bytes: number) => payload.replace("{", `{${" ".repeat(bytes - payload.length)}`);
@@ -298,7 +298,7 @@ describe("bodies", () => {
     expect(await chunked(500_000)).toBe(200);
     expect(await chunked(1_100_000)).toBe(413);
   });
-  it("that drip are given up", async () => {
+  it("that arrive too slowly are refused", async () => {
     const { port } = await start({ secret: PLAIN, bodyTimeoutMs: 60 }, (receiver) => receiver.on("a", () => undefined));
     const socket = connect(port, "127.0.0.1");
     socket.write(`POST /webhooks/a HTTP/1.1\r\nhost: x\r\nx-webhook-secret: ${PLAIN}\r\ncontent-length: 1000\r\n\r\n{`);
@@ -309,7 +309,7 @@ describe("bodies", () => {
   });
 });
 
-it("answers 503 while it stops, and waits for what runs", async () => {
+it("answers 503 while it stops, and waits for running handlers", async () => {
   let finish: () => void = () => undefined;
   const { receiver, post } = await start({ secret: [] }, (each) =>
     each.on("a", async () => {

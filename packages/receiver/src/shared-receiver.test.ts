@@ -6,7 +6,7 @@ const poll = { timeout: 20_000 };
 const post = (url: string) =>
   fetch(url, { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(samplePayload()) });
 
-it.concurrent("starts once at the end of the script, and lets what runs finish at SIGTERM", async ({ expect }) => {
+it.concurrent("starts once at the end of the script, and lets running handlers finish after SIGTERM", async ({ expect }) => {
   await using script = runScript(`
     import { webhook } from "@keyhook/receiver";
     webhook(async function onPush({ repo }) { console.log("working"); await new Promise((done) => setTimeout(done, 400)); return { repo: repo.name }; });
@@ -27,7 +27,7 @@ it.concurrent("starts once at the end of the script, and lets what runs finish a
   expect(await script.exited).toBe(0);
 });
 
-it.concurrent("starts although something else keeps the program", async ({ expect }) => {
+it.concurrent("starts although something else keeps the process alive", async ({ expect }) => {
   await using script = runScript(`
     import { webhook } from "@keyhook/receiver";
     setInterval(() => undefined, 1_000);
@@ -37,7 +37,7 @@ it.concurrent("starts although something else keeps the program", async ({ expec
   expect((await post(`${script.url()}/webhooks/onPush`)).status).toBe(200);
 });
 
-it.concurrent("does not start where it is mounted, and launches by hand", async ({ expect }) => {
+it.concurrent("does not start by itself if it is mounted or launched by hand", async ({ expect }) => {
   await using mounted = runScript(`
     import { sharedReceiver, webhook } from "@keyhook/receiver";
     webhook(function onPush() {});

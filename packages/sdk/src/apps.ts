@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { scopes } from "./scopes.ts";
 
-/** What an app is held to: its own requirements, or the FAPI 2.0 Security Profile. @group OAuth apps */
+/** The requirements for an app: its own, or the FAPI 2.0 Security Profile. @group OAuth apps */
 export const securityProfiles = ["standard", "fapi2"] as const;
 export type SecurityProfile = (typeof securityProfiles)[number];
 
@@ -40,7 +40,7 @@ export const oauthAppSchema = z.object({
       expiresAt: z.string().nullable(),
     }),
   ),
-  /** People who allow it now. */
+  /** The number of users who currently allow it. */
   userCount: z.int().nonnegative(),
   createdAt: z.string(),
   updatedAt: z.string(),

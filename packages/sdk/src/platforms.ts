@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-/** What a hub whose repositories are on another platform reports to the service, and the results. */
+/** The service's responses to another platform that reports its own repositories and their changes. */
 
 /** One refused item of a batch. It equals the response's body for a request with this item alone. */
 const refusalSchema = z.object({

@@ -22,7 +22,7 @@ describe("a redirect URI may be", () => {
   });
 });
 
-describe("S5 schemes that run, read or pretend are refused at registration and at use", () => {
+describe("S5 schemes that run code, read files or imitate web addresses are refused at registration and at use", () => {
   test.each([
     "javascript:alert(1)",
     "javascript://app.example.com/%0aalert(1)",

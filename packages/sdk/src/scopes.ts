@@ -1,6 +1,6 @@
 /**
- * The fifteen scopes, exactly (docs/specification/oauth.md#scopes), and how each reads on a consent page. `group` orders the page;
- * `isDangerous` marks what acts in the person's name or destroys.
+ * The fifteen scopes, exactly (docs/specification/oauth.md#scopes), and their text on the permissions modal. `group` orders them;
+ * `isDangerous` marks scopes that act in the person's name or can delete data.
  *
  * @group Scopes
  */

@@ -38,7 +38,7 @@ async function codeOf(work: Promise<unknown>): Promise<string> {
 }
 
 describe("a signature", () => {
-  test("of the published library is taken, and ours by the library", async () => {
+  test("of the published library is accepted, and the library accepts ours", async () => {
     expect(await verifyWebhook({ body, headers: signedByLibrary(), secret })).toEqual(payload);
     const headers = await signWebhook({ id: "msg_2", body, secret });
     expect(new Webhook(secret).verify(body, headers)).toEqual(payload);
@@ -58,7 +58,7 @@ describe("a signature", () => {
     },
   );
 
-  test("is found in whatever form the headers have", async () => {
+  test("is found in headers of every form", async () => {
     const headers = signedByLibrary();
     const upper = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toUpperCase(), value]));
     const lists = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, [value]]));
@@ -99,7 +99,7 @@ describe("a signature", () => {
     expect(await codeOf(verifyWebhook({ body, headers: both, secret }))).toBe("wrong_signature");
   });
 
-  test("counts for five minutes, by either clock", async () => {
+  test("is valid for five minutes, by either clock", async () => {
     const at = (seconds: number) => signedByLibrary(body, { at: new Date(Date.now() + seconds * 1000) });
     for (const seconds of [-290, 290]) await verifyWebhook({ body, headers: at(seconds), secret });
     expect(await codeOf(verifyWebhook({ body, headers: at(-310), secret }))).toBe("timestamp_too_old");
@@ -109,7 +109,7 @@ describe("a signature", () => {
     expect(await codeOf(verifyWebhook({ body, headers: odd, secret }))).toBe("malformed_signature");
   });
 
-  test("of either secret is taken while one replaces the other", async () => {
+  test("of either secret is accepted while one replaces the other", async () => {
     const next = `whsec_${randomBytes(24).toString("base64")}`;
     const [first, second] = [signedByLibrary(), signedByLibrary(body, { key: next })];
     const both = { ...first, "webhook-signature": `v1a,zzz ${second["webhook-signature"]} ${first["webhook-signature"]}` };
@@ -132,7 +132,7 @@ describe("the secret alone", () => {
     expect(await codeOf(verifyWebhook({ body, headers: {}, secret }))).toBe("not_signed");
   });
 
-  test("must be given to whoever checks", async () => {
+  test("is required for verification", async () => {
     for (const none of ["", [], ["a", ""], undefined as never]) {
       await expect(verifyWebhook({ body, headers: signedByLibrary(), secret: none })).rejects.toThrow(TypeError);
     }
@@ -145,7 +145,7 @@ test.each([
   ["null", "null"],
   ["no event", "{}"],
   ["an event without a kind", '{"event":{}}'],
-])("%s is no payload, however well it is signed", async (_what, text) => {
+])("%s is not a payload, even with a valid signature", async (_what, text) => {
   const headers = await signWebhook({ id: "x", body: text, secret });
   expect(await codeOf(verifyWebhook({ body: text, headers, secret }))).toBe("malformed_payload");
   const bytes = new Uint8Array([0x7b, 0xff, 0x7d]);

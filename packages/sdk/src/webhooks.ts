@@ -67,7 +67,7 @@ export const webhookChangesSchema = z.object({
   secret: secret.nullish(),
 });
 
-/** A webhook as the API gives it (docs/specification/webhooks.md#the-webhook-record). The secret is never in it. @group Webhooks */
+/** A webhook as the API returns it, without its secret (docs/specification/webhooks.md#the-webhook-record). @group Webhooks */
 export const webhookSchema = z.object({
   id: z.string(),
   name: z.string().optional(),

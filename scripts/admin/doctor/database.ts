@@ -17,10 +17,10 @@ export async function checkDatabase(): Promise<Finding[]> {
   const version = rows[0]?.version ?? "unknown";
   const roundTripMs = await measureRoundTrip();
   const found = `PostgreSQL ${version}, round trip ${roundTripMs.toFixed(1)} ms`;
-  return [judge(found, Number.parseInt(version, 10), roundTripMs), ...(await checkPooler()), await checkMigrations()];
+  return [serverFinding(found, Number.parseInt(version, 10), roundTripMs), ...(await checkPooler()), await checkMigrations()];
 }
 
-/** A pooler passes on no time limit for statements, so the role must have it. */
+/** A pooler does not pass on a time limit for statements, so the role must have one. */
 async function checkPooler(): Promise<Finding[]> {
   const pooler = findings("pooler");
   const { DATABASE_URL, DATABASE_DIRECT_URL } = env();
@@ -38,7 +38,7 @@ async function checkPooler(): Promise<Finding[]> {
   }
 }
 
-function judge(found: string, version: number, roundTripMs: number): Finding {
+function serverFinding(found: string, version: number, roundTripMs: number): Finding {
   const database = findings("database");
   if (version < OLDEST_VERSION) return database.fail(found, `Upgrade it to PostgreSQL ${OLDEST_VERSION} or newer.`);
   if (roundTripMs > SLOW_MS)
@@ -104,23 +104,23 @@ export async function checkClock(): Promise<Finding[]> {
   const { rows } = await pool().query<{ now: Date; newest: Date | null }>(
     "SELECT clock_timestamp() AS now, (SELECT max(created_at) FROM audit_event) AS newest",
   );
-  const ours = (before + Date.now()) / 2;
+  const ourTime = (before + Date.now()) / 2;
   const [row] = rows;
   if (!row) return [];
-  const aheadSeconds = (ours - row.now.getTime()) / 1000;
+  const aheadSeconds = (ourTime - row.now.getTime()) / 1000;
   const found = `${Math.abs(aheadSeconds).toFixed(1)} s ${aheadSeconds < 0 ? "behind" : "ahead of"} the database's`;
   const advice = "Turn on time synchronization (NTP) on both machines: codes and tokens expire by these clocks.";
   if (Math.abs(aheadSeconds) > HARMFUL_SECONDS) return [clock.fail(found, advice)];
   if (Math.abs(aheadSeconds) > NOTICEABLE_SECONDS) return [clock.warn(found, advice)];
-  if (row.newest && row.newest.getTime() - ours > NEWEST_RECORD_TOLERANCE_SECONDS * 1000) {
+  if (row.newest && row.newest.getTime() - ourTime > NEWEST_RECORD_TOLERANCE_SECONDS * 1000) {
     return [
       clock.fail(
-        `it shows ${new Date(ours).toISOString()}, but the newest audit log entry is from ${row.newest.toISOString()}`,
+        `it shows ${new Date(ourTime).toISOString()}, but the newest audit log entry is from ${row.newest.toISOString()}`,
         advice,
       ),
     ];
   }
-  return [clock.ok(`${new Date(ours).toISOString()}, ${found}`)];
+  return [clock.ok(`${new Date(ourTime).toISOString()}, ${found}`)];
 }
 
 const OLD_DAYS = 365;

@@ -89,7 +89,7 @@ export async function checkJobs(): Promise<Finding[]> {
     return [
       jobs.warn(
         "run as this service's own user, limited only in time",
-        "Set JOBS_RUNNER to another runner, unless everybody who can run jobs may do whatever the service can.",
+        "Set JOBS_RUNNER to another runner, unless everybody who can run jobs may do everything that the service can.",
       ),
     ];
   }

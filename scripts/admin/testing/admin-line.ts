@@ -2,10 +2,10 @@ import { loadCommands } from "../commands.ts";
 import { parseArguments } from "../parse-arguments.ts";
 import { describeFailure, EXIT } from "../report.ts";
 
-export type Said = { exitCode: number; json: Record<string, unknown>; text: string };
+export type AdminOutcome = { exitCode: number; json: Record<string, unknown>; text: string };
 
 /** Runs a line of the operator's command in this process: starting a process for each costs a second. */
-export async function adminLine(...args: string[]): Promise<Said> {
+export async function adminLine(...args: string[]): Promise<AdminOutcome> {
   const request = parseArguments(args, await loadCommands(args));
   if (request.kind !== "run") throw new Error("use helpText for help");
   try {

@@ -15,7 +15,7 @@ const HOUR_MS = 3_600_000;
 /**
  * Records a month that the sample people could have had: an event for each commit of their repositories, its deliveries with some failures,
  * sign-ins, changes in organizations, and the use of apps. It writes the rows that the service itself would have written, in few
- * statements. The log keeps the entries of the seeding itself, of today: nothing can change an entry.
+ * statements. The audit log also keeps today's entries of the seeding itself, because an entry cannot be changed.
  */
 export async function seedHistory(now = Date.now()): Promise<void> {
   const olderThan = Math.floor(now / HOUR_MS) * HOUR_MS;

@@ -5,7 +5,7 @@ import { HISTORY_DAYS } from "../sample-commits.ts";
 /** Rows by table; their keys are its columns. */
 export type Rows = Readonly<Record<string, readonly object[]>>;
 
-/** Everything of the samples is this much older than the seeding, so that it was there before its first use. */
+/** The samples are dated this many days before the seeding, so that they exist before their first use. */
 const OLDER_DAYS = HISTORY_DAYS + 3;
 
 /** Conditions that find the rows of the sample people, by table. With DATABASE_URL, the same database may have other people's rows. */

@@ -12,8 +12,8 @@ import { createServer } from "node:http";
 import { closeSync, openSync, readFileSync, unlinkSync, writeSync } from "node:fs";
 const block = Buffer.alloc(1024 * 1024, 7);
 const places = readFileSync("/proc/self/mounts", "utf8").split("\\n").map((line) => line.split(" ")[1]).filter((place) => place?.startsWith("/"));
-let said = "";
-createServer((req, res) => res.end(said)).listen(7860, () => setTimeout(fill, 500));
+let report = "";
+createServer((req, res) => res.end(report)).listen(7860, () => setTimeout(fill, 500));
 function fill() {
   for (const place of new Set(["/run/keyhook", ...places])) {
     let mib = 0;
@@ -28,7 +28,7 @@ function fill() {
       }
     } catch {}
     if (mib === 0) continue;
-    said += place + " took " + mib + " MiB; ";
+    report += place + " took " + mib + " MiB; ";
     console.log("filled", place, mib);
     // Memory of the sandbox itself is freed, so that its limit does not end this before the next place is tried.
     if (place !== "/run/keyhook") for (let file = 0; file < ${FILL_FILES}; file++) try { unlinkSync(place + "/fill" + file); } catch {}
@@ -39,11 +39,11 @@ function fill() {
 /** Any account: a Space that writes wherever it can. */
 export const spaceFillsDisk: Attack = {
   id: "H4",
-  name: "a Space that fills whatever it can write to",
+  name: "a Space that fills every directory that it can write to",
   async prepare(stage, attackers) {
     const { person } = await stage.attacker();
     const files = { "README.md": "---\nsdk: node\n---\n# A\n", "app.js": FILLING_APP, "package.json": '{"type":"module"}' };
-    let said = "";
+    let report = "";
     let stageOfSpace = "";
     return {
       async run(signal) {
@@ -53,14 +53,14 @@ export const spaceFillsDisk: Attack = {
           signal,
           async () => {
             const answer = await attackers.send({ path: `/spaces/${fullName}/app/` });
-            if (answer?.status === 200 && answer.text) said = answer.text;
+            if (answer?.status === 200 && answer.text) report = answer.text;
             stageOfSpace = (await db().spaceRuntime.findUnique({ where: { repoId: id } }))?.stage ?? stageOfSpace;
             await delay(1_000);
           },
           0,
         );
       },
-      got: () => [said || "it does not say what it has written", `the Space is ${stageOfSpace || "not made"}`],
+      got: () => [report || "it did not report how much it wrote", `the Space is ${stageOfSpace || "not created"}`],
     };
   },
 };

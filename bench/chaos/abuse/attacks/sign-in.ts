@@ -28,7 +28,7 @@ const ADDRESSES = 16;
  */
 export const passwordFlood: Attack = {
   id: "A5",
-  name: `passwords for accounts that are not there, from ${ADDRESSES} addresses, 16 at a time`,
+  name: `passwords for accounts that do not exist, from ${ADDRESSES} addresses, 16 at a time`,
   async prepare(_stage, attackers) {
     const guess = await guesser(attackers);
     return { run: (signal) => lanes(16, signal, (turn) => guess(`nobody-${newId()}`, turn)) };

@@ -36,19 +36,19 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version }}
 {{ .Values.jobs.namespace }}
 {{- end -}}
 
-{{/* What cannot work is said before anything is made. */}}
+{{/* Invalid values fail before anything is created. */}}
 {{- define "keyhook.check" -}}
 {{- if and .Values.jobs.enabled (or (not .Values.jobs.namespace) (eq .Values.jobs.namespace .Release.Namespace)) -}}
-{{- fail "jobs.namespace has to be a namespace of its own: whoever may make pods in one can mount each Secret that is in it" -}}
+{{- fail "jobs.namespace must be a separate namespace: anybody who may create pods in a namespace can mount each of its Secrets" -}}
 {{- end -}}
 {{- if not .Values.origin -}}{{- fail "origin is missing: the address that people's browsers use, such as https://hub.example.com" -}}{{- end -}}
 {{- if not .Values.existingSecret -}}
 {{- if not .Values.database.url -}}{{- fail "database.url is missing (or existingSecret, a Secret with DATABASE_URL and SECRET_KEY)" -}}{{- end -}}
-{{- if lt (len .Values.secretKey) 32 -}}{{- fail "secretKey needs at least 32 characters; `openssl rand -base64 48` makes a good one" -}}{{- end -}}
+{{- if lt (len .Values.secretKey) 32 -}}{{- fail "secretKey needs at least 32 characters; `openssl rand -base64 48` generates one" -}}{{- end -}}
 {{- end -}}
 {{- $pods := add (.Values.web.autoscaling.enabled | ternary .Values.web.autoscaling.maxReplicas .Values.web.replicas) .Values.worker.replicas -}}
 {{- if and (gt ($pods | int) 2) (not .Values.storage.existingClaim) (not (has "ReadWriteMany" .Values.storage.accessModes)) -}}
-{{- fail "more than one web process or worker shares the repositories: storage.accessModes has to have ReadWriteMany" -}}
+{{- fail "more than one web process or worker shares the repositories: storage.accessModes must contain ReadWriteMany" -}}
 {{- end -}}
 {{- end -}}
 
@@ -82,7 +82,7 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version }}
     name: {{ include "keyhook.secretName" . }}
 {{- end -}}
 
-{{/* Changed settings start the pods anew. */}}
+{{/* Changed settings restart the pods. */}}
 {{- define "keyhook.checksum" -}}
 {{ toJson (list .Values.settings .Values.secretSettings .Values.database .Values.secretKey .Values.origin) | sha256sum }}
 {{- end -}}

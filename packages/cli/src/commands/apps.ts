@@ -1,6 +1,6 @@
 import type { ListedOAuthApp, OAuthAppChanges } from "@keyhook/sdk";
 import type { Command } from "commander";
-import { act, type Context } from "../context.ts";
+import { actionOf, type Context } from "../context.ts";
 import { BadInput } from "../errors.ts";
 import { duration, many, type OrganizationOption, withOrganization } from "../options.ts";
 import type { Terminal } from "../terminal.ts";
@@ -21,7 +21,7 @@ export function addAppsCommands(program: Command, terminal: Terminal): void {
 
 function addAppLsCommand(apps: Command, terminal: Terminal): void {
   const command = apps.command("ls").alias("list").description("list OAuth apps");
-  withOrganization(command).action(act(terminal, ls));
+  withOrganization(command).action(actionOf(terminal, ls));
 }
 
 async function ls(at: Context, { organization }: OrganizationOption): Promise<void> {
@@ -42,7 +42,7 @@ async function ls(at: Context, { organization }: OrganizationOption): Promise<vo
 
 function addAppInfoCommand(apps: Command, terminal: Terminal): void {
   const command = apps.command("info").description("show an app").argument("<id>", "the app's ID");
-  withOrganization(command).action(act(terminal, info));
+  withOrganization(command).action(actionOf(terminal, info));
 }
 
 async function info(at: Context, { organization }: OrganizationOption, id: string): Promise<void> {
@@ -58,7 +58,7 @@ function addAppCreateCommand(apps: Command, terminal: Terminal): void {
     .argument("<name>", "the name that users see")
     .option("--confidential", "give it a secret, which is shown only once")
     .option("--bound", "bind it to its organization, for token exchange");
-  withOrganization(withSettings(command)).action(act(terminal, create));
+  withOrganization(withSettings(command)).action(actionOf(terminal, create));
 }
 
 async function create(at: Context, options: CreateOptions, name: string): Promise<void> {
@@ -75,7 +75,7 @@ function addAppUpdateCommand(apps: Command, terminal: Terminal): void {
     .description("change an OAuth app; options that you leave out change nothing")
     .argument("<id>", "the app's ID")
     .option("--name <name>", "the name that users see");
-  withOrganization(withSettings(command)).action(act(terminal, update));
+  withOrganization(withSettings(command)).action(actionOf(terminal, update));
 }
 
 async function update(at: Context, options: SettingsOptions, id: string): Promise<void> {
@@ -93,7 +93,7 @@ function addAppRotateSecretCommand(apps: Command, terminal: Terminal): void {
     .argument("<id>", "the app's ID")
     .option("--overlap <duration>", "keep the previous secret working for a time such as 1h, at most 7d", duration)
     .option("-y, --yes", "do not ask for confirmation");
-  withOrganization(command).action(act(terminal, rotateSecret));
+  withOrganization(command).action(actionOf(terminal, rotateSecret));
 }
 
 type RotateOptions = OrganizationOption & { overlap?: number; yes?: boolean };
@@ -112,7 +112,7 @@ function addAppDeleteCommand(apps: Command, terminal: Terminal): void {
     .description("delete an app permanently; its users are signed out of it immediately")
     .argument("<id>", "the app's ID")
     .option("-y, --yes", "do not ask for confirmation");
-  withOrganization(command).action(act(terminal, remove));
+  withOrganization(command).action(actionOf(terminal, remove));
 }
 
 async function remove(at: Context, { organization, yes }: OrganizationOption & { yes?: boolean }, id: string): Promise<void> {

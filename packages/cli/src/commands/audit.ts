@@ -4,7 +4,7 @@ import { rename, rm } from "node:fs/promises";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import type { Command } from "commander";
-import { act, type Context } from "../context.ts";
+import { actionOf, type Context } from "../context.ts";
 import { Refused } from "../errors.ts";
 import { oneOf, time } from "../options.ts";
 import { visibleLines } from "../output/printer.ts";
@@ -35,19 +35,19 @@ function addAuditExportCommand(audit: Command, terminal: Terminal): void {
     .option("--until <time>", "only entries before a time", time)
     .option("--query <search>", "a search as on the log's page: author:mara type:oauth_app.*")
     .option("-o, --output <file>", "write to a file instead of standard output")
-    .action(act(terminal, exportAuditLog));
+    .action(actionOf(terminal, exportAuditLog));
 }
 
 async function exportAuditLog(at: Context, options: Options, organization: string): Promise<void> {
   const { json, format = json ? "json" : "jsonl", since, until, query, output } = options;
   const q = [since && `since:${since}`, until && `until:${until}`, query].filter(Boolean).join(" ");
-  const pieces = (await at.client()).auditLog.export(organization, { format, ...(q && { q }), signal: at.signal });
-  if (output === undefined) return write(at, pieces);
+  const chunks = (await at.client()).auditLog.export(organization, { format, ...(q && { q }), signal: at.signal });
+  if (output === undefined) return write(at, chunks);
   const spinner = at.spin(`Writing ${output}`);
   // Writes the whole log or nothing: a log that was cut off looks complete.
   const temporary = `${output}.${randomBytes(4).toString("hex")}.part`;
   try {
-    await pipeline(Readable.from(pieces), createWriteStream(temporary, { mode: 0o600, flags: "wx" }));
+    await pipeline(Readable.from(chunks), createWriteStream(temporary, { mode: 0o600, flags: "wx" }));
     await rename(temporary, output);
   } catch (error) {
     await rm(temporary, { force: true });
@@ -60,11 +60,11 @@ async function exportAuditLog(at: Context, options: Options, organization: strin
   at.print.note(`Written to ${output}`);
 }
 
-async function write({ terminal }: Context, pieces: AsyncIterable<Uint8Array>): Promise<void> {
+async function write({ terminal }: Context, chunks: AsyncIterable<Uint8Array>): Promise<void> {
   const decoder = new TextDecoder();
-  for await (const piece of pieces) {
+  for await (const chunk of chunks) {
     // A program gets the bytes. A terminal would obey escape sequences in names.
-    const shown = terminal.stdout.isTTY ? visibleLines(decoder.decode(piece, { stream: true })) : piece;
+    const shown = terminal.stdout.isTTY ? visibleLines(decoder.decode(chunk, { stream: true })) : chunk;
     if (!terminal.stdout.write(shown)) await new Promise<void>((drained) => terminal.stdout.once("drain", drained));
   }
 }

@@ -1,6 +1,6 @@
 import type { JobAnswer } from "@keyhook/sdk";
 import type { Command } from "commander";
-import { act, type Context } from "../context.ts";
+import { actionOf, type Context } from "../context.ts";
 import { BadInput, Refused } from "../errors.ts";
 import { duration, many, type OrganizationOption, pair, wholeNumber, withOrganization } from "../options.ts";
 import { visibleJson } from "../output/printer.ts";
@@ -37,7 +37,7 @@ function addRunCommand(jobs: Command, terminal: Terminal): void {
     .option("-l, --label <name=value>", "a label; repeatable", pair)
     .option("--network", "give it network access, if the operator allows that")
     .option("-d, --detach", "print the job's ID and do not wait for the job");
-  withOrganization(command).action(act(terminal, run));
+  withOrganization(command).action(actionOf(terminal, run));
 }
 
 async function run(at: Context, options: RunOptions, given: string[]): Promise<void> {
@@ -92,7 +92,7 @@ function addPsCommand(jobs: Command, terminal: Terminal): void {
     .option("--stage <stage>", "only jobs in a stage such as ERROR; repeatable", many)
     .option("-l, --label <name=value>", "only jobs with a label; repeatable", pair)
     .option("--limit <number>", "the maximum number of rows", wholeNumber, 20);
-  withOrganization(command).action(act(terminal, ps));
+  withOrganization(command).action(actionOf(terminal, ps));
 }
 
 async function ps(at: Context, { organization, all, stage, label, limit }: PsOptions): Promise<void> {
@@ -120,7 +120,7 @@ function addLogsCommand(jobs: Command, terminal: Terminal): void {
     .description("print a job's log until the job ends")
     .argument("<id>", "the job's ID")
     .option("--tail <lines>", "print only this many of the last lines first", wholeNumber);
-  withOrganization(command).action(act(terminal, logs));
+  withOrganization(command).action(actionOf(terminal, logs));
 }
 
 const logs = (at: Context, options: OrganizationOption & { tail?: number }, id: string): Promise<void> =>
@@ -133,13 +133,13 @@ async function followLogs(
   { organization, tail }: OrganizationOption & { tail?: number },
 ): Promise<void> {
   const client = await at.client();
-  const whose = { organization, signal: at.signal };
+  const request = { organization, signal: at.signal };
   const { print } = at;
-  for await (const { timestamp, data } of client.jobs.logs(id, { ...whose, ...(tail !== undefined && { tail }) })) {
+  for await (const { timestamp, data } of client.jobs.logs(id, { ...request, ...(tail !== undefined && { tail }) })) {
     if (print.format === "json") print.raw(visibleJson({ timestamp, data }));
     else print.raw(data.replace(/\n$/, ""));
   }
-  const { status } = await client.jobs.get(id, whose);
+  const { status } = await client.jobs.get(id, request);
   if (status.stage === "COMPLETED") return;
   const because = status.message ?? (status.exitCode === null ? undefined : `exit code ${status.exitCode}`);
   throw new Refused(`Job ${id} ended in the stage ${status.stage}${because ? `: ${because}` : ""}.`);
@@ -147,7 +147,7 @@ async function followLogs(
 
 function addCancelCommand(jobs: Command, terminal: Terminal): void {
   const command = jobs.command("cancel").description("stop a job").argument("<id>", "the job's ID");
-  withOrganization(command).action(act(terminal, cancel));
+  withOrganization(command).action(actionOf(terminal, cancel));
 }
 
 async function cancel(at: Context, { organization }: OrganizationOption, id: string): Promise<void> {
@@ -157,7 +157,7 @@ async function cancel(at: Context, { organization }: OrganizationOption, id: str
 
 function addInspectCommand(jobs: Command, terminal: Terminal): void {
   const command = jobs.command("inspect").description("show a job").argument("<id>", "the job's ID");
-  withOrganization(command).action(act(terminal, inspect));
+  withOrganization(command).action(actionOf(terminal, inspect));
 }
 
 async function inspect(at: Context, { organization }: OrganizationOption, id: string): Promise<void> {

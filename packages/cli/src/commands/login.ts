@@ -1,7 +1,7 @@
 import { createClient, type DeviceCode, deviceLogin, revokeToken, type WhoAmI } from "@keyhook/sdk";
 import type { Command } from "commander";
 import { renderUnicodeCompact } from "uqr";
-import { act, type Context } from "../context.ts";
+import { actionOf, type Context } from "../context.ts";
 import { credentialsPath, isPlain, parseBaseUrl, readCredentialsFile } from "../credentials/credentials-file.ts";
 import { CLI_CLIENT_ID, notSignedIn, storeCredentials } from "../credentials/stored-token.ts";
 import { BadInput } from "../errors.ts";
@@ -18,7 +18,7 @@ export function addLoginCommand(program: Command, terminal: Terminal): void {
     .option("--token", "read a token from standard input and store it")
     .option("--no-browser", "do not open a browser; only show the URL and the code")
     .option("--scope <scopes>", "request only these scopes, separated by spaces")
-    .action(act(terminal, login));
+    .action(actionOf(terminal, login));
 }
 
 async function login(at: Context, { token, browser, scope }: Options, address: string | undefined): Promise<void> {
@@ -35,7 +35,7 @@ async function login(at: Context, { token, browser, scope }: Options, address: s
 
 const organizationsOf = ({ orgs }: WhoAmI): string[] | undefined => (orgs.length > 0 ? orgs.map(({ name }) => name) : undefined);
 
-/** Ends the sign-in that this one replaces, because nobody else would. */
+/** Ends the sign-in that the new one replaces: nothing else would end it. */
 async function forget(baseUrl: string, token: string): Promise<void> {
   await revokeToken({ baseUrl, clientId: CLI_CLIENT_ID, token, timeoutMs: 5_000 }).catch(() => undefined);
 }
@@ -88,8 +88,8 @@ const TOKEN_MAX_CHARACTERS = 4_096;
 async function readToken({ stdin, stderr }: Terminal): Promise<string> {
   if (stdin.isTTY) stderr.write("Paste the token, then press Enter and Ctrl-D: ");
   let text = "";
-  for await (const piece of stdin) {
-    text += piece;
+  for await (const chunk of stdin) {
+    text += chunk;
     if (text.length > TOKEN_MAX_CHARACTERS) break;
   }
   const token = text.trim();
@@ -102,7 +102,7 @@ export function addLogoutCommand(program: Command, terminal: Terminal): void {
   program
     .command("logout")
     .description("sign out, and delete the stored credentials; a personal access token stays valid")
-    .action(act(terminal, logout));
+    .action(actionOf(terminal, logout));
 }
 
 async function logout(at: Context): Promise<void> {
@@ -130,7 +130,7 @@ async function end(baseUrl: string, token: string, signal: AbortSignal): Promise
 }
 
 export function addWhoamiCommand(program: Command, terminal: Terminal): void {
-  program.command("whoami").description("show who is signed in, and to which service").action(act(terminal, whoami));
+  program.command("whoami").description("show who is signed in, and to which service").action(actionOf(terminal, whoami));
 }
 
 async function whoami(at: Context): Promise<void> {

@@ -1,6 +1,6 @@
 import type { MemberRecord } from "@keyhook/sdk";
 import type { Command } from "commander";
-import { act, type Context } from "../context.ts";
+import { actionOf, type Context } from "../context.ts";
 import type { Terminal } from "../terminal.ts";
 
 export function addOrgsCommands(program: Command, terminal: Terminal): void {
@@ -13,7 +13,7 @@ function addOrgLsCommand(orgs: Command, terminal: Terminal): void {
     .command("ls")
     .alias("list")
     .description("list the organizations that your sign-in has access to")
-    .action(act(terminal, ls));
+    .action(actionOf(terminal, ls));
 }
 
 async function ls(at: Context): Promise<void> {
@@ -29,7 +29,7 @@ function addOrgInfoCommand(orgs: Command, terminal: Terminal): void {
     .command("info")
     .description("show an organization")
     .argument("<name>", "the organization's handle")
-    .action(act(terminal, info));
+    .action(actionOf(terminal, info));
 }
 
 async function info(at: Context, _options: object, name: string): Promise<void> {
@@ -41,7 +41,7 @@ function addOrgMembersCommand(orgs: Command, terminal: Terminal): void {
     .command("members")
     .description("list the members of an organization that you belong to")
     .argument("<name>", "the organization's handle")
-    .action(act(terminal, members));
+    .action(actionOf(terminal, members));
 }
 
 async function members(at: Context, _options: object, name: string): Promise<void> {

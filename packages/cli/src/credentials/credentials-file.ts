@@ -78,7 +78,7 @@ export async function findBaseUrl(terminal: Terminal, given: string | undefined)
   throw new BadInput(`You are signed in to ${known.join(", ")}. Choose one ${example}.`);
 }
 
-/** The origin: tokens are stored by it, and the discovery document is found there. */
+/** Returns the origin: tokens are stored under it, and the discovery document is there. */
 export function parseBaseUrl(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (!url || !/^https?:$/.test(url.protocol)) {

@@ -12,14 +12,14 @@ const sample = { [ORIGIN]: { accessToken: "kh_x", refreshToken: "r", expiresAt: 
 const mode = (path: string) => (statSync(path).mode & 0o777).toString(8);
 
 describe("the file of credentials", () => {
-  test("belongs to its user alone, and is written atomically", async () => {
+  test("can be read only by its user, and is written atomically", async () => {
     const dir = join(newConfigDir(), "keyhook");
     const path = join(dir, "credentials.json");
     expect(await readCredentialsFile(path)).toEqual({});
     await writeCredentialsFile(path, sample);
     expect([mode(dir), mode(path)]).toEqual(["700", "600"]);
     expect(await readCredentialsFile(path)).toEqual(sample);
-    // A file that was left open by hand is closed again.
+    // Permissions that somebody loosened are restricted again.
     chmodSync(path, 0o644);
     await writeCredentialsFile(path, sample);
     expect([mode(path), readdirSync(dir)]).toEqual(["600", ["credentials.json"]]);
@@ -41,7 +41,7 @@ describe("the file of credentials", () => {
     }
   });
 
-  test("says so where it cannot be written", async () => {
+  test("is reported if it cannot be written", async () => {
     const file = join(newConfigDir(), "file");
     writeFileSync(file, "");
     await expect(writeCredentialsFile(join(file, "credentials.json"), sample)).rejects.toThrow();
@@ -49,7 +49,7 @@ describe("the file of credentials", () => {
 });
 
 describe("the lock", () => {
-  test("lets one at a time in, in many processes at once", async () => {
+  test("admits one of many processes at a time", async () => {
     const dir = newConfigDir();
     const path = join(dir, "credentials.json");
     const counter = join(dir, "counter");

@@ -24,7 +24,7 @@ export async function ask(terminal: Terminal, format: Format, question: string, 
 }
 
 const FRAMES = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
-/** Work that takes less is not announced. */
+/** Shorter work shows no spinner. */
 const PATIENCE_MS = 1_000;
 const FRAME_MS = 100;
 
@@ -33,11 +33,11 @@ export type Spinner = { update: (text: string) => void; stop: () => void };
 /** Shows on a terminal's stderr that work is in progress, once it has taken a second. */
 export function startSpinner({ stderr, env }: Terminal, format: Format, text: string): Spinner {
   if (!stderr.isTTY || format !== "human" || env.TERM === "dumb") return { update: () => undefined, stop: () => undefined };
-  let said = text;
+  let shown = text;
   let frame = 0;
   const draw = () => {
     frame += 1;
-    stderr.write(`\r\u001b[K${FRAMES[frame % FRAMES.length]} ${said}`);
+    stderr.write(`\r\u001b[K${FRAMES[frame % FRAMES.length]} ${shown}`);
   };
   let timer = setTimeout(() => {
     draw();
@@ -45,7 +45,7 @@ export function startSpinner({ stderr, env }: Terminal, format: Format, text: st
   }, PATIENCE_MS);
   return {
     update(next) {
-      said = next;
+      shown = next;
     },
     stop() {
       clearTimeout(timer);

@@ -47,7 +47,7 @@ test("control characters are shown as codes", () => {
   expect(visibleLines("a\tb\r\nc\u001b]0;title\u0007")).toBe("a\tb\nc\\x1b]0;title\\x07");
 });
 
-test("nor control sequences in JSON, which stays unchanged", () => {
+test("control characters in JSON are escaped, and its values stay unchanged", () => {
   const others = { text: "\u009b2Jé\u202e\u{e0041}\u007f\n", "key\u009d": 1 };
   const shown = visibleJson(others, 2);
   expect(visibleLines(shown)).toBe(shown);
@@ -90,12 +90,12 @@ test("a service's own codes, URLs and errors are escaped too", async () => {
   }
 });
 
-test("an address in a command to copy ends no quotation", () => {
+test("a URL in a command to copy cannot end its quotation", () => {
   expect(quotedForShell("https://x.example/a")).toBe("'https://x.example/a'");
   expect(quotedForShell("https://x.example/';id;")).toBe(String.raw`'https://x.example/'\'';id;'`);
 });
 
-test("auto is human on a terminal and agent elsewhere; one format is asked for at a time", () => {
+test("auto is human on a terminal and agent elsewhere; only one format can be requested", () => {
   const [terminal, pipe] = [true, false].map((isTTY) => ({ stdout: { isTTY } }) as never);
   expect([chosenFormat({}, terminal as never), chosenFormat({}, pipe as never)]).toEqual(["human", "agent"]);
   expect(chosenFormat({ format: "auto" }, pipe as never)).toBe("agent");

@@ -52,7 +52,7 @@ export function createPrinter(
       }
     },
 
-    /** Prints one row of a list without an end. There is no padding, since the next rows are unknown. */
+    /** Prints one row of an endless list, without padding, because the next rows are unknown. */
     row(row: Row, { item = row }: { item?: unknown } = {}): void {
       const [human = [], plain = []] = [...cellsOf([row], humanText), ...cellsOf([row], textOf)];
       if (format === "json") json(item);
@@ -71,7 +71,7 @@ export function createPrinter(
       else json(withoutNulls(value));
     },
 
-    /** Prints what was done, and to what. `quiet` prints the first of `facts`. */
+    /** Prints what was done, with `facts` about it. `quiet` prints only the first fact. */
     done(message: string, facts: Row): void {
       const given = Object.entries(facts).filter(([, value]) => value !== undefined && value !== null);
       const texts = given.map(([name, value]) => [name, visible(textOf(value))] as const);
@@ -128,7 +128,7 @@ export function chosenFormat({ format, json, quiet }: FormatOptions, { stdout }:
   return stdout.isTTY ? "human" : "agent";
 }
 
-/** Wide characters and emoji take two places. */
+/** Wide characters and emoji take two columns. */
 const WIDE =
   /[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]|\p{Extended_Pictographic}/u;
 
@@ -138,7 +138,7 @@ const widthOf = (character: string): number => (WIDE.test(character) ? 2 : 1);
 export const displayWidth = (text: string): number => characters(text).reduce((sum, one) => sum + widthOf(one), 0);
 
 /**
- * A padded table with capitals for a header. If it is wider than `width`, the widest columns are cut, at most to the width of their
+ * A padded table with its header in capitals. If it is wider than `width`, the widest columns are cut, at most to the width of their
  * headers.
  * @returns its lines, and whether something was cut
  */

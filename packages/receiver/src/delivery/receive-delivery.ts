@@ -17,7 +17,7 @@ export type Reception = {
   onError(error: unknown, source: ErrorSource): void;
 };
 
-/** What the list of recent deliveries shows of one. */
+/** What the list of recent deliveries shows about one. */
 export type Received = { answer: Answer; id: string | undefined; payload: WebhookPayload | undefined; isRepeated: boolean };
 
 const ID_MAX_CHARACTERS = 256;
@@ -28,12 +28,12 @@ export async function receiveDelivery(
   incoming: IncomingRequest,
   handler: RegisteredHandler,
   reception: Reception,
-  isOfOurOwn = false,
+  isOwnTest = false,
 ): Promise<Received> {
   const id = incoming.header("webhook-id");
   const refused = (answer: Answer): Received => ({ answer, id: undefined, payload: undefined, isRepeated: false });
   try {
-    const sender = isOfOurOwn ? "trusted" : await checkSender(incoming, reception.sender);
+    const sender = isOwnTest ? "trusted" : await checkSender(incoming, reception.sender);
     const rawBody = await incoming.body(reception.limits);
     if (sender === "verify the body") await checkSignature(rawBody, incoming, reception.sender);
     const parsed = parsePayload(incoming.header("content-type"), rawBody);
@@ -51,7 +51,7 @@ export async function receiveDelivery(
 
 type Work = { id: string; rawBody: Uint8Array; payload: WebhookPayload };
 
-/** Starts the work. With `queue`, the answer comes first. */
+/** Starts the work. In `queue` mode, the answer does not wait for it. */
 async function start(incoming: IncomingRequest, handler: RegisteredHandler, reception: Reception, work: Work): Promise<Answer> {
   if (handler.queue.isFull)
     return json(503, { error: "Too many deliveries are waiting. Try again later." }, { "retry-after": "30" });
@@ -78,7 +78,7 @@ const WORK = Symbol("the work behind a 202");
 /**
  * Runs each delivery once: one in progress is awaited, an accepted one is answered as before, and a failed one may run again. A requested
  * replay (`X-Webhook-Replay`) runs again. That header is not signed, but the attempt's timestamp is: a copy of an intercepted request has a
- * timestamp that arrived before, and is answered from memory whatever its other headers say. A failed replay is remembered as a replay,
+ * timestamp that arrived before, and is answered from memory, regardless of its other headers. A failed replay is remembered as a replay,
  * because the service attempts it again without that header.
  */
 async function once(

@@ -43,13 +43,13 @@ export async function runHandler(
   let timer: ReturnType<typeof setTimeout> | undefined;
   let onEnding: (() => void) | undefined;
   const over = new Promise<never>((_, reject) => {
-    const give = (message: string) => {
+    const failWith = (message: string) => {
       const error = new Error(message);
       aborting.abort(error);
       reject(error);
     };
-    timer = setTimeout(() => give(`Handler "${handler.name}" ran for more than ${handler.timeoutMs} ms.`), handler.timeoutMs);
-    onEnding = () => give(`The receiver stopped before handler "${handler.name}" was done.`);
+    timer = setTimeout(() => failWith(`Handler "${handler.name}" ran for more than ${handler.timeoutMs} ms.`), handler.timeoutMs);
+    onEnding = () => failWith(`The receiver stopped before handler "${handler.name}" was done.`);
     ending.addEventListener("abort", onEnding, { once: true });
   });
   over.catch(() => undefined);

@@ -21,13 +21,13 @@ export async function answerLanding(receiver: Receiver, incoming: IncomingReques
       "content-security-policy": `default-src 'none'; style-src 'nonce-${nonce}'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'`,
     });
   }
-  if (path === "/test" && incoming.method === "POST" && page === undefined) return pressed(receiver, incoming);
+  if (path === "/test" && incoming.method === "POST" && page === undefined) return answerTestButton(receiver, incoming);
   return path === "/" && page !== false
     ? json(405, { error: "This page supports only GET." }, { allow: "GET, HEAD" })
     : json(404, { error: "Not found." });
 }
 
-async function pressed(receiver: Receiver, incoming: IncomingRequest): Promise<Answer> {
+async function answerTestButton(receiver: Receiver, incoming: IncomingRequest): Promise<Answer> {
   const forbidden = json(403, { error: "Tests can only be sent from the receiver's own page, on its own machine (mayManage)." });
   if (!(await mayManage(receiver, incoming))) return forbidden;
   // A form on another site.

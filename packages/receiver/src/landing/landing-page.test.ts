@@ -25,7 +25,7 @@ async function start(options: ReceiverOptions = {}) {
   return { receiver, url, tests, page, token, press };
 }
 
-it("lists handlers, sends a test that is signed, and shows what came", async () => {
+it("lists handlers, sends a signed test, and shows the delivery", async () => {
   const { url, tests, page, token, press } = await start();
   const before = await page();
   expect(before).toContain(`${url}/webhooks/onPush`);

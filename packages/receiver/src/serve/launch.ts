@@ -105,7 +105,7 @@ function stopAtSignals(receiver: Receiver, print: (line: string) => void): () =>
   return remove;
 }
 
-/** Prints what a receiver says at its start. */
+/** Prints the URLs of a started receiver, and whether it has a secret. */
 function announce(
   receiver: Receiver,
   { url, relayUrl, print }: { url: string; relayUrl: string | undefined; print: (line: string) => void },

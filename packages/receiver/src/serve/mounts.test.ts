@@ -89,7 +89,7 @@ it("mounts into Fastify", async () => {
   await expectTaken(`http://127.0.0.1:${(app.server.address() as AddressInfo).port}`);
 });
 
-it("mounts into Hono, and is a route handler as Next has them", async () => {
+it("mounts into Hono, and works as a route handler of Next", async () => {
   const receiver = make({ basePath: "/api" });
   const app = new Hono().all("/api/webhooks/*", (context) => receiver.fetch(context.req.raw));
   const routes = { POST: receiver.fetch, GET: receiver.fetch };

@@ -52,7 +52,7 @@ function fromNode(request: IncomingMessage, parsed: FrameworkRequest = {}): Inco
   return incoming;
 }
 
-/** Does the same as `readBody`, by listening: iterating over a Node stream takes several times as long. */
+/** Does the same as `readBody` with event listeners: iterating over a Node stream takes several times as long. */
 function readStream(
   request: IncomingMessage,
   { maxBytes, timeoutMs }: { maxBytes: number; timeoutMs: number },

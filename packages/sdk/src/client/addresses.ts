@@ -8,7 +8,7 @@ import type { Query } from "./transport.ts";
  */
 export type Asked = { signal?: AbortSignal | undefined };
 /**
- * The last argument of operations on things of an owner: an organization by its handle, or else the caller.
+ * The last argument of operations on an owner's resources: an organization's, by its handle, or by default the caller's.
  *
  * @group Client
  */
@@ -88,7 +88,7 @@ export function addressOf(base: string, path: string, query: Query = {}): URL {
   return url;
 }
 
-/** Reads the next page's address without its origin: behind a proxy, the service may name another one than the client uses. */
+/** Returns the next page's URL without its origin: behind a proxy, the service may name a different origin than the client uses. */
 export function nextOf(link: string | null): string | undefined {
   const address = /<([^<>]+)>\s*;\s*rel="?next"?/i.exec(link ?? "")?.[1];
   if (!address) return undefined;

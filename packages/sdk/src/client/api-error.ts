@@ -72,21 +72,21 @@ export const unexpectedContent = (message: string, cause?: unknown): ApiError =>
 
 /** Makes the error of an answer that is not 2xx. `text` is its body, or the beginning of it. */
 export function errorOfAnswer({ status, headers }: Response, text: string, asked: string): ApiError {
-  const said = body.safeParse(parse(text)).data ?? empty;
+  const fields = body.safeParse(parse(text)).data ?? empty;
   // OAuth endpoints have the code in the field where the API has the sentence (RFC 6749 §5.2).
-  const isCode = said.error !== undefined && /^[a-z_]+$/.test(said.error);
-  const code = headers.get("x-error-code") ?? said.code ?? (isCode ? said.error : undefined) ?? `http_${status}`;
-  const sentence = said.error_description ?? (isCode ? undefined : said.error) ?? said.message;
+  const isCode = fields.error !== undefined && /^[a-z_]+$/.test(fields.error);
+  const code = headers.get("x-error-code") ?? fields.code ?? (isCode ? fields.error : undefined) ?? `http_${status}`;
+  const sentence = fields.error_description ?? (isCode ? undefined : fields.error) ?? fields.message;
   const retryAfterSeconds = readRetryAfter(headers.get("retry-after"));
   const requestId = headers.get("x-request-id") ?? undefined;
-  const message = `${ended(sentence ?? `${asked} failed with status ${status}`)}${advice(status, code, said.scope, retryAfterSeconds)}`;
+  const message = `${ended(sentence ?? `${asked} failed with status ${status}`)}${advice(status, code, fields.scope, retryAfterSeconds)}`;
   return new ApiError(requestId ? `${message} (request ${requestId})` : message, {
     status,
     code,
     requestId,
     retryAfterSeconds,
-    field: said.field,
-    scope: said.scope,
+    field: fields.field,
+    scope: fields.scope,
   });
 }
 

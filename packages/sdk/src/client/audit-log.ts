@@ -17,7 +17,7 @@ const eventSchema = z.looseObject({
   oauth: z.looseObject({ clientId: z.string(), name: nullable }).nullish(),
 });
 /**
- * One entry of an organization's audit log. `type` is such as `oauth_app.create`, and `createdAt` is ISO 8601 in UTC.
+ * One entry of an organization's audit log. `type` is, for example, `oauth_app.create`, and `createdAt` is ISO 8601 in UTC.
  *
  * @group Client
  * @useDeclaredType
@@ -64,8 +64,8 @@ export function auditLogOf({ bytes }: Transport) {
 async function* linesOf(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
   const decoder = new TextDecoder();
   let begun = "";
-  for await (const piece of bytes) {
-    const lines = (begun + decoder.decode(piece, { stream: true })).split("\n");
+  for await (const chunk of bytes) {
+    const lines = (begun + decoder.decode(chunk, { stream: true })).split("\n");
     begun = lines.pop() ?? "";
     yield* lines.filter((line) => line !== "");
   }

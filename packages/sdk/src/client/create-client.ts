@@ -40,7 +40,7 @@ export type Client = Transport & {
  * {@link ApiError}, and is attempted again where that is safe: after 429, 502, 503, 504 and lost connections, up to `maxRetries` times.
  *
  * Lists are {@link Paged}: read them with `for await`. Streams (`webhooks.live`, `jobs.logs`) reconnect and continue where they were cut
- * off. {@link Transport.request} reaches what has no operation here yet.
+ * off. For URLs without an operation, use {@link Transport.request}.
  *
  * @param options `baseUrl`, and a `token`: a personal access token, `accessToken` of a sign-in, or {@link keepTokens}.
  * @returns The client. Next, `client.whoami()` says whose token it is.

@@ -39,7 +39,7 @@ describe("events", () => {
     ["data: not ended", []],
   ];
 
-  test.each(streams)("of %j are those of the standard, in whatever pieces they come", (text, wanted) => {
+  test.each(streams)("of %j are those of the standard, wherever the text is cut", (text, wanted) => {
     expect(parse(text)).toEqual(wanted);
     expect(parse(...text)).toEqual(wanted);
     for (let cut = 1; cut < text.length; cut += 1)
@@ -55,7 +55,7 @@ describe("events", () => {
     ]);
   });
 
-  test("may end their lines with CR alone, and the stream begin with a mark", () => {
+  test("may end their lines with CR alone, and the stream may begin with a byte order mark", () => {
     expect(parse("\ufeffdata: 1\r\rdata: 2\r", "\r", "data: 3\r", "\n\r", "\n")).toMatchObject([
       { data: "1" },
       { data: "2" },

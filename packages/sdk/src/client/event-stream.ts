@@ -18,7 +18,7 @@ export type ServerSentEvent = {
 const EVENT_MAX_CHARACTERS = 64 * 1024 * 1024;
 
 /**
- * Turns the text of a `text/event-stream` into events, in whatever pieces it arrives. {@link Transport.stream} does this already; use the
+ * Turns the text of a `text/event-stream` into events, however it is split into chunks. {@link Transport.stream} does this already; use the
  * class for a stream that you read yourself.
  *
  * @see [HTML Living Standard §9.2.6](https://html.spec.whatwg.org/multipage/server-sent-events.html#event-stream-interpretation)

@@ -31,12 +31,12 @@ export function followJobLog(
   },
 ): AsyncIterable<JobLogLine> {
   const { path, read, tail, signal } = options;
-  let told = 0;
+  let yielded = 0;
   const latest: string[] = [];
 
   async function* connect(): AsyncGenerator<JobLogLine> {
-    const isAgain = told > 0;
-    let left = isAgain && tail === undefined ? told : 0;
+    const isAgain = yielded > 0;
+    let left = isAgain && tail === undefined ? yielded : 0;
     let sought = isAgain && tail !== undefined ? [...latest] : [];
     const window: string[] = [];
     for await (const { data } of stream(await path(), { signal, query: { tail: isAgain ? undefined : tail } })) {
@@ -51,7 +51,7 @@ export function followJobLog(
         if (window.length === sought.length && window.every((one, at) => one === sought[at])) sought = [];
         continue;
       }
-      told += 1;
+      yielded += 1;
       latest.push(data);
       if (latest.length > REMEMBERED) latest.shift();
       yield line;

@@ -108,7 +108,7 @@ export function reposOf(transport: Transport) {
   const { request, pages } = transport;
   return {
     /**
-     * Creates a repository. Next, clone it by git from `url`.
+     * Creates a repository. Next, clone it with git from `url`.
      *
      * @throws {@link ApiError} `conflict`: the name is taken.
      */

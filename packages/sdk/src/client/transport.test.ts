@@ -7,7 +7,7 @@ import { ApiError } from "./api-error.ts";
 import { createClient } from "./create-client.ts";
 import type { ClientOptions } from "./transport.ts";
 
-/** A service that misbehaves: each request is answered by the next in line, the last one again and again. */
+/** A service that misbehaves: each request gets the next answer of the list, and the last answer is repeated. */
 type Answer = (req: http.IncomingMessage, res: http.ServerResponse) => unknown;
 let answers: Answer[] = [];
 let requests: { method: string; url: string; headers: http.IncomingHttpHeaders; body: string; at: number }[] = [];
@@ -89,7 +89,7 @@ describe("a request", () => {
     });
   });
 
-  test("keeps to where it was told to go", async () => {
+  test("is sent only to URLs of the service", async () => {
     answers = [ok];
     const { request } = createClient({ baseUrl: `${origin}/hub/`, token: "kh_token" });
     await request("GET", "/api/x");
@@ -119,12 +119,12 @@ describe("a request", () => {
     expect(requests).toHaveLength(0);
   });
 
-  test("has no value where the answer has none", async () => {
+  test("returns undefined for an empty response", async () => {
     answers = [(_req, res) => res.writeHead(204).end()];
     expect(await client().request("DELETE", "/api/x")).toBeUndefined();
   });
 
-  test("is not sent again to where a redirect leads, but for one that reads", async () => {
+  test("does not follow a redirect, unless it only reads", async () => {
     answers = [json(302, {}, { location: "https://other.example/api/x" })];
     const error = await refusal(client().request("POST", "/api/x", { body: { secret: 1 } }));
     expect(error).toMatchObject({
@@ -177,7 +177,7 @@ describe("a refusal", () => {
       { "retry-after": "7" },
       { retryAfterSeconds: 7, message: /Try again in 7 s/ },
     ],
-  ])("of status %s has what the answer says: %j", async (status, body, headers, facts) => {
+  ])("of status %s has the details of the response: %j", async (status, body, headers, facts) => {
     answers = [json(status, body, headers)];
     const { message, ...expected } = { message: /./, ...facts };
     const error = await refusal(client().request("POST", "/api/x"));
@@ -200,7 +200,7 @@ describe("a refusal", () => {
   });
 });
 
-describe("an answer that is none", () => {
+describe("an unusable response", () => {
   test.each([
     ["a page", html],
     ["half of an object", (_req: unknown, res: http.ServerResponse) => res.end('{"fine":')],
@@ -242,7 +242,7 @@ describe("another attempt", () => {
     ["504", json(504, {})],
     ["a connection that was reset", reset],
     ["a body that was cut off", resetWithin],
-  ] as [string, Answer][])("is made after %s of what may be repeated", async (_what, failure) => {
+  ] as [string, Answer][])("is made after %s, if the request may be repeated", async (_what, failure) => {
     answers = [failure, failure, ok];
     expect(await client().request("GET", "/api/x")).toEqual({ fine: true });
     expect(requests).toHaveLength(3);
@@ -257,7 +257,7 @@ describe("another attempt", () => {
     expect(requests.map(({ method }) => method)).toEqual(["DELETE", "DELETE", "PUT", "POST", "POST", "POST"]);
   });
 
-  test("is attempted a limited number of times, and then the last failure is thrown", async () => {
+  test("is made a limited number of times, and then the last failure is thrown", async () => {
     answers = [reset, reset, reset, json(503, { error: "Away" })];
     expect(await refusal(client({ maxRetries: 3 }).request("GET", "/api/x"))).toMatchObject({ status: 503 });
     expect(requests).toHaveLength(4);
@@ -282,7 +282,7 @@ describe("another attempt", () => {
     expect((second?.at ?? 0) - (first?.at ?? 0)).toBeGreaterThan(950);
   });
 
-  test("does not stand still for an hour", async () => {
+  test("does not wait for an hour", async () => {
     answers = [json(429, { error: "Tomorrow" }, { "retry-after": "3600" }), ok];
     expect(await refusal(client().request("GET", "/api/x"))).toMatchObject({ status: 429, retryAfterSeconds: 3600 });
     expect(requests).toHaveLength(1);
@@ -331,7 +331,7 @@ describe("time and signals", () => {
     expect(requests).toHaveLength(0);
   });
 
-  test("an address where nobody is, is told", async () => {
+  test("an address without a server is reported", async () => {
     const spare = http.createServer().listen(0, "127.0.0.1");
     await once(spare, "listening");
     const { port } = spare.address() as AddressInfo;
@@ -399,7 +399,7 @@ describe("pages", () => {
     expect(requests).toHaveLength(2);
   });
 
-  test("that lead in a circle have an end", async () => {
+  test("that lead back to an earlier page end", async () => {
     answers = [json(200, [1], { link: '</api/n?cursor=1>; rel="next"' })];
     expect(await all(client().pages("/api/n", { schema }))).toEqual([1, 1]);
   });
@@ -414,7 +414,7 @@ describe("a stream", () => {
     };
   const end: Answer = (_req, res) => res.end();
 
-  test("gives events, with its place", async () => {
+  test("yields events with their IDs", async () => {
     answers = [events("retry: 3000\n\n: hi\n\nevent: delivery\nid: 7\ndata: {}\n\ndata: a\ndata:  b\n\n", end)];
     expect(await all(client().stream("/api/s", { lastEventId: "6", query: { tail: "x" } }))).toEqual([
       { event: "delivery", data: "{}", id: "7" },
@@ -445,7 +445,7 @@ describe("a stream", () => {
     expect(heard).toEqual(["1", "2"]);
   });
 
-  test("closes its connection when nobody listens", async () => {
+  test("closes its connection when its reader stops", async () => {
     const closed = vi.fn();
     answers = [
       events("data: 1\n\n", (_req, res) => {
@@ -490,7 +490,7 @@ describe("a stream", () => {
   test.each([
     ["from its beginning", undefined],
     ["from its last lines", 2],
-  ])("of a job's log, %s, is taken up again without a line missing or twice", async (_what, tail) => {
+  ])("of a job's log, %s, continues without missing or repeating a line", async (_what, tail) => {
     const line = (n: number) =>
       `data: ${JSON.stringify({ timestamp: "2026-01-01T00:00:00.000Z", data: n === 3 ? "line 2" : `line ${n}` })}\n\n`;
     const job = (stage: string) => json(200, { ...someJob, status: { ...someJob.status, stage } });

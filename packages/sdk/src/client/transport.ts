@@ -22,7 +22,7 @@ export type TokenSource = string | ((asked: { refused?: string }) => string | un
 export type ClientOptions = {
   /** The service's address, `https://hub.example.com`. */
   baseUrl: string;
-  /** Without a token, the client sees what everybody may see. */
+  /** Without a token, the client sees only public data. */
   token?: TokenSource | undefined;
   /** Replaces the global `fetch`. */
   fetch?: typeof fetch | undefined;
@@ -124,7 +124,7 @@ const ERROR_MAX_BYTES = 64 * 1024;
 const FORM = "application/x-www-form-urlencoded";
 const IDEMPOTENT = new Set<Method>(["GET", "HEAD", "PUT", "DELETE"]);
 
-/** Wraps what a token function threw, so that its caller gets it unchanged, and not as a failure of the network. */
+/** Wraps an error of the token function, so that the caller gets it unchanged, and not as a failure of the network. */
 class TokenFailure extends Error {
   constructor(cause: unknown) {
     super("no token", { cause });
@@ -234,11 +234,11 @@ export function createTransport(options: ClientOptions): Transport {
     try {
       for (;;) {
         deadline.restart(idleMs);
-        const piece = await reader?.read();
-        // The deadline pauses while the caller works on the piece.
+        const chunk = await reader?.read();
+        // The deadline pauses while the caller works on the chunk.
         deadline.restart(2 ** 31 - 1);
-        if (!piece || piece.done) return;
-        yield piece.value;
+        if (!chunk || chunk.done) return;
+        yield chunk.value;
       }
     } catch (error) {
       if (sent.signal?.aborted) throw sent.signal.reason;
@@ -263,7 +263,7 @@ export function createTransport(options: ClientOptions): Transport {
       };
       const decoder = new TextDecoder();
       const parser = new EventStreamParser();
-      for await (const piece of read(path, sent, idleMs)) yield* parser.push(decoder.decode(piece, { stream: true }));
+      for await (const chunk of read(path, sent, idleMs)) yield* parser.push(decoder.decode(chunk, { stream: true }));
     },
     bytes: (path, sent = {}) => read(path, sent, sent.timeoutMs ?? timeoutMs),
     pages(path, { query, schema, signal }) {
@@ -279,7 +279,7 @@ export function createTransport(options: ClientOptions): Transport {
 const isBrowser = (): boolean => /^Mozilla\//.test(globalThis.navigator?.userAgent ?? "");
 
 function headersOf(sent: SendOptions, bearer: string | undefined, userAgent: string | undefined): Headers {
-  // The message does not contain the value: errors end in logs.
+  // The message does not contain the value: errors end up in logs.
   if (bearer !== undefined && !/^[\x21-\x7e]*$/.test(bearer)) {
     throw new TokenFailure(new TypeError("token: it contains spaces, line ends or other characters that no token has"));
   }

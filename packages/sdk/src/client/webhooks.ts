@@ -103,7 +103,7 @@ export function webhooksOf({ request, stream }: Transport) {
       return (await request("POST", of(id, organization), { body: changes, schema: one, signal, isIdempotent: true })).webhook;
     },
 
-    /** Enables a webhook, and sends what was held while the service had disabled it. */
+    /** Enables a webhook, and sends the deliveries that were held while the service had disabled it. */
     async enable(id: string, { organization, signal }: Whose = {}): Promise<WebhookRecord> {
       return (await request("POST", of(id, organization, "/enable"), { schema: one, signal, isIdempotent: true })).webhook;
     },
@@ -160,7 +160,7 @@ export function webhooksOf({ request, stream }: Transport) {
     /** Puts many deliveries into the queue again. The replay is stored when this returns; `readReplay` follows it. */
     startReplay,
 
-    /** Reads how far a replay is. */
+    /** Reads the progress of a replay. */
     readReplay: (id: string, replayId: string, whose: Whose = {}): Promise<WebhookReplayJson> => replays(id, replayId, whose),
 
     /** Cancels a replay. What was sent stays sent. */

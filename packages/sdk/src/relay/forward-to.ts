@@ -100,21 +100,21 @@ function headersOf(pairs: HeaderPairs): Headers {
 async function readBytes(response: Response): Promise<Uint8Array | undefined> {
   const reader = response.body?.getReader();
   if (!reader) return new Uint8Array();
-  const pieces: Uint8Array[] = [];
+  const chunks: Uint8Array[] = [];
   let size = 0;
-  for (let piece = await reader.read(); !piece.done; piece = await reader.read()) {
-    size += piece.value.length;
+  for (let chunk = await reader.read(); !chunk.done; chunk = await reader.read()) {
+    size += chunk.value.length;
     if (size > BODY_MAX_BYTES) {
       await reader.cancel();
       return undefined;
     }
-    pieces.push(piece.value);
+    chunks.push(chunk.value);
   }
   const whole = new Uint8Array(size);
   let at = 0;
-  for (const piece of pieces) {
-    whole.set(piece, at);
-    at += piece.length;
+  for (const chunk of chunks) {
+    whole.set(chunk, at);
+    at += chunk.length;
   }
   return whole;
 }

@@ -51,7 +51,7 @@ const ANSWERED_MAX = 2_000;
 /**
  * Listens to a relay, which gives a receiver on a private network a public address, and passes each request to `handle`. It reconnects and
  * renews the relay until `signal` aborts. A request is never handled twice at the same time, and never again once the service has its answer.
- * At the end, requests that are being handled get ten seconds; what is not answered by then goes to the next listener.
+ * At the end, requests that are being handled get ten seconds; those not answered by then go to the next listener.
  *
  * @param client A client whose token has the scope `webhooks`.
  * @param options The relay's name, and `handle`, such as {@link forwardTo}. `onState` tells the public address: point a webhook at it.
@@ -99,7 +99,7 @@ export async function listenToRelay(
     const { relay } = await open();
     const renewing = keepRenewed(relay.expiresAt, open, ending.signal);
     let isFirst = true;
-    const told = () => {
+    const reportState = () => {
       if (!isFirst) return;
       isFirst = false;
       failed = 0;
@@ -111,7 +111,7 @@ export async function listenToRelay(
       const query = { listener, concurrency };
       const events = client.stream(`${path}/requests`, { query, signal: ending.signal, idleMs: IDLE_MS });
       for await (const { event, data } of events) {
-        told();
+        reportState();
         if (event === "replaced") return true;
         if (event === "request") work.take(data);
       }

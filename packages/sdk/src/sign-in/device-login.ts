@@ -4,7 +4,7 @@ import { sleep } from "../client/reconnecting.ts";
 import { type IdTokenClaims, verifyIdToken } from "./id-token.ts";
 import { type AppOptions, connect } from "./service.ts";
 import { orRefused, SignInError } from "./sign-in-error.ts";
-import { given, requestTokens, scopeText, type Tokens } from "./tokens.ts";
+import { definedOnly, requestTokens, scopeText, type Tokens } from "./tokens.ts";
 
 /**
  * What to show to the person.
@@ -65,7 +65,7 @@ const INTERVAL_MAX_SECONDS = 60;
  * Signs in on a device without a browser: requests a code, has `onCode` show it, and polls until the person has answered on another device,
  * as often as the service allows and less often while it cannot be reached.
  *
- * @param options The app, the scopes, and `onCode`, which shows the code. `signal` gives up.
+ * @param options The app, the scopes, and `onCode`, which shows the code. `signal` cancels it.
  * @returns The tokens, and the claims of the ID token where the scope `openid` was granted. Next, store the tokens and give
  *   {@link keepTokens} to {@link createClient}.
  * @throws {@link SignInError} `access_denied`: the person refused; `expired_token`: nobody entered the code in time;
@@ -121,7 +121,7 @@ async function requestCode(options: DeviceLoginOptions) {
   if (!as.device_authorization_endpoint) {
     throw new SignInError("The service does not support device sign-in.", { code: "unsupported_grant_type" });
   }
-  const parameters = given({ scope: scope && scopeText(scope), orgIds: orgIds && [orgIds].flat().join(",") });
+  const parameters = definedOnly({ scope: scope && scopeText(scope), orgIds: orgIds && [orgIds].flat().join(",") });
   const response = await orRefused(oauth.deviceAuthorizationRequest(as, client, authentication, parameters, http));
   const answer = await orRefused(oauth.processDeviceAuthorizationResponse(as, client, response));
   const { verification_uri: verificationUri, verification_uri_complete: verificationUriComplete = verificationUri } = answer;

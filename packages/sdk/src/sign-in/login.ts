@@ -153,8 +153,8 @@ export async function finishLogin(options: FinishLoginOptions): Promise<SignedIn
  * program may read the other one. An error counts only when all of that is right.
  */
 function checkAnswer({ as, client }: Connection, parameters: URLSearchParams, state: string): URLSearchParams {
-  // A login without a state cannot be told from a forged one, and an answer with an empty state would match it. Without types, a program
-  // whose storage was lost may pass one.
+  // A login without a state cannot be told from a forged one, and an answer with an empty state would match it. A JavaScript program whose
+  // storage was lost may pass one.
   if (typeof state !== "string" || state === "") throw refused("state_mismatch", "The login has no state.");
   let answer: URLSearchParams;
   try {

@@ -49,7 +49,7 @@ const metadataSchema = z.looseObject({
   authorization_response_iss_parameter_supported: z.boolean().optional(),
 });
 /**
- * The service's discovery document. It contains whatever the service sends; the fields with a type are those that the SDK uses.
+ * The service's discovery document. It contains everything that the service sends; the fields with a type are those that the SDK uses.
  *
  * @group Sign-in
  * @useDeclaredType
@@ -105,7 +105,7 @@ export type Connection = {
 
 /** The difference between two clocks that is tolerated, in seconds. */
 export const TOLERANCE_SECONDS = 60;
-/** oauth4webapi demands a client ID even of requests that no client makes: a CI job's exchange, and user info. It is not sent. */
+/** oauth4webapi requires a client ID even for requests without a client: a CI job's exchange, and user info. It is not sent. */
 const NO_CLIENT = "none";
 
 /**

@@ -6,7 +6,7 @@ import { ApiError, type ApiErrorFacts } from "../client/api-error.ts";
  *
  * `code` is the code of the protocol (`access_denied`, `invalid_grant`, `expired_token`, …), or one of the SDK's own checks:
  * `state_mismatch`, `issuer_mismatch`, `invalid_response`, `invalid_id_token`, `subject_mismatch`, `signed_out`, `unsupported`.
- * A request without a usable answer is an {@link ApiError} that is no `SignInError`.
+ * A request without a usable answer is an {@link ApiError} that is not a `SignInError`.
  *
  * @see [RFC 6749 §4.1.2.1](https://www.rfc-editor.org/rfc/rfc6749#section-4.1.2.1) and
  *   [§5.2](https://www.rfc-editor.org/rfc/rfc6749#section-5.2)
@@ -29,7 +29,7 @@ export function asSignInError(error: unknown): unknown {
   return new SignInError(message, { status, code, requestId, retryAfterSeconds, field, scope, cause: error });
 }
 
-/** Waits for a function of oauth4webapi, and puts what it refuses into the SDK's words. */
+/** Waits for a function of oauth4webapi, and turns its errors into the SDK's. */
 export async function orRefused<T>(work: Promise<T>): Promise<T> {
   try {
     return await work;
@@ -38,7 +38,7 @@ export async function orRefused<T>(work: Promise<T>): Promise<T> {
   }
 }
 
-/** oauth4webapi's own error is not kept as the cause: it contains the answer, tokens included, and errors end in logs. */
+/** oauth4webapi's own error is not kept as the cause: it contains the answer, tokens included, and errors end up in logs. */
 function refused(error: unknown): unknown {
   if (!(error instanceof oauth.OperationProcessingError || error instanceof oauth.UnsupportedOperationError)) return error;
   // An error about an answer as such carries that answer. Other errors are about the ID token in it, or about an endpoint without HTTPS.

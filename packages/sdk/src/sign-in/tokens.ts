@@ -9,7 +9,7 @@ import { orRefused, SignInError } from "./sign-in-error.ts";
  * @group Sign-in
  */
 export type Tokens = {
-  /** Goes to {@link createClient} as `token`. */
+  /** Pass it to {@link createClient} as `token`. */
   accessToken: string;
   /** `bearer`, in lower case (RFC 6749 §7.1). */
   tokenType: string;
@@ -37,7 +37,7 @@ export async function requestTokens(
   const connection = await connect(app);
   const sentAt = Date.now();
   const response = await orRefused(send(connection));
-  // Whatever this machine's clock says: if the answer was refused, the new refresh token would be lost, and the old one is used up.
+  // This machine's clock is ignored: if it refused the answer, the new refresh token would be lost, and the old one is used up.
   const client = { ...connection.client, [oauth.clockTolerance]: Number.MAX_SAFE_INTEGER };
   const answer = await orRefused(oauth.processGenericTokenEndpointResponse(connection.as, client, response));
   return {
@@ -57,11 +57,11 @@ export function requestGrant(
   parameters: Record<string, string | undefined>,
 ): Promise<Tokens> {
   return requestTokens(app, ({ as, client, authentication, http }) =>
-    oauth.genericTokenEndpointRequest(as, client, authentication, grantType, given(parameters), http),
+    oauth.genericTokenEndpointRequest(as, client, authentication, grantType, definedOnly(parameters), http),
   );
 }
 
-export const given = (parameters: Record<string, string | undefined>): Record<string, string> =>
+export const definedOnly = (parameters: Record<string, string | undefined>): Record<string, string> =>
   Object.fromEntries(Object.entries(parameters).filter((pair): pair is [string, string] => pair[1] !== undefined));
 
 /** Scopes as the protocol writes them: separated by spaces (RFC 6749 §3.3). */

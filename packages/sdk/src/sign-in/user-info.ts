@@ -35,7 +35,7 @@ const schema = z.looseObject({
 export type UserInfo = z.infer<typeof schema>;
 
 /**
- * Reads whose access token it is, as far as its scopes allow. An ID token has the same facts as of the sign-in; this asks again.
+ * Reads the current claims about the person to whom an access token belongs, as far as its scopes allow.
  *
  * @param options The service, the access token, and as `subject` the `sub` of the ID token that came with it: then an answer about another
  *   person is refused.

@@ -1,6 +1,6 @@
 import { type DeliveryFilter, type DeliveryJson, type ReplayAnswerJson, type TestKind, testKinds } from "@keyhook/sdk";
 import type { Command } from "commander";
-import { act, type Context } from "../../context.ts";
+import { actionOf, type Context } from "../../context.ts";
 import { BadInput, Refused } from "../../errors.ts";
 import { type OrganizationOption, oneOf, time, wholeNumber, withOrganization } from "../../options.ts";
 import type { Row } from "../../output/printer.ts";
@@ -27,16 +27,16 @@ export function addActivityCommand(webhooks: Command, terminal: Terminal): void 
     .option("--since <time>", "only deliveries since a time, or since a duration ago such as 2h", time)
     .option("--until <time>", "only deliveries before a time", time)
     .option("-f, --follow", "after the list, print new deliveries until Ctrl-C");
-  withOrganization(command).action(act(terminal, activity));
+  withOrganization(command).action(actionOf(terminal, activity));
 }
 
 async function activity(at: Context, options: ActivityOptions, id: string): Promise<void> {
   const { organization, limit, follow, ...filter } = options;
   const client = await at.client();
-  const whose = { organization, signal: at.signal };
+  const request = { organization, signal: at.signal };
   if (follow) return followActivity(at, id, options).catch(untilInterrupted(at));
   const found: DeliveryJson[] = [];
-  for await (const delivery of client.webhooks.deliveries(id, filterOf(filter, Math.min(limit, 100)), whose)) {
+  for await (const delivery of client.webhooks.deliveries(id, filterOf(filter, Math.min(limit, 100)), request)) {
     found.push(delivery);
     if (found.length === limit) break;
   }
@@ -57,11 +57,11 @@ async function followActivity(
   { organization, limit, follow: _, ...filter }: ActivityOptions,
 ): Promise<void> {
   const client = await at.client();
-  const whose = { organization, signal: at.signal };
-  const page = await client.webhooks.deliveryPage(id, filterOf(filter, Math.min(limit, 100)), whose);
+  const request = { organization, signal: at.signal };
+  const page = await client.webhooks.deliveryPage(id, filterOf(filter, Math.min(limit, 100)), request);
   const print = (delivery: DeliveryJson) => at.print.row(deliveryRow(delivery), { item: delivery });
   page.deliveries.reverse().forEach(print);
-  for await (const event of client.webhooks.live(id, { ...whose, tail: page.tail })) {
+  for await (const event of client.webhooks.live(id, { ...request, tail: page.tail })) {
     if (event.kind === "reset") at.print.note("Some changes were skipped. Run the command again for the whole list.");
     else if (isWanted(event.delivery, filter)) print(event.delivery);
   }
@@ -94,7 +94,7 @@ export function addDeliveryCommand(webhooks: Command, terminal: Terminal): void 
     .description("show a delivery: its request and each attempt")
     .argument("<id>", "the webhook's ID")
     .argument("<delivery>", "the delivery's ID, from keyhook webhooks activity");
-  withOrganization(command).action(act(terminal, delivery));
+  withOrganization(command).action(actionOf(terminal, delivery));
 }
 
 async function delivery(at: Context, { organization }: OrganizationOption, id: string, deliveryId: string): Promise<void> {
@@ -111,7 +111,7 @@ export function addReplayCommand(webhooks: Command, terminal: Terminal): void {
     .argument("[delivery]", "the delivery's ID, from keyhook webhooks activity")
     .option("--failed-since <time>", "all that failed since a time, or since a duration ago such as 2h", time)
     .option("--until <time>", "with --failed-since: only deliveries before a time", time);
-  withOrganization(command).action(act(terminal, replay));
+  withOrganization(command).action(actionOf(terminal, replay));
 }
 
 async function replay(at: Context, options: ReplayOptions, id: string, delivery: string | undefined): Promise<void> {
@@ -159,7 +159,7 @@ export function addTestCommand(webhooks: Command, terminal: Terminal): void {
     .description("send a sample event to a webhook and wait for the response")
     .argument("<id>", "the webhook's ID")
     .option("--event <kind>", `one of ${testKinds.join(", ")}`, oneOf(testKinds));
-  withOrganization(command).action(act(terminal, test));
+  withOrganization(command).action(actionOf(terminal, test));
 }
 
 async function test(at: Context, { organization, event }: OrganizationOption & { event?: TestKind }, id: string): Promise<void> {

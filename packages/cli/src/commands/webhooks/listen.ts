@@ -9,7 +9,7 @@ import {
   type WatchedItemInput,
 } from "@keyhook/sdk";
 import type { Command } from "commander";
-import { act, type Context } from "../../context.ts";
+import { actionOf, type Context } from "../../context.ts";
 import { BadInput, Refused } from "../../errors.ts";
 import { manyOf, type OrganizationOption, watchedItem, webAddress, withOrganization } from "../../options.ts";
 import type { Printer } from "../../output/printer.ts";
@@ -45,7 +45,7 @@ export function addListenCommand(webhooks: Command, terminal: Terminal): void {
     .option("--secret <secret>", "with --webhook: its secret, which the service requires to change the target")
     .option("--name <name>", "the relay's name; a name keeps its public URL for 72 hours")
     .option("-y, --yes", "change webhooks without asking for confirmation");
-  withOrganization(command).action(act(terminal, listen));
+  withOrganization(command).action(actionOf(terminal, listen));
 }
 
 async function listen(at: Context, options: Options): Promise<void> {
@@ -64,7 +64,7 @@ async function listen(at: Context, options: Options): Promise<void> {
       at.print.always(`Webhook ${made.id} created; it is deleted when this command ends. Its signing secret: ${made.secret}`);
     }
     const onState = (state: RelayState) => {
-      tell(at, options, state);
+      printState(at, options, state);
       if (state.kind === "moved") void repoint(at, client, options, session, state);
     };
     if (previousUrl !== undefined) onState({ kind: "moved", url: relay.url, previousUrl, staleWebhooks });
@@ -77,7 +77,7 @@ async function listen(at: Context, options: Options): Promise<void> {
   }
 }
 
-function tell({ print }: Context, { forwardTo: target }: Options, state: RelayState): void {
+function printState({ print }: Context, { forwardTo: target }: Options, state: RelayState): void {
   if (state.kind === "open") {
     print.note(`Listening: ${state.url} is forwarded to ${target}. Press Ctrl-C to stop.`);
     if (state.waiting > 0) print.note(`${state.waiting === 1 ? "1 request was" : `${state.waiting} requests were`} waiting.`);
@@ -104,7 +104,7 @@ async function point(
     at.print.note(`To change it back: keyhook webhooks update ${id} --url ${quotedForShell(webhook.url)}${andSecret}`);
 }
 
-/** The webhook of this run is changed without a question; for others, the user decides. */
+/** Changes the webhook of this run without asking; for others, the user decides. */
 async function repoint(
   at: Context,
   client: Client,
@@ -132,8 +132,8 @@ async function repoint(
 }
 
 /**
- * Removes what was created for this run, even after Ctrl-C, when the command's own signal is already aborted. It names what it cannot
- * remove. A relay with a name from the user stays, because other programs may use it.
+ * Removes what was created for this run, even after Ctrl-C, when the command's own signal is already aborted. It prints which of it could
+ * not be removed. A relay with a name from the user stays, because other programs may use it.
  */
 async function clear(at: Context, client: Client, options: Options, session: string | undefined, relay: string): Promise<void> {
   const { organization, watch } = options;

@@ -1,13 +1,13 @@
 import type { WatchedItemInput, WebhookRecord } from "@keyhook/sdk";
 import type { Command } from "commander";
-import { act, type Context, withOwnUrl } from "../../context.ts";
+import { actionOf, type Context, withOwnUrl } from "../../context.ts";
 import { BadInput } from "../../errors.ts";
 import { manyOf, type OrganizationOption, watchedItem, withOrganization } from "../../options.ts";
 import type { Terminal } from "../../terminal.ts";
 
 export function addLsCommand(webhooks: Command, terminal: Terminal): void {
   const command = webhooks.command("ls").alias("list").description("list webhooks");
-  withOrganization(command).action(act(terminal, ls));
+  withOrganization(command).action(actionOf(terminal, ls));
 }
 
 /** Columns and their order as existing tools have them (docs/specification/existing-clients.md#the-command-lines-output). */
@@ -26,7 +26,7 @@ async function ls(at: Context, { organization }: OrganizationOption): Promise<vo
 
 export function addInfoCommand(webhooks: Command, terminal: Terminal): void {
   const command = webhooks.command("info").description("show a webhook").argument("<id>", "the webhook's ID");
-  withOrganization(command).action(act(terminal, info));
+  withOrganization(command).action(actionOf(terminal, info));
 }
 
 async function info(at: Context, { organization }: OrganizationOption, id: string): Promise<void> {
@@ -55,7 +55,7 @@ export function addCreateCommand(webhooks: Command, terminal: Terminal): void {
     .option("--domain <domain>", "repo or discussions; repeatable; default: both", manyOf(domainWords))
     .option("--secret <secret>", "a secret with which the receiver verifies events")
     .option("--generate-secret", "generate a secret; it is shown only once");
-  withOrganization(withOwnUrl(command)).action(act(terminal, create));
+  withOrganization(withOwnUrl(command)).action(actionOf(terminal, create));
 }
 
 async function create(at: Context, options: CreateOptions): Promise<void> {
@@ -63,8 +63,8 @@ async function create(at: Context, options: CreateOptions): Promise<void> {
   if ((url === undefined) === (jobSourceId === undefined)) throw new BadInput("Specify either --url or --job-id.");
   if (secret !== undefined && generateSecret) throw new BadInput("Specify either --secret or --generate-secret.");
   const client = await at.client();
-  const whose = { organization, signal: at.signal };
-  const made = await client.webhooks.create({ url, jobSourceId, watched, domains, secret, generateSecret }, whose);
+  const request = { organization, signal: at.signal };
+  const made = await client.webhooks.create({ url, jobSourceId, watched, domains, secret, generateSecret }, request);
   at.print.done("Webhook created", { id: made.id, secret: made.secret });
   if (made.secret !== undefined && at.print.format === "quiet") at.print.always(`secret: ${made.secret}`);
 }
@@ -87,7 +87,7 @@ export function addUpdateCommand(webhooks: Command, terminal: Terminal): void {
     .option("--watch <type:name>", "what to watch; replaces the whole list; repeatable", watchedItem)
     .option("--domain <domain>", "repo or discussions; repeatable", manyOf(domainWords))
     .option("--secret <secret>", 'a new secret for the receiver; "" removes it');
-  withOrganization(withOwnUrl(command)).action(act(terminal, update));
+  withOrganization(withOwnUrl(command)).action(actionOf(terminal, update));
 }
 
 async function update(at: Context, options: UpdateOptions, id: string): Promise<void> {
@@ -106,7 +106,7 @@ export function addEnableCommand(webhooks: Command, terminal: Terminal): void {
     .command("enable")
     .description("enable a webhook and send its waiting deliveries")
     .argument("<id>", "the webhook's ID");
-  withOrganization(command).action(act(terminal, enable));
+  withOrganization(command).action(actionOf(terminal, enable));
 }
 
 async function enable(at: Context, { organization }: OrganizationOption, id: string): Promise<void> {
@@ -119,7 +119,7 @@ export function addDisableCommand(webhooks: Command, terminal: Terminal): void {
     .command("disable")
     .description("disable a webhook, without deleting it")
     .argument("<id>", "the webhook's ID");
-  withOrganization(command).action(act(terminal, disable));
+  withOrganization(command).action(actionOf(terminal, disable));
 }
 
 async function disable(at: Context, { organization }: OrganizationOption, id: string): Promise<void> {
@@ -133,7 +133,7 @@ export function addDeleteCommand(webhooks: Command, terminal: Terminal): void {
     .description("delete a webhook permanently")
     .argument("<id>", "the webhook's ID")
     .option("-y, --yes", "do not ask for confirmation");
-  withOrganization(command).action(act(terminal, remove));
+  withOrganization(command).action(actionOf(terminal, remove));
 }
 
 async function remove(at: Context, { organization, yes }: OrganizationOption & { yes?: boolean }, id: string): Promise<void> {

@@ -12,7 +12,7 @@ import { makeWebhook } from "./chaos/load.ts";
 import type { ChaosService } from "./chaos/service.ts";
 
 /** Actions of users that record one event each. */
-export type Act = { name: string; make(nth: number): Promise<void> };
+export type Action = { name: string; make(nth: number): Promise<void> };
 
 /** This many repositories take turns, because changes of one repository run one after another. */
 const REPOS = 10;
@@ -26,16 +26,16 @@ const environment = {
   ...{ GIT_COMMITTER_NAME: person.name, GIT_COMMITTER_EMAIL: person.email },
 };
 
-/** Repositories of the service's user with a webhook each, and acts on them over the service's own interfaces. */
-export async function prepareActs(
+/** Repositories of the service's user with a webhook each, and actions on them over the service's own interfaces. */
+export async function prepareActions(
   { running: { origin }, ownerId }: ChaosService,
   url: string,
-): Promise<{ acts: Act[]; stop(): void }> {
+): Promise<{ actions: Action[]; stop(): void }> {
   const input = { name: "bench", scopes: ["write-repos", "write-discussions"], expiresInDays: 1 };
   const { token } = await createPersonalAccessToken(operatorCommand, ownerId, input, noOrigin);
-  const directory = mkdtempSync(join(tmpdir(), "keyhook-acts-"));
+  const directory = mkdtempSync(join(tmpdir(), "keyhook-actions-"));
   const git = (copy: string, ...args: string[]) => run("git", ["-C", join(directory, copy), ...args], { env: environment });
-  const names = Array.from({ length: REPOS }, (_, nth) => `acts-${nth}`);
+  const names = Array.from({ length: REPOS }, (_, nth) => `actions-${nth}`);
   const at = (nth: number) => names[nth % REPOS] as string;
   const api = (name: string) => `${origin}/api/models/mara/${name}`;
 
@@ -78,7 +78,7 @@ export async function prepareActs(
   }
 
   return {
-    acts: [
+    actions: [
       // One after another in each copy, which git locks.
       {
         name: "push",

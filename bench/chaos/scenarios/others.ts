@@ -142,7 +142,7 @@ export const largePayload: Scenario = {
 
 /** The clocks of web and worker jump an hour forward, back, and another hour back, while Postgres keeps the time. */
 export const clock: Scenario = {
-  name: "clock of the service jumps an hour, forth and back",
+  name: "clock of the service jumps an hour forward and back",
   run: async (service) => {
     const outcome = await underLoad(service, {
       seconds: 14,
