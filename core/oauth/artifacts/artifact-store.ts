@@ -21,7 +21,7 @@ const BY_UID = `${selectArtifact("a.uid = $2")} ORDER BY a.expires_at DESC LIMIT
 function remember(row: ArtifactRow): void {
   const rows = requestRows();
   const grantId = row.payload.grantId;
-  if (row.grant_payload && typeof grantId === "string") rows.grants.set(grantId, row.grant_payload);
+  if (row.grant_payload && typeof grantId === "string") rows.grants.set(grantId, grantLeft(row.grant_payload, row.scopes_left));
   if (row.account) rows.accounts.set(row.account.id, { ...row.account, organizations: row.account.organizations ?? undefined });
 }
 
@@ -30,17 +30,27 @@ export function toPayload(row: ArtifactRow, jti: string): Payload {
   remember(row);
   return {
     ...row.payload,
-    ...scopeLeft(row),
+    ...(row.payload.kind === "AccessToken" && { scope: scopeLeft(row.payload.scope, row.scopes_left) }),
     jti,
     ...(row.consumed_at && { consumed: Math.floor(row.consumed_at.getTime() / 1000) }),
   };
 }
 
-/** Nobody consented to an exchanged token, so what its app may ask for limits it, and a scope that the app lost is lost at once (S95). */
-function scopeLeft({ payload, app_scopes }: ArtifactRow): { scope?: string } {
-  if (!app_scopes || typeof payload.scope !== "string") return {};
-  const left = payload.scope.split(" ").filter((scope) => app_scopes.includes(scope));
-  return { scope: left.join(" ") };
+/**
+ * What is left of an access token's scope: what its user or its app has lost since, it has lost too (S30, S95). A refresh token keeps its
+ * own, which a client may repeat in each request, and its Grant limits what it gets.
+ */
+function scopeLeft(scope: unknown, left: string[] | null): unknown {
+  if (!left || typeof scope !== "string") return scope;
+  return scope
+    .split(" ")
+    .filter((each) => left.includes(each))
+    .join(" ");
+}
+
+function grantLeft(grant: Payload, left: string[] | null): Payload {
+  const openid = grant.openid as { scope?: string } | undefined;
+  return openid ? { ...grant, openid: { ...openid, scope: scopeLeft(openid.scope, left) } } : grant;
 }
 
 /** IDs in requests come from outside: one that begins like our marked hashes must never be taken for a hash. */

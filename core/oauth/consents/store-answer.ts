@@ -111,8 +111,8 @@ async function storeConsent(tx: Db, owner: ConsentOwner, choice: Choice, fingerp
 }
 
 /**
- * Unticking something revokes it at once, also from issued tokens (S30). What the page did not show is not revoked: an app that changed its
- * name is asked about again, and its signed-in users stay signed in.
+ * Unticking something revokes it at once, also from issued tokens (S30). A sign-in from before a change of the app stays (S36), but its
+ * tokens have only the scopes that the consent still contains (`selectArtifact`).
  */
 export async function revokeExcess(tx: Db, { userId, clientId }: ConsentOwner): Promise<void> {
   await tx.$executeRaw`
