@@ -43,7 +43,7 @@ async function change<Result>(claim: Claim, work: (tx: Db, app: LockedApp) => Pr
   });
 }
 
-/** The properties on which an operator's verification and a user's consent are based. */
+/** Besides the logo, the properties on which an operator's verification and a user's consent are based. */
 const LOOKS = ["name", "homepageUrl", "redirectUris"] as const;
 
 /**
@@ -67,9 +67,9 @@ export async function updateRegisteredApp(
     if (presentedSecret !== undefined && !findClientSecret(stored, presentedSecret)) {
       throw new ProtocolError(400, "invalid_client_metadata", "client_secret: this is not the issued secret");
     }
-    const isAnother = LOOKS.some((field) => !isDeepStrictEqual(before[field], settings[field]));
     const { logo_uri: keptUri } = before.registeredMetadata as RegisteredMetadata;
     const logoId = await storeLogo(tx, before.logoId, keptUri, settings.registeredMetadata.logo_uri, logo);
+    const isAnother = logoId !== before.logoId || LOOKS.some((field) => !isDeepStrictEqual(before[field], settings[field]));
     const app = await tx.oAuthApp.update({
       where: { id: before.id },
       data: { ...settings, logoId, ...(isAnother && { verifiedAt: null }), updatedAt: new Date() },
