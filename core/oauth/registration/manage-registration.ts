@@ -5,6 +5,7 @@ import type { RequestOrigin } from "#core/audit/request-origin.ts";
 import { hashToken } from "#core/crypto/token.ts";
 import { type Db, db } from "#core/db.ts";
 import type { OAuthApp } from "#core/generated/prisma/client.ts";
+import { log } from "#core/log.ts";
 import { issueAppSecret } from "../apps/app-secrets.ts";
 import { type LockedApp, notifyAppChange } from "../apps/change-app.ts";
 import { withdrawApp } from "../apps/transfer-app.ts";
@@ -49,11 +50,12 @@ const LOOKS = ["name", "homepageUrl", "redirectUris"] as const;
 /**
  * Replaces the whole registration (RFC 7592 §2.2). If the app looks different afterwards, its users are asked again (S36) and the
  * operator's mark is removed: nobody is responsible for such an app, and anybody with its token could give it any name.
+ * @param change.isRecorded whether the audit log takes an entry (S144).
  * @returns the app and, if it became confidential, its new secret; an app that becomes public loses its secrets.
  */
 export async function updateRegisteredApp(
   claim: Claim,
-  { settings, logo }: { settings: RegisteredSettings; logo: FetchedLogo },
+  { settings, logo, isRecorded }: { settings: RegisteredSettings; logo: FetchedLogo; isRecorded: boolean },
   presentedSecret: string | undefined,
   from: RequestOrigin,
 ): Promise<{ app: OAuthApp; secret?: string }> {
@@ -77,12 +79,9 @@ export async function updateRegisteredApp(
     if (!settings.isConfidential) await tx.oAuthAppSecret.deleteMany({ where: { appId: app.id } });
     const secret = settings.isConfidential && stored.length === 0 ? await issueAppSecret(tx, app.id) : undefined;
     const fields = (Object.keys(app) as (keyof OAuthApp)[]).filter((field) => field !== "updatedAt");
-    await recordAuditEvent(tx, {
-      type: "oauth_app.update_registration",
-      clientId: app.clientId,
-      data: changesOf(before, app, fields),
-      from,
-    });
+    const [clientId, data] = [app.clientId, changesOf(before, app, fields)];
+    if (isRecorded) await recordAuditEvent(tx, { type: "oauth_app.update_registration", clientId, data, from });
+    else log().warn({ clientId, data }, "a registration has changed, after many other changes");
     return { app, secret };
   });
 }
