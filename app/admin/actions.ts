@@ -52,10 +52,14 @@ export const verifyAction = formAction(appScope, {}, async ({ operator, page, fr
   back(page, isVerified ? "verified" : "unverified");
 });
 
-export const privilegeAction = formAction(appScope, {}, async ({ operator, page, from }, appId: string, isGranted: boolean) => {
-  await setAppPrivilege(operator, appId, TOKEN_EXCHANGE, isGranted === true, from);
-  back(page, isGranted ? "privilege-granted" : "privilege-revoked");
-});
+export const privilegeAction = formAction(
+  appScope,
+  {},
+  async ({ operator, page, from }, appId: string, isGranted: boolean, shownOrgId: string | null) => {
+    await setAppPrivilege(operator, appId, TOKEN_EXCHANGE, isGranted === true, from, String(shownOrgId));
+    back(page, isGranted ? "privilege-granted" : "privilege-revoked");
+  },
+);
 
 export const blockAction = formAction(appScope, {}, async ({ operator, page, from }, appId: string) => {
   await setAppBlock(operator, appId, true, from);

@@ -180,6 +180,28 @@ test("app policy, a blocked app, a disabled person, a lost membership and a bloc
   expect(await state()).toEqual([true, false, true]);
 });
 
+test("S32 with all organizations, an organization that blocks the app is neither read nor changed", async () => {
+  const ada = await someUser();
+  const [org, other] = [await someOrganization(ada), await someOrganization(ada)];
+  const app = await someApp();
+  const token = await appToken(ada, { clientId: app, scopes: ["contribute-repos"] });
+  await db().oAuthConsent.updateMany({ where: { userId: ada, clientId: app }, data: { isAllOrgs: true } });
+  const id = await lend({ ...token, orgIds: "all" });
+  const allowed = async (ownerOrgId: string) => {
+    const found = await findDelegate({ createdById: ada, delegationId: id, ownerKind: "user", ownerId: ada });
+    const made = { repoId: newId(), isPrivate: true, isGated: false, createdById: ada, createdByClientId: app };
+    const repo = { ...made, ownerUserId: null, ownerOrgId };
+    const inTransaction = db().$transaction((tx) => may(found ?? expect.fail("It has ended."), "repo.read", repo, tx));
+    return [await may(found ?? expect.fail("It has ended."), "repo.write", repo), await inTransaction];
+  };
+  expect(await allowed(org)).toEqual([true, true]);
+  await db().organizationApp.create({ data: { orgId: org, clientId: app, decision: "blocked" } });
+  expect([await allowed(org), await allowed(other)]).toEqual([
+    [false, false],
+    [true, true],
+  ]);
+});
+
 test("S95 what an exchanged token created ends for good with the membership, privilege, binding or plan, or with a block", async () => {
   const endings: [string, (org: string, clientId: string, userId: string) => Promise<unknown>][] = [
     ["membership", (orgId, _, userId) => db().membership.deleteMany({ where: { orgId, userId } })],

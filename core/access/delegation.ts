@@ -131,7 +131,8 @@ async function findTokenDelegate(id: string, tx: Db): Promise<TokenHolder | unde
   return {
     kind: "token",
     ...{ userId, clientId, tokenId, scopes },
-    orgIds: isAllOrgs ? "all" : standings.map(({ orgId }) => orgId),
+    // For an app, "all" means those that admit it (S32).
+    orgIds: isAllOrgs && clientId === null ? "all" : standings.map(({ orgId }) => orgId),
     ...(boundOrgId !== null && { boundOrgId }),
     ...(kind === "own" && clientId !== null && { isFirstParty: true as const }),
     standings: new Map(standings.map(({ orgId, ...standing }) => [orgId, standing])),

@@ -186,12 +186,12 @@ function Trust({ app: { id, name, isFirstParty, verifiedAt, blockedAt }, returnT
 }
 
 /** Token exchange lets the holder of the app's secret act for every member of the organization, so both actions ask first. */
-function Privilege({ app: { id, name, boundTo, privileges }, returnTo }: ActionProps) {
+function Privilege({ app: { id, name, boundOrgId, boundTo, privileges }, returnTo }: ActionProps) {
   if (!boundTo) return null;
   const isGranted = privileges.includes(TOKEN_EXCHANGE);
   return (
     <ConfirmDestructive
-      action={privilegeAction.bind(null, id, !isGranted)}
+      action={privilegeAction.bind(null, id, !isGranted, boundOrgId)}
       trigger={isGranted ? "Revoke token exchange" : "Allow token exchange"}
       title={
         <>

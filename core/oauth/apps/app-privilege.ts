@@ -44,7 +44,8 @@ export async function requestPrivilege(actor: Actor, appId: string, from: Reques
  * An operator gives an app a privilege or removes it (S90). Removing it ends at once everything that was exchanged under it (S95). The
  * privilege is for the current binding: after a new binding it must be given again.
  *
- * @throws ServiceError `conflict` for an app that is not bound, `reauthentication_required`, `not_found`.
+ * @param shownOrgId the organization that the operator saw when they gave it: the app's owner may have bound it to another one since.
+ * @throws ServiceError `conflict` for an app that is not bound, or to another organization; `reauthentication_required`, `not_found`.
  */
 export async function setAppPrivilege(
   actor: Actor,
@@ -52,11 +53,15 @@ export async function setAppPrivilege(
   privilege: AppPrivilege,
   isGranted: boolean,
   from: RequestOrigin,
+  shownOrgId?: string,
 ): Promise<void> {
   await changeApp(actor, { appId, action: "oauth_app.operate", from }, async (tx, app, record) => {
     if (app.privileges.includes(privilege) === isGranted) return;
     if (isGranted && !app.boundOrgId) {
       throw conflict("The app is not bound to an organization. Its owner must first bind it on the app's page.");
+    }
+    if (isGranted && shownOrgId !== undefined && app.boundOrgId !== shownOrgId) {
+      throw conflict("The app was bound to another organization in the meantime. Reload this page and review it again.");
     }
     const others = app.privileges.filter((each) => each !== privilege);
     await tx.oAuthApp.update({

@@ -2,6 +2,7 @@ import {
   scopes as allScopes,
   explainRedirectUris,
   isRedirectUriAllowed as isAllowed,
+  isOwnHost,
   isScope,
   type Scope,
   type SecurityProfile,
@@ -129,7 +130,7 @@ export function parseServerAddress(value: string, field: "jwksUri" | "backchanne
   if (!url || !isAllowedScheme(url) || /\s/.test(text)) throw refuse("Enter a URL that begins with https://.");
   if (url.username || url.password) throw refuse("Remove the username and password from the URL.");
   if (text.includes("#")) throw refuse("Remove the # and what follows: it is never sent to a server.");
-  if (url.origin === env().ORIGIN) throw refuse("This is a URL of this service. Enter a URL of your app's server.");
+  if (isOwnHost(url, env().ORIGIN)) throw refuse("This is a URL of this service. Enter a URL of your app's server.");
   return url.href;
 }
 

@@ -201,6 +201,19 @@ describe("the privilege", () => {
     ]);
   });
 
+  test("S90 is given for the organization that the operator saw, and not for one to which the app was bound meanwhile", async () => {
+    const { owner, orgId, app } = await scene();
+    await bindApp(owner, app.id, orgId, noOrigin);
+    const give = (shown: string) => setAppPrivilege(operator, app.id, "token-exchange", true, noOrigin, shown);
+    await expect(give(newId())).rejects.toMatchObject({
+      code: "conflict",
+      message: expect.stringMatching(/another organization/),
+    });
+    expect((await read(app.id)).privileges).toEqual([]);
+    await give(orgId);
+    expect((await read(app.id)).privileges).toEqual(["token-exchange"]);
+  });
+
   test("can be requested once a week; operators get an email, and administrators the decision", async () => {
     const { owner, admin, member, orgId, app } = await scene();
     await db().user.updateMany({ where: { id: { in: [owner.userId, admin.userId] } }, data: { emailVerifiedAt: new Date() } });

@@ -2,6 +2,7 @@ import { exchangePlans } from "#core/accounts/organizations/plans.ts";
 import { ACCOUNT_FIELDS, organizationsJson } from "#core/accounts/tokens/account.ts";
 import { pool } from "#core/db.ts";
 import { batched } from "#core/postgres/batched.ts";
+import { OFFLINE_ACCESS, requiredScopes } from "../scopes.ts";
 import type { Payload } from "./artifact-store.ts";
 import type { AccountRow } from "./request-rows.ts";
 
@@ -10,8 +11,8 @@ export type ArtifactRow = {
   id_hash: string;
   payload: Payload;
   consumed_at: Date | null;
-  /** For an exchanged token: the scopes that its app has now. */
-  app_scopes: string[] | null;
+  /** The scopes that its tokens may still have: what the user's consent contains now or, for an exchanged token, what its app has. */
+  scopes_left: string[] | null;
   grant_payload: Payload | null;
   account: (Omit<AccountRow, "organizations"> & { organizations: AccountRow["organizations"] | null }) | null;
 };
@@ -35,10 +36,14 @@ const EXCHANGE_HOLDS = `EXISTS (SELECT 1 FROM oauth_app x JOIN organization o ON
       AND 'token-exchange' = ANY (x.privileges) AND ${HAS_EXCHANGE_PLAN}
       AND NOT EXISTS (SELECT 1 FROM organization_app d WHERE d.org_id = o.id AND d.client_id = x.client_id AND d.decision = 'blocked'))`;
 
+/** What a sign-in needs: a new consent ends the other scopes of earlier tokens, but not their users' sign-in (S30, S36). */
+const SIGN_IN = `ARRAY[${[...requiredScopes, OFFLINE_ACCESS].map((scope) => `'${scope}'`).join(", ")}]`;
+
 /** @param where selects artifacts of the model `$1`. An artifact that depends on something revoked or disabled is not found (S49, S114). */
 export function selectArtifact(where: string, organizations: "NULL" | typeof ORGANIZATIONS = "NULL"): string {
   return `SELECT a.id_hash, a.payload, a.consumed_at, g.payload AS grant_payload,
-      CASE WHEN g.bound_org_id IS NOT NULL THEN (SELECT scopes FROM oauth_app WHERE client_id = g.client_id) END AS app_scopes,
+      CASE WHEN g.bound_org_id IS NOT NULL THEN (SELECT scopes FROM oauth_app WHERE client_id = g.client_id)
+        ELSE c.scopes || ${SIGN_IN} END AS scopes_left,
       CASE WHEN u.id IS NULL THEN NULL ELSE ${ACCOUNT}${organizations}) END AS account
     FROM oauth_artifact a
     LEFT JOIN oauth_grant g ON g.id = a.grant_id

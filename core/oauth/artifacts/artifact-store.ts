@@ -21,7 +21,8 @@ const BY_UID = `${selectArtifact("a.uid = $2")} ORDER BY a.expires_at DESC LIMIT
 function remember(row: ArtifactRow): void {
   const rows = requestRows();
   const grantId = row.payload.grantId;
-  if (row.grant_payload && typeof grantId === "string") rows.grants.set(grantId, row.grant_payload);
+  if (row.grant_payload && typeof grantId === "string")
+    rows.grants.set(grantId, withRemainingScope(row.grant_payload, row.scopes_left));
   if (row.account) rows.accounts.set(row.account.id, { ...row.account, organizations: row.account.organizations ?? undefined });
 }
 
@@ -30,17 +31,27 @@ export function toPayload(row: ArtifactRow, jti: string): Payload {
   remember(row);
   return {
     ...row.payload,
-    ...remainingScope(row),
+    ...(row.payload.kind === "AccessToken" && { scope: remainingScope(row.payload.scope, row.scopes_left) }),
     jti,
     ...(row.consumed_at && { consumed: Math.floor(row.consumed_at.getTime() / 1000) }),
   };
 }
 
-/** Nobody consented to an exchanged token, so it is limited to the scopes that its app has now (S95). */
-function remainingScope({ payload, app_scopes }: ArtifactRow): { scope?: string } {
-  if (!app_scopes || typeof payload.scope !== "string") return {};
-  const left = payload.scope.split(" ").filter((scope) => app_scopes.includes(scope));
-  return { scope: left.join(" ") };
+/**
+ * An access token's scope, without the scopes that its user or its app has lost since (S30, S95). A refresh token keeps its own,
+ * because clients may repeat it in each request; its Grant limits the response.
+ */
+function remainingScope(scope: unknown, left: string[] | null): unknown {
+  if (!left || typeof scope !== "string") return scope;
+  return scope
+    .split(" ")
+    .filter((each) => left.includes(each))
+    .join(" ");
+}
+
+function withRemainingScope(grant: Payload, left: string[] | null): Payload {
+  const openid = grant.openid as { scope?: string } | undefined;
+  return openid ? { ...grant, openid: { ...openid, scope: remainingScope(openid.scope, left) } } : grant;
 }
 
 /** Whether an ID from a request begins like our marked hashes: it must never be used as a hash. */

@@ -1,5 +1,7 @@
+import { isOwnHost } from "@keyhook/sdk";
 import type { JWKS } from "oidc-provider";
 import { plainText } from "#core/accounts/plain-text.ts";
+import { env } from "#core/env.ts";
 import { invalidRequest, isServiceError, ServiceError } from "#core/errors.ts";
 import { parseAppName } from "../apps/app-name.ts";
 import { parseRedirectUris, parseServerAddress } from "../apps/app-settings.ts";
@@ -141,13 +143,17 @@ function flag(value: unknown): boolean {
   throw invalid("This must be true or false.");
 }
 
-/** S83: with plain http, anyone on the network path could change the response. */
+/**
+ * S83: with plain http, anyone on the network path could change the response. And an app that names this service's own host would look like
+ * a part of it.
+ */
 function httpsUri(value: unknown): string {
   const text = plainText("uri", value, URI_MAX_CHARACTERS);
   const url = URL.parse(text);
   if (url?.protocol !== "https:" || url.username || url.password || !/^https:\/\//i.test(text) || /\s/.test(text)) {
     throw invalid("This must be a URL that begins with https://.");
   }
+  if (isOwnHost(url, env().ORIGIN)) throw invalid("This is a URL of this service. Enter a URL of your app.");
   return url.href;
 }
 

@@ -1,10 +1,15 @@
+import { scopes } from "@keyhook/sdk";
 import { afterAll, expect, test } from "vitest";
+import { operatorCommand } from "#core/access/actor.ts";
 import { noOrigin } from "#core/audit/request-origin.ts";
 import { db } from "#core/db.ts";
 import { newId } from "#core/ids.ts";
-import { openQuestion } from "../testing/authorization.ts";
-import { prepare, signIn } from "../testing/sign-in.ts";
+import { updateApp } from "../apps/update-app.ts";
+import { findClientMetadata } from "../clients/find-client.ts";
+import { openQuestion, resume } from "../testing/authorization.ts";
+import { asApp, prepare, refresh, signIn } from "../testing/sign-in.ts";
 import { startWorld } from "../testing/world.ts";
+import { findBearer } from "../tokens/find-bearer.ts";
 import { readConsent } from "./find-consent.ts";
 import { narrowConsent } from "./narrow-consent.ts";
 
@@ -62,6 +67,44 @@ test("S30 a sign-in that exceeds the narrowed consent ends at once, and others c
   expect((await world.userinfo(at.tokens.access_token)).status).toBe(200);
   await keep(["email"]);
   expect((await world.userinfo(at.tokens.access_token)).status).toBe(401);
+});
+
+/** The app changed its name, and the user then allowed less: `after` is the scope of the new request. */
+async function allowedLess(before: string, after: string) {
+  const at = await signIn(world, { isConfidential: true, scopes: [...scopes] }, { scope: before });
+  await updateApp(operatorCommand, at.app.id, { name: "Another Lantern" }, noOrigin);
+  await expect.poll(async () => (await findClientMetadata(at.app.clientId))?.client_name).toBe("Another Lantern");
+  const question = await openQuestion(at, { scope: after });
+  expect(question.request).toMatchObject({ isChanged: true, alreadyGranted: [] });
+  await resume(at, await question.allow());
+  const scopesOf = async (token: string) => (await findBearer(token, { scheme: "bearer" }))?.scopes;
+  return { at, scopesOf };
+}
+
+test("S30 S36 after a change of the app, a smaller consent limits earlier tokens, and their user stays signed in", async () => {
+  const all = "openid profile manage-repos webhooks offline_access";
+  const { at, scopesOf } = await allowedLess(all, "openid profile email webhooks");
+  expect(await scopesOf(at.tokens.access_token)).toEqual(["openid", "profile", "webhooks"]);
+  const introspected = await asApp(world, at.app, "/oauth/introspect", { token: at.tokens.access_token });
+  expect((await introspected.json()).scope).toBe("openid profile webhooks offline_access");
+  // Clients may repeat the scope with which they signed in.
+  const { status, body } = await refresh(at, at.tokens.refresh_token, { scope: all });
+  expect([status, body.scope]).toEqual([200, "openid profile webhooks offline_access"]);
+  expect(body.id_token).toEqual(expect.any(String));
+  expect(await scopesOf(body.access_token)).toEqual(["openid", "profile", "webhooks"]);
+
+  const { id } = (await readConsent(at.person.id, at.app.clientId)) ?? expect.fail("There is no consent.");
+  await narrowConsent(at.session, id, { scopes: [], orgIds: [], isAllOrgs: false }, noOrigin);
+  expect(await scopesOf(body.access_token)).toBeUndefined();
+});
+
+test("S36 a new consent without openid leaves earlier sign-ins what they need", async () => {
+  const { at, scopesOf } = await allowedLess("openid profile email read-repos offline_access", "webhooks");
+  expect((await world.userinfo(at.tokens.access_token)).status).toBe(200);
+  const { status, body } = await refresh(at, at.tokens.refresh_token);
+  expect(status).toBe(200);
+  expect(await scopesOf(body.access_token)).toEqual(["openid", "profile"]);
+  expect(await (await world.userinfo(body.access_token)).json()).not.toHaveProperty("email");
 });
 
 test("S114 another user's consent looks like one that does not exist", async () => {

@@ -111,8 +111,8 @@ async function storeConsent(tx: Db, owner: ConsentOwner, choice: Choice, fingerp
 }
 
 /**
- * Revokes Grants that exceed the consent: an item that the user unticked is revoked at once, also for issued tokens (S30). Items that the
- * page did not show are not revoked: an app that changed its name is asked about again, and its signed-in users stay signed in.
+ * Revokes Grants that exceed the consent: an item that the user unticked is revoked at once, also for issued tokens (S30). A sign-in from
+ * before a change of the app stays (S36), but its tokens have only the scopes that the consent still contains (`selectArtifact`).
  */
 export async function revokeExcess(tx: Db, { userId, clientId }: ConsentOwner): Promise<void> {
   await tx.$executeRaw`

@@ -1,3 +1,4 @@
+import { isOwnHost } from "@keyhook/sdk";
 import { env } from "#core/env.ts";
 import { isLoopbackHost } from "../clients/client-identity.ts";
 import { isHostName } from "./hosts/host-name.ts";
@@ -34,6 +35,8 @@ export function explainDocumentAddress(clientId: string): string | undefined {
   if (url.href !== clientId) return `It must be written in normalized form: ${url.href}`;
   if (url.hostname.endsWith(".")) return "Its host name must not end in a dot.";
   if (!isHostName(url.hostname)) return "Its host name is too long or has invalid characters.";
+  // Any user can publish files here, for example in a Space, and the consent page would show the service's own host as their app's.
+  if (isOwnHost(url, env().ORIGIN)) return "It must not be on the host of this service.";
   if (isLoopbackHost(new URL(env().ORIGIN).hostname)) return undefined;
   // S78: another port of a host may belong to somebody else, and no website is on loopback.
   if (url.port) return "It must be served on port 443.";

@@ -7,6 +7,7 @@ import { afterAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { db } from "#core/db.ts";
 import { provideSettings } from "#core/env.ts";
 import { newId } from "#core/ids.ts";
+import { findClientMetadata } from "../clients/find-client.ts";
 import { ask } from "../testing/authorization.ts";
 import { DOCUMENT_PATH, type DocumentSite, makeStale, startDocumentSite } from "../testing/document-site.ts";
 import { startWorld, type TestApp } from "../testing/world.ts";
@@ -74,6 +75,15 @@ describe("S68 cheap checks precede any connection (S81)", () => {
     }
     expect(site.connections()).toBe(0);
   });
+});
+
+test("S68 a document on the service's own host is not fetched, and a stored one is no client", async () => {
+  const clientId = `${world.origin.replace("http:", "https:")}/spaces/mallory/app/client.json`;
+  await expectRefusal({ clientId, redirectUri }, /^invalid_client_metadata: The client ID cannot be.*host of this service/);
+  const site = await openSite();
+  await begin(site);
+  await db().oAuthClientDocument.update({ where: { clientId: site.clientId }, data: { clientId } });
+  expect(await findClientMetadata(clientId)).toBeUndefined();
 });
 
 describe("S77 an address that is not on the public internet is refused before any connect", () => {

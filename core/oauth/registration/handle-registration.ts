@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { addressKey } from "#core/accounts/address-key.ts";
-import { consumeThrottle, type ThrottleLimit, throttleKey } from "#core/accounts/throttle.ts";
+import { consumeThrottle, mayRecord, type ThrottleLimit, throttleKey } from "#core/accounts/throttle.ts";
 import type { RequestOrigin } from "#core/audit/request-origin.ts";
 import { db } from "#core/db.ts";
 import { isServiceError } from "#core/errors.ts";
@@ -25,10 +25,14 @@ import { registerApp } from "./register-app.ts";
 import { describeRegistration, type RegisteredSettings, readRegistration } from "./registration-metadata.ts";
 import { isRegistrationOn } from "./registration-policy.ts";
 
-/** Registrations per hour: from one address, which a whole office may share, and in total. */
+/**
+ * Registrations per hour: from one address, which a whole office may share; in total; and from all addresses that have already registered in
+ * this hour. The rest is for the others: a few addresses could otherwise lock them out.
+ */
 export const REGISTRATIONS_OF_ADDRESS = { limit: 60, windowSeconds: 3600 };
 export const REGISTRATIONS = { limit: 1_000, windowSeconds: 3600 };
-/** Changes of one app per hour, since each writes an entry to the audit log. They also count against the two limits of registrations. */
+export const REGISTRATIONS_AGAIN = { limit: 500, windowSeconds: 3600 };
+/** Changes of one app per hour, since each writes an entry to the audit log; those of an address count like registrations. */
 export const CHANGES_OF_APP = { limit: 20, windowSeconds: 3600 };
 
 type Answer = { status: number; body?: unknown };
@@ -51,8 +55,7 @@ async function register(req: IncomingMessage, from: RequestOrigin): Promise<Answ
   await countAgainst(registrationsOf(from));
   const settings = readRegistration(await readJsonObject(req));
   await refuseBlockedHosts(settings);
-  // Only valid registrations count against the total: otherwise a few senders of invalid ones could lock out all others.
-  await countAgainst(["everybody", REGISTRATIONS]);
+  await takeShare(from);
   return { status: 201, body: describeRegistration(await registerApp(settings, await logoOf(settings, from), from)) };
 }
 
@@ -85,8 +88,10 @@ async function replace(req: IncomingMessage, claim: Claim, from: RequestOrigin):
   const settings = readRegistration(body);
   await refuseBlockedHosts(settings);
   await countAgainst([`changes of ${claim.clientId}`, CHANGES_OF_APP]);
-  await countAgainst(["changes of everybody", REGISTRATIONS]);
-  const updated = await updateRegisteredApp(claim, { settings, logo: await logoOf(settings, from) }, presentedSecret, from);
+  const logo = await logoOf(settings, from);
+  const recorded = { subject: claim.clientId, limit: CHANGES_OF_APP.limit, ip: from.ip };
+  const isRecorded = await mayRecord("registration_change", recorded);
+  const updated = await updateRegisteredApp(claim, { settings, logo, isRecorded }, presentedSecret, from);
   return { status: 200, body: describeRegistration({ ...updated, ...claim }) };
 }
 
@@ -117,15 +122,33 @@ async function refuseWhileOff(): Promise<void> {
   throw new ProtocolError(403, "access_denied", description);
 }
 
-/** The limit that is counted before the body is read and checked, by /48, which one customer may have. */
-const registrationsOf = ({ ip }: RequestOrigin): Limited => [addressKey(ip, 48) ?? "unknown", REGISTRATIONS_OF_ADDRESS];
+/** Counted by /48, which one customer may have. */
+const customerOf = ({ ip }: RequestOrigin): string => addressKey(ip, 48) ?? "unknown";
+
+/** Counted before the body is read and checked, which is the cost of a flood. */
+const registrationsOf = (from: RequestOrigin): Limited => [customerOf(from), REGISTRATIONS_OF_ADDRESS];
+
+/**
+ * Counts a registration against the totals. Only valid ones count: otherwise a few senders of invalid ones could lock out all others.
+ * @throws ProtocolError 429 `temporarily_unavailable`
+ */
+async function takeShare(from: RequestOrigin): Promise<void> {
+  const { count, giveBack } = await countAgainst([`registered by ${customerOf(from)}`, REGISTRATIONS_OF_ADDRESS]);
+  try {
+    if (count > 1) await countAgainst(["again", REGISTRATIONS_AGAIN]);
+    await countAgainst(["everybody", REGISTRATIONS]);
+  } catch (error) {
+    await giveBack();
+    throw error;
+  }
+}
 
 type Limited = [who: string, limit: ThrottleLimit];
 
 /** Counts a request against a limit (S56). @throws ProtocolError 429 `temporarily_unavailable` */
-async function countAgainst([who, limit]: Limited): Promise<void> {
+async function countAgainst([who, limit]: Limited): ReturnType<typeof consumeThrottle> {
   try {
-    await consumeThrottle(throttleKey("registration", who), limit);
+    return await consumeThrottle(throttleKey("registration", who), limit);
   } catch (error) {
     if (!isServiceError(error) || error.code !== "rate_limited") throw error;
     throw new ProtocolError(429, "temporarily_unavailable", error.message, { "Retry-After": String(error.retryAfterSeconds) });

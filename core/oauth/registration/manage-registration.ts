@@ -5,6 +5,7 @@ import type { RequestOrigin } from "#core/audit/request-origin.ts";
 import { hashToken } from "#core/crypto/token.ts";
 import { type Db, db } from "#core/db.ts";
 import type { OAuthApp } from "#core/generated/prisma/client.ts";
+import { log } from "#core/log.ts";
 import { issueAppSecret } from "../apps/app-secrets.ts";
 import { type LockedApp, notifyAppChange } from "../apps/change-app.ts";
 import { deleteLockedApp } from "../apps/transfer-app.ts";
@@ -43,17 +44,18 @@ async function change<Result>(claim: Claim, work: (tx: Db, app: LockedApp) => Pr
   });
 }
 
-/** The properties on which an operator's verification is based. */
+/** Besides the logo, the properties on which an operator's verification is based. */
 const LOOKS = ["name", "homepageUrl", "redirectUris"] as const;
 
 /**
- * Replaces the whole registration (RFC 7592 §2.2). If its name, homepage or redirect URIs change, the verified mark is removed: nobody is
- * responsible for it, and anybody with its token could give it any name. Users are asked again as after any change (S36).
+ * Replaces the whole registration (RFC 7592 §2.2). If its name, logo, homepage or redirect URIs change, the verified mark is removed: nobody
+ * is responsible for it, and anybody with its token could give it any name. Users are asked again as after any change (S36).
+ * @param change.isRecorded whether the change is recorded in the audit log (S144).
  * @returns the app and, if it became confidential, its new secret; an app that becomes public loses its secrets.
  */
 export async function updateRegisteredApp(
   claim: Claim,
-  { settings, logo }: { settings: RegisteredSettings; logo: FetchedLogo },
+  { settings, logo, isRecorded }: { settings: RegisteredSettings; logo: FetchedLogo; isRecorded: boolean },
   presentedSecret: string | undefined,
   from: RequestOrigin,
 ): Promise<{ app: OAuthApp; secret?: string }> {
@@ -67,9 +69,9 @@ export async function updateRegisteredApp(
     if (presentedSecret !== undefined && !findClientSecret(stored, presentedSecret)) {
       throw new ProtocolError(400, "invalid_client_metadata", "client_secret: this is not the issued secret");
     }
-    const isAnother = LOOKS.some((field) => !isDeepStrictEqual(before[field], settings[field]));
     const { logo_uri: keptUri } = before.registeredMetadata as RegisteredMetadata;
     const logoId = await storeLogo(tx, before.logoId, keptUri, settings.registeredMetadata.logo_uri, logo);
+    const isAnother = logoId !== before.logoId || LOOKS.some((field) => !isDeepStrictEqual(before[field], settings[field]));
     const app = await tx.oAuthApp.update({
       where: { id: before.id },
       data: { ...settings, logoId, ...(isAnother && { verifiedAt: null }), updatedAt: new Date() },
@@ -77,12 +79,9 @@ export async function updateRegisteredApp(
     if (!settings.isConfidential) await tx.oAuthAppSecret.deleteMany({ where: { appId: app.id } });
     const secret = settings.isConfidential && stored.length === 0 ? await issueAppSecret(tx, app.id) : undefined;
     const fields = (Object.keys(app) as (keyof OAuthApp)[]).filter((field) => field !== "updatedAt");
-    await recordAuditEvent(tx, {
-      type: "oauth_app.update_registration",
-      clientId: app.clientId,
-      data: changesOf(before, app, fields),
-      from,
-    });
+    const [clientId, data] = [app.clientId, changesOf(before, app, fields)];
+    if (isRecorded) await recordAuditEvent(tx, { type: "oauth_app.update_registration", clientId, data, from });
+    else log().warn({ clientId, data }, "a registration has changed, after many other changes");
     return { app, secret };
   });
 }

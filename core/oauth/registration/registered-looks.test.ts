@@ -70,6 +70,23 @@ test("S82 the consent page shows its logo, served from our origin, and its terms
   expect(await findImage(logoId ?? "")).toBeUndefined();
 });
 
+test("S28 S82 the operator's mark goes with the logo: another picture at the same URL removes it, the same one does not", async () => {
+  await show("#b5892e");
+  const logo_uri = `${site.origin}/logo.png`;
+  const registered = await register({ logo_uri });
+  const where = { clientId: registered.client_id };
+  const isVerified = async () => (await db().oAuthApp.findUniqueOrThrow({ where })).verifiedAt !== null;
+  await db().oAuthApp.update({ where, data: { verifiedAt: new Date() } });
+  await replace(registered, { client_id: registered.client_id, logo_uri });
+  expect(await isVerified()).toBe(true);
+  await show("#123456");
+  await replace(registered, { client_id: registered.client_id, logo_uri });
+  expect(await isVerified()).toBe(false);
+  await db().oAuthApp.update({ where, data: { verifiedAt: new Date() } });
+  await replace(registered, { client_id: registered.client_id });
+  expect(await isVerified()).toBe(false);
+});
+
 test("S77 an app is registered without an unusable logo, and nothing on the internal network is fetched", async () => {
   site.answer((_req, res) => res.writeHead(200, { "content-type": "text/html" }).end("<!doctype html>"));
   for (const logo_uri of [`${site.origin}/logo.png`, "https://10.0.0.1/logo.png", "https://nowhere.invalid/logo.png"]) {

@@ -3,7 +3,7 @@ import * as openid from "openid-client";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { operatorCommand } from "#core/access/actor.ts";
 import { addressKey } from "#core/accounts/address-key.ts";
-import { throttleKey } from "#core/accounts/throttle.ts";
+import { clearThrottle, ENTRIES_IN_ALL, throttleKey } from "#core/accounts/throttle.ts";
 import { DATA_MAX_BYTES } from "#core/audit/bounded-json.ts";
 import { noOrigin } from "#core/audit/request-origin.ts";
 import { db, pool } from "#core/db.ts";
@@ -14,7 +14,7 @@ import { openQuestion, PKCE } from "../testing/authorization.ts";
 import { proofKey } from "../testing/dpop.ts";
 import { asApp, authorize, prepare, redemption, refresh } from "../testing/sign-in.ts";
 import { startWorld, type TestApp } from "../testing/world.ts";
-import { CHANGES_OF_APP, REGISTRATIONS, REGISTRATIONS_OF_ADDRESS } from "./handle-registration.ts";
+import { CHANGES_OF_APP, REGISTRATIONS, REGISTRATIONS_AGAIN, REGISTRATIONS_OF_ADDRESS } from "./handle-registration.ts";
 import { makeRoom } from "./register-app.ts";
 import { setRegistrationPolicy } from "./registration-policy.ts";
 
@@ -553,6 +553,45 @@ describe("S56 limits", () => {
     world.sendFrom("198.51.100.11");
     expect((await send(publicAgent)).status).toBe(429);
     world.sendFrom("127.0.0.1");
+  });
+
+  const count = (key: string, count: number) =>
+    pool().query(
+      `INSERT INTO throttle (key, count, reset_at) VALUES ($1, $2, now() + interval '1 hour') ON CONFLICT (key) DO UPDATE SET count = $2`,
+      [key, count],
+    );
+
+  test("of addresses that have registered before, so that few of them cannot lock out the others", async () => {
+    await clearThrottle(throttleKey("registration", "everybody"));
+    world.sendFrom("198.51.100.14");
+    expect((await send(publicAgent)).status).toBe(201);
+    expect((await send(publicAgent)).status).toBe(201);
+    await count(throttleKey("registration", "again"), REGISTRATIONS_AGAIN.limit);
+    expect((await send(publicAgent)).status).toBe(429);
+    world.sendFrom("198.51.100.15");
+    // Neither an invalid request nor a refused one counts as a registration.
+    expect((await send('{"redirect_uris":[]')).status).toBe(400);
+    await count(throttleKey("registration", "everybody"), REGISTRATIONS.limit);
+    expect((await send(publicAgent)).status).toBe(429);
+    await clearThrottle(throttleKey("registration", "everybody"));
+    expect((await send(publicAgent)).status).toBe(201);
+    expect((await send(publicAgent)).status).toBe(429);
+    await clearThrottle(throttleKey("registration", "again"));
+    world.sendFrom("127.0.0.1");
+  });
+
+  test("S144 a change is not refused because of others; above 3,000 an hour in all, the audit log leaves it out", async () => {
+    const registered = await register();
+    for (const who of ["everybody", "changes of everybody"]) await count(throttleKey("registration", who), REGISTRATIONS.limit);
+    const change = async (client_name: string) => {
+      const answer = await manage(registered, "PUT", { ...publicAgent, client_id: registered.client_id, client_name });
+      const where = { type: "oauth_app.update_registration", clientId: registered.client_id as string };
+      return [answer.status, await db().auditEvent.count({ where })];
+    };
+    expect(await change("Quill 2")).toEqual([200, 1]);
+    await count(throttleKey("registration_change-all", ""), ENTRIES_IN_ALL.limit);
+    expect(await change("Quill 3")).toEqual([200, 1]);
+    await clearThrottle(throttleKey("registration", "everybody"), throttleKey("registration_change-all", ""));
   });
 
   test("of all of them together; invalid requests do not count", async () => {

@@ -99,7 +99,16 @@ function explainPrivateScheme(uri: string, scheme: string): string | undefined {
   return undefined;
 }
 
-function isOwnHost(url: URL, ownOrigin: string): boolean {
+/**
+ * Checks whether a URL leads to the service itself, where any user may have published what it returns.
+ *
+ * @param url The URL.
+ * @param ownOrigin The service's own origin.
+ * @returns Whether its host is the service's own; on loopback, whether its port is too.
+ *
+ * @group Redirect URIs
+ */
+export function isOwnHost(url: URL, ownOrigin: string): boolean {
   const own = new URL(ownOrigin);
   const host = url.hostname.replace(/\.$/, "");
   // On this machine another port is another program, under any of the machine's names.
