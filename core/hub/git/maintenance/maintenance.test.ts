@@ -1,4 +1,4 @@
-import { access, mkdir, readdir, utimes, writeFile } from "node:fs/promises";
+import { access, mkdir, readdir, stat, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { signedInPerson } from "../../../accounts/testing/people.ts";
@@ -8,9 +8,10 @@ import { newId } from "../../../ids.ts";
 import { claimRows } from "../../../postgres/leased-table.ts";
 import { readRepo } from "../../repos/read-repos.ts";
 import { commitTo, eventsOf, fsck, someRepo } from "../../testing/repos.ts";
-import { countObjects } from "../count-objects.ts";
+import { countObjects, recountRepository } from "../count-objects.ts";
 import { listRefs } from "../refs/git-refs.ts";
 import { openRepository, repositoryPath } from "../repository.ts";
+import { runGit } from "../run-git.ts";
 import {
   type DueMaintenance,
   maintainRepository,
@@ -44,6 +45,28 @@ test("output that arrives in pieces is combined, and nothing is lost", async () 
   expect(before.packs > 8 || before.loose > 200 ? ["repacked"] : ["nothing"]).toContain(done);
   expect([...(await listRefs(path)).keys()]).toEqual([...refs.keys()]);
   await fsck(repo);
+});
+
+test("S137 many loose refs are counted, and packed although there are few objects", async () => {
+  const ada = await signedInPerson();
+  const repo = await someRepo(ada);
+  const sha = await commitTo(repo, ada, { "a.txt": "a" });
+  const path = await openRepository(repo);
+  const { bytes } = await countObjects(path);
+  for (const [part, count] of [400, 101].entries()) {
+    const updates = Array.from({ length: count }, (_, at) => `create refs/tags/${part}/${at} ${sha}\n`);
+    await runGit(path, ["update-ref", "--stdin"], { input: updates.join("") });
+  }
+  await recountRepository(repo.id);
+  // With the branch, and two folders.
+  expect((await readRepo(repo.id))?.sizeBytes).toBe(bytes + 504 * 4_096);
+  const refs = await listRefs(path);
+  expect(await tidy(path)).toBe("packed refs");
+  expect((await readdir(join(path, "refs"), { recursive: true })).sort()).toEqual(["heads", "tags"]);
+  expect(await listRefs(path)).toEqual(refs);
+  await recountRepository(repo.id);
+  expect((await readRepo(repo.id))?.sizeBytes).toBe(bytes + (await stat(join(path, "packed-refs"))).size);
+  expect(await tidy(path)).toBe("nothing");
 });
 
 test("a repository to which something was sent is looked after by one worker, once", async () => {

@@ -12,9 +12,12 @@ import { isKeptBusy, readRepo } from "../../repos/read-repos.ts";
 import { type Repo, repoResource } from "../../repos/repo.ts";
 import { recountRepository } from "../count-objects.ts";
 import { MAINTENANCE_DELAY_SECONDS } from "../maintenance/maintain-repository.ts";
+import { walks } from "../queues.ts";
 import { deadlineIn } from "../read/walk.ts";
 import { repositoryPath } from "../repository.ts";
+import { runGit } from "../run-git.ts";
 import { updateRefs } from "./git-refs.ts";
+import { LOOSE_REFS_MAX } from "./loose-refs.ts";
 import { type Recorded, recordRefChanges } from "./record-ref-changes.ts";
 import type { RefChange } from "./ref-name.ts";
 import { type Ask, askAgain, requireChangeable } from "./require-changeable.ts";
@@ -78,11 +81,21 @@ export async function changeRefs(
       );
       throw error;
     });
+    if (changed.filter(({ newSha }) => newSha).length > LOOSE_REFS_MAX) await packRefs(repo.id);
     const meaning = await readAhead(repo, repositoryPath(repo.id), changed, note.startedAt);
     return await unlessLocked(() => db().$transaction((tx) => recordRefChanges(tx, note, changed, meaning)));
   } finally {
     clearInterval(heartbeat);
   }
+}
+
+/** Git writes each ref to a file of its own: many would take more of the disk than what they point to (S137). Maintenance tries it again. */
+async function packRefs(id: string): Promise<void> {
+  const path = repositoryPath(id);
+  const options = { isLimited: true, config: ["core.fsync=reference"] };
+  await walks
+    .run(() => runGit(path, ["pack-refs", "--all", "--prune"], options), { within: path })
+    .catch((err: unknown) => log().warn({ err, repo: id }, "the refs of a repository could not be packed"));
 }
 
 /**

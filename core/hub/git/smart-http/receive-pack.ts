@@ -17,7 +17,7 @@ import { type Arrival, HookChannel } from "./hook-channel.ts";
 import { judgeArrival, type Verdict } from "./judge-arrival.ts";
 import { holdArriving, judgeRoom, judgeUnread, pushInputMax } from "./judge-room.ts";
 import { type Command, type PushHead, readCommands, requestOf } from "./read-commands.ts";
-import { judgeState, refuseByRight, refuseCommands } from "./refuse-commands.ts";
+import { addedRefs, judgeState, refuseByRight, refuseCommands } from "./refuse-commands.ts";
 import { answerPush, asChange, changedBy, pushMessages, ReceivedOutput, type Report, reasonOf } from "./report.ts";
 import {
   answerHead,
@@ -261,7 +261,8 @@ async function judge(
       (await judgeRight(actor, repo, asked.commands)) ??
       (await judgeArrival({ path, repoId: repo.id, actor }, arrival, asked.commands)) ??
       (arrival.quarantine === undefined ? undefined : await judgeState(repo, path, arrival.quarantine, asked));
-    return refused ? { verdict: refused } : await judgeRoom(actor, repo, { path, quarantine: arrival.quarantine });
+    const stored = { path, quarantine: arrival.quarantine, addedRefs: addedRefs(asked.commands) };
+    return refused ? { verdict: refused } : await judgeRoom(actor, repo, stored);
   } catch (error) {
     if (isServiceError(error) && error.code === "unauthorized")
       return { verdict: { reason: "the token of this push is no longer valid", messages: [] } };

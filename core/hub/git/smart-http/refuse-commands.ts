@@ -71,10 +71,14 @@ export async function judgeState(
   }
   const isAllRefused = isAtomic ? reasons.size > 0 : reasons.size === commands.length;
   if (isAllRefused) return { reason: "not changed, because another ref of this push was refused", messages: [], reasons };
-  const added = commands.filter(({ oldSha }) => oldSha === null).length - commands.filter(({ newSha }) => newSha === null).length;
+  const added = addedRefs(commands);
   if (added <= 0 || total + added <= REPOSITORY_REFS_MAX) return undefined;
   return { reason: "too many refs", messages: [tooManyRefs(total)] };
 }
+
+/** How many refs there will be more. */
+export const addedRefs = (commands: readonly Command[]): number =>
+  commands.filter(({ oldSha }) => oldSha === null).length - commands.filter(({ newSha }) => newSha === null).length;
 
 const namesIn = (commands: readonly Command[]) => new Set(commands.map(({ ref }) => ref));
 
