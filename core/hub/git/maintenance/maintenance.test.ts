@@ -1,5 +1,5 @@
 import { access, mkdir, readdir, stat, utimes, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
 import { signedInPerson } from "../../../accounts/testing/people.ts";
 import { db } from "../../../db.ts";
@@ -10,6 +10,7 @@ import { readRepo } from "../../repos/read-repos.ts";
 import { commitTo, eventsOf, fsck, someRepo } from "../../testing/repos.ts";
 import { countObjects, recountRepository } from "../count-objects.ts";
 import { listRefs } from "../refs/git-refs.ts";
+import { entriesOfRefs } from "../refs/loose-refs.ts";
 import { openRepository, repositoryPath } from "../repository.ts";
 import { runGit } from "../run-git.ts";
 import {
@@ -19,7 +20,7 @@ import {
   scheduleMaintenanceSoon,
   tidy,
 } from "./maintain-repository.ts";
-import { removeDeletedRepositories } from "./remove-files.ts";
+import { removeDeletedRepositories, removeStaleFiles } from "./remove-files.ts";
 
 const longAgo = new Date(Date.now() - 30 * 24 * 60 * 60 * 1000);
 const isThere = (path: string) =>
@@ -171,6 +172,21 @@ test("leftovers of killed processes are removed only when they are old", async (
   for (const name of left) expect(await isThere(join(path, name)), name).toBe(false);
   expect(await isThere(join(path, "objects/tmp_objdir-incoming-2a"))).toBe(true);
   expect(await isThere(join(path, "HEAD.2lock"))).toBe(true);
+});
+
+test("S137 folders in refs are read no deeper than a name can be", async () => {
+  const path = await openRepository(await someRepo(await signedInPerson()));
+  const deep = (folders: number) => join(path, "refs/heads", "a/".repeat(folders), "b.lock");
+  for (const folders of [199, 200]) {
+    await mkdir(dirname(deep(folders)), { recursive: true });
+    await writeFile(deep(folders), "");
+    await utimes(deep(folders), longAgo, longAgo);
+  }
+  expect(await removeStaleFiles(path, { locksOlderThanMs: 0 })).toBe(1);
+  expect([await isThere(deep(199)), await isThere(deep(200))]).toEqual([false, true]);
+  let entries = 0;
+  for await (const _ of entriesOfRefs(path, 100)) entries++;
+  expect(entries).toBe(100);
 });
 
 test("the data of deleted repositories is removed after a while", async () => {

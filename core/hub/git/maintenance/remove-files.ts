@@ -2,6 +2,7 @@ import { readdir, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { withDirectConnection } from "../../../db.ts";
 import { DELETIONS_HELD } from "../../../housekeeping/hold-deletions.ts";
+import { entriesOfRefs } from "../refs/loose-refs.ts";
 import { repositoryPath } from "../repository.ts";
 
 /** Lets transfers that were running when it was deleted end first. */
@@ -55,8 +56,8 @@ export async function removeStaleFiles(path: string, { locksOlderThanMs }: { loc
   for (const name of await namesIn(path)) {
     if (name.endsWith(".lock")) await removeOlder(join(path, name), locksOlderThanMs);
   }
-  for (const name of await namesIn(join(path, "refs"), { recursive: true })) {
-    if (name.endsWith(".lock")) await removeOlder(join(path, "refs", name), locksOlderThanMs);
+  for await (const { path: file } of entriesOfRefs(path)) {
+    if (file.endsWith(".lock")) await removeOlder(file, locksOlderThanMs);
   }
   const objects = join(path, "objects");
   for (const name of await namesIn(objects)) {
@@ -70,7 +71,7 @@ export async function removeStaleFiles(path: string, { locksOlderThanMs }: { loc
   return removed;
 }
 
-async function namesIn(directory: string, options: { recursive?: boolean } = {}): Promise<string[]> {
-  const names = await readdir(directory, { ...options, encoding: "utf8" }).catch(() => []);
+async function namesIn(directory: string): Promise<string[]> {
+  const names = await readdir(directory).catch(() => []);
   return names.slice(0, ENTRIES_MAX);
 }
