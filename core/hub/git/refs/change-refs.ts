@@ -15,7 +15,7 @@ import { MAINTENANCE_DELAY_SECONDS } from "../maintenance/maintain-repository.ts
 import { walks } from "../queues.ts";
 import { deadlineIn } from "../read/walk.ts";
 import { repositoryPath } from "../repository.ts";
-import { runGit } from "../run-git.ts";
+import { RanOutOfTime, runGit } from "../run-git.ts";
 import { updateRefs } from "./git-refs.ts";
 import { LOOSE_REFS_MAX } from "./loose-refs.ts";
 import { type Recorded, recordRefChanges } from "./record-ref-changes.ts";
@@ -52,7 +52,8 @@ export type Note = {
  *
  * @param asked the changes that `perform` may make: reconcile.ts cannot find others after a crash.
  * @param perform changes the refs, each only if it still is at `oldSha`, and returns those changed. If two callers want to change the
- * same ref at the same time, git decides between them. When it returns or throws, everything that it started has ended.
+ * same ref at the same time, git decides between them. When it returns or throws, everything that it started has ended. If it throws a
+ * ServiceError other than RanOutOfTime, it has changed no ref.
  * @param quarantine the folder with the objects that `perform` will bring, if git does not find them yet
  * @returns undefined when nothing was changed.
  * @throws ServiceError `not_found` when the repository was deleted meanwhile; `conflict` when large files were deleted from it since it was
@@ -79,6 +80,8 @@ export async function changeRefs(
       await recountRepository(repo.id).catch((err: unknown) =>
         log().warn({ err, repo: repo.id }, "a repository's size could not be counted"),
       );
+      // Otherwise requests that are refused again and again would leave more notes than reconcile.ts can examine (S137).
+      if (error instanceof ServiceError && !(error instanceof RanOutOfTime)) return unchanged(note, error);
       throw error;
     });
     if (changed.filter(({ newSha }) => newSha).length > LOOSE_REFS_MAX) await packRefs(repo.id);
