@@ -2,7 +2,7 @@ import { access, mkdir, readdir, stat, utimes, writeFile } from "node:fs/promise
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
 import { signedInPerson } from "../../../accounts/testing/people.ts";
-import { db } from "../../../db.ts";
+import { db, pool } from "../../../db.ts";
 import { fairQueue } from "../../../fair-queue/fair-queue.ts";
 import { newId } from "../../../ids.ts";
 import { claimRows } from "../../../postgres/leased-table.ts";
@@ -202,6 +202,27 @@ test("the data of deleted repositories is removed after a while", async () => {
   expect(await isThere(repositoryPath(gone.id))).toBe(false);
   expect((await readdir(repositoryPath(kept.id))).length).toBeGreaterThan(0);
   expect(await db().repoRemoval.count({ where: { repoId: gone.id } })).toBe(0);
+});
+
+test("S137 no transaction is open while the files of a deleted repository are removed", async () => {
+  const { id } = await someRepo(await signedInPerson());
+  for (let at = 0; at < 500; at++) await mkdir(join(repositoryPath(id), `refs/heads/${at}/a/a`), { recursive: true });
+  await db().repoRemoval.create({ data: { repoId: id } });
+  let isRemoved = false;
+  const removing = removeDeletedRepositories(new AbortController().signal, 0).finally(() => {
+    isRemoved = true;
+  });
+  let [looks, open] = [0, 0];
+  while (!isRemoved) {
+    const { rowCount } = await pool().query(
+      "SELECT FROM pg_stat_activity WHERE datname = current_database() AND state = 'idle in transaction' AND query LIKE '%repo_removal%'",
+    );
+    looks++;
+    open += rowCount ?? 0;
+  }
+  expect(await removing).toBe(1);
+  expect(looks).toBeGreaterThan(3);
+  expect(open).toBe(0);
 });
 
 test("S137 one owner's other repositories wait after a long visit, and others come first", async () => {

@@ -9,8 +9,9 @@ import { repositoryPath } from "../repository.ts";
 const WAIT_SECONDS = 60;
 
 /**
- * Removes the git data of deleted repositories, one after the other. A repository's row is locked during the removal, and deleted when
- * nothing is left: if the process is killed meanwhile, the next one removes the rest.
+ * Removes the git data of deleted repositories, one after the other, in one process at a time. A repository's row is deleted when nothing
+ * is left: if the process is killed meanwhile, the next one removes the rest. No transaction is open during the removal, which may take
+ * minutes: vacuum would wait for it.
  * @returns how many were removed
  */
 export async function removeDeletedRepositories(stopping: AbortSignal, waitSeconds = WAIT_SECONDS): Promise<number> {
@@ -19,21 +20,24 @@ export async function removeDeletedRepositories(stopping: AbortSignal, waitSecon
   return removed;
 }
 
+const LOCK = "hashtextextended('removal of deleted repositories', 0)";
+
 async function removeOne(waitSeconds: number): Promise<boolean> {
   return withDirectConnection(async (client) => {
-    await client.query("BEGIN");
+    const locks = await client.query<{ isOurs: boolean }>(`SELECT pg_try_advisory_lock(${LOCK}) AS "isOurs"`);
+    if (!locks.rows[0]?.isOurs) return false;
     const { rows } = await client.query<{ repo_id: string }>(
       `SELECT repo_id FROM repo_removal WHERE created_at <= now() - make_interval(secs => $1) AND NOT ${DELETIONS_HELD}
-        ORDER BY created_at LIMIT 1 FOR UPDATE SKIP LOCKED`,
+        ORDER BY created_at LIMIT 1`,
       [waitSeconds],
     );
     const id = rows[0]?.repo_id;
     if (id) {
       await rm(repositoryPath(id), { recursive: true, force: true });
-      await client.query(`DELETE FROM repo_removal WHERE repo_id = $1`, [id]);
       await client.query(`DELETE FROM repo_maintenance WHERE id = $1`, [id]);
+      await client.query(`DELETE FROM repo_removal WHERE repo_id = $1`, [id]);
     }
-    await client.query("COMMIT");
+    await client.query(`SELECT pg_advisory_unlock(${LOCK})`);
     return id !== undefined;
   });
 }
