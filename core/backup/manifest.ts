@@ -19,6 +19,8 @@ export type Manifest = {
   rows: Record<string, number>;
   auditHead: { seq: string; hash: string } | null;
   repositories: number;
+  /** IDs of repositories whose refs git could not list: only their objects are in the backup. Older backups have none. */
+  unread?: string[];
   /** Large files, by where they are stored. Those in a bucket are not in the backup. */
   largeFiles: { local: number; bucket: number };
   /** IDs of the keys that the service had, the one that encrypts first. They reveal nothing of the keys. */
