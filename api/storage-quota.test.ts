@@ -1,12 +1,12 @@
 import { randomBytes } from "node:crypto";
-import { readdir } from "node:fs/promises";
+import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { operatorCommand } from "#core/access/actor.ts";
 import { from, organizationOf } from "#core/accounts/testing/people.ts";
 import { db } from "#core/db.ts";
 import { env, provideSettings } from "#core/env.ts";
-import { countObjects } from "#core/hub/git/count-objects.ts";
+import { countBytes } from "#core/hub/git/count-objects.ts";
 import { listRefs } from "#core/hub/git/refs/git-refs.ts";
 import { openRepository } from "#core/hub/git/repository.ts";
 import { startBucket } from "#core/hub/lfs/testing/start-bucket.ts";
@@ -84,6 +84,29 @@ describe("a git push beyond the quota", () => {
     expect([...(await listRefs(await openRepository(repo))).keys()].sort()).toEqual(["refs/heads/main", "refs/heads/third"]);
   });
 
+  test("S137 counts refs, which git packs if there are many, and needs room for them", async () => {
+    const ada = await person();
+    const repo = await someRepo(ada);
+    const path = await openRepository(repo);
+    const url = remote(world.origin, `/${repo.fullName}`, ada.accessToken);
+    const copy = await workingCopy({ "a.txt": "a" });
+    await mustGit(copy, ["push", "--quiet", url, "main"]);
+    const refs = (count: number, name: string) => Array.from({ length: count }, (_, at) => `main:refs/tags/${name}/${at}`);
+    const before = (await usageOf(ada)).git;
+    await mustGit(copy, ["push", "--quiet", url, ...refs(100, "some")]);
+    expect((await usageOf(ada)).git).toBeGreaterThan(before + 100 * 4_096);
+    await mustGit(copy, ["push", "--quiet", url, ...refs(501, "many")]);
+    expect(await readdir(join(path, "refs"), { recursive: true })).not.toContain("tags/many/0");
+    expect((await listRefs(path)).size).toBe(602);
+    const packed = await stat(join(path, "packed-refs"));
+    expect((await usageOf(ada)).git).toBeLessThan(before + packed.size + 100 * 4_096);
+    await quota(ada.username, "1 MB");
+    const { status, err } = await git(copy, ["push", url, ...refs(300, "more")]);
+    expect(status).not.toBe(0);
+    expect(said(err)).toContain("There is no room for this push, which needs 1.2 MB");
+    expect((await listRefs(path)).size).toBe(602);
+  });
+
   test("gets no storage that simultaneous pushes have reserved", async () => {
     const ada = await person();
     const repos = await Promise.all([1, 2, 3, 4].map(() => someRepo(ada)));
@@ -129,7 +152,7 @@ describe("a git push beyond the quota", () => {
       const { status } = await git(copy, ["push", url, "main:refs/heads/main/below"]);
       expect(status).not.toBe(0);
     }
-    const { bytes } = await countObjects(path);
+    const bytes = await countBytes(path, 0);
     expect(bytes).toBeLessThan(3 * MB);
     expect((await usageOf(ada)).git).toBe(bytes);
     expect(await holds(ada.id)).toBe(0);
@@ -427,7 +450,7 @@ describe("the commit API beyond the quota", () => {
     const lines = ndjson({ "b.bin": randomBytes(MB) }).replace('"Add"', JSON.stringify("x".repeat(300)));
     const refused = await post(ada, `${repo.fullName}/commit/main?create_pr=1`, lines);
     expect(refused.status).toBe(400);
-    const { bytes } = await countObjects(await openRepository(repo));
+    const bytes = await countBytes(await openRepository(repo), 0);
     expect((await usageOf(ada)).git).toBe(bytes);
     expect(await holds(ada.id)).toBe(0);
   });

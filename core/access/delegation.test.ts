@@ -186,7 +186,7 @@ test("S32 with all organizations, an organization that blocks the app is neither
   const app = await someApp();
   const token = await appToken(ada, { clientId: app, scopes: ["contribute-repos"] });
   await db().oAuthConsent.updateMany({ where: { userId: ada, clientId: app }, data: { isAllOrgs: true } });
-  const id = await lend({ ...token, orgIds: "all" });
+  const id = await delegateFrom({ ...token, orgIds: "all" });
   const allowed = async (ownerOrgId: string) => {
     const found = await findDelegate({ createdById: ada, delegationId: id, ownerKind: "user", ownerId: ada });
     const made = { repoId: newId(), isPrivate: true, isGated: false, createdById: ada, createdByClientId: app };

@@ -223,6 +223,26 @@ test("an interrupted backup is none, and the next one continues; old ones are re
   await rm(here, { recursive: true });
 });
 
+test("S137 a repository that git cannot read is named, and all others are in the backup", { timeout: LONG }, async () => {
+  const to = await mkdtemp(join(tmpdir(), "keyhook-backup-"));
+  const broken = await someRepo(ada);
+  await commitTo(broken, ada, { "a.txt": "a" });
+  await createBackup({ to });
+  const packed = join(repositoryPath(broken.id), "packed-refs");
+  await writeFile(packed, "not refs\n");
+  const made = await createBackup({ to, keep: 1 });
+  await rm(packed);
+  expect(made.manifest.unread).toEqual([broken.id]);
+  expect(await listBackups(openPlace(to))).toHaveLength(2);
+  expect((await verifyBackup({ from: to, isQuick: true })).missingRepositories).toEqual([broken.id]);
+  await switchToEmptyInstallation();
+  await restoreBackup({ from: to });
+  await fsck(repo);
+  const lost = await runGit(repositoryPath(broken.id), ["fsck", "--lost-found"]);
+  expect(lost.toString()).toMatch(/^dangling commit /);
+  await rm(to, { recursive: true, force: true });
+});
+
 test("S150 wrong keys, a damaged backup and an installation with data are refused, saying what to do", {
   timeout: LONG,
 }, async () => {

@@ -86,7 +86,8 @@ export async function createBackup({ to, keep, signal, report = () => undefined 
   } finally {
     await held.release();
   }
-  if (keep !== undefined) {
+  // An older backup may be the only one with all of an unread repository.
+  if (keep !== undefined && !made.manifest.unread?.length) {
     report("removing old backups");
     made.removed = await keepNewest(place, keep);
   }
@@ -102,13 +103,13 @@ export async function createBackup({ to, keep, signal, report = () => undefined 
 }
 
 type Parts = {
-  described: Pick<Manifest, "parts" | "migrations" | "rows" | "auditHead" | "repositories" | "largeFiles">;
+  described: Pick<Manifest, "parts" | "migrations" | "rows" | "auditHead" | "repositories" | "unread" | "largeFiles">;
   size: { bytes: number; addedBytes: number };
 };
 
 async function saveParts(place: BackupPlace, signal: AbortSignal, report: (step: string) => void): Promise<Parts> {
   const rows: Record<string, number> = {};
-  let repositories = 0;
+  const listed = { repositories: 0, unread: [] as string[] };
   const dump = await beginDump(env().DATABASE_OWNER_URL ?? directDatabaseUrl());
   try {
     const ids = (await dump.query<{ id: string }>("select id from repo where platform_id is null order by id")).map(
@@ -118,7 +119,7 @@ async function saveParts(place: BackupPlace, signal: AbortSignal, report: (step:
     report("refs");
     const refs = await saveStream(place, {
       ...{ name: "refs.txt", kind: "refs", signal },
-      content: readAllRefs(ids, () => repositories++),
+      content: readAllRefs(ids, listed),
     });
     report("database");
     const database = await saveStream(place, { name: "database.sql", kind: "database", signal, content: dump.content(rows) });
@@ -134,7 +135,7 @@ async function saveParts(place: BackupPlace, signal: AbortSignal, report: (step:
         migrations: dump.migrations,
         ...found,
         rows,
-        repositories,
+        ...listed,
       },
       size: { bytes: sum(({ bytes }) => bytes), addedBytes: sum(({ addedBytes }) => addedBytes) },
     };

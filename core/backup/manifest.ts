@@ -19,6 +19,8 @@ export type Manifest = {
   rows: Record<string, number>;
   auditHead: { seq: string; hash: string } | null;
   repositories: number;
+  /** IDs of repositories whose refs git could not list: only their objects are in the backup. Older backups have none. */
+  unread?: string[];
   /** The number of large files in each kind of storage. Those in a bucket are not in the backup. */
   largeFiles: { local: number; bucket: number };
   /** IDs of the service's keys, the encrypting one first. They reveal nothing of the keys. */

@@ -4,35 +4,54 @@ import { createInterface } from "node:readline";
 import { Readable } from "node:stream";
 import { listRefs } from "../hub/git/refs/git-refs.ts";
 import { repositoryPath } from "../hub/git/repository.ts";
+import { GitFailed, RanOutOfTime } from "../hub/git/run-git.ts";
+import { log } from "../log.ts";
+import { BackupError } from "./backup-error.ts";
 
 const AT_ONCE = 4;
+/** A repository may have very many refs, and a disk may be slow: one repository must not stop the backup of all others (S137). */
+const LIST_MAX_MS = 10 * 60_000;
+/** If git cannot read more repositories than this, something else is wrong. */
+const UNREAD_MAX = 10;
 
 /**
  * The refs of repositories, as lines. Git reads them, since a copy of the files could miss one that is moved into `packed-refs` meanwhile.
  * Refs must be read before objects are copied, so that the copy has every object that they reach.
- * @param read counts the repositories
+ * @param found counts the repositories, and gets the IDs of those that git cannot read
+ * @throws {BackupError} for too many of those
  */
-export async function* readAllRefs(repoIds: readonly string[], read: () => void): AsyncGenerator<Buffer, void, undefined> {
+export async function* readAllRefs(
+  repoIds: readonly string[],
+  found: { repositories: number; unread: string[] },
+): AsyncGenerator<Buffer, void, undefined> {
   // Restic stores no empty stream.
   yield Buffer.from("# refs\n");
   for (let at = 0; at < repoIds.length; at += AT_ONCE) {
-    for (const lines of await Promise.all(repoIds.slice(at, at + AT_ONCE).map(refLines))) {
+    for (const lines of await Promise.all(repoIds.slice(at, at + AT_ONCE).map((id) => refLines(id, found.unread)))) {
       if (!lines) continue;
-      read();
+      found.repositories++;
       yield Buffer.from(lines);
     }
   }
 }
 
-/** Undefined for a repository without a directory: nobody has pushed to it. */
-async function refLines(id: string): Promise<string | undefined> {
+/** Undefined for a repository without a directory, to which nobody has pushed, and for one that git cannot read. */
+async function refLines(id: string, unread: string[]): Promise<string | undefined> {
   const path = repositoryPath(id);
   const isThere = await access(join(path, "HEAD")).then(
     () => true,
     () => false,
   );
   if (!isThere) return undefined;
-  const refs = await listRefs(path);
+  const refs = await listRefs(path, "refs/", { timeoutMs: LIST_MAX_MS }).catch((error: unknown) => {
+    if (!(error instanceof GitFailed || error instanceof RanOutOfTime)) throw error;
+    unread.push(id);
+    const reason = error.cause ?? error;
+    log().error({ err: reason, repo: id }, "git cannot list the refs of a repository for the backup");
+    if (unread.length <= UNREAD_MAX) return undefined;
+    throw new BackupError(`Git cannot list the refs of many repositories: ${unread.join(", ")}. ${reason}`, { cause: error });
+  });
+  if (!refs) return undefined;
   return [`repo ${id}`, ...[...refs].map(([name, sha]) => `${sha} ${name}`), ""].join("\n");
 }
 

@@ -121,15 +121,18 @@ async function requireEmptyDirectory(directory: string): Promise<void> {
  * Git accepts a directory as a repository only if it has HEAD, `objects` and `refs`. Directories whose refs are not in the backup are newer
  * than its database, and are removed.
  */
-async function restoreRefs(place: BackupPlace, { parts }: Manifest, unfinished: string): Promise<void> {
+async function restoreRefs(place: BackupPlace, { parts, unread = [] }: Manifest, unfinished: string): Promise<void> {
   const known = new Set<string>();
+  const open = async (path: string) => {
+    for (const name of ["objects/info", "objects/pack", "refs/heads", "refs/tags"])
+      await mkdir(join(path, name), { recursive: true });
+  };
   for await (const { id, refs } of parseAllRefs(readFile(place, parts.refs, "/refs.txt"))) {
     const path = join(unfinished, "repositories", id.slice(-2), `${id}.git`);
     if (!(await isThere(join(path, "HEAD"))))
       throw new BackupError(`The backup is damaged: the repository ${id} is missing. Use another one.`);
     known.add(`${id}.git`);
-    for (const name of ["objects/info", "objects/pack", "refs/heads", "refs/tags"])
-      await mkdir(join(path, name), { recursive: true });
+    await open(path);
     const lines = (function* () {
       yield "# pack-refs with: sorted \n";
       for (const { name, sha } of refs) yield `${sha} ${name}\n`;
@@ -137,6 +140,13 @@ async function restoreRefs(place: BackupPlace, { parts }: Manifest, unfinished: 
     await pipeline(Readable.from(lines), createWriteStream(join(path, "packed-refs"), { flush: true }));
   }
   const folders = join(unfinished, "repositories");
+  // `git fsck --lost-found` finds their commits.
+  for (const id of unread) {
+    const path = join(folders, id.slice(-2), `${id}.git`);
+    if (!(await isThere(join(path, "HEAD")))) continue;
+    known.add(`${id}.git`);
+    await open(path);
+  }
   for (const folder of await readdir(folders).catch(() => []))
     for (const name of await readdir(join(folders, folder)))
       if (!known.has(name)) await rm(join(folders, folder, name), { recursive: true, force: true });

@@ -21,7 +21,7 @@ export type BackupCheck = {
   database: Omit<DatabaseCheck, "largeFiles">;
   /** Large files to which the database refers, but which are not in the backup. */
   missingFiles: string[];
-  /** Repositories that have refs but no objects. */
+  /** Repositories that have refs but no objects, or objects but no refs. */
   missingRepositories: string[];
 };
 
@@ -44,7 +44,7 @@ export async function verifyBackup({ from, id, isQuick, report = () => undefined
     if (repository) repositories.add(repository);
     else largeFiles.delete(`local:${path.slice(path.lastIndexOf("/") + 1)}`);
   }
-  const missingRepositories: string[] = [];
+  const missingRepositories = [...(backup.manifest.unread ?? [])];
   for await (const { id, refs } of parseAllRefs(readFile(place, parts.refs, "/refs.txt")))
     if (refs.length > 0 && !repositories.has(id)) missingRepositories.push(id);
   return { ...backup, database, missingFiles: [...largeFiles], missingRepositories };

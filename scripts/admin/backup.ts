@@ -37,14 +37,17 @@ const backup = command({
         report,
       });
       const { id, manifest, bytes, addedBytes, removed } = made;
+      const isFailure = notRead(manifest).length > 0;
       return {
         json: { ...described({ id, manifest }), bytes, added_bytes: addedBytes, removed },
         text: [
-          `Backup ${id} of ${readableSize(bytes)} is complete: ${contents(manifest)}.`,
+          ...notRead(manifest),
+          `Backup ${id} of ${readableSize(bytes)} is complete${isFailure ? " except for that" : ""}: ${contents(manifest)}.`,
           `${readableSize(addedBytes)} were new.${removed > 0 ? ` Removed ${counted(removed, "older backup")}.` : ""}`,
           ...inBucket(manifest.largeFiles.bucket),
           "SECRET_KEY and BACKUP_PASSWORD are not in it: keep copies of both elsewhere, or it cannot be restored.",
         ].join("\n"),
+        isFailure,
       };
     } finally {
       process.off("SIGINT", stop).off("SIGTERM", stop);
@@ -129,6 +132,7 @@ const restore = command({
     return {
       json: { ...described({ id, manifest }), left_out: leftOut, audit_flaw: auditFlaw ?? null },
       text: [
+        ...notRead(manifest),
         `Backup ${id} of ${manifest.startedAt} was restored: ${contents(manifest)}.`,
         ...inBucket(manifest.largeFiles.bucket),
         leftOut.length > 0 && `Tables that are not the service's were left out: ${leftOut.join(", ")}.`,
@@ -144,8 +148,14 @@ const restore = command({
   },
 });
 
+/** Why such a backup is not enough, a line for each repository. */
+const notRead = ({ unread = [] }: Backup["manifest"]): string[] =>
+  unread.map(
+    (id) => `NOT READ: git could not list the branches and tags of the repository ${id}. Only its objects are in the backup.`,
+  );
+
 function described({ id, manifest }: Backup): Record<string, unknown> {
-  const { startedAt, finishedAt, version, origin, repositories, largeFiles, auditHead } = manifest;
+  const { startedAt, finishedAt, version, origin, repositories, unread = [], largeFiles, auditHead } = manifest;
   return {
     id,
     started_at: startedAt,
@@ -153,6 +163,7 @@ function described({ id, manifest }: Backup): Record<string, unknown> {
     version,
     origin,
     repositories,
+    unread_repositories: unread,
     large_files: largeFiles.local,
     large_files_in_bucket: largeFiles.bucket,
     audit_head: auditHead ? `${auditHead.seq}:${auditHead.hash}` : null,

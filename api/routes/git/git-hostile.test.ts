@@ -488,6 +488,7 @@ describe("names", () => {
       "a\x01b",
       "a\x7f",
       "../../../etc/x",
+      `${"a/".repeat(16)}a`,
     ];
     const refs = [...bad.map((name) => `refs/heads/${name}`), "HEAD", "refs/heads", "main", "refs/../x", "refs/pr/1/x", "config"];
     const answer = await send({ body: pushBody(refs.map((ref) => command(ref, head))) });

@@ -1,5 +1,6 @@
 import { type Db, db } from "../../db.ts";
 import { lockRepo } from "../repos/read-repos.ts";
+import { countRefs } from "./refs/loose-refs.ts";
 import { openRepository } from "./repository.ts";
 import { type GitOptions, RanOutOfTime, runGit, UNDER_LOCK } from "./run-git.ts";
 
@@ -19,12 +20,13 @@ export async function countObjects(
 }
 
 /**
- * The bytes of `countObjects`, for use under the row's lock. Returns `otherwise` when a busy disk does not answer in time; maintenance
+ * The bytes of a repository's objects and refs, for use under the row's lock. Returns `otherwise` when a busy disk does not answer in time; maintenance
  * counts again.
  */
 export async function countBytes(path: string, otherwise: number): Promise<number> {
   try {
-    return (await countObjects(path, undefined, UNDER_LOCK)).bytes;
+    const [objects, refs] = await Promise.all([countObjects(path, undefined, UNDER_LOCK), countRefs(path)]);
+    return objects.bytes + refs.bytes;
   } catch (error) {
     if (error instanceof RanOutOfTime) return otherwise;
     throw error;

@@ -118,7 +118,7 @@ describe("updateRepoSettings", () => {
     const head = await runGit(await openRepository(repo), ["symbolic-ref", "HEAD"]);
     expect(head.toString().trim()).toBe("refs/heads/trunk");
     // Names that no push could create, because they would be read as full refs or as commits.
-    for (const defaultBranch of ["refs/x", "HEAD", "a".repeat(40)]) {
+    for (const defaultBranch of ["refs/x", "HEAD", "a".repeat(40), `${"a/".repeat(16)}a`]) {
       await expect(updateRepoSettings(ada.actor, nameOf(repo), { defaultBranch }, from)).rejects.toMatchObject({
         field: "defaultBranch",
       });

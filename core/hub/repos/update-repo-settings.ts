@@ -7,7 +7,7 @@ import { invalidRequest } from "../../errors.ts";
 import { recordEvent } from "../../events/record-event.ts";
 import { Prisma } from "../../generated/prisma/client.ts";
 import { resolveRef } from "../git/refs/git-refs.ts";
-import { isRefName } from "../git/refs/ref-name.ts";
+import { isNewRefName, isRefName } from "../git/refs/ref-name.ts";
 import { openRepository } from "../git/repository.ts";
 import { runGit, UNDER_LOCK } from "../git/run-git.ts";
 import { changeRepo } from "./change-repo.ts";
@@ -97,6 +97,7 @@ async function readBranch(repo: Repo, name: string): Promise<Pick<Repo, "headSha
   const headSha = await resolveRef(path, `refs/heads/${name}`, UNDER_LOCK);
   const isEmpty = (await runGit(path, ["for-each-ref", "--count=1", "refs/heads/"], UNDER_LOCK)).length === 0;
   if (!headSha && !isEmpty) throw invalidRequest("This branch does not exist.", "defaultBranch");
+  if (!headSha && !isNewRefName(name)) throw invalidRequest("This cannot be the name of a branch.", "defaultBranch");
   const card = headSha ? knownCard(path, headSha, repo) : noCard(repo);
   // The branch has moved since its card was read.
   if (!card) throw cardsBusy();

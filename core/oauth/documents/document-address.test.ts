@@ -67,12 +67,12 @@ test.each([
   "https://keyhook.example.com/relay/mallory/client.json",
   "https://keyhook.example.com:8443/client.json",
 ])("S68 no document is on the service's own host, where users publish: %s", (address) => {
-  inPublic();
+  onInternet();
   expect(explainDocumentAddress(address)).toMatch(/host of this service/);
 });
 
 test("S68 on a developer's machine only the service's own port is its own", () => {
-  atHome();
+  onLoopback();
   for (const host of ["localhost", "127.0.0.1", "[::1]"]) {
     expect(explainDocumentAddress(`https://${host}:3000/client.json`)).toMatch(/host of this service/);
     expect(explainDocumentAddress(`https://${host}:3001/client.json`)).toBeUndefined();

@@ -9,6 +9,7 @@ import type { LeasedTable } from "../../../postgres/leased-table.ts";
 import { cardsBusy, knownCard, readCardAhead } from "../../repos/read-card.ts";
 import { lockRepo, readRepo } from "../../repos/read-repos.ts";
 import { countObjects, recountRepository } from "../count-objects.ts";
+import { countRefs, LOOSE_REFS_MAX } from "../refs/loose-refs.ts";
 import { repositoryPath } from "../repository.ts";
 import { RanOutOfTime, runGit } from "../run-git.ts";
 import { fetchLimits } from "../smart-http/transfer-settings.ts";
@@ -135,19 +136,27 @@ async function finish(id: string, claimId: string): Promise<void> {
 }
 
 /**
- * Combines loose objects and small packs. Packs grow by powers of two (`--geometric`), so that each object is copied a few times in total,
+ * Combines loose objects and small packs, and packs many loose refs. Packs grow by powers of two (`--geometric`), so that each object is copied a few times in total,
  * and not at every visit; once a week everything is collected.
  * @returns what was done
  */
-export async function tidy(path: string, { stepMaxMs = STEP_MAX_MS } = {}): Promise<"nothing" | "repacked" | "collected"> {
+export async function tidy(
+  path: string,
+  { stepMaxMs = STEP_MAX_MS } = {},
+): Promise<"nothing" | "packed refs" | "repacked" | "collected"> {
   await removeStaleFiles(path, { locksOlderThanMs: LOCKS_OLDER_THAN_MS });
   const { loose, packs } = await countObjects(path);
   const marker = join(path, "keyhook-collected");
   const isFullDue = Date.now() - (await lastCollected(marker)) > FULL_EVERY_MS;
-  if (loose <= LOOSE_OBJECTS_MAX && packs <= PACKS_MAX && !(isFullDue && loose + packs > 1)) return "nothing";
+  const hasFewObjects = loose <= LOOSE_OBJECTS_MAX && packs <= PACKS_MAX && !(isFullDue && loose + packs > 1);
+  const hasManyRefs = (await countRefs(path)).loose > LOOSE_REFS_MAX;
+  if (hasFewObjects && !hasManyRefs) return "nothing";
   const { isLimited, niceness, memoryMiB } = fetchLimits;
   const limits = { isLimited, niceness, memoryMiB, cpuSeconds: Math.ceil(stepMaxMs / 1_000), timeoutMs: stepMaxMs };
   const run = (...args: string[]) => runGit(path, args, { config, ...limits });
+  // Comes first: what follows reads all refs, and may fail.
+  if (hasManyRefs) await run("pack-refs", "--all", "--prune");
+  if (hasFewObjects) return "packed refs";
   if (isFullDue) {
     const isCollected = await run("gc", "--quiet", "--force", `--prune=${PRUNE}`).then(() => true, ifTooLarge);
     const now = new Date();

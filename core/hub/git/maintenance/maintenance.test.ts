@@ -1,16 +1,18 @@
-import { access, mkdir, readdir, utimes, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { access, mkdir, readdir, stat, utimes, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
 import { signedInPerson } from "../../../accounts/testing/people.ts";
-import { db } from "../../../db.ts";
+import { db, pool } from "../../../db.ts";
 import { fairQueue } from "../../../fair-queue/fair-queue.ts";
 import { newId } from "../../../ids.ts";
 import { claimRows } from "../../../postgres/leased-table.ts";
 import { readRepo } from "../../repos/read-repos.ts";
 import { commitTo, eventsOf, fsck, someRepo } from "../../testing/repos.ts";
-import { countObjects } from "../count-objects.ts";
+import { countObjects, recountRepository } from "../count-objects.ts";
 import { listRefs } from "../refs/git-refs.ts";
+import { entriesOfRefs } from "../refs/loose-refs.ts";
 import { openRepository, repositoryPath } from "../repository.ts";
+import { runGit } from "../run-git.ts";
 import {
   type DueMaintenance,
   maintainRepository,
@@ -18,7 +20,7 @@ import {
   scheduleMaintenanceSoon,
   tidy,
 } from "./maintain-repository.ts";
-import { removeDeletedRepositories } from "./remove-files.ts";
+import { removeDeletedRepositories, removeStaleFiles } from "./remove-files.ts";
 
 const longAgo = new Date(Date.now() - 30 * 24 * 60 * 60 * 1000);
 const isThere = (path: string) =>
@@ -44,6 +46,28 @@ test("output that arrives in pieces is combined, and nothing is lost", async () 
   expect(before.packs > 8 || before.loose > 200 ? ["repacked"] : ["nothing"]).toContain(done);
   expect([...(await listRefs(path)).keys()]).toEqual([...refs.keys()]);
   await fsck(repo);
+});
+
+test("S137 many loose refs are counted, and packed although there are few objects", async () => {
+  const ada = await signedInPerson();
+  const repo = await someRepo(ada);
+  const sha = await commitTo(repo, ada, { "a.txt": "a" });
+  const path = await openRepository(repo);
+  const { bytes } = await countObjects(path);
+  for (const [part, count] of [400, 101].entries()) {
+    const updates = Array.from({ length: count }, (_, at) => `create refs/tags/${part}/${at} ${sha}\n`);
+    await runGit(path, ["update-ref", "--stdin"], { input: updates.join("") });
+  }
+  await recountRepository(repo.id);
+  // With the branch, and two folders.
+  expect((await readRepo(repo.id))?.sizeBytes).toBe(bytes + 504 * 4_096);
+  const refs = await listRefs(path);
+  expect(await tidy(path)).toBe("packed refs");
+  expect((await readdir(join(path, "refs"), { recursive: true })).sort()).toEqual(["heads", "tags"]);
+  expect(await listRefs(path)).toEqual(refs);
+  await recountRepository(repo.id);
+  expect((await readRepo(repo.id))?.sizeBytes).toBe(bytes + (await stat(join(path, "packed-refs"))).size);
+  expect(await tidy(path)).toBe("nothing");
 });
 
 test("a repository to which something was sent is maintained by one worker, once", async () => {
@@ -150,6 +174,21 @@ test("leftovers of killed processes are removed only when they are old", async (
   expect(await isThere(join(path, "HEAD.2lock"))).toBe(true);
 });
 
+test("S137 folders in refs are read no deeper than a name can be", async () => {
+  const path = await openRepository(await someRepo(await signedInPerson()));
+  const deep = (folders: number) => join(path, "refs/heads", "a/".repeat(folders), "b.lock");
+  for (const folders of [199, 200]) {
+    await mkdir(dirname(deep(folders)), { recursive: true });
+    await writeFile(deep(folders), "");
+    await utimes(deep(folders), longAgo, longAgo);
+  }
+  expect(await removeStaleFiles(path, { locksOlderThanMs: 0 })).toBe(1);
+  expect([await isThere(deep(199)), await isThere(deep(200))]).toEqual([false, true]);
+  let entries = 0;
+  for await (const _ of entriesOfRefs(path, 100)) entries++;
+  expect(entries).toBe(100);
+});
+
 test("the data of deleted repositories is removed after a while", async () => {
   const ada = await signedInPerson();
   const [gone, kept] = [await someRepo(ada), await someRepo(ada)];
@@ -163,6 +202,27 @@ test("the data of deleted repositories is removed after a while", async () => {
   expect(await isThere(repositoryPath(gone.id))).toBe(false);
   expect((await readdir(repositoryPath(kept.id))).length).toBeGreaterThan(0);
   expect(await db().repoRemoval.count({ where: { repoId: gone.id } })).toBe(0);
+});
+
+test("S137 no transaction is open while the files of a deleted repository are removed", async () => {
+  const { id } = await someRepo(await signedInPerson());
+  for (let at = 0; at < 500; at++) await mkdir(join(repositoryPath(id), `refs/heads/${at}/a/a`), { recursive: true });
+  await db().repoRemoval.create({ data: { repoId: id } });
+  let isRemoved = false;
+  const removing = removeDeletedRepositories(new AbortController().signal, 0).finally(() => {
+    isRemoved = true;
+  });
+  let [looks, open] = [0, 0];
+  while (!isRemoved) {
+    const { rowCount } = await pool().query(
+      "SELECT FROM pg_stat_activity WHERE datname = current_database() AND state = 'idle in transaction' AND query LIKE '%repo_removal%'",
+    );
+    looks++;
+    open += rowCount ?? 0;
+  }
+  expect(await removing).toBe(1);
+  expect(looks).toBeGreaterThan(3);
+  expect(open).toBe(0);
 });
 
 test("S137 one owner's other repositories wait after a long visit, and others come first", async () => {

@@ -2,14 +2,16 @@ import { readdir, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { withDirectConnection } from "../../../db.ts";
 import { DELETIONS_HELD } from "../../../housekeeping/hold-deletions.ts";
+import { entriesOfRefs } from "../refs/loose-refs.ts";
 import { repositoryPath } from "../repository.ts";
 
 /** Transfers that were running at the deletion end first. */
 const WAIT_SECONDS = 60;
 
 /**
- * Removes the git data of deleted repositories, one after the other. A repository's row is locked during the removal, and deleted when
- * nothing is left: if the process is killed meanwhile, the next one removes the rest.
+ * Removes the git data of deleted repositories, one after the other, in one process at a time. A repository's row is deleted when nothing
+ * is left: if the process is killed meanwhile, the next one removes the rest. No transaction is open during the removal, which may take
+ * minutes: vacuum would wait for it.
  * @returns how many were removed
  */
 export async function removeDeletedRepositories(stopping: AbortSignal, waitSeconds = WAIT_SECONDS): Promise<number> {
@@ -18,21 +20,24 @@ export async function removeDeletedRepositories(stopping: AbortSignal, waitSecon
   return removed;
 }
 
+const LOCK = "hashtextextended('removal of deleted repositories', 0)";
+
 async function removeOne(waitSeconds: number): Promise<boolean> {
   return withDirectConnection(async (client) => {
-    await client.query("BEGIN");
+    const locks = await client.query<{ isOurs: boolean }>(`SELECT pg_try_advisory_lock(${LOCK}) AS "isOurs"`);
+    if (!locks.rows[0]?.isOurs) return false;
     const { rows } = await client.query<{ repo_id: string }>(
       `SELECT repo_id FROM repo_removal WHERE created_at <= now() - make_interval(secs => $1) AND NOT ${DELETIONS_HELD}
-        ORDER BY created_at LIMIT 1 FOR UPDATE SKIP LOCKED`,
+        ORDER BY created_at LIMIT 1`,
       [waitSeconds],
     );
     const id = rows[0]?.repo_id;
     if (id) {
       await rm(repositoryPath(id), { recursive: true, force: true });
-      await client.query(`DELETE FROM repo_removal WHERE repo_id = $1`, [id]);
       await client.query(`DELETE FROM repo_maintenance WHERE id = $1`, [id]);
+      await client.query(`DELETE FROM repo_removal WHERE repo_id = $1`, [id]);
     }
-    await client.query("COMMIT");
+    await client.query(`SELECT pg_advisory_unlock(${LOCK})`);
     return id !== undefined;
   });
 }
@@ -55,8 +60,8 @@ export async function removeStaleFiles(path: string, { locksOlderThanMs }: { loc
   for (const name of await namesIn(path)) {
     if (name.endsWith(".lock")) await removeOlder(join(path, name), locksOlderThanMs);
   }
-  for (const name of await namesIn(join(path, "refs"), { recursive: true })) {
-    if (name.endsWith(".lock")) await removeOlder(join(path, "refs", name), locksOlderThanMs);
+  for await (const { path: file } of entriesOfRefs(path)) {
+    if (file.endsWith(".lock")) await removeOlder(file, locksOlderThanMs);
   }
   const objects = join(path, "objects");
   for (const name of await namesIn(objects)) {
@@ -70,7 +75,7 @@ export async function removeStaleFiles(path: string, { locksOlderThanMs }: { loc
   return removed;
 }
 
-async function namesIn(directory: string, options: { recursive?: boolean } = {}): Promise<string[]> {
-  const names = await readdir(directory, { ...options, encoding: "utf8" }).catch(() => []);
+async function namesIn(directory: string): Promise<string[]> {
+  const names = await readdir(directory).catch(() => []);
   return names.slice(0, ENTRIES_MAX);
 }

@@ -12,9 +12,12 @@ import { isLockedByOthers, readRepo } from "../../repos/read-repos.ts";
 import { type Repo, repoResource } from "../../repos/repo.ts";
 import { recountRepository } from "../count-objects.ts";
 import { MAINTENANCE_DELAY_SECONDS } from "../maintenance/maintain-repository.ts";
+import { walks } from "../queues.ts";
 import { deadlineIn } from "../read/walk.ts";
 import { repositoryPath } from "../repository.ts";
+import { RanOutOfTime, runGit } from "../run-git.ts";
 import { updateRefs } from "./git-refs.ts";
+import { LOOSE_REFS_MAX } from "./loose-refs.ts";
 import { type Recorded, recordRefChanges } from "./record-ref-changes.ts";
 import type { RefChange } from "./ref-name.ts";
 import { type PermissionCheck, recheckPermission, requireChangeable } from "./require-changeable.ts";
@@ -48,7 +51,8 @@ export type RefUpdateNote = {
  *
  * @param asked the changes that `perform` may make: reconcile.ts cannot find others after a crash.
  * @param perform changes the refs, each only if it still is at `oldSha`, and returns those changed. If two callers want to change the
- * same ref at the same time, git decides between them. When it returns or throws, everything that it started has ended.
+ * same ref at the same time, git decides between them. When it returns or throws, everything that it started has ended. If it throws a
+ * ServiceError other than RanOutOfTime, it has changed no ref.
  * @param quarantine the folder with the objects that `perform` will add, if they are not in the repository yet
  * @returns undefined when nothing was changed.
  * @throws ServiceError `not_found` when the repository was deleted meanwhile; `conflict` when large files were deleted from it since it was
@@ -75,13 +79,25 @@ export async function changeRefs(
       await recountRepository(repo.id).catch((err: unknown) =>
         log().warn({ err, repo: repo.id }, "a repository's size could not be counted"),
       );
+      // Otherwise requests that are refused again and again would leave more notes than reconcile.ts can examine (S137).
+      if (error instanceof ServiceError && !(error instanceof RanOutOfTime)) return dropNote(note, error);
       throw error;
     });
+    if (changed.filter(({ newSha }) => newSha).length > LOOSE_REFS_MAX) await packRefs(repo.id);
     const effects = await readAhead(repo, repositoryPath(repo.id), changed, note.startedAt);
     return await retryWhileLocked(() => db().$transaction((tx) => recordRefChanges(tx, note, changed, effects)));
   } finally {
     clearInterval(heartbeat);
   }
+}
+
+/** Git writes each ref to a file of its own: many would take more of the disk than what they point to (S137). Maintenance tries it again. */
+async function packRefs(id: string): Promise<void> {
+  const path = repositoryPath(id);
+  const options = { isLimited: true, config: ["core.fsync=reference"] };
+  await walks
+    .run(() => runGit(path, ["pack-refs", "--all", "--prune"], options), { within: path })
+    .catch((err: unknown) => log().warn({ err, repo: id }, "the refs of a repository could not be packed"));
 }
 
 /**
@@ -151,7 +167,7 @@ async function insertNote(
   throw conflict("Large files were deleted from this repository in the meantime. Try again.");
 }
 
-/** Deletes a note of changes that were not started. */
+/** Deletes a note of changes that were not made. */
 async function dropNote({ id }: RefUpdateNote, error: unknown): Promise<never> {
   await pool().query("DELETE FROM ref_update WHERE id = $1", [id]);
   throw error;

@@ -161,6 +161,25 @@ test("a change that failed halfway is reconciled, and one that was wrongly presu
   expect(await notes()).toBe(0);
 });
 
+test("S137 a change that is refused before it begins leaves no note", async () => {
+  await pushed(side(null, shas[0]));
+  await expect(pushed(side(null, shas[0], "refs/heads/side/more"))).rejects.toMatchObject({ code: "conflict" });
+  expect(await notes()).toBe(0);
+});
+
+test("S137 one user's notes do not delay another's, and a full batch is followed by the next one", async () => {
+  const bea = await signedInPerson("bea");
+  const asked = [side(null, shas[0])];
+  const left = (actorId: string, count: number, claimedUntil: Date) =>
+    Array.from({ length: count }, () => ({ id: newId(), repoId: repo.id, actorId, asked, claimedUntil }));
+  await db().refUpdate.deleteMany();
+  await db().refUpdate.createMany({ data: [...left(ada.id, 70, new Date(0)), ...left(bea.id, 1, new Date(1_000))] });
+  expect(await reconcileRefUpdates()).toBe(true);
+  expect(await db().refUpdate.groupBy({ by: ["actorId"], _count: true })).toEqual([{ actorId: ada.id, _count: 7 }]);
+  expect(await reconcileRefUpdates()).toBe(false);
+  expect(await notes()).toBe(0);
+});
+
 test("locks of a killed process do not block the ref", async () => {
   const lock = join(path, "refs/heads/main.lock");
   await writeFile(lock, "");

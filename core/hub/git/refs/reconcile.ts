@@ -16,9 +16,9 @@ type LeftoverNote = RefUpdateNote & { asked: RefChange[] };
 /**
  * Finds out the outcome of changes of refs whose process was killed, and records exactly the changes that happened (S122). Any number of
  * processes may run this at the same time.
- * @returns how many notes were examined
+ * @returns whether there may be more
  */
-export async function reconcileRefUpdates(): Promise<number> {
+export async function reconcileRefUpdates(): Promise<boolean> {
   const notes = await claim();
   for (const note of notes) {
     try {
@@ -27,14 +27,21 @@ export async function reconcileRefUpdates(): Promise<number> {
       log().warn({ err: error, repo: note.repoId }, "a change of refs could not be reconciled; trying again");
     }
   }
-  return notes.length;
+  return notes.length === BATCH;
 }
 
-/** Newest first: the old value of a ref in a later change shows the outcome of an earlier one. */
+/**
+ * Actors take turns, so that nobody's notes delay those of others (S137).
+ * @returns the newest first: the old value of a ref in a later change shows the outcome of an earlier one
+ */
 async function claim(): Promise<LeftoverNote[]> {
   const { rows } = await pool().query<LeftoverNote>(
     `UPDATE ref_update SET claimed_until = now() + make_interval(secs => $1)
-      WHERE id IN (SELECT id FROM ref_update WHERE claimed_until <= now() ORDER BY claimed_until LIMIT ${BATCH} FOR UPDATE SKIP LOCKED)
+      WHERE id IN (
+        SELECT id FROM ref_update
+          JOIN (SELECT id, row_number() OVER (PARTITION BY actor_id ORDER BY claimed_until) AS turn FROM ref_update
+                 WHERE claimed_until <= now()) due USING (id)
+         WHERE claimed_until <= now() ORDER BY turn, claimed_until LIMIT ${BATCH} FOR UPDATE OF ref_update SKIP LOCKED)
       RETURNING id, repo_id AS "repoId", actor_id AS "actorId", started_at AS "startedAt", asked`,
     [REF_UPDATE_LEASE_SECONDS],
   );

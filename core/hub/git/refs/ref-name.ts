@@ -3,6 +3,8 @@ import { invalidRequest } from "../../../errors.ts";
 /** Git stores a ref in a file of its name, and its lock beside it as the name with `.lock`: file names have at most 255 bytes. */
 const COMPONENT_MAX_BYTES = 250;
 const NAME_MAX_BYTES = 400;
+/** All but the last are folders, which take up disk space too: a name of 400 bytes could otherwise create 199 of them (S137). */
+const COMPONENTS_MAX = 16;
 const CONTROL = /\p{Cc}/u;
 // Everything that git-check-ref-format refuses anywhere in a name.
 const FORBIDDEN = /[ ~^:?*[\\]|\.\.|@\{|\/\/|^\/|\/$|\.$/;
@@ -30,13 +32,23 @@ export function isRefName(name: string): boolean {
     .every((part) => !part.startsWith(".") && !part.endsWith(".lock") && Buffer.byteLength(part) <= COMPONENT_MAX_BYTES);
 }
 
+/** Whether a new branch or tag can have this name. Older ones may have more components, and stay usable. */
+export const isNewRefName = (name: string): boolean => isRefName(name) && name.split("/").length <= COMPONENTS_MAX;
+
+/** @throws ServiceError `invalid_request` for a name that no new branch or tag can have */
+export function requireNewRefName(name: string, field: "branch" | "tag"): void {
+  if (!isNewRefName(name)) throw invalidName(field);
+}
+
 function requireRefName(name: string, field: "branch" | "tag"): void {
-  if (isRefName(name)) return;
-  throw invalidRequest(
-    `This cannot be the name of a ${field}: use letters, digits, dots, dashes, underscores and single slashes.`,
+  if (!isRefName(name)) throw invalidName(field);
+}
+
+const invalidName = (field: "branch" | "tag") =>
+  invalidRequest(
+    `This cannot be the name of a ${field}: use letters, digits, dots, dashes, underscores and at most ${COMPONENTS_MAX - 1} single slashes.`,
     field,
   );
-}
 
 /** A change of one ref: full names (`refs/heads/main`), 40 hex digits; null = the ref does not exist before, or after. */
 export type RefChange = { ref: string; oldSha: string | null; newSha: string | null };

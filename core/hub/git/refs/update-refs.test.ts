@@ -3,7 +3,7 @@ import { signedInPerson } from "../../../accounts/testing/people.ts";
 import { commitTo, someRepo } from "../../testing/repos.ts";
 import { openRepository } from "../repository.ts";
 import { resolveRef, updateRefs } from "./git-refs.ts";
-import { isRefName } from "./ref-name.ts";
+import { isNewRefName, isRefName } from "./ref-name.ts";
 
 test("refs change all together or not at all, and only from their expected values", async () => {
   const ada = await signedInPerson();
@@ -42,4 +42,10 @@ test.each([
   [`${"y".repeat(200)}/${"y".repeat(200)}`, false],
 ] as const)("S137 %j as a branch: %s", (name, isOne) => {
   expect(isRefName(name)).toBe(isOne);
+});
+
+test("S137 a new ref's name has few components, because git creates a folder for each", () => {
+  const [most, more] = [16, 17].map((count) => Array.from({ length: count }, () => "a").join("/")) as [string, string];
+  expect([isNewRefName(most), isNewRefName(more), isNewRefName("a b")]).toEqual([true, false, false]);
+  expect(isRefName(more)).toBe(true);
 });

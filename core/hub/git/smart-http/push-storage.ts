@@ -6,6 +6,7 @@ import { type Hold, holdStorage, requireRoom, roomOf } from "../../../storage/ho
 import { type Repo, repoResource } from "../../repos/repo.ts";
 import { countObjects } from "../count-objects.ts";
 import { authorShare, holdProposal, proposalRefusal } from "../hold-proposal.ts";
+import { REF_BYTES } from "../refs/loose-refs.ts";
 import type { Refusal } from "./check-arrival.ts";
 import { pushMaxBytes } from "./transfer-settings.ts";
 
@@ -71,13 +72,17 @@ export function holdArriving(
   };
 }
 
-/** Whether the owner has storage for the objects in the quarantine; if so, it is reserved until they are counted. */
+/** A push may add this many refs, minus the deleted ones, although no storage is left. */
+const FREE_REFS = 16;
+
+/** Whether the owner has storage for the objects in the quarantine and for new refs; if so, it is reserved until they are counted. */
 export async function checkStorage(
   actor: Actor,
   repo: Repo,
-  { path, quarantine }: { path: string; quarantine: string | undefined },
+  { path, quarantine, addedRefs }: { path: string; quarantine: string | undefined; addedRefs: number },
 ): Promise<{ refusal?: Refusal; hold?: Hold }> {
-  const { bytes } = quarantine === undefined ? { bytes: 0 } : await countObjects(path, quarantine);
+  const objects = quarantine === undefined ? { bytes: 0 } : await countObjects(path, quarantine);
+  const bytes = objects.bytes + (addedRefs > FREE_REFS ? addedRefs * REF_BYTES : 0);
   // Deleting a branch or moving it to an older commit is always possible: users may free storage that way.
   if (bytes === 0) return {};
   try {

@@ -17,7 +17,7 @@ import { checkArrival, type Refusal } from "./check-arrival.ts";
 import { type Arrival, HookChannel } from "./hook-channel.ts";
 import { checkAbandonedPack, checkStorage, holdArriving, pushInputMax } from "./push-storage.ts";
 import { type Command, type PushHead, readCommands, requestOf } from "./read-commands.ts";
-import { checkRefs, refuseByRight, refuseCommands } from "./refuse-commands.ts";
+import { addedRefs, checkRefs, refuseByRight, refuseCommands } from "./refuse-commands.ts";
 import { answerPush, asChange, changedBy, pushMessages, ReceivedOutput, type Report, reasonOf } from "./report.ts";
 import {
   answerHead,
@@ -262,7 +262,8 @@ async function checkPush(
       (await checkRight(actor, repo, asked.commands)) ??
       (await checkArrival({ path, repoId: repo.id, actor }, arrival, asked.commands)) ??
       (arrival.quarantine === undefined ? undefined : await checkRefs(repo, path, arrival.quarantine, asked));
-    return refused ? { refusal: refused } : await checkStorage(actor, repo, { path, quarantine: arrival.quarantine });
+    const stored = { path, quarantine: arrival.quarantine, addedRefs: addedRefs(asked.commands) };
+    return refused ? { refusal: refused } : await checkStorage(actor, repo, stored);
   } catch (error) {
     if (isServiceError(error) && error.code === "unauthorized")
       return { refusal: { reason: "the token of this push is no longer valid", messages: [] } };

@@ -6,7 +6,7 @@ import { type Repo, repoResource } from "../../repos/repo.ts";
 import { objectReads } from "../queues.ts";
 import { runWalk } from "../read/walk.ts";
 import { findRefs, REPOSITORY_REFS_MAX, tooManyRefs } from "../refs/git-refs.ts";
-import { isRefName } from "../refs/ref-name.ts";
+import { isNewRefName, isRefName } from "../refs/ref-name.ts";
 import { isProtectedRef } from "../refs/require-changeable.ts";
 import { GitFailed, quarantined } from "../run-git.ts";
 import type { Refusal } from "./check-arrival.ts";
@@ -71,10 +71,14 @@ export async function checkRefs(
   }
   const isAllRefused = isAtomic ? reasons.size > 0 : reasons.size === commands.length;
   if (isAllRefused) return { reason: "not changed, because another ref of this push was refused", messages: [], reasons };
-  const added = commands.filter(({ oldSha }) => oldSha === null).length - commands.filter(({ newSha }) => newSha === null).length;
+  const added = addedRefs(commands);
   if (added <= 0 || total + added <= REPOSITORY_REFS_MAX) return undefined;
   return { reason: "too many refs", messages: [tooManyRefs(total)] };
 }
+
+/** How many refs there will be more. */
+export const addedRefs = (commands: readonly Command[]): number =>
+  commands.filter(({ oldSha }) => oldSha === null).length - commands.filter(({ newSha }) => newSha === null).length;
 
 const namesIn = (commands: readonly Command[]) => new Set(commands.map(({ ref }) => ref));
 
@@ -90,13 +94,13 @@ async function isForced(path: string, quarantine: string, oldSha: string, newSha
   }
 }
 
-function commandRefusal(repo: Repo, { ref, rawRef, newSha }: Command, isWriter: boolean): string | undefined {
+function commandRefusal(repo: Repo, { ref, rawRef, oldSha, newSha }: Command, isWriter: boolean): string | undefined {
   if (repo.isReadOnly) return "this repository is read-only";
   if (Buffer.from(ref).toString("latin1") !== rawRef) return "the name is not UTF-8";
   if (numOfPullRequestRef(ref) !== undefined) return newSha === null ? "close the pull request on its page" : undefined;
   const [, name] = /^refs\/(?:heads|tags)\/(.+)$/.exec(ref) ?? [];
   if (name === undefined) return "you can only push to branches, tags and pull requests";
-  if (!isRefName(name)) return "this cannot be the name of a branch or a tag";
+  if (oldSha === null ? !isNewRefName(name) : !isRefName(name)) return "this cannot be the name of a branch or a tag";
   if (!isWriter) return "you can only push to your own pull requests";
   if (newSha === null && isProtectedRef(repo, ref)) return `${repo.defaultBranch} is protected: it cannot be deleted`;
   return undefined;

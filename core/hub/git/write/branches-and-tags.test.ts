@@ -89,6 +89,24 @@ describe("branches", () => {
   });
 });
 
+test("S137 new names have at most 16 components; older branches and tags with more can be moved and deleted", async () => {
+  const ada = await signedInPerson();
+  const repo = await someRepo(ada);
+  const first = await commitTo(repo, ada, { "a.txt": "a" });
+  const second = await commitTo(repo, ada, { "a.txt": "b" });
+  const name = nameOf(repo);
+  const deep = `${"a/".repeat(16)}a`;
+  const refused = { code: "invalid_request", message: expect.stringContaining("at most 15 single slashes") };
+  await expect(createBranch(ada.actor, name, { branch: deep })).rejects.toMatchObject(refused);
+  await expect(createTag(ada.actor, name, { tag: deep })).rejects.toMatchObject(refused);
+  await createBranch(ada.actor, name, { branch: deep.slice(2) });
+  for (const kind of ["heads", "tags"]) await git(repo, "update-ref", `refs/${kind}/b/${deep}`, first);
+  await createBranch(ada.actor, name, { branch: `b/${deep}`, startingPoint: second, isOverwriting: true });
+  expect(await at(repo, `refs/heads/b/${deep}`)).toBe(second);
+  await deleteBranch(ada.actor, name, `b/${deep}`);
+  await deleteTag(ada.actor, name, `b/${deep}`);
+});
+
 test("tags are plain, or annotated with their author", async () => {
   const ada = await signedInPerson();
   const repo = await someRepo(ada);

@@ -8,7 +8,7 @@ import type { RepoName } from "../../repos/find-repo.ts";
 import { type Repo, repoResource } from "../../repos/repo.ts";
 import { moveRefs } from "../refs/change-refs.ts";
 import { requireRoomForRef, resolveRef } from "../refs/git-refs.ts";
-import { branchRef, isRefName, type RefChange, tagRef } from "../refs/ref-name.ts";
+import { branchRef, isRefName, type RefChange, requireNewRefName, tagRef } from "../refs/ref-name.ts";
 import { isProtectedRef } from "../refs/require-changeable.ts";
 import { runGit } from "../run-git.ts";
 import { commitMessage, type Signature, signatureOf, tagMessage } from "./build-commit.ts";
@@ -43,7 +43,10 @@ export async function createBranch(
   const present = await resolveRef(path, ref);
   if (present && !isOverwriting) throw conflict(`Reference refs/heads/${branch} already exists.`, "branch");
   if (present && startingPoint === undefined && !isEmpty) return { repo, sha: present };
-  if (!present) await requireRoomForRef(path);
+  if (!present) {
+    requireNewRefName(branch, "branch");
+    await requireRoomForRef(path);
+  }
   const ask = (_: Actor, now: Repo) => {
     if (!present || !isProtectedRef(now, ref)) return;
     throw new ServiceError(
@@ -127,6 +130,7 @@ export async function createTag(
   const { repo, path } = await openForChange(actor, name);
   const ref = tagRef(tag);
   if (await resolveRef(path, ref)) throw conflict(`The tag ${tag} already exists.`, "tag");
+  requireNewRefName(tag, "tag");
   await requireRoomForRef(path);
   const sha = await findCommit(repo, path, revision ?? repo.defaultBranch);
   const text = tagMessage(message);

@@ -1,0 +1,56 @@
+import type { Dir } from "node:fs";
+import { opendir, stat } from "node:fs/promises";
+import { join } from "node:path";
+
+/** With more, git is asked to pack them into one file. */
+export const LOOSE_REFS_MAX = 500;
+/** `heads`, and a name of 400 bytes, of which half are slashes (ref-name.ts). */
+const DEPTH_MAX = 201;
+const ENTRIES_MAX = 200_000;
+/** What a file system uses for a small file, or for a folder. */
+export const REF_BYTES = 4_096;
+const COUNT_MAX_MS = 2_000;
+
+type Entry = { path: string; depth: number };
+
+/** The files and folders in `refs`, at most `entriesMax`. Each is yielded as it is read: there may be hundreds of thousands (S137). */
+export async function* entriesOfRefs(path: string, entriesMax = ENTRIES_MAX): AsyncGenerator<Entry, void, undefined> {
+  const open: Dir[] = [];
+  const enter = async (folder: string) => {
+    // Git may have removed it meanwhile.
+    const dir = await opendir(folder, { bufferSize: 256 }).catch(() => undefined);
+    if (dir) open.push(dir);
+  };
+  try {
+    await enter(join(path, "refs"));
+    for (let entries = 0; entries < entriesMax; ) {
+      const dir = open.at(-1);
+      if (!dir) return;
+      const entry = await dir.read();
+      if (!entry) await open.pop()?.close();
+      else {
+        entries++;
+        yield { path: join(dir.path, entry.name), depth: open.length };
+        if (entry.isDirectory() && open.length < DEPTH_MAX) await enter(join(dir.path, entry.name));
+      }
+    }
+  } finally {
+    for (const dir of open) await dir.close();
+  }
+}
+
+/**
+ * What refs take on the disk, which no quota may miss (S137): each one that git has not packed is a file, in folders of its own. If a slow
+ * disk has too many of them, it is what was counted in time.
+ */
+export async function countRefs(path: string): Promise<{ loose: number; bytes: number }> {
+  const deadline = performance.now() + COUNT_MAX_MS;
+  const packed = await stat(join(path, "packed-refs")).catch(() => undefined);
+  let loose = 0;
+  for await (const { depth } of entriesOfRefs(path)) {
+    // Every repository has `refs/heads` and `refs/tags`.
+    if (depth > 1) loose++;
+    if (performance.now() > deadline) break;
+  }
+  return { loose, bytes: loose * REF_BYTES + (packed?.size ?? 0) };
+}
