@@ -34,7 +34,7 @@ export async function changeStatus(
   const { status } = input;
   if (status !== "open" && status !== "closed") throw invalidRequest("Choose open or closed.", "status");
   const comment = parseDescription(input.comment, "comment");
-  await countContribution(actor, "comment");
+  await countContribution(actor, "comment", comment);
   // Thrown below: if the pull request is already merged or open, the refusal says that instead.
   const lacking = status === "open" ? await lackingRef(actor, name) : undefined;
   return changeDiscussion(actor, name, async (to) => {
