@@ -7,6 +7,7 @@ import { Prisma } from "../../generated/prisma/client.ts";
 import { removeWebhooksOf } from "../../webhooks/manage/delete-webhook.ts";
 import { removeRepos } from "../repos/change-repo.ts";
 import { readRepos } from "../repos/read-repos.ts";
+import { removeContributions } from "../repos/remove-contributions.ts";
 import type { Repo } from "../repos/repo.ts";
 
 /**
@@ -59,6 +60,7 @@ async function removePortions(userId: string, by: string | null): Promise<void> 
       await db().$executeRaw`${begin} WHERE ${where} AND ctid = ANY (${some})`;
     }
   }
+  await removeContributions(Prisma.sql`r.owner_id = ${userId}`);
   while (await isMore("repo", Prisma.sql`owner_id = ${userId} AND proposed_to_id IS NULL`, REPOS_AT_A_TIME))
     await inTransaction(async (tx) => removeRepos(tx, await nextRepos(tx, userId), by));
 }
