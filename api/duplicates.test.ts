@@ -39,7 +39,7 @@ const duplicate = (caller: Caller | undefined, repo: Repo, repository: string, m
 
 type File = { oid: string; size: number; content: Buffer };
 
-async function storeFile(repo: Repo, size = 50): Promise<File> {
+async function storeFile(repo: Repo, size = 6_000): Promise<File> {
   const content = randomBytes(size);
   const file = { oid: createHash("sha256").update(content).digest("hex"), size, content };
   await storeAgain(repo, file);
@@ -54,7 +54,7 @@ function storeAgain(repo: Repo, { oid, size, content }: File): Promise<void> {
 }
 
 /** Uploads a file and commits its pointer. */
-async function commitFile(person: Caller, repo: Repo, path: string, { branch = "main", size = 50 } = {}): Promise<File> {
+async function commitFile(person: Caller, repo: Repo, path: string, { branch = "main", size = 6_000 } = {}): Promise<File> {
   const file = await storeFile(repo, size);
   await commitTo((await readRepo(repo.id)) as Repo, person, { [path]: lfsPointerTo(file) }, { branch });
   return file;
@@ -244,8 +244,8 @@ describe("large files", () => {
     await db().lfsObject.create({ data: { repoId: repo.id, oid: unnamed.oid, sizeBytes: 3, location: "nowhere" } });
     const { body } = await send(ada, "GET", `${apiPath(repo)}/lfs-files`);
     const expected = [
-      { fileOid: present.oid, oid: present.oid, filename: "now and then.bin", ref: "refs/heads/main", size: 50 },
-      { fileOid: past.oid, oid: past.oid, filename: "side.bin", size: 50 },
+      { fileOid: present.oid, oid: present.oid, filename: "now and then.bin", ref: "refs/heads/main", size: 6_000 },
+      { fileOid: past.oid, oid: past.oid, filename: "side.bin", size: 6_000 },
       { fileOid: unnamed.oid, oid: unnamed.oid, filename: unnamed.oid, size: 3 },
     ].map((file) => ({ ...file, pushedAt: expect.any(String) }));
     expect(body).toEqual(expected.toSorted((a, b) => (a.oid < b.oid ? -1 : 1)));
@@ -289,7 +289,7 @@ describe("large files", () => {
 
     expect((await send(bea, "DELETE", `${apiPath(copy)}/branch/side`)).status).toBe(200);
     expect((await remove(bea, copy, gone.oid)).status).toBe(200);
-    expect(await db().storageHold.findMany({ where: { ownerId: bea.id } })).toMatchObject([{ bytes: 50n, isRemoved: true }]);
+    expect(await db().storageHold.findMany({ where: { ownerId: bea.id } })).toMatchObject([{ bytes: 6_000n, isRemoved: true }]);
 
     // A commit that was checked before the deletion is refused.
     await expect(commitTo(before, ada, { "again.bin": lfsPointerTo(gone) })).rejects.toMatchObject({ code: "conflict" });
@@ -305,7 +305,7 @@ describe("large files", () => {
     const file = await storeFile(hidden);
     await storeAgain(own, file);
     expect((await remove(bea, own, file.oid)).status).toBe(200);
-    expect(await db().storageHold.findMany({ where: { ownerId: bea.id } })).toMatchObject([{ bytes: 50n, isRemoved: true }]);
+    expect(await db().storageHold.findMany({ where: { ownerId: bea.id } })).toMatchObject([{ bytes: 6_000n, isRemoved: true }]);
   });
 
   test("S148 are found in the history under any path, and where a tag names the pointer itself", async () => {

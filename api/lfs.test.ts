@@ -154,8 +154,8 @@ describe("an object", () => {
 
   test("counts towards the size of its repository", async () => {
     const repo = await someRepo(ada);
-    await upload(repo, someObject(10), someObject(20));
-    expect(await lfsSizeOf(repo.id)).toBe(30);
+    await upload(repo, someObject(10_000), someObject(20_000));
+    expect(await lfsSizeOf(repo.id)).toBe(30_000);
   });
 });
 

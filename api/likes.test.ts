@@ -3,8 +3,8 @@ import { operatorCommand } from "#core/access/actor.ts";
 import { throttleKey } from "#core/accounts/throttle.ts";
 import { disableUser } from "#core/accounts/users/disable-user.ts";
 import { noOrigin } from "#core/audit/request-origin.ts";
-import { db } from "#core/db.ts";
-import { countLikers, countLikesOfUser } from "#core/hub/repos/likes.ts";
+import { db, pool } from "#core/db.ts";
+import { countLikers, countLikesOfUser, setLike } from "#core/hub/repos/likes.ts";
 import { someRepo } from "#core/hub/testing/repos.ts";
 import { type Caller, someCaller } from "./testing/hub-caller.ts";
 import { startApiWorld } from "./testing/start-api-world.ts";
@@ -92,4 +92,22 @@ test("a token needs the scope", async () => {
   expect((await send(undefined, "POST", `/api/models/${repo.fullName}/like`)).status).toBe(401);
   expect((await send(reader, "POST", `/api/models/${repo.fullName}/like`)).status).toBe(403);
   expect((await send(undefined, "GET", "/api/users/nobody-of-that-name/likes")).status).toBe(404);
+});
+
+test("S135 a repository that becomes private while a like waits for it gets none", async () => {
+  const [ada, bea] = [await someCaller(), await someCaller()];
+  const repo = await someRepo(ada);
+  const client = await pool().connect();
+  try {
+    await client.query("begin");
+    await client.query("update repo set is_private = true where id = $1", [repo.id]);
+    const liking = setLike(bea.actor, { type: repo.type, owner: ada.username, name: repo.name }, true).catch(({ code }) => code);
+    const waiting = "select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";
+    await expect.poll(async () => (await pool().query(waiting)).rowCount).toBe(1);
+    await client.query("commit");
+    expect(await liking).toBe("not_found");
+  } finally {
+    client.release();
+  }
+  expect(await db().repoLike.count({ where: { repoId: repo.id } })).toBe(0);
 });

@@ -179,11 +179,11 @@ const limits: readonly [pattern: RegExp, limit: BodyLimit][] = [
   [new RegExp(`${repo}/commit/.+$`), { maxBytes: 512 * MIB, isStreamed: true }],
   // Names of thousands of files, with a sample of each.
   [new RegExp(`${repo}/preupload/.+$`), { maxBytes: 8 * MIB, takesTokenOf: "anybody" }],
-  [new RegExp(`${repo}/paths-info/.+$`), { maxBytes: MIB }],
+  [new RegExp(`${repo}/paths-info/.+$`), { maxBytes: MIB, takesTokenOf: "anybody" }],
   // A thousand hashes, with names of files.
   [new RegExp(`${repo}/lfs-files/(batch|duplicate)$`), { maxBytes: MIB, takesTokenOf: "anybody" }],
   [new RegExp(`${repo}/discussions(/.*)?$`), { maxBytes: MIB, takesTokenOf: "anybody" }],
-  [/^\/api\/validate-yaml$/, { maxBytes: 2 * MIB }],
+  [/^\/api\/validate-yaml$/, { maxBytes: 2 * MIB, takesTokenOf: "anybody" }],
   // The first files of a new repository.
   [/^\/api\/repos\/create$/, { maxBytes: 16 * MIB, takesTokenOf: "anybody" }],
   // A command with its environment and secrets.

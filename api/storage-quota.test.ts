@@ -14,7 +14,7 @@ import { commitTo, someRepo } from "#core/hub/testing/repos.ts";
 import { setStorageQuota } from "#core/storage/manage-quotas.ts";
 import { readStorageUsage } from "#core/storage/read-usage.ts";
 import { commit, git, mustGit, remote, workingCopy } from "./testing/git-client.ts";
-import { actionsFor, askBatch, somebodyWithToken, someObject } from "./testing/lfs.ts";
+import { actionsFor, askBatch, somebodyWithToken, someObject, type TestObject } from "./testing/lfs.ts";
 import { startApiWorld } from "./testing/start-api-world.ts";
 
 let world: Awaited<ReturnType<typeof startApiWorld>>;
@@ -352,6 +352,24 @@ describe("Git LFS beyond the quota", () => {
       ada,
     );
     expect(refused).toMatchObject({ status: 507, message: expect.stringContaining("still being removed from the disk") });
+  });
+
+  test("S137 files of a few bytes count 5,000 bytes each, so that their number has a limit", async () => {
+    const ada = await person();
+    const repo = await someRepo(ada);
+    await quota(ada.username, "0.012 MB");
+    const files = ["a", "b", "c"].map((content) => someObject(content));
+    const upload = async (file: TestObject) => {
+      const [answer] = await actionsFor(world.origin, repo, "upload", [file], { accessToken: ada.accessToken });
+      const to = answer?.actions?.upload;
+      return (await fetch(to?.href ?? "", { method: "PUT", headers: to?.header ?? {}, body: file.content as never })).status;
+    };
+    const objects = files.map(({ oid, size }) => ({ oid, size }));
+    expect(await askBatch(world.origin, repo, { operation: "upload", objects }, ada)).toMatchObject({ status: 507 });
+    expect([await upload(files[0] as TestObject), await upload(files[1] as TestObject)]).toEqual([200, 200]);
+    expect(await usageOf(ada)).toMatchObject({ lfs: 10_000 });
+    const last = { operation: "upload", objects: [objects[2]] };
+    expect(await askBatch(world.origin, repo, last, ada)).toMatchObject({ status: 507 });
   });
 
   test("storage is reserved for uploads to a bucket until they are recorded", async () => {

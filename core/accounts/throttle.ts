@@ -28,6 +28,14 @@ export async function consumeThrottle(key: string, { limit, windowSeconds }: Thr
   throw tooMany(key, seconds);
 }
 
+/** Counts the bytes of a text, for which `limit` is the number of bytes. @throws ServiceError `rate_limited` */
+export async function consumeBytes(key: string, text: string, { limit, windowSeconds }: ThrottleLimit): Promise<void> {
+  const attempts = Buffer.byteLength(text);
+  if (attempts === 0) return;
+  const { count, seconds } = await countAttempts({ key, attempts, windowSeconds });
+  if (count > limit) throw tooMany(key, seconds);
+}
+
 function tooMany(key: string, seconds: number): ServiceError {
   log().info({ throttle: key.slice(0, key.indexOf(":")) }, "too many attempts");
   const retryAfterSeconds = Math.max(1, Math.ceil(seconds));

@@ -177,7 +177,7 @@ export async function recountStorage(now = Date.now()): Promise<number> {
 }
 
 /** The data stored beside git. A file that was uploaded by Xet takes only the space of its xorbs. */
-const LARGE = `(select repo_id, size_bytes from lfs_object where location not like 'xet:%'
+const LARGE = `(select repo_id, lfs_object_bytes(size_bytes, location) as size_bytes from lfs_object
                 union all select repo_id, size_bytes from xet_xorb union all select repo_id, record_bytes from xet_file)`;
 
 async function recountObjects(client: pg.PoolClient): Promise<number> {

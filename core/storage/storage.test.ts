@@ -88,6 +88,20 @@ describe("what is counted", () => {
     expect((await bytesOf(ada)).git).toBeLessThan(MB);
   });
 
+  test("S137 a large file counts at least 5,000 bytes, since it uses a block of the disk and rows of the database", async () => {
+    const ada = await signedInPerson();
+    const repo = await someRepo(ada);
+    for (const size of [0, 1, 4_999, 5_000, 5_001]) await lfsObject(repo, size);
+    expect((await bytesOf(ada)).lfs).toBe(4 * 5_000 + 5_001);
+    expect(await recountStorage()).toBe(0);
+    // As an earlier version has counted them.
+    await db().repo.update({ where: { id: repo.id }, data: { lfsBytes: 15_001 } });
+    expect(await recountStorage()).toBeGreaterThan(0);
+    expect((await bytesOf(ada)).lfs).toBe(4 * 5_000 + 5_001);
+    await db().lfsObject.deleteMany({ where: { repoId: repo.id } });
+    expect((await bytesOf(ada)).lfs).toBe(0);
+  });
+
   test("is deleted with the account, and by cascades", async () => {
     const ada = await signedInPerson();
     const repo = await someRepo(ada);
@@ -112,7 +126,7 @@ describe("what is counted", () => {
     await db().repo.update({ where: { id: repo.id }, data: { lfsBytes: 3 } });
     await Promise.all([recountStorage(), ...Array.from({ length: 20 }, () => lfsObject(repo, 10))]);
     await recountStorage();
-    expect(await bytesOf(ada)).toMatchObject({ lfs: 300, logs: 0 });
+    expect(await bytesOf(ada)).toMatchObject({ lfs: 21 * 5_000, logs: 0 });
     expect(await recountStorage()).toBe(0);
   });
 });

@@ -4,7 +4,7 @@ import { consumeAddressThrottle } from "#core/accounts/throttle.ts";
 import { PATHS_MAX } from "#core/hub/git/read/list-tree.ts";
 import { planUpload } from "#core/hub/git/write/plan-upload.ts";
 import { checkCard } from "#core/hub/repos/read-card.ts";
-import { defineRoute, json, storageFull } from "../../define-route.ts";
+import { defineRoute, failure, json, storageFull } from "../../define-route.ts";
 import { listOf } from "../../refuse-bad-input.ts";
 
 /** A client checks once per commit, and whole offices share an address. */
@@ -70,6 +70,7 @@ export const prepareCommitRoutes = [
           z.union([frontMatterCheckSchema.extend({ error: z.string() }), errorBodySchema]),
         ),
       ),
+      401: failure("A body of more than 64 KiB requires a token"),
     },
     async handle({ c, body: { content, repoType }, origin }) {
       await consumeAddressThrottle("validate-yaml", origin.ip ?? "unknown", CHECKS_OF_ADDRESS);

@@ -1,6 +1,6 @@
 import { type Actor, actorId } from "../../access/actor.ts";
 import { may, requirePermission } from "../../access/may.ts";
-import { consumeThrottle, throttleKey } from "../../accounts/throttle.ts";
+import { consumeBytes, consumeThrottle, throttleKey } from "../../accounts/throttle.ts";
 import { type Db, db } from "../../db.ts";
 import { ServiceError } from "../../errors.ts";
 import { findRepo } from "../repos/find-repo.ts";
@@ -58,8 +58,13 @@ const CONTRIBUTIONS = {
   react: { limit: 2_000, windowSeconds: HOUR },
 } as const;
 
+/** The bytes of descriptions and comments, each of which is also in an event. No quota counts them, and they may be in a stranger's repository. */
+const TEXT_BYTES = { limit: 16 * 1024 * 1024, windowSeconds: 24 * HOUR };
+
 /** Counts what a person adds to discussions in all repositories. @throws ServiceError `rate_limited` */
-export async function countContribution(actor: Actor, kind: keyof typeof CONTRIBUTIONS): Promise<void> {
+export async function countContribution(actor: Actor, kind: keyof typeof CONTRIBUTIONS, text = ""): Promise<void> {
   const userId = actorId(actor);
-  if (userId) await consumeThrottle(throttleKey(`discussion-${kind}`, userId), CONTRIBUTIONS[kind]);
+  if (!userId) return;
+  await consumeThrottle(throttleKey(`discussion-${kind}`, userId), CONTRIBUTIONS[kind]);
+  await consumeBytes(throttleKey("discussion-text", userId), text, TEXT_BYTES);
 }

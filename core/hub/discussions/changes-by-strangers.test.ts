@@ -1,13 +1,14 @@
 import { describe, expect, test } from "vitest";
 import { from, signedInPerson, type TestPerson } from "../../accounts/testing/people.ts";
-import { throttleKey } from "../../accounts/throttle.ts";
-import { pool } from "../../db.ts";
+import { throttleCount, throttleKey } from "../../accounts/throttle.ts";
+import { db, pool } from "../../db.ts";
 import { provideSettings } from "../../env.ts";
 import { fanOutAll, watchingWebhook } from "../../webhooks/testing/fan-out.ts";
+import { findRepo } from "../repos/find-repo.ts";
 import { updateRepoSettings } from "../repos/update-repo-settings.ts";
 import { nameOf } from "../testing/discussions.ts";
 import { someRepo } from "../testing/repos.ts";
-import { addComment } from "./comments.ts";
+import { addComment, editComment } from "./comments.ts";
 import { openDiscussion } from "./open-discussion.ts";
 import { changeStatus, changeTitle, setLocked, setPinned } from "./properties.ts";
 
@@ -64,4 +65,30 @@ describe("S127 which events of a stranger trigger other users' webhooks", () => 
     await expect(setPinned(ada.actor, at, true)).rejects.toMatchObject({ code: "rate_limited" });
     await expect(setLocked(ada.actor, at, true, from)).rejects.toMatchObject({ code: "rate_limited" });
   });
+});
+
+test.each<[string, (bea: TestPerson, at: ReturnType<typeof nameOf>, text: string) => Promise<unknown>]>([
+  [
+    "opening",
+    async (bea, { repo }, description) =>
+      openDiscussion(bea.actor, await findRepo(bea.actor, repo, "repo.read"), { title: "More", description }),
+  ],
+  ["a comment", (bea, at, comment) => addComment(bea.actor, at, { comment })],
+  [
+    "an edit",
+    async (bea, at, content) => {
+      const { id } = await db().discussionEvent.findFirstOrThrow({ where: { authorId: bea.id } });
+      return editComment(bea.actor, at, id, { content });
+    },
+  ],
+  ["closing", (bea, at, comment) => changeStatus(bea.actor, at, { status: "closed", comment })],
+])("S137 the text of %s counts towards what a user may write in a day", async (_, write) => {
+  const { bea, at } = await opened();
+  const key = throttleKey("discussion-text", bea.id);
+  const most = 16 * 1024 * 1024;
+  expect(await throttleCount(key)).toBe("I *ask*.".length);
+  await pool().query("update throttle set count = $2 where key = $1", [key, most - 5]);
+  await write(bea, at, "é é");
+  expect(await throttleCount(key)).toBe(most);
+  await expect(write(bea, at, "More")).rejects.toMatchObject({ code: "rate_limited", status: 429 });
 });

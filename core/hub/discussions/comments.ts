@@ -17,7 +17,7 @@ import { recordDiscussionEvent } from "./record-discussion-event.ts";
 /** @throws ServiceError `invalid_request`, `not_found`, `unauthorized`, `insufficient_scope`, `forbidden` (locked), `rate_limited` */
 export async function addComment(actor: Actor, name: DiscussionName, input: { comment: unknown }): Promise<Comment> {
   const content = parseComment(input.comment);
-  await countContribution(actor, "comment");
+  await countContribution(actor, "comment", content);
   return changeDiscussion(actor, name, async (to) => {
     await requireWriting(to);
     return insertComment(to, content);
@@ -47,7 +47,7 @@ export async function editComment(
   input: { content: unknown },
 ): Promise<Comment> {
   const content = parseComment(input.content, "content");
-  await countContribution(actor, "comment");
+  await countContribution(actor, "comment", content);
   return changeDiscussion(actor, name, async (to) => {
     const { tx, repo, discussion, actorId } = to;
     const comment = await findComment(tx, discussion, commentId);

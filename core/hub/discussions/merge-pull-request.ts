@@ -56,7 +56,7 @@ export async function mergePullRequest(
   await ask(actor, repo);
   const comment = parseDescription(input.comment, "comment");
   if (comment) {
-    await countContribution(actor, "comment");
+    await countContribution(actor, "comment", comment);
     await requireRoom(db(), discussion.id);
   }
   const path = await openRepository(repo);

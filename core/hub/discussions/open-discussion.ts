@@ -22,7 +22,7 @@ export async function openDiscussion(
 ): Promise<{ repo: Repo; row: DiscussionRow }> {
   await requireDiscussions(actor, repo);
   const [title, description] = [parseTitle(input.title), parseDescription(input.description)];
-  await countContribution(actor, "open");
+  await countContribution(actor, "open", description);
   return db().$transaction(async (tx) => {
     const opened = await insertDiscussion(tx, repo.id, {
       title,

@@ -51,7 +51,7 @@ export async function openPullRequest(
   if (!baseSha && input.base && input.base !== repo.defaultBranch) throw notFound("Revision");
   const proposedSha = await resolveHead(path, input.head, baseSha);
   await requireRoomForRef(path, { isPullRequest: true });
-  await countContribution(actor, "open");
+  await countContribution(actor, "open", description);
   const opened = await db().$transaction(async (tx) => {
     const status = proposedSha ? "open" : "draft";
     const opened = await insertDiscussion(tx, repo.id, { title, description, status, baseRef, authorId: actorId(actor) });

@@ -34,7 +34,7 @@ export async function changeStatus(
   const { status } = input;
   if (status !== "open" && status !== "closed") throw invalidRequest("Choose open or closed.", "status");
   const comment = parseDescription(input.comment, "comment");
-  await countContribution(actor, "comment");
+  await countContribution(actor, "comment", comment);
   // Thrown below: if the pull request is already merged or open, that is the reason given instead.
   const missing = status === "open" ? await missingRefReason(actor, name) : undefined;
   return changeDiscussion(actor, name, async (to) => {

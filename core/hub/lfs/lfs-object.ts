@@ -11,5 +11,11 @@ export function isLfsSize(value: unknown): value is number {
   return Number.isSafeInteger(value) && (value as number) >= 0;
 }
 
+/** A block of the disk, the entry of a directory, and rows of the database. Migration 20261127150000 has the same number. */
+const COUNTED_MIN_BYTES = 5_000;
+
+/** How much a file of Git LFS, or a xorb, uses of its owner's storage. */
+export const countedBytes = (size: number): number => Math.max(size, COUNTED_MIN_BYTES);
+
 /** The SHA-256 in S3's encoding. */
 export const base64OfOid = (oid: string): string => Buffer.from(oid, "hex").toString("base64");

@@ -12,7 +12,7 @@ import {
   signedInPerson,
   staleActor,
 } from "../../accounts/testing/people.ts";
-import { db } from "../../db.ts";
+import { db, pool } from "../../db.ts";
 import { newId } from "../../ids.ts";
 import { createApp } from "../../oauth/apps/create-app.ts";
 import { commitTo, eventsOf, someRepo } from "../testing/repos.ts";
@@ -132,4 +132,41 @@ describe("deleteOrganization", () => {
     expect(ends.filter((end) => !expected.includes(end))).toEqual([]);
     expect(await countOwned(id)).toEqual({ repos: 0, collections: 0, apps: 0, webhooks: 0, members: 0 });
   });
+});
+
+test("S137 of a large organization, most is deleted in portions, and the next try continues where one ended", async () => {
+  const [ada, bea] = [await signedInPerson(), await signedInPerson("bea")];
+  const { id } = await organizationOf(ada, [[bea, "write"]]);
+  const left = () => db().collection.count({ where: { ownerId: id } });
+  const addCollections = (count: number) =>
+    db().collection.createMany({
+      data: Array.from({ length: count }, () => ({
+        id: newId(),
+        ownerId: id,
+        ownerKind: "organization",
+        slug: "sea",
+        title: "Sea",
+      })),
+    });
+  await addCollections(120);
+  await expect(deleteOrganization(bea.actor, id, from)).rejects.toMatchObject({ code: "forbidden" });
+  expect(await left()).toBe(120);
+  const client = await pool().connect();
+  try {
+    await client.query("begin");
+    await client.query("select from organization where id = $1 for key share", [id]);
+    const deletion = deleteOrganization(ada.actor, id, from).catch(() => "interrupted");
+    const waiting = "pid from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";
+    await expect.poll(async () => (await pool().query(`select ${waiting}`)).rowCount).toBe(1);
+    expect(await left()).toBe(20);
+    await pool().query(`select pg_cancel_backend(pid) from (select ${waiting}) waiting`);
+    expect(await deletion).toBe("interrupted");
+  } finally {
+    client.release(true);
+  }
+  await addCollections(60);
+  await deleteOrganization(ada.actor, id, from);
+  expect(await left()).toBe(0);
+  const entry = await db().auditEvent.findFirstOrThrow({ where: { type: "organization.delete", orgId: id } });
+  expect(entry.data).toMatchObject({ collections: 80, repos: 0 });
 });

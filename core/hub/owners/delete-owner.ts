@@ -1,4 +1,5 @@
 import { type Actor, actorId } from "../../access/actor.ts";
+import { requirePermission } from "../../access/may.ts";
 import { removeOrganization } from "../../accounts/organizations/remove-organization.ts";
 import { deleteUser, requireDeletable } from "../../accounts/users/delete-user.ts";
 import type { RequestOrigin } from "../../audit/request-origin.ts";
@@ -7,6 +8,7 @@ import { Prisma } from "../../generated/prisma/client.ts";
 import { removeWebhooksOf } from "../../webhooks/manage/delete-webhook.ts";
 import { removeRepos } from "../repos/change-repo.ts";
 import { readRepos } from "../repos/read-repos.ts";
+import { removeContributions } from "../repos/remove-contributions.ts";
 import type { Repo } from "../repos/repo.ts";
 
 /**
@@ -45,22 +47,33 @@ const PORTIONS: readonly Portion[] = [
   { table: "discussion", where: writtenBy, most: 5_000, change: withoutAuthor },
 ];
 
-/** Deletes portions, each in its own short transaction, until at most one portion of each table is left. */
-async function removePortions(userId: string, by: string | null): Promise<void> {
+/**
+ * Deletes portions, each in its own short transaction, until at most one portion of each table is left.
+ * @returns the numbers for the audit log
+ */
+async function removePortions(ownerId: string, by: string | null): Promise<{ repos: number; collections: number }> {
+  const removed = { repos: 0, collections: 0 };
   const isMore = async (table: string, where: Prisma.Sql, most: number) => {
     const rows = await db().$queryRaw<unknown[]>`SELECT 1 FROM ${Prisma.raw(table)} WHERE ${where} LIMIT 1 OFFSET ${most}`;
     return rows.length > 0;
   };
   for (const { table: name, where: whereOf, most, change } of PORTIONS) {
-    const [table, where] = [Prisma.raw(name), whereOf(userId)];
+    const [table, where] = [Prisma.raw(name), whereOf(ownerId)];
     const begin = change ? Prisma.sql`UPDATE ${table} ${change}` : Prisma.sql`DELETE FROM ${table}`;
     while (await isMore(name, where, most)) {
       const some = Prisma.sql`ARRAY(SELECT ctid FROM ${table} WHERE ${where} LIMIT ${most})`;
-      await db().$executeRaw`${begin} WHERE ${where} AND ctid = ANY (${some})`;
+      const count = await db().$executeRaw`${begin} WHERE ${where} AND ctid = ANY (${some})`;
+      if (name === "collection") removed.collections += count;
     }
   }
-  while (await isMore("repo", Prisma.sql`owner_id = ${userId} AND proposed_to_id IS NULL`, REPOS_AT_A_TIME))
-    await inTransaction(async (tx) => removeRepos(tx, await nextRepos(tx, userId), by));
+  await removeContributions(Prisma.sql`r.owner_id = ${ownerId}`);
+  while (await isMore("repo", Prisma.sql`owner_id = ${ownerId} AND proposed_to_id IS NULL`, REPOS_AT_A_TIME))
+    removed.repos += await inTransaction(async (tx) => {
+      const repos = await nextRepos(tx, ownerId);
+      await removeRepos(tx, repos, by);
+      return repos.length;
+    });
+  return removed;
 }
 
 /** Deleted authors are null; responses say `ghost` (docs/specification/repositories-and-git.md#discussions-and-pull-requests). */
@@ -73,11 +86,16 @@ async function forget(tx: Db, userId: string): Promise<void> {
 
 /**
  * Deletes an organization with everything it owns here: repositories, each with its event, collections and webhooks. The data on disk is
- * removed a little later, as for every deleted repository.
+ * removed a little later, as for every deleted repository. Of a large one, most goes before, in portions, as with `deleteAccount`.
  * @throws ServiceError as `removeOrganization`: then nothing is deleted
  */
 export async function deleteOrganization(actor: Actor, orgId: string, from: RequestOrigin): Promise<void> {
-  await removeOrganization(actor, orgId, from, (tx) => removeOwned(tx, orgId, actorId(actor)));
+  await requirePermission(actor, "organization.delete", { orgId }, { what: "Organization" });
+  const before = await removePortions(orgId, actorId(actor));
+  await removeOrganization(actor, orgId, from, async (tx) => {
+    const { repos, collections, webhooks } = await removeOwned(tx, orgId, actorId(actor));
+    return { repos: repos + before.repos, collections: collections + before.collections, webhooks };
+  });
 }
 
 /** Repositories deleted at a time: few statements, and none that takes long. */

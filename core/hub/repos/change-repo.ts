@@ -5,18 +5,29 @@ import type { RequestOrigin } from "../../audit/request-origin.ts";
 import { type Db, inTransaction } from "../../db.ts";
 import { conflict, notFound } from "../../errors.ts";
 import { recordEvents } from "../../events/record-event.ts";
+import { Prisma } from "../../generated/prisma/client.ts";
 import { findRepo, type RepoName } from "./find-repo.ts";
 import { lockRepo } from "./read-repos.ts";
+import { removeContributions } from "./remove-contributions.ts";
 import { type Repo, repoPayload, repoResource } from "./repo.ts";
 
 /**
  * Deletes a repository for good, with its discussions, its items in collections and its former names. Its name is free at once; its data on
- * disk is removed a little later. A former name is not accepted here: the caller may mean another repository.
+ * disk is removed a little later. A former name is not accepted here: the caller may mean another repository. Of very many discussions, most
+ * are deleted before; if that is interrupted, the repository is still there, and the next try continues.
  * @throws ServiceError as `changeRepo`
  */
 export async function deleteRepo(actor: Actor, wanted: RepoName, from: RequestOrigin): Promise<void> {
+  const requireThisName = ({ fullName }: Repo) => {
+    if (fullName.toLowerCase() !== `${wanted.owner}/${wanted.name}`.toLowerCase()) throw notFound("Repository");
+  };
+  const id = await changeRepo(actor, wanted, async (_, repo) => {
+    requireThisName(repo);
+    return repo.id;
+  });
+  await removeContributions(Prisma.sql`r.id = ${id}`);
   await changeRepo(actor, wanted, async (tx, repo) => {
-    if (repo.fullName.toLowerCase() !== `${wanted.owner}/${wanted.name}`.toLowerCase()) throw notFound("Repository");
+    requireThisName(repo);
     await recordAuditEvent(tx, {
       type: "repo.delete",
       actor,

@@ -1,10 +1,13 @@
 import type { RepoType } from "@keyhook/sdk";
 import { type Actor, actorId } from "../../access/actor.ts";
+import { requirePermission } from "../../access/may.ts";
 import { consumeThrottle, throttleKey } from "../../accounts/throttle.ts";
 import { type Db, db, inTransaction } from "../../db.ts";
-import { conflict, ServiceError } from "../../errors.ts";
+import { conflict, notFound, ServiceError } from "../../errors.ts";
 import { Prisma } from "../../generated/prisma/client.ts";
 import { findRepo, type RepoName } from "./find-repo.ts";
+import { readRepo } from "./read-repos.ts";
+import { repoResource } from "./repo.ts";
 
 /** More than anybody reads, and few enough for one account's rows (S143). */
 const LIKES_OF_USER_MAX = 10_000;
@@ -30,6 +33,10 @@ export async function setLike(actor: Actor, name: RepoName, isLiked: boolean): P
     if (!isLiked) return void (await tx.repoLike.deleteMany({ where: { repoId: repo.id, userId } }));
     await requireRoom(tx, userId);
     await tx.$executeRaw`INSERT INTO repo_like (repo_id, user_id) VALUES (${repo.id}, ${userId}) ON CONFLICT DO NOTHING`;
+    // The count of likes has locked the repository's row: it may have become private meanwhile (S135).
+    const current = await readRepo(repo.id, tx);
+    if (!current) throw notFound("Repository");
+    await requirePermission(actor, "discussion.write", repoResource(current), { what: "Repository", tx });
   });
 }
 

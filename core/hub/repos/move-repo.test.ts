@@ -1,7 +1,7 @@
 import { eventPayloadSchema } from "@keyhook/sdk";
 import { describe, expect, test } from "vitest";
 import { auditTrail, freshName, from, organizationOf, outcomes, signedInPerson } from "../../accounts/testing/people.ts";
-import { db } from "../../db.ts";
+import { db, pool } from "../../db.ts";
 import { newId } from "../../ids.ts";
 import { commitTo, eventsOf, fsck, someRepo } from "../testing/repos.ts";
 import { deleteRepo } from "./change-repo.ts";
@@ -178,5 +178,37 @@ describe("deleteRepo", () => {
     expect(events.map(({ action }) => action)).toEqual(["create", "update", "delete"]);
     expect(eventPayloadSchema.parse(events.at(-1)?.payload)).toMatchObject({ repo: { name: repo.fullName, headSha: sha } });
     expect(await someRepo(ada, { name: repo.name })).toMatchObject({ fullName: repo.fullName });
+  });
+
+  test("S137 deletes most of what strangers wrote before the repository, in short transactions, and continues after an interruption", async () => {
+    const ada = await signedInPerson();
+    const [repo, other] = [await someRepo(ada), await someRepo(ada)];
+    const commentsOf = async ({ id: repoId }: Repo, count: number) => {
+      const { id: discussionId } = await db().discussion.create({ data: { id: newId(), repoId, num: 1, title: "High water?" } });
+      const comment = { discussionId, type: "comment", content: "When?" };
+      await db().discussionEvent.createMany({ data: Array.from({ length: count }, () => ({ id: newId(), ...comment })) });
+      return { discussionId, left: () => db().discussionEvent.count({ where: { discussionId } }) };
+    };
+    const [theirs, others] = [await commentsOf(repo, 2_500), await commentsOf(other, 1_001)];
+    const stores = Array.from({ length: 22 }, () => newId());
+    const about = { type: "proposals", ownerId: ada.id, ownerKind: "user", proposedToId: repo.id };
+    await db().repo.createMany({ data: stores.map((id) => ({ id, ...about, name: id, nameCanonical: id })) });
+    const client = await pool().connect();
+    try {
+      await client.query("begin");
+      await client.query("select from discussion where id = $1 for key share", [theirs.discussionId]);
+      const deletion = deleteRepo(ada.actor, nameOf(repo), from).catch(() => "interrupted");
+      const waiting = "pid from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";
+      await expect.poll(async () => (await pool().query(`select ${waiting}`)).rowCount).toBe(1);
+      expect(await theirs.left()).toBe(500);
+      expect(await db().repo.count({ where: { proposedToId: repo.id } })).toBe(2);
+      await pool().query(`select pg_cancel_backend(pid) from (select ${waiting}) waiting`);
+      expect(await deletion).toBe("interrupted");
+    } finally {
+      client.release(true);
+    }
+    expect(await db().repo.count({ where: { id: repo.id } })).toBe(1);
+    await deleteRepo(ada.actor, nameOf(repo), from);
+    expect([await theirs.left(), await others.left()]).toEqual([0, 1_001]);
   });
 });

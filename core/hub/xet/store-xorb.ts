@@ -4,6 +4,7 @@ import { fairQueue } from "../../fair-queue/fair-queue.ts";
 import { newId } from "../../ids.ts";
 import { log } from "../../log.ts";
 import { holdStorage, settleUpload } from "../../storage/hold-storage.ts";
+import { countedBytes } from "../lfs/lfs-object.ts";
 import { lockLfsLocation, noteLfsLeftover, requireWritableRepo } from "../lfs/objects/record-lfs-object.ts";
 import type { ReceivedContent } from "../lfs/storage/lfs-storage.ts";
 import { lfsStorage, storageOf } from "../lfs/storage/storages.ts";
@@ -36,7 +37,7 @@ export async function storeXorb(
   }
   if ((await db().xetXorb.count({ where: { repoId: repo.id, hash } })) > 0) return false;
   await uploads.takeUntilAnswered({ within: repo.id });
-  const hold = await holdStorage(repo.owner, size, "this file");
+  const hold = await holdStorage(repo.owner, countedBytes(size), "this file");
   // The bytes of a xorb are not determined by its hash: each upload has a place of its own.
   const location = lfsStorage().newLocation(repo.id, `${hash}-${newId()}`);
   let received: ReceivedContent | undefined;
@@ -61,7 +62,7 @@ async function recordXorb(
   { received, holdId }: { received: ReceivedContent; holdId: string },
 ): Promise<boolean> {
   // Its database rows count too.
-  const sizeBytes = size + chunks.length + ROW_BYTES;
+  const sizeBytes = countedBytes(size) + chunks.length + ROW_BYTES;
   return inTransaction(async (tx) => {
     await lockLfsLocation(tx, location);
     await tx.$executeRaw`SELECT FROM repo WHERE id = ${repoId} FOR KEY SHARE`;

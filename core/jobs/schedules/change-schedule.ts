@@ -9,6 +9,7 @@ import { type Db, inTransaction } from "../../db.ts";
 import { conflict, notFound } from "../../errors.ts";
 import type { Prisma } from "../../generated/prisma/client.ts";
 import { newId } from "../../ids.ts";
+import { readableSize } from "../../readable-size.ts";
 import { findJobNamespace, type JobNamespace, requireJobs } from "../find-job-namespace.ts";
 import { requireOffered, requireSpace } from "../runs/require-offered.ts";
 import type { RunOwner } from "../runs/run.ts";
@@ -19,6 +20,8 @@ import { SCHEDULE_CHANNEL, type Schedule, type ScheduleRow, toSchedules } from "
 
 /** Enough for a team; it stops a runaway script. */
 const SCHEDULES_MAX_PER_OWNER = 100;
+/** Together. Each may run every minute, and each run stores a copy of its command, variables and secrets (S137). */
+const SCHEDULES_MAX_BYTES = 4_000_000;
 
 export type NewSchedule = {
   spec: JobSpec;
@@ -58,6 +61,7 @@ export async function createSchedule(actor: Actor, namespace: string, input: New
         dueAt: nextRunAt(when, new Date()),
       },
     });
+    await requireFewBytes(tx, owner);
     const data = { scheduleId: row.id, ...when };
     await recordScheduleChange(tx, "scheduled_job.create", { actor, owner, from, data });
     return changedTo(tx, owner, row);
@@ -81,6 +85,16 @@ async function requireRoom(tx: Db, owner: JobNamespace): Promise<void> {
   await tx.$executeRaw`SELECT pg_advisory_xact_lock(hashtextextended(${`schedules ${owner.id}`}, 0))`;
   if ((await tx.scheduledJob.count({ where: { ownerId: owner.id } })) < SCHEDULES_MAX_PER_OWNER) return;
   throw conflict(`${owner.handle} already has ${SCHEDULES_MAX_PER_OWNER} schedules. Delete one first.`);
+}
+
+/** Once the new one is there, which the database has measured. */
+async function requireFewBytes(tx: Db, owner: JobNamespace): Promise<void> {
+  const { _sum } = await tx.scheduledJob.aggregate({ where: { ownerId: owner.id }, _sum: { recordBytes: true } });
+  if ((_sum.recordBytes ?? 0) <= SCHEDULES_MAX_BYTES) return;
+  const most = readableSize(SCHEDULES_MAX_BYTES);
+  throw conflict(
+    `The commands, variables and secrets of all schedules of ${owner.handle} can have at most ${most}. Delete one first.`,
+  );
 }
 
 type ScheduleChanges = {

@@ -225,3 +225,13 @@ test("S136 nobody else sees a schedule, and an owner has a bounded number of the
   const outcomes = await Promise.allSettled([1, 2, 3].map(() => createSchedule(ada.actor, ada.username, hourly, from)));
   expect(outcomes.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
 });
+
+test("S137 an owner's schedules have at most 4 MB of commands, variables and secrets together", async () => {
+  const { ada, id } = await scheduled();
+  const ofBytes = (bytes: number) => ({ ...spec, environment: { A: "x".repeat(bytes) } });
+  await db().scheduledJob.update({ where: { id }, data: { spec: ofBytes(3_998_000) } });
+  const add = (bytes: number) => createSchedule(ada.actor, ada.username, { ...hourly, spec: ofBytes(bytes) }, from);
+  await expect(add(2_000)).rejects.toMatchObject({ code: "conflict", message: expect.stringContaining("at most 4 MB") });
+  await add(10);
+  expect(await db().scheduledJob.count({ where: { ownerId: ada.id } })).toBe(2);
+});

@@ -8,6 +8,7 @@ import { log } from "../../../log.ts";
 import type { LeasedTable } from "../../../postgres/leased-table.ts";
 import { cardsBusy, knownCard, readCardAhead } from "../../repos/read-card.ts";
 import { lockRepo, readRepo } from "../../repos/read-repos.ts";
+import type { Repo } from "../../repos/repo.ts";
 import { countObjects, recountRepository } from "../count-objects.ts";
 import { countRefs, LOOSE_REFS_MAX } from "../refs/loose-refs.ts";
 import { repositoryPath } from "../repository.ts";
@@ -22,11 +23,12 @@ const PACKS_MAX = 8;
 /** Unreachable objects are kept for two weeks, and searched for once a week. */
 const PRUNE = "2.weeks.ago";
 const FULL_EVERY_MS = 7 * 24 * 60 * 60 * 1000;
-const STEP_MAX_MS = 30 * 60 * 1000;
+/** Of git, in one visit. */
+const VISIT_MAX_MS = 30 * 60 * 1000;
 const RETRY_SECONDS = 60 * 60;
 /** The delay after git took too long: other repositories waited meanwhile, and the next visit will not be faster (S137). */
 const SLOW_RETRY_SECONDS = 24 * 60 * 60;
-/** After a visit that takes longer, other owners' repositories come first. */
+/** After a visit that takes longer, other users' repositories come first. */
 const LONG_VISIT_MS = 1_000;
 /** The delay when no slot was free. */
 const BUSY_RETRY_SECONDS = 60;
@@ -46,13 +48,12 @@ const config = [
 export async function maintainRepository(
   { id, attempts }: DueMaintenance,
   claimId: string,
-  limits: { stepMaxMs?: number; longVisitMs?: number } = {},
+  limits: { visitMaxMs?: number; longVisitMs?: number } = {},
 ): Promise<void> {
   const begun = performance.now();
-  let ownerId: string | undefined;
+  let repo: Repo | undefined;
   try {
-    const repo = await readRepo(id);
-    ownerId = repo?.owner.id;
+    repo = await readRepo(id);
     const path = repositoryPath(id);
     const isHeld = await areDeletionsHeld();
     if (repo && !repo.platformId && (await isThere(path))) {
@@ -66,16 +67,19 @@ export async function maintainRepository(
     await postpone(id, claimId, retryAfterSeconds(error, attempts));
   }
   const visitMs = performance.now() - begun;
-  if (ownerId && visitMs >= (limits.longVisitMs ?? LONG_VISIT_MS)) await letOthersGoFirst(ownerId, visitMs);
+  if (repo && visitMs >= (limits.longVisitMs ?? LONG_VISIT_MS)) await letOthersGoFirst(repo, visitMs);
 }
 
-/** After a long visit, the owner's other repositories wait for as long: one owner may have thousands, and a worker visits one at a time (S137). */
-async function letOthersGoFirst(ownerId: string, visitMs: number): Promise<void> {
+/**
+ * After a long visit, the other repositories of its owner and its creator wait for as long: one user may have thousands, in many
+ * organizations, and a worker visits one at a time (S137).
+ */
+async function letOthersGoFirst({ owner, createdById }: Repo, visitMs: number): Promise<void> {
   await retryDeadlocks(() =>
     pool().query(
       `UPDATE repo_maintenance m SET due_at = now() + make_interval(secs => $2) FROM repo r
-        WHERE r.owner_id = $1 AND m.id = r.id AND m.claim_id IS NULL AND m.due_at < now() + make_interval(secs => $2)`,
-      [ownerId, visitMs / 1_000],
+        WHERE (r.owner_id = $1 OR r.created_by_id = $3) AND m.id = r.id AND m.claim_id IS NULL AND m.due_at < now() + make_interval(secs => $2)`,
+      [owner.id, visitMs / 1_000, createdById],
     ),
   );
 }
@@ -142,7 +146,7 @@ async function finish(id: string, claimId: string): Promise<void> {
  */
 export async function tidy(
   path: string,
-  { stepMaxMs = STEP_MAX_MS } = {},
+  { visitMaxMs = VISIT_MAX_MS } = {},
 ): Promise<"nothing" | "packed refs" | "repacked" | "collected"> {
   await removeStaleFiles(path, { locksOlderThanMs: LOCKS_OLDER_THAN_MS });
   const { loose, packs } = await countObjects(path);
@@ -152,8 +156,12 @@ export async function tidy(
   const hasManyRefs = (await countRefs(path)).loose > LOOSE_REFS_MAX;
   if (hasFewObjects && !hasManyRefs) return "nothing";
   const { isLimited, niceness, memoryMiB } = fetchLimits;
-  const limits = { isLimited, niceness, memoryMiB, cpuSeconds: Math.ceil(stepMaxMs / 1_000), timeoutMs: stepMaxMs };
-  const run = (...args: string[]) => runGit(path, args, { config, ...limits });
+  const end = performance.now() + visitMaxMs;
+  const run = async (...args: string[]) => {
+    const timeoutMs = Math.ceil(end - performance.now());
+    if (timeoutMs <= 0) throw new RanOutOfTime();
+    return runGit(path, args, { config, isLimited, niceness, memoryMiB, cpuSeconds: Math.ceil(timeoutMs / 1_000), timeoutMs });
+  };
   // Comes first: what follows reads all refs, and may fail.
   if (hasManyRefs) await run("pack-refs", "--all", "--prune");
   if (hasFewObjects) return "packed refs";
@@ -170,7 +178,7 @@ export async function tidy(
   return "repacked";
 }
 
-/** A collection that takes too much time or memory is tried again in a week; until then packs are only combined. */
+/** A collection that takes too much time or memory is tried again in a week; until then, from the next visit on, packs are only combined. */
 function ifTooLarge(error: unknown): false {
   if (!(error instanceof RanOutOfTime)) throw error;
   log().warn({ err: error }, "git cannot collect the garbage of a repository: it takes too much time or memory");

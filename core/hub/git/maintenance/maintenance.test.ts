@@ -1,7 +1,8 @@
+import { execFileSync } from "node:child_process";
 import { access, mkdir, readdir, stat, utimes, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
-import { signedInPerson } from "../../../accounts/testing/people.ts";
+import { organizationOf, signedInPerson } from "../../../accounts/testing/people.ts";
 import { db, pool } from "../../../db.ts";
 import { fairQueue } from "../../../fair-queue/fair-queue.ts";
 import { newId } from "../../../ids.ts";
@@ -150,10 +151,26 @@ test("S137 a repository that git takes too long to repack is counted, and retrie
   await db().repoMaintenance.update({ where: { id: repo.id }, data: { dueAt: new Date(0) } });
   await db().repo.update({ where: { id: repo.id }, data: { sizeBytes: 0 } });
   const { claimId, rows } = await claimRows<DueMaintenance>(maintenanceTable, 1);
-  await maintainRepository(rows[0] as DueMaintenance, claimId, { stepMaxMs: 1 });
+  await maintainRepository(rows[0] as DueMaintenance, claimId, { visitMaxMs: 1 });
   const row = await db().repoMaintenance.findUniqueOrThrow({ where: { id: repo.id } });
   expect(row.dueAt.getTime()).toBeGreaterThan(Date.now() + 23 * 60 * 60_000);
   expect((await readRepo(repo.id))?.sizeBytes).toBeGreaterThan(0);
+});
+
+test("S137 the time of a visit is limited, and not only of each of its steps", async () => {
+  const ada = await signedInPerson();
+  const repo = await someRepo(ada);
+  const path = await openRepository(repo);
+  for (const text of ["a", "b", "c"]) await commitTo(repo, ada, { "a.txt": text });
+  await utimes(join(path, "config"), longAgo, longAgo);
+  // A pipe that nobody writes to: the collection waits for it, and the repacking after it does not.
+  await mkdir(join(path, "worktrees/w"), { recursive: true });
+  execFileSync("mkfifo", [join(path, "worktrees/w/gitdir")]);
+  await db().repoMaintenance.update({ where: { id: repo.id }, data: { dueAt: new Date(0) } });
+  const { claimId, rows } = await claimRows<DueMaintenance>(maintenanceTable, 1);
+  await maintainRepository(rows[0] as DueMaintenance, claimId, { visitMaxMs: 2_000 });
+  const visited = await db().repoMaintenance.findUniqueOrThrow({ where: { id: repo.id } });
+  expect(visited.dueAt.getTime()).toBeGreaterThan(Date.now() + 23 * 60 * 60_000);
 });
 
 test("leftovers of killed processes are removed only when they are old", async () => {
@@ -244,4 +261,16 @@ test("S137 one owner's other repositories wait after a long visit, and others co
   expect(second.row.id).toBe(repos[2]?.id);
   await maintainRepository(second.row, second.claimId, { longVisitMs: 0 });
   await expect.poll(async () => (await claim()).row?.id).toBe(repos[1]?.id);
+});
+
+test("S137 so do the repositories of all organizations for which one user created them", async () => {
+  const [ada, bea] = [await signedInPerson(), await signedInPerson("bea")];
+  const owned = async () => someRepo(ada, { owner: (await organizationOf(ada)).name });
+  const repos = [await owned(), await owned(), await someRepo(bea)];
+  await db().repoMaintenance.deleteMany();
+  for (const [at, { id }] of repos.entries()) await db().repoMaintenance.create({ data: { id, dueAt: new Date(at) } });
+  const { claimId, rows } = await claimRows<DueMaintenance>(maintenanceTable, 1);
+  await maintainRepository(rows[0] as DueMaintenance, claimId, { longVisitMs: 0 });
+  const order = await db().repoMaintenance.findMany({ orderBy: { dueAt: "asc" } });
+  expect(order.map(({ id }) => id)).toEqual([repos[2]?.id, repos[1]?.id]);
 });

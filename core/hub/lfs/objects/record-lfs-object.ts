@@ -4,7 +4,7 @@ import { Prisma } from "../../../generated/prisma/client.ts";
 import { holdStorage, settleUpload } from "../../../storage/hold-storage.ts";
 import { readRepo } from "../../repos/read-repos.ts";
 import type { Repo } from "../../repos/repo.ts";
-import type { LfsObjectId } from "../lfs-object.ts";
+import { countedBytes, type LfsObjectId } from "../lfs-object.ts";
 import { lfsStorage } from "../storage/storages.ts";
 
 /** Records that storage will have content at a location to which no repository refers yet. If none ever does, the sweep deletes it. */
@@ -44,7 +44,7 @@ export async function recordLfsObject(
     await tx.$executeRaw`SELECT FROM repo WHERE id = ${repoId} FOR KEY SHARE`;
     const repo = await requireWritableRepo(tx, repoId);
     const isThere = (await tx.lfsObject.count({ where: { repoId, oid } })) > 0;
-    if (!isThere) await settleUpload(tx, repo.owner, holdId, size);
+    if (!isThere) await settleUpload(tx, repo.owner, holdId, countedBytes(size));
     await tx.lfsObject.createMany({ data: [{ repoId, oid, sizeBytes: size, location }], skipDuplicates: true });
     // Last, after all statements that may wait for others' locks, since it is not repeated (inTransaction).
     await keep?.();
@@ -119,7 +119,7 @@ export async function storeLfsObject(repoId: string, object: LfsObjectId, conten
   const repo = await readRepo(repoId);
   if (!repo) throw notFound("Repository");
   // Storage is checked again, since the batch answer may be a day old, and reserved, since many uploads may be running.
-  const hold = await holdStorage(repo.owner, object.size, "this file");
+  const hold = await holdStorage(repo.owner, countedBytes(object.size), "this file");
   try {
     const storage = lfsStorage();
     const location = storage.newLocation(repoId, object.oid);

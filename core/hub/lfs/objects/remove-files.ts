@@ -62,7 +62,7 @@ async function bytesOnlyHere(
   const isElsewhere = (table: Prisma.Sql) => Prisma.sql`EXISTS (SELECT FROM ${table} other JOIN repo r ON r.id = other.repo_id
     WHERE other.location = own.location AND other.repo_id <> own.repo_id AND (r.id = ${keeper} OR ${readable}))`;
   const [row] = await tx.$queryRaw<{ bytes: number }[]>`
-    SELECT coalesce(sum(own.size_bytes), 0)::float8 AS bytes FROM lfs_object own WHERE ${own}
+    SELECT coalesce(sum(lfs_object_bytes(own.size_bytes, own.location)), 0)::float8 AS bytes FROM lfs_object own WHERE ${own}
       AND NOT ${isElsewhere(Prisma.sql`lfs_object`)} AND NOT ${isElsewhere(Prisma.sql`xet_xorb`)}`;
   return row?.bytes ?? 0;
 }

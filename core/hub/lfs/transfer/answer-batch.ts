@@ -5,7 +5,7 @@ import { currentParty } from "../../../fair-queue/party.ts";
 import { holdUploads, requireRoom } from "../../../storage/hold-storage.ts";
 import { findRepo, type RepoName } from "../../repos/find-repo.ts";
 import type { Repo } from "../../repos/repo.ts";
-import { isLfsOid, isLfsSize, type LfsObjectId } from "../lfs-object.ts";
+import { countedBytes, isLfsOid, isLfsSize, type LfsObjectId } from "../lfs-object.ts";
 import { findLfsObjects, type StoredLfsObject } from "../objects/find-lfs-object.ts";
 import { uploadHoldId } from "../objects/record-lfs-object.ts";
 import { uploadTargetOf } from "../proposals/proposal-store.ts";
@@ -83,17 +83,17 @@ async function requireRoomFor(
   const coming = wanted.filter(
     (object): object is LfsObjectId => isLfsOid(object.oid) && !stored.has(object.oid) && isAllowedSize(object.size),
   );
-  const bytes = coming.reduce((sum, { size }) => sum + size, 0);
+  const bytes = coming.reduce((sum, { size }) => sum + countedBytes(size), 0);
   if (bytes === 0) return;
   const what = coming.length === 1 ? "this file" : `these ${coming.length} files`;
   // How much of it is new is not known yet: storage is reserved as each xorb arrives.
   if (kind === "xet") return requireRoom(repo.owner, 1, what);
   if (!lfsStorage().direct) return requireRoom(repo.owner, bytes, what);
   const party = currentParty().key;
-  const uploads = coming.map((object) => ({
-    id: uploadHoldId({ ...object, repoId: repo.id, kind, party }),
-    bytes: object.size,
-  }));
+  // An empty file has no parts: its storage is reserved when it is recorded.
+  const uploads = coming
+    .filter(({ size }) => size > 0)
+    .map((object) => ({ id: uploadHoldId({ ...object, repoId: repo.id, kind, party }), bytes: countedBytes(object.size) }));
   return holdUploads(repo.owner, uploads, { seconds: (LFS_LEFTOVER_HOURS + 1) * 3_600, what });
 }
 
