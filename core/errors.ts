@@ -46,7 +46,7 @@ type Details = {
   wireCode?: WireCode | undefined;
 };
 
-/** The requirement that is not met, for programs: a role, an organization's sign-in rules, or an organization that the app must request. */
+/** What is not met, for programs: a role, an organization's sign-in requirements, or an organization that the app must request. */
 type Requirement = {
   role?: OrganizationRole;
   securityRestrictions?: readonly SecurityRestriction[];

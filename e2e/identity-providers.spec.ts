@@ -129,7 +129,10 @@ test("an organization requires its own issuer: members see the next step, take i
   try {
     await enter(page, member);
     await page.goto(`/organizations/${organization.name}`);
-    await page.getByRole("navigation", { name: organization.fullName }).getByRole("link", { name: "Sign-in rules" }).click();
+    await page
+      .getByRole("navigation", { name: organization.fullName })
+      .getByRole("link", { name: "Sign-in requirements" })
+      .click();
     await page.getByText("Require it", { exact: true }).first().click();
     await page.getByRole("button", { name: "Require it" }).first().click();
     await expect(page.getByText("Set up a second step for your own account first")).toBeVisible();
@@ -146,10 +149,10 @@ test("an organization requires its own issuer: members see the next step, take i
     await signInAtIssuer(page, `chief-${member.username}`);
     await expect(page.getByText("It does not sign you in here.")).toBeVisible();
     await page.getByRole("button", { name: "Link", exact: true }).click();
-    const rule = page.getByRole("region", { name: "Sign-in with Harbour ID" });
-    await rule.getByText("Require it", { exact: true }).first().click();
-    await rule.getByRole("button", { name: "Require it" }).click();
-    await expect(page.getByText("Rule enabled.")).toBeVisible();
+    const requirement = page.getByRole("region", { name: "Sign-in with Harbour ID" });
+    await requirement.getByText("Require it", { exact: true }).first().click();
+    await requirement.getByRole("button", { name: "Require it" }).click();
+    await expect(page.getByText("Requirement enabled.")).toBeVisible();
     await expect(page.getByRole("region", { name: "Members without access" })).toContainText(another.username);
     await expectAccessible(page);
 

@@ -171,7 +171,7 @@ test("S133 a webhook with a job runs it, and the payload is in its log", async (
   await page.goto(`/settings/jobs/${id}`);
   await page.getByRole("link", { name: "Run on events" }).click();
   await expect(page.getByRole("radio", { name: "Job" })).toBeChecked();
-  await expect(page.getByRole("combobox", { name: "Run to copy" })).toHaveValue(id);
+  await expect(page.getByRole("combobox", { name: "Job to copy" })).toHaveValue(id);
   await page.getByRole("combobox", { name: "Watched" }).fill(`model:${name}`);
   await page.getByRole("radio", { name: "No secret" }).check();
   await page.getByRole("button", { name: "Create webhook" }).click();
@@ -180,7 +180,7 @@ test("S133 a webhook with a job runs it, and the payload is in its log", async (
   const row = rows(page).filter({ hasText: name }).first();
   await expect(row).toContainText("done", { timeout: 60_000 });
   await row.getByRole("link").click();
-  await panel(page).getByRole("link", { name: "Run and log" }).click();
+  await panel(page).getByRole("link", { name: "Job and log" }).click();
   await expect(page.getByText(/told: .*"repo.content".*"webhook":/)).toBeVisible();
 });
 
@@ -209,7 +209,7 @@ test.describe("without JavaScript", () => {
 
     // The webhook misses events while it is disabled, and gets later ones.
     await page.getByRole("button", { name: "Disable" }).click();
-    await expect(page.getByText(/by one of its owners/)).toBeVisible();
+    await expect(page.getByText(/Disabled manually/)).toBeVisible();
     const token = await makeToken(demo, member);
     const make = async (name: string) => {
       const body = JSON.stringify({ name, type: "model", organization: org });

@@ -24,7 +24,7 @@ const matches = (file: string) => names.length === 0 || names.some((name) => fil
 const stories = globSync("e2e/*.spec.ts").filter((file) => file !== "e2e/shots.spec.ts" && matches(file));
 const tests = Object.values(testFiles()).flat().filter(matches);
 if (tests.length + stories.length === 0) {
-  console.error(`No file of tests or stories has ${names.join(" or ")} in its path.`);
+  console.error(`No test or story file has ${names.join(" or ")} in its path.`);
   process.exit(1);
 }
 

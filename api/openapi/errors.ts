@@ -34,8 +34,8 @@ const kinds: Record<string, Kind> = {
     description: "`unauthorized`: there is no token, or it is unknown, expired or revoked.",
   },
   402: {
-    ...{ name: "PaymentRequired", code: "quota_exceeded", error: "This month's quota is used up." },
-    description: "`quota_exceeded`: this month's quota is used up.",
+    ...{ name: "PaymentRequired", code: "quota_exceeded", error: "This month's allowance is used up." },
+    description: "`quota_exceeded`: this month's allowance is used up.",
   },
   403: {
     ...{ name: "Forbidden", code: "insufficient_scope", error: "This token lacks the scope webhooks.", scope: "webhooks" },

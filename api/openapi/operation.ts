@@ -12,7 +12,7 @@ export type Operation = {
   /** The action that core passes to `may`; the document's scopes follow from it. */
   action?: Action;
   actor?: Caller;
-  /** `{type}` and `{whose}` stand for the address (`families`). */
+  /** `{type}`, `{whose}` and `{forWhom}` stand for the address (`families`). */
   summary: string;
   description?: string;
   /** Replaces what follows from `actor`. */
@@ -35,7 +35,7 @@ export function operationOf({ operationId, action, actor, summary, description, 
     operationId: address.rename(operationId),
     "x-family": operationId,
     "x-scopes": scopesFor(action ? [action] : []),
-    summary: summary.replace(/\{(type|whose)\}/, address.label),
+    summary: summary.replace(/\{(type|whose)\}/, address.label).replace("{forWhom}", address.forWhom ?? ""),
     ...(description && { description }),
     ...(schemes && { security: schemes }),
   };
@@ -46,6 +46,8 @@ export type Address = {
   path: string;
   /** Replaces `{type}` or `{whose}` in a summary. */
   label: string;
+  /** Replaces `{forWhom}` in a summary. */
+  forWhom?: string;
   rename(operationId: string): string;
   type?: RepoType;
 };
@@ -67,9 +69,9 @@ export const families = {
 
 function ownAndOrganizations(segment: string, word: string): readonly Address[] {
   return [
-    { path: `/api/settings/${segment}`, label: "of your own", rename: (id) => id },
+    { path: `/api/settings/${segment}`, label: "of your own", forWhom: "for yourself", rename: (id) => id },
     {
-      ...{ path: `/api/organizations/{name}/settings/${segment}`, label: "of an organization" },
+      ...{ path: `/api/organizations/{name}/settings/${segment}`, label: "of an organization", forWhom: "for an organization" },
       rename: (id) => id.replace(word, `Organization${word}`),
     },
   ];

@@ -37,7 +37,9 @@ export const protocolSchemas: Record<string, ApiSchema> = {
       code: text("`authorization_code`: the code."),
       redirect_uri: text("`authorization_code`: the same as in the authorization request."),
       code_verifier: text("`authorization_code`: the value from which `code_challenge` was computed (RFC 7636)."),
-      refresh_token: text("`refresh_token`: the latest refresh token. It can be used once."),
+      refresh_token: text(
+        "`refresh_token`: the latest refresh token. If the response contains a new one, the old one is no longer valid.",
+      ),
       device_code: text("Device code: `device_code` of the device authorization response."),
       subject_token: text("Token exchange: the e-mail address of a member, or the ID token of a CI provider."),
       subject_token_type: text("Token exchange: the type of `subject_token`."),

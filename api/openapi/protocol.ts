@@ -32,7 +32,11 @@ const authorizationParameters: ApiParameter[] = [
   ),
   query("scope", "Separated by spaces.", "openid profile read-repos"),
   query("state", "Returned unchanged in the response.", "af0ifjsldkj"),
-  query("code_challenge", "PKCE (RFC 7636); public apps need it.", "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM"),
+  query(
+    "code_challenge",
+    "PKCE (RFC 7636). Required, unless a confidential app has turned it off.",
+    "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM",
+  ),
   query("code_challenge_method", "`S256`", "S256"),
   query("nonce", "Returned unchanged in the ID token.", "n-0S6_WzA2Mj"),
   query("orgIds", "The IDs of organizations to request access to: `orgs[].sub` of userinfo.", "5f9c1e2ab7d04c3e8f6a1b20"),

@@ -58,7 +58,7 @@ export const appRoutes = [
     operationId: "createApp",
     action: "oauth_app.create",
     actor: "user",
-    summary: "Create an OAuth app {whose}",
+    summary: "Create an OAuth app {forWhom}",
     body: newOAuthAppSchema,
     responses: {
       200: json(

@@ -66,14 +66,14 @@ export function StorageSections({ usage, handle, kind }: StorageSectionsProps) {
               label="Relay inboxes"
               used={bytes.relay}
               limit={limits.relay}
-              note="When this is full, deliveries of your webhooks wait and are retried."
+              note="When this is full, deliveries to your relays wait and are retried."
             />
           )}
           <Records
             label="Job logs"
             used={bytes.logs}
             limit={limits.logs}
-            note="When this is full, the oldest output is deleted. Runs stay listed."
+            note="When this is full, the oldest output is deleted. The jobs stay listed."
           />
           <Records
             label="Webhook responses"

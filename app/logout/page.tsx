@@ -16,7 +16,9 @@ export default async function SignOutPage() {
   return (
     <CardFrame>
       <div className="pb-5">
-        <CardHeader title="Sign out?">Apps that you have signed in to keep their own sessions.</CardHeader>
+        <CardHeader title="Sign out?">
+          Apps have their own sessions: you may stay signed in to them, except where an app follows our sign-out notices.
+        </CardHeader>
       </div>
       <AccountLine user={session.user} />
       <form action={signOut} className="grid grid-cols-2 gap-3 px-6 py-5">

@@ -181,12 +181,12 @@ export const createOrganizationAction = formAction(
 
 const securityScope = organizationAt("settings/security");
 
-/** The pressed button names the rule. */
-export const changeRuleAction = formAction(
+/** The pressed button names the requirement. */
+export const changeRequirementAction = formAction(
   securityScope,
-  { rule: text, isOn: (form) => form.text("to") === "on" },
-  async ({ organization, person, page, input: { rule, isOn }, from }) => {
-    const changes = rule === "provider" ? { requiresProvider: isOn } : { requiresSecondStep: isOn };
+  { requirement: text, isOn: (form) => form.text("to") === "on" },
+  async ({ organization, person, page, input: { requirement, isOn }, from }) => {
+    const changes = requirement === "provider" ? { requiresProvider: isOn } : { requiresSecondStep: isOn };
     await updateOrganizationSecurity(person, organization.id, changes, from);
     redirect(`${page}?notice=${isOn ? "on" : "off"}`);
   },

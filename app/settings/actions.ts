@@ -25,8 +25,8 @@ const accountScope = personAt(ACCOUNT);
 export const changeEmailAction = formAction(accountScope, { email: text }, async ({ person, input, from }) => {
   const { email } = await changeEmail(person, input, from);
   const message = isMailSent()
-    ? `We sent a link to ${email}. Your address changes when you open it.`
-    : `This server does not send e-mail. Ask its operator for the link to ${email}: your address changes when you open it.`;
+    ? `We sent a link to ${email}. Your address changes when you open it and confirm.`
+    : `This server does not send e-mail. Ask its operator for the link to ${email}: your address changes when you open it and confirm.`;
   return { message, values: {} };
 });
 

@@ -53,7 +53,7 @@ export async function findBackup(place: BackupPlace, id?: string): Promise<Backu
   const backup = await readManifest(place, found);
   const all = await listSnapshots(place);
   const lost = Object.entries(backup.manifest.parts).find(([, part]) => !all.some((snapshot) => isSame(snapshot, part)));
-  if (lost) throw new BackupError(`The backup ${backup.id} is damaged: its ${lost[0]} are missing. Use another one.`);
+  if (lost) throw new BackupError(`The backup ${backup.id} is damaged: a part of it (${lost[0]}) is missing. Use another one.`);
   return backup;
 }
 

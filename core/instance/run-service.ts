@@ -29,7 +29,7 @@ type ServiceProcess = "web" | "worker";
 const DATABASE_GRACE_SECONDS = 1;
 const DATABASE_WAIT_SECONDS = 60;
 const ONLY_WITH_DATABASE =
-  "--only requires DATABASE_URL: processes that are started separately must share your own PostgreSQL, because the embedded one serves only " +
+  "--only requires DATABASE_URL: processes that are started separately must share your own PostgreSQL server, because the embedded one serves only " +
   "one service. `npm run admin -- database move` moves the data.";
 
 /**

@@ -62,7 +62,7 @@ export function needsAttention(overview: Overview, now = new Date()): Concern[] 
     });
   }
   if (!env().SMTP_URL) {
-    warn.push({ tone: "warn", text: "E-mail is not configured: messages are saved to disk, not sent.", href: "/admin/mail" });
+    warn.push({ tone: "warn", text: "E-mail is not configured: messages are kept for a week, not sent.", href: "/admin/mail" });
   }
   if (late(queues.logoutNotices)) {
     warn.push({ tone: "warn", text: "Sign-out notices to apps have been waiting for over 15 minutes.", href: null });

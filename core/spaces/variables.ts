@@ -45,7 +45,7 @@ export async function setSpaceVariable(actor: Actor, space: SpaceName, given: Ne
     const [{ stored } = { stored: 0 }] = await tx.$queryRaw<{ stored: number }[]>`
       SELECT coalesce(sum(octet_length(value)), 0)::int AS stored FROM space_variable WHERE repo_id = ${repo.id} AND name <> ${name}`;
     if (stored + data.value.length > VALUES_MAX_BYTES)
-      throw invalid("value", "The variables of a Space can have at most 512 KiB in total. Put large data into files.");
+      throw invalid("value", "The variables of a Space can take up at most 512 KiB in total. Put large data into files.");
     await tx.spaceVariable.upsert({
       where: { repoId_name: { repoId: repo.id, name } },
       create: { repoId: repo.id, name, ...data },

@@ -3,8 +3,8 @@ import * as client from "openid-client";
 /** What the user reads when sign-in fails, and the exit code for a script that calls this program. */
 const FAILURES: Record<string, [exitCode: number, sentence: string]> = {
   access_denied: [3, "The sign-in was refused. Nothing was shared."],
-  expired_token: [4, "The code expired before anybody entered it. Run this again to get a new one."],
-  OAUTH_TIMEOUT: [4, "The code expired before anybody entered it. Run this again to get a new one."],
+  expired_token: [4, "The code expired before the sign-in was completed. Run this again to get a new one."],
+  OAUTH_TIMEOUT: [4, "The code expired before the sign-in was completed. Run this again to get a new one."],
   unauthorized_client: [2, "This app may not use the device flow. Allow it in the app's settings."],
   invalid_client: [2, "This app does not exist. Check CLIENT_ID."],
 };

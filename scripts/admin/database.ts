@@ -20,7 +20,7 @@ const notes = [
 
 const databaseMove = command({
   name: "database move",
-  summary: "Moves the data to another PostgreSQL, for example from the embedded one, and prints the new settings.",
+  summary: "Moves the data to another PostgreSQL server, for example from the embedded one, and prints the new settings.",
   notes,
   options,
   opensInstance: false,

@@ -87,7 +87,7 @@ const identityProviderList = command({
 
 const identityProviderDisable = command({
   name: "identity-provider disable",
-  summary: "Stops sign-ins with a provider until it is enabled again. Also works for an organization's (org-<id>).",
+  summary: "Stops sign-ins with a provider until it is enabled again. Also works for an organization's issuer (org-<id>).",
   options: { slug },
   async run({ slug }) {
     await disableIdentityProvider(operatorCommand, slug, noOrigin);

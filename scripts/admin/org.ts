@@ -16,7 +16,7 @@ const plans = ["free", ...organizationPlans] as const;
 
 const orgCreate = command({
   name: "org create",
-  summary: "Creates an organization. Its owner becomes its administrator.",
+  summary: "Creates an organization. The user named with --owner becomes its first administrator.",
   options: {
     name: { value: "NAME", help: "the handle, with which the names of its repositories begin", isRequired: true },
     owner: { value: "USER", help: "the first administrator", isRequired: true },

@@ -44,12 +44,12 @@ const userCreate = command({
 const userResetSecondStep = command({
   name: "user reset-second-step",
   summary: "Deletes the passkeys, the authenticator app and the recovery codes of a user who is locked out.",
-  notes: ["Verify who is asking: afterwards, the password alone is enough to sign in. The user gets an e-mail."],
+  notes: ["Verify who is asking: afterwards, one step is enough to sign in. The user gets an e-mail."],
   options: { user: { ...user, field: "username" } },
   async run({ user }) {
     const userId = await findUserNamed(user);
     await resetSecondStep(operatorCommand, userId, noOrigin);
-    return { json: { id: userId, username: user }, text: `${user} now signs in with the password alone, and gets an e-mail.` };
+    return { json: { id: userId, username: user }, text: `${user} now signs in without a second step, and gets an e-mail.` };
   },
 });
 

@@ -92,7 +92,7 @@ const tooLarge: AppFailure = {
   status: 413,
   error: "payload_too_large",
   title: "The request is too large",
-  text: `A request to a Space can have at most ${APP_REQUEST_MAX_BYTES / 1024 ** 2} MiB.`,
+  text: `A request to a Space can be at most ${APP_REQUEST_MAX_BYTES / 1024 ** 2} MiB.`,
 };
 /** A read of a static Space's file that got no slot (core/fair-queue). */
 const busy = { status: 503, error: "unavailable", title: "Too many requests at once" };

@@ -69,7 +69,7 @@ export const discussionRoutes = [
     operationId: "openRepoDiscussion",
     action: "discussion.write",
     actor: "token",
-    summary: "Open a discussion or a pull request of a {type}",
+    summary: "Open a discussion or a pull request in a {type} repository",
     body: newDiscussionSchema,
     responses: { 200: json("The new discussion", openedDiscussionSchema) },
     async handle({ actor, repo: name, body: { title, description, pullRequest, head, base } }) {

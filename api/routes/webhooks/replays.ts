@@ -71,7 +71,7 @@ export const replayRoutes = [
     actor: "user",
     summary: "Replay many deliveries of a webhook {whose}",
     description:
-      "Send either `deliveries` with up to 1,000 IDs, or `since` (and `until`) for all failed deliveries that were created in that time. The replay is recorded when the response arrives; read it to follow its progress.",
+      "Send either `deliveries` with up to 1,000 IDs, or `since` (and `until`) for all failed deliveries that were created in that time. By the time you get the response, the replay has been recorded; read it to follow its progress.",
     body: replaySchema,
     responses: {
       ...oneReplay,

@@ -37,7 +37,7 @@ export const webhookRoutes = [
     operationId: "createWebhook",
     action: "webhook.manage",
     actor: "user",
-    summary: "Create a webhook {whose}",
+    summary: "Create a webhook {forWhom}",
     description:
       "The body has exactly one of `url`, `job` and `jobSourceId` (or its synonym `job_id`). Without `domains`, the webhook has all domains; with `events`, it receives only these kinds of events. Setting a job also requires the scope jobs.",
     body: newWebhookSchema,

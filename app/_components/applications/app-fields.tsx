@@ -24,7 +24,7 @@ export function TokenFields(settings: TokenFieldsProps) {
         label="Require PKCE"
         hint={
           settings.mayDropPkce
-            ? "Protects sign-in against stolen codes. Turn it off only for an app with a secret whose library does not support PKCE."
+            ? "Protects sign-in against stolen codes. Turn it off only if the app has a secret or keys and its library does not support PKCE."
             : "Always on for public apps: only PKCE ties a code to the app that requested it."
         }
         defaultChecked={settings.isPkceRequired}

@@ -21,7 +21,7 @@ export function SecuritySection({ details, isRecent }: SecuritySectionProps) {
   return (
     <SectionCard
       title="Security"
-      description="For apps that need more than PKCE and a secret. Your library must support each option; all are off by default."
+      description="For apps that need more than PKCE and a secret. Your library must support each option that you turn on. All are off by default, except the rotation of refresh tokens for public apps."
     >
       <div className="grid gap-6">
         <ProfileForm app={app} />
@@ -150,8 +150,8 @@ function KeysPart({ details: { app, keys, secrets }, isRecent }: KeysPartProps) 
               title={`Remove the keys of ${app.name}?`}
               confirm="Remove the keys"
             >
-              Sign-ins that use them stop working immediately. {app.name} becomes a public app that uses PKCE, to which you can
-              add a secret.
+              Sign-ins that use them stop working immediately. {app.name} becomes a public app that uses PKCE. You can then add a
+              secret.
             </ConfirmDestructive>
           )}
         </>

@@ -89,7 +89,7 @@ export function PermissionsSection({ details: { app, isConfidential } }: Readonl
       title="Permissions and tokens"
       description={
         app.boundOrgId
-          ? "The scopes the app may request. Each user who signs in decides which to grant; an exchanged token gets all of them unless it requests fewer."
+          ? "The scopes the app may request. Each user who signs in decides which to grant; an exchanged token gets all of them unless the app requests fewer."
           : "The scopes the app may request. Each user decides which to grant."
       }
     >
@@ -113,7 +113,7 @@ export function PermissionsSection({ details: { app, isConfidential } }: Readonl
 /** For administrators of an organization to which somebody else's app is bound: the scopes that the app gets for members. */
 export function ScopesSection({ app }: Readonly<{ app: AppDetails["app"] }>) {
   return (
-    <SectionCard title="Allowed scopes" description="The scopes an exchanged token may request for a member.">
+    <SectionCard title="Allowed scopes" description="The scopes that the app may request for a member by token exchange.">
       <ActionForm action={updateScopesAction.bind(null, app.id)} label="Allowed scopes">
         <ScopeChoices chosen={app.scopes} />
         <SubmitButton variant="secondary">Save scopes</SubmitButton>

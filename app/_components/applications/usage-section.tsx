@@ -181,7 +181,7 @@ const reasons: Record<string, string> = {
   not_a_member: "no member has this e-mail address",
   email_not_verified: "the member has not verified this e-mail address",
   user_disabled: "the member's account is disabled",
-  requirements_not_met: "the member does not meet the organization's sign-in rules, such as a second step",
+  requirements_not_met: "the member does not meet the organization's sign-in requirements, such as a second step",
   unknown_target: "the token was requested for another server",
   invalid_scope: "the request had a scope that the app does not have",
   invalid_dpop_proof: "the proof of possession (DPoP) was missing or invalid",

@@ -13,7 +13,7 @@ const SHOWN_AT_FIRST = 6;
 /** The wording of scopes that cover organizations (docs/specification/oauth.md#scopes). */
 const reachSentences: Partial<Record<Scope, string>> = {
   "read-repos": "read the repositories you have access to",
-  "read-billing": "see whether it has a payment method",
+  "read-billing": "see whether the organization has a payment method",
 };
 
 /** The organizations to which access is granted: none by default, selected ones, or, as a separate choice, all (S31, S32). */

@@ -78,8 +78,8 @@ function WorkflowCard({ subject, first = "github" }: WorkflowCardProps) {
       title="In the pipeline"
       description={
         <>
-          The job asks its provider for a token with the audience <code className="break-all">{ORIGIN}</code> and exchanges it
-          here for the resource <code className="break-all">{resourceOf(subject)}</code>. The token is valid for one hour.
+          The job asks its provider for an ID token with the audience <code className="break-all">{ORIGIN}</code> and exchanges it
+          here for an access token for <code className="break-all">{resourceOf(subject)}</code>, which is valid for one hour.
         </>
       }
     >

@@ -28,11 +28,11 @@ export function DisabledNotice({ webhook, home, isManager }: DisabledNoticeProps
   if (disabledAt === null) {
     if (!failingSince) return null;
     if (Date.now() - failingSince.getTime() < SHORT_MS) {
-      return <FormMessage tone="warn">The latest deliveries failed. Check the {job ? "runs" : "responses"} below.</FormMessage>;
+      return <FormMessage tone="warn">The latest deliveries failed. Check the {job ? "jobs" : "responses"} below.</FormMessage>;
     }
     return (
       <FormMessage tone="warn">
-        All deliveries have failed since <LocalTime at={failingSince} look="minute" />. Check the {job ? "runs" : "responses"}{" "}
+        All deliveries have failed since <LocalTime at={failingSince} look="minute" />. Check the {job ? "jobs" : "responses"}{" "}
         below. After five days of failures, the webhook is disabled.
       </FormMessage>
     );
@@ -67,7 +67,7 @@ export function DisabledNotice({ webhook, home, isManager }: DisabledNoticeProps
   }
   return (
     <FormMessage tone="neutral">
-      Disabled {since} by one of its owners. No events are sent, and retries wait until it is enabled.
+      Disabled manually {since}. No events are sent, and retries wait until it is enabled.
       {enable}
     </FormMessage>
   );

@@ -159,16 +159,16 @@ function JobField({ webhook, jobs, jobsPath }: Pick<WebhookFieldsProps, "webhook
   const isSet = Boolean(webhook?.job);
   if (jobs.length === 0 && !isSet) {
     return (
-      <p className="text-muted text-small">
-        No runs to copy yet. Run the job once under {link}, check its result, and choose it here.
-      </p>
+      <p className="text-muted text-small">No jobs to copy yet. Run one under {link}, check its result, and choose it here.</p>
     );
   }
   return (
     <Select
       name="jobSourceId"
-      label="Run to copy"
-      hint={<>Its image or Space, command, environment and secrets are copied. Later changes to the run have no effect. {link}</>}
+      label="Job to copy"
+      hint={
+        <>Its image or Space, command, environment and secrets are copied. Later changes to that job have no effect. {link}</>
+      }
       options={[
         ...(webhook?.job ? [{ value: "", label: `Unchanged (${targetName(webhook)})` }] : []),
         ...jobs.map(({ id, label }) => ({ value: id, label })),
@@ -189,7 +189,7 @@ function SecretFields({ webhook }: Pick<WebhookFieldsProps, "webhook">) {
             value="keep"
             label={webhook.hasSecret ? "Keep the current secret" : "Continue without a secret"}
             {...(webhook.hasSecret && {
-              hint: "If the target changes to another host, port or job, enter the secret again.",
+              hint: "If the target changes to another host, port, relay or job, enter the secret again.",
             })}
             defaultChecked
           />

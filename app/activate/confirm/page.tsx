@@ -35,7 +35,7 @@ export default async function ConfirmPage() {
         {request.isFromOtherNetwork && (
           <FormMessage tone="warn">
             This device seems to be on a different network. If someone sent you the code or a link with it, press{" "}
-            <strong>This is not me</strong>. Otherwise, they could use your account.
+            <strong>This is not me</strong>. If you continue, they could use your account.
           </FormMessage>
         )}
       </div>

@@ -29,7 +29,7 @@ export default async function IdentityProvidersPage({ searchParams }: Readonly<{
     <PageColumn
       title="Identity providers"
       description="Services that users can sign in with, instead of using a password here. You trust each of them to identify users."
-      notice={noticeOf({ removed: "Provider removed, and the accounts linked to it unlinked." }, query.notice)}
+      notice={noticeOf({ removed: "Provider removed. The accounts linked to it were unlinked." }, query.notice)}
     >
       <SectionCard title="Identity providers" isFlush>
         {providers.length === 0 ? (

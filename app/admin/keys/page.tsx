@@ -114,8 +114,8 @@ function Rotate() {
         title="Withdraw the current keys immediately?"
         confirm="Withdraw the current keys"
       >
-        Anyone with a leaked key can sign in as any user while the key is published. New keys are used immediately; apps that have
-        not fetched them yet refuse sign-ins for a few minutes.
+        Anyone with a leaked key can sign in to apps as any user while the key is published. New keys are used immediately; apps
+        that have not fetched them yet refuse sign-ins for a few minutes.
       </ConfirmDestructive>
     </div>
   );

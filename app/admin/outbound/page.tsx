@@ -99,5 +99,7 @@ function Verdict({ examined }: Readonly<{ examined: Examined }>) {
 
 function reasonOf({ isAllowed, range }: { isAllowed: boolean; range: string | null }): string {
   if (isAllowed) return range ? `Allowed by ${range} of OUTBOUND_ALLOW_CIDRS` : "A public address";
-  return range ? `Refused: it is in ${range}, which is not the public internet` : "Refused: it is not a public internet address";
+  return range
+    ? `Refused: it is in ${range}, which is not part of the public internet`
+    : "Refused: it is not a public internet address";
 }

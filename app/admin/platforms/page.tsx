@@ -23,7 +23,7 @@ export default async function PlatformsPage({ searchParams }: Readonly<{ searchP
     <PageColumn
       title="Platforms"
       description="A platform with its own repositories can report them and their changes here, so that users can watch them."
-      notice={noticeOf({ revoked: "Platform revoked, and the repositories that it reported removed." }, query.notice)}
+      notice={noticeOf({ revoked: "Platform revoked. The repositories that it reported were removed." }, query.notice)}
     >
       <SectionCard title="Connected platforms" isFlush>
         {platforms.length === 0 ? (

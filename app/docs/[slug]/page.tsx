@@ -116,7 +116,7 @@ function FilledWith({ reader: { app, apps, isSignedIn, filling }, slug }: Filled
           <Link prefetch={false} href={isSignedIn ? "/settings/applications/new" : `/login?next=/docs/${slug}`} className="link">
             {isSignedIn ? "Create an app" : "Sign in"}
           </Link>
-          , and they also contain {isSignedIn ? "its" : "your app’s"} client ID and redirect URI.
+          , and they will also contain {isSignedIn ? "its" : "your app’s"} client ID and redirect URI.
         </p>
       )}
     </aside>

@@ -43,9 +43,10 @@ export default function ConsentHelpPage() {
               <strong>Part of {BRAND_NAME}</strong> means that the app is ours.
             </p>
             <p>
-              An app that is <strong>identified only by its website</strong> has no account here. Only the website in the box on
-              the consent page is certain: compare it carefully with the one that you wanted to sign in to. Name, logo and
-              homepage are the app's own claims. If you would return to a different website, the page says so.
+              An app that is <strong>identified only by its website</strong> is not registered here, and no account is responsible
+              for it. Only the website in the box on the consent page is certain: compare it carefully with the one that you
+              wanted to sign in to. Name, logo and homepage are the app's own claims. If you would return to a different website,
+              the page says so.
             </p>
             <p>The site that you return to is shown near the buttons. If it is not the site that you came from, press Cancel.</p>
             <p>

@@ -129,7 +129,7 @@ async function AttentionSection({ page: { organization, person }, waiting, admin
       {items.length === 0 ? (
         <p className="flex gap-2.5 text-muted">
           <CircleCheck className="mt-1 size-4 shrink-0 text-good" aria-hidden="true" />
-          Nothing. Failing webhooks, requests, open invitations and unmet sign-in rules appear here.
+          Nothing. Failing webhooks, requests, open invitations and unmet sign-in requirements appear here.
         </p>
       ) : (
         <List label="Needs attention">
@@ -207,10 +207,14 @@ function attentionTo(
       label: "Decide",
     },
     restrictedMembers > 0 && {
-      title: counted(restrictedMembers, "member does not meet the sign-in rules", "members do not meet the sign-in rules"),
+      title: counted(
+        restrictedMembers,
+        "member does not meet the sign-in requirements",
+        "members do not meet the sign-in requirements",
+      ),
       meta: "Until they do, they cannot access the organization.",
       href: organizationPath(org, "settings/security"),
-      label: "Sign-in rules",
+      label: "Sign-in requirements",
     },
     expiredInvitations > 0 && {
       title: counted(expiredInvitations, "invitation has expired", "invitations have expired"),

@@ -22,7 +22,7 @@ const about: readonly Part[] = [
 /** The organization's settings. */
 const settings: readonly Part[] = [
   { page: "settings", label: "Profile", isExact: true },
-  { page: "settings/security", label: "Sign-in rules" },
+  { page: "settings/security", label: "Sign-in requirements" },
   { page: "settings/applications", label: "OAuth apps" },
   { page: "settings/webhooks", label: "Webhooks" },
   { page: "settings/jobs", label: "Jobs", least: "write" },

@@ -58,7 +58,7 @@ function EmailSection({ user, isRecent }: EmailSectionProps) {
             type="email"
             label="New e-mail"
             autoComplete="email"
-            hint="We will send a link there. The address changes when you open it."
+            hint="We will send a link there. The address changes when you open it and confirm."
           />
           <SubmitButton variant="secondary">Change e-mail</SubmitButton>
         </ActionForm>

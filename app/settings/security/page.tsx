@@ -146,8 +146,8 @@ function sentences({ requiresSecondStep, requiresProvider, unmet }: SignInRequir
         : "Requires a second step, which you have."),
     requiresProvider &&
       (unmet.includes("sso")
-        ? "Requires you to sign in with its own provider, on the organization's page."
-        : "Requires you to sign in with its own provider, which you have done."),
+        ? "Requires you to sign in with its issuer, on the organization's page."
+        : "Requires you to sign in with its issuer, which you have done."),
   ];
   return parts.filter(Boolean).join(" ");
 }

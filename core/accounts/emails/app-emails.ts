@@ -16,7 +16,7 @@ export function privilegeRequestEmail({ name, clientId }: App, organization: Org
 /** To the organization's administrators: their request was granted. */
 export function privilegeGrantedEmail({ id, name }: App, organization: Organization): EmailContent {
   return composeEmail(`${name} can now get tokens for members of ${organization.name}`, "there", [
-    `The operator has allowed the app ${name} to get tokens for members of ${organization.fullName} by token exchange. The app's page has a command to try this, the token duration and the scopes:`,
+    `The operator has allowed the app ${name} to get tokens for members of ${organization.fullName} by token exchange. The app's page shows the token duration and the scopes, and has a command to try it:`,
     link(`/organizations/${encodeURIComponent(organization.name)}/settings/applications/${id}`),
     "Store the app's secret where only your server can read it: anyone who has it can act for any member within the organization.",
   ]);

@@ -29,7 +29,7 @@ export function recoveryCodeUsedEmail({ username, left }: { username: string; le
 /** Sent after an operator has removed the second step. */
 export function secondStepResetEmail({ username }: { username: string }): EmailContent {
   return composeEmail(`Your second step for signing in to ${env().BRAND_NAME} was removed`, username, [
-    "An operator of this service has removed your passkeys, your authenticator app and your recovery codes. You now sign in with your password alone.",
+    "An operator of this service has removed your passkeys, your authenticator app and your recovery codes. You now sign in without a second step.",
     `Set up a second step again:\n${link("/settings/security")}`,
     "If you did not request this, contact the operator of this service.",
   ]);

@@ -26,7 +26,8 @@ export const oidc: Preset = {
   ],
   read: ({ issuer = "", claims = "" }) => {
     if (isIssuerOfPreset(issuer)) {
-      const sentence = "This issuer has its own form, which also records its IDs. Choose it above.";
+      const sentence =
+        "This issuer has its own form, which also records the repository's or project's IDs. Choose that form above.";
       throw invalidRequest(sentence, "issuer");
     }
     return { issuer, claims: readClaimLines(claims) };

@@ -41,20 +41,20 @@ export async function findSecondStep(userId: string): Promise<SecondStep> {
   };
 }
 
-/** One organization's rules for how its members sign in. */
+/** One organization's requirements for how its members sign in. */
 export type SignInRequirement = {
   orgId: string;
   name: string;
   fullName: string;
   requiresSecondStep: boolean;
   requiresProvider: boolean;
-  /** The rules that the user does not meet yet: until then the organization is closed to them. */
+  /** The requirements that the user does not meet yet: until then the organization is closed to them. */
   unmet: SecurityRestriction[];
 };
 
 const REQUIREMENTS_MAX_ROWS = 100;
 
-/** The organizations of a user that have sign-in rules, closed ones first. */
+/** The organizations of a user that have sign-in requirements, closed ones first. */
 export async function listSignInRequirements(userId: string): Promise<SignInRequirement[]> {
   const { rows } = await pool().query<SignInRequirement>({
     name: "list-sign-in-requirements",
@@ -92,7 +92,7 @@ export async function organizationsRequiringSecondStep(userId: string, tx: Db = 
 
 /**
  * Refuses to remove the last second step unless the user has confirmed which organizations that closes to them: one may have
- * introduced the rule since they opened the page.
+ * introduced the requirement since they opened the page.
  * @throws ServiceError `conflict`
  */
 export function requireLossConfirmed(requiring: readonly RequiringOrganization[], confirmed: readonly string[]): void {

@@ -63,9 +63,9 @@ export async function removeTotp(actor: Person, closes: readonly string[], from:
 }
 
 /**
- * For a user who is locked out: deletes all passkeys, the authenticator app and the recovery codes, so that the password alone
- * signs in again. Sessions, tokens and memberships stay, but organizations that require a second step are closed until there is
- * one again. The operator must be sure of the user's identity (docs/decisions/041).
+ * For a user who is locked out: deletes all passkeys, the authenticator app and the recovery codes, so that one step is enough to sign in
+ * again. Sessions, tokens and memberships stay, but organizations that require a second step are closed until there is one again. The
+ * operator must be sure of the user's identity (docs/decisions/041).
  * @throws ServiceError `not_found`, `reauthentication_required` (S113)
  */
 export async function resetSecondStep(actor: Actor, userId: string, from: RequestOrigin): Promise<void> {

@@ -72,7 +72,7 @@ export async function followLateChanges(row: LateChanges, claimId: string): Prom
     const effects = await readRefEffects(repo, row.changes, { at: row.happened_at, deadline: deadlineIn(WALK_MAX_MS), walkMs });
     await db().$transaction((tx) => record(tx, row, claimId, effects));
   } catch (error) {
-    log().warn({ err: error, repo: row.repo_id }, "pull requests cannot be updated now after a change of refs");
+    log().warn({ err: error, repo: row.repo_id }, "pull requests could not be updated after a change of refs");
     if (isLockedByOthers(error)) await putOff(db(), row, claimId, { attempts: row.attempts - 1, seconds: CONTINUE_SECONDS });
     else await tryAgain(db(), row, claimId, row.changes);
   }

@@ -18,7 +18,7 @@ const BATCH = 200;
  */
 export async function sweepLfsLeftovers(stopping: AbortSignal, now = new Date()): Promise<number> {
   const before = new Date(now.getTime() - LFS_LEFTOVER_HOURS * 3_600_000);
-  await attempt("xorbs that no file names", () => forgetUnnamedXorbs(now));
+  await attempt("xorbs that no file refers to", () => forgetUnnamedXorbs(now));
   await attempt("the files of deleted repositories", () => forgetDeletedRepos(stopping));
   const abandoned = await attempt("abandoned uploads", () => removeAbandonedUploads(before));
   await attempt("uploads for pull requests", () => sweepProposals(before, stopping));

@@ -104,7 +104,7 @@ async function requireCopyable(actor: Actor, source: Repo, isPrivate: boolean | 
   if (isPrivate || !isRestricted(source) || (await may(actor, "repo.manage", repoResource(source)))) return;
   throw new ServiceError(
     "forbidden",
-    `${source.fullName} is private or gated. Make the copy private, or ask a maintainer of the repository.`,
+    `${source.fullName} is private or gated. Make the copy private, or ask a maintainer of the repository to create a public copy.`,
   );
 }
 

@@ -138,7 +138,7 @@ function sizeOf({ hash, terms }: ShardFile): { size: number; cost: number } {
     cost += Math.max(term.bytes, term.chunks * CHUNK_MEAN_BYTES) + TERM_COST_BYTES;
   }
   if (size > env().LFS_MAX_OBJECT_MB * MB) {
-    throw new ServiceError("payload_too_large", `A file can have at most ${env().LFS_MAX_OBJECT_MB} MB.`);
+    throw new ServiceError("payload_too_large", `A file can be at most ${env().LFS_MAX_OBJECT_MB} MB.`);
   }
   requireLargeChunks(hash, chunks, size);
   return { size, cost };

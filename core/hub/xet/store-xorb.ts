@@ -33,7 +33,7 @@ export async function storeXorb(
   { content, mayStill }: { content: AsyncIterable<Uint8Array>; mayStill: () => Promise<unknown> },
 ): Promise<boolean> {
   if (size > XORB_MAX_BYTES) {
-    throw new ServiceError("payload_too_large", `A xorb can have at most ${XORB_MAX_BYTES} bytes.`);
+    throw new ServiceError("payload_too_large", `A xorb can be at most ${XORB_MAX_BYTES} bytes.`);
   }
   if ((await db().xetXorb.count({ where: { repoId: repo.id, hash } })) > 0) return false;
   await uploads.takeUntilAnswered({ within: repo.id });

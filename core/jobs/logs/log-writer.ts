@@ -137,7 +137,7 @@ export class LogWriter {
         break;
       } catch (error) {
         // Nothing more is read meanwhile: the command waits for the database.
-        log().warn({ err: error, runId: this.#runId }, "cannot store a run's output; trying again");
+        log().warn({ err: error, runId: this.#runId }, "cannot store a job's output; trying again");
         await sleep(RETRY_MS);
       }
     }

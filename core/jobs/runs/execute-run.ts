@@ -85,7 +85,7 @@ export async function executeRun(run: ClaimedRun, claimId: string, context: RunC
         ? runnerFailed(JOBS_OFF)
         : await runCommand(run, { claimId, runner: found, writer, secrets, ...context });
   } catch (error) {
-    if (!isServiceError(error)) log().error({ err: error, runId: run.id }, "a run could not be prepared");
+    if (!isServiceError(error)) log().error({ err: error, runId: run.id }, "a job could not be prepared");
     outcome = runnerFailed(
       isServiceError(error) ? error.message : "The job could not be prepared. The service's log has the reason.",
     );

@@ -70,7 +70,7 @@ export async function recordEnd(id: string, claimId: string, { stage, exitCode, 
       return rowCount === 1;
     } catch (error) {
       if (left === 0 || !isDatabaseDown(error)) throw error;
-      log().warn({ err: error, runId: id }, "cannot record a run's end; trying again");
+      log().warn({ err: error, runId: id }, "cannot record a job's end; trying again");
       await sleep(RETRY_MS);
     }
   }

@@ -38,7 +38,7 @@ export async function duplicateRun(actor: Actor, namespace: string, runId: strin
   return request(actor, namespace, from, async (tx, owner) => {
     const row = isId(runId) ? await tx.jobRun.findFirst({ where: { id: runId, ownerId: owner.id } }) : null;
     if (!row) throw notFound("Job");
-    if (row.webhookId !== null) throw conflict("A webhook's run cannot be repeated. Replay its delivery instead.");
+    if (row.webhookId !== null) throw conflict("A job that a webhook started cannot be run again. Replay its delivery instead.");
     await requireOwnWorkOf(tx, actor, row.delegationId, "job");
     const { spec } = runOf(row);
     requireOffered(spec);

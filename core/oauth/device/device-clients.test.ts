@@ -92,5 +92,5 @@ test("the example command line reports that its code has expired", async () => {
     // It has its code, and waits before it polls.
     once(cli.stdout, "data").then(() => expireDevicesOf(app)),
   ]);
-  expect([code, failure]).toEqual([4, expect.stringContaining("The code expired before anybody entered it.")]);
+  expect([code, failure]).toEqual([4, expect.stringContaining("The code expired before the sign-in was completed.")]);
 });

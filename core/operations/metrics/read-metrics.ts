@@ -83,10 +83,10 @@ async function workMetrics(): Promise<Registry> {
   gauge("keyhook_deliveries_oldest_due_seconds", "How long the delivery that has been due the longest has waited").set(
     age(oldestDueAt),
   );
-  const runs = gauge("keyhook_job_runs", "Job runs that have not finished", "stage");
+  const runs = gauge("keyhook_job_runs", "Jobs that have not finished", "stage");
   runs.set({ stage: "scheduling" }, work.runs.waiting);
   runs.set({ stage: "running" }, work.runs.running);
-  gauge("keyhook_replays_open", "Replays of many deliveries that are in progress").set(work.replays);
+  gauge("keyhook_replays_open", "Replays in progress, each of many deliveries").set(work.replays);
   gauge("keyhook_relays_listening", "Relays with a listener").set(work.relays.listening);
   gauge("keyhook_relay_requests_waiting", "Requests in relays that no listener has answered yet").set(work.relays.waiting);
   gauge("keyhook_mail_waiting", "E-mails waiting to be sent").set(messages);

@@ -129,6 +129,6 @@ function describeDifference(here: Table[], there: Table[]): string {
   const [ours, theirs] = [names(here), names(there)];
   const different = [...ours].filter(([name, columns]) => theirs.get(name) !== columns).map(([name]) => name);
   return different.length > 0
-    ? `The database has tables or columns that this version's migrations do not create: ${different.slice(0, 5).join(", ")}. Move your own elsewhere first.`
+    ? `The database has tables or columns that this version's migrations do not create: ${different.slice(0, 5).join(", ")}. If you created them, move them elsewhere first.`
     : "The database lacks tables that this version's migrations create. Restore them from a backup first.";
 }

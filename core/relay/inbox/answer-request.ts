@@ -65,7 +65,7 @@ function checked({ status, headers, body }: GivenAnswer): GivenAnswer {
   if (!Number.isInteger(status) || status < 200 || status > 599)
     throw refuse("status", "A status must be a number from 200 to 599.");
   if (body.length > RELAY_BODY_MAX_BYTES) {
-    throw new ServiceError("payload_too_large", `A response can have at most ${RELAY_BODY_MAX_BYTES / 1024 ** 2} MiB.`);
+    throw new ServiceError("payload_too_large", `A response can be at most ${RELAY_BODY_MAX_BYTES / 1024 ** 2} MiB.`);
   }
   let bytes = 0;
   for (const [name, value] of headers) {

@@ -55,7 +55,7 @@ function outcomeOf({ stage, exitCode, message }: Ended): {
   reason: string | null;
 } {
   if (stage === "COMPLETED") return { outcome: "delivered", reason: null };
-  if (stage === "CANCELED") return { outcome: "rejected", reason: "the run was cancelled" };
+  if (stage === "CANCELED") return { outcome: "rejected", reason: "the job was cancelled" };
   const reason = message === null ? "no reason was recorded" : clause(message);
   return exitCode === null
     ? { outcome: "unreachable", reason: `the job could not be run: ${reason}` }

@@ -47,11 +47,12 @@ export function duration(text: string): number {
   return Number(amount) * UNITS[unit as keyof typeof UNITS];
 }
 
-/** A time, or a duration ago: `2026-11-22`, `2026-11-22T09:30:00Z`, `2h`. */
+/** A time, or a period before now: `2026-11-22`, `2026-11-22T09:30:00Z`, `2h`. */
 export function time(text: string): string {
   if (/^\d+[smhd]$/.test(text)) return new Date(Date.now() - duration(text) * 1000).toISOString();
   const at = /^\d{4}-\d\d-\d\d/.test(text) ? Date.parse(text) : Number.NaN;
-  if (Number.isNaN(at)) throw new InvalidArgumentError("Use a time such as 2026-11-22T09:30:00Z, or a duration ago such as 2h.");
+  if (Number.isNaN(at))
+    throw new InvalidArgumentError("Use a time such as 2026-11-22T09:30:00Z, or a period before now such as 2h.");
   return new Date(at).toISOString();
 }
 

@@ -53,7 +53,7 @@ export function AttemptDetails({ attempt, previous, isOpen, runHref, isJob, now 
         {jobRunId ? (
           <p className="text-small">
             <Link prefetch={false} href={runHref(jobRunId)} className="link">
-              Run and log
+              Job and log
             </Link>
           </p>
         ) : (

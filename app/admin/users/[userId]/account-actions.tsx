@@ -49,9 +49,9 @@ export function AccountActions({ user, operator, sessionCount, hasSecondStep }: 
               title={`Reset the second step of ${user.username}?`}
               confirm={`Reset the second step of ${user.username}`}
             >
-              For users who lost it: deletes their passkeys, authenticator app and recovery codes, so that the password alone is
-              enough to sign in. Verify the identity of the person who asks. The user is notified by e-mail; sessions and tokens
-              stay valid.
+              For users who lost it: deletes their passkeys, authenticator app and recovery codes, so that the password or a
+              linked account alone is enough to sign in. Verify the identity of the person who asks. The user is notified by
+              e-mail; sessions and tokens stay valid.
             </ConfirmDestructive>
           )}
         </div>

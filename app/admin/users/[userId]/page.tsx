@@ -21,7 +21,7 @@ const notices: Record<string, string> = {
   disabled: "Account disabled. All its sessions and tokens are revoked.",
   enabled: "Account enabled. The user must sign in and authorize apps again.",
   "signed-out": "All sessions of the account ended.",
-  "second-step-reset": "Second step reset. The password alone is now enough to sign in, and the user gets an e-mail.",
+  "second-step-reset": "Second step reset. The user now signs in with one step, and gets an e-mail.",
   operator: "This user is now an operator.",
   "no-operator": "This user is no longer an operator.",
 };

@@ -11,12 +11,12 @@ export type RestrictedMember = {
   fullName: string;
   avatarId: string | null;
   role: OrganizationRole;
-  /** The rules that they do not meet yet. */
+  /** The requirements that they do not meet yet. */
   restrictions: SecurityRestriction[];
 };
 
 /**
- * The members who have no access to what an organization owns until they meet its sign-in rules, by name.
+ * The members who have no access to what an organization owns until they meet its sign-in requirements, by name.
  * @throws ServiceError `forbidden`
  */
 export async function listRestrictedMembers(
@@ -38,26 +38,27 @@ export async function listRestrictedMembers(
   return { items, page, pageSize, total: counted[0]?.total ?? 0 };
 }
 
-export const securityRules = ["second-step", "provider"] as const;
-type SecurityRule = (typeof securityRules)[number];
+export const securityRequirements = ["second-step", "provider"] as const;
+type SecurityRequirement = (typeof securityRequirements)[number];
 
 export type MemberWithout = { username: string; fullName: string; avatarId: string | null; role: OrganizationRole };
 
 /**
- * The members whom a rule would exclude, whether or not it is enabled, by name: administrators can talk to them before they enable it.
+ * The members whom a requirement would exclude, whether or not it is enabled, by name: administrators can talk to them before they enable
+ * it.
  * @throws ServiceError `forbidden`
  */
 export async function listMembersWithout(
   actor: Actor,
   orgId: string,
-  rule: SecurityRule,
+  requirement: SecurityRequirement,
   request: PageRequest = {},
 ): Promise<Page<MemberWithout>> {
   await requirePermission(actor, "organization.manage", { orgId }, { what: "Organization" });
   const { page, pageSize, skip, take } = pageBounds(request);
   const members = Prisma.sql`
     FROM membership m JOIN "user" u ON u.id = m.user_id
-   WHERE m.org_id = ${orgId} AND ${lacks(rule, orgId)}`;
+   WHERE m.org_id = ${orgId} AND ${lacks(requirement, orgId)}`;
   const [counted, items] = await Promise.all([
     db().$queryRaw<{ total: number }[]>`SELECT count(*)::int AS total ${members}`,
     db().$queryRaw<MemberWithout[]>`
@@ -68,8 +69,8 @@ export async function listMembersWithout(
 }
 
 /** The same condition as in the view `member_standing`. */
-function lacks(rule: SecurityRule, orgId: string): Prisma.Sql {
-  if (rule === "second-step") {
+function lacks(requirement: SecurityRequirement, orgId: string): Prisma.Sql {
+  if (requirement === "second-step") {
     return Prisma.sql`NOT EXISTS (SELECT 1 FROM passkey p WHERE p.user_id = m.user_id)
       AND NOT EXISTS (SELECT 1 FROM totp t WHERE t.user_id = m.user_id AND t.confirmed_at IS NOT NULL)`;
   }
@@ -83,7 +84,7 @@ export type OwnRestriction = {
   orgId: string;
   name: string;
   fullName: string;
-  /** The rules that the user does not meet there yet. */
+  /** The requirements that the user does not meet there yet. */
   restrictions: SecurityRestriction[];
   /** The identity provider at which the user can meet the requirement `sso`. */
   provider: { slug: string; name: string } | null;
@@ -92,7 +93,7 @@ export type OwnRestriction = {
 // The page shows at most this many; once these are met, it shows the others.
 const LIST_MAX_ROWS = 20;
 
-/** The organizations that are closed to one of their members until they meet its sign-in rules. */
+/** The organizations that are closed to one of their members until they meet its sign-in requirements. */
 export async function listOwnRestrictions(userId: string, orgId: string | null = null): Promise<OwnRestriction[]> {
   const rows = await db().$queryRaw<(Omit<OwnRestriction, "provider"> & { slug: string | null; providerName: string | null })[]>`
     SELECT o.id AS "orgId", o.name, o.full_name AS "fullName", s.restrictions, p.slug, p.name AS "providerName"

@@ -26,12 +26,12 @@ export type OrganizationSecurity = {
   withoutSecondStep: number;
   /** Members who have not signed in with the issuer in the last 7 days, whether or not it is required. */
   withoutProvider: number;
-  /** The rules that the caller does not meet as a member, and therefore cannot enable. */
+  /** The requirements that the caller does not meet as a member, and therefore cannot enable. */
   own: { lacksSecondStep: boolean; lacksProvider: boolean };
 };
 
 /**
- * An organization's sign-in rules for its members, and how many do not meet them.
+ * An organization's sign-in requirements for its members, and how many do not meet them.
  * @throws ServiceError `forbidden`
  */
 export async function readOrganizationSecurity(actor: Actor, orgId: string): Promise<OrganizationSecurity> {
@@ -46,7 +46,7 @@ export async function readOrganizationSecurity(actor: Actor, orgId: string): Pro
       include: { _count: { select: { identities: true } } },
     }),
     countUnmet(orgId),
-    readUnmetRules(orgId, actorId(actor) ?? ""),
+    readUnmetRequirements(orgId, actorId(actor) ?? ""),
   ]);
   return {
     requiresSecondStep: organization.requiresSecondStep,
@@ -69,7 +69,7 @@ export async function readOrganizationSecurity(actor: Actor, orgId: string): Pro
 type Counts = { members: number; withoutSecondStep: number; withoutProvider: number };
 
 /**
- * The same conditions as in the view `member_standing`, but for both rules whether or not they are in force. Each set is read
+ * The same conditions as in the view `member_standing`, but for both requirements whether or not they are in force. Each set is read
  * once, however many members there are.
  * @param options `role` counts only members with that role
  */
@@ -92,8 +92,8 @@ async function countUnmet(
   return counts ?? { members: 0, withoutSecondStep: 0, withoutProvider: 0 };
 }
 
-/** The rules that one member does not meet; none for non-members. */
-async function readUnmetRules(orgId: string, userId: string, tx: Db = db()): Promise<OrganizationSecurity["own"]> {
+/** The requirements that one member does not meet; none for non-members. */
+async function readUnmetRequirements(orgId: string, userId: string, tx: Db = db()): Promise<OrganizationSecurity["own"]> {
   const [lacks] = await tx.$queryRaw<OrganizationSecurity["own"][]>`
     SELECT NOT EXISTS (SELECT 1 FROM passkey WHERE user_id = m.user_id)
            AND NOT EXISTS (SELECT 1 FROM totp WHERE user_id = m.user_id AND confirmed_at IS NOT NULL) AS "lacksSecondStep",
@@ -109,8 +109,8 @@ async function readUnmetRules(orgId: string, userId: string, tx: Db = db()): Pro
 type OrganizationSecurityChanges = { requiresSecondStep?: boolean; requiresProvider?: boolean };
 
 /**
- * Changes an organization's sign-in rules for its members, from the next request on: members who do not meet them lose access
- * to what the organization owns, and regain it as soon as they do. The administrator who enables a rule, and at least one
+ * Changes an organization's sign-in requirements for its members, from the next request on: members who do not meet them lose access to
+ * what the organization owns, and regain it as soon as they do. The administrator who enables a requirement, and at least one
  * administrator, must meet it, so that nobody locks out themselves or everybody.
  * @throws ServiceError `forbidden`, `reauthentication_required`, `conflict` for a caller who does not meet it or for a missing
  * issuer
@@ -133,8 +133,8 @@ export async function updateOrganizationSecurity(
         : changes.requiresProvider
           ? await liveProviderId(tx, orgId)
           : null;
-    if (requiresSecondStep && !before.requiresSecondStep) await requireRuleMet(tx, actor, orgId, "withoutSecondStep");
-    if (requiredProviderId && !before.requiredProviderId) await requireRuleMet(tx, actor, orgId, "withoutProvider");
+    if (requiresSecondStep && !before.requiresSecondStep) await requireMet(tx, actor, orgId, "withoutSecondStep");
+    if (requiredProviderId && !before.requiredProviderId) await requireMet(tx, actor, orgId, "withoutProvider");
     if (requiresSecondStep === before.requiresSecondStep && requiredProviderId === before.requiredProviderId) return;
     await tx.organization.update({ where: { id: orgId }, data: { requiresSecondStep, requiredProviderId } });
     await record({
@@ -156,21 +156,21 @@ const sentences = {
   withoutSecondStep: {
     own: "lacksSecondStep",
     field: "requiresSecondStep",
-    oneself: "Set up a second step for your own account first: this rule would lock you out.",
-    others: "No administrator has a second step yet: this rule would lock all of them out.",
+    oneself: "Set up a second step for your own account first: this requirement would lock you out.",
+    others: "No administrator has a second step yet: this requirement would lock all of them out.",
   },
   withoutProvider: {
     own: "lacksProvider",
     field: "requiresProvider",
-    oneself: "Sign in with the issuer yourself first: this rule would lock you out.",
-    others: "No administrator has signed in with the issuer yet: this rule would lock all of them out.",
+    oneself: "Sign in with the issuer yourself first: this requirement would lock you out.",
+    others: "No administrator has signed in with the issuer yet: this requirement would lock all of them out.",
   },
 } as const;
 
-async function requireRuleMet(tx: Db, actor: Actor, orgId: string, rule: keyof typeof sentences): Promise<void> {
-  const { own, field, oneself, others } = sentences[rule];
-  const lacks = await readUnmetRules(orgId, actorId(actor) ?? "", tx);
+async function requireMet(tx: Db, actor: Actor, orgId: string, requirement: keyof typeof sentences): Promise<void> {
+  const { own, field, oneself, others } = sentences[requirement];
+  const lacks = await readUnmetRequirements(orgId, actorId(actor) ?? "", tx);
   if (lacks[own]) throw conflict(oneself, field);
   const admins = await countUnmet(orgId, { tx, role: "admin" });
-  if (admins[rule] === admins.members) throw conflict(others, field);
+  if (admins[requirement] === admins.members) throw conflict(others, field);
 }

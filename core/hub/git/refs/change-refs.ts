@@ -179,7 +179,7 @@ async function renew(id: string): Promise<void> {
       id,
       REF_UPDATE_LEASE_SECONDS,
     ])
-    .catch((error: unknown) => log().warn({ err: error }, "cannot renew the note of a change of refs"));
+    .catch((error: unknown) => log().warn({ err: error }, "cannot renew the record of a ref update"));
 }
 
 type MoveTarget = {

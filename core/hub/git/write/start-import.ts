@@ -102,7 +102,8 @@ export async function startImport(path: string): Promise<Import> {
           await write(chunk);
         }
         // Otherwise git would read the next command as the rest of the file.
-        if (written !== content.sizeBytes) throw new Error(`a content of ${content.sizeBytes} bytes had ${written}`);
+        if (written !== content.sizeBytes)
+          throw new Error(`a file announced with ${content.sizeBytes} bytes had ${written} bytes`);
       }
       return ask(`\nget-mark ${mark}`);
     },

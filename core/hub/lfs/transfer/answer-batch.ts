@@ -119,7 +119,7 @@ async function answerObject(
     return { oid, size, authenticated: true, actions: await downloadActions(repo, found) };
   }
   if (found) return { oid, size, authenticated: true };
-  if (!isAllowedSize(size)) return refuse(422, `A file can have at most ${env().LFS_MAX_OBJECT_MB} MB.`);
+  if (!isAllowedSize(size)) return refuse(422, `A file can be at most ${env().LFS_MAX_OBJECT_MB} MB.`);
   if (transfer === "xet") return { oid, size, authenticated: true, actions: xetActions(repo, uploader) };
   return { oid, size, authenticated: true, actions: await uploadActions(repo, { oid, size }, { kind: transfer, uploader }) };
 }

@@ -28,10 +28,10 @@ type Options = {
 function addAuditExportCommand(audit: Command, terminal: Terminal): void {
   audit
     .command("export")
-    .description("write an organization's audit log, newest entries first (administrators only)")
+    .description("export an organization's audit log, newest entries first (administrators only)")
     .argument("<organization>", "the organization's handle")
     .option("--format <kind>", `${kinds.join(", ")}; jsonl by default`, oneOf(kinds))
-    .option("--since <time>", "only entries since a time, or since a duration ago such as 7d", time)
+    .option("--since <time>", "only entries since a time, or from a recent period such as 7d", time)
     .option("--until <time>", "only entries before a time", time)
     .option("--query <search>", "a search as on the log's page: author:mara type:oauth_app.*")
     .option("-o, --output <file>", "write to a file instead of standard output")

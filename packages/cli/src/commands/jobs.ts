@@ -29,7 +29,7 @@ function addRunCommand(jobs: Command, terminal: Terminal): void {
     .argument("[image-and-command...]", "such as python:3.12 python -c 'print(1)'; with --space, the command alone")
     // Everything after the image belongs to the command, including options.
     .passThroughOptions()
-    .option("--space <owner/name>", "run it in the files of a Space instead of an image")
+    .option("--space <owner/name>", "run it in a directory with a Space's files instead of in an image")
     .option("--flavor <name>", "the machine size", "cpu-basic")
     .option("-e, --env <name=value>", "an environment variable; repeatable", pair)
     .option("-s, --secrets <name[=value]>", "an encrypted variable; without a value, taken from this shell; repeatable", many)
@@ -87,7 +87,7 @@ function addPsCommand(jobs: Command, terminal: Terminal): void {
   const command = jobs
     .command("ps")
     .alias("ls")
-    .description("list running jobs, newest first")
+    .description("list waiting and running jobs, newest first")
     .option("-a, --all", "include finished jobs")
     .option("--stage <stage>", "only jobs in a stage such as ERROR; repeatable", many)
     .option("-l, --label <name=value>", "only jobs with a label; repeatable", pair)
@@ -119,7 +119,7 @@ function addLogsCommand(jobs: Command, terminal: Terminal): void {
     .command("logs")
     .description("print a job's log until the job ends")
     .argument("<id>", "the job's ID")
-    .option("--tail <lines>", "print only this many of the last lines first", wholeNumber);
+    .option("--tail <lines>", "begin with this many of the log's latest lines", wholeNumber);
   withOrganization(command).action(actionOf(terminal, logs));
 }
 

@@ -42,7 +42,7 @@ export async function connectRelay(receiver: Receiver, options: RelayOptions, pr
       if (state.kind === "open") {
         if (state.waiting > 0)
           print(
-            `${state.waiting} ${state.waiting === 1 ? "request" : "requests"} waited while no listener was connected; they are arriving now.`,
+            `Now arriving: ${state.waiting} ${state.waiting === 1 ? "request" : "requests"} kept while no listener was connected.`,
           );
         opened(state.url);
       } else if (state.kind === "lost") print(`The relay's connection was lost: ${state.reason}`);

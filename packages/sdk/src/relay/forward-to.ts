@@ -52,7 +52,7 @@ export function forwardTo(url: string, { fetch: given, timeoutMs = TIMEOUT_MS }:
         signal: ending,
       });
       const answered = await readBytes(response);
-      if (!answered) return failed(`the response has more than ${BODY_MAX_BYTES / 1024 / 1024} MiB`);
+      if (!answered) return failed(`the response is larger than ${BODY_MAX_BYTES / 1024 / 1024} MiB`);
       const kept: HeaderPairs = [...response.headers].filter(([name]) => !UNDONE.test(name));
       return { status: response.status, headers: kept, body: answered };
     } catch (error) {

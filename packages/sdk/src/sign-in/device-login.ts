@@ -172,7 +172,7 @@ async function poll(app: AppOptions, deviceCode: string): Promise<Tokens | Devic
 }
 
 const expired = (cause?: ApiError): SignInError =>
-  new SignInError("The code expired before anybody entered it. Sign in again to get a new one.", {
+  new SignInError("The code expired before the sign-in was completed. Sign in again to get a new one.", {
     status: cause?.status ?? 0,
     code: "expired_token",
     cause,

@@ -79,7 +79,7 @@ export default async function AppPolicyPage({ params, searchParams }: Props) {
             options={appPolicies.map((value) => ({ value, ...policyChoices[value] }))}
           />
           <p className="text-muted text-small">
-            Changes apply immediately. Sign-ins are kept: an app you allow again regains access.
+            Changes apply immediately. What members have allowed is kept: an app that you allow again regains its access.
           </p>
           <SubmitButton>Save policy</SubmitButton>
         </ActionForm>

@@ -6,7 +6,7 @@ import {
   listRestrictedMembers,
   type MemberWithout,
   type RestrictedMember,
-  securityRules,
+  securityRequirements,
 } from "#core/accounts/organizations/security/list-restricted-members.ts";
 import { readOrganizationSecurity } from "#core/accounts/organizations/security/organization-security.ts";
 import type { Page } from "#core/accounts/page.ts";
@@ -22,20 +22,20 @@ import {
   requireOrganizationPage,
 } from "../../../../_server/organization-page.ts";
 import { hrefWith, noticeOf, type PageQuery, textOf } from "../../../../_server/page-query.ts";
-import { IssuerSection, RuleSection } from "./sections.tsx";
+import { IssuerSection, RequirementSection } from "./sections.tsx";
 
 type Props = Readonly<{ params: OrganizationParams; searchParams: PageQuery }>;
 
 /** The messages after a redirect, by the `notice` parameter of the URL. */
 const notices = {
-  on: "Rule enabled.",
-  off: "Rule disabled.",
+  on: "Requirement enabled.",
+  off: "Requirement disabled.",
   "issuer-saved": "Issuer saved. Sign in with it to test it.",
   tried: "The issuer works: you have signed in with it.",
-  "issuer-removed": "Issuer removed, and its linked accounts unlinked.",
+  "issuer-removed": "Issuer removed. The accounts linked to it were unlinked.",
 };
 
-export const generateMetadata = organizationTitle("Sign-in rules");
+export const generateMetadata = organizationTitle("Sign-in requirements");
 
 export default async function OrganizationSecurityPage({ params, searchParams }: Props) {
   const [{ org }, query] = await Promise.all([params, searchParams]);
@@ -45,21 +45,23 @@ export default async function OrganizationSecurityPage({ params, searchParams }:
   const path = organizationPath(name, "settings/security");
   const security = await readOrganizationSecurity(person, id);
   const page = Number(textOf(query.page));
-  const rule = securityRules.find((each) => each === textOf(query.without) && (each === "second-step" || security.provider));
-  const without = rule && (await listMembersWithout(person, id, rule, { page }));
-  const restricted = await listRestrictedMembers(person, id, { page: rule ? 1 : page });
+  const requirement = securityRequirements.find(
+    (each) => each === textOf(query.without) && (each === "second-step" || security.provider),
+  );
+  const without = requirement && (await listMembersWithout(person, id, requirement, { page }));
+  const restricted = await listRestrictedMembers(person, id, { page: requirement ? 1 : page });
   const shown = without ?? restricted;
   if (shown.items.length === 0 && shown.page > 1) redirect(path);
   const notice = noticeOf(notices, query.notice);
   return (
     <PageColumn
-      title="Sign-in rules"
+      title="Sign-in requirements"
       description="What the organization requires of members before they, their apps and their tokens can access it."
       notice={notice}
     >
-      <RuleSection
+      <RequirementSection
         organization={organization}
-        rule="second-step"
+        requirement="second-step"
         title="Second step"
         isRequired={security.requiresSecondStep}
         unmet={security.withoutSecondStep}
@@ -67,7 +69,7 @@ export default async function OrganizationSecurityPage({ params, searchParams }:
         ownStep={
           security.own.lacksSecondStep && (
             <>
-              You do not meet this rule yourself, so it would lock you out.{" "}
+              You do not meet this requirement yourself, so it would lock you out.{" "}
               <Link prefetch={false} className="link" href="/settings/security">
                 Set up your second step
               </Link>{" "}
@@ -83,9 +85,9 @@ export default async function OrganizationSecurityPage({ params, searchParams }:
         path={path}
       />
       {security.provider && (
-        <RuleSection
+        <RequirementSection
           organization={organization}
-          rule="provider"
+          requirement="provider"
           title={`Sign-in with ${security.provider.name}`}
           isRequired={security.requiresProvider}
           unmet={security.withoutProvider}
@@ -96,22 +98,22 @@ export default async function OrganizationSecurityPage({ params, searchParams }:
           }
         />
       )}
-      {rule && without ? (
+      {requirement && without ? (
         <WithoutSection
           members={without}
           title={
-            rule === "provider"
+            requirement === "provider"
               ? `Members who have not signed in with ${security.provider?.name}`
               : "Members without a second step"
           }
           path={path}
-          hrefOf={(page) => `${path}?${new URLSearchParams({ without: rule, page: String(page) })}#without`}
+          hrefOf={(page) => `${path}?${new URLSearchParams({ without: requirement, page: String(page) })}#without`}
         />
       ) : (
         <RestrictedSection
           restricted={restricted}
           path={path}
-          hasRules={security.requiresSecondStep || security.requiresProvider}
+          hasRequirements={security.requiresSecondStep || security.requiresProvider}
         />
       )}
     </PageColumn>
@@ -123,10 +125,10 @@ const lacks: Partial<Record<RestrictedMember["restrictions"][number], string>> =
   sso: "not signed in with the issuer",
 };
 
-type RestrictedSectionProps = Readonly<{ restricted: Page<RestrictedMember>; path: string; hasRules: boolean }>;
+type RestrictedSectionProps = Readonly<{ restricted: Page<RestrictedMember>; path: string; hasRequirements: boolean }>;
 
-/** The members who have no access now because of the rules. */
-function RestrictedSection({ restricted, path, hasRules }: RestrictedSectionProps) {
+/** The members who have no access now because of the requirements. */
+function RestrictedSection({ restricted, path, hasRequirements }: RestrictedSectionProps) {
   return (
     <PagedList
       section={{ title: "Members without access" }}
@@ -148,8 +150,8 @@ function RestrictedSection({ restricted, path, hasRules }: RestrictedSectionProp
         />
       )}
       empty={
-        <EmptyState Icon={ShieldCheck} title={hasRules ? "Nobody" : "No rules"}>
-          {hasRules ? "All members meet the rules." : "Members who do not meet a rule appear here."}
+        <EmptyState Icon={ShieldCheck} title={hasRequirements ? "Nobody" : "No requirements"}>
+          {hasRequirements ? "All members meet the requirements." : "Members who do not meet a requirement appear here."}
         </EmptyState>
       }
     />
@@ -163,7 +165,7 @@ type WithoutSectionProps = Readonly<{
   hrefOf: (page: number) => string;
 }>;
 
-/** The members who have no access because of a rule, or would have none if it applied. */
+/** The members who have no access because of a requirement, or would have none if it applied. */
 function WithoutSection({ members, title, path, hrefOf }: WithoutSectionProps) {
   const action = (
     <ButtonLink size="small" href={path}>
@@ -186,7 +188,7 @@ function WithoutSection({ members, title, path, hrefOf }: WithoutSectionProps) {
             meta={`${username} · ${role}`}
           />
         )}
-        empty={<p className="px-4 py-5 text-muted sm:px-5">All members meet this rule.</p>}
+        empty={<p className="px-4 py-5 text-muted sm:px-5">All members meet this requirement.</p>}
       />
     </div>
   );

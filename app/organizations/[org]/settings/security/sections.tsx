@@ -13,16 +13,16 @@ import { Field } from "../../../../_components/fields.client.tsx";
 import { SectionCard } from "../../../../_components/page-layout.tsx";
 import { organizationPath } from "../../../../_server/organization-page.ts";
 import { providerSignInPath } from "../../../../_server/provider-sign-in.ts";
-import { changeRuleAction, removeIssuerAction, saveIssuerAction } from "../../../actions.ts";
+import { changeRequirementAction, removeIssuerAction, saveIssuerAction } from "../../../actions.ts";
 
 const descriptions = {
   "second-step": "Members must set up a passkey or an authenticator app.",
   provider: "Members must sign in with the organization's issuer at least every 7 days, in addition to signing in here.",
 } as const;
 
-type RuleSectionProps = Readonly<{
+type RequirementSectionProps = Readonly<{
   organization: Readonly<{ name: string; fullName: string }>;
-  rule: keyof typeof descriptions;
+  requirement: keyof typeof descriptions;
   title: string;
   isRequired: boolean;
   /** Members who have not met it, whether or not it is required. */
@@ -32,36 +32,48 @@ type RuleSectionProps = Readonly<{
   ownStep?: ReactNode;
 }>;
 
-/** One rule: whether it applies, which members it would lock out, and the button that changes it. */
-export function RuleSection({ organization, rule, title, isRequired, unmet, members, ownStep }: RuleSectionProps) {
+/** One requirement: whether it applies, which members it would lock out, and the button that changes it. */
+export function RequirementSection({
+  organization,
+  requirement,
+  title,
+  isRequired,
+  unmet,
+  members,
+  ownStep,
+}: RequirementSectionProps) {
   const { name, fullName } = organization;
   const whom = unmet === 1 ? "1 member" : `${unmet.toLocaleString("en")} members`;
-  const action = changeRuleAction.bind(null, name);
+  const action = changeRequirementAction.bind(null, name);
   return (
     <SectionCard
       title={title}
-      description={descriptions[rule]}
+      description={descriptions[requirement]}
       action={isRequired ? <Chip tone="good">Required</Chip> : <Chip>Not required</Chip>}
     >
       <p className="mb-4 max-w-reading">
         {unmet === 0
           ? members === 1
-            ? "The only member meets this rule."
-            : `All ${members.toLocaleString("en")} members meet this rule.`
-          : `${unmet.toLocaleString("en")} of ${members.toLocaleString("en")} ${members === 1 ? "member" : "members"} ${unmet === 1 ? "has" : "have"} not met this rule yet.`}{" "}
+            ? "The only member meets this requirement."
+            : `All ${members.toLocaleString("en")} members meet this requirement.`
+          : `${unmet.toLocaleString("en")} of ${members.toLocaleString("en")} ${members === 1 ? "member" : "members"} ${unmet === 1 ? "has" : "have"} not met this requirement yet.`}{" "}
         {unmet > 0 && (
-          <Link prefetch={false} className="link" href={`${organizationPath(name, "settings/security")}?without=${rule}#without`}>
-            Show who<span className="sr-only"> has not, {title}</span>
+          <Link
+            prefetch={false}
+            className="link"
+            href={`${organizationPath(name, "settings/security")}?without=${requirement}#without`}
+          >
+            Show who<span className="sr-only"> does not meet the requirement “{title}”</span>
           </Link>
         )}
       </p>
       {!isRequired && ownStep && <p className="mb-4 max-w-reading text-muted text-small">{ownStep}</p>}
       {isRequired ? (
-        <ActionButton action={action} label={title} fields={{ rule, to: "off" }} size="medium">
+        <ActionButton action={action} label={title} fields={{ requirement, to: "off" }} size="medium">
           Stop requiring it
         </ActionButton>
       ) : unmet === 0 ? (
-        <ActionButton action={action} label={title} fields={{ rule, to: "on" }} size="medium">
+        <ActionButton action={action} label={title} fields={{ requirement, to: "on" }} size="medium">
           Require it
         </ActionButton>
       ) : (
@@ -71,10 +83,10 @@ export function RuleSection({ organization, rule, title, isRequired, unmet, memb
           title={`Require this of all members of ${fullName}?`}
           confirm="Require it"
         >
-          <input type="hidden" name="rule" value={rule} />
+          <input type="hidden" name="requirement" value={requirement} />
           <input type="hidden" name="to" value="on" />
-          {whom}, their apps and their tokens immediately lose access to the organization until they meet the rule. They keep
-          their memberships, and the organization's pages tell them what to do.
+          {whom}, their apps and their tokens immediately lose access to the organization until they meet the requirement. They
+          keep their memberships, and the organization's pages tell them what to do.
         </ConfirmDestructive>
       )}
     </SectionCard>
@@ -154,7 +166,7 @@ function SavedIssuer({ organization, provider, isRequired, path }: IssuerSection
         </ActionForm>
       </Disclosure>
       {isRequired ? (
-        <p className="text-muted text-small">To remove the issuer, disable the rule below first.</p>
+        <p className="text-muted text-small">To remove the issuer, disable the requirement below first.</p>
       ) : (
         <ConfirmDestructive
           action={removeIssuerAction.bind(null, organization.name)}

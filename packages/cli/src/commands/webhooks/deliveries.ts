@@ -24,7 +24,7 @@ export function addActivityCommand(webhooks: Command, terminal: Terminal): void 
     .option("--limit <number>", "the maximum number of rows", wholeNumber, 20)
     .option("--state <state>", `only deliveries in a state: ${states.join(", ")}`, oneOf(states))
     .option("--repo <name>", "only deliveries about a repository, owner/name")
-    .option("--since <time>", "only deliveries since a time, or since a duration ago such as 2h", time)
+    .option("--since <time>", "only deliveries since a time, or from a recent period such as 2h", time)
     .option("--until <time>", "only deliveries before a time", time)
     .option("-f, --follow", "after the list, print new deliveries until Ctrl-C");
   withOrganization(command).action(actionOf(terminal, activity));
@@ -109,7 +109,7 @@ export function addReplayCommand(webhooks: Command, terminal: Terminal): void {
     .description("send a delivery again, or all that failed since a time")
     .argument("<id>", "the webhook's ID")
     .argument("[delivery]", "the delivery's ID, from keyhook webhooks activity")
-    .option("--failed-since <time>", "all that failed since a time, or since a duration ago such as 2h", time)
+    .option("--failed-since <time>", "all that failed since a time, or in a recent period such as 2h", time)
     .option("--until <time>", "with --failed-since: only deliveries before a time", time);
   withOrganization(command).action(actionOf(terminal, replay));
 }

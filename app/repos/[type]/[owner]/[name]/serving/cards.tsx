@@ -26,7 +26,10 @@ export function ControlsCard({ repo, runtime }: Readonly<{ repo: Repo; runtime: 
     ? sleepChoices
     : [{ value: seconds, label: `${seconds} seconds` }, ...sleepChoices];
   return (
-    <SectionCard title="Running" description="Every push restarts the app. Disk and memory are cleared on restart.">
+    <SectionCard
+      title="Running"
+      description="Each change of the default branch restarts the app, unless it is paused. Disk and memory are cleared on restart."
+    >
       <div className="grid gap-6">
         <div className="flex flex-wrap items-start gap-3">
           <ActionButton action={controlSpaceAction.bind(null, repoNameOf(repo), "restart")} label="Restart" size="medium">

@@ -54,12 +54,12 @@ export function VisibilityCard({ repo }: Props) {
             {
               value: "false",
               label: "Public",
-              hint: "Everyone can see and clone it, and open discussions. Public content may be copied.",
+              hint: "Everyone can see and clone it, and signed-in users can open discussions. Public content may be copied.",
             },
             {
               value: "true",
               label: "Private",
-              hint: `Only ${members} and apps with access. To everyone else, it appears not to exist: their links, collections and webhooks stop working.`,
+              hint: `Only ${members} and apps with access. To everyone else, it appears not to exist: their links to it stop working, and their collections and webhooks no longer include it.`,
             },
           ]}
         />

@@ -32,7 +32,7 @@ export default async function DeleteFilePage({ params }: Props) {
         page={page}
         summary={`Delete ${path}`}
         cancelHref={repoFileHref(repo, "blob", branch, path)}
-        submit={page.mayWrite ? `Delete ${name}` : `Propose to delete ${name}`}
+        submit={page.mayWrite ? `Delete ${name}` : `Propose deleting ${name}`}
         isDanger
       />
     </ActionForm>
