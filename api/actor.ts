@@ -2,7 +2,7 @@ import type { Context } from "hono";
 import { type Actor, anonymous, type Publisher, type TokenHolder } from "#core/access/actor.ts";
 import { ServiceError } from "#core/errors.ts";
 import { countAgainst } from "#core/fair-queue/party.ts";
-import { type Bearer, findBearer, findJob, type Job } from "#core/oauth/tokens/find-bearer.ts";
+import { type Bearer, type CiJob, findBearer, findCiJob } from "#core/oauth/tokens/find-bearer.ts";
 import { repeatableLookup, requireBearer, requireHolder } from "./bearer.ts";
 
 /** The actor of an API request: its token's holder, or an anonymous caller. */
@@ -29,7 +29,7 @@ export async function requirePersonsToken(c: Context): Promise<{ actor: TokenHol
 
 /** The holder of a bare token that did not come as a bearer token. @throws ServiceError `unauthorized` */
 export async function actorOfToken(token: string): Promise<TokenHolder | Publisher> {
-  const job = await findJob(token);
+  const job = await findCiJob(token);
   if (job) return known(jobActor(job));
   const bearer = await findBearer(token, { scheme: "bearer" });
   if (!bearer) throw new ServiceError("unauthorized", "Invalid credentials in Authorization header");
@@ -42,7 +42,7 @@ function known<T extends Actor>(actor: T): T {
   return actor;
 }
 
-function jobActor({ publisherId, trustedById, repo, description }: Job): Publisher {
+function jobActor({ publisherId, trustedById, repo, description }: CiJob): Publisher {
   return { kind: "publisher", publisherId, trustedById, repoId: repo.id, description };
 }
 

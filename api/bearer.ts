@@ -3,7 +3,7 @@ import { ServiceError } from "#core/errors.ts";
 import { countAgainst } from "#core/fair-queue/party.ts";
 import type { Challenge } from "#core/oauth/resources/resource-servers.ts";
 import { InvalidDpopProof } from "#core/oauth/tokens/dpop-proof.ts";
-import { type Bearer, findBearer, findJob, type Job, type Presentation } from "#core/oauth/tokens/find-bearer.ts";
+import { type Bearer, type CiJob, findBearer, findCiJob, type Presentation } from "#core/oauth/tokens/find-bearer.ts";
 
 // RFC 6750 §2.1, RFC 9449 §7.1; the scheme is compared without case (C4 in docs/specification/existing-clients.md).
 const AUTHORIZATION = /^(bearer|dpop) +([A-Za-z0-9\-._~+/]+=*)$/i;
@@ -21,7 +21,7 @@ export async function requireBearer(c: Context): Promise<Bearer> {
 }
 
 /** The holder of the request's token, for operations that CI jobs may do too, with a token for their repository. */
-export function requireHolder(c: Context): Promise<Bearer | ({ kind: "job" } & Job)> {
+export function requireHolder(c: Context): Promise<Bearer | ({ kind: "job" } & CiJob)> {
   // Called before the body is read and again by the route: a DPoP proof is valid only once. A body may take minutes to arrive, and a token
   // revoked meanwhile is invalid (S114).
   const known: Known | undefined = c.get("holder");
@@ -55,12 +55,12 @@ export function repeatableLookup<T>(c: Context, find: () => Promise<T>): () => P
 }
 
 /** @param options.isProven the proof of possession was verified when the request arrived */
-async function findHolder(c: Context, { isProven = false } = {}): Promise<Bearer | ({ kind: "job" } & Job)> {
+async function findHolder(c: Context, { isProven = false } = {}): Promise<Bearer | ({ kind: "job" } & CiJob)> {
   const header = c.req.header("Authorization");
   if (!header) throw new ServiceError("unauthorized", "Invalid username or password.");
   const [, scheme = "", token] = AUTHORIZATION.exec(header) ?? [];
   if (token === undefined) throw new ServiceError("unauthorized", INVALID);
-  const job = scheme.toLowerCase() === "bearer" ? await findJob(token) : undefined;
+  const job = scheme.toLowerCase() === "bearer" ? await findCiJob(token) : undefined;
   if (job) {
     countAgainst({ kind: "publisher", trustedById: job.trustedById });
     c.set("auditToken", { type: "ci", id: job.id, name: job.description, role: "write", last4: token.slice(-4) });

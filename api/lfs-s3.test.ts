@@ -6,7 +6,7 @@ import { db } from "#core/db.ts";
 import { provideSettings } from "#core/env.ts";
 import { fairQueue } from "#core/fair-queue/fair-queue.ts";
 import { findLfsObject } from "#core/hub/lfs/objects/find-lfs-object.ts";
-import { lfsDownloadAddress, openLfsObject } from "#core/hub/lfs/objects/open-lfs-object.ts";
+import { lfsDownloadUrl, openLfsObject } from "#core/hub/lfs/objects/open-lfs-object.ts";
 import { s3Direct } from "#core/hub/lfs/storage/s3-direct.ts";
 import { startBucket, type TestBucket } from "#core/hub/lfs/testing/start-bucket.ts";
 import { someRepo } from "#core/hub/testing/repos.ts";
@@ -83,7 +83,7 @@ test("a file is uploaded to and downloaded from the bucket directly, and counts 
   expect(response.headers.get("content-disposition")).toBe("attachment");
   expect((await contentOf(repo, object.oid, { start: 10, end: 19 })).equals(object.content.subarray(10, 20))).toBe(true);
   expect(
-    (await fetch((await lfsDownloadAddress(repo, object.oid, { fileName: "tide ü.bin" })) as string)).headers.get(
+    (await fetch((await lfsDownloadUrl(repo, object.oid, { fileName: "tide ü.bin" })) as string)).headers.get(
       "content-disposition",
     ),
   ).toBe("attachment; filename*=UTF-8''tide%20%C3%BC.bin");

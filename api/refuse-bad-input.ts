@@ -8,8 +8,8 @@ import { requireToken } from "./actor.ts";
 import { requirePlatform } from "./require-platform.ts";
 
 /**
- * Rejects, before any route, requests that no route could handle (S51, S138): a malformed query, and a body larger than the URL accepts, with or
- * without a length.
+ * Rejects, before any route, requests that no route could handle (S51, S138): a malformed query, and a body larger than the URL accepts,
+ * whether or not it has a `Content-Length`.
  * @throws ServiceError `invalid_request`, `payload_too_large`
  */
 export const refuseBadInput: MiddlewareHandler = async (c, next) => {
@@ -21,7 +21,7 @@ export const refuseBadInput: MiddlewareHandler = async (c, next) => {
     c.header("Connection", "close");
     throw error;
   });
-  await refuseDeepJson(c);
+  await refuseHeavyBody(c);
   await next();
 };
 
@@ -35,15 +35,15 @@ const JSON_VALUES_MAX = 500_000;
  */
 const JSON_NAMES_MAX = 120_000;
 /** Shorter bodies are parsed within a few milliseconds, whatever they contain. */
-const JSON_LOOKED_INTO_BYTES = 64 * 1024;
+const JSON_UNCHECKED_MAX_BYTES = 64 * 1024;
 
 /**
- * Parsing 16 MB of `[` takes two seconds of the event loop, and 16 MB of `{},` make five million objects. Checking its depth and number of
- * values takes a hundredth of that, and stops at the limit. A body that is not a form counts as JSON: some routes read it whatever
- * its type, and none reads a form as JSON.
+ * Parsing 16 MB of `[` takes two seconds of the event loop, and 16 MB of `{},` make five million objects. Checking a body's depth and
+ * number of values takes a hundredth of that, and stops at the limit. A body that is not declared as a form counts as JSON: some routes
+ * parse JSON whatever its Content-Type, but none parses a form as JSON.
  */
-async function refuseDeepJson(c: Context): Promise<void> {
-  const isLong = Number(c.req.header("Content-Length") ?? Number.POSITIVE_INFINITY) > JSON_LOOKED_INTO_BYTES;
+async function refuseHeavyBody(c: Context): Promise<void> {
+  const isLong = Number(c.req.header("Content-Length") ?? Number.POSITIVE_INFINITY) > JSON_UNCHECKED_MAX_BYTES;
   const { maxBytes, isStreamed } = bodyLimitOf(new URL(c.req.url).pathname);
   if (!isLong || isStreamed || maxBytes === null || !c.req.raw.body || isForm(c)) return;
   // Hono caches it for whichever route reads it next.
@@ -61,7 +61,7 @@ const FORMS = /^(application\/x-www-form-urlencoded|multipart\/form-data)\s*(;|$
 export const isForm = (c: Context): boolean => FORMS.test(c.req.header("Content-Type") ?? "");
 
 /**
- * @returns how many names of fields and how many values it has; of a short one, nothing is counted
+ * @returns the number of field names and of values in the JSON. A body of up to 64 KiB is not counted.
  * @throws ServiceError `invalid_request` if it costs far more to parse than to send
  */
 export function refuseHeavyJson(
@@ -71,7 +71,7 @@ export function refuseHeavyJson(
   let depth = 0;
   let values = 1;
   let names = 0;
-  if (json.byteLength <= JSON_LOOKED_INTO_BYTES) return { names, values };
+  if (json.byteLength <= JSON_UNCHECKED_MAX_BYTES) return { names, values };
   for (let at = 0; at < json.length; at++) {
     const byte = json[at];
     if (byte === QUOTE) at = endOfString(json, at + 1);
@@ -140,8 +140,8 @@ function tooLarge(maxBytes: number): ServiceError {
 }
 
 /**
- * A list in a request, of at most `max`. Zod's own `max` is checked after each element, with an issue for every wrong one: a few megabytes
- * of wrong elements then block the event loop for seconds (S138).
+ * A list in a request, of at most `max`. Zod checks its own `max` only after validating all elements, and records an issue for each wrong
+ * one: a few megabytes of wrong elements then block the event loop for seconds (S138).
  * @throws ServiceError `code` if it is longer, from within the parser
  */
 export function listOf<Item extends z.ZodType>(
@@ -158,7 +158,7 @@ const KIB = 1024;
 const MIB = 1024 * KIB;
 
 type BodyLimit = {
-  /** Null if the route itself limits its body, by its content. */
+  /** Null if the route sets its own limit, which depends on the content. */
   maxBytes: number | null;
   /** Whether the route reads the body piece by piece. All other routes get it as a whole. */
   isStreamed?: true;

@@ -10,7 +10,7 @@ import { notFound, ServiceError } from "#core/errors.ts";
 import { fairQueue } from "#core/fair-queue/fair-queue.ts";
 import { sendInTurn } from "#core/fair-queue/send-in-turn.ts";
 import { spoolRequest } from "#core/hub/git/smart-http/spool-request.ts";
-import { openFetch } from "#core/hub/xet/fetch-address.ts";
+import { openFetch } from "#core/hub/xet/fetch-url.ts";
 import { findKnownXorbs } from "#core/hub/xet/find-known-xorbs.ts";
 import { isHashText } from "#core/hub/xet/hashes.ts";
 import { type Reconstruction, reconstructFile } from "#core/hub/xet/reconstruct-file.ts";

@@ -37,7 +37,7 @@ export function answerChecker() {
 
   async function problemOf(operation: ApiOperation, request: Request, response: Response): Promise<string | undefined> {
     const described = resolve(document, operation.responses[response.status]);
-    if (!described) return `the document has ${Object.keys(operation.responses).join(", ")} only`;
+    if (!described) return `the document describes only the statuses ${Object.keys(operation.responses).join(", ")}`;
     if (!described.content || request.method === "HEAD" || response.status === 304) return undefined;
     const mediaType = (response.headers.get("content-type") ?? "").split(";")[0] ?? "";
     const schema = described.content[mediaType]?.schema;
@@ -49,7 +49,7 @@ export function answerChecker() {
       const extra = error?.params.additionalProperty ? ` (${error.params.additionalProperty})` : "";
       return `${error?.instancePath || "the body"} ${error?.message}${extra}: ${JSON.stringify(body).slice(0, 300)}`;
     }
-    // A file has the media type of its content.
+    // Where the document says `application/octet-stream`, the response is a file, which has its own media type.
     return schema || described.content["application/octet-stream"] ? undefined : `${mediaType || "no type"} is not described`;
   }
 
@@ -59,8 +59,8 @@ export function answerChecker() {
 type Described = { document: ApiDocument; routes: Route[]; validatorOf: ReturnType<typeof validators> };
 
 /**
- * Each test file has its own modules, but all files of a worker have the same routes: they share one document, and the schemas compiled so
- * far. Only its texts contain a file's origin.
+ * Each test file has its own modules, but the test files of a worker share one document and the schemas compiled so far. Their documents
+ * would differ only in ORIGIN, which occurs only in descriptions.
  */
 function described(): Described {
   const worker = globalThis as { apiDescribedForWorker?: Described };

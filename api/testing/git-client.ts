@@ -11,8 +11,8 @@ import { gitLauncher } from "#core/hub/git/git-launcher.ts";
 export type GitRun = { status: number | null; out: string; err: string };
 
 /**
- * The real git as on a user's machine: it has a name and an address, and none of this machine's settings. The launcher starts it where there
- * is one, since it does so for a twentieth of the processor time.
+ * The real git as on a user's machine: with an author's name and email address, and none of this machine's settings. If there is a git
+ * launcher, it starts git: that takes a twentieth of the processor time.
  */
 export async function git(directory: string, args: readonly string[], extra: Record<string, string> = {}): Promise<GitRun> {
   const { NODE_ENV, PATH, TMPDIR } = childEnvironment();

@@ -153,7 +153,7 @@ function Processes({ processes, version }: Readonly<{ processes: readonly Runnin
           }
           meta={
             <>
-              {each.host}, process {each.pid} · started <RelativeTime at={each.startedAt} /> · seen{" "}
+              {each.host}, process {each.pid} · started <RelativeTime at={each.startedAt} /> · last seen{" "}
               <RelativeTime at={each.seenAt} />
             </>
           }

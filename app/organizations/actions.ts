@@ -46,7 +46,7 @@ export const resendInvitationAction = formAction(
   },
 );
 
-/** No email is sent: the administrator passes the link on. */
+/** Without a mail server, the administrator gets the link and passes it on. */
 function withLink(email: string, link: string, values = {}): FormOutcome {
   revalidatePath("/", "layout");
   return {
@@ -65,7 +65,10 @@ export const revokeInvitationAction = formAction(
   },
 );
 
-/** `before` and `confirmed` are only for the page: making somebody an administrator needs a confirmation. */
+/**
+ * `before` and `confirmed` only decide whether the page asks first: it does so before making somebody an administrator. `changeRole` does
+ * not check them.
+ */
 export const changeRoleAction = formAction(
   membersScope,
   { userId: text, username: text, role: text, before: text, confirmed: text },

@@ -12,7 +12,7 @@ import { findEmbedded } from "#core/postgres/embedded.ts";
 import { type RunningService, startService, stopService } from "#core/testing/running-service.ts";
 import { startNameServer } from "./name-server.ts";
 
-/** A whole service as `npm start` runs it, with this process connected to its database, and a user who has webhooks there. */
+/** A whole service as `npm start` runs it, and a user in it. This process is connected to its database. */
 export type ChaosService = {
   running: RunningService;
   ownerId: string;
@@ -25,7 +25,7 @@ export type ChaosService = {
 };
 
 /**
- * @param more settings of its processes, given the directory that contains everything of the service.
+ * @param more returns further settings for the service's processes; gets the directory in which the service keeps its files
  * @param database settings of these processes and this one, if the database is not the embedded one
  */
 export async function startChaosService(
@@ -70,7 +70,7 @@ export async function startChaosService(
 
 export const OWNER = { username: "mara", password: "a long enough passphrase" };
 
-/** @returns the ID of the user who owns everything */
+/** Creates a user for the webhooks of a run. @returns their ID */
 export async function createOwner(): Promise<string> {
   const person = { ...OWNER, email: "mara@example.test", fullName: "Mara Lindqvist" };
   return (await createUser(operatorCommand, person, noOrigin)).id;

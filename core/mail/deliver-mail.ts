@@ -8,14 +8,13 @@ import { sendMail } from "./send-mail.ts";
 const MINUTE = 60;
 const HOUR = 60 * MINUTE;
 /**
- * Seconds until each further attempt: long enough to survive an outage of the mail server, over by the time links have expired
- * anyway.
+ * Seconds until each further attempt. Together they outlast an outage of the mail server, and end about when the links in an email expire.
  */
 const RETRY_SECONDS = [15, MINUTE, 5 * MINUTE, 15 * MINUTE, HOUR, 3 * HOUR, 6 * HOUR, 12 * HOUR];
 
 /**
- * Sends one claimed email and records the result. At least once: a dead worker's email is sent again under its Message-ID. Without a mail
- * server, it is kept for the operator.
+ * Sends one claimed email and records the result. An email is sent at least once: if a worker dies, it is sent again with the same
+ * Message-ID. Without a mail server, it is kept for the operator.
  */
 export async function deliverMail(mail: QueuedMail, claimId: string): Promise<void> {
   const { SMTP_URL } = env();
@@ -41,7 +40,7 @@ export async function deliverMail(mail: QueuedMail, claimId: string): Promise<vo
   await recordSent(mail.id, claimId);
 }
 
-/** Clears the text as soon as it is not needed: it may contain a working link (S55). @param kept what stays of it */
+/** Clears the text as soon as it is not needed: it may contain a working link (S55). @param kept what is stored in place of the text */
 async function recordSent(id: string, claimId: string, kept = ""): Promise<void> {
   await pool().query(
     `update mail set sent_at = now(), text = $3, claim_id = null, claimed_until = null, last_error = null

@@ -15,8 +15,8 @@ const byOrigin = new Map<string, Kept[]>();
 const oldestFirst = new Set<Kept>();
 
 /**
- * A connection kept after an earlier request, to one of the addresses vetted for this one: as safe as a new one (S117). If an
- * address no longer belongs to the name or is no longer allowed, its old connections are not used either.
+ * A connection kept after an earlier request, to one of the addresses vetted for the current request, so it is as safe as a new connection
+ * (S117). If an address no longer belongs to the name or is no longer allowed, its old connections are not used either.
  */
 export function takeConnection(
   origin: string,

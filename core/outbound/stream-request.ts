@@ -8,9 +8,9 @@ import { CONNECT_MS } from "./send-request.ts";
 export type StreamedRequest = ExchangeRequest & {
   /** How long the other side may be silent before the head of its response, and between two pieces of its body. */
   idleMs: number;
-  /** When the request ends, even if data still arrives. */
+  /** The maximum duration of the request, even if data still arrives. */
   deadlineMs: number;
-  /** The part of it for DNS, connect and TLS; 5 s unless given. */
+  /** How much of `deadlineMs` DNS, connect and TLS may take; 5 s unless given. */
   connectMs?: number;
   /** Ends the request when its reader is gone. */
   signal?: AbortSignal;
@@ -35,27 +35,27 @@ export type StreamedResult =
 
 /**
  * Like `sendRequest`, for a response that arrives piece by piece over a long time. Addresses are vetted and connected in the same way, but
- * the time limit is for silence.
+ * silence is limited as well as the total time.
  *
  * @param resolve replaces the machine's name servers, for tests.
  */
 export async function streamRequest(request: StreamedRequest, resolve: ResolveHost = resolveHost): Promise<StreamedResult> {
-  const { idleMs, deadlineMs, connectMs = CONNECT_MS, signal: gone, allows = isAllowedAddress } = request;
+  const { idleMs, deadlineMs, connectMs = CONNECT_MS, signal: readerSignal, allows = isAllowedAddress } = request;
   const deadline = new Deadline(deadlineMs, connectMs);
-  const leave = () => deadline.end(OutboundFailure.unreachable("the request was abandoned"));
+  const abandon = () => deadline.end(OutboundFailure.unreachable("the request was abandoned"));
   const finish = () => {
     deadline.clear();
-    gone?.removeEventListener("abort", leave);
+    readerSignal?.removeEventListener("abort", abandon);
   };
-  gone?.addEventListener("abort", leave);
-  if (gone?.aborted) leave();
+  readerSignal?.addEventListener("abort", abandon);
+  if (readerSignal?.aborted) abandon();
   try {
     deadline.startSilence(idleMs);
     const exchange = await openExchange(request, deadline, resolve, allows);
     deadline.stopSilence();
     const { status, headers } = exchange;
     const close = () => {
-      leave();
+      abandon();
       finish();
       exchange.close();
     };

@@ -8,8 +8,8 @@ const WITHHELD_FROM_HANDLER =
   /^(cookie2?|dpop|host|content-length|forwarded|x-forwarded-.*|x-real-ip|x-request-id|x-keyhook-.*|content-security-policy)$/;
 
 /**
- * The headers of a request that a handler gets: as received, in order and with repetitions, without hop-by-hop headers and those that sign
- * somebody in to us; plus the request's origin, as we know it.
+ * The headers of a request that a handler gets: as received, in order and with repetitions, without hop-by-hop headers and without
+ * credentials for our service. `X-Forwarded-*` and `X-Request-Id` are set by us.
  * @param raw `IncomingMessage.rawHeaders`
  */
 export function handlerHeaders(raw: readonly string[], { ip, requestId }: { ip: string | null; requestId: string }): HeaderList {
@@ -22,7 +22,8 @@ export function handlerHeaders(raw: readonly string[], { ip, requestId }: { ip: 
   const passed = pairs.filter(([name, value]) => {
     const key = name.toLowerCase();
     if (HOP_BY_HOP.has(key) || named.has(key) || WITHHELD_FROM_HANDLER.test(key)) return false;
-    // A browser automatically adds the credentials given for our git; and one of our tokens is never passed on.
+    // A browser repeats the password that a user once entered for git on our origin, so its `Authorization` is dropped. From other clients,
+    // only our own tokens are dropped.
     if (key === "authorization") return !isFromBrowser && !isOurs(value);
     return key !== "referer" || !value.startsWith(env().ORIGIN);
   });

@@ -46,7 +46,7 @@ async function openApp(visit: Visit, list: string, name: string, who = "aiko", t
   await visit.page.locator(`[aria-current=page]:text-is("${tab}")`).waitFor();
 }
 
-/** An app of the newcomer with everything in the Security section, whose next key was refused. */
+/** An app of the newcomer that uses everything in the Security section. The attempt to replace its keys has just been refused. */
 async function openAppWithKeys({ page, demo, newcomer }: Visit): Promise<void> {
   const words = "--name Ferry --scopes openid --redirect-uri https://ferry.example/cb --confidential --par --dpop";
   const { id } = await admin<{ id: string }>(demo, "app", "create", "--owner", newcomer.username, ...words.split(" "));

@@ -12,11 +12,11 @@ import { type ByteRange, matchesEtag, parseRange } from "#core/http/byte-range.t
 import { contentTypeOf } from "#core/hub/git/read/content-type.ts";
 import { type FoundFile, findFile, OPEN_FILE_LIMITS, openFile } from "#core/hub/git/read/find-file.ts";
 import { isOnBranch, splitRevision } from "#core/hub/git/read/revision.ts";
-import { lfsDownloadAddress } from "#core/hub/lfs/objects/open-lfs-object.ts";
+import { lfsDownloadUrl } from "#core/hub/lfs/objects/open-lfs-object.ts";
 import { findRepo, type RepoName } from "#core/hub/repos/find-repo.ts";
 import type { Repo } from "#core/hub/repos/repo.ts";
 import { findXetHashes } from "#core/hub/xet/read-file.ts";
-import { xetAddressOf, xetTokenAddressOf } from "#core/hub/xet/xet-token.ts";
+import { xetTokenUrlOf, xetUrlOf } from "#core/hub/xet/xet-token.ts";
 import { actorOf } from "../../actor.ts";
 import type { Route } from "../../define-route.ts";
 import { families, operationOf } from "../../openapi/operation.ts";
@@ -97,8 +97,8 @@ async function serveFile(c: Context, name: RepoName, { isPointer, ...where }: As
   }
   if (file.entry.lfs && !isPointer) {
     const { type } = contentTypeOf(file.entry.name);
-    const address = await lfsDownloadAddress(repo, file.entry.lfs.oid, { fileName: file.entry.name, contentType: type });
-    if (address) return c.body(null, 302, { ...headers, Location: address });
+    const url = await lfsDownloadUrl(repo, file.entry.lfs.oid, { fileName: file.entry.name, contentType: type });
+    if (url) return c.body(null, 302, { ...headers, Location: url });
   }
   const range = rangeOf(c, etag, size);
   if (range === "unsatisfiable") return c.body(null, 416, { ...headers, "Content-Range": `bytes */${size}` });
@@ -116,8 +116,8 @@ async function serveFile(c: Context, name: RepoName, { isPointer, ...where }: As
 
 /**
  * The actor of a request for a file: the token's holder, or the user of a page, which shows pictures of a repository and links to its
- * files. The cookie is only valid for reading: other sites do not send it (`SameSite=Lax`) and may not read a response that depends on it
- * (any origin may send requests, none with credentials; S53).
+ * files. The cookie is accepted because these routes only read: with `SameSite=Lax`, other sites send it only when a user follows a link,
+ * and CORS lets no other origin read a response to a request with credentials (S53).
  */
 async function visitorOf(c: Context): Promise<Actor> {
   const token = c.req.header("Authorization") ? undefined : getCookie(c, siteSessionCookie().name);
@@ -134,10 +134,10 @@ const XET_INFO = "application/vnd.xet-fileinfo+json";
 const xetHashOf = async (repo: Repo, oid: string): Promise<string | undefined> => (await findXetHashes(repo.id, [oid])).get(oid);
 
 function xetHeaders(repo: Repo, sha: string, hash: string): Record<string, string> {
-  const auth = `<${xetTokenAddressOf(repo, "read", sha)}>; rel="xet-auth"`;
+  const auth = `<${xetTokenUrlOf(repo, "read", sha)}>; rel="xet-auth"`;
   return {
     "X-Xet-Hash": hash,
-    Link: `${auth}, <${xetAddressOf(repo.id)}/v1/reconstructions/${hash}>; rel="xet-reconstruction-info"`,
+    Link: `${auth}, <${xetUrlOf(repo.id)}/v1/reconstructions/${hash}>; rel="xet-reconstruction-info"`,
     Vary: "Accept, Authorization, Cookie, Origin",
   };
 }

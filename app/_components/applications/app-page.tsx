@@ -138,16 +138,16 @@ async function Overview({ details: { app, isOwner }, person }: PartProps) {
 }
 
 async function Permissions({ details, person, page, banner }: PartProps & Readonly<{ page: string; banner: ReactNode }>) {
-  const { app, isOwner, isInCharge } = details;
+  const { app, isOwner, mayManageAccess } = details;
   const [exchanges, bindable, user] = await Promise.all([
-    isInCharge ? listRecentExchanges(person, app) : [],
+    mayManageAccess ? listRecentExchanges(person, app) : [],
     listBindable(person, app),
     findUser(person.userId),
   ]);
   return (
     <>
       {(details.boundOrganization || bindable.length > 0) && banner}
-      {isOwner ? <PermissionsSection details={details} /> : isInCharge && <ScopesSection app={app} />}
+      {isOwner ? <PermissionsSection details={details} /> : mayManageAccess && <ScopesSection app={app} />}
       <ExchangeSection
         isRecent={isRecentlyAuthenticated(person)}
         email={user?.email ?? ""}

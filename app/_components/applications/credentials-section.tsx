@@ -19,7 +19,7 @@ type CredentialsSectionProps = Readonly<{
 
 /** How an app authenticates: its client ID, and its secret if it has one. */
 export function CredentialsSection({
-  details: { app, secrets, isConfidential, isInCharge, boundOrganization },
+  details: { app, secrets, isConfidential, mayManageAccess, boundOrganization },
   isRecent,
   page,
 }: CredentialsSectionProps) {
@@ -47,10 +47,10 @@ export function CredentialsSection({
             <SecretLines secrets={secrets} />
           )}
         </div>
-        {!isInCharge ? (
+        {!mayManageAccess ? (
           <p className="max-w-reading text-muted text-small">
-            Only administrators of {boundOrganization?.fullName ?? "the organization"} can change it, because it is used for token
-            exchange.
+            Only administrators of {boundOrganization?.fullName ?? "the organization"} can change these credentials, because the
+            app is bound to that organization for token exchange.
           </p>
         ) : hasKeys(app) || !isRecent ? null : (
           <>

@@ -61,13 +61,13 @@ type Organization = NonNullable<AppDetails["boundOrganization"]>;
 
 function Bound(props: ExchangeSectionProps & Readonly<{ organization: Organization }>) {
   const { details, isRecent, email, exchanges, organization } = props;
-  const { app, isInCharge, isOwner } = details;
+  const { app, mayManageAccess, isOwner } = details;
   const isReady = app.privileges.includes(TOKEN_EXCHANGE) && organization.hasPlan && details.secrets.length > 0;
   const sample = { issuer: env().ORIGIN, clientId: app.clientId, tokenType: userEmailTokenTypes()[0] ?? "", email };
   return (
     <div className="grid grid-cols-1 gap-6">
       <Checklist {...props} />
-      {isInCharge && (
+      {mayManageAccess && (
         <>
           <Part title="Token duration" id="duration">
             <Duration app={app} isRecent={isRecent} />
@@ -84,7 +84,7 @@ function Bound(props: ExchangeSectionProps & Readonly<{ organization: Organizati
           </Part>
         </>
       )}
-      {(isInCharge || isOwner) && (
+      {(mayManageAccess || isOwner) && (
         <Part title="Unbind the app">
           {isRecent ? (
             <ConfirmDestructive
@@ -118,7 +118,7 @@ function Part({ title, id, children }: Readonly<{ title: string; id?: string; ch
 
 /** The conditions for token exchange, with the next step for each that is not met. */
 function Checklist({ details, organization, page }: ExchangeSectionProps & Readonly<{ organization: Organization }>) {
-  const { app, secrets, isInCharge } = details;
+  const { app, secrets, mayManageAccess } = details;
   const hasPrivilege = app.privileges.includes(TOKEN_EXCHANGE);
   const { BRAND_NAME } = env();
   return (
@@ -133,7 +133,7 @@ function Checklist({ details, organization, page }: ExchangeSectionProps & Reado
             Requested <RelativeTime at={app.privilegeRequestedAt} />. The administrators of {organization.fullName} get an e-mail
             when it is granted.
           </>
-        ) : isInCharge ? (
+        ) : mayManageAccess ? (
           <ActionForm
             action={requestPrivilegeAction.bind(null, app.id)}
             label="Privilege"

@@ -17,7 +17,7 @@ type RunLogProps = Readonly<{
   /** Whether earlier pieces are left out. */
   isCut: boolean;
   isOver: boolean;
-  /** The text while nothing was written yet. */
+  /** Shown while there is no output yet. */
   emptyText: string;
 }>;
 

@@ -27,7 +27,7 @@ export function ProviderSection({ provider, isRecent }: PartProps) {
     <SectionCard
       title={<bdi className="wrap-anywhere">{name}</bdi>}
       isFlush
-      action={disabledAt ? <Chip tone="bad">Disabled</Chip> : <Chip tone="good">Offered</Chip>}
+      action={disabledAt ? <Chip tone="bad">Disabled</Chip> : <Chip tone="good">Enabled</Chip>}
       description={
         <>
           <code className="break-all">{baseUrl}</code>
@@ -40,7 +40,7 @@ export function ProviderSection({ provider, isRecent }: PartProps) {
       <Models provider={provider} isRecent={isRecent} />
       <div className="grid grid-cols-1 gap-4 border-line border-t px-4 py-4 sm:px-5">
         <ActionButton action={testProviderAction.bind(null, provider.id)} label={`Test ${name}`}>
-          Test the connection<span className="sr-only"> of {name}</span>
+          Test the connection<span className="sr-only"> to {name}</span>
         </ActionButton>
         {isRecent && <Actions provider={provider} />}
       </div>

@@ -106,7 +106,7 @@ function SessionsSection({ sessions, currentId }: SessionsSectionProps) {
               }
               meta={
                 <>
-                  {session.ip ?? "Unknown address"} · seen <RelativeTime at={session.lastSeenAt} /> · since{" "}
+                  {session.ip ?? "Unknown address"} · last seen <RelativeTime at={session.lastSeenAt} /> · signed in{" "}
                   <RelativeTime at={session.createdAt} />
                 </>
               }

@@ -15,11 +15,11 @@ import type { ProviderKind } from "./identity-provider.ts";
 const IDENTITIES_MAX = 30;
 
 /**
- * Links a pending identity to the signed-in user, who has confirmed it and authenticated recently (S113): it is a new way to
- * sign in to their account, so they get an email.
+ * Links a pending identity to the signed-in user, who has confirmed it and authenticated recently (S113): it is a new way to sign in to
+ * their account, so they get an email.
  * @param token from `pendingIdentityCookie`
  * @returns the path to continue to, and the provider's name
- * @throws ServiceError `reauthentication_required`, `gone`, `not_found` (an organization's issuer, and not a member),
+ * @throws ServiceError `reauthentication_required`, `gone`, `not_found` (an issuer of an organization of which the user is not a member),
  * `conflict`
  */
 export async function linkIdentity(actor: Person, token: string, from: RequestOrigin): Promise<{ next: string; name: string }> {
@@ -125,7 +125,7 @@ export type LinkedIdentity = {
 // More than can be linked.
 const LIST_MAX_ROWS = 100;
 
-/** The identities of a user, the first linked first. */
+/** The identities of a user, in the order in which they were linked. */
 export async function listLinkedIdentities(userId: string): Promise<LinkedIdentity[]> {
   const rows = await db().linkedIdentity.findMany({
     where: { userId },

@@ -83,7 +83,7 @@ export async function addIdentityProvider(
 
 function taken(orgId: string | null): ServiceError {
   return orgId === null
-    ? conflict("Another provider already uses this name. Choose a different one.", "slug")
+    ? conflict("Another provider already uses this name in URLs. Choose a different one.", "slug")
     : conflict("The organization already has an issuer. Remove it first.", "issuer");
 }
 
@@ -170,7 +170,7 @@ async function setDisabled(actor: Actor, slug: string, disabledAt: Date | null, 
 export async function removeIdentityProvider(actor: Actor, slug: string, from: RequestOrigin): Promise<{ unlinked: number }> {
   return db().$transaction(async (tx) => {
     const { id, name, orgId } = await requireProviderManager(actor, slug, tx);
-    // Prevents new links to it, and the organization from starting to require it meanwhile.
+    // Until the transaction ends, nobody can link an identity to it, and the organization cannot start to require it.
     await tx.$queryRaw`SELECT 1 FROM identity_provider WHERE id = ${id} FOR UPDATE`;
     if (orgId !== null && (await tx.organization.count({ where: { id: orgId, requiredProviderId: id } })) > 0) {
       throw conflict("The organization requires this issuer. Turn off the requirement first.");

@@ -17,8 +17,8 @@ const RECIPIENTS_MAX = 20;
  * removes it from consents and Grants. Two things stay: the audit log, and the handle, which nobody can use again, as with accounts
  * (decision 043).
  *
- * Doors call the hub's `deleteOrganization`, which passes `alongside`.
- * @param alongside deletes everything else that the organization owns, in the same transaction and while nobody can add more;
+ * Doors call the hub's `deleteOrganization`, which passes `deleteRest`.
+ * @param deleteRest deletes everything else that the organization owns, in the same transaction and while nobody can add more;
  * returns how much it deleted, for the audit log
  * @throws ServiceError `not_found`, `forbidden`, `reauthentication_required` (S113)
  */
@@ -26,7 +26,7 @@ export async function removeOrganization(
   actor: Actor,
   orgId: string,
   from: RequestOrigin,
-  alongside: (tx: Db) => Promise<Record<string, number>>,
+  deleteRest: (tx: Db) => Promise<Record<string, number>>,
 ): Promise<void> {
   await requirePermission(actor, "organization.delete", { orgId }, { what: "Organization" });
   if (!isId(orgId)) throw notFound("Organization");
@@ -44,7 +44,7 @@ export async function removeOrganization(
       await notifyAdministrators(tx, { orgId, name, by: actorId(actor) });
       const members = await tx.membership.count({ where: { orgId } });
       const apps = await endApps(tx, orgId, { actorId: actorId(actor), from });
-      const owned = await alongside(tx);
+      const owned = await deleteRest(tx);
       await tx.handle.updateMany({ where: { orgId }, data: { orgId: null } });
       await tx.organization.delete({ where: { id: orgId } });
       if (avatarId) await tx.image.deleteMany({ where: { id: avatarId } });
@@ -62,7 +62,7 @@ async function endApps(tx: Db, orgId: string, by: { actorId: string | null; from
   const apps = await deleteOwnedApps(tx, { ownerOrgId: orgId }, by);
   const bound = await tx.oAuthApp.updateManyAndReturn({
     where: { boundOrgId: orgId },
-    // As when an app is unbound: the privilege and a duration of 30 days were given for this organization.
+    // As when an app is unbound: its privilege and its token duration were granted for this organization only.
     data: { boundOrgId: null, privileges: [], privilegeRequestedAt: null, accessTokenSeconds: null },
     select: { clientId: true },
   });

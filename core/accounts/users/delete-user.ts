@@ -9,19 +9,19 @@ import { lockOrganization } from "../organizations/change-organization.ts";
 import { requireOtherOperator, revokeEverything } from "./disable-user.ts";
 
 /**
- * Deletes a user for good, with sessions, tokens, grants, memberships and the OAuth apps they own. Two things stay: the audit
- * log, and the handle, which nobody can use again: it must not lead people who trusted it to a stranger.
+ * Deletes a user for good, with sessions, tokens, grants, memberships and the OAuth apps they own. Two things stay: the audit log, and the
+ * handle, which nobody can use again: otherwise, people who trust the handle could end up at a stranger's account.
  *
- * `alongside` deletes everything else that they own, in the same transaction and while nobody can add more. Doors call
- * `deleteAccount` of the hub, which passes it.
- * @throws ServiceError `not_found`; `reauthentication_required` (S113); `conflict` for the last operator and for the last
- * administrator of an organization
+ * `deleteRest` deletes everything else that they own, in the same transaction and while nobody can add more. Doors call `deleteAccount` of
+ * the hub, which passes it.
+ * @throws ServiceError `not_found`; `reauthentication_required` (S113); `conflict` for the last operator and for the last administrator of
+ * an organization
  */
 export async function deleteUser(
   actor: Actor,
   userId: string,
   from: RequestOrigin,
-  alongside?: (tx: Db) => Promise<void>,
+  deleteRest?: (tx: Db) => Promise<void>,
 ): Promise<void> {
   await requirePermission(actor, "user.delete", { userId }, { what: "User" });
   await inTransaction(async (tx) => {
@@ -30,9 +30,9 @@ export async function deleteUser(
     await deleteOwnedApps(tx, { ownerUserId: userId }, { actorId: actorId(actor), from });
     await tx.personalAccessToken.deleteMany({ where: { userId } });
     await tx.oAuthConsent.deleteMany({ where: { userId } });
-    if (alongside) {
+    if (deleteRest) {
       await tx.$executeRaw`SELECT 1 FROM "user" WHERE id = ${userId} FOR UPDATE`;
-      await alongside(tx);
+      await deleteRest(tx);
     }
     await tx.handle.updateMany({ where: { userId }, data: { userId: null } });
     await tx.user.delete({ where: { id: userId } });
@@ -41,7 +41,7 @@ export async function deleteUser(
   });
 }
 
-/** Whether `deleteUser` would delete the user at this moment. @throws ServiceError as `deleteUser` */
+/** Throws the error that `deleteUser` would throw at this moment, if any. */
 export async function requireDeletable(actor: Actor, userId: string): Promise<void> {
   await requirePermission(actor, "user.delete", { userId }, { what: "User" });
   await inTransaction((tx) => findDeletable(tx, userId));

@@ -45,7 +45,7 @@ function grouped({ paths }: ApiDocument, tag: string): ReferenceOperation[] {
   return [...groups.values()];
 }
 
-/** Paths that differ only in the owner or the type. */
+/** The same string for all paths that differ only in the kind of owner or the type of repository. */
 const generalized = (path: string): string =>
   path
     .replace(/^\/api\/organizations\/\{name\}\/settings\/(webhooks|apps)/, "/api/settings/$1")
@@ -57,7 +57,7 @@ export function findSection(document: ApiDocument | undefined, slug: string): Re
   return document && [...sectionsOf(document), eventsSection(document)].find((section) => section.slug === slug);
 }
 
-/** The kinds of events that webhooks send, in the same form. */
+/** The kinds of events that webhooks send, in the form of a section of operations. */
 export function eventsSection(document: ApiDocument): ReferenceSection {
   return {
     slug: EVENTS_SLUG,
@@ -99,10 +99,10 @@ export function splitResponses({ responses }: ApiOperation) {
 
 /** Who may call it, as a sentence before the scopes. */
 export function typeOfAccess({ security = [], "x-scopes": scopes = [] }: ApiOperation): { sentence: string; scopes: string[] } {
-  if (security.length === 0) return { sentence: "No token.", scopes };
+  if (security.length === 0) return { sentence: "No token required.", scopes };
   const isOptional = security.some((one) => Object.keys(one).length === 0);
   if (security.some((one) => "clientBasic" in one)) {
-    return { sentence: isOptional ? "Client credentials of an app with a secret." : "Client credentials.", scopes };
+    return { sentence: isOptional ? "Client credentials, if the app has a secret." : "Client credentials.", scopes };
   }
   const list = scopes.length === 0 ? "" : scopes.length === 1 ? " with the scope" : " with one of the scopes";
   return { sentence: isOptional ? `Public. For more access, use a token${list || "."}` : `A token${list || "."}`, scopes };

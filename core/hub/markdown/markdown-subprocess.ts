@@ -19,7 +19,7 @@ answerInSubprocess((request: RenderRequest): string => {
   return toHtml(tree);
 });
 
-/** A page contains it twice: as HTML, and for the scripts that hydrate it. */
+/** A page contains the rendered HTML twice: in the document, and in the data for hydration. */
 const HTML_MAX_CHARACTERS = 2 * 1024 * 1024;
 
 /**

@@ -81,7 +81,7 @@ async function frontMatterAt(path: string, sha: string): Promise<FrontMatter> {
 
 /**
  * Parses the front matter of a Markdown text; null if there is none, it is too long, takes too long, or is not a mapping.
- * @param within what a caller's slots are shared among
+ * @param within a resource, such as a repository: a caller's slots are shared fairly among such resources
  * @throws ServiceError `unavailable` if no slot was free in time
  */
 export async function parseFrontMatter(text: string, within?: string): Promise<FrontMatter> {

@@ -3,7 +3,7 @@ import { db } from "../../db.ts";
 import { notFound, ServiceError } from "../../errors.ts";
 import { fairQueue } from "../../fair-queue/fair-queue.ts";
 import { type ByteRange, parseRange } from "../../http/byte-range.ts";
-import { fetchAddressOf } from "./fetch-address.ts";
+import { fetchUrlOf } from "./fetch-url.ts";
 import { locateTerms, type PlacedTerm, placeTerms, storedTerms } from "./terms.ts";
 
 /** Chunks of a xorb from `start` to before `end`. */
@@ -64,7 +64,7 @@ async function describeTerms(repoId: string, hash: string, range: ByteRange | un
     known.add(key);
     const fetches = found.fetches.get(xorbHash) ?? [];
     found.fetches.set(xorbHash, fetches);
-    fetches.push({ chunks, bytes: packed, url: await fetchAddressOf(repoId, xorb, packed) });
+    fetches.push({ chunks, bytes: packed, url: await fetchUrlOf(repoId, xorb, packed) });
   }
   return found;
 }

@@ -37,10 +37,10 @@ type XetAccess = { casUrl: string; accessToken: string; exp: number };
  * The URL of Xet's API for a repository. Clients remember their uploads for three weeks, by this URL. It differs for each
  * repository, so that they never mistake one repository's content for another's, or a deleted one's for its successor's.
  */
-export const xetAddressOf = (repoId: string): string => `${env().ORIGIN}/xet/${repoId}`;
+export const xetUrlOf = (repoId: string): string => `${env().ORIGIN}/xet/${repoId}`;
 
 /** The URL at which clients get and renew such a token. */
-export const xetTokenAddressOf = (repo: Repo, right: XetRight, revision: string): string =>
+export const xetTokenUrlOf = (repo: Repo, right: XetRight, revision: string): string =>
   `${env().ORIGIN}${repoApiPath(repo.type, repo.fullName)}/xet-${right}-token/${encodeURIComponent(revision)}${repo.proposedToId === null ? "" : "?create_pr=1"}`;
 
 /**
@@ -73,7 +73,7 @@ export function signXetToken(
   const exp = Math.floor(now / 1000) + TOKEN_SECONDS;
   const grant: Grant = { repoId: repo.id, right, revision, ...(holder && { holder }), expiresAt: exp };
   const payload = Buffer.from(JSON.stringify(grant)).toString("base64url");
-  return { casUrl: xetAddressOf(repo.id), accessToken: `${PREFIX}${payload}.${sign(PURPOSE, signedText(payload))}`, exp };
+  return { casUrl: xetUrlOf(repo.id), accessToken: `${PREFIX}${payload}.${sign(PURPOSE, signedText(payload))}`, exp };
 }
 
 /** A repository that may be read or written now, and a function that checks this again. */

@@ -17,7 +17,7 @@ import { openTunnel } from "../../outbound/open-tunnel.ts";
 import { failureOf } from "../../outbound/request.ts";
 import type { Task } from "./runner.ts";
 
-/** Connections that are open at the same time, and as many outgoing ones for them. */
+/** The maximum number of open connections from a sandbox, and of outgoing connections opened for them. */
 const CONNECTIONS_MAX = 64;
 /**
  * How many connections are served within `SERVED_MS`. The others wait for their turn: each takes up to a millisecond of the worker's event
@@ -26,12 +26,12 @@ const CONNECTIONS_MAX = 64;
 const SERVED_MAX = 20;
 const SERVED_MS = 100;
 /**
- * How many may arrive within `CLOSED_MS` beyond the open ones. Closing them also takes time on the event loop, and Node can only accept all
- * or none.
+ * How many connections beyond the open ones may arrive within `DROPPED_MS`. Closing them also takes time on the event loop, and Node cannot
+ * stop accepting for a while, so the job is cut off instead.
  */
-const CLOSED_MAX = 5_000;
-const CLOSED_MS = 10_000;
-/** How long nothing is read from a job after it pipelined requests through one connection. */
+const DROPPED_MAX = 5_000;
+const DROPPED_MS = 10_000;
+/** How long new connections of a job are closed unread after it has pipelined requests. */
 const PIPELINED_PAUSE_MS = 1_000;
 export const IDLE_MS = 5 * 60_000;
 
@@ -59,7 +59,7 @@ export type EgressProxy = {
  * The only way out of a sandbox without a network: an HTTP proxy (CONNECT for encrypted traffic). It reaches what this service's own
  * requests may reach (S117, S118) and this service itself, but never anything else that listens on this machine, whatever the operator
  * allows for webhooks (S132).
- * @param task is notified when its proxy is closed
+ * @param task gets a note if it is cut off
  * @param socketPath where it listens in the file system; without it, it serves what is given to `take`
  */
 export async function openEgressProxy({ onNote }: Pick<Task, "onNote">, socketPath?: string): Promise<EgressProxy> {
@@ -68,9 +68,10 @@ export async function openEgressProxy({ onNote }: Pick<Task, "onNote">, socketPa
   const waiting = new Set<Duplex>();
   let outside = 0;
   let served = 0;
-  let [closed, closedUntil] = [0, 0];
+  let [dropped, droppedUntil] = [0, 0];
   const cutOff = Promise.withResolvers<void>();
-  // None of our clients sends a second request. Reading and refusing thousands of them would block the worker's other jobs (S137).
+  // No program that we know of sends a second request through the same connection. Reading and refusing thousands of them would block the
+  // worker's other jobs (S137).
   let refusesUntil = 0;
 
   const keep = <Kept extends Duplex>(socket: Kept): Kept => {
@@ -81,7 +82,7 @@ export async function openEgressProxy({ onNote }: Pick<Task, "onNote">, socketPa
   };
 
   const open: Open = async (target, inside) => {
-    // Outgoing connections that the command has left are still closing for a moment, or waiting for a slow name server.
+    // Outgoing connections that the program has abandoned also count: they are still closing, or waiting for a name server.
     if (outside >= CONNECTIONS_MAX) throw FULL;
     outside++;
     const left = new AbortController();
@@ -134,16 +135,16 @@ export async function openEgressProxy({ onNote }: Pick<Task, "onNote">, socketPa
   // Paused, so that an abandoned connection keeps its slot until its turn: a program that opens them in a loop has to wait.
   const listener = createServer({ pauseOnConnect: true, allowHalfOpen: true }, arrive);
   listener.maxConnections = CONNECTIONS_MAX;
-  function countClosed(): void {
+  function countDropped(): void {
     const now = performance.now();
-    if (now >= closedUntil) [closed, closedUntil] = [0, now + CLOSED_MS];
-    closed++;
-    if (closed !== CLOSED_MAX) return;
+    if (now >= droppedUntil) [dropped, droppedUntil] = [0, now + DROPPED_MS];
+    dropped++;
+    if (dropped !== DROPPED_MAX) return;
     onNote(`The job opened too many connections and was disconnected from the network: at most ${CONNECTIONS_MAX} can be open.`);
     close();
     cutOff.resolve();
   }
-  listener.on("drop", countClosed);
+  listener.on("drop", countDropped);
 
   function close(): void {
     listener.close();
@@ -161,7 +162,7 @@ export async function openEgressProxy({ onNote }: Pick<Task, "onNote">, socketPa
       // Applies `maxConnections`, which Node enforces only for the socket.
       if (taken.size >= CONNECTIONS_MAX) {
         connection.destroy();
-        return countClosed();
+        return countDropped();
       }
       taken.add(connection);
       connection.once("close", () => taken.delete(connection));
@@ -202,7 +203,8 @@ async function passOn(incoming: IncomingMessage, answer: ServerResponse, open: O
         createConnection: () => socket,
         method: incoming.method,
         path: `${url.pathname}${url.search}`,
-        // Node rejects other hop-by-hop headers only where the body ends (`Trailer`): that exception would end the worker.
+        // Without `endToEnd`, a header such as `Trailer` would make Node throw when the body ends, outside this `try`, which would end the
+        // worker.
         headers: { ...endToEnd(incoming.headers), ...framing, connection: "close" },
       },
       (answered) => {
@@ -218,7 +220,7 @@ async function passOn(incoming: IncomingMessage, answer: ServerResponse, open: O
       },
     );
     limitInterimResponses(outgoing).on("error", () => answer.destroy());
-    // The command may leave at any time: no outgoing connection stays open for one that is gone.
+    // The program may close its connection at any time; then the outgoing one is closed too.
     answer.once("close", () => outgoing.destroy());
     if (answer.destroyed) outgoing.destroy();
     void passBody(incoming, outgoing);
@@ -233,7 +235,7 @@ function targetOf(address: string): { host: string; port: number } {
   return { host: hostname, port: Number(port || 80) };
 }
 
-/** A sandbox keeps a job from loopback and the machine's own network; this service is reachable for everybody. */
+/** A job may reach this service, as everybody may, but no other address of this machine. */
 function allowedFrom({ host, port }: { host: string; port: number }): AllowAddress {
   const own = new URL(env().ORIGIN);
   const ownPort = Number(own.port || (own.protocol === "https:" ? 443 : 80));
@@ -241,7 +243,10 @@ function allowedFrom({ host, port }: { host: string; port: number }): AllowAddre
   return (address) => isAllowedAddress(address) && !isThisMachines(address);
 }
 
-/** Includes the machine's addresses on a network: from here, no firewall protects what listens there for others, such as a database. */
+/**
+ * Includes the machine's addresses on a network. A connection from this machine bypasses its firewall, so a database that listens on such
+ * an address could be reached.
+ */
 function isThisMachines(address: string): boolean {
   const wanted = plain(address);
   if (["loopback", "unspecified"].includes(wanted.range())) return true;

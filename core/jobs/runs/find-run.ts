@@ -28,7 +28,10 @@ export type RunSearch = {
 };
 
 const LIMIT_MAX = 100;
-/** A page also ends here, after one run at least: otherwise one small request could return a hundred runs of a megabyte each (S137). */
+/**
+ * A page also ends at this size, but has at least one run: otherwise one small request could return a hundred runs of half a megabyte each
+ * (S137).
+ */
 const PAGE_BYTES = 1024 * 1024;
 
 /** Runs of an owner, newest first. `next`: `before` for the next page. A page of a search by labels may have few runs, or none. */

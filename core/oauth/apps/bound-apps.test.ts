@@ -137,7 +137,7 @@ describe("once bound, the organization's administrators decide", () => {
       notFound,
     );
     expect((await updateApp(owner, app.id, { name: "Lantern" }, noOrigin)).name).toBe("Lantern");
-    expect(await getApp(owner, app.id)).toMatchObject({ isOwner: true, isInCharge: false });
+    expect(await getApp(owner, app.id)).toMatchObject({ isOwner: true, mayManageAccess: false });
   });
 
   test("about scopes, with a recent sign-in for more of them (S113), and not about the owner's settings", async () => {
@@ -156,7 +156,11 @@ describe("once bound, the organization's administrators decide", () => {
       notFound,
     );
     await expect(deleteApp(admin, app.id, noOrigin)).rejects.toMatchObject(notFound);
-    expect(await getApp(admin, app.id)).toMatchObject({ isOwner: false, isInCharge: true, boundOrganization: { id: orgId } });
+    expect(await getApp(admin, app.id)).toMatchObject({
+      isOwner: false,
+      mayManageAccess: true,
+      boundOrganization: { id: orgId },
+    });
     expect((await listApps(admin, { orgId })).apps.map(({ id }) => id)).toEqual([app.id]);
   });
 

@@ -36,7 +36,7 @@ export type AppDetails = {
   /** Whether the actor may change the app as its owner. */
   isOwner: boolean;
   /** Whether the actor may change its secret, scopes and token duration: for a bound app, as an administrator of the organization. */
-  isInCharge: boolean;
+  mayManageAccess: boolean;
   userCount: number;
 };
 
@@ -87,7 +87,7 @@ export async function getApp(actor: Actor, appId: string): Promise<AppDetails> {
       hasPlan: hasTokenExchange(boundOrganization.plan),
     },
     isOwner: await may(actor, "oauth_app.manage", found),
-    isInCharge: await may(actor, "oauth_app.manage", bound ?? found),
+    mayManageAccess: await may(actor, "oauth_app.manage", bound ?? found),
     userCount: (await countUsers([app.clientId])).get(app.clientId) ?? 0,
   };
 }

@@ -65,7 +65,7 @@ export async function findBearer(token: string, presentation: Presentation): Pro
   return (await findOAuthBearer(token, presentation)) ?? findReadingJob(token);
 }
 
-/** A CI job that reads a user's gated repositories: it has no organizations and no other scope. */
+/** A CI job that reads, as a user, the gated repositories to which this user was admitted: it has no organizations and no other scope. */
 async function findReadingJob(token: string): Promise<Bearer | undefined> {
   const found = await findCiToken(token);
   if (!found?.user) return undefined;
@@ -114,12 +114,12 @@ function findOAuthBearer(token: string, presentation: Presentation): Promise<Bea
       ...(clientExtension(client).isFirstParty && { isFirstParty: true as const }),
       ...(typeof authTime === "number" && { authenticatedAt: new Date(authTime * 1000) }),
       ...(account.boundOrgId && { boundOrgId: account.boundOrgId }),
-      ...(isActed(payload.extra) && { act: payload.extra.act }),
+      ...(hasActingParty(payload.extra) && { act: payload.extra.act }),
     };
   });
 }
 
-function isActed(extra: unknown): extra is { act: ActingParty } {
+function hasActingParty(extra: unknown): extra is { act: ActingParty } {
   return typeof extra === "object" && extra !== null && "act" in extra;
 }
 
@@ -138,12 +138,12 @@ async function findPersonalBearer(token: string): Promise<Bearer | undefined> {
 }
 
 /**
- * A CI job with a token for one repository (docs/specification/organizations-and-tokens.md#trusted-publishers): no user stands behind it.
+ * A CI job with a token for one repository (docs/specification/organizations-and-tokens.md#trusted-publishers): it does not act for a user.
  */
-export type Job = Extract<CiToken, { user: null }>;
+export type CiJob = Extract<CiToken, { user: null }>;
 
 /** The job whose repository token was sent; undefined for any other token, and for an unknown or expired one. */
-export async function findJob(token: string): Promise<Job | undefined> {
+export async function findCiJob(token: string): Promise<CiJob | undefined> {
   if (!looksLikeRepoToken(token)) return undefined;
   const found = await findCiToken(token);
   return found?.repo ? found : undefined;

@@ -9,7 +9,7 @@ import type { DumpPart } from "./read-dump.ts";
 import { quoted, readTables, suspendConstraints } from "./tables.ts";
 
 type Options = {
-  /** As the role that owns the database. */
+  /** Connects as the role that owns the database. */
   url: string;
   /** The operator's name for it. */
   name: string;
@@ -22,7 +22,7 @@ type Options = {
   beforeCommit(): Promise<void>;
 };
 
-/** @throws {DatabaseCopyError} unless the database is empty, and can take over all data */
+/** @throws {DatabaseCopyError} if the database is not empty, or cannot hold the data (version, encoding, write access) */
 export async function requireEmptyDatabase(name: string, url: string): Promise<void> {
   const target = await connect(name, url);
   await checkTarget(target, name).finally(() => target.end());

@@ -8,15 +8,15 @@ import { eventPool } from "./delivery-pool.ts";
 import { isTemporary } from "./record-deliveries.ts";
 import { recordOutcomes } from "./record-outcomes.ts";
 
-/** No caller waits for a record, so results are collected for a moment, unless there are many already. */
+/** No caller waits until its result is recorded, so results are collected for 50 ms first, unless many are waiting already. */
 const BATCH_WAIT_MS = 50;
 const MANY = 64;
 const BATCH_MAX = 512;
-/** How often an unreachable database is tried again while answers wait to be recorded. */
+/** The time before a batch is tried again, while the database is down or after a temporary error. */
 const RETRY_MS = 500;
-/** How often a temporary error is retried; the batch itself may be its cause after all. */
+/** How many times a batch is retried after a temporary error. After that it is split, because its own data may be the cause. */
 const RETRIES = 20;
-/** How often the deliveries of an event are tried before it is set aside. */
+/** How many times storing an event's deliveries is tried before the event is set aside. */
 const EVENT_TRIES = 3;
 /** Live views read a webhook twice a second at most (activity-feed.ts). */
 const NOTIFY_MS = 250;
@@ -25,15 +25,15 @@ const NOTIFY_MS = 250;
 export class Recorder {
   readonly #results = new Map<ClaimedDelivery, Step>();
   readonly #ended = new Set<EventLease>();
-  /** How often events have failed. */
+  /** The number of failures by event ID. */
   readonly #failed = new Map<string, number>();
-  readonly #recorded: (batch: readonly Done[], ended: readonly EventLease[]) => void;
+  readonly #release: (batch: readonly Done[], ended: readonly EventLease[]) => void;
   #running: Promise<void> | undefined;
-  #isMany: () => void = () => undefined;
+  #stopWaiting: () => void = () => undefined;
 
-  /** @param recorded is called with the outcomes that no longer have to be held, whether they could be recorded or not */
-  constructor(recorded: (batch: readonly Done[], ended: readonly EventLease[]) => void) {
-    this.#recorded = recorded;
+  /** @param release is called with the outcomes that no longer have to be held, whether they could be recorded or not */
+  constructor(release: (batch: readonly Done[], ended: readonly EventLease[]) => void) {
+    this.#release = release;
   }
 
   /** How many results wait. */
@@ -47,14 +47,14 @@ export class Recorder {
     this.#run();
   }
 
-  /** No delivery of the event is to be stored. */
+  /** Ends the lease of an event that has no deliveries left to store. */
   end(lease: EventLease): void {
     this.#ended.add(lease);
     this.#run();
   }
 
   #run(): void {
-    if (this.#results.size + this.#ended.size >= MANY) this.#isMany();
+    if (this.#results.size + this.#ended.size >= MANY) this.#stopWaiting();
     this.#running ??= this.#recordAll().finally(() => {
       this.#running = undefined;
     });
@@ -75,7 +75,7 @@ export class Recorder {
   #waitForMore(): Promise<void> {
     return new Promise((resolve) => {
       const timer = setTimeout(resolve, BATCH_WAIT_MS);
-      this.#isMany = () => {
+      this.#stopWaiting = () => {
         clearTimeout(timer);
         resolve();
       };
@@ -113,7 +113,7 @@ export class Recorder {
   /** The event is tried again in a while. If its own data keeps one of its deliveries from being stored, it is set aside. */
   async #giveUp(lease: EventLease, error: Error): Promise<void> {
     const times = (this.#failed.get(lease.id) ?? 0) + 1;
-    if (times >= EVENT_TRIES && isOfItsData(error)) {
+    if (times >= EVENT_TRIES && isCausedByData(error)) {
       log().error({ err: error, eventId: lease.id }, "an event cannot be used and is set aside");
       lease.error = error.message;
       return;
@@ -138,28 +138,28 @@ export class Recorder {
     const changed = batch.filter(({ delivery, step }) => delivery.lease !== null || step.step === "attempted");
     for (const id of new Set(changed.map(({ delivery }) => delivery.webhookId))) notify(ACTIVITY_CHANNEL, id, NOTIFY_MS);
     if (batch.some(isDueAgain)) notify(DELIVERY_CHANNEL);
-    for (const { delivery, lease: under } of batch) {
+    for (const { delivery, lease: leaseOfBatch } of batch) {
       const { lease } = delivery;
       if (!lease) continue;
       // We leased the event again in the meantime. That lease ends by itself, and attempts that are not recorded by then are repeated.
-      if (lease !== under) lease.isGivenUp = true;
+      if (lease !== leaseOfBatch) lease.isGivenUp = true;
       lease.open.delete(delivery.id);
       if (lease.open.size === 0 && !ended.includes(lease)) this.#ended.add(lease);
-      // Also after a later lease by us: the queue has the delivery under that claim.
+      // This also applies if we have leased the event again: the queue has the delivery under the newer claim.
       delivery.claimId = lease.claimId;
       delivery.lease = null;
     }
-    this.#recorded(batch, ended);
+    this.#release(batch, ended);
   }
 }
 
-/** The events of which no other delivery is left to be stored. */
+/** The leases whose last unstored deliveries are all in this batch. */
 function completedLeases(batch: readonly Done[]): EventLease[] {
   const stored = Map.groupBy(batch, ({ delivery }) => delivery.lease);
   return [...stored].flatMap(([lease, { length }]) => (lease && lease.open.size === length ? [lease] : []));
 }
 
-/** Due immediately, in the queue. */
+/** Whether the delivery is due again at once, so that the queue must be checked. */
 export const isDueAgain = ({ step }: Done): boolean =>
   step.step === "attempted" ? step.decision.again?.seconds === 0 : step.step === "postponed" && step.seconds === 0;
 
@@ -170,5 +170,5 @@ export function secondsUntilNext({ step }: Done): number | undefined {
 }
 
 /** Postgres errors about the given values: data exceptions and violated constraints. No other error is the event's fault. */
-const isOfItsData = (error: Error): boolean =>
+const isCausedByData = (error: Error): boolean =>
   databaseCodes(error).some((code) => typeof code === "string" && /^(22|23)...$/.test(code));

@@ -84,7 +84,7 @@ function Sessions({ inspected: { sessions } }: PartProps) {
               title={session.device}
               meta={
                 <>
-                  {session.ip ?? "Unknown address"} · seen <RelativeTime at={session.lastSeenAt} /> · since{" "}
+                  {session.ip ?? "Unknown address"} · last seen <RelativeTime at={session.lastSeenAt} /> · signed in{" "}
                   <RelativeTime at={session.createdAt} />
                 </>
               }

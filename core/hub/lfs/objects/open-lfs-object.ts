@@ -32,7 +32,7 @@ export async function openLfsObject(
  * A URL of the storage, valid for an hour, to redirect to; undefined if we have to send the content ourselves (`openLfsObject`).
  * @throws ServiceError `not_found` if the repository does not have it
  */
-export async function lfsDownloadAddress(
+export async function lfsDownloadUrl(
   repo: Pick<Repo, "id">,
   oid: string,
   options: { fileName?: string; contentType?: string } = {},
@@ -41,5 +41,5 @@ export async function lfsDownloadAddress(
   if (!object) throw notFound("Entry");
   if (xetHashAt(object.location) !== undefined) return undefined;
   const { direct } = storageOf(object.location);
-  return direct?.downloadAddress(object.location, { seconds: DOWNLOAD_SECONDS, ...options });
+  return direct?.downloadUrl(object.location, { seconds: DOWNLOAD_SECONDS, ...options });
 }

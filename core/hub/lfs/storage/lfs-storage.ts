@@ -43,12 +43,12 @@ export type LfsStorage = {
 
 export type DirectTransfers = {
   /** @param options.range the only range for which the URL is valid; the client has to request it */
-  downloadAddress(
+  downloadUrl(
     location: string,
     options: { seconds: number; fileName?: string; contentType?: string; range?: ByteRange },
   ): Promise<string>;
   /** For one request whose body has the object's size; the client has to send `header`. */
-  uploadAddress(
+  uploadUrl(
     location: string,
     object: AnnouncedContent,
     seconds: number,
@@ -74,7 +74,7 @@ export type DirectTransfers = {
   ): Promise<string | undefined>;
 };
 
-export type PartsUpload = { uploadId: string; chunkBytes: number; addresses: string[] };
+export type PartsUpload = { uploadId: string; chunkBytes: number; urls: string[] };
 
 /**
  * Passes content on while counting and hashing it.

@@ -6,13 +6,13 @@ import { base64OfOid, type LfsObjectId } from "../lfs-object.ts";
 import type { DirectTransfers } from "./lfs-storage.ts";
 import { s3, s3Status } from "./s3-client.ts";
 import { keyOf } from "./s3-location.ts";
-import { endParts, isOpen, joinParts, partAddresses, partSizes, startParts } from "./s3-parts.ts";
+import { endParts, isOpen, joinParts, partSizes, partUrls, startParts } from "./s3-parts.ts";
 
 const CHECKSUM_HEADER = "x-amz-checksum-sha256";
 
 /** Presigned URLs of the bucket, each for one object, one operation and a limited time. */
 export const s3Direct: DirectTransfers = {
-  async downloadAddress(location, { seconds, fileName, contentType, range }) {
+  async downloadUrl(location, { seconds, fileName, contentType, range }) {
     const { sdk, client, bucket, getSignedUrl } = await s3();
     const command = new sdk.GetObjectCommand({
       Bucket: bucket,
@@ -24,7 +24,7 @@ export const s3Direct: DirectTransfers = {
     return getSignedUrl(client, command, { expiresIn: seconds, unhoistableHeaders: new Set(["range"]) });
   },
 
-  async uploadAddress(location, { oid, size }, seconds) {
+  async uploadUrl(location, { oid, size }, seconds) {
     const { sdk, client, bucket, getSignedUrl } = await s3();
     const checksum = oid === undefined ? undefined : base64OfOid(oid);
     const command = new sdk.PutObjectCommand({
@@ -45,7 +45,7 @@ export const s3Direct: DirectTransfers = {
   async startParts(location, object, seconds, before) {
     const uploadId = before !== null && (await isOpen(location, before)) ? before : await startParts(location);
     const sizes = partSizes(object.size);
-    return { uploadId, chunkBytes: sizes[0] ?? 0, addresses: await partAddresses(location, uploadId, sizes, seconds) };
+    return { uploadId, chunkBytes: sizes[0] ?? 0, urls: await partUrls(location, uploadId, sizes, seconds) };
   },
 
   endParts,

@@ -45,7 +45,7 @@ export async function endParts(location: string, uploadId: string): Promise<void
 }
 
 /** Presigned URLs of parts, from number `first`; each accepts exactly the size of its part. */
-export async function partAddresses(
+export async function partUrls(
   location: string,
   uploadId: string,
   sizes: readonly number[],

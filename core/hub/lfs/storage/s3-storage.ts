@@ -8,11 +8,11 @@ import { type AnnouncedContent, checkContent, type LfsStorage, lostContent, type
 import { s3, s3Status } from "./s3-client.ts";
 import { s3Direct } from "./s3-direct.ts";
 import { keyOf, S3_PREFIX } from "./s3-location.ts";
-import { endParts, joinParts, partAddresses, partSizes, startParts } from "./s3-parts.ts";
+import { endParts, joinParts, partSizes, partUrls, startParts } from "./s3-parts.ts";
 
 /** The most that S3 accepts in one request (5 GiB); larger objects are uploaded in parts. */
 const SINGLE_PUT_MAX_BYTES = 5 * 1024 ** 3;
-const ADDRESS_SECONDS = 60 * 60;
+const URL_SECONDS = 60 * 60;
 
 /**
  * Stores objects in a bucket. Each upload has its own key below its repository's, so that a client can damage only its own upload.
@@ -47,7 +47,7 @@ async function* copied(content: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8
 }
 
 async function putWhole(location: string, object: AnnouncedContent, content: AsyncIterable<Uint8Array>): Promise<void> {
-  const { href, header } = await s3Direct.uploadAddress(location, object, ADDRESS_SECONDS);
+  const { href, header } = await s3Direct.uploadUrl(location, object, URL_SECONDS);
   await put(href, object.size, content, header);
 }
 
@@ -57,7 +57,7 @@ async function putInParts(location: string, object: AnnouncedContent, content: A
   const parts: { partNumber: number; etag: string }[] = [];
   for (const [at, size] of partSizes(object.size).entries()) {
     const partNumber = at + 1;
-    const [href = ""] = await partAddresses(location, uploadId, [size], ADDRESS_SECONDS, partNumber);
+    const [href = ""] = await partUrls(location, uploadId, [size], URL_SECONDS, partNumber);
     parts.push({ partNumber, etag: await put(href, size, slices.next(size)) });
   }
   await slices.end();

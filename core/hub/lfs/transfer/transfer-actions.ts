@@ -2,7 +2,7 @@ import { repoPath } from "@keyhook/sdk";
 import { env } from "../../../env.ts";
 import { currentParty } from "../../../fair-queue/party.ts";
 import type { Repo } from "../../repos/repo.ts";
-import { isXetEnabled, signXetToken, xetTokenAddressOf } from "../../xet/xet-token.ts";
+import { isXetEnabled, signXetToken, xetTokenUrlOf } from "../../xet/xet-token.ts";
 import type { LfsObjectId } from "../lfs-object.ts";
 import type { StoredLfsObject } from "../objects/find-lfs-object.ts";
 import { claimUpload, noteUploadId, uploadHoldId } from "../objects/record-lfs-object.ts";
@@ -30,7 +30,7 @@ export function uploadKind(transfers: readonly string[]): TransferKind | "xet" {
 export async function downloadActions(repo: Repo, object: StoredLfsObject): Promise<Actions> {
   const { direct } = storageOf(object.location);
   const href = direct
-    ? await direct.downloadAddress(object.location, { seconds: TRANSFER_SECONDS.download })
+    ? await direct.downloadUrl(object.location, { seconds: TRANSFER_SECONDS.download })
     : addressOf(repo, { operation: "download", ...object });
   return { download: { href, expires_in: TRANSFER_SECONDS.download } };
 }
@@ -48,7 +48,7 @@ export async function uploadActions(
   if (kind === "multipart") return { upload: await partsAction(storage.direct, repo, object, uploader) };
   const holdId = uploadHoldId({ ...object, repoId: repo.id, kind, party: currentParty().key });
   const { location } = await claimUpload(holdId, storage.newLocation(repo.id, object.oid));
-  const upload = await storage.direct.uploadAddress(location, object, TRANSFER_SECONDS.upload);
+  const upload = await storage.direct.uploadUrl(location, object, TRANSFER_SECONDS.upload);
   return {
     upload: { ...upload, expires_in: TRANSFER_SECONDS.upload },
     verify: {
@@ -72,12 +72,12 @@ async function partsAction(
   }
   const holdId = uploadHoldId({ ...object, repoId: repo.id, kind: "multipart", party: currentParty().key });
   const { location, uploadId: before } = await claimUpload(holdId, lfsStorage().newLocation(repo.id, object.oid));
-  const { uploadId, chunkBytes, addresses } = await direct.startParts(location, object, TRANSFER_SECONDS.upload, before);
+  const { uploadId, chunkBytes, urls } = await direct.startParts(location, object, TRANSFER_SECONDS.upload, before);
   if (uploadId !== before && !(await noteUploadId(holdId, before, uploadId))) {
     await direct.endParts(location, uploadId);
     return partsAction(direct, repo, object, uploader);
   }
-  const parts = addresses.map((address, at) => [String(at + 1).padStart(5, "0"), address]);
+  const parts = urls.map((url, at) => [String(at + 1).padStart(5, "0"), url]);
   return {
     href: addressOf(repo, { operation: "upload", ...object, location, uploadId, uploader }, "/complete"),
     header: { chunk_size: String(chunkBytes), ...Object.fromEntries(parts) },
@@ -90,7 +90,7 @@ export function xetActions(repo: Repo, holder: Uploader | undefined): Actions {
   const revision = repo.defaultBranch;
   const { casUrl, accessToken, exp } = signXetToken(repo, { right: "write", revision, holder });
   const header = { "X-Xet-Cas-Url": casUrl, "X-Xet-Access-Token": accessToken, "X-Xet-Token-Expiration": String(exp) };
-  return { upload: { href: xetTokenAddressOf(repo, "write", revision), header, expires_in: TRANSFER_SECONDS.upload } };
+  return { upload: { href: xetTokenUrlOf(repo, "write", revision), header, expires_in: TRANSFER_SECONDS.upload } };
 }
 
 function addressOf(

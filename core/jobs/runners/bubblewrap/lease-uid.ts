@@ -9,10 +9,10 @@ export class NoUidLeft extends Error {
 }
 
 /**
- * Leases a UID of this machine that no other task has at the same time: two tasks with the same UID could look into each other's
- * processes, and would share the kernel's count of them (L5). A lease is an abstract socket of that name: the kernel gives a name to one
- * process at a time, and frees it however that process ends. So a lease holds among all workers of this machine, of any installation,
- * and needs no sweep.
+ * Leases a UID of this machine that no other task has at the same time: two tasks with the same UID could look into each other's processes,
+ * and would share the kernel's count of them. A lease is an abstract Unix socket named after the UID: the kernel gives a name to one
+ * process at a time, and frees it however that process ends. So a lease holds among all workers of this machine, of any installation, and
+ * needs no sweep.
  * @throws NoUidLeft when every number of the range is in use
  */
 export async function leaseUid(): Promise<UidLease> {

@@ -20,7 +20,7 @@ import {
   WORKING_DIRECTORY,
 } from "../runner.ts";
 import { containerOptions } from "./container-options.ts";
-import { connect, framesOf, ignoring, isPodman, labelsOf, listLeft, statusOf } from "./engine.ts";
+import { connect, framesOf, ignoring, isPodman, labelsOf, listLeftovers, statusOf } from "./engine.ts";
 import { ImageRefused, provideImage, provideNodeImage, pruneImages } from "./images.ts";
 import { type Link, needsLink, openLink } from "./link.ts";
 
@@ -49,7 +49,7 @@ export const docker: Runner = {
   },
   async sweep(isHeld) {
     const engine = await connect();
-    const { containers, volumes } = await listLeft(engine);
+    const { containers, volumes } = await listLeftovers(engine);
     const left = new Set([...containers, ...volumes].map(({ task }) => task));
     // Checked after the containers were listed: a claim is older than the containers created under it.
     const held = await isHeld([...left]);
@@ -64,7 +64,7 @@ const volumeOf = (id: string, kind: "files" | "payload" | "sockets"): string => 
 async function removeAll(engine: Docker, id: string): Promise<void> {
   for (let tries = 1; ; tries++) {
     try {
-      const { containers, volumes } = await listLeft(engine, id);
+      const { containers, volumes } = await listLeftovers(engine, id);
       // The link last: an engine does not remove a container whose network another one uses.
       containers.sort((one, other) => Number(one.isLink) - Number(other.isLink));
       for (const container of containers) await ignoring(404, engine.getContainer(container.id).remove({ force: true, v: true }));
@@ -95,7 +95,7 @@ class ContainerRun {
   async exit(): Promise<Exit> {
     const { image, id } = this.#task;
     try {
-      // A Space keeps its id: leftovers of a lost worker would conflict.
+      // A Space runs under the same id every time, so containers left by a worker that died would have the same names.
       await removeAll(this.#engine, id);
       if (image === undefined) this.#task.onNote(`The job has no image: it runs in ${env().JOBS_NODE_IMAGE}.`);
       const imageId =
@@ -170,7 +170,7 @@ class ContainerRun {
       name: `${nameOf(this.#task.id)}-link`,
       Image: nodeImageId,
       Labels: labelsOf(this.#task.id),
-      // Its sockets are in a volume owned by root. Root without capabilities has no other power.
+      // Its sockets are in a volume owned by root. Root is needed only to write there; without capabilities it can do nothing more.
       ...containerOptions(LINK_LIMITS, {
         isForPodman,
         tmpfs: ["/tmp"],
@@ -268,7 +268,8 @@ async function withTar(directory: string, work: (archive: Readable) => Promise<u
   tar.once("error", (error) => tar.stdout.destroy(error));
   try {
     await work(tar.stdout);
-    // Podman accepts an archive that ends early. Exit code 1 only means that a file changed meanwhile.
+    // Podman accepts a truncated archive without an error, so tar's own exit code is checked. Exit code 1 only means that a file changed
+    // meanwhile.
     if ((tar.exitCode ?? 0) > 1) throw new Error(`tar could not read the files (exit ${tar.exitCode})`);
   } finally {
     // An engine that rejects the archive does not read it to its end, and tar would wait.

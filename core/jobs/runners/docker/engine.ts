@@ -16,12 +16,12 @@ const SERVICE = "keyhook.service";
 /** The labels of everything created here for a task: several services may share an engine. */
 export const labelsOf = (id: string): Record<string, string> => ({ [TASK]: id, [SERVICE]: serviceMark() });
 
-type Left = { containers: { id: string; task: string; isLink: boolean }[]; volumes: { name: string; task: string }[] };
+type Leftovers = { containers: { id: string; task: string; isLink: boolean }[]; volumes: { name: string; task: string }[] };
 
 /**
  * Containers and volumes of this service's tasks, or of one task. Uses one filter only: Podman lists volumes with *any* of several labels.
  */
-export async function listLeft(engine: Docker, task?: string): Promise<Left> {
+export async function listLeftovers(engine: Docker, task?: string): Promise<Leftovers> {
   const filters = { label: [`${SERVICE}=${serviceMark()}`] };
   const containers = await engine.listContainers({ all: true, filters });
   const { Volumes } = await engine.listVolumes({ filters });

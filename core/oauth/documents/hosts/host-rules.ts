@@ -73,7 +73,7 @@ export async function removeHostRule(actor: Actor, host: string, from: RequestOr
     const name = parseHostName(host);
     const found = await tx.oAuthClientHost.findUnique({ where: { host: name } });
     const { count } = await tx.oAuthClientHost.deleteMany({ where: { host: name } });
-    if (!found || count === 0) throw notFound(`A rule for ${name}`);
+    if (!found || count === 0) throw notFound(`Rule for ${name}`);
     await recordAuditEvent(tx, { type: "oauth_client_host.remove", actor, data: { host: name, rule: found.rule }, from });
     await notifyEveryClientChange(tx);
   });

@@ -106,7 +106,7 @@ export class DeliveryContext {
   readonly signal: AbortSignal;
   /** When the attempt was sent. */
   readonly timestamp: Date | undefined;
-  /** A sample event from "Send a test", here or in the service. */
+  /** A sample event from "Send a test", on the receiver's own page or in the service. */
   readonly isTest: boolean;
   readonly #incoming: IncomingRequest;
   #headers: Headers | undefined;

@@ -93,7 +93,8 @@ const pageSchema = z.object({ discussions: z.array(discussionSchema), count: z.n
 /**
  * The operations of `client.repos.discussions`, on discussions and pull requests.
  *
- * Discussions and pull requests of a repository. The token needs the scope `write-discussions`.
+ * Discussions and pull requests of a repository. Everything but `list` and `get` needs the scope `write-discussions`; `merge` also needs
+ * one that allows writing to the repository.
  *
  * @group Client
  * @useDeclaredType
@@ -122,7 +123,7 @@ export function discussionsOf({ request }: Transport) {
     get: (repo: RepoRef, num: number, { signal }: Asked = {}): Promise<DiscussionDetail> =>
       request("GET", at(repo, num), { schema: detailSchema, signal }),
 
-    /** Opens a discussion, or with `pullRequest` a pull request. Next, `comment` writes into it by its `num`. */
+    /** Opens a discussion, or with `pullRequest` a pull request. To comment on it, pass its `num` to `comment`. */
     open: (repo: RepoRef, discussion: NewDiscussion, { signal }: Asked = {}) =>
       request("POST", at(repo), {
         body: discussion,

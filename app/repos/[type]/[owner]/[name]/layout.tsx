@@ -56,7 +56,7 @@ function filePages(repo: Parameters<typeof repoHref>[0]): readonly string[] {
 
 const TAGS_SHOWN = 12;
 
-/** The name and the state of a repository, in a line or two. */
+/** The header of a repository: type, name, chips, like button, description and tags. */
 function RepoHeader({ page }: Readonly<{ page: RepoPage }>) {
   const { repo } = page;
   const { type, owner, name, fullName, description, tags } = repo;
@@ -114,7 +114,7 @@ type RepoTab = Readonly<{
   count?: number;
 }>;
 
-/** The tabs of a repository. On a narrow screen the row scrolls horizontally. */
+/** The tabs of a repository. On a narrow screen they wrap onto further lines. */
 function RepoTabs({ tabs }: Readonly<{ tabs: readonly RepoTab[] }>) {
   return (
     <nav aria-label="Repository" className="-mb-px flex flex-wrap gap-x-3.5 text-muted text-small sm:gap-x-5">

@@ -9,7 +9,7 @@ import { downloads } from "../git/queues.ts";
 import { storageOf } from "../lfs/storage/storages.ts";
 import { isHashText } from "./hashes.ts";
 import { openXorb, type XorbPlace } from "./open-xorb.ts";
-import { xetAddressOf } from "./xet-token.ts";
+import { xetUrlOf } from "./xet-token.ts";
 
 /** The validity of a URL, the same as for an object of Git LFS. */
 const SECONDS = 60 * 60;
@@ -20,7 +20,7 @@ const SIGN_MS = { own: 0.03, bucket: 0.5 };
 type Fetch = { repoId: string; hash: string; range: ByteRange; expires: number };
 
 /** A URL for certain bytes of a xorb; it needs no token. It points directly to storage if clients can reach that and it has these bytes. */
-export async function fetchAddressOf(
+export async function fetchUrlOf(
   repoId: string,
   { hash, location, hasHeaders }: XorbPlace,
   range: ByteRange,
@@ -28,10 +28,10 @@ export async function fetchAddressOf(
 ): Promise<string> {
   const direct = hasHeaders ? storageOf(location).direct : undefined;
   countWork(direct ? SIGN_MS.bucket : SIGN_MS.own);
-  if (direct) return direct.downloadAddress(location, { seconds: SECONDS, range });
+  if (direct) return direct.downloadUrl(location, { seconds: SECONDS, range });
   const expires = Math.floor(now / 1000) + SECONDS;
   const signature = sign(PURPOSE, textOf({ repoId, hash, range, expires }));
-  return `${xetAddressOf(repoId)}/xorbs/${hash}?bytes=${range.start}-${range.end}&expires=${expires}&signature=${signature}`;
+  return `${xetUrlOf(repoId)}/xorbs/${hash}?bytes=${range.start}-${range.end}&expires=${expires}&signature=${signature}`;
 }
 
 /**
