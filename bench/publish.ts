@@ -15,10 +15,11 @@ import { type Action, prepareActions } from "./actions.ts";
 import { makeWebhook } from "./chaos/load.ts";
 import { startChaosService, versions } from "./chaos/service.ts";
 import { cpuBetween, cpuSeconds } from "./cost.ts";
+import { startPlainSender } from "./plain-sender.ts";
 
 /**
  * `node bench/publish.ts [SECONDS [PLATFORMS]]`, part of `npm run bench:webhooks`: a whole service with a receiver on this machine.
- * - `POST /api/events` over 16 connections: how many messages are accepted and delivered a second, with the CPU time of the service's
+ * - `POST /api/events` over 16 connections, after a plain sender of webhooks without any of the service's checks: how many messages are accepted and delivered a second, with the CPU time of the service's
  *   processes, the commits and the updated rows for each.
  * - How long a message takes from the request to its arrival at a fixed rate, also beside a target that never answers.
  * - How long the events of pushes, commits and comments take from their recording to their arrival.
@@ -38,28 +39,45 @@ const receiver = createServer(async (req, res) => {
   res.end("ok");
   arrived.push({
     sinceRequest: now - Number.parseInt(payload.updatedRefs?.[0].newSha ?? "", 16),
-    sinceEvent: now - timeOfOrderedId(String(req.headers["webhook-id"])).getTime(),
+    sinceEvent: req.headers["webhook-id"] ? now - timeOfOrderedId(String(req.headers["webhook-id"])).getTime() : 0,
   });
 }).listen(0, "127.0.0.1");
 const hanging = createServer(() => undefined).listen(0, "127.0.0.1");
 await Promise.all([once(receiver, "listening"), once(hanging, "listening")]);
 const urlOf = (server: typeof receiver) => `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`;
 
+const bursts: string[] = [];
+const rates: string[] = [];
+const plain = await startPlainSender(urlOf(receiver));
+let platforms: SomePlatform[] = [{ source: "https://bench.example", token: "" }];
+let { pids, pool: measured } = plain;
+let requests = new Pool(plain.origin, { connections: CONNECTIONS, pipelining: 1 });
+await burst(1);
+bursts.push(`| plain sender, one by one ${await burst(1)}`);
+for (const rate of [100, 300]) rates.push(`| plain sender, ${rate}/s | ${await paced(rate)}`);
+await Promise.all([requests.close(), plain.stop()]);
+
 const service = await startChaosService();
-const requests = new Pool(service.running.origin, { connections: CONNECTIONS, pipelining: 1 });
+requests = new Pool(service.running.origin, { connections: CONNECTIONS, pipelining: 1 });
 try {
-  const platforms = await Promise.all(Array.from({ length: PLATFORMS }, () => addPlatform(urlOf(receiver))));
+  const { pidOf } = service.running;
+  measured = pool();
+  pids = { web: pidOf("server.ts"), worker: pidOf("worker/index.ts"), database: pidOf("database") };
+  platforms = await Promise.all(Array.from({ length: PLATFORMS }, () => addPlatform(urlOf(receiver))));
   const bad = await addPlatform(urlOf(hanging));
   console.log(`${new Date().toISOString()}, ${versions()}; load average ${loadavg()[0]?.toFixed(1)}; ${PLATFORMS} platforms\n`);
   console.log("| messages | accepted/s | delivered/s | CPU per message | web | worker | database | commits | rows updated |");
   console.log("|---|--:|--:|--:|--:|--:|--:|--:|--:|");
   await burst(1);
-  for (const batch of [1, 50]) console.log(await burst(batch));
-  console.log("\n| one by one | arrival p50 | p99 |\n|---|--:|--:|");
+  bursts.push(`| one by one ${await burst(1)}`, `| batches of 50 ${await burst(50)}`);
+  console.log(bursts.join("\n"));
   for (const rate of [100, 300]) {
-    console.log(`| ${rate}/s | ${await paced(rate)}`);
-    console.log(`| ${rate}/s beside a target that never answers | ${await paced(rate, bad)}`);
+    rates.push(
+      `| ${rate}/s | ${await paced(rate)}`,
+      `| ${rate}/s beside a target that never answers | ${await paced(rate, bad)}`,
+    );
   }
+  console.log(`\n| one by one | arrival p50 | p99 |\n|---|--:|--:|\n${rates.join("\n")}`);
   const { actions, stop } = await prepareActions(service, urlOf(receiver));
   console.log("\n| event to arrival | done/s | refused | p50 | p99 |\n|---|--:|--:|--:|--:|");
   for (const action of actions)
@@ -69,67 +87,6 @@ try {
   await delay(20_000);
   const idle = cpuBetween(idleSince.worker, (await used()).worker) / (performance.now() - begin);
   console.log(`\nan idle worker: ${(idle * 100_000).toFixed(2)} % of a core`);
-
-  /** Sends messages of one platform, in one request. */
-  async function send(count: number, nth: number, to?: SomePlatform): Promise<void> {
-    const { source, token } = to ?? (platforms[nth % PLATFORMS] as SomePlatform);
-    const sentAt = Math.round(performance.timeOrigin + performance.now());
-    const refs = [{ ref: "refs/heads/main", oldSha: "0".repeat(40), newSha: sentAt.toString(16).padStart(40, "0") }];
-    const data = { repo: { externalId: "1" }, updatedRefs: refs };
-    const events = Array.from({ length: count }, () => ({
-      ...{ specversion: "1.0", id: newId(), source, type: "repo.content.update", data },
-    }));
-    const kind = count === 1 ? "cloudevents" : "cloudevents-batch";
-    const { statusCode, body } = await requests.request({
-      method: "POST",
-      path: "/api/events",
-      headers: { authorization: `Bearer ${token}`, "content-type": `application/${kind}+json` },
-      body: JSON.stringify(count === 1 ? events[0] : events),
-    });
-    const answer = await body.text();
-    if (statusCode !== 200) throw new Error(answer);
-  }
-
-  async function burst(batch: number): Promise<string> {
-    arrived.length = 0;
-    let turn = 0;
-    const before = await used();
-    const begin = performance.now();
-    const sending = Array.from({ length: CONNECTIONS }, async () => {
-      while (performance.now() - begin < SECONDS * 1_000) await send(batch, turn++);
-    });
-    await Promise.all(sending);
-    const sent = turn * batch;
-    const accepted = sent / ((performance.now() - begin) / 1_000);
-    await untilArrived(sent);
-    const delivered = sent / ((performance.now() - begin) / 1_000);
-    const after = await used();
-    const cpu = (part: "all" | "web" | "worker" | "database") => (cpuBetween(before[part], after[part]) / sent) * 1_000;
-    const each = (part: "commits" | "updated") => ((after[part] - before[part]) / sent).toFixed(2);
-    const parts = (["all", "web", "worker", "database"] as const).map((part) => `${cpu(part).toFixed(2)} ms`).join(" | ");
-    const kind = batch === 1 ? "one by one" : `batches of ${batch}`;
-    return `| ${kind} | ${accepted.toFixed(0)} | ${delivered.toFixed(0)} | ${parts} | ${each("commits")} | ${each("updated")} |`;
-  }
-
-  async function paced(rate: number, beside?: SomePlatform): Promise<string> {
-    arrived.length = 0;
-    const extra = beside && atRate(HANGING, () => send(1, 0, beside));
-    const sent = await atRate(rate, (nth) => send(1, nth));
-    await extra;
-    await untilArrived(sent);
-    return percentiles(arrived.map(({ sinceRequest }) => sinceRequest));
-  }
-
-  async function timed({ make }: Action, rate: number): Promise<string> {
-    arrived.length = 0;
-    let refused = 0;
-    const begin = performance.now();
-    const made = await atRate(rate, (nth) => make(nth).catch(() => void refused++));
-    const done = made - refused;
-    const perSecond = done / ((performance.now() - begin) / 1_000);
-    await untilArrived(done);
-    return `${perSecond.toFixed(1)} | ${refused} | ${percentiles(arrived.map(({ sinceEvent }) => sinceEvent))}`;
-  }
 } finally {
   await requests.close();
   await service.stop();
@@ -137,6 +94,66 @@ try {
     server.closeAllConnections();
     server.close();
   }
+}
+
+/** Sends messages of one platform, in one request. */
+async function send(count: number, nth: number, to?: SomePlatform): Promise<void> {
+  const { source, token } = to ?? (platforms[nth % platforms.length] as SomePlatform);
+  const sentAt = Math.round(performance.timeOrigin + performance.now());
+  const refs = [{ ref: "refs/heads/main", oldSha: "0".repeat(40), newSha: sentAt.toString(16).padStart(40, "0") }];
+  const data = { repo: { externalId: "1" }, updatedRefs: refs };
+  const events = Array.from({ length: count }, () => ({
+    ...{ specversion: "1.0", id: newId(), source, type: "repo.content.update", data },
+  }));
+  const kind = count === 1 ? "cloudevents" : "cloudevents-batch";
+  const { statusCode, body } = await requests.request({
+    method: "POST",
+    path: "/api/events",
+    headers: { authorization: `Bearer ${token}`, "content-type": `application/${kind}+json` },
+    body: JSON.stringify(count === 1 ? events[0] : events),
+  });
+  const answer = await body.text();
+  if (statusCode !== 200) throw new Error(answer);
+}
+
+async function burst(batch: number): Promise<string> {
+  arrived.length = 0;
+  let turn = 0;
+  const before = await used();
+  const begin = performance.now();
+  const sending = Array.from({ length: CONNECTIONS }, async () => {
+    while (performance.now() - begin < SECONDS * 1_000) await send(batch, turn++);
+  });
+  await Promise.all(sending);
+  const sent = turn * batch;
+  const accepted = sent / ((performance.now() - begin) / 1_000);
+  await untilArrived(sent);
+  const delivered = sent / ((performance.now() - begin) / 1_000);
+  const after = await used();
+  const cpu = (["web", "worker", "database"] as const).map((part) => (cpuBetween(before[part], after[part]) / sent) * 1_000);
+  const each = (part: "commits" | "updated") => ((after[part] - before[part]) / sent).toFixed(2);
+  const parts = [cpu.reduce((sum, one) => sum + one), ...cpu].map((each) => `${each.toFixed(2)} ms`).join(" | ");
+  return `| ${accepted.toFixed(0)} | ${delivered.toFixed(0)} | ${parts} | ${each("commits")} | ${each("updated")} |`;
+}
+
+async function paced(rate: number, beside?: SomePlatform): Promise<string> {
+  arrived.length = 0;
+  const extra = beside && atRate(HANGING, () => send(1, 0, beside));
+  const sent = await atRate(rate, (nth) => send(1, nth));
+  await extra;
+  await untilArrived(sent);
+  return percentiles(arrived.map(({ sinceRequest }) => sinceRequest));
+}
+
+async function timed({ make }: Action, rate: number): Promise<string> {
+  arrived.length = 0;
+  let refused = 0;
+  const begin = performance.now();
+  const made = await atRate(rate, (nth) => make(nth).catch(() => void refused++));
+  const done = made - refused;
+  const perSecond = done / ((performance.now() - begin) / 1_000);
+  await untilArrived(done);
+  return `${perSecond.toFixed(1)} | ${refused} | ${percentiles(arrived.map(({ sinceEvent }) => sinceEvent))}`;
 }
 
 /** @returns the number of calls */
@@ -163,15 +180,13 @@ function percentiles(times: number[]): string {
 /** What the service has used so far. Postgres reports its counts within a second. */
 async function used() {
   await delay(1_500);
-  const { rows } = await pool().query<{ commits: number; updated: number }>(
+  const { rows } = await measured.query<{ commits: number; updated: number }>(
     `select xact_commit::float8 as commits, tup_updated::float8 as updated from pg_stat_database where datname = current_database()`,
   );
-  const { process: supervisor, pidOf } = service.running;
   return {
-    all: cpuSeconds(supervisor.pid ?? 0),
-    web: cpuSeconds(pidOf("server.ts")),
-    worker: cpuSeconds(pidOf("worker/index.ts")),
-    database: cpuSeconds(pidOf("database")),
+    web: cpuSeconds(pids.web),
+    worker: cpuSeconds(pids.worker),
+    database: cpuSeconds(pids.database),
     ...(rows[0] ?? { commits: 0, updated: 0 }),
   };
 }
