@@ -77,20 +77,12 @@ async function work(connectionString: string, url: string): Promise<void> {
     taskList: {
       async send(payload, { query }) {
         const { id } = payload as { id: number };
-        const { rows } = await query<{ body: string }>({
-          name: "body",
-          text: "select body from message where id = $1",
-          values: [id],
-        });
+        const { rows } = await query<{ body: string }>("select body from message where id = $1", [id]);
         // As in the service's payload, the receiver finds the refs at the top.
         const { data } = JSON.parse(rows[0]?.body ?? "{}") as { data: object };
         const { statusCode, body } = await target.request({ method: "POST", path: pathname, body: JSON.stringify(data) });
         await body.text();
-        await query({
-          name: "attempt",
-          text: "insert into attempt (message_id, status) values ($1, $2)",
-          values: [id, statusCode],
-        });
+        await query("insert into attempt (message_id, status) values ($1, $2)", [id, statusCode]);
       },
     },
   });
