@@ -2,6 +2,8 @@ import { rm } from "node:fs/promises";
 import { ServiceError } from "../../errors.ts";
 import { makeTemporaryFolder } from "../../temporary-folder.ts";
 import { countObjects } from "../git/count-objects.ts";
+import { startOf } from "../git/read/commit.ts";
+import { PATH_MAX_BYTES } from "../git/read/tree-entries.ts";
 import { runWalkGit, walker } from "../git/read/walk.ts";
 import { GitFailed, type GitOptions, quarantined, RanOutOfTime, runGit } from "../git/run-git.ts";
 
@@ -106,4 +108,5 @@ export function isNewEnough(version: string): boolean {
   return major > 2 || (major === 2 && minor >= 38);
 }
 
-const unique = (files: string[]): string[] => [...new Set(files)].slice(0, FILES_MAX).map((file) => file.toWellFormed());
+const unique = (files: string[]): string[] =>
+  [...new Set(files)].slice(0, FILES_MAX).map((file) => startOf(file, PATH_MAX_BYTES));

@@ -22,6 +22,8 @@ export const COMMIT_FORMAT = "--format=tformat:%H%x00%P%x00%an%x00%ae%x00%at%x00
 export const COMMIT_FIELDS = 9;
 
 const TITLE_MAX_CHARACTERS = 500;
+/** Of an author or committer, and of their address. */
+const NAME_MAX_CHARACTERS = 200;
 const MESSAGE_MAX_CHARACTERS = 64_000;
 const TIME_MAX_MS = 8.64e15;
 
@@ -32,12 +34,19 @@ export function parseCommit(fields: readonly string[], messageMax = MESSAGE_MAX_
   return {
     sha,
     parents: parents === "" ? [] : parents.split(" "),
-    author: { name: authorName, email: authorEmail, at: dateOf(authoredAt) },
-    committer: { name, email, at: dateOf(at) },
-    title: (message.trimStart().split("\n", 1)[0] ?? "").slice(0, TITLE_MAX_CHARACTERS).toWellFormed(),
+    author: {
+      name: startOf(authorName, NAME_MAX_CHARACTERS),
+      email: startOf(authorEmail, NAME_MAX_CHARACTERS),
+      at: dateOf(authoredAt),
+    },
+    committer: { name: startOf(name, NAME_MAX_CHARACTERS), email: startOf(email, NAME_MAX_CHARACTERS), at: dateOf(at) },
+    title: startOf(message.trimStart().split("\n", 1)[0] ?? "", TITLE_MAX_CHARACTERS),
     message: message.toWellFormed(),
   };
 }
+
+/** A copy of the beginning of a text that may be stored for long: a slice would keep the whole text in memory, which may be megabytes (S137). */
+export const startOf = (text: string, maxCharacters: number): string => Buffer.from(text.slice(0, maxCharacters)).toString();
 
 /** The lines of a message after its first. */
 export function bodyOf({ message }: Commit): string {

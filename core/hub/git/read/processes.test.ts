@@ -18,7 +18,7 @@ import { findPaths } from "./list-tree.ts";
 import { EMPTY_TREE, readDiff } from "./read-diff.ts";
 import { readFolder } from "./read-folder.ts";
 import { readSnapshot } from "./read-snapshot.ts";
-import { ifInTime, runWalk, runWalkGit } from "./walk.ts";
+import { ifInTime, runWalk, runWalkGit, walker } from "./walk.ts";
 
 let ada: TestPerson;
 let repo: Repo;
@@ -139,6 +139,28 @@ test("S137 the search for last commits takes no longer for files in thousands of
     return user;
   };
   expect(await costOf("a/".repeat(2_000))).toBeLessThan(10 * (await costOf("aa".repeat(2_000))));
+});
+
+test("S137 of an author's name only a short beginning is kept, and of large results of walks only some", async () => {
+  const directory = await openRepository(await someRepo(ada));
+  const commit = (name: string, file: string) =>
+    `commit refs/heads/main\nauthor ${name} <${name}> 1 +0000\ncommitter b <a@b.c> 1 +0000\ndata 0\nM 100644 inline ${file}\ndata 0\n\n`;
+  await runGit(directory, ["fast-import", "--quiet"], { input: commit("a☃".repeat(100_000), "a.txt") });
+  const sha = (await runGit(directory, ["rev-parse", "main"])).toString().trim();
+  const found = await findLastCommits(directory, sha, { folder: "", paths: ["a.txt"] });
+  const start = "a☃".repeat(100);
+  expect(found.get("a.txt")?.author).toMatchObject({ name: start, email: start });
+
+  let walked = 0;
+  const walkOnce = walker<string>({ max: 1_000 });
+  const walk = (of: number, size: number) =>
+    walkOnce({ directory, of: [`${of}`], walk: async () => ({ value: "x".repeat(size), isWhole: ++walked > 0 }) });
+  const [megabyte, many] = [1024 * 1024, Array.from({ length: 20 }, (_, at) => at)];
+  for (const of of many) await walk(of, megabyte);
+  await walk(19, megabyte);
+  expect(walked).toBe(20);
+  for (const of of many) await walk(of, megabyte);
+  expect(walked).toBe(40);
 });
 
 test("S137 while others hold all slots for walks, a folder and a file are shown without their last commits", async () => {

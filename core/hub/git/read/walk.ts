@@ -1,6 +1,7 @@
-import { createHash } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
+import { serialize } from "node:v8";
 import { isServiceError } from "../../../errors.ts";
+import { contentKey, Remembered } from "../../../subprocesses/remembered.ts";
 import type { GitProcess } from "../launched-git.ts";
 import { walks } from "../queues.ts";
 import { type GitOptions, gitLines, RanOutOfTime, runGit, type SpawnOptions, spawnGit, TooMuchOutput } from "../run-git.ts";
@@ -17,6 +18,10 @@ export const WALK_MAX_MS = 20_000;
 /** After this time the machine may be less busy, or the repository repacked. */
 const EXHAUSTED_MS = 10 * 60_000;
 const EXHAUSTED_MAX = 5_000;
+
+/** The size of all results that a walker remembers: pushers choose the names in them (S137). */
+const REMEMBERED_MAX_BYTES = 16 * 1024 * 1024;
+const ERROR_BYTES = 1_000;
 
 /** A few of them fit into any machine's memory at once. A diff or a merge of a large file can need many times its size. */
 const limits = { isLimited: true, memoryMiB: 256, niceness: 19 } as const;
@@ -43,28 +48,21 @@ type Walk<T> = {
 type Known<T> = { outcome: { value: T } | { error: RanOutOfTime }; until: number };
 
 /**
- * Runs walks of one kind, each in its own slot, and remembers the `max` latest results. Results of finished walks do not expire, because
+ * Runs walks of one kind, each in its own slot, and remembers the `max` latest results, or fewer if they are large. Results of finished walks do not expire, because
  * commits do not change; with `keepsWhole` false they are not kept. Results of walks that ran out of time are kept for ten minutes.
  */
 export function walker<T>({ max, keepsWhole = true }: { max: number; keepsWhole?: boolean }): (walk: Walk<T>) => Promise<T> {
-  const known = new Map<string, Known<T>>();
+  const known = new Remembered<Known<T>>({ entries: max, characters: REMEMBERED_MAX_BYTES });
   const recall = (name: string): Known<T> | undefined => {
     const found = known.get(name);
+    if (!found || found.until >= Date.now()) return found;
     known.delete(name);
-    if (!found || found.until < Date.now()) return undefined;
-    // The most recently used is evicted last.
-    known.set(name, found);
-    return found;
+    return undefined;
   };
-  const keep = (name: string, one: Known<T>) => {
-    known.set(name, one);
-    const oldest = known.size > max ? known.keys().next().value : undefined;
-    if (oldest !== undefined) known.delete(oldest);
-  };
+  const keep = (name: string, one: Known<T>) =>
+    known.set(name, one, "error" in one.outcome ? ERROR_BYTES : serialize(one.outcome.value).length);
   return async ({ directory, of, walk, waitMaxMs }) => {
-    const name = createHash("sha256")
-      .update([directory, ...of].join("\0"))
-      .digest("base64url");
+    const name = contentKey(directory, ...of);
     const before = recall(name);
     if (before) return resultOf(before);
     const find = async () => {
