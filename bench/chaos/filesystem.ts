@@ -1,6 +1,6 @@
 import { execFile } from "node:child_process";
 import { randomBytes } from "node:crypto";
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { utimes } from "node:fs/promises";
 import { devNull, loadavg, tmpdir } from "node:os";
 import { join } from "node:path";
@@ -36,7 +36,7 @@ type Bench = {
   start(place: Place): Promise<void>;
 };
 
-const ROUNDS = 10;
+const ROUNDS = 5;
 const SECONDS = 25;
 /** Without this, a client takes a deleted folder for existing, and its successor for missing, for a second (docs/operations.md). */
 const MOUNT_OPTIONS = "mfsdirentrycacheto=0";
@@ -70,7 +70,7 @@ export async function runFilesystem([options = MOUNT_OPTIONS]: string[]): Promis
   process.once("exit", () => {
     for (const { running } of places) if (running) killTree(running.process.pid as number);
     killNow(database.pid, "SIGQUIT");
-    rmSync(directory, { recursive: true, force: true, maxRetries: 5 });
+    rmSync(directory, { recursive: true, force: true, maxRetries: 10, retryDelay: 200 });
   });
   const shared = {
     ...{ DATABASE_URL: database.url, DATABASE_OWNER_URL: database.ownerUrl, SECRET_KEY: "for the bench only ".repeat(2) },
@@ -91,7 +91,9 @@ export async function runFilesystem([options = MOUNT_OPTIONS]: string[]): Promis
   };
   const disk = await addPlace("disk");
   const [anna, bela] = [await addPlace("anna", await fs.add("a", options)), await addPlace("bela", await fs.add("b", options))];
-  for (const place of places) await start(place);
+  // The first one migrates the database.
+  await start(disk);
+  await Promise.all([start(anna), start(bela)]);
   provideSettings({ ...shared, DATA_DIR: bela.settings.DATA_DIR as string });
   const instance = await openInstance();
   const input = { name: "bench", scopes: ["write-repos"], expiresInDays: 1 } as const;
@@ -148,14 +150,22 @@ async function compare(bench: Bench): Promise<void> {
       "page of a repository": () => requireOk(fetch(`${originOf(place)}/${repo.fullName}`)),
     };
     const pids = () => [place.running?.process.pid as number, ...(place.mount ? bench.fs.pids() : [])];
-    sides.push({ actions, pids, into, times: new Map<string, number[]>(), cpu: new Map<string, number>() });
+    sides.push({
+      actions,
+      pids,
+      into,
+      times: new Map<string, number[]>(),
+      cpu: new Map<string, number>(),
+      operations: new Map<string, number>(),
+      place,
+    });
   }
   for (let round = 0; round <= ROUNDS; round++) {
     await git(copy, "checkout", "--quiet", "--detach", "main");
     await commit();
     for (const what of Object.keys(sides[0]?.actions ?? {})) {
-      for (const { actions, pids, into, times, cpu } of sides) {
-        const [before, from] = [cpuOf(pids()), performance.now()];
+      for (const { actions, pids, into, times, cpu, operations, place } of sides) {
+        const [before, asked, from] = [cpuOf(pids()), operationsOf(place), performance.now()];
         await actions[what]?.(round);
         const seconds = (performance.now() - from) / 1_000;
         rmSync(into, { recursive: true, force: true });
@@ -163,20 +173,27 @@ async function compare(bench: Bench): Promise<void> {
         if (round === 0) continue;
         times.set(what, [...(times.get(what) ?? []), seconds]);
         cpu.set(what, (cpu.get(what) ?? 0) + cpuOf(pids()) - before);
+        operations.set(what, (operations.get(what) ?? 0) + operationsOf(place) - asked);
       }
     }
   }
   const [disk, shared] = sides as [(typeof sides)[number], (typeof sides)[number]];
   console.log(
-    "| | Local disk | MooseFS | Ratio | CPU, local disk | CPU, MooseFS | Ratio |\n| --- | ---: | ---: | ---: | ---: | ---: | ---: |",
+    "| | Local disk | MooseFS | Ratio | CPU, local disk | CPU, MooseFS | Ratio | File operations |\n| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |",
   );
   for (const [what, times] of disk.times) {
     const pair = [percentile(times, 0.5), percentile(shared.times.get(what) ?? [], 0.5)] as const;
     const cpu = [disk, shared].map((side) => (side.cpu.get(what) ?? 0) / ROUNDS) as [number, number];
     const cells = ([one, other]: readonly [number, number]) => [ms(one), ms(other), (other / one).toFixed(1)];
-    console.log(`| ${[what, ...cells(pair), ...cells(cpu)].join(" | ")} |`);
+    console.log(
+      `| ${[what, ...cells(pair), ...cells(cpu), Math.round((shared.operations.get(what) ?? 0) / ROUNDS)].join(" | ")} |`,
+    );
   }
 }
+
+/** How often the kernel has asked the client of a mount so far. */
+const operationsOf = ({ mount }: Place): number =>
+  mount ? Number(/^fuse_ops: (\d+)$/m.exec(readFileSync(join(mount.path, ".stats"), "utf8"))?.[1]) : 0;
 
 const ms = (seconds: number): string => `${Math.round(seconds * 1_000)} ms`;
 const cpuOf = (pids: number[]): number =>
@@ -202,7 +219,7 @@ async function commitOverApi(place: Place, { fullName }: Repo, { token }: Bench,
 
 /** Pushes by both nodes, to the same repository and to their own, while one thing after another happens. */
 async function strikeAll(bench: Bench): Promise<boolean> {
-  const { fs, anna, start } = bench;
+  const { fs, anna, bela, start } = bench;
   const again = async (server: MooseFs["master"]) => {
     await delay(5_000);
     if (server.process?.pid) await untilEnded(killTree(server.process.pid));
@@ -249,6 +266,7 @@ async function strikeAll(bench: Bench): Promise<boolean> {
     if (faults.length > 0) hasPassed = false;
     if (failures.length > 0)
       console.error(Object.fromEntries([...Map.groupBy(failures, (text) => text)].map(([text, { length }]) => [text, length])));
+    if (faults.length > 0) for (const { running } of [anna, bela]) console.error(running?.output().slice(-5_000));
     const word = faults.length > 0 ? `**failed: ${faults.join("; ")}**` : "passed";
     console.log(`| ${[name, confirmed, lost, silent, unseen, reads, failures.length, word].join(" | ")} |`);
   }
@@ -261,13 +279,14 @@ const pathAt = ({ settings }: Place, { id }: Repo): string =>
 
 /** Collects everything in each repository again and again, through the second node's mount, as its worker does once a week. */
 async function maintain({ bela }: Bench, repos: Repo[]): Promise<void> {
-  for (const deadline = Date.now() + SECONDS * 1_000; Date.now() < deadline; await delay(1_000)) {
-    for (const repo of repos) {
-      const path = pathAt(bela, repo);
-      rmSync(join(path, "keyhook-collected"), { force: true });
-      await utimes(join(path, "config"), LONG_AGO, LONG_AGO);
-      await tidy(path);
-    }
+  const end = Date.now() + SECONDS * 1_000;
+  for (let nth = 0; Date.now() < end; nth++) {
+    const path = pathAt(bela, repos[nth % repos.length] as Repo);
+    rmSync(join(path, "keyhook-collected"), { force: true });
+    // A repository is collected a week after it was created.
+    await utimes(join(path, "config"), LONG_AGO, LONG_AGO);
+    await tidy(path);
+    await delay(500);
   }
 }
 
