@@ -11,7 +11,8 @@
  *   --database  also PgBouncer, for the tests that connect through a pooler
  *   --failover  also Patroni, etcd, HAProxy and PostgreSQL, for `npm run chaos -- failover`
  *   --nodes     also HAProxy, for `npm run chaos -- nodes`
- *   --programs  only the programs of the six options above, while another setup may be running
+ *   --filesystem  also MooseFS, for `npm run chaos -- filesystem`
+ *   --programs  only the programs of the seven options above, while another setup may be running
  *   --quiet     without the lines
  */
 import { provideBrowser } from "./setup/browser.mjs";
@@ -21,6 +22,7 @@ import { holdLock } from "./setup/lock.mjs";
 import {
   provideDatabasePrograms,
   provideFailoverPrograms,
+  provideFilesystemPrograms,
   provideGit,
   provideJobPrograms,
   provideNodePrograms,
@@ -39,6 +41,7 @@ try {
   if (flags.has("--database")) await provideDatabasePrograms(step);
   if (flags.has("--failover")) await provideFailoverPrograms(step);
   if (flags.has("--nodes")) await provideNodePrograms(step);
+  if (flags.has("--filesystem")) await provideFilesystemPrograms(step);
 } catch (error) {
   if (!(error instanceof SetupFailed)) throw error;
   console.error(`setup: ${error.message}`);

@@ -51,11 +51,7 @@ export async function startNodes() {
   }
 
   /** Kills all processes of a node at once, as the loss of its machine does. @returns their IDs */
-  function kill({ running }: ServiceNode): number[] {
-    const pids = running ? processesBelow(running.process.pid as number) : [];
-    for (const pid of pids) killNow(pid);
-    return pids;
-  }
+  const kill = ({ running }: ServiceNode): number[] => (running ? killTree(running.process.pid as number) : []);
 
   let proxy: ChildProcess | undefined;
   // A failure must not leave them running.
@@ -100,11 +96,19 @@ export async function startNodes() {
     nodes,
     start,
     /** Kills a node, and returns once nothing of it runs: until then, the system accepts connections for it. */
-    async kill(node: ServiceNode): Promise<void> {
-      const pids = kill(node);
-      while (pids.some(isRunning)) await delay(5);
-    },
+    kill: (node: ServiceNode): Promise<void> => untilEnded(kill(node)),
   };
+}
+
+/** Kills a process and all below it. @returns their IDs */
+export function killTree(pid: number): number[] {
+  const pids = processesBelow(pid);
+  for (const each of pids) killNow(each);
+  return pids;
+}
+
+export async function untilEnded(pids: number[]): Promise<void> {
+  while (pids.some(isRunning)) await delay(5);
 }
 
 function processesBelow(pid: number): number[] {
@@ -124,7 +128,7 @@ function isRunning(pid: number): boolean {
   }
 }
 
-function killNow(pid: number, signal: NodeJS.Signals = "SIGKILL"): void {
+export function killNow(pid: number, signal: NodeJS.Signals = "SIGKILL"): void {
   try {
     process.kill(pid, signal);
   } catch {} // it ended meanwhile

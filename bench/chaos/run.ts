@@ -2,6 +2,7 @@ import { cpus, loadavg, totalmem } from "node:os";
 import { db } from "#core/db.ts";
 import { runAbuse } from "./abuse/run.ts";
 import { startCluster } from "./cluster.ts";
+import { runFilesystem } from "./filesystem.ts";
 import { type Outcome, rowOf } from "./measure.ts";
 import { startNodes } from "./nodes.ts";
 import type { Scenario } from "./scenario.ts";
@@ -17,8 +18,9 @@ import { runUpgrade } from "./upgrade.ts";
  * `npm run chaos [-- WORD]`: a real service, a real receiver, and faults between them. Prints what was sent, delivered, lost and
  * delivered twice, and how long it took until nothing was overdue. Exits with 1 if a requirement failed. `npm run chaos -- abuse`
  * attacks a service instead, beside healthy clients (abuse/run.ts). `npm run chaos -- failover` runs it on a cluster of PostgreSQL servers
- * whose primary fails (cluster.ts), `npm run chaos -- nodes` on several nodes that are killed (nodes.ts). `npm run chaos -- upgrade COMMIT`
- * replaces the processes of an older version (upgrade.ts).
+ * whose primary fails (cluster.ts), `npm run chaos -- nodes` on several nodes that are killed (nodes.ts). `npm run chaos -- filesystem` has
+ * the repositories on a distributed file system (filesystem.ts). `npm run chaos -- upgrade COMMIT` replaces the processes of an older
+ * version (upgrade.ts).
  */
 const scenarios: Scenario[] = [
   kills.baseline,
@@ -39,6 +41,7 @@ const scenarios: Scenario[] = [
 
 const only = process.argv.slice(2);
 if (only[0] === "abuse") process.exit(await runAbuse(only.slice(1)));
+if (only[0] === "filesystem") process.exit(await runFilesystem(only.slice(1)));
 if (only[0] === "upgrade") process.exit(await runUpgrade(only.slice(1)));
 const choose = (from: Scenario[], words: string[]): Scenario[] =>
   from.filter(({ name }) => words.length === 0 || words.some((word) => name.includes(word)));

@@ -22,6 +22,14 @@ const forJobs = {
 
 const forNodes = { haproxy: () => works("/usr/sbin/haproxy", ["-v"]) };
 
+/** MooseFS, and what makes a network namespace for it. */
+const forFilesystem = {
+  "moosefs-master": () => works("/usr/sbin/mfsmaster", ["-v"]),
+  "moosefs-chunkserver": () => works("/usr/sbin/mfschunkserver", ["-v"]),
+  "moosefs-client": () => existsSync("/usr/bin/mfsmount"),
+  iproute2: () => works("ip", ["-V"]),
+};
+
 const forFailover = {
   ...forNodes,
   patroni: () => works("patroni"),
@@ -43,6 +51,9 @@ export const provideFailoverPrograms = (step) => provide(step, forFailover);
 
 /** A balancer in front of several web processes, for `npm run chaos -- nodes`. */
 export const provideNodePrograms = (step) => provide(step, forNodes);
+
+/** A distributed file system, for `npm run chaos -- filesystem`. */
+export const provideFilesystemPrograms = (step) => provide(step, forFilesystem);
 
 /** Finds the programs, or installs their packages from the distribution. */
 async function provide(step, programs, alsoInstalled = []) {

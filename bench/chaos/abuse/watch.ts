@@ -26,7 +26,7 @@ const SAMPLE_MS = 500;
 const DISK_MS = 2_000;
 const PROBE_MS = 10_000;
 const PROBE_TIMEOUT_MS = 5_000;
-const TICKS_PER_SECOND = 100;
+export const TICKS_PER_SECOND = 100;
 const KIB = 1024;
 
 const roles = ["server.ts", "worker/index.ts", "database"] as const;
@@ -129,7 +129,7 @@ function isAlive(origin: string, signal: AbortSignal): Promise<boolean> {
 type Process = { pid: number; parent: number; cpuTicks: number };
 
 /** A process with all its descendants. The CPU time of ended ones counts with their parents. */
-function processTree(root: number): Process[] {
+export function processTree(root: number): Process[] {
   const all = readdirSync("/proc").flatMap((name) => (/^\d+$/.test(name) ? readProcess(Number(name)) : []));
   return [...all.filter(({ pid }) => pid === root), ...below(all, root)];
 }

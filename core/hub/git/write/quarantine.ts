@@ -3,6 +3,7 @@ import { join, resolve } from "node:path";
 import { newId } from "../../../ids.ts";
 
 const STALE_MS = 24 * 60 * 60 * 1000;
+const TRIES = 20;
 // The event of a commit survives a power failure, so the commit must too.
 const CONFIG = `[core]
 \trepositoryformatversion = 0
@@ -52,11 +53,22 @@ async function removeStale(all: string): Promise<void> {
 async function moveObjects(from: string, to: string): Promise<void> {
   for (const folder of await readdir(from)) {
     if (folder === "info") continue;
-    await mkdir(join(to, folder), { recursive: true });
     const names = await readdir(join(from, folder));
     // Git finds a pack by its index, so the index is moved last.
     for (const name of names.sort((a, b) => Number(a.endsWith(".idx")) - Number(b.endsWith(".idx")))) {
-      await rename(join(from, folder, name), join(to, folder, name));
+      await moveInto(join(to, folder), join(from, folder, name), name);
+    }
+  }
+}
+
+/** Maintenance removes folders that it finds empty, at any time: git's own writers create them again too. */
+async function moveInto(folder: string, from: string, name: string): Promise<void> {
+  for (let tries = 1; ; tries++) {
+    await mkdir(folder, { recursive: true });
+    try {
+      return await rename(from, join(folder, name));
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== "ENOENT" || tries === TRIES) throw error;
     }
   }
 }
