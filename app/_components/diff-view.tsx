@@ -35,7 +35,8 @@ export function DiffView({ diff, hrefOf, withheld }: DiffViewProps) {
       </div>
       {files.map((file, index) => (
         <DiffFileCard
-          key={`${file.oldPath} ${file.path}`}
+          // biome-ignore lint/suspicious/noArrayIndexKey: files never change, and long paths are cut
+          key={index}
           id={`file-${index + 1}`}
           file={file}
           href={hrefOf?.(file)}

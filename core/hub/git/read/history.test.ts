@@ -9,9 +9,11 @@ import { openRepository } from "../repository.ts";
 import { runGit } from "../run-git.ts";
 import { compareRevisions, parseRange } from "./compare-revisions.ts";
 import type { DiffFile } from "./diff.ts";
+import { findLastCommits } from "./last-commits.ts";
 import { listCommits, readCommit } from "./list-commits.ts";
 import { describeRefs, listRefs } from "./list-refs.ts";
-import { readPatch } from "./read-diff.ts";
+import { readDiff, readPatch } from "./read-diff.ts";
+import { PATH_MAX_BYTES } from "./tree-entries.ts";
 
 let ada: TestPerson;
 let repo: Repo;
@@ -296,4 +298,18 @@ describe("listRefs", () => {
     expect((await describeRefs(made, [first])).get(first.ref)?.message).toBe("x".repeat(200));
     await expect(describeRefs(made, tags)).rejects.toMatchObject({ code: "unavailable" });
   });
+});
+
+test("S137 git does not limit the length of names: a longer one is cut in differences, and last commits are found beyond it", async () => {
+  const directory = await openRepository(repo);
+  const old = { "old.txt": { content: "" } };
+  const first = await commitFiles([], old, "first");
+  const names = ["x", "y"].map((end) => `${"n".repeat(2 * 1024 * 1024)}${end}`);
+  const long = Object.fromEntries([...names, "z.txt"].map((name) => [name, { content: "" }]));
+  const second = await commitFiles([first], { ...old, ...long }, "second");
+  const found = await findLastCommits(directory, second, { folder: "", paths: ["old.txt", "z.txt"] });
+  expect([found.get("old.txt")?.title, found.get("z.txt")?.title]).toEqual(["first", "second"]);
+  const { files } = await readDiff(directory, first, second);
+  const cut = `${"n".repeat(PATH_MAX_BYTES)}…`;
+  expect(files.map(({ path }) => path)).toEqual([cut, cut, "z.txt"]);
 });

@@ -1,4 +1,5 @@
 import { COMMIT_FIELDS, COMMIT_FORMAT, type CommitSummary, parseCommit } from "./commit.ts";
+import { OutputSplitter } from "./output-splitter.ts";
 import { spawnWalkGit, type Walked, walker } from "./walk.ts";
 
 /** The time limit of one walk: an entry that was last changed further back gets no last commit. */
@@ -75,7 +76,8 @@ async function walkBack(
 function assignCommit(changed: string, commit: CommitSummary, wanted: Set<string>, found: Map<string, CommitSummary>): void {
   for (let end = changed.length; end > 0; end = changed.lastIndexOf("/", end - 1)) {
     const one = changed.slice(0, end);
-    if (wanted.delete(one)) found.set(one, commit);
+    // A copy: a slice would keep all of `changed` in memory.
+    if (wanted.delete(one)) found.set(Buffer.from(one).toString(), commit);
   }
 }
 
@@ -103,17 +105,11 @@ async function* recordsOf(output: AsyncIterable<Buffer>): AsyncGenerator<string[
 
 /** Yields the text between NULs. */
 async function* tokensOf(output: AsyncIterable<Buffer>): AsyncGenerator<string> {
-  let rest: Buffer = Buffer.alloc(0);
+  const splitter = new OutputSplitter();
   let size = 0;
   for await (const chunk of output) {
     size += chunk.length;
     if (size > WALK_MAX_BYTES) return;
-    const all = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
-    let from = 0;
-    for (let end = all.indexOf(0); end >= 0; end = all.indexOf(0, from)) {
-      yield all.toString("utf8", from, end);
-      from = end + 1;
-    }
-    rest = all.subarray(from);
+    yield* splitter.split(chunk);
   }
 }

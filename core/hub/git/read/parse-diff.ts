@@ -1,4 +1,5 @@
 import type { DiffFile, DiffHunk, DiffLine, FileStatus } from "./diff.ts";
+import { PATH_MAX_BYTES } from "./tree-entries.ts";
 
 const statuses: Record<string, FileStatus> = {
   A: "added",
@@ -27,11 +28,11 @@ export class RawDiff {
       case "record":
         return this.#startRecord(token);
       case "old path":
-        if (file) file.oldPath = token;
+        if (file) file.oldPath = shownPath(token);
         this.#expected = "path";
         return false;
       case "path":
-        if (file) file.path = token;
+        if (file) file.path = shownPath(token);
         this.#expected = "record";
         return false;
       case "old number path":
@@ -78,6 +79,10 @@ export class RawDiff {
     return false;
   }
 }
+
+/** Git does not limit the length of names. A cut one is still too long to be that of another file (tree-entries.ts). */
+const shownPath = (path: string): string =>
+  Buffer.byteLength(path) > PATH_MAX_BYTES ? `${Buffer.from(path).toString("utf8", 0, PATH_MAX_BYTES)}…` : path;
 
 const presentMode = (mode = ""): string | null => (mode === "000000" ? null : mode);
 const presentOid = (oid = ""): string | null => (/^0+$/.test(oid) ? null : oid);

@@ -2,6 +2,7 @@ import { notFound } from "../../../errors.ts";
 import { downloads } from "../queues.ts";
 import { GitFailed, isOutOfMemory, TooMuchOutput } from "../run-git.ts";
 import type { Diff } from "./diff.ts";
+import { OutputSplitter } from "./output-splitter.ts";
 import { Patches, RawDiff } from "./parse-diff.ts";
 import { runWalk, spawnWalkGit, WALK_MAX_MS, type Walked, walker } from "./walk.ts";
 
@@ -103,10 +104,10 @@ const withoutLines = (diff: Diff): Diff => ({
 
 /** Parses two parts: texts between NULs, then the lines of patches. */
 class DiffReader {
+  readonly #splitter = new OutputSplitter();
   readonly #raw = new RawDiff();
   readonly #withLines: boolean;
   #patches: Patches | undefined;
-  #rest: Buffer = Buffer.alloc(0);
   #size = 0;
 
   constructor(withLines: boolean) {
@@ -116,18 +117,14 @@ class DiffReader {
   /** @returns whether to read on */
   read(chunk: Buffer): boolean {
     this.#size += chunk.length;
-    const all = this.#rest.length === 0 ? chunk : Buffer.concat([this.#rest, chunk]);
-    let at = 0;
-    for (;;) {
-      const end = all.indexOf(this.#patches ? 10 : 0, at);
-      if (end < 0) break;
-      const text = all.toString("utf8", at, end);
-      at = end + 1;
+    for (const text of this.#splitter.split(chunk)) {
       if (this.#patches) this.#patches.push(text);
-      else if (this.#raw.push(text)) this.#patches = new Patches(this.#raw.files, LIMITS);
+      else if (this.#raw.push(text)) {
+        this.#patches = new Patches(this.#raw.files, LIMITS);
+        this.#splitter.separator = 10;
+      }
       if (this.#patches?.isFull) return false;
     }
-    this.#rest = all.subarray(at);
     return this.#size < OUTPUT_MAX_BYTES;
   }
 

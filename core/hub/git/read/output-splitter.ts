@@ -1,0 +1,36 @@
+import { PATH_MAX_BYTES } from "./tree-entries.ts";
+
+/** More than is shown of any path, line or part of a commit. */
+export const TEXT_MAX_BYTES = 2 * PATH_MAX_BYTES;
+
+/**
+ * Splits git's output into texts. A pushed name or line may be many megabytes long, and arrives in small chunks (S137): each chunk is
+ * searched once, and a text is cut to `TEXT_MAX_BYTES`.
+ */
+export class OutputSplitter {
+  /** The byte after each text; it may change after any text. */
+  separator = 0;
+  /** The start of a text whose end has not arrived. */
+  #parts: Buffer[] = [];
+  #size = 0;
+
+  *split(chunk: Buffer): Generator<string> {
+    let from = 0;
+    for (let end = chunk.indexOf(this.separator); end >= 0; end = chunk.indexOf(this.separator, from)) {
+      this.#keep(chunk.subarray(from, end));
+      const [first] = this.#parts;
+      const text = (this.#parts.length === 1 && first ? first : Buffer.concat(this.#parts)).toString("utf8");
+      this.#parts = [];
+      this.#size = 0;
+      from = end + 1;
+      yield text;
+    }
+    this.#keep(chunk.subarray(from));
+  }
+
+  #keep(part: Buffer): void {
+    const kept = part.subarray(0, TEXT_MAX_BYTES - this.#size);
+    if (kept.length > 0) this.#parts.push(kept);
+    this.#size += kept.length;
+  }
+}
