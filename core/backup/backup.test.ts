@@ -233,6 +233,7 @@ test("S137 a repository that git cannot read is named, and all others are in the
   const made = await createBackup({ to, keep: 1 });
   await rm(packed);
   expect(made.manifest.unread).toEqual([broken.id]);
+  expect((await readLastBackup())?.unread).toEqual([broken.id]);
   expect(await listBackups(openPlace(to))).toHaveLength(2);
   expect((await verifyBackup({ from: to, isQuick: true })).missingRepositories).toEqual([broken.id]);
   await switchToEmptyInstallation();

@@ -97,6 +97,7 @@ export async function createBackup({ to, keep, signal, report = () => undefined 
     place: place.name,
     addedBytes: made.addedBytes,
     seconds: Math.round((finishedAt.getTime() - startedAt.getTime()) / 1_000),
+    unread: made.manifest.unread ?? [],
   });
   await recordAuditEvent(db(), { type: "installation.back_up", data: { place: place.name, backup: made.id } });
   return made;

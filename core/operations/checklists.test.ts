@@ -83,6 +83,18 @@ test("operators read on the overview that there was no backup for days", async (
   expect(await texts()).toContainEqual(late);
 });
 
+test("operators read on the overview which repositories the last backup could not read", async () => {
+  const texts = async () => needsAttention(await readOverview(operatorCommand)).map(({ text }) => text);
+  const backup = { finishedAt: new Date(), place: "/mnt/backup", addedBytes: 1, seconds: 1 };
+  const lacks = expect.stringMatching(/last backup lacks/);
+  await recordLastBackup(backup);
+  expect(await texts()).not.toContainEqual(lacks);
+  await recordLastBackup({ ...backup, unread: ["a1", "b2"] });
+  expect(await texts()).toContainEqual(expect.stringMatching(/^The last backup lacks .* 2 repositories, .*: a1, b2\. /));
+  await recordLastBackup({ ...backup, unread: [] });
+  expect(await texts()).not.toContainEqual(lacks);
+});
+
 test("an operator dismisses the steps for all operators; nobody else sees or dismisses them", async () => {
   const [ada, opal] = [await signedInPerson(), await signedInPerson("opal", { isOperator: true })];
   for (const act of [readSetUpSteps, confirmBackups, dismissSetUpSteps])

@@ -4,7 +4,14 @@ const KEY = "last_backup";
 const LATE_MS = 3 * 24 * 3600_000;
 
 /** The last complete backup that the operator's command has made. */
-export type LastBackup = { finishedAt: Date; place: string; addedBytes: number; seconds: number };
+export type LastBackup = {
+  finishedAt: Date;
+  place: string;
+  addedBytes: number;
+  seconds: number;
+  /** IDs of repositories whose refs git could not list. Records of older versions have none. */
+  unread?: string[];
+};
 
 export async function recordLastBackup({ finishedAt, ...rest }: LastBackup): Promise<void> {
   const value = { ...rest, finishedAt: finishedAt.toISOString() };

@@ -97,6 +97,13 @@ export function needsAttention(overview: Overview, now = new Date()): Concern[] 
     const text = `The last backup was completed on ${overview.lastBackup.finishedAt.toISOString().slice(0, 10)}. Check the log of the timer that runs backups.`;
     bad.push({ tone: "bad", text, href: null });
   }
+  const unread = overview.lastBackup?.unread ?? [];
+  if (unread.length > 0) {
+    const text =
+      `The last backup lacks the branches and tags of ${counted(unread.length, "repository", "repositories")}, which git could not list: ` +
+      `${unread.join(", ")}. Repair their data in DATA_DIR/repositories, and make a new backup. Until then, --keep removes no old backups.`;
+    bad.push({ tone: "bad", text, href: null });
+  }
   if (signingKeySince && now.getTime() - signingKeySince.getTime() > KEY_OLD_MS) {
     warn.push({ tone: "warn", text: "The signing keys are over a year old. Rotate them.", href: "/admin/keys" });
   }

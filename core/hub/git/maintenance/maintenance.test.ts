@@ -1,11 +1,12 @@
 import { execFileSync } from "node:child_process";
-import { access, mkdir, readdir, stat, utimes, writeFile } from "node:fs/promises";
+import { access, mkdir, readdir, rm, stat, utimes, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { organizationOf, signedInPerson } from "../../../accounts/testing/people.ts";
 import { db, pool } from "../../../db.ts";
 import { fairQueue } from "../../../fair-queue/fair-queue.ts";
 import { newId } from "../../../ids.ts";
+import { log } from "../../../log.ts";
 import { claimRows } from "../../../postgres/leased-table.ts";
 import { readRepo } from "../../repos/read-repos.ts";
 import { commitTo, eventsOf, fsck, someRepo } from "../../testing/repos.ts";
@@ -219,6 +220,25 @@ test("the data of deleted repositories is removed after a while", async () => {
   expect(await isThere(repositoryPath(gone.id))).toBe(false);
   expect((await readdir(repositoryPath(kept.id))).length).toBeGreaterThan(0);
   expect(await db().repoRemoval.count({ where: { repoId: gone.id } })).toBe(0);
+});
+
+test("a deleted repository whose files cannot be removed is tried again later, and the next one is removed", async () => {
+  const gone = await someRepo(await signedInPerson());
+  await openRepository(gone);
+  const stuck = "stuck--";
+  // A file, so that nothing in it can be removed.
+  await writeFile(dirname(repositoryPath(stuck)), "");
+  const createdAt = (repoId: string) => db().repoRemoval.findUnique({ where: { repoId }, select: { createdAt: true } });
+  await db().repoRemoval.create({ data: { repoId: stuck, createdAt: longAgo } });
+  await db().repoRemoval.create({ data: { repoId: gone.id, createdAt: new Date(longAgo.getTime() + 1) } });
+  const logged = vi.spyOn(log(), "error").mockImplementation(() => undefined);
+  expect(await removeDeletedRepositories(new AbortController().signal)).toBe(1);
+  expect(logged.mock.calls).toMatchObject([[{ repo: stuck, err: { code: "ENOTDIR" } }, expect.any(String)]]);
+  logged.mockRestore();
+  expect(await isThere(repositoryPath(gone.id))).toBe(false);
+  expect((await createdAt(stuck))?.createdAt.getTime()).toBeGreaterThan(Date.now() - 30_000);
+  await rm(dirname(repositoryPath(stuck)));
+  await db().repoRemoval.delete({ where: { repoId: stuck } });
 });
 
 test("S137 no transaction is open while the files of a deleted repository are removed", async () => {

@@ -2,6 +2,7 @@ import { readdir, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { withDirectConnection } from "../../../db.ts";
 import { DELETIONS_HELD } from "../../../housekeeping/hold-deletions.ts";
+import { log } from "../../../log.ts";
 import { entriesOfRefs } from "../refs/loose-refs.ts";
 import { repositoryPath } from "../repository.ts";
 
@@ -11,35 +12,50 @@ const WAIT_SECONDS = 60;
 /**
  * Removes the git data of deleted repositories, one after the other, in one process at a time. A repository's row is deleted when nothing
  * is left: if the process is killed meanwhile, the next one removes the rest. No transaction is open during the removal, which may take
- * minutes: vacuum would wait for it.
+ * minutes: vacuum would wait for it. A repository whose files cannot be removed is tried again later, after the others.
  * @returns how many were removed
  */
 export async function removeDeletedRepositories(stopping: AbortSignal, waitSeconds = WAIT_SECONDS): Promise<number> {
   let removed = 0;
-  while (!stopping.aborted && (await removeOne(waitSeconds))) removed += 1;
+  while (!stopping.aborted) {
+    const isRemoved = await removeOne(waitSeconds);
+    if (isRemoved === undefined) break;
+    if (isRemoved) removed += 1;
+  }
   return removed;
 }
 
 const LOCK = "hashtextextended('removal of deleted repositories', 0)";
 
-async function removeOne(waitSeconds: number): Promise<boolean> {
+/** @returns whether its files could be removed; undefined if none is to be removed */
+async function removeOne(waitSeconds: number): Promise<boolean | undefined> {
   return withDirectConnection(async (client) => {
     const locks = await client.query<{ isOurs: boolean }>(`SELECT pg_try_advisory_lock(${LOCK}) AS "isOurs"`);
-    if (!locks.rows[0]?.isOurs) return false;
+    if (!locks.rows[0]?.isOurs) return undefined;
     const { rows } = await client.query<{ repo_id: string }>(
       `SELECT repo_id FROM repo_removal WHERE created_at <= now() - make_interval(secs => $1) AND NOT ${DELETIONS_HELD}
         ORDER BY created_at LIMIT 1`,
       [waitSeconds],
     );
     const id = rows[0]?.repo_id;
-    if (id) {
-      await rm(repositoryPath(id), { recursive: true, force: true });
+    const isRemoved = id === undefined ? undefined : await removeFiles(id);
+    if (isRemoved) {
       await client.query(`DELETE FROM repo_maintenance WHERE id = $1`, [id]);
       await client.query(`DELETE FROM repo_removal WHERE repo_id = $1`, [id]);
-    }
+    } else if (id) await client.query(`UPDATE repo_removal SET created_at = now() WHERE repo_id = $1`, [id]);
     await client.query(`SELECT pg_advisory_unlock(${LOCK})`);
-    return id !== undefined;
+    return isRemoved;
   });
+}
+
+async function removeFiles(id: string): Promise<boolean> {
+  try {
+    await rm(repositoryPath(id), { recursive: true, force: true });
+    return true;
+  } catch (error) {
+    log().error({ err: error, repo: id }, "the files of a deleted repository cannot be removed");
+    return false;
+  }
 }
 
 /** Longer than any transfer may take (smart-http/transfer-settings.ts). */
