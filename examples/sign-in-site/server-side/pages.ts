@@ -88,7 +88,7 @@ function askCard({ knownOrganizations }: Site, signedIn: SignedIn | undefined): 
         <option value="login">always, to sign in again</option>
         <option value="none">never</option>
       </select>
-      <p><button class="button">Ask</button></p>
+      <p><button class="button">Request</button></p>
     </form>
   </details>`;
 }
