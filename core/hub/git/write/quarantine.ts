@@ -64,11 +64,11 @@ async function moveObjects(from: string, to: string): Promise<void> {
 /** Maintenance removes folders that it finds empty, at any time: git's own writers create them again too. */
 async function moveInto(folder: string, from: string, name: string): Promise<void> {
   for (let tries = 1; ; tries++) {
-    await mkdir(folder, { recursive: true });
     try {
       return await rename(from, join(folder, name));
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== "ENOENT" || tries === TRIES) throw error;
+      await mkdir(folder, { recursive: true });
     }
   }
 }
