@@ -90,6 +90,7 @@ async function work(connectionString: string, url: string): Promise<void> {
 }
 
 if (process.argv[1] === import.meta.filename) {
+  process.once("disconnect", () => process.exit());
   const [role, connectionString = "", url = ""] = process.argv.slice(2);
   if (role === "web") serve(connectionString);
   else await work(connectionString, url);

@@ -52,10 +52,13 @@ const plain = await startPlainSender(urlOf(receiver));
 let platforms: SomePlatform[] = [{ source: "https://bench.example", token: "" }];
 let { pids, pool: measured } = plain;
 let requests = new Pool(plain.origin, { connections: CONNECTIONS, pipelining: 1 });
-await burst(1);
-bursts.push(`| plain sender, one by one ${await burst(1)}`);
-for (const rate of [100, 300]) rates.push(`| plain sender, ${rate}/s | ${await paced(rate)}`);
-await Promise.all([requests.close(), plain.stop()]);
+try {
+  await burst(1);
+  bursts.push(`| plain sender, one by one ${await burst(1)}`);
+  for (const rate of [100, 300]) rates.push(`| plain sender, ${rate}/s | ${await paced(rate)}`);
+} finally {
+  await Promise.all([requests.close(), plain.stop()]);
+}
 
 const service = await startChaosService();
 requests = new Pool(service.running.origin, { connections: CONNECTIONS, pipelining: 1 });
